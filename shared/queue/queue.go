@@ -1,0 +1,53 @@
+// Package queue carries messages from a function that accepts work to the one
+// that does it: at least once, in no promised order. queue/sqs and queue/local
+// implement it under one contract suite, queue/queuetest.
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Bounds, the same for every engine.
+const (
+	MaxBatch    = 10      // messages of one Send or Receive
+	MaxBytes    = 1 << 20 // bodies of one Send together
+	MaxReceives = 5       // deliveries before a message becomes a dead letter
+)
+
+// ErrInvalid: no or more than MaxBatch messages, an empty or oversized body, or
+// a delay outside 0 to 15 minutes.
+var ErrInvalid = errors.New("invalid queue request")
+
+// Message is one delivery.
+type Message struct {
+	ID       string // of the message, the same on each delivery
+	Receipt  string // of this delivery, for Done and Retry
+	Body     []byte // valid UTF-8 text
+	Receives int    // deliveries so far, this one included; MaxReceives is the last
+}
+
+// Outgoing is a message to send.
+type Outgoing struct {
+	Body  []byte        // valid UTF-8 text, not empty
+	Delay time.Duration // until it can first be received; 0 to 15 minutes
+}
+
+// Queue is one named queue. Methods are safe for concurrent use.
+type Queue interface {
+	// Send stores 1 to MaxBatch messages; when it returns nil all of them are
+	// durable, and on an error some of them may be.
+	Send(ctx context.Context, messages ...Outgoing) error
+	// Receive returns up to limit messages and hides them for the queue's visibility
+	// timeout. It waits up to wait for the first one, at most 20 s.
+	Receive(ctx context.Context, limit int, wait time.Duration) ([]Message, error)
+	// Done deletes delivered messages for good; doing it twice is no error.
+	Done(ctx context.Context, messages ...Message) error
+	// Retry makes delivered messages visible again after delay.
+	Retry(ctx context.Context, delay time.Duration, messages ...Message) error
+}
+
+// Handler does a batch of messages and returns the ids of those that failed and
+// must come again; every other one is done.
+type Handler func(ctx context.Context, batch []Message) (failed []string)

@@ -1,0 +1,69 @@
+package table
+
+// Condition is what must hold of the item under a key for an operation to
+// happen. The zero Condition always holds. An expired item counts as missing.
+type Condition struct {
+	Kind  ConditionKind
+	Field string // Is, Below
+	Text  string // Is
+	Value int64  // VersionIs, Below
+}
+
+// ConditionKind tells conditions apart, for engines.
+type ConditionKind int
+
+// The kinds of Condition.
+const (
+	Always ConditionKind = iota
+	IfAbsent
+	IfExists
+	IfVersion
+	IfString
+	IfBelow
+)
+
+// Absent holds when no item is there.
+func Absent() Condition { return Condition{Kind: IfAbsent} }
+
+// Exists holds when an item is there.
+func Exists() Condition { return Condition{Kind: IfExists} }
+
+// VersionIs holds when an item is there and its Version is v.
+func VersionIs(v int64) Condition { return Condition{Kind: IfVersion, Value: v} }
+
+// Is holds when an item is there and its string field equals value.
+func Is(field, value string) Condition {
+	return Condition{Kind: IfString, Field: field, Text: value}
+}
+
+// Below holds when the number field, before the operation, is less than limit,
+// and on a missing item or field.
+func Below(field string, limit int64) Condition {
+	return Condition{Kind: IfBelow, Field: field, Value: limit}
+}
+
+// Holds tells whether c is true of item, nil for a missing or expired one.
+func (c Condition) Holds(item *Item) bool {
+	switch c.Kind {
+	case IfAbsent:
+		return item == nil
+	case IfExists:
+		return item != nil
+	case IfVersion:
+		return item != nil && item.Version == c.Value
+	case IfString:
+		if item == nil {
+			return false
+		}
+		value, ok := item.Strings[c.Field]
+		return ok && value == c.Text
+	case IfBelow:
+		if item == nil {
+			return true
+		}
+		n, ok := item.Numbers[c.Field]
+		return !ok || n < c.Value
+	default:
+		return true
+	}
+}

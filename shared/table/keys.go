@@ -1,0 +1,43 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+)
+
+const maxMillis = 9_999_999_999_999 // year 2286
+
+// Inverted renders t so that later times sort first: 13 digits of what is left
+// of the Unix millisecond range. Times outside 1970 to 2286 are clamped.
+func Inverted(t time.Time) string {
+	ms := min(max(t.UnixMilli(), 0), maxMillis)
+	return fmt.Sprintf("%013d", maxMillis-ms)
+}
+
+// Padded renders n, which is not negative, in 20 digits, so that text order is
+// number order up to the largest int64.
+func Padded(n int64) string { return fmt.Sprintf("%020d", n) }
+
+// All yields every item of q over all its pages. It stops at the first error.
+func All(ctx context.Context, s Store, q Query) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for {
+			page, err := s.Query(ctx, q)
+			if err != nil {
+				yield(Item{}, err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if page.Cursor == "" {
+				return
+			}
+			q.Cursor = page.Cursor
+		}
+	}
+}

@@ -1,0 +1,162 @@
+// Package table is the storage model of Docent: named tables of items under a
+// partition key and a sort key, read by key or by range within one partition,
+// and written all or nothing. It is DynamoDB's own model reduced to what Docent
+// needs, so that the domain is written once; table/dynamo and table/bolt
+// implement it and table/tabletest holds both to the same behaviour.
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Bounds of the model. Every engine refuses what passes them, before anything
+// is written, with an error for which errors.Is(err, ErrTooLarge) holds (sizes)
+// or errors.Is(err, ErrInvalid) holds (keys and operation lists).
+const (
+	MaxItemBytes      = 400 << 10 // names, keys and values together, as DynamoDB counts them
+	MaxWriteBytes     = 4 << 20   // all items of one Write
+	MaxOps            = 100       // operations of one Write
+	MaxPartitionBytes = 2048      // partition key, UTF-8 bytes
+	MaxSortBytes      = 1024      // sort key, UTF-8 bytes
+)
+
+// Errors that callers tell apart with errors.Is.
+var (
+	// ErrNotFound: no item, or only an expired one, is under the key.
+	ErrNotFound = errors.New("item not found")
+	// ErrConflict: concurrent writes kept this one from happening; nothing was written.
+	ErrConflict = errors.New("write conflict")
+	// ErrThrottled: the store refused for load after the engine's retries; nothing was written.
+	ErrThrottled = errors.New("store throttled")
+	// ErrTooLarge: an item or a Write passes its bound.
+	ErrTooLarge = errors.New("too large for the store")
+	// ErrInvalid: an empty, oversized or malformed key, an unknown table, a damaged
+	// cursor, no or too many operations, or one key twice in a Write.
+	ErrInvalid = errors.New("invalid store request")
+)
+
+// Key names one item. Partition and Sort are non-empty valid UTF-8 without NUL.
+type Key struct{ Table, Partition, Sort string }
+
+// Item is one stored record. A returned Item is a copy: changing it changes
+// nothing stored. Numbers are exact over the whole of int64.
+type Item struct {
+	Key
+	Version int64             // set by the caller, compared by VersionIs
+	Body    []byte            // opaque to the store
+	Numbers map[string]int64  // fields that Add steps and Below compares
+	Strings map[string]string // fields that Is compares
+	Expires time.Time         // zero: never; whole seconds; an expired item is gone for every read and condition
+}
+
+// ReadOption changes how Get and BatchGet read.
+type ReadOption int
+
+// Eventual reads at half the price, possibly a second or so behind the latest
+// write. Without it every read is strongly consistent.
+const Eventual ReadOption = 1
+
+// Store is a storage engine. All methods are safe for concurrent use and return
+// ctx's error when it ends first; a Write or Add cut off that way has happened
+// wholly or not at all.
+type Store interface {
+	// Get returns the item under k, or ErrNotFound.
+	Get(ctx context.Context, k Key, opts ...ReadOption) (Item, error)
+	// BatchGet returns the items under keys in the order of keys, leaving out the
+	// missing ones; any number of keys, a key named twice gives one item.
+	BatchGet(ctx context.Context, keys []Key, opts ...ReadOption) ([]Item, error)
+	// Query reads one partition by sort key.
+	Query(ctx context.Context, q Query) (Page, error)
+	// Add makes one atomic step and returns the whole item as it is afterwards.
+	Add(ctx context.Context, a Add) (Item, error)
+	// Write applies 1 to MaxOps operations, all or none. A condition that does not
+	// hold gives *ConditionFailed.
+	Write(ctx context.Context, ops ...Op) error
+}
+
+// Query selects items of one partition in the order of their sort keys' UTF-8
+// bytes. Prefix excludes From and To, which are inclusive; empty bounds are open.
+type Query struct {
+	Table, Partition string
+	Prefix           string
+	From, To         string
+	Descending       bool
+	Limit            int    // items a page at most; 0: what one page of the store holds (1 MB)
+	Cursor           string // Page.Cursor of the page before, under the same Query
+	Eventual         bool
+}
+
+// Page is a part of a Query's result. A page may be short or empty; only an
+// empty Cursor ends the result.
+type Page struct {
+	Items  []Item
+	Cursor string
+}
+
+// Op is one operation of a Write: Put, Delete, Check or Add.
+type Op interface{ op() Key }
+
+// Put stores Item whole, replacing what stood there.
+type Put struct {
+	Item Item
+	If   Condition
+}
+
+// Delete removes the item under Key; a missing one is no error.
+type Delete struct {
+	Key Key
+	If  Condition
+}
+
+// Check only tests If.
+type Check struct {
+	Key Key
+	If  Condition
+}
+
+// Add steps numbers and sets fields of the item under Key, creating it when it
+// is missing; what it does not name stays. A step that leaves int64 is refused
+// with ErrInvalid. Expires applies only when Add creates the item.
+type Add struct {
+	Key     Key
+	By      map[string]int64  // added
+	Numbers map[string]int64  // set
+	Strings map[string]string // set
+	Expires time.Time
+	If      Condition
+	// Once makes a single attempt: after a lost answer the engine does not try
+	// again, so the step cannot be counted twice. It holds for the call Add only.
+	Once bool
+}
+
+func (p Put) op() Key    { return p.Item.Key }
+func (d Delete) op() Key { return d.Key }
+func (c Check) op() Key  { return c.Key }
+func (a Add) op() Key    { return a.Key }
+
+// KeyOf returns the key that o writes or tests.
+func KeyOf(o Op) Key { return o.op() }
+
+// ConditionFailed reports the lowest operation of a Write (0 for Add) whose
+// condition does not hold, and the item that stood there, nil when none did.
+// Nothing was written.
+type ConditionFailed struct {
+	Op   int
+	Item *Item
+}
+
+func (e *ConditionFailed) Error() string {
+	return fmt.Sprintf("condition of operation %d does not hold", e.Op)
+}
+
+// Failed returns the *ConditionFailed in err's chain, or nil.
+func Failed(err error) *ConditionFailed {
+	var f *ConditionFailed
+	if errors.As(err, &f) {
+		return f
+	}
+	return nil
+}

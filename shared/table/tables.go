@@ -1,0 +1,51 @@
+package table
+
+// The tables of Docent. Engines create them, and the stack is built from Names.
+// Partition and sort key patterns are written beside each; {team}, {doc} and
+// the like are lower-case UUIDs, {inverted} is Inverted(time).
+const (
+	// Collections:
+	//   {team}                sort {collection}           a collection
+	//   {team}/count          sort "collections"          how many there are
+	//   {team}/idempotency    sort {key id}#{hash}        replies of POST with Idempotency-Key, 24 h
+	Collections = "collections"
+
+	// Documents:
+	//   {team}/{doc}                       sort "record"                  the current version, body up to 3 KB
+	//   {team}/{doc}                       sort "failure"                 why indexing of a version failed
+	//   {team}/{doc}/{version}/{chunk/250} sort {chunk, 8 digits}         longer bodies
+	//   {team}/list                        sort {inverted}#{doc}          list entries of the team
+	//   {team}/list/{collection}           sort {inverted}#{doc}          list entries of a collection
+	//   pending/{shard}                    see package pending
+	Documents = "documents"
+
+	// Index: segment records and what belongs to them; see package search.
+	Index = "index"
+
+	// Answers:
+	//   {question}            sort "answer"               question and answer, or the mark of a deleted one
+	//   {team}/list           sort {inverted}#{question}  list entries of the team
+	//   {team}/list/{user}    sort {inverted}#{question}  list entries of one user's personal keys
+	//   pending/{shard}       see package pending
+	Answers = "answers"
+
+	// Identities:
+	//   teams                 sort {team}                 every team, for the operator
+	//   {team}                sort "team"                 the team's record
+	//   {team}/users          sort {user}                 a user
+	//   {team}/userNames      sort {folded user name}     uniqueness of user names
+	//   key/{key id}          sort "key"                  an API key
+	//   {team}/keys           sort {inverted}#{key id}    the team's keys
+	Identities = "identities"
+
+	// Usage:
+	//   {team}/quota          sort answers-day#{date}            questions of a Pacific day
+	//   {team}/quota          sort pat-day#{key id}#{date}       calls of a personal key
+	Usage = "usage"
+
+	// Events: the security event feed.
+	Events = "events"
+)
+
+// Names lists every table that a deployment needs.
+var Names = []string{Collections, Documents, Index, Answers, Identities, Usage, Events}

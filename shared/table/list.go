@@ -1,0 +1,147 @@
+package table
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Window asks for part of a list whose entries are ordered by sort key: up to
+// Limit entries after the position After, or the last ones before the position
+// Before, or the first ones when both are empty.
+type Window struct {
+	Limit         int
+	After, Before string // sort keys; at most one is set
+}
+
+// Slice is the part of a list that a Window selects, in the list's order.
+type Slice[T any] struct {
+	Entries    []Entry[T]
+	Prev, Next bool   // there may be entries before, after these
+	First      string // position for the page before; set when Prev
+	Last       string // position for the page after; set when Next
+}
+
+// Entry is a list entry with its position.
+type Entry[T any] struct {
+	Position string
+	Value    T
+}
+
+// maxScans bounds the pages that one window reads when its filter drops most of
+// them; the slice is then short, which is not the end of the list.
+const maxScans = 10
+
+// ReadWindow reads the window w of the list in one partition. keep turns an item
+// into a value, or drops it.
+func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string, w Window, keep func(Item) (T, bool, error)) (Slice[T], error) {
+	backward := w.Before != ""
+	q := Query{Table: tableName, Partition: partition, Descending: backward, Limit: w.Limit + 1}
+	if w.After != "" {
+		q.From = w.After
+		q.Limit++
+	}
+	if backward {
+		q.To = w.Before
+		q.Limit++
+	}
+	var out Slice[T]
+	last, more := "", false
+	for scans := 0; ; scans++ {
+		page, err := s.Query(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		for _, item := range page.Items {
+			if item.Sort == w.After || item.Sort == w.Before {
+				continue
+			}
+			if len(out.Entries) == w.Limit {
+				more = true
+				break
+			}
+			last = item.Sort
+			value, ok, err := keep(item)
+			if err != nil {
+				return out, err
+			}
+			if ok {
+				out.Entries = append(out.Entries, Entry[T]{item.Sort, value})
+			}
+		}
+		if more || page.Cursor == "" {
+			break
+		}
+		if scans == maxScans && last != "" {
+			more = true
+			break
+		}
+		q.Cursor = page.Cursor
+	}
+	out.finish(w, last, more)
+	return out, nil
+}
+
+// finish orders the entries and sets the positions of the neighbouring pages;
+// last is the position that the reading reached and more whether it goes on.
+func (s *Slice[T]) finish(w Window, last string, more bool) {
+	first := w.After
+	if len(s.Entries) > 0 {
+		first = s.Entries[0].Position
+	}
+	if w.Before == "" {
+		s.Prev, s.First = w.After != "", first
+		s.Next, s.Last = more, last
+		return
+	}
+	slices.Reverse(s.Entries)
+	first = w.Before
+	if n := len(s.Entries); n > 0 {
+		first = s.Entries[n-1].Position
+	}
+	s.Prev, s.First = more, last
+	s.Next, s.Last = true, first
+}
+
+// MergeSlices joins slices of several lists, each read with the window w, into
+// the slice of w of all of them together.
+func MergeSlices[T any](w Window, parts ...Slice[T]) Slice[T] {
+	var all []Entry[T]
+	more := false
+	// A list that goes on hides what lies past its last position, so nothing
+	// past the nearest such position can be shown yet.
+	horizon, backward := "", w.Before != ""
+	for _, part := range parts {
+		all = append(all, part.Entries...)
+		goesOn, at := part.Next, part.Last
+		if backward {
+			goesOn, at = part.Prev, part.First
+		}
+		if !goesOn {
+			continue
+		}
+		more = true
+		if horizon == "" || (at < horizon) != backward {
+			horizon = at
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry[T]) int {
+		if backward {
+			return strings.Compare(b.Position, a.Position)
+		}
+		return strings.Compare(a.Position, b.Position)
+	})
+	if horizon != "" {
+		all = slices.DeleteFunc(all, func(e Entry[T]) bool {
+			return e.Position != horizon && (e.Position > horizon) != backward
+		})
+	}
+	last := horizon
+	if len(all) > w.Limit {
+		all, more = all[:w.Limit], true
+		last = all[w.Limit-1].Position
+	}
+	out := Slice[T]{Entries: all}
+	out.finish(w, last, more)
+	return out
+}

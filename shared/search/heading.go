@@ -1,0 +1,76 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// atxHeading returns the level and the text of an ATX heading (CommonMark 0.31,
+// section 4.2), 0 when line is none.
+func atxHeading(line string) (level int, text string) {
+	rest := strings.TrimLeft(line, " ")
+	if len(line)-len(rest) > 3 {
+		return 0, ""
+	}
+	for level < len(rest) && rest[level] == '#' {
+		level++
+	}
+	if level == 0 || level > 6 {
+		return 0, ""
+	}
+	rest = rest[level:]
+	if rest != "" && !strings.ContainsRune(" \t\r\n", rune(rest[0])) {
+		return 0, ""
+	}
+	rest = strings.TrimSpace(rest)
+	if closed := strings.TrimRight(rest, "#"); closed == "" || strings.HasSuffix(closed, " ") || strings.HasSuffix(closed, "\t") {
+		rest = strings.TrimSpace(closed)
+	}
+	return level, rest
+}
+
+// fenceAfter returns the code fence that is open after line: its marks, "" for
+// none, given the one that is open before it (CommonMark 0.31, section 4.5).
+func fenceAfter(open, line string) string {
+	text := strings.TrimLeft(line, " ")
+	if len(line)-len(text) > 3 {
+		return open
+	}
+	n := 0
+	for n < len(text) && (text[n] == '`' || text[n] == '~') && text[n] == text[0] {
+		n++
+	}
+	if n < 3 {
+		return open
+	}
+	marks, rest := text[:n], text[n:]
+	switch {
+	case open == "":
+		if marks[0] == '`' && strings.Contains(rest, "`") {
+			return "" // inline code
+		}
+		return marks
+	case marks[0] == open[0] && n >= len(open) && strings.TrimSpace(rest) == "":
+		return ""
+	}
+	return open
+}
+
+// plainHeading is a heading's text as it stands in a path: no marks of links,
+// images, code or emphasis, white space folded, at most headingBytes.
+func plainHeading(text string) string {
+	text = strings.NewReplacer("`", "", "**", "", "__", "").Replace(stripLinks(text))
+	return cutRunes(strings.Join(strings.Fields(text), " "), headingBytes)
+}
+
+// cutRunes returns the longest prefix of s with at most n bytes that ends
+// between runes.
+func cutRunes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

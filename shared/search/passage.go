@@ -1,0 +1,182 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// InlineBytes is how long a body may be to lie in its document's record.
+const InlineBytes = 3 << 10
+
+// How passages and chunks are cut.
+const (
+	softWords    = 200     // from here on a blank line ends a passage
+	hardWords    = 300     // here it ends anyway
+	chunkBytes   = 7 << 9  // 3.5 KB: text of a passage or chunk at most
+	chunkHeads   = 4 << 10 // heading paths of a chunk, with headCost each, at most
+	headCost     = 16      // what a passage's offsets take beside its heading path
+	headingBytes = 120     // one heading in a path at most
+)
+
+// Passage is a byte range of a body, with the headings that it stands under:
+// "Deploying > Rolling back", levels 2 to 6, at most 612 bytes. Level 1 is the
+// document's title as a rule and is left out.
+type Passage struct {
+	Start, End int
+	Heading    string
+}
+
+// Chunk is a run of whole passages: what is stored as one item of a longer body.
+type Chunk struct {
+	Start, End int
+	Passages   []Passage
+}
+
+// Cut divides a Markdown or plain body into passages and groups them in chunks
+// of at most 3.5 KB of text. Chunks in order, and their passages in order, are
+// the body byte for byte. There is always one chunk with one passage, empty for
+// an empty body; a body of up to InlineBytes gives exactly one chunk.
+//
+// A passage ends before an ATX heading outside code fences, at a blank line once
+// it has 200 words, and anyway at 300 words or 3.5 KB: after a line where there
+// is one late enough, else after a space, else after a rune.
+func Cut(body string) []Chunk {
+	c := cutter{body: body}
+	for c.pos < len(body) {
+		c.line()
+	}
+	if c.pos > c.start || len(c.passages) == 0 {
+		c.flush(c.pos)
+	}
+	return chunks(c.passages, len(body))
+}
+
+// cutter walks a body line by line. The passage under construction is
+// body[start:pos], plus what of the current line has been taken.
+type cutter struct {
+	body     string
+	passages []Passage
+	path     [7]string // current heading by level
+	start    int
+	pos      int
+	words    int
+	lineEnd  int  // last line end, once a passage may end there; 0: none
+	blank    bool // the line before was blank
+	content  bool // something other than headings and blank lines
+	fence    string
+}
+
+func (c *cutter) line() {
+	end := len(c.body)
+	if i := strings.IndexByte(c.body[c.pos:], '\n'); i >= 0 {
+		end = c.pos + i + 1
+	}
+	line := c.body[c.pos:end]
+	wasBlank := c.blank
+	c.blank = strings.TrimSpace(line) == ""
+	if c.blank {
+		c.take(end)
+		return
+	}
+	if c.fence == "" {
+		if level, text := atxHeading(line); level > 0 {
+			if c.content {
+				c.flush(c.pos)
+			}
+			c.path[level] = plainHeading(text)
+			clear(c.path[level+1:])
+			c.take(end)
+			return
+		}
+		if wasBlank && c.words >= softWords {
+			c.flush(c.pos)
+		}
+	}
+	c.fence = fenceAfter(c.fence, line)
+	c.content = true
+	c.take(end)
+}
+
+// take adds body[pos:end], the rest of one line, ending passages that grow too long.
+func (c *cutter) take(end int) {
+	inWord := false
+	space := 0 // where the last run of white space of this line ended, within the passage
+	for c.pos < end {
+		r, size := utf8.DecodeRuneInString(c.body[c.pos:end])
+		isSpace := unicode.IsSpace(r)
+		full := c.pos+size-c.start > chunkBytes
+		if full || !isSpace && !inWord && c.words >= hardWords {
+			switch {
+			case c.lineEnd > c.start:
+				c.cutAt(c.lineEnd)
+			case !full:
+				c.cutAt(c.pos)
+			case space > c.start+chunkBytes/2:
+				c.cutAt(space)
+			default:
+				c.cutAt(c.pos)
+			}
+			inWord = c.words > 0 && inWord
+			continue
+		}
+		if !isSpace && !inWord {
+			c.words++
+		}
+		inWord = !isSpace
+		c.pos += size
+		if isSpace {
+			space = c.pos
+		}
+	}
+	if c.words >= softWords || c.pos-c.start >= chunkBytes/2 {
+		c.lineEnd = c.pos
+	}
+}
+
+// cutAt ends the passage at i, at or before pos, and begins the next with what
+// has been taken beyond i.
+func (c *cutter) cutAt(i int) {
+	rest := c.body[i:c.pos]
+	c.flush(i)
+	c.words = len(strings.Fields(rest))
+	c.content = strings.TrimSpace(rest) != ""
+}
+
+// flush ends the passage at i.
+func (c *cutter) flush(i int) {
+	c.passages = append(c.passages, Passage{Start: c.start, End: i, Heading: c.heading()})
+	c.start, c.words, c.lineEnd, c.content = i, 0, 0, false
+}
+
+func (c *cutter) heading() string {
+	var parts []string
+	for _, h := range c.path[2:] {
+		if h != "" {
+			parts = append(parts, h)
+		}
+	}
+	return strings.Join(parts, " > ")
+}
+
+// chunks groups passages, which cover size bytes.
+func chunks(passages []Passage, size int) []Chunk {
+	if size <= InlineBytes {
+		return []Chunk{{End: size, Passages: passages}}
+	}
+	var out []Chunk
+	first, heads := 0, 0
+	for i, p := range passages {
+		cost := len(p.Heading) + headCost
+		if i > first && (p.End-passages[first].Start > chunkBytes || heads+cost > chunkHeads) {
+			out = append(out, chunkOf(passages[first:i]))
+			first, heads = i, 0
+		}
+		heads += cost
+	}
+	return append(out, chunkOf(passages[first:]))
+}
+
+func chunkOf(passages []Passage) Chunk {
+	return Chunk{Start: passages[0].Start, End: passages[len(passages)-1].End, Passages: passages[:len(passages):len(passages)]}
+}

@@ -1,0 +1,124 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"docent/shared/search"
+)
+
+// passages is all of Cut's passages in order, as text.
+func passages(body string) (texts, headings []string) {
+	for _, c := range search.Cut(body) {
+		for _, p := range c.Passages {
+			texts = append(texts, body[p.Start:p.End])
+			headings = append(headings, p.Heading)
+		}
+	}
+	return texts, headings
+}
+
+func TestCutAtHeadingsAndBlankLines(t *testing.T) {
+	t.Parallel()
+	para := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) + "\n" }
+	cases := []struct {
+		name, body string
+		want       []int    // words of each passage
+		headings   []string // of each passage
+	}{
+		{"empty", "", []int{0}, []string{""}},
+		{"white space alone", " \n\n ", []int{0}, []string{""}},
+		{"level 1 is not in the path", "# T\n\ntext\n", []int{3}, []string{""}},
+		{"path", "intro\n## A\nx\n### B\ny\n## C\nz\n", []int{1, 3, 3, 3}, []string{"", "A", "A > B", "C"}},
+		{"headings without text stay with what follows", "## A\n\n### B\n\nx\n", []int{5}, []string{"A > B"}},
+		{"level 1 ends the path", "## A\nx\n# T\ny\n", []int{3, 3}, []string{"A", ""}},
+		{"closing marks and links in a heading", "## [A](http://x) `b` ##\nx\n", []int{5}, []string{"A b"}},
+		{"no heading in a fence", "```\n## A\n```\nx\n", []int{5}, []string{""}},
+		{"no heading without a space", "##A\nx\n", []int{2}, []string{""}},
+		{"indented code is no heading", "    ## A\nx\n", []int{3}, []string{""}},
+		{"short paragraphs stay together", para(90) + "\n" + para(90), []int{180}, []string{""}},
+		{"blank line after 200 words", para(200) + "\n" + para(90), []int{200, 90}, []string{"", ""}},
+		{"300 words without a blank line", para(650), []int{300, 300, 50}, []string{"", "", ""}},
+		{"a late line end is the better place", para(250) + para(100), []int{250, 100}, []string{"", ""}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			texts, headings := passages(c.body)
+			if len(texts) != len(c.want) {
+				t.Fatalf("%d passages, want %d: %q", len(texts), len(c.want), texts)
+			}
+			for i := range texts {
+				if n := len(strings.Fields(texts[i])); n != c.want[i] || headings[i] != c.headings[i] {
+					t.Errorf("passage %d: %d words under %q, want %d under %q", i, n, headings[i], c.want[i], c.headings[i])
+				}
+			}
+		})
+	}
+}
+
+func TestCutInsideLongWords(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("é", 10_000)
+	texts, _ := passages(body)
+	for i, text := range texts {
+		if len(text) > 3584 || !utf8.ValidString(text) {
+			t.Errorf("passage %d: %d bytes, valid %v", i, len(text), utf8.ValidString(text))
+		}
+	}
+}
+
+func TestCutRebuildsTheBody(t *testing.T) {
+	t.Parallel()
+	piece := rapid.SampledFrom([]string{"# A\n", "## B b\n", "###### C ##\n", "```\n", "~~~~ go\n", "\n", "\n\n", " ", "word ", "wörd\n",
+		"- item\n", strings.Repeat("x", 4000), strings.Repeat("many words ", 150), strings.Repeat("line\n", 120), "\xff", "\r\n", "\u00a0"})
+	rapid.Check(t, func(rt *rapid.T) {
+		checkCut(rt, strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(rt, "pieces"), ""))
+	})
+}
+
+func FuzzCut(f *testing.F) {
+	f.Add("# A\n\ntext\n\n```\n## B\n```\n")
+	f.Add(strings.Repeat("word ", 700))
+	f.Add(strings.Repeat("## h\nx\n", 900))
+	f.Fuzz(func(t *testing.T, body string) { checkCut(t, body) })
+}
+
+type fataler interface{ Fatalf(string, ...any) }
+
+// checkCut holds Cut(body) to its contract.
+func checkCut(t fataler, body string) {
+	all := search.Cut(body)
+	if len(all) == 0 || len(body) <= search.InlineBytes && len(all) != 1 {
+		t.Fatalf("%d chunks for %d bytes", len(all), len(body))
+	}
+	at := 0
+	for _, c := range all {
+		if c.Start != at || len(c.Passages) == 0 || c.End-c.Start > 3584 {
+			t.Fatalf("chunk %d-%d after %d with %d passages", c.Start, c.End, at, len(c.Passages))
+		}
+		heads := 0
+		for _, p := range c.Passages {
+			if p.Start != at || p.End < p.Start || p.End == p.Start && body != "" {
+				t.Fatalf("passage %d-%d after %d", p.Start, p.End, at)
+			}
+			if n := len(strings.Fields(body[p.Start:p.End])); n > 301 {
+				t.Fatalf("passage of %d words", n)
+			}
+			if len(p.Heading) > 612 || utf8.ValidString(body) && !utf8.ValidString(p.Heading) {
+				t.Fatalf("heading of %d bytes: %q", len(p.Heading), p.Heading)
+			}
+			heads += len(p.Heading) + 16
+			at = p.End
+		}
+		if c.End != at || len(body) > search.InlineBytes && heads > 4<<10 {
+			t.Fatalf("chunk ends at %d, its passages at %d, %d bytes of headings", c.End, at, heads)
+		}
+	}
+	if at != len(body) {
+		t.Fatalf("passages cover %d of %d bytes", at, len(body))
+	}
+}

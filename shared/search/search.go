@@ -1,0 +1,141 @@
+// Package search finds passages in a team's documents and quotes them. It cuts
+// bodies into passages, keeps them in immutable segments (one blob each, listed
+// in the table), ranks them for a question and builds the quoted answer.
+//
+// The documents themselves belong to package document: every hit is checked
+// against the current record when the question is asked, so a segment may speak
+// of documents that are gone, and nothing stale is ever returned.
+package search
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/blob"
+	"docent/shared/table"
+)
+
+// Space is the kind of content that a document holds. It fixes the profile by
+// which the document is analysed and ranked.
+type Space string
+
+// The spaces.
+const (
+	Documentation Space = "documentation"
+	Messages      Space = "messages"
+	Code          Space = "code"
+	PRs           Space = "prs"
+	Issues        Space = "issues"
+)
+
+// Spaces lists every space.
+var Spaces = []Space{Documentation, Messages, Code, PRs, Issues}
+
+// Ref names one chunk of one version of a document. Chunks count from 0, which
+// also stands for a body that lies in its record.
+type Ref struct {
+	Document uuid.UUID
+	Version  int64
+	Chunk    int
+}
+
+// Text is what a Ref stands for now.
+type Text struct {
+	Document uuid.UUID
+	Version  int64
+	Source   string
+	Title    string
+	URI      string
+	Body     string    // of the chunk, or the whole of a body that lies in its record
+	Passages []Passage // offsets relative to Body
+	First    int       // number, within the document, of the first of Passages
+}
+
+// Document is one current document, whole, to be indexed.
+type Document struct {
+	ID      uuid.UUID
+	Version int64
+	Source  string
+	Space   Space
+	Title   string
+	Body    string
+	Chunks  []Chunk // nil: Cut(Body)
+}
+
+// Corpus is the truth about documents. Every method is strongly consistent.
+type Corpus interface {
+	// Texts reads the current record and the chunk of each ref in one round trip.
+	// A ref is absent from the result when its document is missing, is current in
+	// another version, or its source is not live.
+	Texts(ctx context.Context, teamID string, refs []Ref) (map[Ref]Text, error)
+	// Current returns the current version of each document; a missing one is absent.
+	Current(ctx context.Context, teamID string, documents []uuid.UUID) (map[uuid.UUID]int64, error)
+	// Sources returns the ids of the team's live sources.
+	Sources(ctx context.Context, teamID string) ([]string, error)
+	// Documents yields every current document of a source. It stops at the first error.
+	Documents(ctx context.Context, teamID, source string) iter.Seq2[Document, error]
+}
+
+// Index is the search index of all teams. Its methods are safe for concurrent use.
+type Index struct {
+	Table  table.Store
+	Blobs  blob.Store
+	Corpus Corpus
+	Now    func() time.Time
+	NewID  func() string // unique, of letters, digits and '-'; in order of time, as UUID v7 is
+	// CacheBytes bounds the segments kept in memory; 0 means 64 MiB.
+	CacheBytes int64
+}
+
+// Query is what is asked.
+type Query struct {
+	Text        string
+	Instruction string   // re-orders what was found; never adds to it
+	Sources     []string // nil: every live source; else only these, as far as they are live
+	Spaces      []Space  // nil: every space
+	Limit       int      // documents; 0 means 10
+}
+
+// Hit is one document, by its best passage.
+type Hit struct {
+	Document   uuid.UUID
+	Source     string
+	Space      Space
+	Title      string
+	URI        string
+	Heading    string // heading path of the passage, "A > B"
+	Passage    string // its text as it stands in the body
+	Content    string // heading path and passage, then further matching passages in reading order, at most 4,000 characters
+	Score      float64
+	Normalised float64 // Score by the highest that the question could reach
+}
+
+// Result is what a Search found.
+type Result struct {
+	Hits     []Hit // documents, best first
+	Best     []Hit // passages, best first; several may be of one document
+	Passages int   // how many passages the caller may read
+	Known    bool  // the question had terms
+}
+
+// Answer is a quoted answer, or the sentence that says that nothing was found.
+type Answer struct {
+	Markdown   string
+	References []Reference // one a quoted document, in order of first quote
+	Found      bool
+}
+
+// Reference is a document that an answer quotes.
+type Reference struct{ URL, Title string }
+
+// Report is what Check found.
+type Report struct {
+	Segments  int      // that were read
+	Passages  int      // in them
+	Documents int      // in them
+	Stale     int      // documents in them that are gone or have another version
+	Damaged   []string // ids of segments that can not be read, with the reason
+}

@@ -82,6 +82,38 @@ func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string
 	return out, nil
 }
 
+// SliceOf returns the window w of a list that is at hand whole, in order.
+func SliceOf[T any](all []Entry[T], w Window) Slice[T] {
+	var out Slice[T]
+	from, to := 0, len(all)
+	if w.After != "" {
+		from, _ = slices.BinarySearchFunc(all, w.After+"\x01", comparePosition[T])
+	}
+	if w.Before != "" {
+		to, _ = slices.BinarySearchFunc(all, w.Before, comparePosition[T])
+	}
+	if all = all[from:to]; len(all) <= w.Limit {
+		out.Entries = slices.Clone(all)
+	} else if w.Before == "" {
+		out.Entries = slices.Clone(all[:w.Limit])
+	} else {
+		out.Entries = slices.Clone(all[len(all)-w.Limit:])
+	}
+	last := ""
+	if w.Before != "" {
+		slices.Reverse(out.Entries)
+	}
+	if n := len(out.Entries); n > 0 {
+		last = out.Entries[n-1].Position
+	}
+	out.finish(w, last, len(all) > w.Limit)
+	return out
+}
+
+func comparePosition[T any](e Entry[T], position string) int {
+	return strings.Compare(e.Position, position)
+}
+
 // finish orders the entries and sets the positions of the neighbouring pages;
 // last is the position that the reading reached and more whether it goes on.
 func (s *Slice[T]) finish(w Window, last string, more bool) {

@@ -31,6 +31,9 @@ var (
 	ErrConflict = errors.New("write conflict")
 	// ErrThrottled: the store refused for load after the engine's retries; nothing was written.
 	ErrThrottled = errors.New("store throttled")
+	// ErrUnavailable: the store could not be reached or failed; a write may or may
+	// not have happened.
+	ErrUnavailable = errors.New("store unavailable")
 	// ErrTooLarge: an item or a Write passes its bound.
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrInvalid: an empty, oversized or malformed key, an unknown table, a damaged

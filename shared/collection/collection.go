@@ -1,0 +1,61 @@
+// Package collection keeps a team's collections: named groups of documents. A
+// collection is also a data source, so its id is what keys are restricted to.
+package collection
+
+import (
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// Bounds of a collection. Lengths count Unicode code points.
+const (
+	MaxPerTeam     = 25
+	MaxName        = 32
+	MaxDescription = 4096
+	MaxIconURL     = 2048
+)
+
+// Collection is a group of documents.
+type Collection struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	IconURL     string    `json:"iconUrl,omitempty"`
+	CreatedAt   time.Time `json:"-"`
+	Version     int64     `json:"-"` // steps with every change
+}
+
+// Change is a partial update; nil keeps what is there, and an empty IconURL
+// removes the icon.
+type Change struct{ Name, Description, IconURL *string }
+
+func (c Change) apply(to Collection) Collection {
+	if c.Name != nil {
+		to.Name = *c.Name
+	}
+	if c.Description != nil {
+		to.Description = *c.Description
+	}
+	if c.IconURL != nil {
+		to.IconURL = *c.IconURL
+	}
+	return to
+}
+
+// Service holds the rules of collections.
+type Service struct {
+	Table table.Store
+	Work  queue.Queue // of documents: takes the removal of a collection's documents
+	Now   func() time.Time
+	NewID func() string // time-ordered UUIDs, so that the order of ids is the order of creation
+	// Warn is told of a message that could not be sent; the work is pending and
+	// will be sent again.
+	Warn func(w pending.Work, err error)
+}
+
+// Missing is the answer to an unknown collection id.
+func Missing() *apierr.Error { return apierr.Missing("collection") }

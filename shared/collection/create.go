@@ -1,0 +1,87 @@
+package collection
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+)
+
+// replayFor is how long a reply is kept for its Idempotency-Key.
+const replayFor = 24 * time.Hour
+
+// Repeat makes Create safe to retry: the same Key of the same API key gives the
+// first reply again. The zero Repeat asks for nothing.
+type Repeat struct{ APIKey, Key string }
+
+// Create adds a collection. Count, record and reply for repeats are one Write,
+// so racing creates leave exactly MaxPerTeam.
+func (s *Service) Create(ctx context.Context, teamID string, c Collection, repeat Repeat) (Collection, error) {
+	c.ID, c.Version, c.CreatedAt = s.NewID(), 1, s.Now().UTC()
+	item, err := toItem(teamID, c)
+	if err != nil {
+		return Collection{}, err
+	}
+	ops := []table.Op{
+		table.Add{Key: countKey(teamID), By: map[string]int64{"n": 1}, If: table.Below("n", MaxPerTeam)},
+		table.Put{Item: item, If: table.Absent()},
+	}
+	var reply table.Item
+	if repeat.Key != "" {
+		if reply, err = replyItem(teamID, c, repeat, s.Now()); err != nil {
+			return Collection{}, err
+		}
+		ops = append([]table.Op{table.Put{Item: reply, If: table.Absent()}}, ops...)
+	}
+	err = s.Table.Write(ctx, ops...)
+	failed := table.Failed(err)
+	switch {
+	case err == nil:
+		return c, nil
+	case failed == nil:
+		return Collection{}, fmt.Errorf("create collection: %w", err)
+	case repeat.Key != "" && failed.Op == 0:
+		return replay(failed.Item, reply)
+	default:
+		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeCollectionLimit,
+			"This team has %d collections.", MaxPerTeam)
+	}
+}
+
+// replyItem keeps the reply to a create under its idempotency key.
+func replyItem(teamID string, c Collection, repeat Repeat, now time.Time) (table.Item, error) {
+	asked, err := json.Marshal([]string{c.Name, c.Description, c.IconURL})
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode request: %w", err)
+	}
+	body, err := json.Marshal(c)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode reply: %w", err)
+	}
+	key, request := sha256.Sum256([]byte(repeat.Key)), sha256.Sum256(asked)
+	return table.Item{
+		Key: table.Key{Table: table.Collections, Partition: teamID + "/idempotency",
+			Sort: repeat.APIKey + "#" + hex.EncodeToString(key[:])},
+		Body:    body,
+		Strings: map[string]string{"request": hex.EncodeToString(request[:])},
+		Expires: now.Add(replayFor),
+	}, nil
+}
+
+// replay answers a repeated create from the first one's reply.
+func replay(first *table.Item, now table.Item) (Collection, error) {
+	if first == nil || first.Strings["request"] != now.Strings["request"] {
+		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeIdempotencyConflict,
+			"This Idempotency-Key was used for another request.")
+	}
+	c := Collection{Version: 1}
+	if err := json.Unmarshal(first.Body, &c); err != nil {
+		return Collection{}, fmt.Errorf("decode reply: %w", err)
+	}
+	return c, nil
+}

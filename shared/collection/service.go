@@ -1,0 +1,143 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"docent/shared/apierr"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// Get returns a collection of the team.
+func (s *Service) Get(ctx context.Context, teamID, id string) (Collection, error) {
+	if !isID(id) {
+		return Collection{}, Missing()
+	}
+	item, err := s.Table.Get(ctx, Key(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return Collection{}, Missing()
+	}
+	if err != nil {
+		return Collection{}, fmt.Errorf("read collection: %w", err)
+	}
+	return fromItem(item)
+}
+
+// All returns the team's collections, newest first; they are MaxPerTeam at most.
+func (s *Service) All(ctx context.Context, teamID string) ([]Collection, error) {
+	var all []Collection
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
+		if err != nil {
+			return nil, fmt.Errorf("list collections: %w", err)
+		}
+		c, err := fromItem(item)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b Collection) int {
+		return strings.Compare(position(a), position(b))
+	})
+	return all, nil
+}
+
+func position(c Collection) string { return table.Inverted(c.CreatedAt) + "#" + c.ID }
+
+// List returns the window w of the team's collections, newest first, without
+// those that see refuses.
+func (s *Service) List(ctx context.Context, teamID string, w table.Window, see func(id string) bool) (table.Slice[Collection], error) {
+	all, err := s.All(ctx, teamID)
+	if err != nil {
+		return table.Slice[Collection]{}, err
+	}
+	var entries []table.Entry[Collection]
+	for _, c := range all {
+		if see(c.ID) {
+			entries = append(entries, table.Entry[Collection]{Position: position(c), Value: c})
+		}
+	}
+	return table.SliceOf(entries, w), nil
+}
+
+// Sources returns the ids of the team's collections.
+func (s *Service) Sources(ctx context.Context, teamID string) ([]string, error) {
+	var ids []string
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
+		if err != nil {
+			return nil, fmt.Errorf("list sources: %w", err)
+		}
+		ids = append(ids, item.Sort)
+	}
+	return ids, nil
+}
+
+// Update applies change and returns the collection. match refuses versions that
+// the caller did not expect; a change that changes nothing writes nothing.
+func (s *Service) Update(ctx context.Context, teamID, id string, change Change, match func(version int64) error) (Collection, error) {
+	for {
+		current, err := s.Get(ctx, teamID, id)
+		if err != nil {
+			return Collection{}, err
+		}
+		if err := match(current.Version); err != nil {
+			return Collection{}, err
+		}
+		changed := change.apply(current)
+		if changed == current {
+			return current, nil
+		}
+		changed.Version++
+		item, err := toItem(teamID, changed)
+		if err != nil {
+			return Collection{}, err
+		}
+		err = s.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(current.Version)})
+		if table.Failed(err) != nil {
+			continue // another change came between; each round of this loop lets one through
+		}
+		if err != nil {
+			return Collection{}, fmt.Errorf("update collection: %w", err)
+		}
+		return changed, nil
+	}
+}
+
+// Delete removes the collection at once and leaves the removal of its documents
+// pending. An absent collection is no error.
+func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, match func(version int64) error) error {
+	for {
+		current, err := s.Get(ctx, teamID, id)
+		if apierr.IsCode(err, apierr.CodeNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := match(current.Version); err != nil {
+			return err
+		}
+		work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id,
+			At: s.Now().UnixMilli(), RequestID: requestID}
+		err = s.Table.Write(ctx,
+			table.Delete{Key: Key(teamID, id), If: table.VersionIs(current.Version)},
+			table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
+			work.Promise(),
+		)
+		if table.Failed(err) != nil {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("delete collection: %w", err)
+		}
+		if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+			s.Warn(work, err)
+		}
+		return nil
+	}
+}

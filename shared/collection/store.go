@@ -1,0 +1,56 @@
+package collection
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"docent/shared/table"
+)
+
+// Key is where the collection id of a team lies. Other rooms check it inside
+// their own Writes, so that nothing is added to a collection that is gone.
+func Key(teamID, id string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID, Sort: id}
+}
+
+func countKey(teamID string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/count", Sort: "collections"}
+}
+
+// stored is the body of a collection item.
+type stored struct {
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	IconURL     string    `json:"iconUrl,omitempty"`
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+func toItem(teamID string, c Collection) (table.Item, error) {
+	body, err := json.Marshal(stored{c.Name, c.Description, c.IconURL, c.CreatedAt})
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode collection: %w", err)
+	}
+	return table.Item{Key: Key(teamID, c.ID), Version: c.Version, Body: body}, nil
+}
+
+func fromItem(item table.Item) (Collection, error) {
+	var s stored
+	if err := json.Unmarshal(item.Body, &s); err != nil {
+		return Collection{}, fmt.Errorf("decode collection %s: %w", item.Sort, err)
+	}
+	return Collection{ID: item.Sort, Name: s.Name, Description: s.Description, IconURL: s.IconURL,
+		CreatedAt: s.CreatedAt, Version: item.Version}, nil
+}
+
+// isID tells whether id has the form of a collection id. Ids of another form are
+// unknown and are never used in a key.
+func isID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	return !strings.ContainsFunc(id, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'f')
+	})
+}

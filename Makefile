@@ -1,0 +1,111 @@
+# Every verb of the project. CI calls these and nothing else (.ci/run).
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# The folder list is the function list: a new folder under functions/ needs no line here.
+FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
+
+# Added to every `go test`, for example TESTFLAGS='-race -run TestContract'.
+TESTFLAGS ?=
+# How long each fuzz target runs.
+FUZZTIME ?= 30s
+# Which benchmarks run.
+BENCH ?= .
+# Where `make run` listens and keeps its data.
+ADDR ?= 127.0.0.1:8080
+DATA ?= ./data
+
+LINT := go tool -modfile=tools/go.mod golangci-lint
+
+.PHONY: help
+help: ## list the verbs
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
+
+.PHONY: run
+run: bin/docent ## build the program and serve on 127.0.0.1:8080, data in ./data
+	bin/docent serve --data $(DATA) --addr $(ADDR)
+
+.PHONY: test
+test: moto ## run every test
+	go test $(TESTFLAGS) ./...
+
+.PHONY: race
+race: ## run every test under the race detector
+	$(MAKE) test TESTFLAGS='-race $(TESTFLAGS)'
+
+.PHONY: check
+check: format vet lint tidy openapi-check paths ## format, vet, lint, tidy modules, openapi.yaml up to date, no path of this machine
+
+.PHONY: format
+format:
+	@bad=$$(gofmt -l .); test -z "$$bad" || { echo "gofmt would change:" $$bad; exit 1; }
+
+.PHONY: vet
+vet:
+	go vet ./...
+
+.PHONY: lint
+lint: ## run golangci-lint alone (built once, from tools/go.mod)
+	$(LINT) run
+
+.PHONY: tidy
+tidy:
+	go mod tidy -diff
+
+.PHONY: openapi
+openapi: ## write openapi.yaml from the code
+	@mkdir -p bin
+	go run ./cmd/docent openapi > bin/openapi.yaml
+	mv bin/openapi.yaml openapi.yaml
+
+.PHONY: openapi-check
+openapi-check:
+	@go run ./cmd/docent openapi | diff -u openapi.yaml - || { echo "openapi.yaml differs from the code: run make openapi"; exit 1; }
+
+# Paths of the machine that one works on do not belong in the project. CI machines are left out: nobody
+# writes their paths by hand, and a checkout in a folder such as /src would match innocent text.
+.PHONY: paths
+paths:
+ifneq ($(CI),true)
+	@for p in $(filter-out / /tmp/,$(dir $(CURDIR)) $(HOME:/=)/); do \
+		if git grep -nIF -e "$$p" -- .; then echo "the lines above name a path of this machine"; exit 1; fi; \
+	done
+endif
+
+.PHONY: build
+build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one arm64 bootstrap per function under dist/
+
+.PHONY: FORCE
+FORCE:
+
+bin/docent: FORCE
+	go build -trimpath -o $@ ./cmd/docent
+
+# -trimpath and -buildvcs=false: the same source gives the same bytes, so a deploy changes only what changed.
+# lambda.norpc leaves out a start-up mode that Amazon Linux 2023 does not use, 2 MB of it.
+dist/%/bootstrap: FORCE
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+		-tags lambda.norpc -ldflags '-s -w' -o $@ ./functions/$*
+
+.PHONY: bench
+bench: ## run the benchmarks (BENCH=regexp narrows)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	@{ grep -rEo '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . || true; } | sed -E 's/:func / /' | sort | \
+	while read -r file name; do \
+		echo "== $$(dirname $$file) $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)" </dev/null; \
+	done
+
+.PHONY: moto
+moto: ## install the AWS protocol server of the tests under .cache/
+	scripts/moto/install
+
+.PHONY: clean
+clean: ## remove what the verbs built (not ./data)
+	rm -rf bin dist .cache

@@ -1,0 +1,35 @@
+package quota
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Headers returns the response headers that report states at the time now:
+// RateLimit-Policy and RateLimit as in draft-ietf-httpapi-ratelimit-headers-11,
+// listing every state, and X-RateLimit-Limit, -Remaining and -Reset (seconds of
+// the Unix epoch) of the one with the least left. Without states there are none.
+func Headers(now time.Time, states ...State) map[string]string {
+	if len(states) == 0 {
+		return nil
+	}
+	policies := make([]string, len(states))
+	limits := make([]string, len(states))
+	nearest := states[0]
+	for i, s := range states {
+		policies[i] = fmt.Sprintf("%q;q=%d;w=%d", s.Name, s.Limit, s.Window.Seconds())
+		limits[i] = fmt.Sprintf("%q;r=%d;t=%d", s.Name, s.Remaining(), s.secondsToReset(now))
+		if s.Remaining() < nearest.Remaining() {
+			nearest = s
+		}
+	}
+	return map[string]string{
+		"RateLimit-Policy":      strings.Join(policies, ", "),
+		"RateLimit":             strings.Join(limits, ", "),
+		"X-RateLimit-Limit":     strconv.FormatInt(nearest.Limit, 10),
+		"X-RateLimit-Remaining": strconv.FormatInt(nearest.Remaining(), 10),
+		"X-RateLimit-Reset":     strconv.FormatInt(nearest.Window.Reset.Unix(), 10),
+	}
+}

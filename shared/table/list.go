@@ -135,6 +135,30 @@ func (s *Slice[T]) finish(w Window, last string, more bool) {
 	s.Next, s.Last = true, first
 }
 
+// Trim shortens s, the slice of w, to the entries whose sizes sum up to at most
+// limit, counted from where w starts; at least one stays.
+func (s *Slice[T]) Trim(w Window, limit int, size func(T) int) {
+	backward := w.Before != ""
+	sum := 0
+	for i := range s.Entries {
+		at := i
+		if backward {
+			at = len(s.Entries) - 1 - i
+		}
+		if sum += size(s.Entries[at].Value); i == 0 || sum <= limit {
+			continue
+		}
+		if backward {
+			s.Entries = s.Entries[at+1:]
+			s.Prev, s.First = true, s.Entries[0].Position
+		} else {
+			s.Entries = s.Entries[:at]
+			s.Next, s.Last = true, s.Entries[at-1].Position
+		}
+		return
+	}
+}
+
 // MergeSlices joins slices of several lists, each read with the window w, into
 // the slice of w of all of them together.
 func MergeSlices[T any](w Window, parts ...Slice[T]) Slice[T] {

@@ -1,0 +1,113 @@
+// Package answer takes questions, has them answered by a worker behind a queue,
+// and keeps questions and answers until they are deleted.
+package answer
+
+import (
+	"context"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// MaxQuestion bounds a question in Unicode code points.
+const MaxQuestion = 10000
+
+// State is how far an answer is.
+type State string
+
+// The states. Complete and Failed are final.
+const (
+	Processing State = "processing"
+	Complete   State = "complete"
+	Failed     State = "failed"
+)
+
+// The codes of a failed answer.
+const (
+	GenerationFailed = "generation-failed"
+	TimedOut         = "timeout"
+	InternalFailure  = "internal"
+)
+
+// Reference is a document that an answer quotes or cites.
+type Reference struct {
+	HTMLURL string `json:"htmlUrl"`
+	Title   string `json:"title,omitempty"`
+}
+
+// Failure says why there is no answer.
+type Failure struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// Answer is a question and what became of it.
+type Answer struct {
+	QuestionID string
+	Question   string
+	State      State
+	Markdown   string      // when Complete
+	References []Reference // when Complete; empty when nothing was found
+	Failure    *Failure    // when Failed
+	AskedAt    time.Time   // milliseconds
+	TeamID     string
+	UserID     string   // whose personal key asked; empty for a team key
+	Sources    []string // what the asking key was restricted to; nil: everything
+}
+
+// Asker is whose key asks or reads.
+type Asker struct {
+	UserID  string   // of a personal key, else empty
+	Sources []string // what the key is restricted to; nil: everything
+}
+
+// mayRead: a personal key reads its own user's answers, a team key all of the
+// team's; a restricted key only what was asked within its own restriction.
+func (a Asker) mayRead(teamID string, of Answer) bool {
+	if of.TeamID != teamID || a.UserID != "" && a.UserID != of.UserID {
+		return false
+	}
+	return within(of.Sources, a.Sources)
+}
+
+// within tells whether the restriction inner lies within outer; nil is none.
+func within(inner, outer []string) bool {
+	if outer == nil {
+		return true
+	}
+	if inner == nil {
+		return false
+	}
+	allowed := make(map[string]bool, len(outer))
+	for _, id := range outer {
+		allowed[id] = true
+	}
+	for _, id := range inner {
+		if !allowed[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// Service holds the rules of questions and answers.
+type Service struct {
+	Table table.Store
+	Work  queue.Queue
+	Now   func() time.Time
+	// Wait pauses a long poll between two reads; it returns ctx's error when that ends.
+	Wait func(ctx context.Context) error
+	// Warn is told of a message that could not be sent; the work is pending and
+	// will be sent again.
+	Warn func(w pending.Work, err error)
+}
+
+// Missing is the answer to a question id that the caller may not read.
+func Missing() *apierr.Error { return apierr.Missing("question") }
+
+func conflict() *apierr.Error {
+	return apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "This question id is taken. Choose another one.")
+}

@@ -1,0 +1,85 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"docent/shared/queue"
+	"docent/shared/quota"
+	"docent/shared/table"
+)
+
+// Question is what a client asks.
+type Question struct {
+	ID, Text  string
+	RequestID string
+}
+
+// Ask accepts a question, once for its id, and returns the team's quota of the
+// day. Answer, count and pending work are one Write, so a repeat neither counts
+// twice nor is asked twice. A spent day is refused with *quota.ExceededError.
+func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Question) (quota.State, error) {
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	day := quota.Day(now)
+	a := Answer{QuestionID: q.ID, Question: q.Text, State: Processing, AskedAt: now,
+		TeamID: teamID, UserID: asker.UserID, Sources: asker.Sources}
+	item, err := toItem(a)
+	if err != nil {
+		return quota.State{}, err
+	}
+	work := answering(a)
+	work.RequestID = q.RequestID
+	ops := []table.Op{
+		table.Put{Item: item, If: table.Absent()},
+		quota.Step(quota.AnswersKey(teamID, day), day, quota.AnswersPerDay),
+		work.Promise(),
+	}
+	for _, entry := range listEntries(a) {
+		ops = append(ops, table.Put{Item: entry})
+	}
+	used := make(chan int64, 1)
+	go func() { used <- s.used(ctx, teamID, day) }()
+	err = s.Table.Write(ctx, ops...)
+	state := quota.Answers(day, <-used)
+	switch failed := table.Failed(err); {
+	case err == nil:
+	case failed == nil:
+		return state, fmt.Errorf("accept question: %w", err)
+	case failed.Op == 0:
+		return state, repeated(failed.Item, asker, a)
+	default:
+		return state.Spent(), quota.Exceeded(state)
+	}
+	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+		s.Warn(work, err)
+	}
+	return state, nil
+}
+
+// used reads the count of the day. It is for a header only, so a failure shows
+// as nothing used.
+func (s *Service) used(ctx context.Context, teamID string, day quota.Window) int64 {
+	item, err := s.Table.Get(ctx, quota.AnswersKey(teamID, day), table.Eventual)
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return 0
+	}
+	return quota.Used(item)
+}
+
+// repeated is the reply to a question whose id is taken by first: success when it
+// is the same question and the caller may read it.
+func repeated(first *table.Item, asker Asker, again Answer) error {
+	if first == nil {
+		return conflict()
+	}
+	before, err := fromItem(*first)
+	if err != nil {
+		return err
+	}
+	if before.State == deleted || !asker.mayRead(again.TeamID, before) || before.Question != again.Question {
+		return conflict()
+	}
+	return nil
+}

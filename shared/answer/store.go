@@ -1,0 +1,100 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/pending"
+	"docent/shared/table"
+)
+
+// deleted is the state of a question id whose question and answer were erased;
+// the id is spent for good.
+const deleted State = "deleted"
+
+// Question ids are global, so a question's item is under its id alone.
+func answerKey(questionID string) table.Key {
+	return table.Key{Table: table.Answers, Partition: questionID, Sort: "answer"}
+}
+
+func teamList(teamID string) string { return teamID + "/list" }
+
+func userList(teamID, userID string) string { return teamID + "/list/" + userID }
+
+// stored is the body of an answer's item; team, user and state are fields beside
+// it, where conditions see them.
+type stored struct {
+	Question   string      `json:"question"`
+	AskedAt    int64       `json:"askedAt"` // Unix milliseconds
+	Sources    []string    `json:"sources"` // null: not restricted
+	Markdown   string      `json:"answer,omitempty"`
+	References []Reference `json:"references,omitempty"`
+	Failure    *Failure    `json:"error,omitempty"`
+}
+
+func toItem(a Answer) (table.Item, error) {
+	body, err := json.Marshal(stored{a.Question, a.AskedAt.UnixMilli(), a.Sources, a.Markdown, a.References, a.Failure})
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode answer: %w", err)
+	}
+	return table.Item{Key: answerKey(a.QuestionID), Body: body,
+		Strings: map[string]string{"team": a.TeamID, "user": a.UserID, "state": string(a.State)}}, nil
+}
+
+func fromItem(item table.Item) (Answer, error) {
+	if item.Key == (table.Key{}) {
+		return Answer{State: deleted}, nil
+	}
+	a := Answer{QuestionID: item.Partition, State: State(item.Strings["state"]),
+		TeamID: item.Strings["team"], UserID: item.Strings["user"]}
+	if a.State == deleted {
+		return a, nil
+	}
+	var s stored
+	if err := json.Unmarshal(item.Body, &s); err != nil {
+		return Answer{}, fmt.Errorf("decode answer %s: %w", item.Partition, err)
+	}
+	a.Question, a.AskedAt, a.Sources = s.Question, time.UnixMilli(s.AskedAt).UTC(), s.Sources
+	a.Markdown, a.References, a.Failure = s.Markdown, s.References, s.Failure
+	return a, nil
+}
+
+// listEntries are the list entries of a: one for the team, one for the user whose
+// personal key asked.
+func listEntries(a Answer) []table.Item {
+	entry := table.Item{Key: table.Key{Table: table.Answers, Partition: teamList(a.TeamID),
+		Sort: table.Inverted(a.AskedAt) + "#" + a.QuestionID}}
+	if a.Sources != nil {
+		entry.Strings = map[string]string{"sources": strings.Join(a.Sources, ",")}
+	}
+	entries := []table.Item{entry}
+	if a.UserID != "" {
+		entry.Partition = userList(a.TeamID, a.UserID)
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// entrySources is the restriction of the key that asked; nil: none.
+func entrySources(entry table.Item) []string {
+	joined, restricted := entry.Strings["sources"]
+	if !restricted {
+		return nil
+	}
+	return strings.FieldsFunc(joined, func(r rune) bool { return r == ',' })
+}
+
+// answering is the work of answering a.
+func answering(a Answer) pending.Work {
+	return pending.Work{Kind: pending.AnswerQuestion, TeamID: a.TeamID, ID: a.QuestionID, At: a.AskedAt.UnixMilli()}
+}
+
+// ValidID tells whether id can be a question id: a lower-case UUID.
+func ValidID(id string) bool {
+	parsed, err := uuid.Parse(id)
+	return err == nil && parsed.String() == id
+}

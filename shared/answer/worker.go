@@ -1,0 +1,108 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"docent/shared/apierr"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// passagesForAnswer is how many documents a question's search brings.
+const passagesForAnswer = 8
+
+// Worker answers questions from their queue.
+type Worker struct {
+	*Service
+	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
+}
+
+// Batch answers the questions of a batch. A question leaves Processing once, so
+// a message that comes twice changes nothing.
+func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
+	for _, m := range batch {
+		work, err := pending.Decode(m.Body)
+		if err == nil {
+			err = w.answer(ctx, work)
+		}
+		if err == nil {
+			continue
+		}
+		slog.ErrorContext(ctx, "answering failed", "message", m.ID, "team", work.TeamID, "question", work.ID,
+			"receives", m.Receives, "requestId", work.RequestID, "err", err)
+		failed = append(failed, m.ID)
+		if m.Receives < queue.MaxReceives || work.ID == "" {
+			continue
+		}
+		failure := Failure{GenerationFailed, "The question could not be answered. Ask it again under a new id."}
+		if errors.Is(err, context.DeadlineExceeded) {
+			failure = Failure{TimedOut, "Answering took too long. Ask again under a new id."}
+		}
+		// The time for the work may be what ran out; recording it needs its own.
+		if err := w.fail(context.WithoutCancel(ctx), work, failure); err != nil {
+			slog.ErrorContext(ctx, "failure not recorded", "question", work.ID, "err", err)
+		}
+	}
+	return failed
+}
+
+func (w *Worker) answer(ctx context.Context, work pending.Work) error {
+	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
+	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {
+		return w.Table.Write(ctx, table.Delete{Key: work.Key()})
+	}
+	if err != nil {
+		return err
+	}
+	result, err := w.Search(ctx, a.TeamID, search.Query{Text: a.Question, Sources: a.Sources, Limit: passagesForAnswer})
+	if err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	quoted := search.Quote(a.Question, result)
+	a.State, a.Markdown = Complete, quoted.Markdown
+	for _, r := range quoted.References {
+		a.References = append(a.References, Reference{HTMLURL: r.URL, Title: r.Title})
+	}
+	return w.finish(ctx, a)
+}
+
+// finish ends a question in the state of a, unless it has left Processing.
+func (w *Worker) finish(ctx context.Context, a Answer) error {
+	item, err := toItem(a)
+	if err != nil {
+		return err
+	}
+	err = w.Table.Write(ctx,
+		table.Put{Item: item, If: table.Is("state", string(Processing))},
+		table.Delete{Key: answering(a).Key()},
+	)
+	if table.Failed(err) != nil {
+		return nil // another worker was first, or it was deleted
+	}
+	if err != nil {
+		return fmt.Errorf("finish answer: %w", err)
+	}
+	return nil
+}
+
+// GiveUp ends a question that has been pending for too long as failed.
+func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
+	return w.fail(ctx, work, Failure{TimedOut, "The question was not answered in time. Ask it again under a new id."})
+}
+
+func (w *Worker) fail(ctx context.Context, work pending.Work, failure Failure) error {
+	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
+	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {
+		return w.Table.Write(ctx, table.Delete{Key: work.Key()})
+	}
+	if err != nil {
+		return err
+	}
+	a.State, a.Failure = Failed, &failure
+	return w.finish(ctx, a)
+}

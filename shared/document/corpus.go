@@ -1,0 +1,158 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// Corpus is what search knows of documents.
+type Corpus struct{ *Service }
+
+var _ search.Corpus = Corpus{}
+
+// Texts returns what refs stand for now; see search.Corpus.
+func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (map[search.Ref]search.Text, error) {
+	keys := make([]table.Key, 0, 2*len(refs))
+	for _, ref := range refs {
+		id := ref.Document.String()
+		keys = append(keys, recordKey(teamID, id))
+		if ref.Chunk > 0 {
+			keys = append(keys, chunkKey(teamID, id, ref.Version, ref.Chunk-1))
+		}
+	}
+	items, err := c.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read passages: %w", err)
+	}
+	byKey := make(map[table.Key]table.Item, len(items))
+	for _, item := range items {
+		byKey[item.Key] = item
+	}
+	texts := make(map[search.Ref]search.Text, len(refs))
+	for _, ref := range refs {
+		item, ok := byKey[recordKey(teamID, ref.Document.String())]
+		if !ok || item.Version != ref.Version {
+			continue
+		}
+		r := recordFrom(item)
+		text := search.Text{Document: ref.Document, Version: r.version, Source: r.CollectionID, Title: r.Title, URI: r.URI}
+		switch chunk, ok := byKey[chunkKey(teamID, r.ID, r.version, ref.Chunk-1)]; {
+		case r.chunks == 0 && ref.Chunk == 0:
+			text.Body, text.Passages = r.body, search.Cut(r.body)[0].Passages
+		case r.chunks > 0 && ok:
+			if text.Body, text.Passages, err = chunkFrom(chunk); err != nil {
+				return nil, err
+			}
+		default:
+			continue
+		}
+		texts[ref] = text
+	}
+	return texts, nil
+}
+
+// Current returns the current versions of documents; see search.Corpus.
+func (c Corpus) Current(ctx context.Context, teamID string, ids []uuid.UUID) (map[uuid.UUID]int64, error) {
+	keys := make([]table.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = recordKey(teamID, id.String())
+	}
+	items, err := c.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read versions: %w", err)
+	}
+	versions := make(map[uuid.UUID]int64, len(items))
+	for _, item := range items {
+		id, err := uuid.Parse(item.Strings["id"])
+		if err != nil {
+			return nil, fmt.Errorf("document %s: %w", item.Partition, err)
+		}
+		versions[id] = item.Version
+	}
+	return versions, nil
+}
+
+// Sources returns the ids of the team's collections.
+func (c Corpus) Sources(ctx context.Context, teamID string) ([]string, error) {
+	return c.Collections(ctx, teamID)
+}
+
+// Documents yields every current document of a collection.
+func (c Corpus) Documents(ctx context.Context, teamID, source string) iter.Seq2[search.Document, error] {
+	return func(yield func(search.Document, error) bool) {
+		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, source)}
+		for entry, err := range table.All(ctx, c.Table, q) {
+			if err != nil {
+				yield(search.Document{}, fmt.Errorf("list documents: %w", err))
+				return
+			}
+			records, err := c.Table.BatchGet(ctx, []table.Key{recordKey(teamID, entryFrom(entry).ID)})
+			if err != nil {
+				yield(search.Document{}, fmt.Errorf("read document: %w", err))
+				return
+			}
+			if len(records) == 0 || recordFrom(records[0]).CollectionID != source {
+				continue
+			}
+			d, ok, err := c.whole(ctx, teamID, recordFrom(records[0]))
+			if err == nil && !ok {
+				continue
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// whole is r with its body, as search indexes it; false when r is no longer
+// current and its chunks are gone.
+func (s *Service) whole(ctx context.Context, teamID string, r record) (search.Document, bool, error) {
+	id, err := uuid.Parse(r.ID)
+	if err != nil {
+		return search.Document{}, false, fmt.Errorf("document id: %w", err)
+	}
+	d := search.Document{ID: id, Version: r.version, Source: r.CollectionID,
+		Space: search.Documentation, Title: r.Title, Body: r.body}
+	if r.chunks == 0 {
+		return d, true, nil
+	}
+	items, err := s.Table.BatchGet(ctx, chunkKeys(teamID, r.ID, r.version, r.chunks))
+	if err != nil {
+		return d, false, fmt.Errorf("read chunks: %w", err)
+	}
+	if len(items) != r.chunks {
+		return d, false, nil
+	}
+	start := 0
+	for _, item := range items {
+		body, passages, err := chunkFrom(item)
+		if err != nil {
+			return d, false, err
+		}
+		passages = slices.Clone(passages)
+		for i := range passages {
+			passages[i].Start += start
+			passages[i].End += start
+		}
+		d.Chunks = append(d.Chunks, search.Chunk{Start: start, End: start + len(body), Passages: passages})
+		start += len(body)
+	}
+	d.Body = joinChunks(items, r.bytes)
+	return d, true, nil
+}
+
+func chunkKeys(teamID, id string, version int64, chunks int) []table.Key {
+	keys := make([]table.Key, chunks)
+	for n := range keys {
+		keys[n] = chunkKey(teamID, id, version, n)
+	}
+	return keys
+}

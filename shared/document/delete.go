@@ -1,0 +1,61 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// Delete removes a document: it is gone from every read and search at once. An
+// absent document is no error.
+func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see func(string) bool, match func(version int64) error) error {
+	if !isID(id) {
+		return nil
+	}
+	for {
+		item, err := s.Table.Get(ctx, recordKey(teamID, id))
+		if errors.Is(err, table.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read document: %w", err)
+		}
+		r := recordFrom(item)
+		if ok, err := s.live(ctx, teamID, r.CollectionID); err != nil || !ok {
+			return err
+		}
+		if !see(r.CollectionID) {
+			return sourceNotAllowed()
+		}
+		if err := match(r.version); err != nil {
+			return err
+		}
+		err = s.remove(ctx, teamID, r, requestID)
+		if table.Failed(err) != nil {
+			continue // another write came between
+		}
+		return err
+	}
+}
+
+// remove deletes the record r and leaves the removal of its chunks pending.
+func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string) error {
+	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
+		Old: r.old(), At: s.Now().UnixMilli(), RequestID: requestID}
+	ops := append([]table.Op{
+		table.Delete{Key: recordKey(teamID, r.ID), If: table.VersionIs(r.version)},
+		table.Delete{Key: failureKey(teamID, r.ID)},
+		work.Promise(),
+	}, listDeletes(teamID, r.Entry)...)
+	if err := s.Table.Write(ctx, ops...); err != nil {
+		return fmt.Errorf("delete document: %w", err)
+	}
+	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+		s.Warn(work, err)
+	}
+	return nil
+}

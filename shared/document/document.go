@@ -1,0 +1,91 @@
+// Package document keeps a team's documents: titled texts, each identified by a
+// URI that is unique in the team, in one collection. The record here is the
+// truth about a document; what search finds is checked against it.
+package document
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/apierr"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// Bounds of a document. Lengths count Unicode code points.
+const (
+	MaxTitle = 1024
+	MaxURI   = 2048
+)
+
+// Entry is a document as lists show it.
+type Entry struct {
+	ID           string
+	CollectionID string
+	Title        string
+	URI          string
+	CreatedAt    time.Time // milliseconds
+	UpdatedAt    time.Time // milliseconds
+}
+
+// Document is a document whole.
+type Document struct {
+	Entry
+	Body     string
+	Version  int64 // never used twice for one document
+	Indexing Indexing
+}
+
+// Indexing tells whether the current version can be found.
+type Indexing struct {
+	State  State
+	Code   string // of a failure, else empty
+	Detail string // of a failure, else empty
+}
+
+// State is how far indexing is.
+type State string
+
+// The states of indexing.
+const (
+	Pending State = "pending"
+	Indexed State = "indexed"
+	Failed  State = "failed"
+)
+
+// ID is the id of the document that uri identifies in the team: a UUIDv5 (RFC
+// 9562 section 5.5) whose namespace is the team's UUID and whose name is uri
+// byte for byte.
+func ID(teamID, uri string) (string, error) {
+	namespace, err := uuid.Parse(teamID)
+	if err != nil {
+		return "", err
+	}
+	return uuid.NewSHA1(namespace, []byte(uri)).String(), nil
+}
+
+// Service holds the rules of documents.
+type Service struct {
+	Table  table.Store
+	Work   queue.Queue
+	Now    func() time.Time
+	Random func() uint16 // makes versions of one millisecond differ
+	// CollectionKey is where a collection of the team lies.
+	CollectionKey func(teamID, collectionID string) table.Key
+	// Collections returns the ids of the team's collections.
+	Collections func(ctx context.Context, teamID string) ([]string, error)
+	// Warn is told of a message that could not be sent; the work is pending and
+	// will be sent again.
+	Warn func(w pending.Work, err error)
+}
+
+// Missing is the answer to an unknown document id.
+func Missing() *apierr.Error { return apierr.Missing("document") }
+
+func sourceNotAllowed() *apierr.Error {
+	return apierr.New(apierr.Forbidden, apierr.CodeSourceNotAllowed,
+		"This key may not use the collection of this document.")
+}

@@ -1,0 +1,129 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"docent/shared/table"
+)
+
+// Get returns a document whole. see tells which collections the caller may use.
+func (s *Service) Get(ctx context.Context, teamID, id string, see func(collectionID string) bool) (Document, error) {
+	if !isID(id) {
+		return Document{}, Missing()
+	}
+	// A replaced body's chunks may be removed while they are read; then the record
+	// has another version and is read again.
+	for {
+		d, err := s.get(ctx, teamID, id, see)
+		if !errors.Is(err, errRaced) {
+			return d, err
+		}
+	}
+}
+
+func (s *Service) get(ctx context.Context, teamID, id string, see func(string) bool) (Document, error) {
+	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
+	if err != nil {
+		return Document{}, fmt.Errorf("read document: %w", err)
+	}
+	if len(items) == 0 || items[0].Sort != "record" {
+		return Document{}, Missing()
+	}
+	r := recordFrom(items[0])
+	d := Document{Entry: r.Entry, Body: r.body, Version: r.version, Indexing: Indexing{State: Indexed}}
+	if len(items) == 2 && items[1].Version == r.version {
+		d.Indexing = Indexing{State: Failed, Code: items[1].Strings["code"], Detail: items[1].Strings["detail"]}
+	}
+	work, collection := indexing(teamID, id, r.version).Key(), s.CollectionKey(teamID, r.CollectionID)
+	keys := []table.Key{collection, work}
+	for n := range r.chunks {
+		keys = append(keys, chunkKey(teamID, id, r.version, n))
+	}
+	if items, err = s.Table.BatchGet(ctx, keys); err != nil {
+		return Document{}, fmt.Errorf("read document: %w", err)
+	}
+	if len(items) == 0 || items[0].Key != collection {
+		return Document{}, Missing()
+	}
+	if !see(r.CollectionID) {
+		return Document{}, sourceNotAllowed()
+	}
+	items = items[1:]
+	if len(items) > 0 && items[0].Key == work {
+		d.Indexing, items = Indexing{State: Pending}, items[1:]
+	}
+	if len(items) != r.chunks {
+		return Document{}, errRaced
+	}
+	if r.chunks > 0 {
+		d.Body = joinChunks(items, r.bytes)
+	}
+	return d, nil
+}
+
+func joinChunks(items []table.Item, size int) string {
+	var body strings.Builder
+	body.Grow(size)
+	for _, item := range items {
+		body.Write(item.Body)
+	}
+	return body.String()
+}
+
+// Filter selects the documents of a list.
+type Filter struct {
+	CollectionID string            // empty: every collection
+	Sources      []string          // what the caller's key is restricted to; nil: everything
+	See          func(string) bool // the same as a function
+}
+
+// List returns the window w of the team's documents, newest first.
+func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Window) (table.Slice[Entry], error) {
+	if f.CollectionID != "" && !isID(f.CollectionID) {
+		return table.Slice[Entry]{}, nil
+	}
+	if f.CollectionID != "" && !f.See(f.CollectionID) {
+		return table.Slice[Entry]{}, sourceNotAllowed()
+	}
+	live, err := s.Collections(ctx, teamID)
+	if err != nil {
+		return table.Slice[Entry]{}, err
+	}
+	partitions, readable := []string{teamList(teamID)}, map[string]bool{}
+	for _, id := range live {
+		readable[id] = f.See(id)
+	}
+	switch {
+	case f.CollectionID != "":
+		partitions = []string{collectionList(teamID, f.CollectionID)}
+	case f.Sources != nil:
+		partitions = nil
+		for id, ok := range readable {
+			if ok {
+				partitions = append(partitions, collectionList(teamID, id))
+			}
+		}
+	}
+	var slices []table.Slice[Entry]
+	for _, partition := range partitions {
+		slice, err := table.ReadWindow(ctx, s.Table, table.Documents, partition, w, func(item table.Item) (Entry, bool, error) {
+			e := entryFrom(item)
+			return e, readable[e.CollectionID], nil
+		})
+		if err != nil {
+			return table.Slice[Entry]{}, fmt.Errorf("list documents: %w", err)
+		}
+		slices = append(slices, slice)
+	}
+	return table.MergeSlices(w, slices...), nil
+}
+
+func isID(id string) bool {
+	_, err := uuid.Parse(id)
+	return err == nil && len(id) == 36 && strings.ToLower(id) == id
+}

@@ -1,0 +1,207 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/apierr"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// parallelChunks bounds the chunk writes and deletes under way for one document.
+const parallelChunks = 32
+
+// Input is what a client sends to create or replace a document.
+type Input struct {
+	CollectionID, Title, Body, URI string
+	// Match refuses a current version that the client did not expect; 0 means that
+	// there is no document yet.
+	Match func(version int64) error
+	// See tells which collections the caller's key may use.
+	See       func(collectionID string) bool
+	RequestID string
+}
+
+// Put creates, replaces or moves the document that in.URI identifies and returns
+// its id and version. A Put that changes nothing writes nothing.
+func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
+	if !in.See(in.CollectionID) {
+		return "", 0, sourceNotAllowed()
+	}
+	if id, err = ID(teamID, in.URI); err != nil {
+		return "", 0, fmt.Errorf("team id: %w", err)
+	}
+	for {
+		version, err = s.put(ctx, teamID, id, in)
+		if !errors.Is(err, errRaced) {
+			return id, version, err
+		}
+	}
+}
+
+// errRaced: another write of the same document came between; try again.
+var errRaced = errors.New("raced by another write")
+
+func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, error) {
+	old, err := s.currentFor(ctx, teamID, id, in.CollectionID)
+	if err != nil {
+		return 0, err
+	}
+	if old.exists && !in.See(old.CollectionID) {
+		return 0, sourceNotAllowed()
+	}
+	if err := in.Match(old.visibleVersion()); err != nil {
+		return 0, err
+	}
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	entry := Entry{ID: id, CollectionID: in.CollectionID, Title: in.Title, URI: in.URI, CreatedAt: now, UpdatedAt: now}
+	if old.exists {
+		entry.CreatedAt = old.CreatedAt
+		if old.CollectionID == in.CollectionID && old.Title == in.Title && old.sameBody(in.Body) {
+			return old.version, nil
+		}
+	}
+	chunks := search.Cut(in.Body)
+	next := newRecord(entry, nextVersion(now, s.Random(), old.version), in.Body, chunks)
+	intent, err := s.putChunks(ctx, teamID, next, in.Body, chunks)
+	if err != nil {
+		return 0, err
+	}
+	work := indexing(teamID, id, next.version)
+	work.RequestID = in.RequestID
+	ops := []table.Op{
+		table.Check{Key: s.CollectionKey(teamID, in.CollectionID), If: table.Exists()},
+		table.Put{Item: next.item(teamID), If: table.Absent()},
+		work.Promise(),
+	}
+	ops = append(ops, listPuts(teamID, entry)...)
+	if old.stored {
+		ops[1] = table.Put{Item: next.item(teamID), If: table.VersionIs(old.version)}
+		work.Old = old.old()
+		ops[2] = work.Promise()
+		ops = append(ops, table.Delete{Key: failureKey(teamID, id)})
+		ops = append(ops, staleLists(teamID, old.Entry, entry)...)
+	}
+	if intent != nil {
+		ops = append(ops, intent.Kept())
+	}
+	err = s.Table.Write(ctx, ops...)
+	switch failed := table.Failed(err); {
+	case err == nil:
+	case failed == nil:
+		return 0, fmt.Errorf("write document: %w", err)
+	case failed.Op == 0:
+		return 0, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such collection.")
+	case failed.Op == 1:
+		return 0, errRaced
+	default:
+		return 0, apierr.New(apierr.Unavailable, apierr.CodeUnavailable,
+			"Storing the document took too long. Nothing was changed; send it again.")
+	}
+	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+		s.Warn(work, err)
+	}
+	return next.version, nil
+}
+
+// staleLists are the entries of before that the entries of after do not replace.
+func staleLists(teamID string, before, after Entry) []table.Op {
+	var ops []table.Op
+	if !before.CreatedAt.Equal(after.CreatedAt) {
+		ops = append(ops, table.Delete{Key: listKey(teamList(teamID), before)})
+	}
+	if !before.CreatedAt.Equal(after.CreatedAt) || before.CollectionID != after.CollectionID {
+		ops = append(ops, table.Delete{Key: listKey(collectionList(teamID, before.CollectionID), before)})
+	}
+	return ops
+}
+
+// current is the stored record of a document. A record whose collection was
+// deleted is stored until it is cleaned up, but no longer exists for anyone.
+type current struct {
+	record
+	stored, exists bool
+}
+
+func (c current) visibleVersion() int64 {
+	if c.exists {
+		return c.version
+	}
+	return 0
+}
+
+// currentFor reads the document's record and the collection it is put into, in
+// one round trip; only a document of another collection takes a second one.
+func (s *Service) currentFor(ctx context.Context, teamID, id, collectionID string) (current, error) {
+	target := s.CollectionKey(teamID, collectionID)
+	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), target})
+	if err != nil {
+		return current{}, fmt.Errorf("read document: %w", err)
+	}
+	var c current
+	found := false
+	for _, item := range items {
+		if item.Key == target {
+			found = true
+		} else {
+			c.record, c.stored, c.exists = recordFrom(item), true, true
+		}
+	}
+	if !found {
+		return current{}, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such collection.")
+	}
+	if c.stored && c.CollectionID != collectionID {
+		if c.exists, err = s.live(ctx, teamID, c.CollectionID); err != nil {
+			return current{}, err
+		}
+	}
+	return c, nil
+}
+
+// live tells whether a collection of the team exists.
+func (s *Service) live(ctx context.Context, teamID, collectionID string) (bool, error) {
+	_, err := s.Table.Get(ctx, s.CollectionKey(teamID, collectionID))
+	if errors.Is(err, table.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read collection: %w", err)
+	}
+	return true, nil
+}
+
+// putChunks writes the chunks of a long body where no reader follows them yet.
+// The intent that it leaves pending first removes them should the document never
+// become current; the Write that makes it current ends the intent.
+func (s *Service) putChunks(ctx context.Context, teamID string, r record, body string, chunks []search.Chunk) (*pending.Work, error) {
+	if r.chunks == 0 {
+		return nil, nil
+	}
+	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: r.ID, Version: r.version,
+		Old: &pending.Version{Version: r.version, Chunks: r.chunks}, At: millisOf(r.version)}
+	if err := s.Table.Write(ctx, intent.Promise()); err != nil {
+		return nil, fmt.Errorf("announce chunks: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelChunks)
+	for n, c := range chunks {
+		group.Go(func() error {
+			item, err := chunkItem(teamID, r.ID, r.version, n, body, c)
+			if err != nil {
+				return err
+			}
+			return s.Table.Write(ctx, table.Put{Item: item})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("write chunks: %w", err)
+	}
+	return intent, nil
+}

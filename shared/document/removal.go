@@ -1,0 +1,128 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// removeOld removes what the version that work made current has replaced.
+func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
+	if work.Old == nil {
+		return nil
+	}
+	if err := w.deleteChunks(ctx, work.TeamID, work.ID, *work.Old); err != nil {
+		return err
+	}
+	return w.Index.Stale(ctx, work.TeamID, work.Old.Collection, search.Documentation, work.Old.Passages)
+}
+
+// finishRemoval removes what a deleted document has left.
+func (w *Worker) finishRemoval(ctx context.Context, work pending.Work) error {
+	if err := w.removeOld(ctx, work); err != nil {
+		return err
+	}
+	return w.Table.Write(ctx, table.Delete{Key: work.Key()})
+}
+
+// removeUnused removes the chunks of a version that did not become current. It
+// ends the intent first, so that the version can not become current any more.
+func (w *Worker) removeUnused(ctx context.Context, work pending.Work) error {
+	removal := work
+	removal.Kind = pending.RemoveDocument
+	err := w.Table.Write(ctx, work.Kept(), removal.Promise())
+	if table.Failed(err) != nil {
+		return nil // the version became current, or another worker is at it
+	}
+	if err != nil {
+		return fmt.Errorf("take over unused chunks: %w", err)
+	}
+	if err := w.deleteChunks(ctx, work.TeamID, work.ID, *work.Old); err != nil {
+		return err
+	}
+	return w.Table.Write(ctx, table.Delete{Key: removal.Key()})
+}
+
+func (w *Worker) deleteChunks(ctx context.Context, teamID, id string, old pending.Version) error {
+	return forEach(ctx, chunkKeys(teamID, id, old.Version, old.Chunks), func(ctx context.Context, k table.Key) error {
+		return w.Table.Write(ctx, table.Delete{Key: k})
+	})
+}
+
+// documentsPerMessage bounds what one delivery removes of a collection, so that
+// a large one does not outlast the worker's time.
+const documentsPerMessage = 2000
+
+// removeCollection removes the documents of a deleted collection, a part a
+// delivery, and at last what is indexed of it.
+func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error {
+	var entries []Entry
+	q := table.Query{Table: table.Documents, Partition: collectionList(work.TeamID, work.ID)}
+	for item, err := range table.All(ctx, w.Table, q) {
+		if err != nil {
+			return fmt.Errorf("list documents: %w", err)
+		}
+		if entries = append(entries, entryFrom(item)); len(entries) == documentsPerMessage {
+			break
+		}
+	}
+	err := forEach(ctx, entries, func(ctx context.Context, e Entry) error {
+		return w.removeFrom(ctx, work, e)
+	})
+	if err != nil {
+		return err
+	}
+	if len(entries) == documentsPerMessage {
+		return w.Work.Send(ctx, queue.Outgoing{Body: work.Message()})
+	}
+	if err := w.Index.DropSource(ctx, work.TeamID, work.ID); err != nil {
+		return fmt.Errorf("drop source: %w", err)
+	}
+	return w.Table.Write(ctx, table.Delete{Key: work.Key()})
+}
+
+// removeFrom removes one document of a deleted collection, unless it has been
+// put into another one meanwhile.
+func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) error {
+	leftover := table.Delete{Key: listKey(collectionList(work.TeamID, work.ID), e)}
+	item, err := w.Table.Get(ctx, recordKey(work.TeamID, e.ID))
+	if errors.Is(err, table.ErrNotFound) {
+		return w.Table.Write(ctx, leftover)
+	}
+	if err != nil {
+		return fmt.Errorf("read document: %w", err)
+	}
+	r := recordFrom(item)
+	if r.CollectionID != work.ID {
+		return w.Table.Write(ctx, leftover)
+	}
+	if err := w.deleteChunks(ctx, work.TeamID, r.ID, *r.old()); err != nil {
+		return err
+	}
+	ops := append([]table.Op{
+		table.Delete{Key: recordKey(work.TeamID, r.ID), If: table.VersionIs(r.version)},
+		table.Delete{Key: failureKey(work.TeamID, r.ID)},
+		table.Delete{Key: indexing(work.TeamID, r.ID, r.version).Key()},
+	}, listDeletes(work.TeamID, r.Entry)...)
+	if err := w.Table.Write(ctx, ops...); table.Failed(err) == nil {
+		return err
+	}
+	return nil // put again meanwhile; its own write has replaced the list entries
+}
+
+// forEach does all of items, parallelChunks at a time, until one fails.
+func forEach[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelChunks)
+	for _, item := range items {
+		group.Go(func() error { return do(ctx, item) })
+	}
+	return group.Wait()
+}

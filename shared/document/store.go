@@ -1,0 +1,169 @@
+package document
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"docent/shared/pending"
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// chunksPerPartition spreads the chunks of a long body over partitions, so that
+// writing it is not held to one partition's rate.
+const chunksPerPartition = 250
+
+func recordKey(teamID, id string) table.Key {
+	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "record"}
+}
+
+func failureKey(teamID, id string) table.Key {
+	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "failure"}
+}
+
+func chunkKey(teamID, id string, version int64, n int) table.Key {
+	return table.Key{Table: table.Documents,
+		Partition: fmt.Sprintf("%s/%s/%016x/%d", teamID, id, version, n/chunksPerPartition),
+		Sort:      fmt.Sprintf("%08d", n)}
+}
+
+func teamList(teamID string) string { return teamID + "/list" }
+
+func collectionList(teamID, collectionID string) string {
+	return teamID + "/list/" + collectionID
+}
+
+func listKey(partition string, e Entry) table.Key {
+	return table.Key{Table: table.Documents, Partition: partition,
+		Sort: table.Inverted(e.CreatedAt) + "#" + e.ID}
+}
+
+// record is the current version of a document as stored: the entry, and the body
+// itself or what is needed to read and compare it.
+type record struct {
+	Entry
+	version  int64
+	body     string // when chunks is 0
+	hash     string // SHA-256 of the body, when chunks is not 0
+	bytes    int
+	chunks   int // items that hold the body; 0: it is in the record
+	passages int
+}
+
+func newRecord(e Entry, version int64, body string, chunks []search.Chunk) record {
+	r := record{Entry: e, version: version, bytes: len(body)}
+	for _, c := range chunks {
+		r.passages += len(c.Passages)
+	}
+	if len(body) <= search.InlineBytes {
+		r.body = body
+	} else {
+		r.chunks, r.hash = len(chunks), hashOf(body)
+	}
+	return r
+}
+
+func hashOf(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// sameBody tells whether body is what r holds.
+func (r record) sameBody(body string) bool {
+	if len(body) != r.bytes {
+		return false
+	}
+	if r.chunks == 0 {
+		return body == r.body
+	}
+	return hashOf(body) == r.hash
+}
+
+func (r record) item(teamID string) table.Item {
+	item := entryItem(recordKey(teamID, r.ID), r.Entry)
+	item.Version, item.Body = r.version, []byte(r.body)
+	item.Numbers["bytes"] = int64(r.bytes)
+	item.Numbers["chunks"] = int64(r.chunks)
+	item.Numbers["passages"] = int64(r.passages)
+	if r.hash != "" {
+		item.Strings["hash"] = r.hash
+	}
+	return item
+}
+
+func recordFrom(item table.Item) record {
+	return record{
+		Entry: entryFrom(item), version: item.Version, body: string(item.Body), hash: item.Strings["hash"],
+		bytes: int(item.Numbers["bytes"]), chunks: int(item.Numbers["chunks"]), passages: int(item.Numbers["passages"]),
+	}
+}
+
+// old is r as work that removes it refers to it.
+func (r record) old() *pending.Version {
+	return &pending.Version{Version: r.version, Collection: r.CollectionID, Chunks: r.chunks, Passages: r.passages}
+}
+
+func entryItem(k table.Key, e Entry) table.Item {
+	return table.Item{Key: k,
+		Strings: map[string]string{"id": e.ID, "collection": e.CollectionID, "title": e.Title, "uri": e.URI},
+		Numbers: map[string]int64{"created": e.CreatedAt.UnixMilli(), "updated": e.UpdatedAt.UnixMilli()}}
+}
+
+func entryFrom(item table.Item) Entry {
+	return Entry{ID: item.Strings["id"], CollectionID: item.Strings["collection"],
+		Title: item.Strings["title"], URI: item.Strings["uri"],
+		CreatedAt: time.UnixMilli(item.Numbers["created"]).UTC(),
+		UpdatedAt: time.UnixMilli(item.Numbers["updated"]).UTC()}
+}
+
+// listPuts are the list entries of e.
+func listPuts(teamID string, e Entry) []table.Op {
+	return []table.Op{
+		table.Put{Item: entryItem(listKey(teamList(teamID), e), e)},
+		table.Put{Item: entryItem(listKey(collectionList(teamID, e.CollectionID), e), e)},
+	}
+}
+
+func listDeletes(teamID string, e Entry) []table.Op {
+	return []table.Op{
+		table.Delete{Key: listKey(teamList(teamID), e)},
+		table.Delete{Key: listKey(collectionList(teamID, e.CollectionID), e)},
+	}
+}
+
+func chunkItem(teamID, id string, version int64, n int, body string, c search.Chunk) (table.Item, error) {
+	passages := make([]search.Passage, len(c.Passages))
+	for i, p := range c.Passages {
+		passages[i] = search.Passage{Start: p.Start - c.Start, End: p.End - c.Start, Heading: p.Heading}
+	}
+	encoded, err := json.Marshal(passages)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode passages: %w", err)
+	}
+	return table.Item{Key: chunkKey(teamID, id, version, n), Body: []byte(body[c.Start:c.End]),
+		Strings: map[string]string{"passages": string(encoded)}}, nil
+}
+
+func chunkFrom(item table.Item) (body string, passages []search.Passage, err error) {
+	if err := json.Unmarshal([]byte(item.Strings["passages"]), &passages); err != nil {
+		return "", nil, fmt.Errorf("decode passages of %s: %w", item.Partition, err)
+	}
+	return string(item.Body), passages, nil
+}
+
+// indexing is the work of making a version findable.
+func indexing(teamID, id string, version int64) pending.Work {
+	return pending.Work{Kind: pending.IndexDocument, TeamID: teamID, ID: id, Version: version, At: millisOf(version)}
+}
+
+// nextVersion is a version that the document never had: 48 bits of Unix
+// milliseconds and 16 random bits, above the one before.
+func nextVersion(now time.Time, random uint16, before int64) int64 {
+	return max(now.UnixMilli()<<16|int64(random), before+1)
+}
+
+// millisOf is the time within a version.
+func millisOf(version int64) int64 { return version >> 16 }

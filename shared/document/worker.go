@@ -1,0 +1,151 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// Index is what the worker needs of the search index; *search.Index is it.
+type Index interface {
+	// Publish makes documents findable and applies done in the same Write; a
+	// *table.ConditionFailed names the operation of done that did not hold.
+	Publish(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
+	Merge(ctx context.Context, teamID string) (merged int, err error)
+	Stale(ctx context.Context, teamID, source string, space search.Space, passages int) error
+	DropSource(ctx context.Context, teamID, source string) error
+}
+
+// Worker takes the work of documents from its queue.
+type Worker struct {
+	*Service
+	Index Index
+}
+
+// Batch does a batch of messages. It acts from the records as they are now, so
+// doing a message twice, late or out of order changes nothing.
+func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
+	fail := func(m queue.Message, work pending.Work, err error) {
+		slog.ErrorContext(ctx, "document work failed", "message", m.ID, "kind", work.Kind, "team", work.TeamID,
+			"id", work.ID, "receives", m.Receives, "requestId", work.RequestID, "err", err)
+		if m.Receives >= queue.MaxReceives {
+			if err := w.GiveUp(ctx, work); err != nil {
+				slog.ErrorContext(ctx, "failure not recorded", "id", work.ID, "err", err)
+			}
+		}
+		failed = append(failed, m.ID)
+	}
+	teams := map[string][]job{}
+	for _, m := range batch {
+		work, err := pending.Decode(m.Body)
+		switch {
+		case err != nil:
+		case work.Kind == pending.IndexDocument:
+			if err = w.removeOld(ctx, work); err == nil {
+				teams[work.TeamID] = append(teams[work.TeamID], job{m, work})
+			}
+		case work.Kind == pending.RemoveCollection:
+			err = w.removeCollection(ctx, work)
+		case work.Kind == pending.RemoveChunks:
+			err = w.removeUnused(ctx, work)
+		case work.Kind == pending.RemoveDocument:
+			err = w.finishRemoval(ctx, work)
+		default:
+			err = fmt.Errorf("no work of documents: %s", work.Kind)
+		}
+		if err != nil {
+			fail(m, work, err)
+		}
+	}
+	for teamID, jobs := range teams {
+		if err := w.publish(ctx, teamID, jobs); err != nil {
+			for _, j := range jobs {
+				fail(j.message, j.work, err)
+			}
+			continue
+		}
+		if _, err := w.Index.Merge(ctx, teamID); err != nil {
+			slog.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
+		}
+	}
+	return failed
+}
+
+type job struct {
+	message queue.Message
+	work    pending.Work
+}
+
+// publish indexes the documents of jobs that are still current and pending, and
+// ends all of them.
+func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
+	var docs []search.Document
+	var done []table.Op
+	keys := make([]table.Key, len(jobs))
+	for i, j := range jobs {
+		keys[i] = recordKey(teamID, j.work.ID)
+	}
+	records, err := w.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("read documents: %w", err)
+	}
+	current := map[string]record{}
+	for _, item := range records {
+		r := recordFrom(item)
+		current[r.ID] = r
+	}
+	for _, j := range jobs {
+		kept := j.work.Kept()
+		if slices.ContainsFunc(done, func(op table.Op) bool { return table.KeyOf(op) == kept.Key }) {
+			continue // one message twice in a batch
+		}
+		if r, ok := current[j.work.ID]; ok && r.version == j.work.Version {
+			d, ok, err := w.whole(ctx, teamID, r)
+			if err != nil {
+				return err
+			}
+			if ok {
+				docs, done = append(docs, d), append(done, kept)
+				continue
+			}
+		}
+		// Superseded: there is nothing to index any more.
+		if err := w.Table.Write(ctx, table.Delete{Key: kept.Key}); err != nil {
+			return fmt.Errorf("end superseded work: %w", err)
+		}
+	}
+	for len(docs) > 0 {
+		err := w.Index.Publish(ctx, teamID, docs, done)
+		failed := table.Failed(err)
+		if failed == nil {
+			return err
+		}
+		// Another worker was faster with this one; build again without it.
+		docs = slices.Delete(docs, failed.Op, failed.Op+1)
+		done = slices.Delete(done, failed.Op, failed.Op+1)
+	}
+	return nil
+}
+
+// GiveUp records that work will not be done. Documents show it as failed
+// indexing; the removal of what is unreachable stays pending instead, because
+// nobody waits for it.
+func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
+	if work.Kind != pending.IndexDocument {
+		return nil
+	}
+	id := work.ID
+	err := w.Table.Write(ctx, work.Kept(), table.Put{Item: table.Item{Key: failureKey(work.TeamID, id), Version: work.Version,
+		Strings: map[string]string{"code": "internal",
+			"detail": "The document is stored but could not be indexed. Put it again to retry."}}})
+	if table.Failed(err) != nil {
+		return nil // done or superseded meanwhile
+	}
+	return err
+}

@@ -1,0 +1,426 @@
+// Package shared_test holds the rule of who may import whom, and the test that enforces it.
+//
+// Arrows point one way:
+//
+//	cmd, functions -> app -> httpapi, lambdahttp, engines -> areas -> models
+//
+// A new package under shared/ is entered in rooms first. The test opens the source files itself: one that
+// asked `go list` would be answered from the test cache after a forbidden import was added.
+package shared_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "docent"
+
+// layer is a row of the drawing above, or something that stands beside it.
+type layer string
+
+const (
+	model    layer = "a model"
+	area     layer = "an area"
+	rest     layer = "the REST surface"
+	lambda   layer = "the Lambda adapter"
+	engine   layer = "an engine"
+	wiring   layer = "the wiring"
+	command  layer = "a command"
+	function layer = "a function"
+	stack    layer = "the stack"
+	script   layer = "a script"
+	support  layer = "test support" // a folder whose name ends in "test": only tests link it
+)
+
+// rooms are the folders under shared/. A folder below a model or below llm is an engine.
+var rooms = map[string]layer{
+	"apierr": model, "table": model, "blob": model, "queue": model,
+	"team": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
+	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
+	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "app": wiring,
+}
+
+// height orders the areas: one imports only areas below it. Equal heights never meet, so collection and
+// document, which need each other in life, are joined in app.
+var height = map[string]int{
+	"quota": 0, "pending": 0, "search": 0, "audit": 0,
+	"team": 1, "usage": 1,
+	"collection": 2, "document": 2, "source": 2, "scim": 2,
+	"answer": 3,
+}
+
+// below says which layers a layer may import. Folders of one room may always import each other.
+var below = map[layer][]layer{
+	model:    {},
+	area:     {model, area},
+	rest:     {model, area},
+	lambda:   {model},
+	engine:   {model},
+	wiring:   {model, area, rest, lambda, engine},
+	command:  {model, area, wiring},
+	function: {lambda, wiring},
+	stack:    {model, rest}, // the table list and the route list: data, not behaviour
+	script:   {model, area, rest, lambda, engine, wiring, support},
+	support:  {model, area, engine, script, support},
+}
+
+// outside confines packages of other modules, and a few of the standard library, to layers or single rooms.
+var outside = []struct {
+	paths  []string
+	layers []layer
+	rooms  []string
+	why    string
+}{
+	{
+		paths:  []string{"net/http"},
+		layers: []layer{rest, lambda, engine, wiring, command, function, script, support}, rooms: []string{"scim"},
+		why: "only scim, whose statuses and media types are its domain, knows HTTP below the edges",
+	},
+	{
+		paths:  []string{"testing", "net/http/httptest"},
+		layers: []layer{script, support},
+		why:    "shipped programs link no test code",
+	},
+	{
+		paths:  []string{"github.com/danielgtaylor/huma"},
+		layers: []layer{rest},
+		why:    "operations are declared in httpapi",
+	},
+	{
+		paths:  []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"},
+		layers: []layer{engine, wiring},
+		why:    "only engines and app know AWS",
+	},
+	{
+		paths:  []string{"github.com/aws/aws-lambda-go"},
+		layers: []layer{lambda, engine, wiring, function, script},
+		why:    "only the edges of a function know its events",
+	},
+	{
+		paths:  []string{"github.com/awslabs/aws-lambda-go-api-proxy"},
+		layers: []layer{lambda},
+		why:    "lambdahttp is the one adapter",
+	},
+	{
+		paths: []string{
+			"github.com/aws/aws-cdk-go", "github.com/aws/constructs-go", "github.com/aws/jsii-runtime-go",
+			"github.com/cdklabs",
+		},
+		layers: []layer{stack},
+		why:    "resources are declared in infra",
+	},
+	{
+		paths: []string{"go.etcd.io/bbolt"},
+		rooms: []string{"table/bolt"},
+		why:   "the file has one owner",
+	},
+	{
+		paths:  []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar"},
+		layers: []layer{command, script},
+		why:    "terminals are the commands' business",
+	},
+	{
+		paths: []string{
+			"github.com/getkin/kin-openapi", "github.com/google/go-cmp", "github.com/johannesboyne/gofakes3",
+			"github.com/scim2/filter-parser", "pgregory.net/rapid",
+		},
+		layers: []layer{support},
+		why:    "shipped programs link no test code",
+	},
+}
+
+// roomOf says in which room and layer a folder lies, given as a slash path from the repository root.
+func roomOf(folder string) (room string, l layer, known bool) {
+	parts := strings.Split(folder, "/")
+	switch top := parts[0]; {
+	case len(parts) > 1 && strings.HasSuffix(parts[len(parts)-1], "test"):
+		return folder, support, top == "shared" || top == "scripts" || top == "cmd"
+	case len(parts) > 1 && top == "cmd":
+		return "cmd/" + parts[1], command, true
+	case len(parts) > 1 && top == "functions":
+		return "functions/" + parts[1], function, true
+	case top == "infra":
+		return "infra", stack, true
+	case top == "scripts":
+		return "scripts", script, true
+	case len(parts) < 2 || top != "shared":
+		return "", "", false
+	}
+	l, known = rooms[parts[1]]
+	if known && len(parts) > 2 && (l == model || l == engine) {
+		return parts[1] + "/" + parts[2], engine, true
+	}
+	return parts[1], l, known
+}
+
+// forbidden says why a file of folder may not import a path, or nothing when it may. Tests may import what
+// they like but programs.
+func forbidden(folder string, isTest bool, imported string) string {
+	room, from, known := roomOf(folder)
+	if !known && !isTest {
+		return fmt.Sprintf("%s is no known room: enter it in shared/arrows_test.go", folder)
+	}
+	if rel, ours := strings.CutPrefix(imported, module+"/"); ours {
+		return forbiddenInside(room, from, isTest, rel)
+	}
+	if isTest {
+		return ""
+	}
+	for _, o := range outside {
+		matches := slices.ContainsFunc(o.paths, func(p string) bool {
+			return imported == p || strings.HasPrefix(imported, p+"/")
+		})
+		if matches && !slices.Contains(o.layers, from) && !slices.Contains(o.rooms, room) {
+			return fmt.Sprintf("%s (%s) imports %s: %s", room, from, imported, o.why)
+		}
+	}
+	return ""
+}
+
+func forbiddenInside(room string, from layer, isTest bool, folder string) string {
+	target, to, known := roomOf(folder)
+	switch {
+	case !known:
+		return fmt.Sprintf("%s is no known room: enter it in shared/arrows_test.go", folder)
+	case target == room:
+		return ""
+	case to == command || to == function || to == stack:
+		return fmt.Sprintf("%s is %s: nothing imports it", folder, to)
+	case isTest:
+		return ""
+	case from == engine && path.Dir(room) == target:
+		return "" // llm/bedrock serves llm
+	case !slices.Contains(below[from], to):
+		return fmt.Sprintf("%s (%s) imports %s (%s), which is not below it", room, from, target, to)
+	case from == area && to == area && height[room] <= height[target]:
+		return fmt.Sprintf("%s imports %s: areas import only areas below them", room, target)
+	}
+	return ""
+}
+
+// scan reads the import list of every Go file under root. It returns one line, `file:line: rule`, for each
+// forbidden import, and the files that it read.
+func scan(root string) (violations, files []string, err error) {
+	fset := token.NewFileSet()
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			ignored := rel != "." && (strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_"))
+			if ignored || d.Name() == "testdata" || d.Name() == "node_modules" || slices.Contains([]string{"bin", "data", "dist"}, rel) {
+				return filepath.SkipDir
+			}
+			if _, _, known := roomOf(rel); path.Dir(rel) == "shared" && !known {
+				violations = append(violations, rel+":1: no known room: enter it in shared/arrows_test.go")
+			}
+			return nil
+		}
+		if path.Ext(rel) != ".go" {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		files = append(files, rel)
+		for _, spec := range f.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if why := forbidden(path.Dir(rel), strings.HasSuffix(rel, "_test.go"), imported); why != "" {
+				violations = append(violations, fmt.Sprintf("%s:%d: %s", rel, fset.Position(spec.Pos()).Line, why))
+			}
+		}
+		return nil
+	})
+	return violations, files, err
+}
+
+func TestArrowsPointOneWay(t *testing.T) {
+	t.Parallel()
+	violations, files, err := scan("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range violations {
+		t.Error(v)
+	}
+	for _, must := range []string{"shared/arrows_test.go", "shared/table/table.go", "shared/apierr/apierr.go"} {
+		if !slices.Contains(files, must) {
+			t.Errorf("%s was not read", must)
+		}
+	}
+}
+
+func TestEveryAreaHasAHeight(t *testing.T) {
+	t.Parallel()
+	for room, l := range rooms {
+		if _, ok := height[room]; ok != (l == area) {
+			t.Errorf("%s is %s, height given: %t", room, l, ok)
+		}
+	}
+	for room := range height {
+		if _, ok := rooms[room]; !ok {
+			t.Errorf("%s has a height and is no room", room)
+		}
+	}
+}
+
+func TestScanNamesFileAndLine(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"shared/answer/service.go":      "package answer\n\nimport (\n\t\"context\"\n\t\"net/http\"\n)\n",
+		"shared/answer/service_test.go": "package answer\n\nimport \"net/http\"\n",
+		"shared/utils/notes.txt":        "no Go here, but a door all the same",
+		"shared/team/testdata/x.go":     "package x\n\nimport \"net/http\"\n",
+		".cache/x.go":                   "package x\n\nimport \"docent/cmd/docent\"\n",
+		"extra/x.go":                    "package extra\n\nimport \"fmt\"\n",
+	} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, _, err := scan(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"extra/x.go:3: ", "shared/answer/service.go:5: answer (an area) imports net/http", "shared/utils:1: "}
+	if len(got) != len(want) {
+		t.Fatalf("got %d violations, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	for i, line := range got {
+		if !strings.HasPrefix(line, want[i]) {
+			t.Errorf("violation %d is %q, want it to begin with %q", i, line, want[i])
+		}
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	const yes, no = true, false
+	for _, c := range []struct {
+		name, folder, imported string
+		allowed                bool
+	}{
+		{"an area imports a model", "shared/team", "docent/shared/table", yes},
+		{"an area imports net/http", "shared/answer", "net/http", no},
+		{"an area imports below net/http", "shared/answer", "net/http/httputil", no},
+		{"an area imports net/netip", "shared/team", "net/netip", yes},
+		{"scim imports net/http", "shared/scim", "net/http", yes},
+		{"scim imports huma", "shared/scim", "github.com/danielgtaylor/huma/v2", no},
+		{"an area imports AWS", "shared/document", "github.com/aws/aws-sdk-go-v2/service/s3", no},
+		{"an area imports an engine", "shared/search", "docent/shared/blob/dir", no},
+		{"an area imports the model room of llm", "shared/answer", "docent/shared/llm", no},
+		{"an area imports httpapi", "shared/usage", "docent/shared/httpapi", no},
+		{"an area imports app", "shared/collection", "docent/shared/app", no},
+		{"an area's folder imports net/http", "shared/search/inner", "net/http", no},
+		{"an area imports its own folder", "shared/search", "docent/shared/search/inner", yes},
+		{"team imports quota", "shared/team", "docent/shared/quota", yes},
+		{"quota imports team", "shared/quota", "docent/shared/team", no},
+		{"document imports search", "shared/document", "docent/shared/search", yes},
+		{"search imports document", "shared/search", "docent/shared/document", no},
+		{"search imports quota", "shared/search", "docent/shared/quota", no},
+		{"collection imports document", "shared/collection", "docent/shared/document", no},
+		{"document imports collection", "shared/document", "docent/shared/collection", no},
+		{"answer imports search", "shared/answer", "docent/shared/search", yes},
+		{"an area imports answer", "shared/source", "docent/shared/answer", no},
+		{"httpapi imports answer", "shared/httpapi", "docent/shared/answer", yes},
+		{"pending imports an area", "shared/pending", "docent/shared/team", no},
+		{"a model imports a model", "shared/table", "docent/shared/apierr", no},
+		{"a model imports its engine", "shared/table", "docent/shared/table/bolt", no},
+		{"a model imports net/http", "shared/blob", "net/http", no},
+		{"httpapi imports huma", "shared/httpapi", "github.com/danielgtaylor/huma/v2/adapters/humago", yes},
+		{"httpapi imports an engine", "shared/httpapi", "docent/shared/table/bolt", no},
+		{"httpapi imports AWS", "shared/httpapi", "github.com/aws/smithy-go", no},
+		{"httpapi imports app", "shared/httpapi", "docent/shared/app", no},
+		{"httpapi imports test code", "shared/httpapi", "net/http/httptest", no},
+		{"lambdahttp imports an area", "shared/lambdahttp", "docent/shared/team", no},
+		{"lambdahttp imports its adapter", "shared/lambdahttp", "github.com/awslabs/aws-lambda-go-api-proxy/core", yes},
+		{"lambdahttp imports huma", "shared/lambdahttp", "github.com/danielgtaylor/huma/v2", no},
+		{"an engine imports its model", "shared/queue/sqs", "docent/shared/queue", yes},
+		{"an engine imports another model", "shared/queue/local", "docent/shared/table", yes},
+		{"an engine imports AWS", "shared/queue/sqs", "github.com/aws/aws-sdk-go-v2/service/sqs", yes},
+		{"an engine imports another engine", "shared/queue/local", "docent/shared/table/bolt", no},
+		{"an engine imports an area", "shared/table/dynamo", "docent/shared/team", no},
+		{"an engine imports httpapi", "shared/llm/openai", "docent/shared/httpapi", no},
+		{"an engine of llm imports llm", "shared/llm/bedrock", "docent/shared/llm", yes},
+		{"table/bolt imports bbolt", "shared/table/bolt", "go.etcd.io/bbolt/errors", yes},
+		{"another engine imports bbolt", "shared/queue/local", "go.etcd.io/bbolt", no},
+		{"app imports bbolt", "shared/app", "go.etcd.io/bbolt", no},
+		{"app imports an engine", "shared/app", "docent/shared/blob/s3", yes},
+		{"app imports AWS", "shared/app", "github.com/aws/aws-sdk-go-v2/config", yes},
+		{"app imports the CDK", "shared/app", "github.com/aws/aws-cdk-go/awscdk/v2", no},
+		{"app imports a test library", "shared/app", "pgregory.net/rapid", no},
+		{"app imports test support", "shared/app", "docent/shared/table/bolt/bolttest", no},
+		{"app imports a script", "shared/app", "docent/scripts/moto", no},
+		{"app imports a command", "shared/app", "docent/cmd/docent/internal/client", no},
+		{"test support imports a test library", "shared/table/tabletest", "github.com/google/go-cmp/cmp", yes},
+		{"test support imports its engine", "shared/table/bolt/bolttest", "docent/shared/table/bolt", yes},
+		{"test support imports testing", "shared/table/bolt/bolttest", "testing", yes},
+		{"an engine imports testing", "shared/table/bolt", "testing", no},
+		{"a command imports app", "cmd/docent", "docent/shared/app", yes},
+		{"a command imports its own folder", "cmd/docent", "docent/cmd/docent/internal/client", yes},
+		{"a command imports an engine", "cmd/docent", "docent/shared/table/bolt", no},
+		{"a command imports another command", "cmd/docent", "docent/cmd/other", no},
+		{"a command imports kong", "cmd/docent", "github.com/alecthomas/kong", yes},
+		{"app imports kong", "shared/app", "github.com/alecthomas/kong", no},
+		{"a function imports app", "functions/answers", "docent/shared/app", yes},
+		{"a function imports an area", "functions/answers", "docent/shared/answer", no},
+		{"a function imports another", "functions/answers", "docent/functions/usage", no},
+		{"the stack imports the table list", "infra", "docent/shared/table", yes},
+		{"the stack imports an area", "infra", "docent/shared/team", no},
+		{"an unknown room imports anything", "shared/utils", "fmt", no},
+		{"an unknown top folder imports anything", "pkg", "fmt", no},
+		{"app imports an unknown room", "shared/app", "docent/shared/utils", no},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if why := forbidden(c.folder, false, c.imported); (why == "") != c.allowed {
+				t.Errorf("%s importing %s: %q, want allowed %t", c.folder, c.imported, why, c.allowed)
+			}
+		})
+	}
+}
+
+func TestForbiddenInTests(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, folder, imported string
+		allowed                bool
+	}{
+		{"an area's test imports test support", "shared/team", "docent/shared/table/bolt/bolttest", true},
+		{"an area's test imports net/http", "shared/answer", "net/http/httptest", true},
+		{"an engine's test imports a script", "shared/table/dynamo", "docent/scripts/moto", true},
+		{"a test beside go.mod imports app", ".", "docent/shared/app", true},
+		{"a test imports a command", "shared/app", "docent/cmd/docent/internal/client", false},
+		{"a test imports an unknown room", "shared/app", "docent/shared/utils", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if why := forbidden(c.folder, true, c.imported); (why == "") != c.allowed {
+				t.Errorf("%s importing %s: %q, want allowed %t", c.folder, c.imported, why, c.allowed)
+			}
+		})
+	}
+}

@@ -34,8 +34,10 @@ const (
 	//   {team}                sort "team"                 the team's record
 	//   {team}/users          sort {user}                 a user
 	//   {team}/userNames      sort {folded user name}     uniqueness of user names
-	//   key/{key id}          sort "key"                  an API key
-	//   {team}/keys           sort {inverted}#{key id}    the team's keys
+	//   key/{key id}          sort "key"                  an API key; a revoked one for a year
+	//   key/{key id}          sort "used"                 when it was used last, to the minute
+	//   {team}/keys           sort {inverted}#{key id}    the team's keys that are not revoked
+	//   {team}/keys/{user}    sort {key id}               those of one user
 	Identities = "identities"
 
 	// Usage:

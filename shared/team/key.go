@@ -1,0 +1,236 @@
+package team
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"slices"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+)
+
+// Bounds of keys.
+const (
+	MaxSources = 100                // data sources of a restricted key
+	MaxOverlap = 7 * 24 * time.Hour // of a rotated secret
+)
+
+// revokedFor is how long a revoked key is remembered, so that its use is told
+// apart from that of a key that never was.
+const revokedFor = 365 * 24 * time.Hour
+
+// APIKey is a key as it is shown: everything but its secret. Times are UTC with
+// millisecond precision, nil where nothing applies.
+type APIKey struct {
+	ID                      string     `json:"id"` // public
+	TeamID                  string     `json:"-"`
+	Kind                    Kind       `json:"kind"`
+	Name                    string     `json:"name"`
+	UserID                  *string    `json:"userId"`        // of a personal key
+	DataSourceIDs           []string   `json:"dataSourceIds"` // nil: not restricted
+	CreatedAt               time.Time  `json:"createdAt"`
+	ExpiresAt               *time.Time `json:"expiresAt"`
+	LastUsedAt              *time.Time `json:"lastUsedAt"`              // to the minute
+	PreviousSecretExpiresAt *time.Time `json:"previousSecretExpiresAt"` // while a rotated secret still works
+}
+
+// NewKey is what a key is made from.
+type NewKey struct {
+	Kind          Kind
+	Name          string // 1 to MaxName code points
+	UserID        string // an active user for a personal key, else empty
+	DataSourceIDs []string
+	ExpiresAt     *time.Time // nil: never
+}
+
+// CreateKey makes a key and returns it with its whole text, which is kept
+// nowhere. Every fault of k, an unknown team included, is an *apierr.Error.
+func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKey, string, error) {
+	sources, err := s.checkNewKey(ctx, teamID, k)
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	id, err := s.newKeyID()
+	if err != nil {
+		return APIKey{}, "", fmt.Errorf("make key id: %w", err)
+	}
+	secret, err := s.newSecret()
+	if err != nil {
+		return APIKey{}, "", fmt.Errorf("make key secret: %w", err)
+	}
+	r := record{TeamID: teamID, Kind: k.Kind, Name: k.Name, UserID: k.UserID, Sources: sources,
+		CreatedAt: s.moment(), Hash: hashSecret(secret), id: id, version: 1}
+	if k.ExpiresAt != nil {
+		expires := k.ExpiresAt.UTC().Truncate(time.Millisecond)
+		r.ExpiresAt = &expires
+	}
+	if err := s.insertKey(ctx, r); err != nil {
+		return APIKey{}, "", err
+	}
+	return r.shown(r.CreatedAt), keyText(k.Kind, id, secret), nil
+}
+
+// Key returns a key of the team. Unknown, foreign and revoked ones are the same
+// 404.
+func (s *Service) Key(ctx context.Context, teamID, id string) (APIKey, error) {
+	if !isKeyID(id) {
+		return APIKey{}, missingKey()
+	}
+	keys, err := s.readKeys(ctx, teamID, []string{id})
+	if err != nil {
+		return APIKey{}, err
+	}
+	if len(keys) == 0 {
+		return APIKey{}, missingKey()
+	}
+	return keys[id], nil
+}
+
+// Keys returns the window w, with a Limit of 1 to 200, of the team's keys: newest
+// first, then by id.
+func (s *Service) Keys(ctx context.Context, teamID string, w table.Window) (table.Slice[APIKey], error) {
+	entries, err := table.ReadWindow(ctx, s.Table, table.Identities, keysPartition(teamID), w,
+		func(item table.Item) (string, bool, error) { return keyIDOfEntry(item.Sort), true, nil })
+	if err != nil {
+		return table.Slice[APIKey]{}, fmt.Errorf("list keys: %w", err)
+	}
+	ids := make([]string, len(entries.Entries))
+	for i, e := range entries.Entries {
+		ids[i] = e.Value
+	}
+	keys, err := s.readKeys(ctx, teamID, ids)
+	if err != nil {
+		return table.Slice[APIKey]{}, err
+	}
+	out := table.Slice[APIKey]{Prev: entries.Prev, Next: entries.Next, First: entries.First, Last: entries.Last}
+	for _, e := range entries.Entries {
+		if k, ok := keys[e.Value]; ok { // else revoked since the list was read
+			out.Entries = append(out.Entries, table.Entry[APIKey]{Position: e.Position, Value: k})
+		}
+	}
+	return out, nil
+}
+
+// RotateKey gives the key a new secret and returns its whole new text. The old
+// secret works for overlap, 0 to MaxOverlap; the one before it ends at once.
+func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time.Duration) (APIKey, string, error) {
+	if overlap < 0 || overlap > MaxOverlap {
+		return APIKey{}, "", apierr.BadField("/overlapSeconds", "must be 0 to %d", int64(MaxOverlap/time.Second))
+	}
+	secret, err := s.newSecret()
+	if err != nil {
+		return APIKey{}, "", fmt.Errorf("make key secret: %w", err)
+	}
+	now := s.moment()
+	r, err := s.changeKey(ctx, teamID, id, func(r *record) []table.Op {
+		r.PreviousHash, r.PreviousExpiresAt = nil, nil
+		if overlap > 0 {
+			until := now.Add(overlap).Truncate(time.Millisecond)
+			r.PreviousHash, r.PreviousExpiresAt = r.Hash, &until
+		}
+		r.Hash = hashSecret(secret)
+		return nil
+	})
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	return r.shown(now), keyText(r.Kind, id, secret), nil
+}
+
+// RevokeKey ends a key: 10 seconds later no Service accepts it.
+// Unknown, foreign and revoked keys are the same 404.
+func (s *Service) RevokeKey(ctx context.Context, teamID, id string) error {
+	_, err := s.revoke(ctx, teamID, id)
+	return err
+}
+
+// RevokeUserKeys ends every personal key of the user and returns them. A caller
+// that deactivates or deletes a user calls it after that is stored: no key is
+// made for an inactive user, so none is missed. It may be repeated.
+func (s *Service) RevokeUserKeys(ctx context.Context, teamID, userID string) ([]APIKey, error) {
+	var revoked []APIKey
+	q := table.Query{Table: table.Identities, Partition: userKeysPartition(teamID, userID)}
+	for item, err := range table.All(ctx, s.Table, q) {
+		if err != nil {
+			return revoked, fmt.Errorf("list keys of user %s: %w", userID, err)
+		}
+		k, err := s.revoke(ctx, teamID, item.Sort)
+		if apierr.IsCode(err, apierr.CodeNotFound) {
+			continue
+		}
+		if err != nil {
+			return revoked, err
+		}
+		revoked = append(revoked, k)
+	}
+	return revoked, nil
+}
+
+func (s *Service) revoke(ctx context.Context, teamID, id string) (APIKey, error) {
+	now := s.moment()
+	r, err := s.changeKey(ctx, teamID, id, func(r *record) []table.Op {
+		r.RevokedAt = &now
+		ops := []table.Op{
+			table.Delete{Key: keyEntryKey(teamID, id, r.CreatedAt)},
+			table.Delete{Key: lastUseKey(id)},
+		}
+		if r.UserID != "" {
+			ops = append(ops, table.Delete{Key: userKeyEntryKey(teamID, r.UserID, id)})
+		}
+		return ops
+	})
+	if err != nil {
+		return APIKey{}, err
+	}
+	return r.shown(now), nil
+}
+
+// record is the body of a key's item.
+type record struct {
+	TeamID            string     `json:"teamId"`
+	Kind              Kind       `json:"kind"`
+	Name              string     `json:"name"`
+	UserID            string     `json:"userId,omitempty"`
+	Sources           []string   `json:"dataSourceIds,omitempty"`
+	CreatedAt         time.Time  `json:"createdAt"`
+	ExpiresAt         *time.Time `json:"expiresAt,omitempty"`
+	RevokedAt         *time.Time `json:"revokedAt,omitempty"`
+	Hash              []byte     `json:"hash"`
+	PreviousHash      []byte     `json:"previousHash,omitempty"` // of the secret before a rotation
+	PreviousExpiresAt *time.Time `json:"previousExpiresAt,omitempty"`
+
+	id      string
+	version int64
+}
+
+// matches tells in constant time whether hash is that of a secret that works at
+// the time now.
+func (r *record) matches(hash []byte, now time.Time) bool {
+	current := subtle.ConstantTimeCompare(r.Hash, hash) == 1
+	previous := subtle.ConstantTimeCompare(r.PreviousHash, hash) == 1
+	return current || previous && r.overlaps(now)
+}
+
+func (r *record) overlaps(now time.Time) bool {
+	return r.PreviousExpiresAt != nil && now.Before(*r.PreviousExpiresAt)
+}
+
+func (r *record) expired(now time.Time) bool {
+	return r.ExpiresAt != nil && !now.Before(*r.ExpiresAt)
+}
+
+func (r *record) shown(now time.Time) APIKey {
+	k := APIKey{ID: r.id, TeamID: r.TeamID, Kind: r.Kind, Name: r.Name, DataSourceIDs: slices.Clone(r.Sources),
+		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
+	if r.UserID != "" {
+		k.UserID = &r.UserID
+	}
+	if r.overlaps(now) {
+		k.PreviousSecretExpiresAt = r.PreviousExpiresAt
+	}
+	return k
+}
+
+func missingKey() error { return apierr.Missing("API key") }

@@ -1,0 +1,183 @@
+package team
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"docent/shared/table"
+)
+
+// insertKey stores a new key with its list entries, unless its team is gone or
+// its user not active.
+func (s *Service) insertKey(ctx context.Context, r record) error {
+	item, err := r.item()
+	if err != nil {
+		return err
+	}
+	ops := []table.Op{
+		table.Check{Key: teamKey(r.TeamID), If: table.Exists()},
+		table.Put{Item: item, If: table.Absent()},
+		table.Put{Item: table.Item{Key: keyEntryKey(r.TeamID, r.id, r.CreatedAt), Version: 1}},
+	}
+	if r.Kind == KindPersonal {
+		ops = append(ops,
+			table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)},
+			table.Put{Item: table.Item{Key: userKeyEntryKey(r.TeamID, r.UserID, r.id), Version: 1}})
+	}
+	err = s.Table.Write(ctx, ops...)
+	if failed := table.Failed(err); failed != nil {
+		switch failed.Op {
+		case 0:
+			return missingTeam()
+		case 3:
+			return unfitUser()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("store key %s: %w", r.id, err)
+	}
+	return nil
+}
+
+// maxAttempts bounds the tries of a change that others come between.
+const maxAttempts = 5
+
+// changeKey applies change to the team's key, unless it is revoked or absent, in
+// one Write with the operations that change returns. change may run several times.
+func (s *Service) changeKey(ctx context.Context, teamID, id string, change func(*record) []table.Op) (record, error) {
+	if !isKeyID(id) {
+		return record{}, missingKey()
+	}
+	for range maxAttempts {
+		r, err := s.readRecord(ctx, id)
+		if errors.Is(err, table.ErrNotFound) || err == nil && (r.TeamID != teamID || r.RevokedAt != nil) {
+			return record{}, missingKey()
+		}
+		if err != nil {
+			return record{}, err
+		}
+		before := r.version
+		r.version++
+		ops := change(&r)
+		item, err := r.item()
+		if err != nil {
+			return record{}, err
+		}
+		err = s.Table.Write(ctx, append(ops, table.Put{Item: item, If: table.VersionIs(before)})...)
+		if table.Failed(err) != nil {
+			continue
+		}
+		if err != nil {
+			return record{}, fmt.Errorf("change key %s: %w", id, err)
+		}
+		s.known.remove(id)
+		return r, nil
+	}
+	return record{}, fmt.Errorf("change key %s: %w", id, table.ErrConflict)
+}
+
+// readKeys returns those of the keys that are the team's and not revoked.
+func (s *Service) readKeys(ctx context.Context, teamID string, ids []string) (map[string]APIKey, error) {
+	keys := map[string]APIKey{}
+	if len(ids) == 0 {
+		return keys, nil
+	}
+	wanted := make([]table.Key, 0, 2*len(ids))
+	for _, id := range ids {
+		wanted = append(wanted, recordKey(id), lastUseKey(id))
+	}
+	items, err := s.Table.BatchGet(ctx, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	now := s.Now()
+	for _, item := range items { // a key's record comes before its last use
+		if id := keyIDOf(item); item.Key == lastUseKey(id) {
+			if k, ok := keys[id]; ok {
+				used := time.UnixMilli(item.Numbers[lastUseField]).UTC()
+				k.LastUsedAt = &used
+				keys[id] = k
+			}
+			continue
+		}
+		r, err := recordFrom(item)
+		if err != nil {
+			return nil, err
+		}
+		if r.TeamID == teamID && r.RevokedAt == nil {
+			keys[r.id] = r.shown(now)
+		}
+	}
+	return keys, nil
+}
+
+func (s *Service) readRecord(ctx context.Context, id string, opts ...table.ReadOption) (record, error) {
+	item, err := s.Table.Get(ctx, recordKey(id), opts...)
+	if err != nil {
+		return record{}, fmt.Errorf("read key %s: %w", id, err)
+	}
+	return recordFrom(item)
+}
+
+// lastUseField holds Unix milliseconds.
+const lastUseField = "at"
+
+// lastUseEvery is how often at most a key's last use is written.
+const lastUseEvery = time.Minute
+
+// Touch notes that p's key was used now, unless this was noted in the last
+// minute, here or by another Service. It is one write at most, and none most of
+// the time. The caller runs it beside the request and joins it before the
+// request ends; its error is for the log and changes no reply.
+func (s *Service) Touch(ctx context.Context, p Principal) error {
+	now := s.Now()
+	if !s.known.touch(p.KeyID, now) {
+		return nil
+	}
+	at := now.UnixMilli()
+	_, err := s.Table.Add(ctx, table.Add{
+		Key: lastUseKey(p.KeyID), Numbers: map[string]int64{lastUseField: at},
+		If: table.Below(lastUseField, at-lastUseEvery.Milliseconds()+1),
+	})
+	if err != nil && table.Failed(err) == nil {
+		return fmt.Errorf("note the use of key %s: %w", p.KeyID, err)
+	}
+	return nil
+}
+
+func (r *record) item() (table.Item, error) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode key %s: %w", r.id, err)
+	}
+	item := table.Item{Key: recordKey(r.id), Version: r.version, Body: body}
+	if r.RevokedAt != nil {
+		item.Expires = r.RevokedAt.Add(revokedFor)
+	}
+	return item, nil
+}
+
+// errDamaged tells what cannot be decoded from the store's own errors.
+var errDamaged = errors.New("stored record is damaged")
+
+func recordFrom(item table.Item) (record, error) {
+	r := record{id: keyIDOf(item), version: item.Version}
+	if err := json.Unmarshal(item.Body, &r); err != nil {
+		return record{}, fmt.Errorf("decode key %s: %w: %w", r.id, errDamaged, err)
+	}
+	return r, nil
+}
+
+func keyIDOf(item table.Item) string {
+	_, id, _ := strings.Cut(item.Partition, "/")
+	return id
+}
+
+func keyIDOfEntry(sort string) string {
+	_, id, _ := strings.Cut(sort, "#")
+	return id
+}

@@ -1,0 +1,196 @@
+package team
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+)
+
+// MaxUserName bounds a user name, in Unicode code points.
+const MaxUserName = 256
+
+// Role is what a user may do in its team.
+type Role string
+
+// The roles.
+const (
+	RoleAdmin  Role = "admin"
+	RoleMember Role = "member"
+)
+
+// User is a person of a team.
+type User struct {
+	ID          string    `json:"id"`
+	UserName    string    `json:"userName"` // unique in the team without regard to case
+	DisplayName string    `json:"displayName"`
+	Role        Role      `json:"role"`
+	Active      bool      `json:"active"` // false: suspended
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+// ErrUserNameTaken reports that another user of the team has the name.
+var ErrUserNameTaken = errors.New("user name taken")
+
+// User returns a user of the team, or the 404 of an unknown one.
+func (s *Service) User(ctx context.Context, teamID, userID string) (User, error) {
+	if !isUUID(userID) {
+		return User{}, missingUser()
+	}
+	item, err := s.Table.Get(ctx, userKey(teamID, userID))
+	if errors.Is(err, table.ErrNotFound) {
+		return User{}, missingUser()
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("read user %s: %w", userID, err)
+	}
+	return userFrom(item)
+}
+
+// UserByName returns the team's user of that name in any case, or the 404 of an
+// unknown one.
+func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User, error) {
+	if checkUserName(userName) != nil {
+		return User{}, missingUser()
+	}
+	item, err := s.Table.Get(ctx, userNameKey(teamID, userName))
+	if errors.Is(err, table.ErrNotFound) {
+		return User{}, missingUser()
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("read user name: %w", err)
+	}
+	return s.User(ctx, teamID, item.Strings["user"])
+}
+
+// CreateUser adds an active user to the team. It returns ErrUserNameTaken when
+// the team has that name in any case, and an *apierr.Error for an unknown team,
+// an unknown role or a name that is out of bounds.
+func (s *Service) CreateUser(ctx context.Context, teamID, userName string, role Role) (User, error) {
+	u, err := s.newUser(userName, role)
+	if err != nil {
+		return User{}, err
+	}
+	ops, err := createUserOps(teamID, u)
+	if err != nil {
+		return User{}, err
+	}
+	err = s.Table.Write(ctx, append(ops, table.Check{Key: teamKey(teamID), If: table.Exists()})...)
+	if failed := table.Failed(err); failed != nil {
+		if failed.Op == 0 {
+			return User{}, ErrUserNameTaken
+		}
+		return User{}, missingTeam()
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("create user: %w", err)
+	}
+	return u, nil
+}
+
+// EnsureUser returns the team's user of that name as it is, or creates it with
+// role. Of concurrent calls one creates it.
+func (s *Service) EnsureUser(ctx context.Context, teamID, userName string, role Role) (User, error) {
+	u, err := s.UserByName(ctx, teamID, userName)
+	if !apierr.IsCode(err, apierr.CodeNotFound) {
+		return u, err
+	}
+	u, err = s.CreateUser(ctx, teamID, userName, role)
+	if errors.Is(err, ErrUserNameTaken) {
+		return s.UserByName(ctx, teamID, userName)
+	}
+	return u, err
+}
+
+// FoldName returns the form of a name that two names share exactly when
+// strings.EqualFold holds of them. It is never longer than name.
+func FoldName(name string) string {
+	folded := []rune(name)
+	for i, r := range folded {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		if 'A' <= least && least <= 'Z' {
+			least += 'a' - 'A'
+		}
+		folded[i] = least
+	}
+	return string(folded)
+}
+
+func (s *Service) newUser(userName string, role Role) (User, error) {
+	if err := checkUserName(userName); err != nil {
+		return User{}, err
+	}
+	if role != RoleAdmin && role != RoleMember {
+		return User{}, apierr.BadField("/role", "must be admin or member")
+	}
+	return User{ID: s.NewID(), UserName: userName, DisplayName: userName, Role: role,
+		Active: true, CreatedAt: s.moment()}, nil
+}
+
+func checkUserName(name string) error {
+	n, blank := 0, true
+	for _, r := range name {
+		if unicode.IsControl(r) {
+			return apierr.BadField("/userName", "must not contain control characters")
+		}
+		blank = blank && unicode.IsSpace(r)
+		n++
+	}
+	if blank || n > MaxUserName || !utf8.ValidString(name) {
+		return apierr.BadField("/userName", "must have 1 to %d characters and not be blank", MaxUserName)
+	}
+	return nil
+}
+
+// createUserOps claims the name first, so that its failure has the lowest index.
+func createUserOps(teamID string, u User) ([]table.Op, error) {
+	item, err := userItem(teamID, u)
+	if err != nil {
+		return nil, err
+	}
+	name := table.Item{Key: userNameKey(teamID, u.UserName), Version: 1, Strings: map[string]string{"user": u.ID}}
+	return []table.Op{
+		table.Put{Item: name, If: table.Absent()},
+		table.Put{Item: item, If: table.Absent()},
+	}, nil
+}
+
+// A user item carries the string "state" beside its body, so that a key is made
+// only while its user is active, in one Write.
+const (
+	stateField    = "state"
+	stateActive   = "active"
+	stateInactive = "inactive"
+)
+
+func userItem(teamID string, u User) (table.Item, error) {
+	body, err := json.Marshal(u)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode user: %w", err)
+	}
+	state := stateInactive
+	if u.Active {
+		state = stateActive
+	}
+	return table.Item{Key: userKey(teamID, u.ID), Version: 1, Body: body,
+		Strings: map[string]string{stateField: state}}, nil
+}
+
+func userFrom(item table.Item) (User, error) {
+	var u User
+	if err := json.Unmarshal(item.Body, &u); err != nil {
+		return User{}, fmt.Errorf("decode user %s: %w: %w", item.Sort, errDamaged, err)
+	}
+	return u, nil
+}
+
+func missingUser() error { return apierr.Missing("user") }

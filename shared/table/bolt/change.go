@@ -1,0 +1,82 @@
+package bolt
+
+import (
+	"fmt"
+	"time"
+
+	"docent/shared/table"
+
+	bbolt "go.etcd.io/bbolt"
+)
+
+// plan works out what op leaves behind.
+func (c *change) plan(op table.Op, now time.Time) error {
+	switch op := op.(type) {
+	case table.Put:
+		item := op.Item
+		item.Expires = table.WholeSeconds(item.Expires)
+		c.new = &item
+	case table.Add:
+		item, err := op.Apply(table.Live(c.old, now))
+		c.new = &item
+		return err
+	case table.Check:
+		c.keep = true
+	}
+	return nil
+}
+
+// carryOut makes the change and keeps the list of what expires in step.
+func (c *change) carryOut(tx *bbolt.Tx) error {
+	if c.keep {
+		return nil
+	}
+	expiry := tx.Bucket(expiryBucket)
+	if c.old != nil && !c.old.Expires.IsZero() {
+		if err := expiry.Delete(expiryKey(c.old.Expires, c.key)); err != nil {
+			return fmt.Errorf("unlist what expires: %w", err)
+		}
+	}
+	rows := tx.Bucket(bucketName(c.key.Table))
+	if c.new == nil {
+		if err := rows.Delete(rowKey(c.key)); err != nil {
+			return fmt.Errorf("delete item: %w", err)
+		}
+		return nil
+	}
+	if err := rows.Put(rowKey(c.key), encode(*c.new)); err != nil {
+		return fmt.Errorf("put item: %w", err)
+	}
+	if !c.new.Expires.IsZero() {
+		if err := expiry.Put(expiryKey(c.new.Expires, c.key), nil); err != nil {
+			return fmt.Errorf("list what expires: %w", err)
+		}
+	}
+	return nil
+}
+
+// units are DynamoDB request units.
+type units struct{ read, write float64 }
+
+// price is what DynamoDB takes for ops: each by the larger of the old and the
+// new item, twice that in a transaction. A Check on its own is a read.
+func price(ops []table.Op, changes []change) units {
+	var total units
+	for _, c := range changes {
+		size := 0
+		for _, item := range []*table.Item{c.old, c.new} {
+			if item != nil {
+				size = max(size, table.Size(*item))
+			}
+		}
+		if c.keep && len(ops) == 1 {
+			total.read += table.ReadUnits(size, false)
+			continue
+		}
+		total.write += table.WriteUnits(size)
+	}
+	if len(ops) > 1 {
+		total.write *= 2
+	}
+	return total
+}

@@ -1,0 +1,176 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"docent/shared/table"
+
+	bbolt "go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
+)
+
+// Bounds of what one bbolt transaction takes together.
+const (
+	groupRequests = 512
+	groupBytes    = 16 << 20
+)
+
+// request is one Write or Add that waits for the committer.
+type request struct {
+	ctx  context.Context
+	ops  []table.Op
+	done chan struct{} // closed when the fields below are set
+	item table.Item
+	cost units
+	err  error
+}
+
+// transactionError is a failure of bbolt in the middle of changing a
+// transaction, which can not be committed after it.
+type transactionError struct{ err error }
+
+func (e *transactionError) Error() string { return e.err.Error() }
+func (e *transactionError) Unwrap() error { return e.err }
+
+// submit hands ops to the committer and waits for them to be on disk. When ctx
+// ends before the committer has taken them, nothing is written.
+func (s *Store) submit(ctx context.Context, ops []table.Op) (table.Item, error) {
+	meter := table.MeterFrom(ctx)
+	defer meter.Begin()()
+	if err := ctx.Err(); err != nil {
+		return table.Item{}, err
+	}
+	r := &request{ctx: ctx, ops: ops, done: make(chan struct{})}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return table.Item{}, ErrClosed
+	}
+	s.waiting = append(s.waiting, r)
+	s.mu.Unlock()
+	s.signal()
+	select {
+	case <-r.done:
+		meter.Units(r.cost.read, r.cost.write)
+		return r.item, r.err
+	case <-ctx.Done():
+	}
+	if s.withdraw(r) {
+		return table.Item{}, ctx.Err()
+	}
+	// The committer has it, and may still read what the caller's items point to.
+	<-r.done
+	meter.Units(r.cost.read, r.cost.write)
+	return r.item, r.err
+}
+
+// withdraw takes r back, unless the committer has already taken it.
+func (s *Store) withdraw(r *request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := slices.Index(s.waiting, r)
+	if n < 0 {
+		return false
+	}
+	s.waiting = slices.Delete(slices.Clone(s.waiting), n, n+1)
+	return true
+}
+
+func (s *Store) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// commitLoop is the only goroutine that carries out Writes. While it waits for
+// the disk others gather, and it takes them together next.
+func (s *Store) commitLoop() {
+	defer close(s.committed)
+	for range s.wake {
+		for {
+			group, closed := s.take()
+			if len(group) > 0 {
+				s.commit(group)
+				continue
+			}
+			if closed {
+				return
+			}
+			break
+		}
+	}
+}
+
+// take removes the first requests that wait, as many as fit into one
+// transaction. closed tells that none will come after them.
+func (s *Store) take() (group []*request, closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, size := 0, 0
+	for n < len(s.waiting) && n < groupRequests && size < groupBytes {
+		for _, op := range s.waiting[n].ops {
+			if put, ok := op.(table.Put); ok {
+				size += len(put.Item.Body)
+			}
+		}
+		n++
+	}
+	group = s.waiting[:n:n]
+	s.waiting = s.waiting[n:]
+	if len(s.waiting) == 0 {
+		s.waiting = nil
+	}
+	return group, s.closed
+}
+
+// commit carries out group in one transaction and answers every caller. If the
+// transaction fails all of them fail, also those whose condition did not hold:
+// what they met was not kept.
+func (s *Store) commit(group []*request) {
+	err := s.transact(group)
+	for _, r := range group {
+		if err != nil {
+			r.item, r.cost, r.err = table.Item{}, units{}, fmt.Errorf("commit: %w", err)
+		}
+		close(r.done)
+	}
+}
+
+var errUnchanged = errors.New("nothing changed")
+
+func (s *Store) transact(group []*request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, p)
+		}
+	}()
+	err = s.db.Update(func(tx *bbolt.Tx) error {
+		changed := false
+		for _, r := range group {
+			if r.err = r.ctx.Err(); r.err != nil {
+				continue
+			}
+			r.item, r.cost, r.err = s.apply(tx, r.ops)
+			var broken *transactionError
+			if errors.As(r.err, &broken) {
+				return broken
+			}
+			changed = changed || r.err == nil
+		}
+		if !changed {
+			return errUnchanged
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
+	case errors.Is(err, bbolterrors.ErrDatabaseNotOpen):
+		return ErrClosed
+	}
+	return err
+}

@@ -1,0 +1,271 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+
+	"docent/shared/table"
+
+	bbolt "go.etcd.io/bbolt"
+)
+
+// What DynamoDB answers in one request, so that pages end and calls are counted
+// here as they are there.
+const (
+	batchKeys  = 100
+	batchBytes = 16 << 20
+	pageBytes  = 1 << 20
+)
+
+// Get implements table.Store.
+func (s *Store) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (table.Item, error) {
+	if err := s.checkKey(k); err != nil {
+		return table.Item{}, err
+	}
+	meter := table.MeterFrom(ctx)
+	defer meter.Begin()()
+	var found *table.Item
+	err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
+		found, err = load(tx, k)
+		return err
+	})
+	if err != nil {
+		return table.Item{}, err
+	}
+	size := 0
+	if found != nil {
+		size = table.Size(*found)
+	}
+	meter.Units(table.ReadUnits(size, table.IsEventual(opts)), 0)
+	if found = table.Live(found, s.now()); found == nil {
+		return table.Item{}, table.ErrNotFound
+	}
+	return *found, nil
+}
+
+func (s *Store) checkKey(k table.Key) error {
+	if err := s.checkTable(k.Table); err != nil {
+		return err
+	}
+	return k.Check()
+}
+
+// load returns the item under k, expired or not, and nil when there is none.
+func load(tx *bbolt.Tx, k table.Key) (*table.Item, error) {
+	data := tx.Bucket(bucketName(k.Table)).Get(rowKey(k))
+	if data == nil {
+		return nil, nil
+	}
+	item, err := decode(k, data)
+	return &item, err
+}
+
+// BatchGet implements table.Store.
+func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.ReadOption) ([]table.Item, error) {
+	unique := make([]table.Key, 0, len(keys))
+	seen := make(map[table.Key]bool, len(keys))
+	for _, k := range keys {
+		if err := s.checkKey(k); err != nil {
+			return nil, err
+		}
+		if !seen[k] {
+			seen[k] = true
+			unique = append(unique, k)
+		}
+	}
+	if len(unique) == 0 {
+		return nil, ctx.Err()
+	}
+	now, eventual := s.now(), table.IsEventual(opts)
+	var items []table.Item
+	var units float64
+	var sizes []int // bytes found by each request that DynamoDB would need at once
+	err := s.view(ctx, func(tx *bbolt.Tx) error {
+		for n, k := range unique {
+			if n%batchKeys == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				sizes = append(sizes, 0)
+			}
+			item, err := load(tx, k)
+			if err != nil {
+				return err
+			}
+			size := 0
+			if item != nil {
+				size = table.Size(*item)
+			}
+			sizes[len(sizes)-1] += size
+			units += table.ReadUnits(size, eventual)
+			if item = table.Live(item, now); item != nil {
+				items = append(items, *item)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	meterBatch(table.MeterFrom(ctx), sizes, units)
+	return items, nil
+}
+
+// meterBatch counts the first requests side by side and, after them, those that
+// ask again for what did not fit.
+func meterBatch(meter *table.Meter, sizes []int, units float64) {
+	meter.Units(units, 0)
+	for len(sizes) > 0 {
+		var left []int
+		ends := make([]func(), 0, len(sizes))
+		for _, size := range sizes {
+			ends = append(ends, meter.Begin())
+			if size > batchBytes {
+				left = append(left, size-batchBytes)
+			}
+		}
+		for _, end := range ends {
+			end()
+		}
+		sizes = left
+	}
+}
+
+// Query implements table.Store. As on DynamoDB a page ends after Limit items or
+// 1 MB, counting expired ones, and has a cursor then even if nothing follows.
+func (s *Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	if err := s.checkTable(q.Table); err != nil {
+		return table.Page{}, err
+	}
+	if err := q.Check(); err != nil {
+		return table.Page{}, err
+	}
+	after, err := q.After()
+	if err != nil {
+		return table.Page{}, err
+	}
+	if q.Empty() {
+		return table.Page{}, ctx.Err()
+	}
+	meter := table.MeterFrom(ctx)
+	defer meter.Begin()()
+	var page table.Page
+	size := 0
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		page, size, err = s.readPage(tx, q, after)
+		return err
+	})
+	if err != nil {
+		return table.Page{}, err
+	}
+	meter.Units(table.ReadUnits(size, q.Eventual), 0)
+	return page, nil
+}
+
+func (s *Store) readPage(tx *bbolt.Tx, q table.Query, after string) (page table.Page, size int, err error) {
+	now := s.now()
+	read, last := 0, ""
+	rows := newRange(tx, q, after)
+	for key, data := rows.first(); key != nil; key, data = rows.next() {
+		if q.Limit > 0 && read == q.Limit {
+			break
+		}
+		sort := string(key[len(q.Partition)+1:])
+		item, err := decode(table.Key{Table: q.Table, Partition: q.Partition, Sort: sort}, data)
+		if err != nil {
+			return page, size, err
+		}
+		itemSize := table.Size(item)
+		if read > 0 && size+itemSize > pageBytes {
+			page.Cursor = q.CursorAt(last)
+			break
+		}
+		read, last, size = read+1, sort, size+itemSize
+		if !item.Expired(now) {
+			page.Items = append(page.Items, item)
+		}
+	}
+	if q.Limit > 0 && read == q.Limit {
+		page.Cursor = q.CursorAt(last)
+	}
+	return page, size, nil
+}
+
+// rows walks the keys of a query from low to high, or from high to low.
+type rows struct {
+	cursor     *bbolt.Cursor
+	low, high  []byte // inclusive; high nil: every key that begins with low's partition
+	prefix     []byte
+	skip       []byte // the key that the page before ended with
+	descending bool
+}
+
+func newRange(tx *bbolt.Tx, q table.Query, after string) *rows {
+	partition := partitionKey(q.Partition)
+	r := &rows{
+		cursor:     tx.Bucket(bucketName(q.Table)).Cursor(),
+		prefix:     append(bytes.Clone(partition), q.Prefix...),
+		low:        append(bytes.Clone(partition), q.Prefix+q.From...),
+		descending: q.Descending,
+	}
+	if q.To != "" {
+		r.high = append(bytes.Clone(partition), q.To...)
+	}
+	if after != "" {
+		r.skip = append(bytes.Clone(partition), after...)
+		if q.Descending {
+			r.high = r.skip
+		} else {
+			r.low = r.skip
+		}
+	}
+	return r
+}
+
+func (r *rows) first() (key, data []byte) {
+	if !r.descending {
+		key, data = r.cursor.Seek(r.low)
+		if r.skip != nil && bytes.Equal(key, r.skip) {
+			key, data = r.cursor.Next()
+		}
+		return r.within(key, data)
+	}
+	if r.high == nil {
+		key, data = r.cursor.Seek(successor(r.prefix))
+	} else {
+		key, data = r.cursor.Seek(r.high)
+		if bytes.Equal(key, r.high) && r.skip == nil {
+			return r.within(key, data)
+		}
+	}
+	if key == nil {
+		key, data = r.cursor.Last()
+		return r.within(key, data)
+	}
+	key, data = r.cursor.Prev()
+	return r.within(key, data)
+}
+
+func (r *rows) next() (key, data []byte) {
+	if r.descending {
+		return r.within(r.cursor.Prev())
+	}
+	return r.within(r.cursor.Next())
+}
+
+func (r *rows) within(key, data []byte) ([]byte, []byte) {
+	inside := key != nil && bytes.HasPrefix(key, r.prefix) && bytes.Compare(key, r.low) >= 0 &&
+		(r.high == nil || bytes.Compare(key, r.high) <= 0)
+	if !inside {
+		return nil, nil
+	}
+	return key, data
+}
+
+// successor is the least key after every key that begins with prefix, which is
+// UTF-8 and so never all 0xff.
+func successor(prefix []byte) []byte {
+	end := bytes.Clone(prefix)
+	end[len(end)-1]++
+	return end
+}

@@ -1,0 +1,255 @@
+// Package bolt keeps tables in one bbolt file: the storage engine of a single
+// machine and of tests. One process owns the file. A Write is on disk before it
+// returns, and Writes that wait at the same time share one sync.
+//
+// Each table is a bucket whose keys are partition, NUL, sort: neither may hold
+// NUL, so partitions can not run into each other and the order within one is
+// that of the sort key's bytes. One more bucket lists what expires, in order of
+// time, so that Sweep reads only what it removes.
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"docent/shared/table"
+
+	bbolt "go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
+)
+
+var _ table.Store = (*Store)(nil)
+
+// Errors of Open and of a closed store, told apart with errors.Is.
+var (
+	// ErrInUse: another process, or another Store of this one, holds the file.
+	ErrInUse = errors.New("in use by another process")
+	// ErrDamaged: the file is no database, or a part of it is missing. It is left as it is.
+	ErrDamaged = errors.New("database file is damaged")
+	// ErrClosed: the store was closed before the call.
+	ErrClosed = errors.New("store is closed")
+)
+
+// lockWait is how long Open waits for another process to let go of the file.
+const lockWait = time.Second
+
+// mapBytes is mapped at the start: while the file is smaller, a growing file
+// need not be mapped anew, for which the writer would wait for every reader and
+// hold up new ones.
+const mapBytes = 1 << 30
+
+// Options changes how Open works; the zero value is right for production.
+type Options struct {
+	Tables []string         // the tables that exist; nil: table.Names
+	Now    func() time.Time // decides what has expired; nil: time.Now
+	NoSync bool             // leaves syncing to the operating system: a power cut may damage the file; for tests
+}
+
+// Store is a storage engine on one file.
+type Store struct {
+	db     *bbolt.DB
+	tables map[string]bool
+	now    func() time.Time
+
+	mu      sync.Mutex // guards waiting and closed
+	waiting []*request
+	closed  bool
+
+	wake      chan struct{} // holds one value when waiting or closed has changed
+	committed chan struct{} // closed when the committer has ended
+	closing   func() error
+}
+
+// Open opens the database at path, creating it when there is none; its folder
+// must exist. It returns an error that wraps ErrInUse when another process has
+// the file and ErrDamaged when the file can not be trusted.
+func Open(path string, o Options) (*Store, error) {
+	if o.Tables == nil {
+		o.Tables = table.Names
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	db, err := openFile(path, o)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	s := &Store{
+		db:        db,
+		tables:    make(map[string]bool, len(o.Tables)),
+		now:       o.Now,
+		wake:      make(chan struct{}, 1),
+		committed: make(chan struct{}),
+	}
+	for _, name := range o.Tables {
+		s.tables[name] = true
+	}
+	s.closing = sync.OnceValue(s.shut)
+	go s.commitLoop()
+	return s, nil
+}
+
+func openFile(path string, o Options) (db *bbolt.DB, err error) {
+	// bbolt panics, or reads past the end of the mapping, on a file whose pages
+	// are not what they should be.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			db, err = nil, fmt.Errorf("%w: %v", ErrDamaged, p)
+		}
+	}()
+	_, err = os.Lstat(path)
+	created := errors.Is(err, fs.ErrNotExist)
+	if !created {
+		if err := inspect(path); err != nil {
+			return nil, err
+		}
+	}
+	db, err = bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout:         lockWait,
+		FreelistType:    bbolt.FreelistMapType,
+		NoSync:          o.NoSync,
+		NoGrowSync:      o.NoSync,
+		InitialMmapSize: initialMap(),
+	})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	if err := prepare(db, o.Tables); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if created && !o.NoSync {
+		if err := syncFolder(filepath.Dir(path)); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return db, nil
+}
+
+// initialMap is mapBytes where mapping more than the file holds costs nothing:
+// Windows would lengthen the file, and 32 bits have no room for it.
+func initialMap() int {
+	if runtime.GOOS == "windows" || strconv.IntSize < 64 {
+		return 0
+	}
+	return mapBytes
+}
+
+// inspect reads the file's own account of its length, because bbolt takes an
+// empty file for a new database and a shortened one for a whole one.
+func inspect(path string) error {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: true})
+	if err != nil {
+		return openError(path, err)
+	}
+	defer db.Close()
+	tx, err := db.Begin(false)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	defer tx.Rollback()
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() < tx.Size() {
+		return fmt.Errorf("%w: it was cut short, %d of %d bytes are left", ErrDamaged, info.Size(), tx.Size())
+	}
+	return nil
+}
+
+func openError(path string, err error) error {
+	if errors.Is(err, bbolterrors.ErrTimeout) {
+		return ErrInUse
+	}
+	info, statErr := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission) || statErr != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("it is a folder: %w", err)
+	case info.Size() == 0:
+		return fmt.Errorf("%w: it is empty; remove it if nothing was stored in it yet", ErrDamaged)
+	default:
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+}
+
+// prepare makes the buckets. It writes only when one is missing.
+func prepare(db *bbolt.DB, tables []string) error {
+	missing := false
+	err := db.View(func(tx *bbolt.Tx) error {
+		missing = tx.Bucket(expiryBucket) == nil
+		for _, name := range tables {
+			missing = missing || tx.Bucket(bucketName(name)) == nil
+		}
+		return nil
+	})
+	if err != nil || !missing {
+		return err
+	}
+	return db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range tables {
+			if _, err := tx.CreateBucketIfNotExists(bucketName(name)); err != nil {
+				return fmt.Errorf("make table %q: %w", name, err)
+			}
+		}
+		_, err := tx.CreateBucketIfNotExists(expiryBucket)
+		return err
+	})
+}
+
+// syncFolder makes a new file's name survive a power cut.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := folder.Sync(); err != nil && runtime.GOOS != "windows" {
+		return errors.Join(err, folder.Close())
+	}
+	return folder.Close()
+}
+
+// Close finishes the Writes that have been accepted, waits for readers and lets
+// go of the file. Calls after it return ErrClosed.
+func (s *Store) Close() error { return s.closing() }
+
+func (s *Store) shut() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.signal()
+	<-s.committed
+	return s.db.Close()
+}
+
+// checkTable returns ErrInvalid for a table that the store was not opened with.
+func (s *Store) checkTable(name string) error {
+	if !s.tables[name] {
+		return fmt.Errorf("%w: no table %q", table.ErrInvalid, name)
+	}
+	return nil
+}
+
+// view reads within one transaction, which sees every Write whole or not at all
+// and waits for no writer.
+func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := s.db.View(read)
+	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
+		return ErrClosed
+	}
+	return err
+}

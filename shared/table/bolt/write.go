@@ -1,0 +1,94 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+
+	"docent/shared/table"
+
+	bbolt "go.etcd.io/bbolt"
+)
+
+// Write implements table.Store.
+func (s *Store) Write(ctx context.Context, ops ...table.Op) error {
+	if err := table.CheckOps(ops); err != nil {
+		return err
+	}
+	for _, op := range ops {
+		if err := s.checkTable(table.KeyOf(op).Table); err != nil {
+			return err
+		}
+	}
+	_, err := s.submit(ctx, ops)
+	return err
+}
+
+// Add implements table.Store. Nothing is ever tried again, so Once changes nothing.
+func (s *Store) Add(ctx context.Context, a table.Add) (table.Item, error) {
+	if err := a.Check(); err != nil {
+		return table.Item{}, err
+	}
+	if err := s.checkTable(a.Key.Table); err != nil {
+		return table.Item{}, err
+	}
+	return s.submit(ctx, []table.Op{a})
+}
+
+// change is what one operation does, worked out before any is carried out.
+type change struct {
+	key      table.Key
+	old, new *table.Item // nil: none there, none left; old may have expired
+	keep     bool        // a Check: nothing changes
+}
+
+// apply carries out ops within tx, or leaves it untouched when one of them must
+// not happen. It returns the item that the last operation leaves behind and the
+// units of the whole, which are owed for a failed condition too.
+func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units, err error) {
+	now := s.now()
+	changes := make([]change, len(ops))
+	var failed error
+	for n, op := range ops {
+		key := table.KeyOf(op)
+		old, err := load(tx, key)
+		if err != nil {
+			return last, cost, err
+		}
+		changes[n] = change{key: key, old: old}
+		if live := table.Live(old, now); failed == nil && !condition(op).Holds(live) {
+			failed = &table.ConditionFailed{Op: n, Item: live}
+		}
+	}
+	for n, op := range ops {
+		if err := changes[n].plan(op, now); err != nil && failed == nil {
+			failed = fmt.Errorf("operation %d: %w", n, err)
+		}
+	}
+	cost = price(ops, changes)
+	if failed != nil {
+		return last, cost, failed
+	}
+	for _, c := range changes {
+		if err := c.carryOut(tx); err != nil {
+			return last, cost, &transactionError{err}
+		}
+		if c.new != nil {
+			last = *c.new
+		}
+	}
+	return last, cost, nil
+}
+
+func condition(op table.Op) table.Condition {
+	switch op := op.(type) {
+	case table.Put:
+		return op.If
+	case table.Delete:
+		return op.If
+	case table.Check:
+		return op.If
+	case table.Add:
+		return op.If
+	}
+	return table.Condition{}
+}

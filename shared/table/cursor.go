@@ -1,0 +1,53 @@
+package table
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+)
+
+const (
+	cursorFormat   = 1
+	cursorSumBytes = 12
+)
+
+// CursorAt returns the cursor that continues q after the item under sort.
+func (q Query) CursorAt(sort string) string {
+	raw := append([]byte{cursorFormat}, q.sum(sort)...)
+	return base64.RawURLEncoding.EncodeToString(append(raw, sort...))
+}
+
+// After returns the sort key after which q continues, empty for its start. A
+// damaged cursor, or one of another table, partition, range or direction, gives
+// ErrInvalid.
+func (q Query) After() (sort string, err error) {
+	if q.Cursor == "" {
+		return "", nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(q.Cursor)
+	if err != nil || len(raw) <= 1+cursorSumBytes || raw[0] != cursorFormat {
+		return "", fmt.Errorf("%w: damaged cursor", ErrInvalid)
+	}
+	sort = string(raw[1+cursorSumBytes:])
+	if string(raw[1:1+cursorSumBytes]) != string(q.sum(sort)) {
+		return "", fmt.Errorf("%w: damaged cursor or cursor of another query", ErrInvalid)
+	}
+	return sort, nil
+}
+
+// sum binds a cursor to its query. It finds mistakes, it is no seal: a forged
+// cursor reaches nothing beyond the query that it is used in.
+func (q Query) sum(sort string) []byte {
+	direction := "up"
+	if q.Descending {
+		direction = "down"
+	}
+	var text []byte
+	for _, part := range []string{q.Table, q.Partition, q.Prefix, q.From, q.To, direction, sort} {
+		text = binary.AppendUvarint(text, uint64(len(part)))
+		text = append(text, part...)
+	}
+	sum := sha256.Sum256(text)
+	return sum[:cursorSumBytes]
+}

@@ -1,0 +1,112 @@
+package table
+
+import (
+	"math/bits"
+	"time"
+)
+
+// Attribute names under which table/dynamo stores an item. They count in the
+// size of an item, so both engines measure with them, and the stack declares
+// its keys and its expiry attribute by them.
+const (
+	PartitionAttribute = "p"
+	SortAttribute      = "s"
+	VersionAttribute   = "v" // left out when the version is 0
+	BodyAttribute      = "b" // left out when the body is empty
+	ExpiresAttribute   = "e" // Unix seconds; left out when the item never expires
+	NumberPrefix       = "n."
+	StringPrefix       = "t."
+)
+
+// Size is the size of item in bytes by DynamoDB's rules: names and values, with
+// a number at about two digits a byte.
+func Size(item Item) int {
+	size := len(PartitionAttribute) + len(item.Partition) + len(SortAttribute) + len(item.Sort)
+	if item.Version != 0 {
+		size += len(VersionAttribute) + numberSize(item.Version)
+	}
+	if len(item.Body) > 0 {
+		size += len(BodyAttribute) + len(item.Body)
+	}
+	if !item.Expires.IsZero() {
+		size += len(ExpiresAttribute) + numberSize(item.Expires.Unix())
+	}
+	return size + numbersSize(item.Numbers) + stringsSize(item.Strings)
+}
+
+func numbersSize(numbers map[string]int64) (size int) {
+	for name, n := range numbers {
+		size += len(NumberPrefix) + len(name) + numberSize(n)
+	}
+	return size
+}
+
+func stringsSize(strings map[string]string) (size int) {
+	for name, s := range strings {
+		size += len(StringPrefix) + len(name) + len(s)
+	}
+	return size
+}
+
+// numberSize is one byte, one for each two significant digits, and one for a
+// minus sign; zeros at the end are not significant.
+func numberSize(n int64) int {
+	size := 1
+	magnitude := uint64(n)
+	if n < 0 {
+		size++
+		magnitude = -magnitude
+	}
+	for magnitude != 0 && magnitude%10 == 0 {
+		magnitude /= 10
+	}
+	digits := 0
+	for ; magnitude != 0; magnitude /= 10 {
+		digits++
+	}
+	return size + (digits+1)/2
+}
+
+// ReadUnits is what reading size bytes costs: one unit for each 4 KB begun, at
+// least one, and half of that for an eventual read.
+func ReadUnits(size int, eventual bool) float64 {
+	units := float64(max(1, (size+4095)/4096))
+	if eventual {
+		return units / 2
+	}
+	return units
+}
+
+// WriteUnits is what writing an item of size bytes costs on its own: one unit
+// for each KB begun of the larger of the old and the new item, at least one. In
+// a transaction it costs twice as much.
+func WriteUnits(size int) float64 { return float64(max(1, (size+1023)/1024)) }
+
+// IsEventual tells whether opts ask for an eventual read.
+func IsEventual(opts []ReadOption) bool {
+	for _, o := range opts {
+		if o == Eventual {
+			return true
+		}
+	}
+	return false
+}
+
+// Live returns item, or nil when it is nil or expired at now.
+func Live(item *Item, now time.Time) *Item {
+	if item == nil || item.Expired(now) {
+		return nil
+	}
+	return item
+}
+
+// Expired tells whether i is gone at now: at the whole second of Expires and after.
+func (i *Item) Expired(now time.Time) bool {
+	return !i.Expires.IsZero() && i.Expires.Unix() <= now.Unix()
+}
+
+// overflows tells whether a + b leaves int64.
+func overflows(a, b int64) bool {
+	sum, _ := bits.Add64(uint64(a), uint64(b), 0)
+	return (a < 0) == (b < 0) && (int64(sum) < 0) != (a < 0)
+}

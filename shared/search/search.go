@@ -34,8 +34,8 @@ const (
 // Spaces lists every space.
 var Spaces = []Space{Documentation, Messages, Code, PRs, Issues}
 
-// Ref names one chunk of one version of a document. Chunks count from 0, which
-// also stands for a body that lies in its record.
+// Ref names one chunk of one version of a document. Chunk 0 is a body that lies in
+// its record (neither bit of STARTS); the chunks of a longer body count from 1.
 type Ref struct {
 	Document uuid.UUID
 	Version  int64

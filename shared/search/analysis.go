@@ -1,0 +1,187 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// analysisVersion is in every segment. It changes with anything that changes the
+// terms or passages of a text; segments of another version are rebuilt, never mixed.
+const analysisVersion = 1
+
+// maxTermBytes is how much of a token counts.
+const maxTermBytes = 64
+
+// appendTerms appends the terms of text in order. A stop word keeps its place
+// as an empty term, so that distances stay true.
+func (p *profile) appendTerms(dst []string, text string) []string {
+	text = norm.NFKC.String(stripLinks(text))
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if !asciiWord[c] {
+				i++
+				continue
+			}
+		} else if r, size := utf8.DecodeRuneInString(text[i:]); !isWord(r) {
+			i += size
+			continue
+		}
+		end, paired := tokenEnd(text, i)
+		if paired {
+			dst = appendPairs(dst, text[i:end])
+		} else {
+			dst = p.appendToken(dst, text[i:end])
+		}
+		i = end
+	}
+	return dst
+}
+
+var asciiWord = func() (set [utf8.RuneSelf]bool) {
+	for c := range set {
+		r := rune(c)
+		set[c] = r == '_' || r == '\'' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	return set
+}()
+
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return asciiWord[r]
+	}
+	return r == '’' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// isPaired tells whether r is of a script written without spaces.
+func isPaired(r rune) bool {
+	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+}
+
+// tokenEnd returns where the token that starts at i ends, and whether it is of a
+// script without spaces, which never shares a token with others.
+func tokenEnd(text string, i int) (end int, paired bool) {
+	first, _ := utf8.DecodeRuneInString(text[i:])
+	paired = isPaired(first)
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '.' && !paired:
+			next, _ := utf8.DecodeRuneInString(text[i+1:])
+			if !unicode.IsLetter(next) && !unicode.IsDigit(next) || isPaired(next) {
+				return i, paired
+			}
+		case !isWord(r), !unicode.IsMark(r) && isPaired(r) != paired:
+			return i, paired
+		}
+		i += size
+	}
+	return i, paired
+}
+
+// appendPairs appends the overlapping pairs of characters of run; one character
+// alone is a term.
+func appendPairs(dst []string, run string) []string {
+	previous := 0
+	_, at := utf8.DecodeRuneInString(run)
+	if at == len(run) {
+		return append(dst, run)
+	}
+	for at < len(run) {
+		_, size := utf8.DecodeRuneInString(run[at:])
+		dst = append(dst, run[previous:at+size])
+		previous, at = at, at+size
+	}
+	return dst
+}
+
+func (p *profile) appendToken(dst []string, token string) []string {
+	if strings.Contains(token, "’") {
+		token = strings.ReplaceAll(token, "’", "'")
+	}
+	token = strings.Trim(token, "'_.")
+	token = strings.TrimSuffix(strings.TrimSuffix(token, "'s"), "'S")
+	token = cutRunes(strings.Trim(token, "'_."), maxTermBytes)
+	if token == "" {
+		return dst
+	}
+	if !p.split && isNumber(token) {
+		return append(dst, token)
+	}
+	if p.split {
+		return appendIdentifier(dst, token)
+	}
+	for token != "" {
+		part := token
+		if i := strings.IndexAny(token, "_."); i >= 0 {
+			part, token = token[:i], token[i+1:]
+		} else {
+			token = ""
+		}
+		dst = appendWord(dst, part)
+	}
+	return dst
+}
+
+// appendIdentifier appends the whole of a token that has parts, unstemmed, and
+// then its parts, which begin after '_' and '.' and at changes of case.
+func appendIdentifier(dst []string, token string) []string {
+	whole := len(dst)
+	dst = append(dst, "")
+	start := 0
+	runes := [3]rune{} // the one before, this one, the next
+	for i := 0; i < len(token); {
+		r, size := utf8.DecodeRuneInString(token[i:])
+		next, _ := utf8.DecodeRuneInString(token[i+size:])
+		runes = [3]rune{runes[1], r, next}
+		switch {
+		case r == '_' || r == '.':
+			dst = appendWord(dst, token[start:i])
+			start = i + size
+		case i > start && caseChange(runes):
+			dst = appendWord(dst, token[start:i])
+			start = i
+		}
+		i += size
+	}
+	if start == 0 { // no parts
+		return appendWord(dst[:whole], token)
+	}
+	dst = appendWord(dst, token[start:])
+	dst[whole] = strings.ToLower(token)
+	return dst
+}
+
+// caseChange tells whether a part begins at the middle rune: at Request in
+// parseHTTPRequest as at HTTP.
+func caseChange(r [3]rune) bool {
+	if !unicode.IsUpper(r[1]) {
+		return false
+	}
+	return !unicode.IsUpper(r[0]) || unicode.IsLower(r[2])
+}
+
+// appendWord appends the stem of one word, or an empty term for a stop word.
+func appendWord(dst []string, word string) []string {
+	if word == "" {
+		return dst
+	}
+	word = strings.ToLower(word)
+	if stopWords[word] {
+		return append(dst, "")
+	}
+	return append(dst, cutRunes(stem(word), maxTermBytes))
+}
+
+// isNumber tells whether token is digits and points, as in 2.6.1.
+func isNumber(token string) bool {
+	for i := range len(token) {
+		if c := token[i]; c != '.' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,93 @@
+package search
+
+import (
+	"maps"
+	"slices"
+)
+
+// built is a segment that has just been made, and what its record says of it.
+type built struct {
+	data                []byte
+	passages, documents int
+	sumLengths          uint64
+}
+
+// buildSegment indexes documents of one space as one segment.
+func buildSegment(p *profile, docs []Document) (built, error) {
+	b := builder{profile: p, lists: map[string]*[]posting{}, counts: map[string]uint32{}}
+	b.w.profile = p.id
+	for _, d := range docs {
+		b.add(d)
+	}
+	return b.finish()
+}
+
+// builder gathers postings by term.
+type builder struct {
+	profile *profile
+	w       writer
+	lists   map[string]*[]posting
+	counts  map[string]uint32 // of the passage at hand, empty between passages
+	order   []string          // its distinct terms
+	terms   []string
+}
+
+func (b *builder) add(d Document) {
+	chunks := d.Chunks
+	if chunks == nil {
+		chunks = Cut(d.Body)
+	}
+	b.w.document(d.ID, d.Version)
+	title := b.profile.appendTerms(nil, d.Title)
+	starts := byte(startsDocument)
+	for _, c := range chunks {
+		if len(d.Body) > InlineBytes {
+			starts |= startsChunk
+		}
+		for _, p := range c.Passages {
+			b.passage(title, indexed(p.Heading, d.Body[p.Start:p.End]), starts)
+			starts = 0
+		}
+	}
+}
+
+func (b *builder) passage(title []string, text string, starts byte) {
+	length := b.count(title, titleWeight)
+	b.terms = b.profile.appendTerms(b.terms[:0], text)
+	length += b.count(b.terms, 1)
+	for _, term := range b.order {
+		list := b.lists[term]
+		if list == nil {
+			list = new([]posting)
+			b.lists[term] = list
+		}
+		*list = append(*list, posting{uint32(b.w.passages), b.counts[term]})
+	}
+	b.w.passage(length, starts)
+	clear(b.counts)
+	b.order = b.order[:0]
+}
+
+// count counts terms with a weight and returns what they add to the length.
+func (b *builder) count(terms []string, weight uint32) int {
+	n := 0
+	for _, term := range terms {
+		if term == "" {
+			continue
+		}
+		n += int(weight)
+		if b.counts[term] == 0 {
+			b.order = append(b.order, term)
+		}
+		b.counts[term] += weight
+	}
+	return n
+}
+
+func (b *builder) finish() (built, error) {
+	for _, term := range slices.Sorted(maps.Keys(b.lists)) {
+		b.w.term(term, *b.lists[term])
+	}
+	data, err := b.w.finish()
+	return built{data, b.w.passages, b.w.docs, b.w.sumLengths}, err
+}

@@ -1,0 +1,158 @@
+package search
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// writer makes the bytes of one segment. Documents and their passages come in
+// the order in which they are numbered, then terms in byte order, then finish.
+type writer struct {
+	postings, dictionary, termText, lengths []byte
+	termIndex                               []byte
+	starts, documents                       []byte
+	passages, docs                          int
+	sumLengths                              uint64
+	terms                                   int
+	last                                    string // the term before
+	profile                                 byte
+	blockBuf                                []byte
+}
+
+// document begins a document.
+func (w *writer) document(id uuid.UUID, version int64) {
+	w.documents = append(w.documents, id[:]...)
+	w.documents = binary.LittleEndian.AppendUint64(w.documents, uint64(version))
+	w.docs++
+}
+
+// passage numbers one passage of the document begun last.
+func (w *writer) passage(length int, starts byte) {
+	length = min(length, math.MaxUint16)
+	w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(length))
+	w.sumLengths += uint64(length)
+	if w.passages%4 == 0 {
+		w.starts = append(w.starts, 0)
+	}
+	w.starts[len(w.starts)-1] |= starts << (w.passages % 4 * 2)
+	w.passages++
+}
+
+// posting is one passage that holds a term, and how often.
+type posting struct{ passage, frequency uint32 }
+
+// term writes a term with its postings, passages ascending.
+func (w *writer) term(term string, list []posting) {
+	start := len(w.postings)
+	previous := int64(-1)
+	if len(list) <= blockPostings {
+		w.postings, _ = appendPostings(w.postings, list, previous)
+	} else {
+		for block := range slices.Chunk(list, blockPostings) {
+			previous = w.block(block, previous)
+		}
+	}
+	size := len(w.postings) - start
+
+	if w.terms%blockTerms == 0 {
+		w.termIndex = binary.LittleEndian.AppendUint32(w.termIndex, uint32(len(w.dictionary)))
+		w.termText = append(w.termText, term...)
+		w.termIndex = binary.LittleEndian.AppendUint32(w.termIndex, uint32(len(w.termText)))
+		w.dictionary = binary.AppendUvarint(w.dictionary, uint64(start))
+	} else {
+		shared := sharedPrefix(w.last, term)
+		w.dictionary = binary.AppendUvarint(w.dictionary, uint64(shared))
+		w.dictionary = binary.AppendUvarint(w.dictionary, uint64(len(term)-shared))
+		w.dictionary = append(w.dictionary, term[shared:]...)
+	}
+	w.dictionary = binary.AppendUvarint(w.dictionary, uint64(len(list)))
+	w.dictionary = binary.AppendUvarint(w.dictionary, uint64(size))
+	w.last = term
+	w.terms++
+}
+
+// block writes one headed block of postings and returns its last passage.
+func (w *writer) block(list []posting, previous int64) int64 {
+	highest, lowest := uint32(0), uint16(math.MaxUint16)
+	for _, p := range list {
+		highest = max(highest, p.frequency)
+		lowest = min(lowest, binary.LittleEndian.Uint16(w.lengths[2*p.passage:]))
+	}
+	var last int64
+	w.blockBuf, last = appendPostings(w.blockBuf[:0], list, previous)
+	w.postings = binary.AppendUvarint(w.postings, uint64(len(w.blockBuf)))
+	w.postings = binary.AppendUvarint(w.postings, uint64(last-previous))
+	w.postings = binary.AppendUvarint(w.postings, uint64(highest))
+	w.postings = binary.AppendUvarint(w.postings, uint64(lowest))
+	w.postings = append(w.postings, w.blockBuf...)
+	return last
+}
+
+// appendPostings encodes list after the passage previous and returns the last one.
+func appendPostings(dst []byte, list []posting, previous int64) ([]byte, int64) {
+	for _, p := range list {
+		gap := uint64(int64(p.passage)-previous) << 1
+		previous = int64(p.passage)
+		if p.frequency == 1 {
+			dst = binary.AppendUvarint(dst, gap)
+			continue
+		}
+		dst = binary.AppendUvarint(dst, gap|1)
+		dst = binary.AppendUvarint(dst, uint64(min(p.frequency, maxFrequency)))
+	}
+	return dst, previous
+}
+
+func sharedPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// finish returns the file.
+func (w *writer) finish() ([]byte, error) {
+	if w.passages > maxPassages || len(w.postings) > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
+		return nil, fmt.Errorf("segment of %d passages is too large", w.passages)
+	}
+	sections := [sectionCount][]byte{
+		secPostings: w.postings, secDictionary: w.dictionary, secTerms: slices.Concat(
+			binary.LittleEndian.AppendUint32(nil, uint32(len(w.termIndex)/8)), w.termIndex, w.termText),
+		secLengths: w.lengths, secStarts: w.starts, secDocuments: w.documents,
+	}
+	size := headBytes
+	for _, s := range sections {
+		size += len(s)
+	}
+	pages := (size + pageBytes - 1) / pageBytes
+	out := make([]byte, 0, size+4*pages+footerBytes)
+	out = append(out, segmentMagic...)
+	out = append(out, formatVersion, analysisVersion, w.profile, 0)
+	var footer []byte
+	for i, s := range sections {
+		if i == secSums {
+			s = make([]byte, 0, 4*pages)
+			for page := range slices.Chunk(out, pageBytes) {
+				s = binary.LittleEndian.AppendUint32(s, crc32.Checksum(page, castagnoli))
+			}
+			sections[i] = s
+		}
+		footer = binary.LittleEndian.AppendUint64(footer, uint64(len(out)))
+		footer = binary.LittleEndian.AppendUint64(footer, uint64(len(s)))
+		out = append(out, s...)
+	}
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(w.passages))
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(w.docs))
+	footer = binary.LittleEndian.AppendUint64(footer, w.sumLengths)
+	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(sections[secSums], castagnoli))
+	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(footer, castagnoli))
+	footer = binary.LittleEndian.AppendUint32(footer, footerBytes)
+	footer = append(footer, segmentMagic...)
+	return append(out, footer...), nil
+}

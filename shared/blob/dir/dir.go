@@ -1,0 +1,244 @@
+// Package dir keeps objects as files of one folder: the engine of a single
+// machine. An object appears under its name by a hard link to a file that is
+// already whole and flushed, so no reader sees half of it whatever happens to
+// the writer, and a taken name is never replaced. The folder must be on a file
+// system with hard links.
+package dir
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"docent/shared/blob"
+	"docent/shared/table"
+)
+
+const (
+	unfinished = "unfinished" // the folder of files that are being written
+	staleAfter = time.Hour    // no write takes that long: its writer is gone
+)
+
+var _ blob.Store = (*Store)(nil)
+
+// Store keeps objects under one folder. Several processes may use one folder.
+type Store struct{ root *os.Root }
+
+// Open makes the folder when it is missing and removes what writers that were
+// killed more than an hour ago left in it.
+func Open(folder string) (*Store, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("make the object folder: %w", err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, fmt.Errorf("open the object folder: %w", err)
+	}
+	s := &Store{root: root}
+	if err := s.prepare(); err != nil {
+		_ = root.Close()
+		return nil, fmt.Errorf("open the object folder: %w", err)
+	}
+	return s, nil
+}
+
+// Close frees the folder; calls after it return errors.
+func (s *Store) Close() error { return s.root.Close() }
+
+func (s *Store) prepare() error {
+	for _, folder := range []string{objects, unfinished} {
+		if err := s.root.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := s.sync("."); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(s.root.FS(), unfinished)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // its writer finished in between
+		}
+		if err != nil {
+			return err
+		}
+		if time.Since(info.ModTime()) < staleAfter {
+			continue
+		}
+		if err := s.remove(path.Join(unfinished, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Put stores data under name; see blob.Store.
+func (s *Store) Put(ctx context.Context, name string, data []byte) error {
+	if err := check(ctx, name); err != nil {
+		return err
+	}
+	defer table.MeterFrom(ctx).Begin()()
+	temporary := path.Join(unfinished, rand.Text())
+	err := s.write(temporary, data)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = s.publish(temporary, pathOf(name))
+	}
+	if removed := s.remove(temporary); err == nil && removed != nil {
+		err = removed
+	}
+	if err != nil {
+		return fmt.Errorf("put object %s: %w", name, err)
+	}
+	return nil
+}
+
+func (s *Store) write(temporary string, data []byte) error {
+	f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// publish gives the file temporary the name final as well, and flushes every
+// folder on the way there. A taken name is flushed too: who is told that an
+// object exists may rely on it as much as its writer.
+func (s *Store) publish(temporary, final string) error {
+	if err := s.root.MkdirAll(path.Dir(final), 0o700); err != nil {
+		return err
+	}
+	linked := s.root.Link(temporary, final)
+	if errors.Is(linked, fs.ErrExist) {
+		linked = blob.ErrExists
+	}
+	if linked != nil && !errors.Is(linked, blob.ErrExists) {
+		return linked
+	}
+	for folder := path.Dir(final); folder != "."; folder = path.Dir(folder) {
+		if err := s.sync(folder); err != nil {
+			return err
+		}
+	}
+	return linked
+}
+
+// Get returns the whole object; see blob.Store.
+func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
+	if err := check(ctx, name); err != nil {
+		return nil, err
+	}
+	defer table.MeterFrom(ctx).Begin()()
+	data, err := s.root.ReadFile(pathOf(name))
+	if err != nil {
+		return nil, readError(name, err)
+	}
+	return data, nil
+}
+
+// GetRange returns a part of the object; see blob.Store.
+func (s *Store) GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	if err := check(ctx, name); err != nil {
+		return nil, err
+	}
+	defer table.MeterFrom(ctx).Begin()()
+	f, err := s.root.Open(pathOf(name))
+	if err != nil {
+		return nil, readError(name, err)
+	}
+	defer func() { _ = f.Close() }() // only read from
+	info, err := f.Stat()
+	if err != nil {
+		return nil, readError(name, err)
+	}
+	if err := blob.CheckRange(offset, length, info.Size()); err != nil {
+		return nil, readError(name, err)
+	}
+	data := make([]byte, length)
+	if _, err := io.ReadFull(io.NewSectionReader(f, offset, length), data); err != nil {
+		return nil, readError(name, err)
+	}
+	return data, nil
+}
+
+// Delete removes objects; see blob.Store. Folders that become empty stay.
+func (s *Store) Delete(ctx context.Context, names ...string) error {
+	if err := check(ctx, names...); err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	defer table.MeterFrom(ctx).Begin()()
+	folders := map[string]bool{}
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.remove(pathOf(name)); err != nil {
+			return fmt.Errorf("delete object %s: %w", name, err)
+		}
+		folders[path.Dir(pathOf(name))] = true
+	}
+	for folder := range folders {
+		if err := s.sync(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete objects: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) remove(file string) error {
+	if err := s.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// sync makes the entries of a folder durable.
+func (s *Store) sync(folder string) error {
+	f, err := s.root.Open(folder)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func check(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		if err := blob.CheckName(name); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func readError(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = blob.ErrNotFound
+	}
+	return fmt.Errorf("read object %s: %w", name, err)
+}

@@ -1,0 +1,7 @@
+package dir
+
+// For tests of the mapping between names and paths.
+var (
+	PathOf = pathOf
+	NameAt = nameAt
+)

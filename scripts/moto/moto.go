@@ -1,0 +1,141 @@
+// Package moto starts moto_server, which speaks the protocols of DynamoDB, SQS
+// and S3, for the tests of the engines that need AWS.
+package moto
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+)
+
+// startWait bounds how long the server may take to listen.
+const startWait = 2 * time.Minute
+
+// errMissing: the server is not installed.
+var errMissing = errors.New("moto_server is not installed: run make moto")
+
+// Start returns the endpoint of a server on the loopback interface. The first
+// call starts it, all tests of one test binary share it, and it ends with the
+// process, however that ends. Nothing is reset between tests: each uses names of
+// its own. Where the server is not installed the test is skipped, or fails when
+// the environment says CI=true.
+func Start(t testing.TB) (endpoint string) {
+	t.Helper()
+	endpoint, err := start()
+	switch {
+	case errors.Is(err, errMissing) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	return endpoint
+}
+
+// Config returns the settings of an AWS client that speaks to endpoint.
+func Config(endpoint string) aws.Config {
+	return aws.Config{
+		Region:       "us-east-1",
+		BaseEndpoint: aws.String(endpoint),
+		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+	}
+}
+
+// lifeline is the server's standard input. It is never closed while the process
+// lives: its end is what stops the server.
+var lifeline io.WriteCloser
+
+var start = sync.OnceValues(func() (string, error) {
+	program, err := find()
+	if err != nil {
+		return "", err
+	}
+	endpoint, err := run(program)
+	if err != nil {
+		return "", fmt.Errorf("start %s: %w", program, err)
+	}
+	return endpoint, nil
+})
+
+// find looks for the server below the folder of go.mod.
+func find() (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			break
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return "", errors.New("no go.mod above the working folder")
+		}
+		folder = parent
+	}
+	program := filepath.Join(folder, ".cache", "moto", "bin", "moto_server")
+	if _, err := os.Stat(program); err != nil {
+		return "", errMissing
+	}
+	return program, nil
+}
+
+// guard runs the server beside a cat of standard input and ends it when that
+// ends, which the system sees to even if this process is killed.
+const guard = `exec 3<&0; "$1" -H 127.0.0.1 -p 0 </dev/null & server=$!; cat <&3 >/dev/null; kill $server`
+
+func run(program string) (endpoint string, err error) {
+	cmd := exec.Command("/bin/sh", "-c", guard, "sh", program)
+	cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "NO_COLOR=1")
+	output, err := cmd.StderrPipe()
+	if err != nil {
+		return "", err
+	}
+	if lifeline, err = cmd.StdinPipe(); err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	found := make(chan string, 1)
+	go read(output, found)
+	select {
+	case endpoint, ok := <-found:
+		if !ok {
+			return "", errors.New("it ended before it listened")
+		}
+		return endpoint, nil
+	case <-time.After(startWait):
+		lifeline.Close()
+		return "", fmt.Errorf("it did not listen within %v", startWait)
+	}
+}
+
+var listening = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
+
+// read sends the endpoint that the server reports, and goes on reading so that
+// the server never waits for a full pipe.
+func read(output io.Reader, found chan<- string) {
+	defer close(found)
+	lines := bufio.NewReader(output)
+	for reported := false; ; {
+		line, err := lines.ReadString('\n')
+		if m := listening.FindStringSubmatch(line); m != nil && !reported {
+			found <- m[1]
+			reported = true
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,196 @@
+// Package client speaks Docent's HTTP API for the command line: collections,
+// documents and answers. It repeats what is safe to repeat, waits when the
+// server asks for it, and turns problem objects into one-line errors.
+package client
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// DefaultServer is the base address of a server started by docent serve.
+const DefaultServer = "http://127.0.0.1:8080/v1"
+
+// maxReply bounds what is read of one reply: an answer or a page of 200 items.
+const maxReply = 32 << 20
+
+// gzipFrom is the size in bytes below which compressing a body is not worth it.
+const gzipFrom = 1024
+
+// Client calls one server with one key. It is safe for concurrent use once its
+// fields are set.
+type Client struct {
+	base      string // ends in /v1, no slash at the end
+	key       string
+	userAgent string
+
+	// HTTP sends the requests. Every call has a time limit of its own.
+	HTTP *http.Client
+	// Pause waits for d or until ctx ends, and then returns ctx's error.
+	Pause func(ctx context.Context, d time.Duration) error
+	// Now tells the time for measuring waits.
+	Now func() time.Time
+}
+
+// New returns a client of the API at server, an absolute http or https URL; one
+// without a path means its /v1. The key must not be empty.
+func New(server, key, version string) (*Client, error) {
+	if key == "" {
+		return nil, errors.New("no API key: give --key or set DOCENT_API_KEY")
+	}
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("the server %q is not an http or https URL such as %s", server, DefaultServer)
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("the server %q must not have a query or a fragment", server)
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/v1"
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64
+	return &Client{
+		base:      strings.TrimRight(u.String(), "/"),
+		key:       key,
+		userAgent: "docent/" + version,
+		HTTP:      &http.Client{Transport: transport},
+		Pause:     pause,
+		Now:       time.Now,
+	}, nil
+}
+
+// Base is the address that every path is relative to.
+func (c *Client) Base() string { return c.base }
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// call is one operation. Every operation the client makes is safe to repeat.
+type call struct {
+	method string
+	path   string // below base, or an absolute URL of the same server from a Link
+	header http.Header
+	body   []byte // JSON; nil for none
+	limit  time.Duration
+}
+
+// reply is a 2xx answer, read to its end.
+type reply struct {
+	header http.Header
+	body   []byte
+	took   time.Duration
+}
+
+// once sends k one time. A status outside 2xx comes back as *Error.
+func (c *Client) once(ctx context.Context, k call) (reply, error) {
+	limit := k.limit
+	if limit == 0 {
+		limit = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	req, err := c.request(ctx, k)
+	if err != nil {
+		return reply{}, err
+	}
+	start := c.Now()
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
+	if err != nil {
+		return reply{}, fmt.Errorf("read the reply: %w", err)
+	}
+	if len(data) > maxReply {
+		return reply{}, &Error{Status: res.StatusCode, Detail: fmt.Sprintf("The reply is over %d MB.", maxReply>>20)}
+	}
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return reply{}, problem(res, data, c.Now())
+	}
+	return reply{header: res.Header, body: data, took: c.Now().Sub(start)}, nil
+}
+
+func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
+	target := k.path
+	if strings.HasPrefix(target, "/") {
+		target = c.base + target
+	}
+	header := k.header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	var body io.Reader
+	if k.body != nil {
+		header.Set("Content-Type", "application/json")
+		data := k.body
+		if small := squeeze(data); small != nil {
+			header.Set("Content-Encoding", "gzip")
+			data = small
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	header.Set("Authorization", "Bearer "+c.key)
+	header.Set("Accept", "application/json")
+	header.Set("User-Agent", c.userAgent)
+	req.Header = header
+	return req, nil
+}
+
+// squeeze returns data as gzip, or nil when that saves nothing.
+func squeeze(data []byte) []byte {
+	if len(data) < gzipFrom {
+		return nil
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	// A bytes.Buffer takes everything, so neither call can fail.
+	_, _ = z.Write(data)
+	_ = z.Close()
+	if b.Len() >= len(data) {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// marshal writes v as JSON without the escapes that only HTML needs, which would
+// make a document larger than it is.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func decode(r reply, into any) error {
+	if err := json.Unmarshal(r.body, into); err != nil {
+		return fmt.Errorf("the reply is not the JSON that was expected; is %s the API's address? %w", "--server", err)
+	}
+	return nil
+}

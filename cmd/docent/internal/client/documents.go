@@ -1,0 +1,112 @@
+package client
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// MaxDocument is the most bytes that the fields of a document may have together,
+// as text (10 MB).
+const MaxDocument = 10 << 20
+
+// packFrom is the size in bytes of a request from which the body travels as
+// base64 of gzip inside the JSON: gateways in front of a server may refuse larger
+// requests whatever their Content-Encoding, and the escapes of JSON no longer
+// count against the 10 MB.
+const packFrom = 4 << 20
+
+// Document is what docent put sends.
+type Document struct {
+	CollectionID string `json:"collectionId"`
+	Title        string `json:"title"`
+	Body         string `json:"body"`
+	URI          string `json:"uri"`
+}
+
+// Listed is a document as the server lists it.
+type Listed struct {
+	ID        string    `json:"id"`
+	URI       string    `json:"uri"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// Put is what became of a PUT.
+type Put struct {
+	ID string
+	// At is the server's time of its reply, in whole seconds; zero when it named none.
+	At time.Time
+}
+
+// PutDocument creates or replaces the document that d's URI names.
+func (c *Client) PutDocument(ctx context.Context, d Document) (Put, error) {
+	body, err := marshal(d)
+	if err != nil {
+		return Put{}, err
+	}
+	if len(body) > packFrom {
+		packed := d
+		if packed.Body, err = pack(d.Body); err != nil {
+			return Put{}, err
+		}
+		// Text that gzip does not shrink is smaller as it is.
+		if len(packed.Body) < len(d.Body) {
+			if body, err = marshal(packed); err != nil {
+				return Put{}, err
+			}
+		}
+	}
+	r, err := c.do(ctx, call{method: http.MethodPut, path: "/documents", body: body, limit: 2 * time.Minute})
+	if err != nil {
+		return Put{}, err
+	}
+	var out struct {
+		ID string `json:"id"`
+	}
+	if err := decode(r, &out); err != nil {
+		return Put{}, err
+	}
+	at, err := http.ParseTime(r.header.Get("Date"))
+	if err != nil {
+		at = time.Time{}
+	}
+	return Put{ID: out.ID, At: at}, nil
+}
+
+// Documents lists the documents of a collection, by URI.
+func (c *Client) Documents(ctx context.Context, collectionID string) (map[string]Listed, error) {
+	all := map[string]Listed{}
+	query := url.Values{"limit": {"200"}, "collectionId": {collectionID}}
+	err := pages(ctx, c, "/documents", query, func(page []Listed) {
+		for _, d := range page {
+			all[d.URI] = d
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the documents: %w", err)
+	}
+	return all, nil
+}
+
+// DeleteDocument removes a document; one that is gone already is no error.
+func (c *Client) DeleteDocument(ctx context.Context, id string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/documents/" + url.PathEscape(id)})
+	return err
+}
+
+func pack(text string) (string, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		return "", fmt.Errorf("compress the body: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return "", fmt.Errorf("compress the body: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}

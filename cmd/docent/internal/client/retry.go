@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// The bounds of repeating a call: five tries in all, and no single wait over a
+// minute. A server that asks for more has an answer for a person, not for a loop.
+const (
+	tries   = 5
+	maxWait = time.Minute
+	minWait = 500 * time.Millisecond
+)
+
+// do sends k until it succeeds, is refused for good, or the tries are used up.
+// Calls that met no server, a 5xx or a 429 with a short Retry-After are repeated.
+func (c *Client) do(ctx context.Context, k call) (reply, error) {
+	for try := 1; ; try++ {
+		r, err := c.once(ctx, k)
+		if err == nil {
+			return r, nil
+		}
+		if ctx.Err() != nil {
+			return reply{}, ctx.Err()
+		}
+		wait, again := backOff(err, try)
+		if !again {
+			return reply{}, c.explain(err)
+		}
+		if try == tries {
+			return reply{}, fmt.Errorf("%w; %d tries", c.explain(err), tries)
+		}
+		if err := c.Pause(ctx, wait); err != nil {
+			return reply{}, err
+		}
+	}
+}
+
+// backOff is how long to wait after the given try, counted from 1, and whether
+// trying again makes sense at all. What the server names is kept to; otherwise
+// the wait doubles, with jitter so that parallel calls part.
+func backOff(err error, try int) (time.Duration, bool) {
+	var e *Error
+	if errors.As(err, &e) {
+		switch {
+		case e.Status == http.StatusTooManyRequests && e.RetryAfter == 0:
+			return 0, false
+		case e.Status == http.StatusTooManyRequests, e.Status >= 500:
+			if e.RetryAfter > 0 {
+				return e.RetryAfter, e.RetryAfter <= maxWait
+			}
+		default:
+			return 0, false
+		}
+	}
+	wait := minWait << (try - 1)
+	return wait + rand.N(wait/2), true
+}
+
+// explain makes a *NoAnswer of an error that came from no server.
+func (c *Client) explain(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return err
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // the address is named already
+	}
+	return &NoAnswer{Server: c.base, Err: err}
+}

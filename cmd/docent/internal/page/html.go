@@ -1,0 +1,101 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// dropped are the elements that hold no text of the page itself.
+var dropped = []atom.Atom{
+	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Embed,
+	atom.Svg, atom.Canvas, atom.Audio, atom.Video, atom.Nav, atom.Form, atom.Button, atom.Dialog,
+}
+
+// readHTML returns a page's title, or "", and its text as Markdown. The title is
+// its title element, else its first h1. Where the page marks one element as its
+// main content, only that is kept; scripts, navigation and forms never are.
+func readHTML(s string) (title, body string, err error) {
+	doc, err := html.Parse(strings.NewReader(s))
+	if err != nil {
+		return "", "", fmt.Errorf("read the HTML: %w", err)
+	}
+	title = choose(textOf(find(doc, isElement(atom.Title))), textOf(find(doc, isElement(atom.H1))))
+	prune(doc)
+	from := doc
+	if main := find(doc, isMain); main != nil && clean(textOf(main)) != "" {
+		from = main
+	}
+	// A converter is made for each page: it is cheap beside the conversion, and
+	// pages are converted side by side.
+	conv := converter.NewConverter(converter.WithPlugins(
+		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(),
+	))
+	out, err := conv.ConvertNode(from)
+	if err != nil {
+		return "", "", fmt.Errorf("convert the HTML: %w", err)
+	}
+	return title, strings.ToValidUTF8(string(out), "\uFFFD"), nil
+}
+
+func isElement(a atom.Atom) func(*html.Node) bool {
+	return func(n *html.Node) bool { return n.Type == html.ElementNode && n.DataAtom == a && n.Namespace == "" }
+}
+
+func isMain(n *html.Node) bool {
+	return isElement(atom.Main)(n) || (n.Type == html.ElementNode && attribute(n, "role") == "main")
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// find is the first node, in document order, that is as wanted; nil when none is.
+func find(root *html.Node, wanted func(*html.Node) bool) *html.Node {
+	for n := range root.Descendants() {
+		if wanted(n) {
+			return n
+		}
+	}
+	return nil
+}
+
+func prune(root *html.Node) {
+	var gone []*html.Node
+	for n := range root.Descendants() {
+		switch {
+		case n.Type == html.CommentNode:
+			gone = append(gone, n)
+		case n.Type == html.ElementNode && (slices.Contains(dropped, n.DataAtom) || attribute(n, "role") == "navigation"):
+			gone = append(gone, n)
+		}
+	}
+	for _, n := range gone {
+		n.Parent.RemoveChild(n)
+	}
+}
+
+func textOf(n *html.Node) string {
+	if n == nil {
+		return ""
+	}
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}

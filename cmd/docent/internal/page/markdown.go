@@ -1,0 +1,142 @@
+package page
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	gmtext "github.com/yuin/goldmark/text"
+)
+
+// yamlKey matches a line of YAML that is a top-level key or a comment.
+var yamlKey = regexp.MustCompile(`^(#|["']?[\pL\pN_.-]+["']?[ \t]*:([ \t\r]|$))`)
+
+// titleWithin bounds how far into a file a heading is looked for, in bytes.
+const titleWithin = 64 << 10
+
+// readMarkdown returns the title that a Markdown file gives itself, or "", and
+// the body without YAML front matter, which is no part of the text. The title is
+// the first level-1 heading, else the front matter's.
+func readMarkdown(s string) (title, body string) {
+	front, body := cutFrontMatter(s)
+	return choose(heading(body), frontTitle(front)), body
+}
+
+// heading is the text of the first level-1 heading, ATX or setext.
+func heading(s string) string {
+	if len(s) > titleWithin {
+		s = s[:titleWithin]
+		s = s[:strings.LastIndexByte(s, '\n')+1]
+	}
+	src := []byte(s)
+	doc := goldmark.DefaultParser().Parse(gmtext.NewReader(src))
+	var title string
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		h, ok := n.(*ast.Heading)
+		if !ok || !entering || h.Level != 1 {
+			return ast.WalkContinue, nil
+		}
+		if title = clean(inlineText(h, src)); title != "" {
+			return ast.WalkStop, nil
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	return title
+}
+
+// inlineText is what a reader sees of n: links and images by their text, no
+// marks, no raw HTML.
+func inlineText(n ast.Node, src []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch t := n.(type) {
+		case *ast.Text:
+			b.Write(t.Segment.Value(src))
+			if t.SoftLineBreak() || t.HardLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.String:
+			b.Write(t.Value)
+		case *ast.AutoLink:
+			b.Write(t.Label(src))
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+// cutFrontMatter parts s into the lines between an opening "---" and the next
+// "---" or "...", and the rest. Without both there is no front matter.
+func cutFrontMatter(s string) (front, body string) {
+	first, rest, ok := strings.Cut(s, "\n")
+	if !ok || strings.TrimRight(first, " \t\r") != "---" {
+		return "", s
+	}
+	for at := 0; at < len(rest); {
+		end := strings.IndexByte(rest[at:], '\n')
+		line, after := rest[at:], len(rest)
+		if end >= 0 {
+			line, after = rest[at:at+end], at+end+1
+		}
+		switch strings.TrimRight(line, " \t\r") {
+		case "---", "...":
+			return rest[:at], strings.TrimLeft(rest[after:], "\r\n")
+		}
+		// Front matter begins with a key or a comment; anything else makes the
+		// first line a thematic break.
+		if at == 0 && !yamlKey.MatchString(line) {
+			return "", s
+		}
+		at = after
+	}
+	return "", s
+}
+
+// frontTitle is the value of the top-level key title, for the three ways to
+// write a YAML scalar on one line; "" when there is none.
+func frontTitle(front string) string {
+	for line := range strings.Lines(front) {
+		value, ok := strings.CutPrefix(line, "title:")
+		if !ok {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if value == "" {
+			return ""
+		}
+		switch value[0] {
+		case '"':
+			return quoted(value, '"', `\"`, `"`)
+		case '\'':
+			return quoted(value, '\'', `''`, `'`)
+		case '|', '>', '[', '{', '&', '*', '!', '#':
+			return "" // not a scalar on one line
+		}
+		value, _, _ = strings.Cut(value, " #")
+		return value
+	}
+	return ""
+}
+
+// quoted is the text between value's first byte and the quote that closes it,
+// with escape standing for plain.
+func quoted(value string, quote byte, escape, plain string) string {
+	var b strings.Builder
+	for i := 1; i < len(value); {
+		if strings.HasPrefix(value[i:], escape) {
+			b.WriteString(plain)
+			i += len(escape)
+			continue
+		}
+		if value[i] == quote {
+			return b.String()
+		}
+		b.WriteByte(value[i])
+		i++
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package page_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"docent/cmd/docent/internal/page"
+)
+
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, file, content, want string
+	}{
+		{"ATX heading", "a.md", "intro\n\n# The *real* `title`  #\n", "The real title"},
+		{"setext heading", "a.md", "A title\nof two lines\n=====\n\ntext", "A title of two lines"},
+		{"link and entity in a heading", "a.md", "# [Guide](x.md) & more\n", "Guide & more"},
+		{"not from a fence", "a.md", "```sh\n# a comment\n```\n\n# Real\n", "Real"},
+		{"not from level 2", "notes.md", "## Part\n", "notes"},
+		{"front matter", "a.md", "---\ntitle: \"A \\\"B\\\"\"\nx: 1\n---\n## Part\n", `A "B"`},
+		{"front matter, single quotes", "a.md", "---\ntitle: 'It''s'\n---\n", "It's"},
+		{"front matter, plain with a comment", "a.md", "---\r\ntitle: Plain: yes # no\r\n---\r\n", "Plain: yes"},
+		{"heading before front matter", "a.md", "---\ntitle: Front\n---\n# Head\n", "Head"},
+		{"nested title is not the page's", "a.md", "---\nog:\n  title: Nested\n---\ntext", "a"},
+		{"thematic break is no front matter", "a.md", "---\ntitle\n---\n# Head\n", "Head"},
+		{"empty heading", "a.md", "#\n\n# Next\n", "Next"},
+		{"text takes the file's name", "Read me first.txt", "# no heading here", "Read me first"},
+		{"HTML title", "a.html", "<title> One\n two </title><h1>H</h1>", "One two"},
+		{"HTML without a title", "a.htm", "<h1>Big <b>one</b></h1>", "Big one"},
+		{"HTML with neither", "plain.HTML", "<p>text", "plain"},
+		{"extension only", ".md", "text", ".md"},
+		{"long titles are cut", "a.md", "# " + strings.Repeat("é", 2000), strings.Repeat("é", 1023) + "…"},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := page.Read(tc.file, []byte(tc.content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Title != tc.want {
+				t.Fatalf("title %q, want %q", p.Title, tc.want)
+			}
+		})
+	}
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	le := func(s string) string {
+		var b bytes.Buffer
+		_ = binary.Write(&b, binary.LittleEndian, utf16.Encode([]rune("\uFEFF"+s)))
+		return b.String()
+	}
+	be := func(s string) string {
+		var b bytes.Buffer
+		_ = binary.Write(&b, binary.BigEndian, utf16.Encode([]rune("\uFEFF"+s)))
+		return b.String()
+	}
+	cases := []struct {
+		name, file, content, body, wrong string
+	}{
+		{name: "Markdown as it is", file: "a.md", content: "# T\r\n\r\ntext\n", body: "# T\r\n\r\ntext\n"},
+		{name: "without front matter", file: "a.md", content: "---\ntitle: x\n---\n\ntext\n", body: "text\n"},
+		{name: "front matter that never ends", file: "a.md", content: "---\ntitle: x\n", body: "---\ntitle: x\n"},
+		{name: "empty", file: "a.txt", content: "", body: ""},
+		{name: "byte order mark", file: "a.txt", content: "\uFEFFtext", body: "text"},
+		{name: "UTF-16 little endian", file: "a.txt", content: le("naïve 🙂"), body: "naïve 🙂"},
+		{name: "UTF-16 big endian", file: "a.md", content: be("naïve 🙂"), body: "naïve 🙂"},
+		{name: "half a UTF-16 unit", file: "a.txt", content: le("ab") + "c", wrong: "not valid UTF-16"},
+		{name: "half a surrogate pair", file: "a.txt", content: "\xff\xfe\x3d\xd8", wrong: "not valid UTF-16"},
+		{name: "UTF-32", file: "a.txt", content: "\xff\xfe\x00\x00a\x00\x00\x00", wrong: "UTF-32"},
+		{name: "UTF-16 without a mark", file: "a.txt", content: "a\x00b\x00", wrong: "NUL"},
+		{name: "Latin-1", file: "a.md", content: "caf\xe9", wrong: "not valid UTF-8"},
+		{name: "Latin-1 HTML that says so", file: "a.html", content: `<meta charset="iso-8859-1"><p>caf` + "\xe9", body: "café"},
+		{name: "Latin-1 HTML that does not", file: "a.html", content: "<p>caf\xe9", wrong: "not valid UTF-8"},
+		{name: "HTML that lies", file: "a.html", content: `<meta charset="utf-8"><p>caf` + "\xe9", wrong: "not valid UTF-8"},
+		{name: "another kind", file: "a.pdf", content: "x", wrong: "not a Markdown, text or HTML file"},
+		{name: "10 MB", file: "a.txt", content: strings.Repeat("a", page.MaxFile), body: strings.Repeat("a", page.MaxFile)},
+		{name: "a byte more", file: "a.txt", content: strings.Repeat("a", page.MaxFile+1), wrong: "over the limit of 10 MB"},
+		{
+			name: "HTML to Markdown", file: "a.html",
+			content: `<html><head><style>p{}</style><script>track()</script></head><body>
+				<nav><a href="/">Home</a></nav><h1>Undo</h1><p>Run <code>undo</code>, <b>then</b> <a href="x.html">wait</a>.</p>
+				<!-- secret --><ul><li>one</li><li>two</li></ul>
+				<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><script>more()</script></body></html>`,
+			body: "# Undo\n\nRun `undo`, **then** [wait](x.html).\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+		},
+		{
+			name: "the main part alone", file: "a.html",
+			content: "<div>site banner</div><main><p>kept</p><form>search</form></main><footer>legal</footer>", body: "kept",
+		},
+		{name: "an empty main part does not hide the rest", file: "a.html", content: "<main> </main><p>kept</p>", body: "kept"},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := page.Read(tc.file, []byte(tc.content))
+			if tc.wrong != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wrong) {
+					t.Fatalf("error %v, want one with %q", err, tc.wrong)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Body != tc.body {
+				t.Fatalf("body\n%.400q\nwant\n%.400q", p.Body, tc.body)
+			}
+		})
+	}
+}
+
+// FuzzRead holds every page to the contract's bounds, whatever the file holds.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"a.md", "a.txt", "a.html"} {
+		f.Add(name, []byte("---\ntitle: x\n---\n# T\n\n<p>text</p>"))
+		f.Add(name, []byte("\xff\xfea\x00"))
+	}
+	f.Add("\n.md", []byte("#"))
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		p, err := page.Read(name, data)
+		if err != nil {
+			return
+		}
+		n := utf8.RuneCountInString(p.Title)
+		if n < 1 || n > 1024 || !utf8.ValidString(p.Title) || strings.ContainsAny(p.Title, "\n\r") {
+			t.Errorf("title %q of %d code points", p.Title, n)
+		}
+		if !utf8.ValidString(p.Body) {
+			t.Errorf("body is not valid UTF-8: %q", p.Body)
+		}
+	})
+}

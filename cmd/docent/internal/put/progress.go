@@ -1,0 +1,55 @@
+package put
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// lineEvery is how far apart the lines of plain progress are.
+const lineEvery = 5 * time.Second
+
+// Bar returns a progress function that draws a bar on a terminal, and what to
+// call at the end, which clears it.
+func Bar(w io.Writer) (progress func(done, failed, total int), end func()) {
+	var bar *progressbar.ProgressBar
+	progress = func(done, failed, total int) {
+		if bar == nil {
+			bar = progressbar.NewOptions(total,
+				progressbar.OptionSetWriter(w),
+				progressbar.OptionSetDescription("put"),
+				progressbar.OptionSetWidth(30),
+				progressbar.OptionShowCount(),
+				progressbar.OptionShowIts(),
+				progressbar.OptionSetItsString("files"),
+				progressbar.OptionThrottle(100*time.Millisecond),
+				progressbar.OptionClearOnFinish(),
+			)
+		}
+		if failed > 0 {
+			bar.Describe(fmt.Sprintf("put, %d failed", failed))
+		}
+		_ = bar.Set(done) // what can not be drawn is not worth the run
+	}
+	end = func() {
+		if bar != nil {
+			_ = bar.Clear()
+		}
+	}
+	return progress, end
+}
+
+// Lines returns a progress function for anything but a terminal: a plain line
+// every few seconds, and none for a run that is over sooner.
+func Lines(w io.Writer, now func() time.Time) func(done, failed, total int) {
+	last := now()
+	return func(done, failed, total int) {
+		if t := now(); t.Sub(last) >= lineEvery {
+			last = t
+			// A line that can not be written is not worth the run.
+			_, _ = fmt.Fprintf(w, "%d of %d files, %d failed\n", done, total, failed)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+// Package put sends folders of Markdown, text and HTML to a collection: many
+// files at a time, nothing that has not changed, and so that a run which was
+// stopped at any point goes on when it is started again.
+package put
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/cmd/docent/internal/client"
+	"docent/cmd/docent/internal/page"
+	"docent/cmd/docent/internal/walk"
+)
+
+// giveUpAfter is how many files in a row may find no working server, each after
+// all its tries, before the run stops.
+const giveUpAfter = 3
+
+// Config is one run.
+type Config struct {
+	Client *client.Client
+	// Exactly one of CollectionID and CollectionName is set. A name that no
+	// collection has is created with Description.
+	CollectionID, CollectionName, Description string
+
+	Paths   []string // files and folders, at least one
+	BaseURI string   // see walk.Find
+
+	Parallel int  // files sent at a time, at least 1
+	DryRun   bool // change nothing, on the server or in the state
+	Delete   bool // remove documents whose files are gone
+	Force    bool // send what has not changed, too
+
+	StateDir string                        // where the state is kept; empty: nowhere
+	Progress func(done, failed, total int) // called after each file, never at the same time twice
+	Warn     func(string)                  // for what does not make the run fail
+	Now      func() time.Time
+}
+
+// Run puts the files. The summary counts what was done also when an error ends
+// the run early; failures of single files are in the summary and no error.
+func Run(ctx context.Context, c Config) (Summary, error) {
+	start := c.Now()
+	r := run{Config: c}
+	r.sum.DryRun = c.DryRun
+	err := r.all(ctx)
+	r.sum.finish(c.Now().Sub(start))
+	if ctx.Err() != nil {
+		err = ErrStopped
+	}
+	return r.sum, err
+}
+
+// ErrStopped is the end of a run that was interrupted.
+var ErrStopped = errors.New("stopped; run the same command again to go on, what has been put is not sent again")
+
+type run struct {
+	Config
+	collection string // its id; empty only when a dry run would create it
+	state      *state
+
+	mu        sync.Mutex // guards what is below
+	sum       Summary
+	done      int
+	unreached int // files in a row that met no working server
+}
+
+func (r *run) all(ctx context.Context) error {
+	tree, err := walk.Find(ctx, r.Paths, r.BaseURI)
+	if err != nil {
+		return err
+	}
+	if r.Delete {
+		if err := tree.CheckDelete(); err != nil {
+			return err
+		}
+	}
+	if err := r.find(ctx); err != nil {
+		return err
+	}
+	r.sum.Skipped = tree.Skipped
+	for _, f := range tree.Failures {
+		r.sum.fail(f.Path, f.Err)
+	}
+	listed := map[string]client.Listed{}
+	if r.collection != "" {
+		if listed, err = r.Client.Documents(ctx, r.collection); err != nil {
+			return err
+		}
+	}
+	if err := r.open(listed); err != nil {
+		return err
+	}
+	err = r.files(ctx, tree.Files)
+	if err == nil && r.Delete {
+		err = r.deletions(ctx, tree, listed)
+	}
+	r.close(ctx, err == nil)
+	return err
+}
+
+// find settles the collection.
+func (r *run) find(ctx context.Context) error {
+	if r.CollectionID != "" {
+		found, err := r.Client.Collection(ctx, r.CollectionID)
+		if client.IsStatus(err, http.StatusNotFound) {
+			return fmt.Errorf("there is no collection %s: %w", r.CollectionID, err)
+		}
+		r.collection = found.ID
+		r.sum.CollectionID = found.ID
+		return err
+	}
+	found, err := r.Client.CollectionsNamed(ctx, r.CollectionName)
+	if err != nil {
+		return err
+	}
+	if len(found) > 1 {
+		return fmt.Errorf("%d collections have the name %q; choose one by --collection, such as %s",
+			len(found), r.CollectionName, found[0].ID)
+	}
+	if len(found) == 0 {
+		if r.DryRun {
+			return nil
+		}
+		made, err := r.Client.CreateCollection(ctx, r.CollectionName, r.Description)
+		if err != nil {
+			return err
+		}
+		found = append(found, made)
+	}
+	r.collection = found[0].ID
+	r.sum.CollectionID = r.collection
+	return nil
+}
+
+// open reads the state and holds it against the server's list. A state that can
+// not be kept is worth a warning, not the run.
+func (r *run) open(listed map[string]client.Listed) error {
+	var err error
+	if r.state, err = openState(r.StateDir, r.Client.Base(), r.collection); err != nil {
+		r.Warn(err.Error())
+	}
+	r.state.reconcile(listed, false)
+	if r.DryRun {
+		return nil
+	}
+	if err := r.state.save(); err != nil {
+		r.Warn(err.Error())
+	}
+	return nil
+}
+
+// close learns from the server how it lists what was put, if the run got to its
+// end, and saves the state. What is not learned here the next run learns.
+func (r *run) close(ctx context.Context, whole bool) {
+	if r.DryRun {
+		return
+	}
+	if whole && r.sum.Put > 0 {
+		if listed, err := r.Client.Documents(ctx, r.collection); err == nil {
+			r.state.reconcile(listed, true)
+		}
+	}
+	if err := errors.Join(r.state.save(), r.state.close()); err != nil {
+		r.Warn(err.Error())
+	}
+}
+
+// files puts every file, Parallel at a time. It returns an error when going on
+// makes no sense.
+func (r *run) files(ctx context.Context, files []walk.File) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.Parallel)
+	for _, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			what, err := r.file(ctx, f)
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				return nil // cut off, neither done nor failed
+			}
+			return r.count(f, what, err, len(files))
+		})
+	}
+	return g.Wait()
+}
+
+// outcome is what became of a file that did not fail.
+type outcome int
+
+const (
+	wasPut outcome = iota
+	wasUnchanged
+)
+
+func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
+	data, err := read(f.Path)
+	if err != nil {
+		return 0, err
+	}
+	p, err := page.Read(f.Path, data)
+	if err != nil {
+		return 0, err
+	}
+	if n := len(p.Title) + len(p.Body) + len(f.URI) + len(r.collection); n > client.MaxDocument {
+		return 0, page.TooLarge(int64(n))
+	}
+	hash := hashOf(p.Title, p.Body)
+	if !r.Force && r.state.has(f.URI, hash) {
+		return wasUnchanged, nil
+	}
+	if r.DryRun {
+		return wasPut, nil
+	}
+	done, err := r.Client.PutDocument(ctx, client.Document{
+		CollectionID: r.collection, Title: p.Title, Body: p.Body, URI: f.URI,
+	})
+	if err != nil {
+		return 0, err
+	}
+	r.state.record(entry{URI: f.URI, Hash: hash, ID: done.ID, PutAt: done.At})
+	return wasPut, nil
+}
+
+// count takes down what became of f. Its error, if any, ends the run.
+func (r *run) count(f walk.File, what outcome, err error, total int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done++
+	var refused *client.Error
+	switch {
+	case err == nil && what == wasUnchanged:
+		r.sum.Unchanged++
+	case err == nil:
+		r.unreached = 0
+		r.sum.Put++
+		if r.DryRun {
+			r.sum.plan("put", f.URI)
+		}
+	default:
+		r.sum.fail(f.Path, err)
+		if errors.As(err, &refused) && !client.Unreached(err) {
+			r.unreached = 0
+		}
+	}
+	r.Progress(r.done, r.sum.Failed, total)
+	if err != nil {
+		return r.fatal(err)
+	}
+	return nil
+}
+
+// fatal is err when it would meet every other document as well, else nil.
+func (r *run) fatal(err error) error {
+	switch {
+	case client.Hopeless(err):
+		return err
+	case client.IsStatus(err, http.StatusNotFound):
+		return fmt.Errorf("the collection %s is gone: %w", r.collection, err)
+	case client.Unreached(err):
+		if r.unreached++; r.unreached >= giveUpAfter {
+			return fmt.Errorf("%d files in a row could not be put, the last: %w", r.unreached, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package put
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"docent/cmd/docent/internal/client"
+)
+
+// slack is how much later than the whole second of a reply's Date a document's
+// updatedAt may lie and still be of that reply's own put.
+const slack = 2 * time.Second
+
+// entry is what was put last under a URI.
+type entry struct {
+	URI       string    `json:"uri"`
+	Hash      string    `json:"hash"` // of title and body
+	ID        string    `json:"id"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"` // as the server listed it; zero until it did
+	PutAt     time.Time `json:"putAt,omitzero"`     // the server's time of its reply, until it listed the document
+}
+
+// header is the first line of a state file.
+type header struct {
+	Format       int    `json:"docentPut"`
+	Server       string `json:"server"`
+	CollectionID string `json:"collectionId"`
+}
+
+// state remembers what was put into one collection of one server, so that what
+// has not changed is not sent again. It is a file of JSON lines: a header, then
+// an entry for each put, appended as soon as the server has taken the document,
+// so that nothing is forgotten when the run is killed; of several entries for a
+// URI the last counts, and a torn line is none. Saving writes the file anew and
+// renames it into place.
+//
+// The file is never believed alone: reconcile drops every entry that the server
+// does not confirm. Losing it costs time, never correctness.
+type state struct {
+	path    string // empty: kept in memory only
+	header  header
+	mu      sync.Mutex
+	entries map[string]entry
+	journal *os.File
+	failed  error // the first write that did not succeed
+}
+
+// openState reads the state below dir; with an empty dir nothing is kept. A file
+// that is missing, damaged or of another format is an empty state.
+func openState(dir, server, collectionID string) (*state, error) {
+	s := &state{header: header{Format: 1, Server: server, CollectionID: collectionID}, entries: map[string]entry{}}
+	if dir == "" {
+		return s, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return s, fmt.Errorf("make the state folder: %w", err)
+	}
+	sum := sha256.Sum256([]byte(server + "\n" + collectionID))
+	s.path = filepath.Join(dir, "put-"+hex.EncodeToString(sum[:12])+".jsonl")
+	if err := s.load(); err != nil {
+		return s, fmt.Errorf("read the state: %w", err)
+	}
+	return s, nil
+}
+
+func (s *state) load() error {
+	f, err := os.Open(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	var h header
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &h) != nil || h != s.header {
+		return nil
+	}
+	for lines.Scan() {
+		var e entry
+		if json.Unmarshal(lines.Bytes(), &e) == nil && e.URI != "" {
+			s.entries[e.URI] = e
+		}
+	}
+	return lines.Err()
+}
+
+// reconcile compares the state with a fresh list of the collection's documents.
+// At the start of a run whatever the list does not confirm is dropped; at its end
+// (final) only what was just put is looked at, since a list may lag behind.
+func (s *state) reconcile(listed map[string]client.Listed, final bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for uri, e := range s.entries {
+		l, ok := listed[uri]
+		switch {
+		case final && (e.PutAt.IsZero() || !ok):
+		case !ok || l.ID != e.ID:
+			delete(s.entries, uri)
+		case !e.PutAt.IsZero() && !l.UpdatedAt.After(e.PutAt.Add(slack)):
+			e.UpdatedAt, e.PutAt = l.UpdatedAt, time.Time{}
+			s.entries[uri] = e
+		case !e.PutAt.IsZero() || !l.UpdatedAt.Equal(e.UpdatedAt):
+			delete(s.entries, uri) // changed by someone else
+		}
+	}
+}
+
+// has tells whether exactly this content stands under uri already.
+func (s *state) has(uri, hash string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.entries[uri]
+	return ok && e.Hash == hash
+}
+
+// record notes what the server has taken.
+func (s *state) record(e entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries[e.URI] = e
+	if s.journal == nil {
+		return
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		_, err = s.journal.Write(append(line, '\n'))
+	}
+	s.note(err)
+}
+
+// forget drops what was deleted.
+func (s *state) forget(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.entries, uri)
+}
+
+// save writes the whole state and leaves it open for further entries.
+func (s *state) save() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.path == "" {
+		return nil
+	}
+	if s.journal != nil {
+		s.note(s.journal.Close())
+		s.journal = nil
+	}
+	if err := s.replace(); err != nil {
+		return fmt.Errorf("save the state: %w", err)
+	}
+	var err error
+	if s.journal, err = os.OpenFile(s.path, os.O_WRONLY|os.O_APPEND, 0); err != nil {
+		return fmt.Errorf("save the state: %w", err)
+	}
+	return nil
+}
+
+func (s *state) replace() error {
+	tmp, err := os.CreateTemp(filepath.Dir(s.path), "put-*.tmp")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(s.write(tmp), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), s.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+func (s *state) write(f *os.File) error {
+	w := bufio.NewWriter(f)
+	out := json.NewEncoder(w)
+	if err := out.Encode(s.header); err != nil {
+		return err
+	}
+	for _, e := range s.entries {
+		if err := out.Encode(e); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// close ends the journal and returns the first error of writing it.
+func (s *state) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.journal != nil {
+		s.note(s.journal.Close())
+		s.journal = nil
+	}
+	return s.failed
+}
+
+func (s *state) note(err error) {
+	if s.failed == nil && err != nil {
+		s.failed = fmt.Errorf("write the state: %w", err)
+	}
+}
+
+func hashOf(title, body string) string {
+	h := sha256.New()
+	h.Write([]byte(title + "\x00")) // a title has no NUL
+	h.Write([]byte(body))
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,58 @@
+package walk
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// checkBase returns a base URI ready to have a relative path put after it. A
+// slash is added unless the base ends in one, or in "=" as a query parameter
+// that takes the path does.
+func checkBase(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil || !u.IsAbs() {
+		return "", fmt.Errorf("the base URI %q is not absolute; an example is https://wiki.example/docs/", base)
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "javascript", "data", "vbscript":
+		return "", fmt.Errorf("the base URI must not have the scheme %q", u.Scheme)
+	}
+	if !strings.HasSuffix(base, "/") && !strings.HasSuffix(base, "=") {
+		base += "/"
+	}
+	return base, nil
+}
+
+// fileURI is the URI of an absolute path (RFC 8089).
+func fileURI(abs string) string {
+	path := filepath.ToSlash(abs)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive letter
+	}
+	return "file://" + escape(path)
+}
+
+// escape percent-encodes a slash-separated path segment by segment.
+func escape(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
+}
+
+// relative undoes base + escape(path). Only a URI that escape itself would have
+// made, for a path that stays below its folder, is one of ours.
+func relative(base, uri string) (string, bool) {
+	escaped, ok := strings.CutPrefix(uri, base)
+	if !ok || base == "" {
+		return "", false
+	}
+	path, err := url.PathUnescape(escaped)
+	if err != nil || escape(path) != escaped || strings.ContainsRune(path, 0) {
+		return "", false
+	}
+	return path, filepath.IsLocal(filepath.FromSlash(path))
+}

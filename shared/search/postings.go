@@ -2,8 +2,8 @@ package search
 
 import "encoding/binary"
 
-// list is the postings of one term: how many, and their bytes.
-type list struct {
+// postingList is the postings of one term: how many, and their bytes.
+type postingList struct {
 	df    int
 	bytes []byte
 	max   int // passages of the segment
@@ -17,7 +17,7 @@ type termReader struct {
 	rest  []byte // of the dictionary
 	at    uint64 // offset of the next postings
 	term  []byte
-	list  list
+	list  postingList
 }
 
 // next reads one term; false at the end of the dictionary.
@@ -54,7 +54,7 @@ func (t *termReader) next() (bool, error) {
 		return false, damaged("postings of a term")
 	}
 	t.rest = t.rest[n1+n2:]
-	t.list = list{df: int(df), bytes: t.s.postings[t.at : t.at+size], max: t.s.passages}
+	t.list = postingList{df: int(df), bytes: t.s.postings[t.at : t.at+size], max: t.s.passages}
 	t.at += size
 	return true, nil
 }
@@ -118,7 +118,7 @@ func readHead(b []byte) (h blockHead, size int) {
 }
 
 // each calls do for every posting in order.
-func (l list) each(do func(passage int, frequency uint32)) error {
+func (l postingList) each(do func(passage int, frequency uint32)) error {
 	if l.df <= blockPostings {
 		_, rest, err := eachPosting(l.bytes, l.df, -1, l.max, do)
 		if err == nil && len(rest) > 0 {

@@ -32,7 +32,7 @@ type questionTerm struct {
 	count int // in the question
 	df    int // passages that hold it
 	idf   float64
-	lists []list // by segment
+	lists []postingList // by segment
 }
 
 // newRanking analyses a question and looks its terms up. A question without
@@ -74,7 +74,7 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 }
 
 func (r *ranking) lookUp(t *questionTerm) error {
-	t.lists = make([]list, len(r.segments))
+	t.lists = make([]postingList, len(r.segments))
 	for i, s := range r.segments {
 		l, err := s.find(t.text)
 		if err != nil {

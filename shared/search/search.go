@@ -10,6 +10,7 @@ package search
 import (
 	"context"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -86,56 +87,14 @@ type Index struct {
 	Corpus Corpus
 	Now    func() time.Time
 	NewID  func() string // unique, of letters, digits and '-'; in order of time, as UUID v7 is
-	// CacheBytes bounds the segments kept in memory; 0 means 64 MiB.
+	// CacheBytes bounds the segments kept in memory; 0 means 64 MiB. A quarter more
+	// goes to passages that have been analysed.
 	CacheBytes int64
-}
+	// Fault, when set, is told of what a call left out because it is damaged or
+	// missing. Such a segment stays out until Rebuild.
+	Fault func(ctx context.Context, err error)
 
-// Query is what is asked.
-type Query struct {
-	Text        string
-	Instruction string   // re-orders what was found; never adds to it
-	Sources     []string // nil: every live source; else only these, as far as they are live
-	Spaces      []Space  // nil: every space
-	Limit       int      // documents; 0 means 10
-}
-
-// Hit is one document, by its best passage.
-type Hit struct {
-	Document   uuid.UUID
-	Source     string
-	Space      Space
-	Title      string
-	URI        string
-	Heading    string // heading path of the passage, "A > B"
-	Passage    string // its text as it stands in the body
-	Content    string // heading path and passage, then further matching passages in reading order, at most 4,000 characters
-	Score      float64
-	Normalised float64 // Score by the highest that the question could reach
-}
-
-// Result is what a Search found.
-type Result struct {
-	Hits     []Hit // documents, best first
-	Best     []Hit // passages, best first; several may be of one document
-	Passages int   // how many passages the caller may read
-	Known    bool  // the question had terms
-}
-
-// Answer is a quoted answer, or the sentence that says that nothing was found.
-type Answer struct {
-	Markdown   string
-	References []Reference // one a quoted document, in order of first quote
-	Found      bool
-}
-
-// Reference is a document that an answer quotes.
-type Reference struct{ URL, Title string }
-
-// Report is what Check found.
-type Report struct {
-	Segments  int      // that were read
-	Passages  int      // in them
-	Documents int      // in them
-	Stale     int      // documents in them that are gone or have another version
-	Damaged   []string // ids of segments that can not be read, with the reason
+	once     sync.Once
+	segments *lru[string, *segment]
+	analyses *lru[analysisKey, analysed]
 }

@@ -182,9 +182,9 @@ func (s *segment) identity(document int) (uuid.UUID, int64) {
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:]))
 }
 
-// place says where a passage lies: in which chunk of its document, and at which
-// place in it, both from 0. A body in its record is chunk 0 and not chunked.
-func (s *segment) place(passage int) (chunk, within int, chunked bool) {
+// place says where a passage lies: in which chunk of its document, from 1, or 0
+// for a body in its record; and at which place in it, from 0.
+func (s *segment) place(passage int) (chunk, within int) {
 	first := s.begin(startsDocument, passage)
 	within = passage - s.begin(startsDocument|startsChunk, passage)
 	even := (first + 3) / 4 * 4
@@ -194,32 +194,32 @@ func (s *segment) place(passage int) (chunk, within int, chunked bool) {
 	if passage >= even {
 		chunk += s.count(startsChunk, even, passage+1)
 	}
-	return max(chunk-1, 0), within, chunk > 0
+	return chunk, within
 }
 
 // find looks a term up. A missing one gives an empty list.
-func (s *segment) find(term string) (list, error) {
+func (s *segment) find(term string) (postingList, error) {
 	blocks := len(s.termIndex) / 8
 	i := sort.Search(blocks, func(i int) bool {
 		first, _ := s.firstTerm(i)
 		return string(first) > term
 	}) - 1
 	if i < 0 {
-		return list{}, nil
+		return postingList{}, nil
 	}
 	t := termReader{s: s, block: i}
 	for range blockTerms {
 		ok, err := t.next()
 		if err != nil || !ok {
-			return list{}, err
+			return postingList{}, err
 		}
 		if c := bytes.Compare(t.term, []byte(term)); c == 0 {
 			return t.list, nil
 		} else if c > 0 {
-			return list{}, nil
+			return postingList{}, nil
 		}
 	}
-	return list{}, nil
+	return postingList{}, nil
 }
 
 // firstTerm returns the first term of a dictionary block, nil when the index is damaged.

@@ -3,16 +3,9 @@ package search
 import (
 	"context"
 	"errors"
-
-	"docent/shared/table"
 )
 
 var errUnfinished = errors.New("search: not built yet")
-
-// Publish makes docs findable.
-func (x *Index) Publish(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
-	return errUnfinished
-}
 
 // Merge merges segments.
 func (x *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
@@ -38,11 +31,6 @@ func (x *Index) Check(ctx context.Context, teamID string) (Report, error) {
 // Rebuild makes a family anew.
 func (x *Index) Rebuild(ctx context.Context, teamID, source string, space Space) error {
 	return errUnfinished
-}
-
-// Search finds documents.
-func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
-	return Result{}, errUnfinished
 }
 
 // Quote builds the quoted answer.

@@ -1,0 +1,72 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// maxContent bounds Hit.Content, in characters.
+const maxContent = 4000
+
+// result orders what was found by documents and by passages.
+func (s *searching) result() Result {
+	slices.SortFunc(s.found, func(a, b verified) int {
+		return cmp.Or(cmp.Compare(b.hit.Normalised, a.hit.Normalised), bytes.Compare(a.document[:], b.document[:]), a.inBody(b))
+	})
+	r := Result{Passages: s.passages, Known: s.known}
+	byDocument := map[uuid.UUID][]verified{}
+	for _, v := range s.found {
+		if len(r.Best) < bestPassages {
+			r.Best = append(r.Best, v.hit)
+		}
+		if byDocument[v.document] == nil && len(r.Hits) < s.limit {
+			r.Hits = append(r.Hits, v.hit)
+		}
+		byDocument[v.document] = append(byDocument[v.document], v)
+	}
+	for i := range r.Hits {
+		r.Hits[i].Content = content(byDocument[r.Hits[i].Document])
+	}
+	return r
+}
+
+// inBody orders passages of one document as they are read.
+func (v verified) inBody(w verified) int {
+	return cmp.Or(v.Chunk-w.Chunk, v.within-w.within)
+}
+
+// content is the best passage, which is the first, under its heading path, and
+// then the others in reading order, as far as they fit whole.
+func content(passages []verified) string {
+	best := passages[0]
+	var b strings.Builder
+	room := maxContent
+	add := func(text string) bool {
+		text = strings.TrimSpace(text)
+		if b.Len() > 0 {
+			text = "\n\n" + text
+		}
+		n := utf8.RuneCountInString(text)
+		if n > room {
+			return false
+		}
+		b.WriteString(text)
+		room -= n
+		return true
+	}
+	if best.hit.Heading != "" {
+		add(best.hit.Heading)
+	}
+	add(best.hit.Passage)
+	rest := slices.Clone(passages[1:])
+	slices.SortFunc(rest, verified.inBody)
+	for _, v := range rest {
+		add(v.hit.Passage)
+	}
+	return b.String()
+}

@@ -1,0 +1,168 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/blob/dir"
+	"docent/shared/search"
+	"docent/shared/table/bolt/bolttest"
+)
+
+const team = "0b3f1d3e-0000-4000-8000-000000000001"
+
+// library is the truth about the documents of one team.
+type library struct {
+	mu      sync.Mutex
+	docs    map[uuid.UUID]search.Document
+	sources []string
+	calls   int // of Texts
+}
+
+func (l *library) put(d search.Document) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.docs[d.ID] = d
+}
+
+func (l *library) remove(id uuid.UUID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.docs, id)
+}
+
+func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[search.Ref]search.Text, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
+	texts := map[search.Ref]search.Text{}
+	for _, ref := range refs {
+		d, ok := l.docs[ref.Document]
+		if !ok || d.Version != ref.Version || !slices.Contains(l.sources, d.Source) {
+			continue
+		}
+		chunks := search.Cut(d.Body)
+		n := ref.Chunk
+		if len(d.Body) > search.InlineBytes {
+			n--
+		}
+		if n < 0 || n >= len(chunks) {
+			return nil, fmt.Errorf("no chunk %d of %d in a body of %d bytes", ref.Chunk, len(chunks), len(d.Body))
+		}
+		c := chunks[n]
+		t := search.Text{Document: d.ID, Version: d.Version, Source: d.Source, Title: d.Title,
+			URI: "https://docs.example/" + d.Title, Body: d.Body[c.Start:c.End]}
+		for _, p := range c.Passages {
+			t.Passages = append(t.Passages, search.Passage{Start: p.Start - c.Start, End: p.End - c.Start, Heading: p.Heading})
+		}
+		texts[ref] = t
+	}
+	return texts, nil
+}
+
+func (l *library) Current(_ context.Context, _ string, ids []uuid.UUID) (map[uuid.UUID]int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	current := map[uuid.UUID]int64{}
+	for _, id := range ids {
+		if d, ok := l.docs[id]; ok {
+			current[id] = d.Version
+		}
+	}
+	return current, nil
+}
+
+func (l *library) Sources(context.Context, string) ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.sources), nil
+}
+
+func (l *library) Documents(_ context.Context, _, source string) iter.Seq2[search.Document, error] {
+	l.mu.Lock()
+	var all []search.Document
+	for _, d := range l.docs {
+		if d.Source == source {
+			all = append(all, d)
+		}
+	}
+	l.mu.Unlock()
+	return func(yield func(search.Document, error) bool) {
+		for _, d := range all {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// clock is the time of a test.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// newIndex is an index on a temporary file and folder over an empty library with
+// the sources "wiki" and "guide".
+func newIndex(t testing.TB) (*search.Index, *library, *clock) {
+	t.Helper()
+	blobs, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clock{now: time.Now()}
+	lib := &library{docs: map[uuid.UUID]search.Document{}, sources: []string{"wiki", "guide"}}
+	return &search.Index{
+		Table: bolttest.OpenAt(t, c.Now), Blobs: blobs, Corpus: lib, Now: c.Now,
+		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
+		Fault: func(_ context.Context, err error) { t.Errorf("left out: %v", err) },
+	}, lib, c
+}
+
+func doc(source, title, body string, version int64) search.Document {
+	return search.Document{ID: uuid.NewSHA1(uuid.NameSpaceURL, []byte(title)), Version: version, Source: source,
+		Space: search.Documentation, Title: title, Body: body}
+}
+
+// publish puts documents into the library and the index.
+func publish(t testing.TB, x *search.Index, lib *library, docs ...search.Document) {
+	t.Helper()
+	for _, d := range docs {
+		lib.put(d)
+	}
+	if err := x.Publish(t.Context(), team, docs, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask searches and returns the titles of the hits.
+func ask(t testing.TB, x *search.Index, q search.Query) (titles []string, r search.Result) {
+	t.Helper()
+	r, err := x.Search(t.Context(), team, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range r.Hits {
+		titles = append(titles, h.Title)
+	}
+	return titles, r
+}

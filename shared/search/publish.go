@@ -1,0 +1,103 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"docent/shared/table"
+)
+
+// Publish makes docs findable: one segment for each source and space among them,
+// and one Write with their records, which also applies done. Nothing is findable
+// and nothing of done has happened when it returns an error; a *table.ConditionFailed
+// names the operation of done that did not hold. At most table.MaxOps operations,
+// segments and done together. Of a document named twice the later version counts.
+func (x *Index) Publish(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
+	families := map[family][]Document{}
+	var order []family
+	for _, d := range latest(docs) {
+		f := family{d.Source, d.Space}
+		if err := f.check(); err != nil {
+			return err
+		}
+		if families[f] == nil {
+			order = append(order, f)
+		}
+		families[f] = append(families[f], d)
+	}
+	if n := len(order) + len(done); n == 0 || n > table.MaxOps {
+		if n == 0 {
+			return nil
+		}
+		return fmt.Errorf("publish: %d operations in one write: %w", n, table.ErrInvalid)
+	}
+	ops := append([]table.Op{}, done...)
+	var records []record
+	for _, f := range order {
+		b, err := buildSegment(profileOf(f.space), families[f])
+		if err != nil {
+			return fmt.Errorf("build a segment of %s: %w", f.source, err)
+		}
+		r, op, err := x.store(ctx, teamID, f, 0, b)
+		if err != nil {
+			x.discard(ctx, err, records)
+			return err
+		}
+		records, ops = append(records, r), append(ops, op)
+	}
+	if err := x.Table.Write(ctx, ops...); err != nil {
+		x.discard(ctx, err, records)
+		return fmt.Errorf("publish %d segments: %w", len(records), err)
+	}
+	return nil
+}
+
+// latest keeps the highest version of each document, in the order of docs.
+func latest(docs []Document) []Document {
+	at := map[[16]byte]int{}
+	kept := make([]Document, 0, len(docs))
+	for _, d := range docs {
+		if i, ok := at[d.ID]; ok {
+			if d.Version > kept[i].Version {
+				kept[i] = d
+			}
+			continue
+		}
+		at[d.ID] = len(kept)
+		kept = append(kept, d)
+	}
+	return kept
+}
+
+// store writes a segment's blob and returns its record and the operation that
+// publishes it.
+func (x *Index) store(ctx context.Context, teamID string, f family, level int, b built) (record, table.Put, error) {
+	id := x.NewID()
+	r := record{source: f.source, space: f.space, level: level, id: id, content: recordContent{
+		Blob: blobPrefix + teamID + "/" + id, Bytes: len(b.data), Passages: b.passages, Documents: b.documents,
+		Lengths: b.sumLengths, Analysis: analysisVersion, Format: formatVersion,
+	}}
+	op, err := r.put(teamID)
+	if err != nil {
+		return r, op, err
+	}
+	if err := x.Blobs.Put(ctx, r.content.Blob, b.data); err != nil {
+		return r, op, fmt.Errorf("store segment %s: %w", id, err)
+	}
+	return r, op, nil
+}
+
+// discard removes the blobs of records that cause kept from being published. When
+// it is not certain that nothing was written they stay: Clean finds them after a
+// day if no record names them.
+func (x *Index) discard(ctx context.Context, cause error, records []record) {
+	if table.Failed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) {
+		return
+	}
+	for _, r := range records {
+		if err := x.Blobs.Delete(ctx, r.content.Blob); err != nil {
+			x.fault(ctx, fmt.Errorf("remove the blob of an unpublished segment: %w", err))
+		}
+	}
+}

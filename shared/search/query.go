@@ -1,0 +1,115 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/blob"
+)
+
+// Bounds of a Search.
+const (
+	defaultLimit   = 10
+	maxLimit       = 200
+	prefixSources  = 10  // a query of up to so many sources lists each by prefix
+	pageCandidates = 50  // candidates of one BatchGet
+	pageUnits      = 50  // read units of one BatchGet: 1 a record, 1 a chunk
+	maxCandidates  = 400 // of a profile: 200 and what repeats itself among them
+	perDocument    = 8   // passages of one document among the candidates
+	bestPassages   = 24
+)
+
+// Search finds documents for q among the live sources of a team. Every hit is in
+// its document's current version at the time of the call. It takes two round
+// trips to the table when the segments are in memory: what to open, and the
+// candidates. A question without terms finds nothing and is not Known.
+func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
+	records, segments, err := x.openFor(ctx, teamID, q)
+	if err != nil {
+		return Result{}, err
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	s := &searching{index: x, teamID: teamID, query: q, limit: min(limit, maxLimit), versions: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
+	if err := s.rank(records, segments); err != nil {
+		return Result{}, fmt.Errorf("rank: %w", err)
+	}
+	if err := s.verify(ctx); err != nil {
+		return Result{}, err
+	}
+	return s.result(), nil
+}
+
+// openFor opens the segments that q may read, once more from the start when one
+// has gone meanwhile, as a merge replaces it.
+func (x *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment, error) {
+	for attempt := 0; ; attempt++ {
+		records, err := x.readable(ctx, teamID, q)
+		if err != nil {
+			return nil, nil, err
+		}
+		segments, faults, err := x.open(ctx, records)
+		if err != nil {
+			return nil, nil, err
+		}
+		gone := slices.ContainsFunc(faults, func(err error) bool { return errors.Is(err, blob.ErrNotFound) })
+		if gone && attempt == 0 {
+			continue
+		}
+		keptRecords, keptSegments := records[:0], segments[:0]
+		for i, s := range segments {
+			if s == nil {
+				x.fault(ctx, faults[i])
+				continue
+			}
+			keptRecords, keptSegments = append(keptRecords, records[i]), append(keptSegments, s)
+		}
+		return keptRecords, keptSegments, nil
+	}
+}
+
+// readable lists the segments of the live sources and the spaces that q names.
+func (x *Index) readable(ctx context.Context, teamID string, q Query) ([]record, error) {
+	prefixes := []string{""}
+	if q.Sources != nil && len(q.Sources) <= prefixSources {
+		prefixes = prefixes[:0]
+		for _, source := range q.Sources {
+			prefixes = append(prefixes, source+"#")
+		}
+		slices.Sort(prefixes)
+		prefixes = slices.Compact(prefixes)
+	}
+	var live []string
+	lists := make([][]record, len(prefixes))
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		live, err = x.Corpus.Sources(gctx, teamID)
+		return err
+	})
+	for i, prefix := range prefixes {
+		g.Go(func() (err error) {
+			lists[i], err = x.records(gctx, teamID, prefix)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Concat(lists...), func(r record) bool {
+		if !slices.Contains(live, r.source) || q.Sources != nil && !slices.Contains(q.Sources, r.source) ||
+			q.Spaces != nil && !slices.Contains(q.Spaces, r.space) {
+			return true
+		}
+		if !r.current() {
+			x.fault(ctx, fmt.Errorf("segment %s is of analysis %d, format %d", r.id, r.content.Analysis, r.content.Format))
+			return true
+		}
+		return false
+	}), nil
+}

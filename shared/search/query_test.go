@@ -1,0 +1,166 @@
+package search_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+func TestWhatIsPublishedIsFound(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	long := strings.Repeat("Nothing of interest stands here, only filling words.\n\n", 200)
+	publish(t, x, lib,
+		doc("wiki", "runbook", "# Runbook\n\n## Deploying\n\n### Rolling back\n\nRun `deployctl undo` within a day.\n", 1),
+		doc("wiki", "kitchen", "Soup needs salt.", 1),
+		doc("guide", "long", long+"## Volcanoes\n\nLava flows downhill.\n"+long, 1))
+	titles, r := ask(t, x, search.Query{Text: "How do I roll back a deployment?"})
+	if !slices.Equal(titles, []string{"runbook"}) || !r.Known || r.Hits[0].Heading != "Deploying > Rolling back" {
+		t.Errorf("found %q: %+v", titles, r.Hits)
+	}
+	if h := r.Hits[0]; !strings.Contains(h.Passage, "deployctl undo") || !strings.HasPrefix(h.Content, "Deploying > Rolling back\n\n") ||
+		h.URI != "https://docs.example/runbook" || h.Source != "wiki" || h.Space != search.Documentation || h.Normalised <= 0 {
+		t.Errorf("hit %+v", h)
+	}
+	titles, r = ask(t, x, search.Query{Text: "lava"})
+	if !slices.Equal(titles, []string{"long"}) || r.Hits[0].Heading != "Volcanoes" || !strings.Contains(r.Hits[0].Passage, "Lava flows") {
+		t.Errorf("found %q: %+v", titles, r.Hits)
+	}
+}
+
+func TestQuestionWithoutTerms(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	for range 2 { // without a segment and with one
+		if titles, r := ask(t, x, search.Query{Text: "what is it?"}); r.Known || len(titles) > 0 {
+			t.Errorf("known %v, found %q", r.Known, titles)
+		}
+		if titles, r := ask(t, x, search.Query{Text: "zebra"}); !r.Known || len(titles) > 0 {
+			t.Errorf("known %v, found %q", r.Known, titles)
+		}
+		publish(t, x, lib, doc("wiki", "a", "it is what it is", 1))
+	}
+}
+
+func TestOnlyWhatIsCurrentIsFound(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	publish(t, x, lib, doc("wiki", "a", "the zebra eats grass", 1), doc("wiki", "b", "the zebra drinks water", 1), doc("guide", "c", "a zebra", 1))
+	cases := []struct {
+		name   string
+		change func()
+		want   []string
+	}{
+		{"all", func() {}, []string{"a", "b", "c"}},
+		{"a deleted document is gone", func() { lib.remove(doc("", "a", "", 0).ID) }, []string{"b", "c"}},
+		{"its id used again does not bring the old text back", func() { lib.put(doc("wiki", "a", "a lion", 2)) }, []string{"b", "c"}},
+		{"a replaced one is found by its new text", func() { publish(t, x, lib, doc("wiki", "b", "many zebra", 2)) }, []string{"b", "c"}},
+		{"one that moved is not found where it was", func() { lib.put(doc("guide", "b", "many zebra", 2)) }, []string{"c"}},
+		{"nothing of a source that is not live", func() { lib.sources = []string{"wiki"} }, nil},
+	}
+	for _, c := range cases { // each on what the one before left
+		c.change()
+		titles, _ := ask(t, x, search.Query{Text: "zebra"})
+		if slices.Sort(titles); !slices.Equal(titles, c.want) {
+			t.Errorf("%s: found %q, want %q", c.name, titles, c.want)
+		}
+	}
+}
+
+func TestARestrictedKeyLearnsNothingOfOtherSources(t *testing.T) {
+	t.Parallel()
+	alone, aloneLib, _ := newIndex(t)
+	beside, besideLib, _ := newIndex(t)
+	for i := range 40 {
+		d := doc("wiki", fmt.Sprint("w", i), strings.Repeat("zebra ", i%5+1)+strings.Repeat("grass ", i%7), 1)
+		publish(t, alone, aloneLib, d)
+		publish(t, beside, besideLib, d, doc("guide", fmt.Sprint("g", i), "zebra "+strings.Repeat("lion ", i), 1))
+	}
+	q := search.Query{Text: "zebra on the grass with a lion", Sources: []string{"wiki", "elsewhere"}, Limit: 50}
+	_, want := ask(t, alone, q)
+	_, got := ask(t, beside, q)
+	if len(want.Hits) != 40 || !reflect.DeepEqual(plain(got), plain(want)) {
+		t.Errorf("beside other sources:\n%+v\nalone:\n%+v", plain(got), plain(want))
+	}
+	if titles, r := ask(t, beside, search.Query{Text: "zebra", Sources: []string{}}); len(titles) > 0 || r.Passages != 0 {
+		t.Errorf("without sources: %q of %d passages", titles, r.Passages)
+	}
+}
+
+// plain is a result as far as a caller sees it.
+func plain(r search.Result) []string {
+	out := []string{fmt.Sprint(r.Passages, r.Known)}
+	for _, h := range append(r.Hits, r.Best...) {
+		out = append(out, fmt.Sprint(h.Document, h.Title, h.Source, h.Passage, h.Content, h.Score, h.Normalised))
+	}
+	return out
+}
+
+func TestSpacesAndProfiles(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	code := doc("wiki", "parse.go", "func parseHTTPRequest(r io.Reader) error", 1)
+	code.Space = search.Code
+	publish(t, x, lib, code, doc("wiki", "page", "How a request is parsed", 1))
+	if titles, _ := ask(t, x, search.Query{Text: "http request", Spaces: []search.Space{search.Code}}); !slices.Equal(titles, []string{"parse.go"}) {
+		t.Errorf("code: %q", titles)
+	}
+	if titles, _ := ask(t, x, search.Query{Text: "parse request"}); len(titles) != 2 {
+		t.Errorf("all spaces: %q", titles)
+	}
+}
+
+func TestInstructionOnlyReorders(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	publish(t, x, lib, doc("wiki", "x", "zebra in the north", 1), doc("wiki", "y", "zebra in the south", 1), doc("wiki", "z", "north and south", 1))
+	for _, c := range []struct {
+		instruction string
+		first       string
+	}{{"prefer the north", "x"}, {"prefer the south", "y"}} {
+		titles, _ := ask(t, x, search.Query{Text: "zebra", Instruction: c.instruction})
+		if len(titles) != 2 || titles[0] != c.first {
+			t.Errorf("%s: %q", c.instruction, titles)
+		}
+	}
+}
+
+func TestWarmSearchTakesTwoRoundTrips(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	for i := range 5 {
+		publish(t, x, lib, doc("wiki", fmt.Sprint(i), "zebra", 1))
+	}
+	ask(t, x, search.Query{Text: "zebra"})
+	ctx, meter := table.WithMeter(t.Context())
+	before := lib.calls
+	if _, err := x.Search(ctx, team, search.Query{Text: "zebra"}); err != nil {
+		t.Fatal(err)
+	}
+	if c := meter.Read(); c.RoundTrips != 1 || lib.calls-before != 1 {
+		t.Errorf("%d round trips for the list, %d for the candidates", c.RoundTrips, lib.calls-before)
+	}
+}
+
+func TestFailedPublishLeavesNothing(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	key := table.Key{Table: table.Documents, Partition: "pending/0", Sort: "1"}
+	ops := []table.Op{table.Delete{Key: key, If: table.Exists()}}
+	d := doc("wiki", "a", "zebra", 1)
+	lib.put(d)
+	if err := x.Publish(t.Context(), team, []search.Document{d}, ops); table.Failed(err) == nil || table.Failed(err).Op != 0 {
+		t.Errorf("published what another worker had published: %v", err)
+	}
+	if titles, _ := ask(t, x, search.Query{Text: "zebra"}); len(titles) > 0 {
+		t.Errorf("found %q", titles)
+	}
+	for b := range x.Blobs.List(t.Context(), "") {
+		t.Errorf("blob %s is left", b.Name)
+	}
+}

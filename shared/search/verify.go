@@ -1,0 +1,201 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// searching is one Search at work.
+type searching struct {
+	index       *Index
+	teamID      string
+	query       Query
+	limit       int
+	passages    int
+	known       bool
+	candidates  []candidate // best first, by normalised score
+	sources     map[*segment]record
+	instruction map[*ranking]*ranking // how the instruction ranks what the question found
+	versions    map[passageID]bool    // passages taken as candidates
+	perDocument map[documentVersion]int
+	found       []verified
+}
+
+type documentVersion struct {
+	document uuid.UUID
+	version  int64
+}
+
+type passageID struct {
+	Ref
+	within int
+}
+
+// analysisKey names an analysed passage; one text has one analysis a profile.
+type analysisKey struct {
+	passageID
+	profile byte
+}
+
+// verified is a candidate whose text has been read from the documents.
+type verified struct {
+	candidate
+	passageID
+	hit Hit
+}
+
+// rank finds the candidates of each profile and merges them.
+func (s *searching) rank(records []record, segments []*segment) error {
+	s.sources = make(map[*segment]record, len(segments))
+	s.instruction = map[*ranking]*ranking{}
+	for _, p := range profiles {
+		var own []*segment
+		for i, seg := range segments {
+			if seg.profile == p {
+				own = append(own, seg)
+				s.sources[seg] = records[i]
+			}
+		}
+		if len(own) == 0 {
+			s.known = s.known || hasTerms(p, s.query.Text)
+			continue
+		}
+		r, err := newRanking(p, own, s.query.Text)
+		if err != nil {
+			return err
+		}
+		s.passages += r.passages
+		s.known = s.known || len(r.terms) > 0
+		best, err := r.best(maxCandidates)
+		if err != nil {
+			return err
+		}
+		s.candidates = append(s.candidates, best...)
+		if s.query.Instruction != "" && len(best) > 0 {
+			if s.instruction[r], err = newRanking(p, own, s.query.Instruction); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
+		return cmp.Compare(b.ranking.normalised(float64(b.score)), a.ranking.normalised(float64(a.score)))
+	})
+	return nil
+}
+
+func hasTerms(p *profile, question string) bool {
+	return slices.ContainsFunc(p.appendTerms(nil, question), func(t string) bool { return t != "" })
+}
+
+// verify reads candidates a page at a time: one page, one more when over a fifth
+// of the first is no longer true, and for a limit above what a page of long
+// documents gives, until there are documents enough.
+func (s *searching) verify(ctx context.Context) error {
+	total := 0
+	for pages := 1; ; pages++ {
+		taken, dropped, err := s.page(ctx)
+		if err != nil {
+			return err
+		}
+		total += taken
+		stale := pages == 1 && dropped*5 > taken
+		wide := s.limit > pageUnits/2 && total < max(s.limit, pageCandidates) && s.documents() < s.limit
+		if len(s.candidates) == 0 || !stale && !wide {
+			return nil
+		}
+	}
+}
+
+func (s *searching) documents() int {
+	seen := map[uuid.UUID]bool{}
+	for _, v := range s.found {
+		seen[v.document] = true
+	}
+	return len(seen)
+}
+
+// page takes the next candidates within the bounds of one BatchGet and keeps
+// those that are still true.
+func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
+	var page []verified
+	var refs []Ref
+	seen := map[Ref]bool{}
+	records := map[uuid.UUID]bool{}
+	units, used := 0, 0
+	for _, c := range s.candidates {
+		v := verified{candidate: c}
+		seg := c.ranking.segments[c.segment]
+		chunk, within := seg.place(c.passage)
+		v.passageID = passageID{Ref{c.document, c.version, chunk}, within}
+		dv := documentVersion{c.document, c.version}
+		if s.versions[v.passageID] || s.perDocument[dv] == perDocument {
+			used++
+			continue
+		}
+		cost := 0
+		if !records[c.document] {
+			cost++
+		}
+		if chunk > 0 && !seen[v.Ref] {
+			cost++
+		}
+		if len(page) == pageCandidates || units+cost > pageUnits {
+			break
+		}
+		used++
+		units += cost
+		records[c.document] = true
+		s.versions[v.passageID] = true
+		s.perDocument[dv]++
+		if !seen[v.Ref] {
+			seen[v.Ref] = true
+			refs = append(refs, v.Ref)
+		}
+		page = append(page, v)
+	}
+	s.candidates = s.candidates[used:]
+	if len(refs) == 0 {
+		return 0, 0, nil
+	}
+	texts, err := s.index.Corpus.Texts(ctx, s.teamID, refs)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the candidates: %w", err)
+	}
+	for _, v := range page {
+		text, ok := texts[v.Ref]
+		r := s.sources[v.ranking.segments[v.segment]]
+		if !ok || text.Source != r.source || v.within >= len(text.Passages) {
+			dropped++
+			continue
+		}
+		s.found = append(s.found, s.weigh(v, text, r))
+	}
+	return len(page), dropped, nil
+}
+
+// weigh completes the score of a candidate from its text.
+func (s *searching) weigh(v verified, text Text, r record) verified {
+	p := text.Passages[v.within]
+	body := text.Body[p.Start:p.End]
+	key := analysisKey{v.passageID, v.ranking.profile.id}
+	a, ok := s.index.analyses.get(key)
+	if !ok {
+		a = v.ranking.profile.analyse(text.Title, p.Heading, body)
+		s.index.analyses.put(key, a, int64(4*len(a.codes)+200))
+	}
+	length := v.ranking.segments[v.segment].length(v.passage)
+	score := float64(v.score) + v.ranking.proximity(a, length)
+	if by := s.instruction[v.ranking]; by != nil {
+		score += instructionShare * by.normalisedText(a, length) * score
+	}
+	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
+		Heading: p.Heading, Passage: body, Score: score, Normalised: v.ranking.normalised(score), ranking: v.ranking}
+	return v
+}
+
+// instructionShare bounds what an instruction adds to a score.
+const instructionShare = 0.3

@@ -51,6 +51,16 @@ func unauthorized() error {
 //   - *quota.ExceededError when a personal key's day is spent. Not counted.
 //   - 503 unavailable when the store gives no answer. The call may have been counted.
 func (s *Service) Authenticate(ctx context.Context, text string) (Authentication, error) {
+	return s.authenticate(ctx, text, true)
+}
+
+// Identify is Authenticate that counts nothing, for requests that are free of
+// the day's allowance.
+func (s *Service) Identify(ctx context.Context, text string) (Authentication, error) {
+	return s.authenticate(ctx, text, false)
+}
+
+func (s *Service) authenticate(ctx context.Context, text string, counted bool) (Authentication, error) {
 	kind, id, secret, ok := ParseKey(text)
 	if !ok {
 		return Authentication{}, unauthorized()
@@ -76,11 +86,14 @@ func (s *Service) Authenticate(ctx context.Context, text string) (Authentication
 	}
 	var quotas []quota.State
 	if kind == KindPersonal {
-		state, user, err := s.count(ctx, k, inMemory, now)
+		state, user, err := s.count(ctx, k, inMemory, counted, now)
 		if err != nil {
 			return Authentication{}, err
 		}
-		k.user, quotas = user, []quota.State{state}
+		k.user = user
+		if counted {
+			quotas = []quota.State{state}
+		}
 	}
 	if !inMemory {
 		s.known.put(k, now)
@@ -107,9 +120,13 @@ func (s *Service) lookUp(ctx context.Context, id string, hash []byte, now time.T
 // count counts one call and returns the key's user, which is read beside the
 // counting unless it is in memory. A refusal for the user comes before one for
 // the quota.
-func (s *Service) count(ctx context.Context, k known, inMemory bool, now time.Time) (quota.State, User, error) {
+func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, now time.Time) (quota.State, User, error) {
+	step := s.step
+	if !counted {
+		step = func(context.Context, record, time.Time) (quota.State, error) { return quota.State{}, nil }
+	}
 	if inMemory {
-		state, err := s.step(ctx, k.key, now)
+		state, err := step(ctx, k.key, now)
 		return state, k.user, err
 	}
 	type result struct {
@@ -121,7 +138,7 @@ func (s *Service) count(ctx context.Context, k known, inMemory bool, now time.Ti
 		user, err := s.userOf(ctx, k.key)
 		read <- result{user, err}
 	}()
-	state, err := s.step(ctx, k.key, now)
+	state, err := step(ctx, k.key, now)
 	r := <-read
 	switch {
 	case errors.Is(r.err, table.ErrNotFound), r.err == nil && !r.user.Active:

@@ -1,0 +1,45 @@
+package team
+
+import (
+	"context"
+	"math/big"
+	"time"
+
+	"docent/shared/table"
+)
+
+const (
+	MaxKnown = maxKnown
+	KnownFor = knownFor
+)
+
+var (
+	KeyText        = keyText
+	GreatestSecret = greatestSecret
+)
+
+// SecretOf is the text of the secret with these bytes.
+func SecretOf(raw []byte) string { return base62(new(big.Int).SetBytes(raw), secretLength) }
+
+// PutUser stores u as it is given.
+func (s *Service) PutUser(ctx context.Context, teamID string, u User) error {
+	item, err := userItem(teamID, u)
+	if err != nil {
+		return err
+	}
+	return s.Table.Write(ctx, table.Put{Item: item})
+}
+
+// Cache is the cache of keys, holding nothing but their ids.
+type Cache struct{ c cache }
+
+func (c *Cache) Put(id string, readAt time.Time) { c.c.put(known{key: record{id: id}}, readAt) }
+
+func (c *Cache) Has(id string, now time.Time) bool {
+	k, ok := c.c.get(id, now)
+	return ok && k.key.id == id
+}
+
+func (c *Cache) Remove(id string)                    { c.c.remove(id) }
+func (c *Cache) Touch(id string, now time.Time) bool { return c.c.touch(id, now) }
+func (c *Cache) Len() int                            { return max(len(c.c.byID), c.c.oldest.Len()) }

@@ -1,0 +1,98 @@
+package team_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+	"docent/shared/table/bolt/bolttest"
+	"docent/shared/team"
+)
+
+// clock is a time that tests set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock(text string) *clock {
+	now, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		panic(err)
+	}
+	return &clock{now: now}
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// office is a team with an admin over a store of its own.
+type office struct {
+	*team.Service
+	clock *clock
+	team  team.Team
+	admin team.User
+}
+
+var ids atomic.Int64
+
+func newID() string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", ids.Add(1)) }
+
+func open(t *testing.T) *office {
+	t.Helper()
+	c := newClock("2026-11-21T20:00:00.123456Z")
+	return openOn(t, bolttest.OpenAt(t, c.Now), c)
+}
+
+func openOn(t *testing.T, store table.Store, c *clock) *office {
+	t.Helper()
+	o := &office{Service: service(store, c), clock: c}
+	var err error
+	if o.team, o.admin, err = o.CreateTeam(t.Context(), "Acme", "Ada@Example.com"); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// service is another instance over the same store, with a memory of its own.
+func service(store table.Store, c *clock) *team.Service {
+	return &team.Service{Table: store, Now: c.Now, NewID: newID}
+}
+
+func (o *office) another() *team.Service { return service(o.Table, o.clock) }
+
+func (o *office) key(t *testing.T, k team.NewKey) (team.APIKey, string) {
+	t.Helper()
+	if k.Name == "" {
+		k.Name = "laptop"
+	}
+	if k.Kind == team.KindPersonal && k.UserID == "" {
+		k.UserID = o.admin.ID
+	}
+	made, text, err := o.CreateKey(t.Context(), o.team.ID, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made, text
+}
+
+// wantCode fails unless err is an error for the client with that code.
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	if !apierr.IsCode(err, code) {
+		t.Fatalf("error %v, want code %s", err, code)
+	}
+}

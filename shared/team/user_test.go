@@ -1,0 +1,174 @@
+package team_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"docent/shared/apierr"
+	"docent/shared/team"
+)
+
+func TestCreateTeam(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	if o.team.Name != "Acme" || o.team.WebFetch || o.admin.Role != team.RoleAdmin || !o.admin.Active {
+		t.Errorf("made %+v with %+v", o.team, o.admin)
+	}
+	if got, err := o.Team(t.Context(), o.team.ID); err != nil || got != o.team {
+		t.Errorf("Team = %+v, %v; want %+v", got, err, o.team)
+	}
+	if got, err := o.User(t.Context(), o.team.ID, o.admin.ID); err != nil || got != o.admin {
+		t.Errorf("User = %+v, %v; want %+v", got, err, o.admin)
+	}
+	other, _, err := o.CreateTeam(t.Context(), "Acme", "ada@example.com")
+	if err != nil {
+		t.Fatalf("a second team with the same names: %v", err)
+	}
+	teams, err := o.Teams(t.Context())
+	if err != nil || len(teams) != 2 || teams[0] != o.team || teams[1] != other {
+		t.Errorf("Teams = %+v, %v", teams, err)
+	}
+}
+
+func TestBoundsOfTeamsAndUsers(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	for _, c := range []struct {
+		name, team, user string
+		ok               bool
+	}{
+		{"shortest", "x", "x", true},
+		{"longest, in code points", strings.Repeat("ü", 100), strings.Repeat("𝄞", 256), true},
+		{"empty team", "", "x", false},
+		{"long team", strings.Repeat("x", 101), "x", false},
+		{"team not UTF-8", "\xff", "x", false},
+		{"empty user", "x", "", false},
+		{"blank user", "x", " \u00a0", false},
+		{"long user", "x", strings.Repeat("x", 257), false},
+		{"user not UTF-8", "x", "a\xff", false},
+		{"user with NUL", "x", "a\x00", false},
+		{"user with newline", "x", "a\nb", false},
+	} {
+		_, _, err := o.CreateTeam(t.Context(), c.team, c.user)
+		if c.ok != (err == nil) || !c.ok && !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	_, err := o.CreateUser(t.Context(), o.team.ID, "bob", "owner")
+	wantCode(t, err, apierr.CodeInvalidRequest)
+}
+
+func TestUserNamesAreUniqueWithoutCase(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	if _, err := o.CreateUser(t.Context(), o.team.ID, "ADA@example.COM", team.RoleMember); !errors.Is(err, team.ErrUserNameTaken) {
+		t.Errorf("second Ada: %v", err)
+	}
+	if got, err := o.UserByName(t.Context(), o.team.ID, "aDA@eXAMPLE.com"); err != nil || got != o.admin {
+		t.Errorf("UserByName = %+v, %v", got, err)
+	}
+	if got, err := o.EnsureUser(t.Context(), o.team.ID, "ada@example.com", team.RoleMember); err != nil || got != o.admin {
+		t.Errorf("EnsureUser of an existing one = %+v, %v", got, err)
+	}
+	bob, err := o.EnsureUser(t.Context(), o.team.ID, "Bob", team.RoleMember)
+	if err != nil || bob.Role != team.RoleMember || !bob.Active || bob.UserName != "Bob" {
+		t.Errorf("EnsureUser of a new one = %+v, %v", bob, err)
+	}
+}
+
+func TestRacingUsersOfOneName(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	var wg sync.WaitGroup
+	made := make([]team.User, 32)
+	errs := make([]error, 32)
+	ensured := make([]team.User, 32)
+	for i := range 32 {
+		wg.Go(func() {
+			name := []string{"grace", "GRACE", "Grace", "gRACe"}[i%4]
+			made[i], errs[i] = o.CreateUser(t.Context(), o.team.ID, name, team.RoleMember)
+		})
+		wg.Go(func() {
+			var err error
+			if ensured[i], err = o.EnsureUser(t.Context(), o.team.ID, "Edsger", team.RoleMember); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	won := 0
+	for i, err := range errs {
+		if err == nil {
+			won++
+			if got, err := o.UserByName(t.Context(), o.team.ID, "grace"); err != nil || got != made[i] {
+				t.Errorf("UserByName = %+v, %v; want %+v", got, err, made[i])
+			}
+		} else if !errors.Is(err, team.ErrUserNameTaken) {
+			t.Error(err)
+		}
+		if ensured[i] != ensured[0] {
+			t.Errorf("EnsureUser gave %+v and %+v", ensured[i], ensured[0])
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 32 created the user", won)
+	}
+}
+
+func TestUnknownTeamsAndUsers(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	rival, _, err := o.CreateTeam(t.Context(), "Rival", "eve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"", "x", "\x00", "teams", newID()} {
+		_, err := o.Team(t.Context(), id)
+		wantCode(t, err, apierr.CodeNotFound)
+		_, err = o.User(t.Context(), o.team.ID, id)
+		wantCode(t, err, apierr.CodeNotFound)
+	}
+	_, err = o.User(t.Context(), rival.ID, o.admin.ID)
+	wantCode(t, err, apierr.CodeNotFound)
+	for _, name := range []string{"", "nobody", "a\x00", o.admin.UserName} {
+		_, err = o.UserByName(t.Context(), rival.ID, name)
+		wantCode(t, err, apierr.CodeNotFound)
+	}
+	_, err = o.CreateUser(t.Context(), newID(), "bob", team.RoleMember)
+	wantCode(t, err, apierr.CodeNotFound)
+}
+
+func TestFoldName(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2]string{
+		{"Ada", "aDA"}, {"STRASSE", "strasse"}, {"Κόσμος", "ΚΌΣΜΟΣ"}, {"K", "\u212a"}, {"ı", "i"}, {"İ", "i"},
+		{"straße", "strasse"}, {"ſ", "S"}, {"Ⱥ", "ⱥ"}, {"a", "b"}, {"", "a"},
+	} {
+		if same := team.FoldName(pair[0]) == team.FoldName(pair[1]); same != strings.EqualFold(pair[0], pair[1]) {
+			t.Errorf("%q and %q fold alike: %v, and EqualFold differs", pair[0], pair[1], same)
+		}
+	}
+	classes := map[string]rune{}
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if r >= 0xd800 && r < 0xe000 {
+			continue
+		}
+		folded := team.FoldName(string(r))
+		if len(folded) > len(string(r)) {
+			t.Fatalf("%U grows from %d to %d bytes", r, len(string(r)), len(folded))
+		}
+		first, ok := classes[folded]
+		if !ok {
+			classes[folded], first = r, r
+		}
+		if !strings.EqualFold(string(first), string(r)) {
+			t.Fatalf("%U folds like %U", r, first)
+		}
+		if next := unicode.SimpleFold(r); team.FoldName(string(next)) != folded {
+			t.Fatalf("%U does not fold like %U", r, next)
+		}
+	}
+}

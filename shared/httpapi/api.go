@@ -1,0 +1,113 @@
+// Package httpapi is the whole HTTP surface of Docent v1: the operations of each
+// area with their bounds, authentication, errors, paging and headers. The
+// handler it makes is the same behind Lambda and in docent serve.
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"docent/shared/answer"
+	"docent/shared/collection"
+	"docent/shared/document"
+	"docent/shared/team"
+)
+
+// Area is a part of the API that one function serves.
+type Area string
+
+// The areas.
+const (
+	Collections Area = "collections"
+	Documents   Area = "documents"
+	Answers     Area = "answers"
+)
+
+// Areas lists every area.
+var Areas = []Area{Collections, Documents, Answers}
+
+// Services is what the operations work on, and how the surface presents itself.
+type Services struct {
+	Teams       *team.Service
+	Collections *collection.Service
+	Documents   *document.Service
+	Answers     *answer.Service
+	BaseURL     string // absolute, ends in /v1; links in replies start with it
+	Now         func() time.Time
+	Log         *slog.Logger
+}
+
+// New returns the handler of the given areas, all of them when none is named.
+// Paths are relative to BaseURL: "/collections", not "/v1/collections".
+func New(s Services, areas ...Area) http.Handler {
+	if len(areas) == 0 {
+		areas = Areas
+	}
+	m := &mux{ServeMux: http.NewServeMux()}
+	m.register(s, areas)
+	return s.edge(m)
+}
+
+// OpenAPI returns the OpenAPI 3.1 document of the whole API.
+func OpenAPI() *huma.OpenAPI {
+	m := &mux{ServeMux: http.NewServeMux()}
+	return m.register(Services{}, Areas).OpenAPI()
+}
+
+// mux is a ServeMux whose operations read their bodies through readBody.
+type mux struct{ *http.ServeMux }
+
+// HandleFunc registers an operation; huma calls it.
+func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	m.ServeMux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if err := readBody(r); err != nil {
+			writeError(w, r, err)
+			return
+		}
+		handler(w, r)
+	})
+}
+
+func (m *mux) register(s Services, areas []Area) huma.API {
+	api := humago.New(m, config())
+	for _, area := range areas {
+		switch area {
+		case Collections:
+			(&collections{s}).routes(api)
+		case Documents:
+			(&documents{s}).routes(api)
+		case Answers:
+			(&answers{s}).routes(api)
+		}
+	}
+	return api
+}
+
+func config() huma.Config {
+	c := huma.DefaultConfig("Docent", "v1")
+	c.CreateHooks = nil // they add $schema members and describedBy links to replies
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
+	c.AllowAdditionalPropertiesByDefault = true
+	c.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	c.DefaultFormat = "application/json"
+	c.Info.Description = "Answers questions from a team's own documents and says where each answer comes from."
+	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
+	c.Servers = []*huma.Server{{URL: "/v1"}}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"apiKey": {Type: "http", Scheme: "bearer", Description: "An API key: docent_pat_…, docent_team_… or docent_scim_…"},
+	}
+	c.Security = []map[string][]string{{"apiKey": {}}}
+	c.Tags = []*huma.Tag{
+		{Name: "Collections", Description: "Groups of documents. Deleting one removes all its documents."},
+		{Name: "Documents", Description: "The content that questions are answered from, each identified by its URI."},
+		{Name: "Answers", Description: "Questions, asked by PUT and polled until they are answered."},
+	}
+	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
+		delete(op.Responses, "422") // validation problems are 400
+	})
+	return c
+}

@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"docent/shared/apierr"
+)
+
+// Bounds of a request body.
+const (
+	MaxBody  = 10 << 20 // bytes, as received and unpacked alike
+	maxDepth = 64       // nesting of JSON
+)
+
+func tooLarge() *apierr.Error {
+	return apierr.New(apierr.TooLarge, apierr.CodeTooLarge,
+		"A request may carry 10 MB, unpacked. Send fewer bytes.")
+}
+
+func unsupportedMedia() *apierr.Error {
+	return apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
+		"Send application/json (or application/merge-patch+json with PATCH), plain or with Content-Encoding: gzip.")
+}
+
+// errCoding is the 415 of a content coding that is not gzip (RFC 9110 section 15.5.16).
+var errCoding = unsupportedMedia()
+
+// readBody reads the body of r whole, unpacked and checked, and puts it back as
+// plain JSON. It never inflates past MaxBody.
+func readBody(r *http.Request) error {
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+	default:
+		r.Body = http.NoBody
+		return nil
+	}
+	if err := checkMediaType(r); err != nil {
+		return err
+	}
+	body, err := readUpTo(r.Body, r.ContentLength)
+	if err != nil {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))) {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		if body, err = inflate(body); err != nil {
+			return err
+		}
+	default:
+		return errCoding
+	}
+	requestFrom(r.Context()).bodyless = len(body) == 0
+	if err := checkJSON(body); err != nil {
+		return err
+	}
+	r.Header.Del("Content-Encoding")
+	r.Header.Set("Content-Type", "application/json")
+	r.ContentLength = int64(len(body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+func checkMediaType(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	if given == "" {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(given)
+	if err != nil {
+		return unsupportedMedia()
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return unsupportedMedia()
+	}
+	if media == "application/json" || media == "application/merge-patch+json" && r.Method == http.MethodPatch {
+		return nil
+	}
+	return unsupportedMedia()
+}
+
+// readUpTo reads a body of at most MaxBody bytes; hint is its announced length,
+// -1 when unknown.
+func readUpTo(from io.Reader, hint int64) ([]byte, error) {
+	if hint > MaxBody {
+		return nil, tooLarge()
+	}
+	buffer := bytes.NewBuffer(make([]byte, 0, max(hint, 0)+bytes.MinRead))
+	n, err := buffer.ReadFrom(io.LimitReader(from, MaxBody+1))
+	if n > MaxBody {
+		return nil, tooLarge()
+	}
+	if err != nil {
+		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
+	}
+	return buffer.Bytes(), nil
+}
+
+// inflate unpacks a gzip body (RFC 1952) of at most MaxBody bytes.
+func inflate(packed []byte) ([]byte, error) {
+	damaged := apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not a whole gzip stream.")
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, damaged
+	}
+	body, err := readUpTo(reader, -1)
+	var e *apierr.Error
+	if errors.As(err, &e) && e.Kind == apierr.TooLarge {
+		return nil, e
+	}
+	if err != nil {
+		return nil, damaged
+	}
+	return body, nil
+}
+
+// checkJSON bounds the nesting of a JSON text before it is parsed and refuses
+// what is not UTF-8 (RFC 8259 section 8.1), which a decoder would quietly replace.
+func checkJSON(body []byte) error {
+	if !utf8.Valid(body) {
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not UTF-8.")
+	}
+	depth, inString, escaped := 0, false, false
+	for _, b := range body {
+		switch {
+		case escaped:
+			escaped = false
+		case inString && b == '\\':
+			escaped = true
+		case b == '"':
+			inString = !inString
+		case inString:
+		case b == '{' || b == '[':
+			if depth++; depth > maxDepth {
+				return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
+					"The request body nests deeper than %d levels.", maxDepth)
+			}
+		case b == '}' || b == ']':
+			depth--
+		}
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/team"
+)
+
+type documents struct{ Services }
+
+func (h *documents) routes(api huma.API) {
+	tags := []string{"Documents"}
+	register(api, huma.Operation{OperationID: "listDocuments", Method: http.MethodGet, Path: "/documents",
+		Summary: "List documents", Tags: tags, Errors: []int{400}}, h.list)
+	register(api, huma.Operation{OperationID: "putDocument", Method: http.MethodPut, Path: "/documents",
+		Summary: "Create, replace or move a document", Tags: tags, Errors: []int{404, 412}}, h.put)
+	register(api, huma.Operation{OperationID: "getDocument", Method: http.MethodGet, Path: "/documents/{documentId}",
+		Summary: "Get a document", Tags: tags, Errors: []int{404}}, h.get)
+	register(api, huma.Operation{OperationID: "deleteDocument", Method: http.MethodDelete, Path: "/documents/{documentId}",
+		Summary: "Delete a document", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{412}}, h.delete)
+}
+
+// DocumentEntry is a document as lists show it; single documents embed it.
+type DocumentEntry struct {
+	ID           string `json:"id"`
+	CollectionID string `json:"collectionId"`
+	CreatedAt    string `json:"createdAt" format:"date-time"`
+	UpdatedAt    string `json:"updatedAt" format:"date-time"`
+	Title        string `json:"title"`
+	URI          string `json:"uri"`
+}
+
+func entryOf(e document.Entry) DocumentEntry {
+	return DocumentEntry{e.ID, e.CollectionID, formatTime(e.CreatedAt), formatTime(e.UpdatedAt), e.Title, e.URI}
+}
+
+type listDocumentsInput struct {
+	PageParams
+	CollectionID string `query:"collectionId" doc:"Only documents of this collection."`
+}
+
+type listDocumentsOutput struct {
+	Link string `header:"Link" doc:"RFC 8288 links with rel prev and next, where there are such pages."`
+	Body []DocumentEntry
+}
+
+func (h *documents) list(ctx context.Context, in *listDocumentsInput) (*listDocumentsOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w, err := in.window(p.TeamID, "documents")
+	if err != nil {
+		return nil, err
+	}
+	slice, err := h.Documents.List(ctx, p.TeamID,
+		document.Filter{CollectionID: in.CollectionID, Sources: p.Sources, See: p.MayRead}, w)
+	if err != nil {
+		return nil, err
+	}
+	filter := url.Values{}
+	if in.CollectionID != "" {
+		filter.Set("collectionId", in.CollectionID)
+	}
+	out := &listDocumentsOutput{Link: linkHeader(h.BaseURL, p.TeamID, "documents", in.Limit, filter, slice),
+		Body: make([]DocumentEntry, 0, len(slice.Entries))}
+	for _, e := range slice.Entries {
+		out.Body = append(out.Body, entryOf(e.Value))
+	}
+	return out, nil
+}
+
+type putDocumentInput struct {
+	IfMatch     string `header:"If-Match"`
+	IfNoneMatch string `header:"If-None-Match" doc:"* creates only."`
+	Body        struct {
+		CollectionID string `json:"collectionId" minLength:"1" doc:"The collection that the document is in from now on."`
+		Title        string `json:"title" minLength:"1" maxLength:"1024"`
+		Body         string `json:"body" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked."`
+		URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Absolute; identifies the document in the team."`
+	}
+}
+
+type putDocumentOutput struct {
+	ETag string `header:"ETag"`
+	Body struct {
+		ID string `json:"id"`
+	}
+}
+
+func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocumentOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkURI(in.Body.URI); err != nil {
+		return nil, err
+	}
+	body, err := unpackBody(in.Body.Body)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.allowedCollection(ctx, p, in.Body.CollectionID); err != nil {
+		return nil, err
+	}
+	id, version, err := h.Documents.Put(ctx, p.TeamID, document.Input{
+		CollectionID: in.Body.CollectionID, Title: in.Body.Title, Body: body, URI: in.Body.URI,
+		Match: preconditions(in.IfMatch, in.IfNoneMatch), See: p.MayRead, RequestID: requestFrom(ctx).id,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &putDocumentOutput{ETag: etag(version)}
+	out.Body.ID = id
+	return out, nil
+}
+
+// DocumentPath is the path of one document.
+type DocumentPath struct {
+	ID string `path:"documentId"`
+}
+
+type documentOutput struct {
+	ETag string `header:"ETag"`
+	Body struct {
+		DocumentEntry
+		Body         string `json:"body" doc:"The text; above 1 MiB as base64 of its gzip form."`
+		BodyEncoding string `json:"bodyEncoding,omitempty" enum:"gzip"`
+		Indexing     struct {
+			State document.State `json:"state" enum:"pending,indexed,failed"`
+			Error *indexingError `json:"error,omitempty"`
+		} `json:"indexing" doc:"Whether questions find this version."`
+	}
+}
+
+type indexingError struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// plainBody is how long a body may be to be sent as plain text.
+const plainBody = 1 << 20
+
+func (h *documents) get(ctx context.Context, in *DocumentPath) (*documentOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := h.Documents.Get(ctx, p.TeamID, in.ID, p.MayRead)
+	if err != nil {
+		return nil, err
+	}
+	out := &documentOutput{ETag: etag(d.Version)}
+	out.Body.DocumentEntry, out.Body.Body = entryOf(d.Entry), d.Body
+	if len(d.Body) > plainBody {
+		if out.Body.Body, err = packBody(d.Body); err != nil {
+			return nil, err
+		}
+		out.Body.BodyEncoding = "gzip"
+	}
+	out.Body.Indexing.State = d.Indexing.State
+	if d.Indexing.State == document.Failed {
+		out.Body.Indexing.Error = &indexingError{d.Indexing.Code, d.Indexing.Detail}
+	}
+	return out, nil
+}
+
+func (h *documents) delete(ctx context.Context, in *struct {
+	DocumentPath
+	IfMatch string `header:"If-Match"`
+}) (*struct{}, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.MayRead, preconditions(in.IfMatch, ""))
+}
+
+// allowedCollection refuses a collection that the caller's key may not use, as
+// absent where it does not exist.
+func (h *documents) allowedCollection(ctx context.Context, p team.Principal, id string) (team.Principal, error) {
+	return (&collections{h.Services}).callerOf(ctx, id)
+}
+
+// checkURI refuses what is not an absolute URI, and schemes that run or carry
+// content when a reference is followed.
+func checkURI(uri string) error {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme == "" || strings.ContainsFunc(uri, unicode.IsControl) || len(uri) == len(u.Scheme)+1 {
+		return apierr.BadField("/uri", "must be an absolute URI")
+	}
+	switch u.Scheme {
+	case "javascript", "data", "vbscript":
+		return apierr.BadField("/uri", "must not have the scheme %s", u.Scheme)
+	}
+	return nil
+}
+
+// unpackBody returns the text of a document's body. It is taken as gzip when the
+// whole of it is base64 of one complete gzip stream, else as text as sent.
+func unpackBody(body string) (string, error) {
+	if !strings.HasPrefix(body, "H4sI") { // base64 of the first bytes of gzip with deflate
+		return body, nil
+	}
+	packed, err := base64.StdEncoding.Strict().DecodeString(body)
+	if err != nil {
+		return body, nil
+	}
+	reader := bytes.NewReader(packed)
+	stream, err := gzip.NewReader(reader)
+	if err != nil {
+		return body, nil
+	}
+	stream.Multistream(false)
+	text, err := readUpTo(stream, -1)
+	switch {
+	case apierr.IsCode(err, apierr.CodeTooLarge):
+		return "", err
+	case err != nil || reader.Len() > 0:
+		return body, nil
+	}
+	if !utf8.Valid(text) {
+		return "", apierr.BadField("/body", "unpacks to what is not UTF-8 text")
+	}
+	return string(text), nil
+}
+
+// packBody is base64 of the gzip form of body.
+func packBody(body string) (string, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(body)); err != nil {
+		return "", fmt.Errorf("pack body: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return "", fmt.Errorf("pack body: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+}

@@ -1,0 +1,179 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/apierr"
+	"docent/shared/quota"
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// request is what the edge knows of one request.
+type request struct {
+	id       string
+	arrived  time.Time
+	quotas   []quota.State // reported in the reply's headers
+	cause    error         // of a 5xx, for the log
+	bodyless bool          // the body was empty
+}
+
+// addQuota reports s in the reply's headers, instead of an earlier state of the
+// same quota.
+func (r *request) addQuota(s quota.State) {
+	for i := range r.quotas {
+		if r.quotas[i].Name == s.Name {
+			r.quotas[i] = s
+			return
+		}
+	}
+	r.quotas = append(r.quotas, s)
+}
+
+type requestKey struct{}
+
+// requestFrom returns the request of ctx; outside of one it is empty.
+func requestFrom(ctx context.Context) *request {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		return r
+	}
+	return &request{}
+}
+
+var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// edge wraps the operations in what every request passes: request id, recover,
+// log line, authentication, counting, and the replies to unknown paths and
+// methods.
+func (s Services) edge(operations *mux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req := &request{id: r.Header.Get("X-Request-Id"), arrived: s.Now()}
+		if !echoable.MatchString(req.id) {
+			req.id = uuid.NewString()
+		}
+		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
+		var who team.Principal
+		reply := &reply{ResponseWriter: w, request: req, r: r}
+		r = r.WithContext(ctx)
+		defer func() {
+			if p := recover(); p != nil {
+				if p == http.ErrAbortHandler {
+					panic(p) // net/http's own way to cut a connection
+				}
+				req.cause = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				if reply.status == 0 {
+					writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
+				}
+			}
+			s.log(r, reply, who, meter.Read())
+		}()
+		authentication, err := s.authenticate(r)
+		if err != nil {
+			writeError(reply, r, err)
+			return
+		}
+		who = authentication.Principal
+		for _, state := range authentication.Quotas {
+			req.addQuota(state)
+		}
+		var beside sync.WaitGroup
+		beside.Go(func() {
+			if err := s.Teams.Touch(ctx, who); err != nil {
+				s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
+			}
+		})
+		defer beside.Wait()
+		s.route(operations, reply, r.WithContext(team.WithPrincipal(r.Context(), who)))
+	})
+}
+
+// authenticate takes the key from the Authorization header (RFC 6750 section 2.1).
+func (s Services) authenticate(r *http.Request) (team.Authentication, error) {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return team.Authentication{}, apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, unauthorizedDetail)
+	}
+	key = strings.TrimSpace(key)
+	if r.Method == http.MethodOptions {
+		return s.Teams.Identify(r.Context(), key)
+	}
+	return s.Teams.Authenticate(r.Context(), key)
+}
+
+// route finds the operation. ServeMux would answer unknown paths and methods as
+// plain text and redirect unclean paths.
+func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.Path; p == "" || p[0] != '/' || p != path.Clean(p) {
+		writeError(w, r, unknownPath())
+		return
+	}
+	if r.Method == http.MethodOptions {
+		allow := operations.allowed(r)
+		if allow == "" {
+			writeError(w, r, unknownPath())
+			return
+		}
+		w.Header().Set("Allow", allow)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	handler, pattern := operations.Handler(r)
+	if pattern != "" {
+		_ = handler // ServeHTTP finds it again and sets the path values
+		operations.ServeHTTP(w, r)
+		return
+	}
+	if allow := operations.allowed(r); allow != "" {
+		w.Header().Set("Allow", allow)
+		writeError(w, r, apierr.New(apierr.MethodNotAllowed, apierr.CodeMethodNotAllowed,
+			"This path takes %s.", allow))
+		return
+	}
+	writeError(w, r, unknownPath())
+}
+
+func unknownPath() *apierr.Error {
+	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is nothing at this path.")
+}
+
+// allowed lists the methods of r's path, empty when the path is unknown.
+func (m *mux) allowed(r *http.Request) string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		probe := r.Clone(r.Context())
+		probe.Method = method
+		if _, pattern := m.Handler(probe); pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	if methods == nil {
+		return ""
+	}
+	return strings.Join(append(methods, http.MethodOptions), ", ")
+}
+
+// log writes the one line of a request: no bodies, no keys, no question text.
+func (s Services) log(r *http.Request, reply *reply, who team.Principal, cost table.Cost) {
+	level := slog.LevelInfo
+	attributes := []slog.Attr{
+		slog.String("requestId", reply.request.id), slog.String("method", r.Method), slog.String("route", r.Pattern),
+		slog.Int("status", reply.status), slog.Duration("duration", s.Now().Sub(reply.request.arrived)),
+		slog.String("team", who.TeamID), slog.String("key", who.KeyID), slog.Int("roundTrips", cost.RoundTrips),
+	}
+	if reply.request.cause != nil {
+		level = slog.LevelError
+		attributes = append(attributes, slog.String("err", reply.request.cause.Error()))
+	}
+	s.Log.LogAttrs(r.Context(), level, "request", attributes...)
+}

@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"fmt"
+	"strings"
+
+	"docent/shared/apierr"
+)
+
+// etag is the strong entity tag (RFC 9110 section 8.8.3) of a version.
+func etag(version int64) string { return fmt.Sprintf(`"%x"`, version) }
+
+// preconditions returns the check of If-Match and If-None-Match against the
+// current version of a resource, 0 when it does not exist (RFC 9110 section 13.1).
+func preconditions(ifMatch, ifNoneMatch string) func(version int64) error {
+	failed := apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "The resource is not in the state that the request expects.")
+	return func(version int64) error {
+		if ifMatch != "" && (version == 0 || !listsTag(ifMatch, etag(version), false)) {
+			return failed
+		}
+		if ifNoneMatch != "" && version != 0 && listsTag(ifNoneMatch, etag(version), true) {
+			return failed
+		}
+		return nil
+	}
+}
+
+// listsTag tells whether the field value of If-Match or If-None-Match names tag;
+// "*" names every one. If-None-Match compares weakly.
+func listsTag(field, tag string, weak bool) bool {
+	for candidate := range strings.SplitSeq(field, ",") {
+		candidate = strings.TrimSpace(candidate)
+		if weak {
+			candidate = strings.TrimPrefix(candidate, "W/")
+		}
+		if candidate == "*" || candidate == tag {
+			return true
+		}
+	}
+	return false
+}

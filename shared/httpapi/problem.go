@@ -1,0 +1,198 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/apierr"
+	"docent/shared/quota"
+	"docent/shared/table"
+)
+
+// problem is the body of every error: an RFC 9457 problem object that always
+// carries the integer status.
+type problem struct {
+	Status    int            `json:"status" doc:"The HTTP status."`
+	Type      string         `json:"type,omitempty" doc:"Identifies the kind of problem (RFC 9457 section 3.1.1)."`
+	Title     string         `json:"title,omitempty" doc:"The kind of problem in words."`
+	Detail    string         `json:"detail,omitempty" doc:"This problem in one sentence."`
+	Code      string         `json:"code,omitempty" doc:"What clients match on."`
+	RequestID string         `json:"requestId,omitempty" doc:"The X-Request-Id of the reply."`
+	Errors    []apierr.Field `json:"errors,omitempty" doc:"The faulty fields or parameters."`
+
+	ViolatedPolicies []string `json:"violated-policies,omitempty" doc:"The quotas that are spent."`
+	ResetsAt         string   `json:"resetsAt,omitempty" doc:"When the quota is full again."`
+
+	headers http.Header
+}
+
+func (p *problem) Error() string           { return p.Detail }
+func (p *problem) GetStatus() int          { return p.Status }
+func (p *problem) GetHeaders() http.Header { return p.headers }
+
+const unauthorizedDetail = "This needs a valid API key in the header Authorization: Bearer <key>."
+
+var titles = map[string]string{
+	apierr.CodeInvalidRequest:      "Invalid request",
+	apierr.CodeInvalidCursor:       "Invalid cursor",
+	apierr.CodeUnauthorized:        "Unauthorized",
+	apierr.CodeAdminRequired:       "Admin required",
+	apierr.CodeSAMLNotConfigured:   "SAML not configured",
+	apierr.CodeWrongKeyKind:        "Wrong kind of key",
+	apierr.CodeKeyRestricted:       "Key is restricted",
+	apierr.CodeSourceNotAllowed:    "Data source not allowed",
+	apierr.CodeNotFound:            "Not found",
+	apierr.CodeMethodNotAllowed:    "Method not allowed",
+	apierr.CodeCollectionLimit:     "Collection limit reached",
+	apierr.CodeAnswerConflict:      "Question id is taken",
+	apierr.CodeIdempotencyConflict: "Idempotency key is taken",
+	apierr.CodeCursorExpired:       "Cursor expired",
+	apierr.CodePreconditionFailed:  "Precondition failed",
+	apierr.CodeTooLarge:            "Request too large",
+	apierr.CodeUnsupportedMedia:    "Unsupported media type",
+	apierr.CodeQuotaExceeded:       "Daily quota exceeded",
+	apierr.CodeInternal:            "Internal error",
+	apierr.CodeUnavailable:         "Temporarily unavailable",
+}
+
+func newProblem(ctx context.Context, status int, code, detail string) *problem {
+	return &problem{Status: status, Type: "urn:docent:problem:" + code, Title: titles[code], Detail: detail,
+		Code: code, RequestID: requestFrom(ctx).id, headers: http.Header{}}
+}
+
+// toProblem turns an error into what the client may read. Only the text of
+// apierr reaches it; what nobody classified is logged and answered opaquely.
+func toProblem(ctx context.Context, err error) *problem {
+	var e *apierr.Error
+	if !errors.As(err, &e) || e.Kind == apierr.Internal {
+		e = classify(err)
+	}
+	if e.Kind == apierr.Internal || e.Kind == apierr.Unavailable {
+		requestFrom(ctx).cause = err
+	}
+	p := newProblem(ctx, e.Kind.Status(), e.Code, e.Detail)
+	p.Errors = e.Fields
+	var spent *quota.ExceededError
+	if errors.As(err, &spent) {
+		now := requestFrom(ctx).arrived
+		p.Type = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+		p.Title, p.ViolatedPolicies = spent.Title(), []string{spent.Name}
+		p.ResetsAt = formatTime(spent.Window.Reset)
+		p.headers.Set("Retry-After", strconv.FormatInt(spent.RetryAfter(now), 10))
+		requestFrom(ctx).addQuota(spent.State)
+	}
+	switch e.Kind {
+	case apierr.Unauthenticated:
+		p.headers.Set("WWW-Authenticate", "Bearer")
+	case apierr.Unavailable:
+		p.headers.Set("Retry-After", "1")
+	}
+	return p
+}
+
+// classify finds what an error without a text for clients is: a store that
+// could not do its work is a passing fault, the rest is ours.
+func classify(err error) *apierr.Error {
+	for _, passing := range []error{table.ErrConflict, table.ErrThrottled, table.ErrUnavailable,
+		context.DeadlineExceeded, context.Canceled} {
+		if errors.Is(err, passing) {
+			return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "The service cannot do this right now. Try again.")
+		}
+	}
+	return apierr.New(apierr.Internal, apierr.CodeInternal, "Something went wrong on our side. The request id says more to support.")
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// writeError answers outside of huma's operations.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	p := toProblem(r.Context(), err)
+	for name, values := range p.headers {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", p.ContentType("application/json"))
+	w.WriteHeader(p.Status)
+	body, err := json.Marshal(p)
+	if err != nil {
+		return // a problem has no member that can fail to encode
+	}
+	_, _ = w.Write(body) // a client that is gone misses nothing
+}
+
+// ContentType is application/json; the writer at the edge makes it
+// application/problem+json where Accept names that.
+func (p *problem) ContentType(string) string { return "application/json" }
+
+// huma keeps the constructors of its own errors in package variables. They are
+// set once, before any operation is registered.
+func init() {
+	huma.DefaultArrayNullable = false
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return fromHuma(context.Background(), status, errs)
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, _ string, errs ...error) huma.StatusError {
+		return fromHuma(ctx.Context(), status, errs)
+	}
+}
+
+// fromHuma is the problem of a request that failed its validation. It names
+// where and what, never the offending value.
+func fromHuma(ctx context.Context, status int, errs []error) *problem {
+	switch {
+	case status == 0:
+		return &problem{} // huma asks for the type
+	case status == http.StatusUnsupportedMediaType:
+		return toProblem(ctx, unsupportedMedia())
+	case status >= 500:
+		return toProblem(ctx, fmt.Errorf("reply could not be made: %w", errors.Join(errs...)))
+	}
+	e := apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request is not valid.")
+	for _, err := range errs {
+		var detail *huma.ErrorDetail
+		if errors.As(err, &detail) {
+			e.Fields = append(e.Fields, apierr.Field{Pointer: pointer(detail.Location), Detail: faultOf(detail.Message)})
+		}
+	}
+	e.Fields = slices.CompactFunc(e.Fields, func(a, b apierr.Field) bool { return a == b })
+	const most = 20
+	e.Fields = e.Fields[:min(len(e.Fields), most)]
+	if len(e.Fields) > 0 {
+		e.Detail = fmt.Sprintf("The request is not valid: %s: %s.", e.Fields[0].Pointer, e.Fields[0].Detail)
+	} else if len(errs) == 0 && requestFrom(ctx).bodyless {
+		e.Detail = "The request is not valid: it needs a JSON body."
+	}
+	return toProblem(ctx, e)
+}
+
+// pointer turns a location such as "body.tags[3].name" or "query.limit" into a
+// JSON pointer (RFC 6901) into the body, or the name of the parameter.
+func pointer(location string) string {
+	location = strings.NewReplacer("[", ".", "]", "").Replace(location)
+	if rest, ok := strings.CutPrefix(location, "body"); ok {
+		location = strings.TrimPrefix(rest, ".")
+		if location == "" {
+			return ""
+		}
+	}
+	return "/" + strings.ReplaceAll(location, ".", "/")
+}
+
+// faultOf cuts what a decoder may quote of the request out of its message.
+func faultOf(message string) string {
+	const most = 200
+	for _, leak := range []string{"invalid character", "cannot unmarshal", "unexpected end of JSON"} {
+		if strings.Contains(message, leak) {
+			return "is not well-formed JSON of the expected type"
+		}
+	}
+	return message[:min(len(message), most)]
+}

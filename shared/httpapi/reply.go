@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"docent/shared/quota"
+)
+
+// reply puts the headers on a reply that every one carries, and answers a GET
+// whose If-None-Match names the current version with 304.
+type reply struct {
+	http.ResponseWriter
+	request *request
+	r       *http.Request
+	status  int
+	empty   bool // the body is dropped
+}
+
+// Unwrap gives http.ResponseController the connection.
+func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *reply) WriteHeader(status int) {
+	if w.status != 0 {
+		return // the first one stands
+	}
+	h := w.Header()
+	get := w.r.Method == http.MethodGet || w.r.Method == http.MethodHead
+	if wanted, tag := w.r.Header.Get("If-None-Match"), h.Get("ETag"); get && status == http.StatusOK && tag != "" && listsTag(wanted, tag, true) {
+		status = http.StatusNotModified
+		h.Del("Content-Type")
+		h.Del("Content-Length")
+	}
+	w.empty = w.r.Method == http.MethodHead || status == http.StatusNoContent || status == http.StatusNotModified
+	if h.Get("Content-Type") == "application/json" && status >= 400 && strings.Contains(w.r.Header.Get("Accept"), "application/problem+json") {
+		h.Set("Content-Type", "application/problem+json")
+	}
+	h.Set("X-Request-Id", w.request.id)
+	if status == http.StatusUnsupportedMediaType && w.r.Header.Get("Content-Encoding") != "" {
+		h.Set("Accept-Encoding", "gzip")
+	}
+	for name, value := range quota.Headers(w.request.arrived, w.request.quotas...) {
+		h.Set(name, value)
+	}
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *reply) Write(body []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.empty {
+		return len(body), nil
+	}
+	return w.ResponseWriter.Write(body)
+}

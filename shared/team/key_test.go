@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,26 +215,76 @@ func TestKeysOfAnotherTeamAreAbsent(t *testing.T) {
 	}
 }
 
+// TestRacingChangesOfAKey holds the first two writes until both changes have
+// read the same record.
 func TestRacingChangesOfAKey(t *testing.T) {
 	t.Parallel()
-	o := open(t)
-	k, _ := o.key(t, team.NewKey{Kind: team.KindPersonal})
-	var wg sync.WaitGroup
-	errs := make([]error, 4)
-	for i := range errs {
-		wg.Go(func() { errs[i] = o.RevokeKey(t.Context(), o.team.ID, k.ID) })
+	for _, c := range []struct {
+		name string
+		with func(t *testing.T, o *office, id string) error
+	}{
+		{"revoke", func(t *testing.T, o *office, id string) error {
+			return o.RevokeKey(t.Context(), o.team.ID, id)
+		}},
+		{"rotate", func(t *testing.T, o *office, id string) error {
+			_, _, err := o.RotateKey(t.Context(), o.team.ID, id, time.Hour)
+			return err
+		}},
+	} {
+		o, w := openWatched(t)
+		k, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
+		var reached atomic.Int64
+		both := make(chan struct{})
+		w.write = func() {
+			if reached.Add(1) == 2 {
+				close(both)
+			}
+			<-both
+		}
+		var wg sync.WaitGroup
+		var revoke, other error
+		wg.Go(func() { revoke = o.RevokeKey(t.Context(), o.team.ID, k.ID) })
+		wg.Go(func() { other = c.with(t, o, k.ID) })
+		wg.Wait()
+		if n := reached.Load(); n < 2 || n > 3 {
+			t.Errorf("%s: %d writes, want one each and one more for a change that goes on", c.name, n)
+		}
+		switch {
+		case c.name == "revoke" && (revoke == nil) == (other == nil):
+			t.Errorf("not one of two revoked the key: %v, %v", revoke, other)
+		case c.name == "rotate" && revoke != nil:
+			t.Errorf("a rotation beside it kept the key from being revoked: %v", revoke)
+		}
+		for _, err := range []error{revoke, other} {
+			if err != nil {
+				wantCode(t, err, apierr.CodeNotFound)
+			}
+		}
+		_, err := o.Authenticate(t.Context(), text)
+		wantCode(t, err, apierr.CodeUnauthorized)
+		_, err = o.Key(t.Context(), o.team.ID, k.ID)
+		wantCode(t, err, apierr.CodeNotFound)
 	}
-	wg.Wait()
-	won := 0
-	for _, err := range errs {
+}
+
+// TestChangeThatNeverGetsThrough loses every write to somebody else.
+func TestChangeThatNeverGetsThrough(t *testing.T) {
+	t.Parallel()
+	o, w := openWatched(t)
+	k, _ := o.key(t, team.NewKey{Kind: team.KindTeam})
+	at := table.Key{Table: table.Identities, Partition: "key/" + k.ID, Sort: "key"}
+	w.write = func() {
+		item, err := w.Store.Get(t.Context(), at)
 		if err == nil {
-			won++
-		} else {
-			wantCode(t, err, apierr.CodeNotFound)
+			item.Version++
+			err = w.Store.Write(t.Context(), table.Put{Item: item})
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	}
-	if won != 1 {
-		t.Errorf("%d of %d revoked the key", won, len(errs))
+	if err := o.RevokeKey(t.Context(), o.team.ID, k.ID); !errors.Is(err, table.ErrConflict) {
+		t.Errorf("RevokeKey = %v, want a conflict", err)
 	}
 }
 

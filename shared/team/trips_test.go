@@ -19,6 +19,8 @@ type watched struct {
 	table.Store
 	get func(ctx context.Context, k table.Key, eventual bool) error // an error instead of the item
 	add func(ctx context.Context, k table.Key) error
+
+	write func() // before every Write
 }
 
 func (w *watched) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (table.Item, error) {
@@ -37,6 +39,13 @@ func (w *watched) Add(ctx context.Context, a table.Add) (table.Item, error) {
 		}
 	}
 	return w.Store.Add(ctx, a)
+}
+
+func (w *watched) Write(ctx context.Context, ops ...table.Op) error {
+	if w.write != nil {
+		w.write()
+	}
+	return w.Store.Write(ctx, ops...)
 }
 
 func openWatched(t *testing.T) (*office, *watched) {

@@ -1,0 +1,130 @@
+package queue
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// WorkOptions changes how Work goes about it. Zero values stand for the defaults.
+type WorkOptions struct {
+	Batch   int                              // messages a time, 1 to MaxBatch; 0: 1
+	Wait    time.Duration                    // of one Receive; 0: MaxWait
+	Backoff func(receives int) time.Duration // delay of a failed message, cut to MaxDelay; nil: Backoff
+	Grace   time.Duration                    // that the batch in hand has once ctx ends; 0: 20 s
+	Log     *slog.Logger                     // nil: slog.Default()
+}
+
+const (
+	defaultGrace  = 20 * time.Second
+	settleTimeout = 10 * time.Second // to report a batch's outcome to the queue
+)
+
+// Backoff is 1 s after the first delivery and doubles with each one, up to 1 min.
+func Backoff(receives int) time.Duration {
+	return min(time.Second<<min(max(receives-1, 0), 6), time.Minute)
+}
+
+// Work receives messages, runs h on them, and reports the outcome to q, until
+// ctx ends: then it finishes the batch in hand, for which h's context stays
+// alive for Grace more, and returns. A panic of h fails its batch. Failures of
+// the queue are waited out, from 1 s doubling to 1 min. Each failure is logged
+// once. Several may run on one queue. The queue's visibility timeout must be
+// longer than h takes, or messages come twice.
+func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
+	w := worker{q, h, o.withDefaults()}
+	handling, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(w.o.Grace):
+			cancel()
+		case <-handling.Done():
+		}
+	})()
+	faults := 0 // of the queue in a row
+	for ctx.Err() == nil {
+		batch, err := q.Receive(ctx, w.o.Batch, w.o.Wait)
+		if ctx.Err() != nil && len(batch) == 0 {
+			return
+		}
+		if err != nil {
+			faults++
+			w.o.Log.ErrorContext(ctx, "receive from queue", "err", err, "faults", faults)
+			pause(ctx, Backoff(faults))
+			continue
+		}
+		faults = 0
+		if len(batch) > 0 {
+			w.do(handling, batch)
+		}
+	}
+}
+
+type worker struct {
+	q Queue
+	h Handler
+	o WorkOptions
+}
+
+func (o WorkOptions) withDefaults() WorkOptions {
+	if o.Batch == 0 {
+		o.Batch = 1
+	}
+	if o.Wait == 0 {
+		o.Wait = MaxWait
+	}
+	if o.Backoff == nil {
+		o.Backoff = Backoff
+	}
+	if o.Grace == 0 {
+		o.Grace = defaultGrace
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// do handles batch and tells the queue. What can not be told is no loss: the
+// message comes again after the visibility timeout.
+func (w worker) do(ctx context.Context, batch []Message) {
+	failed, err := Attempt(ctx, w.h, batch)
+	if err != nil {
+		w.o.Log.ErrorContext(ctx, "handle batch", "err", err, "messages", len(batch))
+	}
+	again := map[int][]Message{} // by deliveries so far
+	isFailed := map[string]bool{}
+	for _, m := range failed {
+		again[m.Receives] = append(again[m.Receives], m)
+		isFailed[m.ID] = true
+		if err == nil {
+			w.o.Log.WarnContext(ctx, "message failed", "id", m.ID, "receives", m.Receives)
+		}
+	}
+	done := slices.DeleteFunc(slices.Clone(batch), func(m Message) bool { return isFailed[m.ID] })
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	if len(done) > 0 {
+		if err := w.q.Done(ctx, done...); err != nil {
+			w.o.Log.ErrorContext(ctx, "mark messages done", "err", err, "messages", len(done))
+		}
+	}
+	for receives, messages := range again {
+		delay := min(max(w.o.Backoff(receives), 0), MaxDelay)
+		if err := w.q.Retry(ctx, delay, messages...); err != nil {
+			w.o.Log.ErrorContext(ctx, "put messages back", "err", err, "messages", len(messages))
+		}
+	}
+}
+
+// pause waits for delay or the end of ctx.
+func pause(ctx context.Context, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,102 @@
+// Package app joins the rooms into programs: one constructor per function, and
+// one for the whole of Docent in a single process.
+package app
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/answer"
+	"docent/shared/blob"
+	"docent/shared/collection"
+	"docent/shared/document"
+	"docent/shared/httpapi"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/search"
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// engines are what a home of Docent provides.
+type engines struct {
+	table     table.Store
+	blobs     blob.Store
+	questions queue.Queue
+	documents queue.Queue
+}
+
+// services are all rooms on one set of engines.
+type services struct {
+	teams       *team.Service
+	collections *collection.Service
+	documents   *document.Service
+	answers     *answer.Service
+	index       *search.Index
+	indexing    *document.Worker
+	answering   *answer.Worker
+	sweeper     *pending.Sweeper
+}
+
+// newID returns time-ordered UUIDs.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// newServices joins the rooms on e. wait pauses a long poll between two reads.
+func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(context.Context) error) *services {
+	warn := func(w pending.Work, err error) {
+		log.Warn("message not sent; it will be sent again", "kind", w.Kind, "id", w.ID, "requestId", w.RequestID, "err", err)
+	}
+	s := &services{
+		teams:       &team.Service{Table: e.table, Now: now, NewID: newID},
+		collections: &collection.Service{Table: e.table, Work: e.documents, Now: now, NewID: newID, Warn: warn},
+		answers:     &answer.Service{Table: e.table, Work: e.questions, Now: now, Wait: wait, Warn: warn},
+	}
+	s.documents = &document.Service{Table: e.table, Work: e.documents, Now: now, Warn: warn,
+		Random:        func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
+		CollectionKey: collection.Key, Collections: s.collections.Sources}
+	s.teams.SourceExists = func(ctx context.Context, teamID, id string) (bool, error) {
+		return s.collections.Exists(ctx, teamID, id)
+	}
+	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID}
+	s.indexing = &document.Worker{Service: s.documents, Index: s.index}
+	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search}
+	s.sweeper = &pending.Sweeper{Table: e.table, Now: now,
+		Queues:   map[string]queue.Queue{table.Answers: e.questions, table.Documents: e.documents},
+		GiveUp:   s.giveUp,
+		Patience: patience}
+	return s
+}
+
+// Patience: how long work may stay pending before it counts as failed.
+const (
+	answerPatience = time.Hour
+	indexPatience  = 6 * time.Hour
+)
+
+func patience(k pending.Kind) time.Duration {
+	switch k {
+	case pending.AnswerQuestion:
+		return answerPatience
+	case pending.IndexDocument:
+		return indexPatience
+	default:
+		return 0 // nobody waits for a removal, but it must happen
+	}
+}
+
+func (s *services) giveUp(ctx context.Context, w pending.Work) error {
+	if w.Kind == pending.AnswerQuestion {
+		return s.answering.GiveUp(ctx, w)
+	}
+	return s.indexing.GiveUp(ctx, w)
+}
+
+// surface is what the HTTP handlers work on.
+func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
+	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers,
+		BaseURL: baseURL, Now: now, Log: log}
+}

@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"docent/shared/collection"
+	"docent/shared/document"
+	"docent/shared/team"
+)
+
+//go:embed sample/*.md
+var sample embed.FS
+
+// greet tells a person where the API is. On a first start it makes the demo team
+// and shows its keys, once.
+func (l *Local) greet(ctx context.Context, c ServeConfig, address string) error {
+	teams, err := l.Teams.Teams(ctx)
+	if err != nil {
+		return fmt.Errorf("look for teams: %w", err)
+	}
+	if len(teams) > 0 || !c.Demo {
+		_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n", c.BaseURL, c.DataDir)
+		return err
+	}
+	admin, teamWide, err := l.demoTeam(ctx, c)
+	if err != nil {
+		return fmt.Errorf("make the demo team: %w", err)
+	}
+	question := newID()
+	_, err = fmt.Fprintf(c.Out, `Docent is ready at %[1]s (data in %[2]s).
+
+This is its first start, so it made a demo team with a sample collection about
+Docent itself. The team's keys are shown this once:
+
+  admin's personal key  %[3]s
+  team key              %[4]s
+
+Ask your first question:
+
+  curl -sS -X PUT %[1]s/answers/%[5]s -H 'Authorization: Bearer %[4]s' \
+       -H 'Content-Type: application/json' -d '{"question":"How many questions may a team ask per day?"}'
+  curl -sS %[1]s/answers/%[5]s -H 'Authorization: Bearer %[4]s' -H 'Prefer: wait=20'
+
+Or on the command line:
+
+  export DOCENT_SERVER=%[1]s DOCENT_API_KEY=%[4]s
+  docent ask "What happens when I delete a collection?"
+`, c.BaseURL, c.DataDir, admin, teamWide, question)
+	return err
+}
+
+// demoTeam makes the demo team and its sample collection, and waits until the
+// samples can be found.
+func (l *Local) demoTeam(ctx context.Context, c ServeConfig) (admin, teamWide string, err error) {
+	t, user, err := l.Teams.CreateTeam(ctx, "Demo", "demo@example.com")
+	if err != nil {
+		return "", "", err
+	}
+	if _, admin, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindPersonal, Name: "demo admin", UserID: user.ID}); err != nil {
+		return "", "", err
+	}
+	if _, teamWide, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindTeam, Name: "demo"}); err != nil {
+		return "", "", err
+	}
+	about, err := l.collections.Create(ctx, t.ID, collection.Collection{Name: "About Docent",
+		Description: "How Docent works and how to use it, by its makers."}, collection.Repeat{})
+	if err != nil {
+		return "", "", err
+	}
+	pages, err := fs.Glob(sample, "sample/*.md")
+	if err != nil {
+		return "", "", err
+	}
+	for _, page := range pages {
+		if err := l.putSample(ctx, t.ID, about.ID, page); err != nil {
+			return "", "", fmt.Errorf("%s: %w", page, err)
+		}
+	}
+	return admin, teamWide, nil
+}
+
+// samplePatience bounds the wait for one sample page to be indexed; the demo
+// works without it a little later.
+const samplePatience = 10 * time.Second
+
+func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string) error {
+	text, err := sample.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	everything := func(string) bool { return true }
+	heading, _, _ := strings.Cut(string(text), "\n")
+	id, _, err := l.documents.Put(ctx, teamID, document.Input{
+		CollectionID: collectionID, Title: strings.TrimPrefix(heading, "# "), Body: string(text),
+		URI:   "https://docent.example/docs/" + strings.TrimSuffix(path.Base(page), ".md"),
+		Match: func(int64) error { return nil }, See: everything,
+	})
+	if err != nil {
+		return err
+	}
+	for end := time.Now().Add(samplePatience); time.Now().Before(end); {
+		d, err := l.documents.Get(ctx, teamID, id, everything)
+		if err != nil || d.Indexing.State != document.Pending {
+			return err
+		}
+		if err := l.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"docent/shared/queue"
+	"docent/shared/queue/local"
+)
+
+// Drain does the work that is waiting, until there is none, and returns; what
+// fails is tried again at once, up to its last delivery. It is for tests and for
+// commands that end; Serve has workers of its own.
+func (l *Local) Drain(ctx context.Context) error {
+	for {
+		indexed, err := drainOnce(ctx, l.changed, l.indexing.Batch, queue.MaxBatch)
+		if err != nil {
+			return err
+		}
+		answered, err := drainOnce(ctx, l.asked, l.answering.Batch, 1)
+		if err != nil {
+			return err
+		}
+		if indexed+answered == 0 {
+			return nil
+		}
+	}
+}
+
+// drainOnce handles one batch and returns its size.
+func drainOnce(ctx context.Context, q *local.Queue, h queue.Handler, size int) (int, error) {
+	batch, err := q.Receive(ctx, size, 0)
+	if err != nil || len(batch) == 0 {
+		return 0, err
+	}
+	failed, err := queue.Attempt(ctx, h, batch)
+	if err != nil {
+		return 0, fmt.Errorf("handle batch: %w", err)
+	}
+	again := map[string]bool{}
+	for _, m := range failed {
+		again[m.ID] = true
+	}
+	for _, m := range batch {
+		if again[m.ID] {
+			err = errors.Join(err, q.Retry(ctx, 0, m))
+		} else {
+			err = errors.Join(err, q.Done(ctx, m))
+		}
+	}
+	return len(batch), err
+}

@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"docent/shared/blob/dir"
+	"docent/shared/httpapi"
+	"docent/shared/queue/local"
+	"docent/shared/table"
+	"docent/shared/table/bolt"
+	"docent/shared/team"
+)
+
+// ErrInUse: another process holds the data directory.
+var ErrInUse = errors.New("the data is in use by another process")
+
+// Local is Docent on one machine, open for administration: its data is held by
+// this process alone until Close.
+type Local struct {
+	Teams *team.Service
+
+	*services
+	options  LocalOptions
+	store    *bolt.Store
+	asked    *local.Queue  // questions to answer
+	changed  *local.Queue  // documents to index or clean up after
+	stopping chan struct{} // closed when long polls are to end
+}
+
+// pollEvery is the pause between two reads of a long poll. A read of the local
+// file takes microseconds.
+const pollEvery = 50 * time.Millisecond
+
+// LocalOptions changes how OpenLocal opens. Zero values stand for the defaults.
+type LocalOptions struct {
+	Log    *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+	NoSync bool             // acknowledge writes before they are on disk: for tests
+}
+
+// OpenLocal opens the data in the directory dataDir, which it creates when it is
+// missing. ErrInUse when another process has it open.
+func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("create the data directory: %w", err)
+	}
+	store, err := bolt.Open(filepath.Join(dataDir, "docent.db"),
+		bolt.Options{Tables: append([]string{local.Table}, table.Names...), Now: o.Now, NoSync: o.NoSync})
+	if errors.Is(err, bolt.ErrInUse) {
+		return nil, fmt.Errorf("%w: %s", ErrInUse, dataDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the data: %w", err)
+	}
+	l := &Local{options: o, store: store, stopping: make(chan struct{})}
+	if err := l.join(ctx, dataDir); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return l, nil
+}
+
+func (l *Local) join(ctx context.Context, dataDir string) error {
+	blobs, err := dir.Open(filepath.Join(dataDir, "blobs"))
+	if err != nil {
+		return fmt.Errorf("open the segments: %w", err)
+	}
+	if l.asked, err = l.openQueue(ctx, "questions"); err != nil {
+		return err
+	}
+	if l.changed, err = l.openQueue(ctx, "documents"); err != nil {
+		return err
+	}
+	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
+	l.Teams = l.services.teams
+	return nil
+}
+
+// visibility is how long a delivered message is hidden: longer than any work on
+// one machine takes.
+const visibility = 5 * time.Minute
+
+// openQueue opens a queue and makes visible at once what was in flight when the
+// process before this one ended.
+func (l *Local) openQueue(ctx context.Context, name string) (*local.Queue, error) {
+	q, err := local.Open(l.store, name, local.Options{Visibility: visibility, Now: l.options.Now})
+	if err != nil {
+		return nil, fmt.Errorf("open the queue %s: %w", name, err)
+	}
+	if _, err := q.Recover(ctx); err != nil {
+		return nil, fmt.Errorf("recover the queue %s: %w", name, err)
+	}
+	return q, nil
+}
+
+var errStopping = errors.New("stopping")
+
+// wait pauses a long poll, unless the process is to stop.
+func (l *Local) wait(ctx context.Context) error {
+	pause := time.NewTimer(pollEvery)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-l.stopping:
+		return errStopping
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Handler serves the API, with paths under /v1 and GET /healthz beside it.
+// baseURL is the address of the API as clients reach it.
+func (l *Local) Handler(baseURL string) http.Handler {
+	return root(httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), l.options.Log, l.options.Now)))
+}
+
+// Close ends the hold on the data.
+func (l *Local) Close() error { return l.store.Close() }

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"docent/shared/queue"
+)
+
+// ServeConfig says how Docent is served on one machine.
+type ServeConfig struct {
+	DataDir string
+	Addr    string       // HOST:PORT; port 0 takes a free one
+	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
+	Demo    bool         // make a demo team with a sample collection when there is no team yet
+	Out     io.Writer    // takes what a person reads: the address, the demo's keys
+	Log     *slog.Logger // takes one line a request and a batch
+}
+
+// Bounds of the server. Documents of 10 MB may come over slow lines; a reply may
+// wait for an answer.
+const (
+	headerTimeout  = 10 * time.Second
+	requestTimeout = 2 * time.Minute
+	replyTimeout   = 3 * time.Minute
+	idleTimeout    = 2 * time.Minute
+	headerBytes    = 64 << 10
+	drainTime      = 8 * time.Second // of requests and work in hand when the process is to stop
+	answerWorkers  = 4
+	indexWorkers   = 2
+)
+
+// Serve runs the whole of Docent until ctx ends, then drains within 10 seconds.
+func Serve(ctx context.Context, c ServeConfig) error {
+	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen: %w", err), l.Close())
+	}
+	address := "http://" + listener.Addr().String()
+	if c.BaseURL == "" {
+		c.BaseURL = address + "/v1"
+	}
+	server := &http.Server{
+		Handler:           l.Handler(c.BaseURL),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: replyTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
+	}
+	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	var workers sync.WaitGroup
+	l.work(working, &workers, c.Log)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	if err = l.greet(ctx, c, address); err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
+	}
+	close(l.stopping)
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	stopWork()
+	if shut := server.Shutdown(draining); shut != nil {
+		c.Log.Warn("requests were cut off", "err", shut)
+		shut = server.Close()
+		err = errors.Join(err, shut)
+	}
+	workers.Wait()
+	return errors.Join(err, l.Close())
+}
+
+// work starts the workers and the sweeper; they end with ctx.
+func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Logger) {
+	options := queue.WorkOptions{Wait: 20 * time.Second, Grace: drainTime, Log: log}
+	for range answerWorkers {
+		workers.Go(func() { queue.Work(ctx, l.asked, l.answering.Batch, options) })
+	}
+	batches := options
+	batches.Batch = queue.MaxBatch
+	for range indexWorkers {
+		workers.Go(func() { queue.Work(ctx, l.changed, l.indexing.Batch, batches) })
+	}
+	workers.Go(func() {
+		every := time.NewTicker(sweepEvery)
+		defer every.Stop()
+		for {
+			l.sweep(ctx, log)
+			select {
+			case <-every.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// sweepEvery is how often what a crash left behind is looked for.
+const sweepEvery = time.Minute
+
+// sweep sends pending work again and removes what has expired.
+func (l *Local) sweep(ctx context.Context, log *slog.Logger) {
+	result, err := l.sweeper.Sweep(ctx)
+	if result.Sent+result.GivenUp > 0 {
+		log.InfoContext(ctx, "swept", "sent", result.Sent, "givenUp", result.GivenUp, "oldest", result.Oldest)
+	}
+	_, clean := l.index.Clean(ctx)
+	_, expired := l.store.Sweep(ctx)
+	if err = errors.Join(err, clean, expired); err != nil && ctx.Err() == nil {
+		log.ErrorContext(ctx, "sweep failed", "err", err)
+	}
+}
+
+// root serves the API under /v1 and, outside of it, whether it is ready.
+func root(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"status":"ok"}`)
+			return
+		}
+		if path, ok := strings.CutPrefix(r.URL.Path, "/v1"); ok && strings.HasPrefix(path+"/", "/") {
+			inner := *r.URL
+			inner.Path = path
+			inner.RawPath = strings.TrimPrefix(r.URL.RawPath, "/v1")
+			r = r.WithContext(r.Context())
+			r.URL = &inner
+			api.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": http.StatusNotFound, "code": "not-found",
+			"title": "Not found", "detail": "The API is under /v1."})
+	})
+}

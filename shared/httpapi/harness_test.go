@@ -1,0 +1,312 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"docent/shared/app"
+	"docent/shared/team"
+)
+
+const baseURL = "https://docent.test/v1"
+
+// api is the whole product on a temporary file, called as a client calls it.
+// Every request that its contract allows, and every reply, is checked against
+// the OpenAPI document.
+type api struct {
+	t       *testing.T
+	local   *app.Local
+	handler http.Handler
+	clock   *clock
+	log     *syncBuffer
+}
+
+// clock is a time that tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func newAPI(t *testing.T) *api {
+	t.Helper()
+	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}}
+	var err error
+	a.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{
+		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.local.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a.handler = a.local.Handler(baseURL)
+	return a
+}
+
+// tenant is a team with its keys.
+type tenant struct {
+	team.Team
+	admin       team.User
+	key         string // team key
+	pat         string // personal key of admin
+	keyID, scim string
+}
+
+func (a *api) newTenant(name string) tenant {
+	a.t.Helper()
+	t, admin, err := a.local.Teams.CreateTeam(a.t.Context(), name, "admin@"+name+".test")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	x := tenant{Team: t, admin: admin}
+	x.keyID, x.key = a.newKey(t.ID, team.NewKey{Kind: team.KindTeam, Name: "team"})
+	_, x.pat = a.newKey(t.ID, team.NewKey{Kind: team.KindPersonal, Name: "personal", UserID: admin.ID})
+	_, x.scim = a.newKey(t.ID, team.NewKey{Kind: team.KindSCIM, Name: "scim"})
+	return x
+}
+
+func (a *api) newKey(teamID string, k team.NewKey) (id, secret string) {
+	a.t.Helper()
+	key, secret, err := a.local.Teams.CreateKey(a.t.Context(), teamID, k)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return key.ID, secret
+}
+
+// call is one request.
+type call struct {
+	method, path, key string
+	body              any // string or []byte as it is, anything else as JSON
+	header            map[string]string
+}
+
+// response is its reply.
+type response struct {
+	*http.Response
+	body []byte
+}
+
+func (a *api) do(c call) response {
+	a.t.Helper()
+	return a.doContext(a.t.Context(), c)
+}
+
+func (a *api) doContext(ctx context.Context, c call) response {
+	a.t.Helper()
+	var body []byte
+	switch b := c.body.(type) {
+	case nil:
+	case string:
+		body = []byte(b)
+	case []byte:
+		body = b
+	default:
+		var err error
+		if body, err = json.Marshal(b); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	r := httptest.NewRequestWithContext(ctx, c.method, "/v1"+c.path, bytes.NewReader(body))
+	if c.body == nil {
+		r.Body, r.ContentLength = http.NoBody, 0
+	} else {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	for name, value := range c.header {
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	sent := r.Clone(ctx)
+	a.handler.ServeHTTP(w, r)
+	reply := response{w.Result(), w.Body.Bytes()}
+	a.validate(sent, body, reply)
+	return reply
+}
+
+// validate holds request and reply against the OpenAPI document. Requests that
+// were refused may break it; what was accepted may not.
+func (a *api) validate(r *http.Request, body []byte, reply response) {
+	a.t.Helper()
+	if reply.Header.Get("X-Request-Id") == "" {
+		a.t.Errorf("%s %s: no X-Request-Id", r.Method, r.URL)
+	}
+	if reply.StatusCode >= 400 {
+		a.isProblem(r, reply)
+	}
+	route, params, err := router().FindRoute(r)
+	if err != nil || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+		return // unknown paths and methods are not in the document
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true}}
+	if reply.StatusCode < 400 && r.Header.Get("Content-Encoding") == "" {
+		if err := openapi3filter.ValidateRequest(r.Context(), input); err != nil {
+			a.t.Errorf("%s %s was accepted, which the OpenAPI document does not allow: %v", r.Method, r.URL, err)
+		}
+	}
+	if reply.StatusCode == http.StatusNotModified {
+		return
+	}
+	output := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: reply.StatusCode, Header: reply.Header, Options: input.Options}
+	output.SetBodyBytes(reply.body)
+	if err := openapi3filter.ValidateResponse(r.Context(), output); err != nil {
+		a.t.Errorf("%s %s: reply %d is not in the OpenAPI document: %v", r.Method, r.URL, reply.StatusCode, err)
+	}
+}
+
+// isProblem checks the shape that every error has.
+func (a *api) isProblem(r *http.Request, reply response) {
+	a.t.Helper()
+	if r.Method == http.MethodHead {
+		return
+	}
+	var p struct {
+		Status                             int
+		Type, Title, Detail, Code, RequestID string
+	}
+	if err := json.Unmarshal(reply.body, &p); err != nil {
+		a.t.Errorf("%s %s: error %d is not JSON: %q", r.Method, r.URL, reply.StatusCode, reply.body)
+		return
+	}
+	if p.Status != reply.StatusCode || p.Code == "" || p.Title == "" || p.Type == "" || p.RequestID != reply.Header.Get("X-Request-Id") {
+		a.t.Errorf("%s %s: error %d has the shape %s", r.Method, r.URL, reply.StatusCode, reply.body)
+	}
+	if len(reply.body) > 4096 {
+		a.t.Errorf("%s %s: error of %d bytes", r.Method, r.URL, len(reply.body))
+	}
+}
+
+var router = sync.OnceValue(func() routers.Router {
+	text, err := app.OpenAPI()
+	if err != nil {
+		panic(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		panic(err)
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		panic(err)
+	}
+	r, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
+// want fails the test unless the reply has the status.
+func (r response) want(t *testing.T, status int) response {
+	t.Helper()
+	if r.StatusCode != status {
+		t.Fatalf("status %d, want %d: %s", r.StatusCode, status, r.body)
+	}
+	return r
+}
+
+// wantCode fails the test unless the reply is the problem.
+func (r response) wantCode(t *testing.T, status int, code string) response {
+	t.Helper()
+	r.want(t, status)
+	if got := r.text(t, "code"); got != code {
+		t.Fatalf("code %q, want %q: %s", got, code, r.body)
+	}
+	return r
+}
+
+// json decodes the reply.
+func (r response) json(t *testing.T, into any) {
+	t.Helper()
+	if err := json.Unmarshal(r.body, into); err != nil {
+		t.Fatalf("reply %q: %v", r.body, err)
+	}
+}
+
+// text is a member of the reply, a path such as "result.answer".
+func (r response) text(t *testing.T, path string) string {
+	t.Helper()
+	var value any
+	r.json(t, &value)
+	for name := range strings.SplitSeq(path, ".") {
+		object, ok := value.(map[string]any)
+		if !ok {
+			t.Fatalf("reply %s has no %s", r.body, path)
+		}
+		value = object[name]
+	}
+	text, ok := value.(string)
+	if !ok {
+		t.Fatalf("%s of %s is no string", path, r.body)
+	}
+	return text
+}
+
+// drain does all waiting work.
+func (a *api) drain() {
+	a.t.Helper()
+	if err := a.local.Drain(a.t.Context()); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *api) newCollection(key, name string) string {
+	a.t.Helper()
+	return a.do(call{"POST", "/collections", key, map[string]any{"name": name, "description": "About " + name}, nil}).
+		want(a.t, 201).text(a.t, "id")
+}
+
+func (a *api) putDocument(key, collection, uri, title, body string) string {
+	a.t.Helper()
+	return a.do(call{"PUT", "/documents", key,
+		map[string]any{"collectionId": collection, "uri": uri, "title": title, "body": body}, nil}).want(a.t, 200).text(a.t, "id")
+}

@@ -77,6 +77,15 @@ func (s *Service) Sources(ctx context.Context, teamID string) ([]string, error) 
 	return ids, nil
 }
 
+// Exists tells whether id is a collection of the team.
+func (s *Service) Exists(ctx context.Context, teamID, id string) (bool, error) {
+	_, err := s.Get(ctx, teamID, id)
+	if apierr.IsCode(err, apierr.CodeNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Update applies change and returns the collection. match refuses versions that
 // the caller did not expect; a change that changes nothing writes nothing.
 func (s *Service) Update(ctx context.Context, teamID, id string, change Change, match func(version int64) error) (Collection, error) {

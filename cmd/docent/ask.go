@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/cmd/docent/internal/client"
+)
+
+type askCmd struct {
+	Question string `arg:"" help:"The question, 1 to 10000 characters."`
+	serverFlags
+	ID      string        `name:"id" placeholder:"UUID" help:"Id of the question (default: a new one). Asking again with the same id costs nothing."`
+	Timeout time.Duration `default:"2m" placeholder:"TIME" help:"How long to wait for the answer (default ${default})."`
+	JSON    bool          `name:"json" help:"Print the answer as the API's JSON object."`
+}
+
+// Help is the long help of docent ask.
+func (c *askCmd) Help() string {
+	return `The exit status is 1 when the question failed or was not answered in time; it is then still being answered, and the same question with the --id that is shown waits on.
+
+Examples:
+
+    export DOCENT_API_KEY=docent_team_...
+    docent ask "How many questions may a team ask per day?"
+    docent ask --json "How do I revoke a key?" | jq -r .result.answer`
+}
+
+// Validate checks what the flags' types can not.
+func (c *askCmd) Validate() error {
+	if strings.TrimSpace(c.Question) == "" {
+		return errors.New("the question is empty")
+	}
+	if c.Timeout <= 0 {
+		return errors.New("--timeout must be more than 0")
+	}
+	if c.ID == "" {
+		return nil
+	}
+	id, err := uuid.Parse(c.ID)
+	if err != nil || len(c.ID) != 36 {
+		return errors.New("--id must be a UUID")
+	}
+	c.ID = id.String()
+	return nil
+}
+
+// Run asks, waits and prints.
+func (c *askCmd) Run(ctx context.Context, con *console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.ID == "" {
+		c.ID = uuid.NewString()
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	err = api.Ask(limited, c.ID, c.Question)
+	var answer client.Answer
+	if err == nil {
+		answer, err = api.Await(limited, c.ID)
+	}
+	if limited.Err() != nil && err != nil {
+		why := fmt.Sprintf("no answer within %s", c.Timeout)
+		if ctx.Err() != nil {
+			why = "stopped"
+		}
+		return fmt.Errorf("%s; ask the same question with --id %s to wait on", why, c.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return c.show(con, answer)
+}
+
+func (c *askCmd) show(con *console, a client.Answer) error {
+	if c.JSON {
+		if err := printJSON(con.out, a.Raw); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.State == client.StateFailed && a.Error != nil:
+		return fmt.Errorf("the question failed: %s (%s)", client.Printable(a.Error.Detail), client.Printable(a.Error.Code))
+	case a.State != client.StateComplete || a.Result == nil:
+		return fmt.Errorf("the question ended in the state %q without an answer", a.State)
+	case c.JSON:
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", strings.TrimRight(a.Result.Answer, "\n"))
+	for i, r := range a.Result.References {
+		if i == 0 {
+			b.WriteString("\nReferences:\n")
+		}
+		if r.Title == "" {
+			fmt.Fprintf(&b, "%d. %s\n", i+1, r.HTMLURL)
+		} else {
+			fmt.Fprintf(&b, "%d. %s: %s\n", i+1, r.Title, r.HTMLURL)
+		}
+	}
+	// What documents say must not steer the terminal.
+	return printf(con.out, "%s", client.Printable(b.String()))
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"docent/cmd/docent/internal/client"
+)
+
+// The exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// commands is the command tree.
+type commands struct {
+	Serve   serveCmd   `cmd:"" group:"server" help:"Run the server until it is interrupted."`
+	Openapi openapiCmd `cmd:"" group:"server" help:"Print the OpenAPI document of the API as YAML."`
+	Team    struct {
+		Create teamCreateCmd `cmd:"" help:"Create a team with its first admin, and print the admin's key."`
+	} `cmd:"" group:"data" help:"Teams, in the data folder of this machine."`
+	Key struct {
+		Create keyCreateCmd `cmd:"" help:"Create an API key and print it, this once."`
+		List   keyListCmd   `cmd:"" help:"List a team's API keys."`
+		Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key."`
+	} `cmd:"" group:"data" help:"API keys, in the data folder of this machine."`
+	Put     putCmd     `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
+	Ask     askCmd     `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
+	Version versionCmd `cmd:"" group:"server" help:"Print the version."`
+}
+
+// console is where a command writes, and its clock.
+type console struct {
+	out, err io.Writer
+	now      func() time.Time
+}
+
+// errReported ends a command with a failure that its output has told already.
+var errReported = errors.New("reported")
+
+// run is the program: it parses args, runs the command until ctx ends, and
+// returns the exit status.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	done := false // by a flag such as --help
+	parser, err := kong.New(&commands{},
+		kong.Name("docent"),
+		kong.Description("Docent answers questions from a team's own documents and says where each answer comes from."),
+		kong.Writers(out, errOut),
+		kong.Exit(func(int) { done = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "server", Title: "The server:"},
+			{Key: "data", Title: "Teams and keys (with --data, while no server runs on it):"},
+			{Key: "client", Title: "Using a server:"},
+		}),
+		kong.Vars{"server": client.DefaultServer},
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(&console{out: out, err: errOut, now: time.Now}),
+	)
+	if err != nil {
+		panic(err) // the command tree itself is wrong
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	chosen, err := parser.Parse(args)
+	if done {
+		return exitOK
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(errOut, "docent: %v\nRun \"docent --help\" for help.\n", err)
+		return exitUsage
+	}
+	err = chosen.Run()
+	switch {
+	case err == nil:
+		return exitOK
+	case !errors.Is(err, errReported):
+		_, _ = fmt.Fprintf(errOut, "docent: %s\n", explain(err, time.Now()))
+	}
+	return exitFailed
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"docent/cmd/docent/internal/apitest"
+)
+
+// docent runs the program and returns its exit status and both outputs.
+func docent(t *testing.T, args ...string) (status int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	status = run(t.Context(), args, &o, &e)
+	return status, o.String(), e.String()
+}
+
+func TestHelpAndMistakes(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		args   string
+		status int
+		out    string // somewhere in the output
+		err    string // somewhere in the errors
+	}{
+		{"nothing", "", 0, "Using a server:", ""},
+		{"help", "--help", 0, "key revoke", ""},
+		{"help of a command with examples", "put --help", 0, "docent put --collection-name handbook docs", ""},
+		{"help of serve", "serve --help", 0, "docent serve --data /var/lib/docent", ""},
+		{"version", "version", 0, "docent ", ""},
+		{"unknown command", "frobnicate", 2, "", "unexpected argument frobnicate"},
+		{"put without a collection", "put --key k docs", 2, "", "--collection"},
+		{"put with two collections", "put --key k --collection a --collection-name b docs", 2, "", "can't be used together"},
+		{"put without a path", "put --key k --collection a", 2, "", "<path>"},
+		{"too parallel", "put --key k --collection a --parallel 65 docs", 2, "", "--parallel must be 1 to 64"},
+		{"long name", "put --key k --collection-name " + strings.Repeat("x", 33) + " docs", 2, "", "1 to 32 characters"},
+		{"id that is none", "ask --key k --id 7 why", 2, "", "--id must be a UUID"},
+		{"no key", "ask --key= why", 1, "", "DOCENT_API_KEY"},
+		{"bad server", "ask --key k --server docent why", 1, "", "not an http or https URL"},
+		{"unknown kind", "key create --team t --kind root --name n", 2, "", "--kind must be one of"},
+		{"personal key of nobody", "key create --team t --kind personal --name n", 2, "", "--user goes with --kind personal"},
+		{"team key of a user", "key create --team t --kind team --user ada --name n", 2, "", "--user goes with --kind personal"},
+		{"bad expiry", "key create --team t --kind team --name n --expires soon", 2, "", "days or hours"},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			status, out, errOut := docent(t, strings.Fields(tc.args)...)
+			if status != tc.status || !strings.Contains(out, tc.out) || !strings.Contains(errOut, tc.err) {
+				t.Fatalf("status %d, want %d\noutput %s\nerrors %s", status, tc.status, out, errOut)
+			}
+		})
+	}
+}
+
+func TestHelpDoesNotShowTheKey(t *testing.T) {
+	t.Setenv("DOCENT_API_KEY", "docent_team_hidden")
+	for _, command := range []string{"ask", "put"} {
+		if _, out, errOut := docent(t, command, "--help"); strings.Contains(out+errOut, "hidden") {
+			t.Fatalf("the help of %s shows the key", command)
+		}
+	}
+}
+
+func TestPutAndItsExitStatus(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir()) // of the cache where XDG is not known
+	api := apitest.New(t)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.md", "# A\n")
+	put := func(more ...string) (int, string, string) {
+		return docent(t, append([]string{"put", "--server", api.URL, "--key", apitest.Key, "--collection-name", "wiki", dir}, more...)...)
+	}
+	if status, out, errOut := put(); status != 0 || !strings.HasPrefix(out, "1 put, 0 unchanged, 0 skipped, 0 failed in ") || errOut != "" {
+		t.Fatalf("status %d, output %q, errors %q", status, out, errOut)
+	}
+	write("b.md", "caf\xe9")
+	status, out, _ := put("--json")
+	var sum struct{ Put, Unchanged, Failed int }
+	if err := json.Unmarshal([]byte(out), &sum); err != nil || status != 1 || sum.Unchanged != 1 || sum.Failed != 1 {
+		t.Fatalf("status %d, output %s, %v", status, out, err)
+	}
+	if status, out, errOut := put("--key", "wrong"); status != 1 || out != "" || !strings.Contains(errOut, "Check --key") {
+		t.Fatalf("status %d, output %q, errors %q", status, out, errOut)
+	}
+}

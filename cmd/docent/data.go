@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"docent/shared/app"
+)
+
+// dataFlags say which data a command works on.
+type dataFlags struct {
+	Data string `default:"data" type:"path" placeholder:"DIR" help:"The data folder (default ./data)."`
+}
+
+// with runs do on the data, which no other process may hold meanwhile.
+func (f dataFlags) with(ctx context.Context, do func(*app.Local) error) error {
+	local, err := app.OpenLocal(ctx, f.Data, app.LocalOptions{})
+	if err != nil {
+		return inUse(err, f.Data)
+	}
+	return errors.Join(do(local), local.Close())
+}
+
+// withExisting is with for commands that make no sense on an empty folder, so
+// that a mistyped one is not created.
+func (f dataFlags) withExisting(ctx context.Context, do func(*app.Local) error) error {
+	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no data folder %s; docent serve and docent team create make one", f.Data)
+	}
+	return f.with(ctx, do)
+}
+
+// inUse says how to go on when another process holds the data. A running server
+// takes no commands beside its API, which has no operations for teams and keys yet.
+func inUse(err error, dir string) error {
+	if !errors.Is(err, app.ErrInUse) {
+		return err
+	}
+	return fmt.Errorf("another process, probably docent serve, holds the data in %s; "+
+		"stop it, run this again, and start it after", dir)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"docent/shared/app"
+	"docent/shared/team"
+)
+
+func decodeJSON(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+}
+
+// madeKey is the JSON of docent key create.
+type madeKey struct{ ID, Kind, Name, Secret string }
+
+func TestTeamsAndKeys(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	must := func(args ...string) string {
+		t.Helper()
+		status, out, errOut := docent(t, append(args, "--data", dir, "--json")...)
+		if status != 0 {
+			t.Fatalf("%v: status %d, %s", args, status, errOut)
+		}
+		return out
+	}
+	var made madeTeam
+	decodeJSON(t, must("team", "create", "--name", "Platform", "--admin", "ada@example.com"), &made)
+	if made.Team.Name != "Platform" || made.User.UserName != "ada@example.com" || made.Key.Kind != "personal" {
+		t.Fatalf("made %+v", made)
+	}
+	var bot, laptop madeKey
+	decodeJSON(t, must("key", "create", "--team", made.Team.ID, "--kind", "team", "--name", "bot", "--expires", "90d"), &bot)
+	decodeJSON(t, must("key", "create", "--team", made.Team.ID, "--kind", "personal", "--user", "ADA@example.com", "--name", "laptop"), &laptop)
+	for _, k := range []struct{ id, kind, secret string }{
+		{made.Key.ID, "personal", made.Key.Secret}, {bot.ID, "team", bot.Secret}, {laptop.ID, "personal", laptop.Secret},
+	} {
+		kind, id, _, ok := team.ParseKey(k.secret)
+		if !ok || id != k.id || string(kind) != k.kind {
+			t.Fatalf("key %q is of kind %q and id %q, want %q and %q", k.secret, kind, id, k.kind, k.id)
+		}
+	}
+	var keys []team.APIKey
+	list := must("key", "list", "--team", made.Team.ID)
+	decodeJSON(t, list, &keys)
+	if len(keys) != 3 || strings.Contains(list, bot.Secret) {
+		t.Fatalf("listed %s", list)
+	}
+	must("key", "revoke", "--team", made.Team.ID, bot.ID)
+	decodeJSON(t, must("key", "list", "--team", made.Team.ID), &keys)
+	if len(keys) != 2 {
+		t.Fatalf("%d keys are left, want 2", len(keys))
+	}
+
+	refusals := []struct{ name, args, want string }{
+		{"revoked twice", "key revoke " + bot.ID + " --team " + made.Team.ID, "There is no such API key."},
+		{"keys of an unknown team", "key list --team nowhere", "There is no such team."},
+		{"key of an unknown user", "key create --kind personal --user bob --name n --team " + made.Team.ID, "There is no such user."},
+		{"key for an unknown collection", "key create --kind team --name n --data-source nowhere --team " + made.Team.ID, "/dataSourceIds/0"},
+		{"expired at once", "key create --kind team --name n --expires 2020-01-01 --team " + made.Team.ID, "/expiresAt"},
+	}
+	for _, tc := range refusals {
+		status, out, errOut := docent(t, append(strings.Fields(tc.args), "--data", dir)...)
+		if status != 1 || out != "" || !strings.Contains(errOut, tc.want) {
+			t.Errorf("%s: status %d, output %q, errors %q", tc.name, status, out, errOut)
+		}
+	}
+
+	status, out, _ := docent(t, "key", "list", "--team", made.Team.ID, "--data", dir)
+	if status != 0 || !strings.Contains(out, "laptop") || !strings.Contains(out, "never") {
+		t.Fatalf("status %d, table %s", status, out)
+	}
+}
+
+func TestDataThatIsInUseOrMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	held, err := app.OpenLocal(t.Context(), dir, app.LocalOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := held.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, args := range []string{"team create --name n --admin a", "key list --team t", "serve --addr 127.0.0.1:0"} {
+		status, _, errOut := docent(t, append(strings.Fields(args), "--data", dir)...)
+		if status != 1 || !strings.Contains(errOut, "stop it, run this again") {
+			t.Errorf("%s: status %d, errors %q", args, status, errOut)
+		}
+	}
+	missing := filepath.Join(dir, "typo")
+	status, _, errOut := docent(t, "key", "list", "--team", "t", "--data", missing)
+	if _, err := os.Stat(missing); status != 1 || !strings.Contains(errOut, "there is no data folder") || err == nil {
+		t.Fatalf("status %d, errors %q, folder %v", status, errOut, err)
+	}
+}

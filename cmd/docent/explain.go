@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"docent/cmd/docent/internal/client"
+	"docent/shared/apierr"
+)
+
+// explain is err for a reader: a refusal by its detail, and what to do about a
+// key that does not work or an allowance that is spent.
+func explain(err error, now time.Time) string {
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusUnauthorized:
+			return err.Error() + "\nCheck --key or DOCENT_API_KEY."
+		case http.StatusTooManyRequests:
+			if hint := resets(refused, now); hint != "" {
+				return err.Error() + "\n" + hint
+			}
+		}
+		return err.Error()
+	}
+	var rule *apierr.Error
+	if errors.As(err, &rule) && rule.Kind != apierr.Internal {
+		known := []string{rule.Code}
+		for _, f := range rule.Fields {
+			known = append(known, f.Pointer)
+		}
+		return fmt.Sprintf("%s (%s)", rule.Detail, strings.Join(known, ", "))
+	}
+	return err.Error()
+}
+
+// resets says when a spent allowance is there again; "" when the server did not.
+func resets(e *client.Error, now time.Time) string {
+	at, in := e.ResetsAt, e.RetryAfter
+	switch {
+	case at.IsZero() && in == 0:
+		return ""
+	case at.IsZero():
+		at = now.Add(in)
+	default:
+		in = at.Sub(now)
+	}
+	if in <= 0 {
+		return "The day has just been reset; try again."
+	}
+	in = in.Round(time.Minute)
+	return fmt.Sprintf("The day resets at %s, in %d h %d min.",
+		at.UTC().Format("2006-01-02 15:04 UTC"), int(in.Hours()), int(in.Minutes())%60)
+}

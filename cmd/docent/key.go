@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"docent/cmd/docent/internal/client"
+	"docent/shared/app"
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+type teamFlag struct {
+	Team string `required:"" placeholder:"ID" help:"The team."`
+}
+
+type keyCreateCmd struct {
+	dataFlags
+	teamFlag
+	Kind       string   `required:"" enum:"team,personal,scim" placeholder:"KIND" help:"What the key may do: team, personal or scim."`
+	Name       string   `required:"" placeholder:"NAME" help:"Name of the key, 1 to 100 characters."`
+	User       string   `placeholder:"USERNAME" help:"The user of a personal key."`
+	DataSource []string `placeholder:"ID" sep:"none" help:"Limit the key to this data source, such as a collection; may be repeated."`
+	Expires    expiry   `placeholder:"TIME" help:"When it expires: after days or hours (90d, 12h), or at a date or RFC 3339 time (default: never)."`
+	JSON       bool     `name:"json" help:"Print JSON with the id, kind, name and secret."`
+}
+
+// Help is the long help of docent key create.
+func (c *keyCreateCmd) Help() string {
+	return `Examples:
+
+    docent key create --team ID --kind team --name "Support bot" --expires 90d
+    docent key create --team ID --kind personal --user ada@example.com --name laptop
+    docent key create --team ID --kind team --data-source COLLECTION --name "Handbook only" --json`
+}
+
+// Validate checks what the flags' types can not.
+func (c *keyCreateCmd) Validate() error {
+	if (c.Kind == string(team.KindPersonal)) != (c.User != "") {
+		return errors.New("--user goes with --kind personal, and only with it")
+	}
+	return nil
+}
+
+// Run creates the key.
+func (c *keyCreateCmd) Run(ctx context.Context, con *console) error {
+	return c.withExisting(ctx, func(local *app.Local) error {
+		wanted := team.NewKey{Kind: team.Kind(c.Kind), Name: c.Name, DataSourceIDs: c.DataSource}
+		if at, ok := c.Expires.from(con.now()); ok {
+			wanted.ExpiresAt = &at
+		}
+		if c.User != "" {
+			u, err := local.Teams.UserByName(ctx, c.Team, c.User)
+			if err != nil {
+				return err
+			}
+			wanted.UserID = u.ID
+		}
+		k, secret, err := local.Teams.CreateKey(ctx, c.Team, wanted)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(con.out, struct {
+				ID     string `json:"id"`
+				Kind   string `json:"kind"`
+				Name   string `json:"name"`
+				Secret string `json:"secret"`
+			}{k.ID, string(k.Kind), k.Name, secret})
+		}
+		return printf(con.out, "Key %s, shown this once:\n%s\n", k.ID, secret)
+	})
+}
+
+type keyListCmd struct {
+	dataFlags
+	teamFlag
+	JSON bool `name:"json" help:"Print JSON: the API's key objects, newest first."`
+}
+
+// Run lists the keys.
+func (c *keyListCmd) Run(ctx context.Context, con *console) error {
+	return c.withExisting(ctx, func(local *app.Local) error {
+		if _, err := local.Teams.Team(ctx, c.Team); err != nil {
+			return err
+		}
+		keys := []team.APIKey{}
+		for w := (table.Window{Limit: 200}); ; {
+			page, err := local.Teams.Keys(ctx, c.Team, w)
+			if err != nil {
+				return err
+			}
+			for _, e := range page.Entries {
+				keys = append(keys, e.Value)
+			}
+			if !page.Next {
+				break
+			}
+			w.After = page.Last
+		}
+		if c.JSON {
+			return printJSON(con.out, keys)
+		}
+		return printKeys(con, keys)
+	})
+}
+
+func printKeys(con *console, keys []team.APIKey) error {
+	if len(keys) == 0 {
+		return printf(con.out, "The team has no keys.\n")
+	}
+	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	rows := [][]string{{"ID", "KIND", "NAME", "CREATED", "EXPIRES", "LAST USED"}}
+	for _, k := range keys {
+		rows = append(rows, []string{
+			k.ID, string(k.Kind), client.Printable(k.Name), date(&k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt),
+		})
+	}
+	for _, row := range rows {
+		if err := printf(w, "%s\n", strings.Join(row, "\t")); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func date(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+type keyRevokeCmd struct {
+	dataFlags
+	teamFlag
+	ID   string `arg:"" help:"The key's id, as docent key list shows it."`
+	JSON bool   `name:"json" help:"Print JSON with the id."`
+}
+
+// Run revokes the key.
+func (c *keyRevokeCmd) Run(ctx context.Context, con *console) error {
+	return c.withExisting(ctx, func(local *app.Local) error {
+		if err := local.Teams.RevokeKey(ctx, c.Team, c.ID); err != nil {
+			return fmt.Errorf("revoke the key: %w", err)
+		}
+		if c.JSON {
+			return printJSON(con.out, map[string]string{"id": c.ID})
+		}
+		return printf(con.out, "Key %s is revoked.\n", c.ID)
+	})
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"docent/cmd/docent/internal/client"
+	"docent/cmd/docent/internal/put"
+)
+
+// The bounds of --parallel.
+const maxParallel = 64
+
+// serverFlags say which server to call, and as whom.
+type serverFlags struct {
+	Server string `env:"DOCENT_SERVER" default:"${server}" placeholder:"URL" help:"Address of the API (default ${default})."`
+	Key    string `env:"DOCENT_API_KEY" placeholder:"KEY" help:"API key."`
+}
+
+func (f serverFlags) client() (*client.Client, error) {
+	return client.New(f.Server, f.Key, versionText())
+}
+
+type putCmd struct {
+	Paths          []string `arg:"" name:"path" help:"Files and folders."`
+	Collection     string   `placeholder:"ID" xor:"collection" required:"" help:"The collection, by its id."`
+	CollectionName string   `placeholder:"NAME" xor:"collection" required:"" help:"The collection, by its name; it is created if no collection has it."`
+	Description    string   `placeholder:"TEXT" help:"Description for a collection that is created."`
+	serverFlags
+	BaseURI  string `name:"base-uri" placeholder:"URI" help:"A file's URI is this and its path below the given folder (default: the file: URI of its absolute path)."`
+	Parallel int    `default:"8" placeholder:"N" help:"Files sent at a time, 1 to 64 (default ${default})."`
+	Delete   bool   `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Asks nothing."`
+	DryRun   bool   `help:"Show what would be done, and do nothing."`
+	Force    bool   `help:"Send also what has not changed."`
+	JSON     bool   `name:"json" help:"Print the summary as JSON."`
+}
+
+// Help is the long help of docent put.
+func (c *putCmd) Help() string {
+	return `Folders are walked for Markdown (.md .markdown .mdx), text (.txt .text .rst) and HTML (.html .htm). Hidden files and folders and node_modules are left out below them. Symbolic links are followed; each file is put once, and loops end. HTML is converted to Markdown without scripts, navigation and forms. Text is UTF-8, or UTF-16 with a byte order mark; a file over 10 MB or in another encoding is counted as failed, and the rest goes on.
+
+The title of a document is its first level-1 heading, the title of its front matter or its HTML title, else its file's name.
+
+What has not changed since the last run is not sent again. That is remembered in docent's folder of the user's cache, and believed only while the server still lists the document as it was put. After an interruption, run the same command again to go on.
+
+The exit status is 1 when anything failed.
+
+Examples:
+
+    export DOCENT_API_KEY=docent_team_...
+    docent put --collection-name handbook docs
+    docent put --collection-name handbook --base-uri https://wiki.example/ --delete docs
+    docent put --collection ID --dry-run notes README.md`
+}
+
+// Validate checks what the flags' types can not.
+func (c *putCmd) Validate() error {
+	if c.Parallel < 1 || c.Parallel > maxParallel {
+		return fmt.Errorf("--parallel must be 1 to %d", maxParallel)
+	}
+	if utf8.RuneCountInString(c.CollectionName) > 32 {
+		return errors.New("--collection-name must have 1 to 32 characters")
+	}
+	if utf8.RuneCountInString(c.Description) > 4096 {
+		return errors.New("--description must have at most 4096 characters")
+	}
+	return nil
+}
+
+// Run puts the files.
+func (c *putCmd) Run(ctx context.Context, con *console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	config := put.Config{
+		Client: api, CollectionID: c.Collection, CollectionName: c.CollectionName, Description: c.Description,
+		Paths: c.Paths, BaseURI: c.BaseURI, Parallel: c.Parallel,
+		DryRun: c.DryRun, Delete: c.Delete, Force: c.Force,
+		Warn: func(s string) { _ = printf(con.err, "docent: %s\n", s) },
+		Now:  con.now,
+	}
+	if config.Description == "" {
+		config.Description = fmt.Sprintf("Documents of %s.", c.CollectionName)
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		config.StateDir = filepath.Join(cache, "docent")
+	} else {
+		config.Warn(fmt.Sprintf("everything is sent, and again next time, since nothing can be remembered: %v", err))
+	}
+	end := func() {}
+	if isTerminal(con.err) {
+		config.Progress, end = put.Bar(con.err)
+	} else {
+		config.Progress = put.Lines(con.err, con.now)
+	}
+	sum, err := put.Run(ctx, config)
+	end()
+	return c.report(con, sum, err)
+}
+
+// report prints the summary, unless nothing was begun, and turns failures into
+// the exit status.
+func (c *putCmd) report(con *console, sum put.Summary, err error) error {
+	if err != nil && sum.Put+sum.Unchanged+sum.Failed+sum.Deleted == 0 {
+		return err
+	}
+	var printErr error
+	if c.JSON {
+		printErr = printJSON(con.out, sum)
+	} else {
+		printErr = sum.Print(con.out)
+	}
+	switch {
+	case err != nil:
+		return err
+	case printErr != nil:
+		return fmt.Errorf("print the summary: %w", printErr)
+	case sum.Failed > 0:
+		return errReported
+	}
+	return nil
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"docent/shared/app"
+	"docent/shared/team"
+)
+
+type teamCreateCmd struct {
+	dataFlags
+	Name  string `required:"" placeholder:"NAME" help:"Name of the team, 1 to 100 characters."`
+	Admin string `required:"" placeholder:"USERNAME" help:"User name of its first user, an admin."`
+	JSON  bool   `name:"json" help:"Print JSON: the team, the user, and the user's personal key with its secret."`
+}
+
+// Help is the long help of docent team create.
+func (c *teamCreateCmd) Help() string {
+	return `Examples:
+
+    docent team create --name "Platform" --admin ada@example.com
+    docent team create --data /var/lib/docent --name Platform --admin ada@example.com --json`
+}
+
+// madeTeam is the JSON of docent team create.
+type madeTeam struct {
+	Team struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"team"`
+	User struct {
+		ID       string `json:"id"`
+		UserName string `json:"userName"`
+	} `json:"user"`
+	Key struct {
+		ID     string `json:"id"`
+		Kind   string `json:"kind"`
+		Secret string `json:"secret"` // the whole key
+	} `json:"key"`
+}
+
+// Run creates the team.
+func (c *teamCreateCmd) Run(ctx context.Context, con *console) error {
+	return c.with(ctx, func(local *app.Local) error {
+		t, u, err := local.Teams.CreateTeam(ctx, c.Name, c.Admin)
+		if err != nil {
+			return err
+		}
+		k, secret, err := local.Teams.CreateKey(ctx, t.ID, team.NewKey{
+			Kind: team.KindPersonal, Name: "First admin key", UserID: u.ID,
+		})
+		if err != nil {
+			return fmt.Errorf("the team %s exists now, but not its admin's key; make it with: "+
+				"docent key create --team %s --kind personal --user %q --name NAME: %w", t.ID, t.ID, u.UserName, err)
+		}
+		var made madeTeam
+		made.Team.ID, made.Team.Name = t.ID, t.Name
+		made.User.ID, made.User.UserName = u.ID, u.UserName
+		made.Key.ID, made.Key.Kind, made.Key.Secret = k.ID, string(k.Kind), secret
+		if c.JSON {
+			return printJSON(con.out, made)
+		}
+		return printf(con.out, "Team %s: %s\nAdmin %s: %s\nPersonal key %s, shown this once:\n%s\n",
+			t.Name, t.ID, u.UserName, u.ID, k.ID, secret)
+	})
+}

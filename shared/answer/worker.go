@@ -20,6 +20,7 @@ const passagesForAnswer = 8
 type Worker struct {
 	*Service
 	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
+	Log    *slog.Logger
 }
 
 // Batch answers the questions of a batch. A question leaves Processing once, so
@@ -33,7 +34,7 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 		if err == nil {
 			continue
 		}
-		slog.ErrorContext(ctx, "answering failed", "message", m.ID, "team", work.TeamID, "question", work.ID,
+		w.Log.ErrorContext(ctx, "answering failed", "message", m.ID, "team", work.TeamID, "question", work.ID,
 			"receives", m.Receives, "requestId", work.RequestID, "err", err)
 		failed = append(failed, m.ID)
 		if m.Receives < queue.MaxReceives || work.ID == "" {
@@ -45,7 +46,7 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 		}
 		// The time for the work may be what ran out; recording it needs its own.
 		if err := w.fail(context.WithoutCancel(ctx), work, failure); err != nil {
-			slog.ErrorContext(ctx, "failure not recorded", "question", work.ID, "err", err)
+			w.Log.ErrorContext(ctx, "failure not recorded", "question", work.ID, "err", err)
 		}
 	}
 	return failed

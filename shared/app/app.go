@@ -62,8 +62,8 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		return s.collections.Exists(ctx, teamID, id)
 	}
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID}
-	s.indexing = &document.Worker{Service: s.documents, Index: s.index}
-	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search}
+	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: log}
+	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search, Log: log}
 	s.sweeper = &pending.Sweeper{Table: e.table, Now: now,
 		Queues:   map[string]queue.Queue{table.Answers: e.questions, table.Documents: e.documents},
 		GiveUp:   s.giveUp,

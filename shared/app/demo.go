@@ -50,8 +50,8 @@ Ask your first question:
 Or on the command line:
 
   export DOCENT_SERVER=%[1]s DOCENT_API_KEY=%[4]s
-  docent ask "What happens when I delete a collection?"
-`, c.BaseURL, c.DataDir, admin, teamWide, question)
+  %[6]s ask "What happens when I delete a collection?"
+`, c.BaseURL, c.DataDir, admin, teamWide, question, c.Program)
 	return err
 }
 

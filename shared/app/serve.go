@@ -20,6 +20,7 @@ import (
 type ServeConfig struct {
 	DataDir string
 	Addr    string       // HOST:PORT; port 0 takes a free one
+	Program string       // how a person calls this program, for examples
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
 	Demo    bool         // make a demo team with a sample collection when there is no team yet
 	Out     io.Writer    // takes what a person reads: the address, the demo's keys

@@ -26,17 +26,18 @@ type Index interface {
 type Worker struct {
 	*Service
 	Index Index
+	Log   *slog.Logger
 }
 
 // Batch does a batch of messages. It acts from the records as they are now, so
 // doing a message twice, late or out of order changes nothing.
 func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
 	fail := func(m queue.Message, work pending.Work, err error) {
-		slog.ErrorContext(ctx, "document work failed", "message", m.ID, "kind", work.Kind, "team", work.TeamID,
+		w.Log.ErrorContext(ctx, "document work failed", "message", m.ID, "kind", work.Kind, "team", work.TeamID,
 			"id", work.ID, "receives", m.Receives, "requestId", work.RequestID, "err", err)
 		if m.Receives >= queue.MaxReceives {
 			if err := w.GiveUp(ctx, work); err != nil {
-				slog.ErrorContext(ctx, "failure not recorded", "id", work.ID, "err", err)
+				w.Log.ErrorContext(ctx, "failure not recorded", "id", work.ID, "err", err)
 			}
 		}
 		failed = append(failed, m.ID)
@@ -71,7 +72,7 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 			continue
 		}
 		if _, err := w.Index.Merge(ctx, teamID); err != nil {
-			slog.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
+			w.Log.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
 		}
 	}
 	return failed

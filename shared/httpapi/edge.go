@@ -26,6 +26,7 @@ type request struct {
 	arrived  time.Time
 	quotas   []quota.State // reported in the reply's headers
 	cause    error         // of a 5xx, for the log
+	route    string        // the operation's method and path pattern; empty when there is none
 	bodyless bool          // the body was empty
 }
 
@@ -128,9 +129,8 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	handler, pattern := operations.Handler(r)
-	if pattern != "" {
-		_ = handler // ServeHTTP finds it again and sets the path values
+	if _, pattern := operations.Handler(r); pattern != "" {
+		requestFrom(r.Context()).route = pattern
 		operations.ServeHTTP(w, r)
 		return
 	}
@@ -167,8 +167,8 @@ func (m *mux) allowed(r *http.Request) string {
 func (s Services) log(r *http.Request, reply *reply, who team.Principal, cost table.Cost) {
 	level := slog.LevelInfo
 	attributes := []slog.Attr{
-		slog.String("requestId", reply.request.id), slog.String("method", r.Method), slog.String("route", r.Pattern),
-		slog.Int("status", reply.status), slog.Duration("duration", s.Now().Sub(reply.request.arrived)),
+		slog.String("requestId", reply.request.id), slog.String("method", r.Method), slog.String("route", reply.request.route),
+		slog.Int("status", reply.status), slog.Float64("ms", float64(s.Now().Sub(reply.request.arrived).Microseconds())/1000),
 		slog.String("team", who.TeamID), slog.String("key", who.KeyID), slog.Int("roundTrips", cost.RoundTrips),
 	}
 	if reply.request.cause != nil {

@@ -1,0 +1,266 @@
+package queue_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"docent/shared/queue"
+	"docent/shared/queue/local"
+	"docent/shared/table/bolt/bolttest"
+)
+
+// inBubble runs a case with a queue on a fake clock.
+func inBubble(t *testing.T, run func(t *testing.T, q *local.Queue)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q, err := local.Open(bolttest.OpenAt(t, time.Now, local.Table), "work", local.Options{Visibility: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, q)
+	})
+}
+
+func send(t *testing.T, q queue.Queue, bodies ...string) {
+	t.Helper()
+	for _, body := range bodies {
+		if err := q.Send(t.Context(), queue.Outgoing{Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func wantStats(t *testing.T, q *local.Queue, want local.Stats) {
+	t.Helper()
+	if got, err := q.Stats(t.Context()); err != nil || got != want {
+		t.Errorf("Stats = %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func logTo(b *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
+
+// faulty is a queue of which chosen calls fail.
+type faulty struct {
+	queue.Queue
+	receive, done, retry func() error
+}
+
+func (f faulty) Receive(ctx context.Context, limit int, wait time.Duration) ([]queue.Message, error) {
+	if err := f.receive(); err != nil {
+		return nil, err
+	}
+	return f.Queue.Receive(ctx, limit, wait)
+}
+
+func (f faulty) Done(ctx context.Context, messages ...queue.Message) error {
+	return errors.Join(f.done(), f.Queue.Done(ctx, messages...))
+}
+
+func (f faulty) Retry(ctx context.Context, delay time.Duration, messages ...queue.Message) error {
+	return errors.Join(f.retry(), f.Queue.Retry(ctx, delay, messages...))
+}
+
+var errBroken = errors.New("broken on purpose")
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	for receives, want := range map[int]time.Duration{
+		-1: time.Second, 0: time.Second, 1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second,
+		6: 32 * time.Second, 7: time.Minute, 100: time.Minute,
+	} {
+		if got := queue.Backoff(receives); got != want {
+			t.Errorf("Backoff(%d) = %s, want %s", receives, got, want)
+		}
+	}
+}
+
+func TestWorkBacksOffUntilTheMessageIsDead(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *local.Queue) {
+		send(t, q, "poison", "good")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		var log bytes.Buffer
+		var at []time.Duration
+		good := 0
+		queue.Work(ctx, q, func(_ context.Context, batch []queue.Message) (failed []string) {
+			for _, m := range batch {
+				if string(m.Body) == "poison" {
+					at = append(at, time.Since(began))
+					failed = append(failed, m.ID)
+				} else {
+					good++
+				}
+			}
+			return failed
+		}, queue.WorkOptions{Batch: 10, Log: logTo(&log)})
+		want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second}
+		if !slices.Equal(at, want) {
+			t.Errorf("handled at %v, want %v", at, want)
+		}
+		if good != 1 {
+			t.Errorf("the good message was handled %d times", good)
+		}
+		wantStats(t, q, local.Stats{Dead: 1})
+		if n := strings.Count(log.String(), "message failed"); n != queue.MaxReceives {
+			t.Errorf("%d failures logged, want %d:\n%s", n, queue.MaxReceives, &log)
+		}
+	})
+}
+
+func TestWorkFailsTheBatchOfAPanic(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *local.Queue) {
+		send(t, q, "a", "b", "c")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var log bytes.Buffer
+		var handled []string
+		queue.Work(ctx, q, func(_ context.Context, batch []queue.Message) []string {
+			for _, m := range batch {
+				handled = append(handled, string(m.Body))
+				batch[0] = queue.Message{} // the handler's own copy
+			}
+			if len(handled) == 3 {
+				panic("on purpose")
+			}
+			return nil
+		}, queue.WorkOptions{Batch: 10, Log: logTo(&log)})
+		if want := []string{"a", "b", "c", "a", "b", "c"}; !slices.Equal(handled, want) {
+			t.Errorf("handled %q, want %q", handled, want)
+		}
+		wantStats(t, q, local.Stats{})
+		if strings.Count(log.String(), "level=") != 1 || !strings.Contains(log.String(), "on purpose") {
+			t.Errorf("want the panic logged once:\n%s", &log)
+		}
+	})
+}
+
+func TestWorkSurvivesQueueErrors(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *local.Queue) {
+		send(t, q, "good", "bad")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		var tries []time.Duration
+		var log bytes.Buffer
+		f := faulty{
+			Queue: q,
+			receive: func() error {
+				if tries = append(tries, time.Since(began)); len(tries) <= 4 {
+					return errBroken
+				}
+				return nil
+			},
+			done:  func() error { return errBroken },
+			retry: func() error { return errBroken },
+		}
+		handled := 0
+		queue.Work(ctx, f, func(_ context.Context, batch []queue.Message) (failed []string) {
+			if handled++; string(batch[0].Body) == "bad" && batch[0].Receives == 1 {
+				failed = append(failed, batch[0].ID)
+			}
+			return failed
+		}, queue.WorkOptions{Log: logTo(&log)})
+		if want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second}; !slices.Equal(tries[:5], want) {
+			t.Errorf("tried at %v, want %v first", tries[:5], want)
+		}
+		if handled != 3 {
+			t.Errorf("handled %d times, want 3", handled)
+		}
+		for what, want := range map[string]int{"receive from queue": 4, "mark messages done": 2, "put messages back": 1, "message failed": 1} {
+			if n := strings.Count(log.String(), what); n != want {
+				t.Errorf("%q logged %d times, want %d", what, n, want)
+			}
+		}
+	})
+}
+
+func TestWorkFinishesTheBatchInHand(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *local.Queue) {
+		send(t, q, "in hand", "left")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		queue.Work(ctx, q, func(handling context.Context, _ []queue.Message) []string {
+			cancel()
+			select {
+			case <-time.After(9 * time.Second):
+			case <-handling.Done():
+				t.Error("the handler's context ended within the grace")
+			}
+			return nil
+		}, queue.WorkOptions{Grace: 10 * time.Second})
+		wantStats(t, q, local.Stats{Waiting: 1})
+	})
+}
+
+func TestWorkEndsTheHandlerAfterTheGrace(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *local.Queue) {
+		send(t, q, "endless")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		began := time.Now()
+		var log bytes.Buffer
+		queue.Work(ctx, q, func(handling context.Context, batch []queue.Message) []string {
+			cancel()
+			<-handling.Done()
+			return []string{batch[0].ID}
+		}, queue.WorkOptions{Grace: 10 * time.Second, Log: logTo(&log)})
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("ended after %s, want the grace of 10 s", took)
+		}
+		wantStats(t, q, local.Stats{Waiting: 1}) // put back at once, not after the visibility timeout
+	})
+}
+
+func TestWorkStopsWhileItWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *local.Queue) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		var log bytes.Buffer
+		queue.Work(ctx, q, func(context.Context, []queue.Message) []string {
+			t.Error("handled nothing")
+			return nil
+		}, queue.WorkOptions{Log: logTo(&log)})
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("ended after %s, want 5 s", took)
+		}
+		if log.Len() > 0 {
+			t.Errorf("the end was logged as a failure:\n%s", &log)
+		}
+	})
+}
+
+func TestAttempt(t *testing.T) {
+	t.Parallel()
+	batch := []queue.Message{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+	for name, c := range map[string]struct {
+		answer []string
+		failed []queue.Message
+		err    string
+	}{
+		"all done":        {nil, nil, ""},
+		"some failed":     {[]string{"c", "a", "c"}, []queue.Message{{ID: "a"}, {ID: "c"}}, ""},
+		"an unknown id":   {[]string{"a", "x"}, batch, `"x"`},
+		"an empty id":     {[]string{""}, batch, `""`},
+		"a panic instead": {[]string{"panic"}, batch, "panicked: really"},
+	} {
+		failed, err := queue.Attempt(t.Context(), func(context.Context, []queue.Message) []string {
+			if slices.Contains(c.answer, "panic") {
+				panic("really")
+			}
+			return c.answer
+		}, batch)
+		same := slices.EqualFunc(failed, c.failed, func(a, b queue.Message) bool { return a.ID == b.ID })
+		if !same || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: failed %v, %v", name, failed, err)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package pending_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/queue/local"
+	"docent/shared/table"
+	"docent/shared/table/bolt/bolttest"
+)
+
+var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func work(kind pending.Kind, id string, at time.Time) pending.Work {
+	w := pending.Work{Kind: kind, TeamID: "team", ID: id, Version: 7, At: at.UnixMilli()}
+	if kind == pending.RemoveDocument || kind == pending.RemoveChunks {
+		w.Old = &pending.Version{Version: 6}
+	}
+	return w
+}
+
+// room is a store with both queues and a sweeper, at a time that the test moves.
+type room struct {
+	*pending.Sweeper
+	store   table.Store
+	queues  map[string]*local.Queue
+	now     time.Time
+	givenUp []string
+}
+
+func newRoom(t *testing.T) *room {
+	r := &room{now: start}
+	now := func() time.Time { return r.now }
+	r.store = bolttest.OpenAt(t, now, local.Table)
+	r.queues = map[string]*local.Queue{}
+	r.Sweeper = &pending.Sweeper{Table: r.store, Now: now, Queues: map[string]queue.Queue{},
+		Patience: func(k pending.Kind) time.Duration {
+			if k == pending.AnswerQuestion {
+				return time.Hour
+			}
+			return 0
+		},
+		GiveUp: func(ctx context.Context, w pending.Work) error {
+			r.givenUp = append(r.givenUp, w.ID)
+			return r.store.Write(ctx, w.Kept())
+		}}
+	for _, name := range []string{table.Answers, table.Documents} {
+		q, err := local.Open(r.store, name, local.Options{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.queues[name], r.Queues[name] = q, q
+	}
+	return r
+}
+
+func (r *room) promise(t *testing.T, w pending.Work) {
+	t.Helper()
+	if err := r.store.Write(t.Context(), w.Promise()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sent receives and ends everything in the queues.
+func (r *room) sent(t *testing.T) (ids []string) {
+	t.Helper()
+	for _, q := range r.queues {
+		for {
+			batch, err := q.Receive(t.Context(), queue.MaxBatch, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(batch) == 0 {
+				break
+			}
+			for _, m := range batch {
+				w, err := pending.Decode(m.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, w.ID)
+			}
+			if err := q.Done(t.Context(), batch...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (r *room) sweep(t *testing.T) pending.Result {
+	t.Helper()
+	result, err := r.Sweep(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestPendingWorkIsSentAgainAfterAMinute(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	var want []string
+	for i := range 30 { // over all shards
+		id := fmt.Sprintf("%02d", i)
+		r.promise(t, work(pending.AnswerQuestion, id, start))
+		r.promise(t, work(pending.IndexDocument, "doc"+id, start))
+		want = append(want, id, "doc"+id)
+	}
+	slices.Sort(want)
+	r.now = start.Add(pending.Grace - time.Second)
+	if r.sweep(t); len(r.sent(t)) != 0 {
+		t.Fatal("sent before a minute had passed")
+	}
+	r.now = start.Add(pending.Grace + time.Millisecond)
+	if result := r.sweep(t); result.Sent != len(want) || result.Oldest < pending.Grace {
+		t.Errorf("result %+v", result)
+	}
+	if got := r.sent(t); !slices.Equal(got, want) {
+		t.Fatalf("sent %v, want %v", got, want)
+	}
+}
+
+// TestWorkIsSentLessAndLessOften: a long queue must not be filled with copies.
+func TestWorkIsSentLessAndLessOften(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.promise(t, work(pending.RemoveDocument, "doc", start))
+	var minutes []int
+	for minute := 1; minute <= 240; minute++ {
+		r.now = start.Add(time.Duration(minute)*time.Minute + time.Second)
+		if r.sweep(t); len(r.sent(t)) > 0 {
+			minutes = append(minutes, minute)
+		}
+	}
+	if want := []int{1, 2, 4, 8, 16, 32, 64, 124, 184}; !slices.Equal(minutes, want) {
+		t.Errorf("sent in minutes %v, want %v", minutes, want)
+	}
+}
+
+func TestKeptWorkIsNotSent(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	w := work(pending.AnswerQuestion, "a", start)
+	r.promise(t, w)
+	if err := r.store.Write(t.Context(), w.Kept()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.Write(t.Context(), w.Kept()); table.Failed(err) == nil {
+		t.Errorf("kept twice: %v", err)
+	}
+	r.now = start.Add(time.Hour)
+	if result := r.sweep(t); result != (pending.Result{}) {
+		t.Errorf("result %+v", result)
+	}
+}
+
+func TestImpatientWorkIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.promise(t, work(pending.AnswerQuestion, "question", start))
+	r.promise(t, work(pending.RemoveCollection, "collection", start))
+	r.now = start.Add(61 * time.Minute)
+	if result := r.sweep(t); result.GivenUp != 1 || result.Sent != 1 {
+		t.Errorf("result %+v", result)
+	}
+	if !slices.Equal(r.givenUp, []string{"question"}) {
+		t.Errorf("given up: %v", r.givenUp)
+	}
+	if got := r.sent(t); !slices.Equal(got, []string{"collection"}) {
+		t.Errorf("sent: %v", got)
+	}
+}
+
+// deafQueue refuses what is sent.
+type deafQueue struct{ queue.Queue }
+
+func (deafQueue) Send(context.Context, ...queue.Outgoing) error { return errors.New("no queue") }
+
+func TestOneDeadQueueDoesNotStopTheOther(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.promise(t, work(pending.AnswerQuestion, "question", start))
+	r.promise(t, work(pending.IndexDocument, "document", start))
+	r.Queues[table.Answers] = deafQueue{}
+	r.now = start.Add(2 * time.Minute)
+	if _, err := r.Sweep(t.Context()); err == nil {
+		t.Error("no error for the dead queue")
+	}
+	if got := r.sent(t); !slices.Equal(got, []string{"document"}) {
+		t.Errorf("sent: %v", got)
+	}
+	r.Queues[table.Answers] = r.queues[table.Answers]
+	if r.sweep(t); !slices.Equal(r.sent(t), []string{"question"}) {
+		t.Error("not sent once the queue is back")
+	}
+}
+
+func TestMessagesRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []pending.Kind{pending.AnswerQuestion, pending.IndexDocument, pending.RemoveDocument, pending.RemoveChunks, pending.RemoveCollection} {
+		w := work(kind, "id", start)
+		got, err := pending.Decode(w.Message())
+		if err != nil || got.Key() != w.Key() {
+			t.Errorf("%s: %+v, %v", kind, got, err)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"nothing": "", "no object": "[]", "an unknown kind": `{"kind":"x","teamId":"t","id":"i","at":1}`,
+		"an unknown member": `{"kind":"answer-question","teamId":"t","id":"i","at":1,"x":1}`,
+		"no team":           `{"kind":"answer-question","id":"i","at":1}`, "no id": `{"kind":"answer-question","teamId":"t","at":1}`,
+		"a time before 1970":          `{"kind":"answer-question","teamId":"t","id":"i","at":-1}`,
+		"removal of nothing":          `{"kind":"remove-document","teamId":"t","id":"i","at":1}`,
+		"what is far too long":        `{"kind":"answer-question","teamId":"` + string(make([]byte, 20<<10)) + `"}`,
+		"a version that is no number": `{"kind":"index-document","teamId":"t","id":"i","at":1,"version":"7"}`,
+	} {
+		if w, err := pending.Decode([]byte(body)); err == nil {
+			t.Errorf("%s was accepted: %+v", name, w)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(work(pending.RemoveDocument, "id", start).Message())
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		w, err := pending.Decode(body)
+		if err != nil {
+			return
+		}
+		again, err := pending.Decode(w.Message())
+		if err != nil || again.Key() != w.Key() {
+			t.Errorf("%+v became %+v, %v", w, again, err)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
 
 	"docent/shared/app"
 )
@@ -27,7 +28,7 @@ Examples:
 // Run serves until ctx ends.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	err := app.Serve(ctx, app.ServeConfig{
-		DataDir: c.Data, Addr: c.Addr, BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
+		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
 		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
 	})
 	return inUse(err, c.Data)

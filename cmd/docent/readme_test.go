@@ -1,0 +1,190 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestREADMECommands runs every command of the README in order, against the
+// program as it is built, on a new data folder. `make` lines are checked against
+// the Makefile's verbs, because running them here would run this test.
+func TestREADMECommands(t *testing.T) {
+	t.Parallel()
+	root := repositoryRoot(t)
+	work := t.TempDir()
+	binary := filepath.Join(work, "bin", "docent")
+	run(t, root, "go", "build", "-o", binary, "./cmd/docent")
+	for name, text := range map[string]string{
+		"docs/release.md": "# Releases\n\nThe release manager approves a release after the tests pass.\n",
+		"docs/lunch.txt":  "The canteen opens at noon.\n",
+	} {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address := freeAddress(t)
+	key, stop := serve(t, binary, work, address)
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	var script strings.Builder
+	fmt.Fprintf(&script, "set -eu -o pipefail\nexport DOCENT_SERVER=http://%s/v1 XDG_CACHE_HOME=%s/cache\n", address, work)
+	flush := func() {
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String())
+		cmd.Dir = work
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil {
+			t.Fatalf("the README's commands fail: %v", err)
+		}
+		if stopped {
+			return
+		}
+		for _, want := range []string{"1,000", "release manager approves", "deployctl undo", `"state":"complete"`} {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("the README's commands did not print %q", want)
+			}
+		}
+	}
+	for _, command := range commands(t, filepath.Join(root, "README.md")) {
+		if verb, ok := strings.CutPrefix(command, "make "); ok {
+			verb, _, _ = strings.Cut(verb, " ")
+			if !regexp.MustCompile(`(?m)^` + verb + `:.*## `).Match(makefile) {
+				t.Errorf("the Makefile has no verb %s", verb)
+			}
+			continue
+		}
+		if strings.Contains(command, "--data") && !stopped {
+			flush()
+			stop()
+			stopped = true
+			script.Reset()
+			fmt.Fprintf(&script, "set -eu -o pipefail\nTEAM=$(bin/docent team create --data ./data --name Other --admin eve@other.example --json | sed 's/.*\"team\":{\"id\":\"\\([^\"]*\\)\".*/\\1/;q')\n")
+		}
+		command = strings.ReplaceAll(command, "docent_team_...", key)
+		script.WriteString(strings.ReplaceAll(command, "127.0.0.1:8080", address) + "\n")
+	}
+	flush()
+}
+
+// commands returns the lines of the README's sh blocks.
+func commands(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```").FindAllStringSubmatch(string(text), -1) {
+		all = append(all, strings.Split(strings.TrimSpace(block[1]), "\n")...)
+	}
+	if len(all) < 10 {
+		t.Fatalf("found %d commands in the README", len(all))
+	}
+	return all
+}
+
+// serve starts docent serve as make run does and returns the demo's team key.
+func serve(t *testing.T, binary, dir, address string) (key string, stop func()) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, "serve", "--data", "./data", "--addr", address)
+	cmd.Dir = dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	stop = func() {
+		if ended {
+			return
+		}
+		ended = true
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("docent serve did not end well: %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	keys := make(chan string)
+	go func() {
+		defer close(keys)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), "team key"); ok {
+				keys <- strings.TrimSpace(text)
+			}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	select {
+	case key = <-keys:
+	case <-ctx.Done():
+		t.Fatal("docent serve printed no team key")
+	}
+	go func() {
+		for range keys { // what else it prints is let through
+		}
+	}()
+	if reply, err := http.Get("http://" + address + "/healthz"); err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("healthz: %v", err)
+	} else {
+		_ = reply.Body.Close()
+	}
+	return key, stop
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+func repositoryRoot(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = parent
+	}
+}
+
+func run(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}

@@ -1,0 +1,71 @@
+package lambdahttp
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+)
+
+// problem is a problem object (RFC 9457) for what never reaches the handler or
+// never gets out of it.
+type problem struct {
+	Status    int    `json:"status"`
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Detail    string `json:"detail"`
+	Code      string `json:"code"`
+	RequestID string `json:"requestId,omitempty"`
+}
+
+var (
+	badRequest = &problem{Status: http.StatusBadRequest, Type: "urn:docent:problem:invalid-request", Title: "Invalid request",
+		Detail: "The request is not valid: its path or its body can not be decoded.", Code: "invalid-request"}
+	unknownPath = &problem{Status: http.StatusNotFound, Type: "urn:docent:problem:not-found", Title: "Not found",
+		Detail: "There is nothing at this path.", Code: "not-found"}
+	internal = &problem{Status: http.StatusInternalServerError, Type: "urn:docent:problem:internal", Title: "Internal error",
+		Detail: "Something went wrong on our side. The request id says more to support.", Code: "internal"}
+)
+
+// response is p as the answer to r. header is what the handler had set, nil when
+// it was not asked.
+func (p *problem) response(r *http.Request, header http.Header) events.APIGatewayProxyResponse {
+	told := *p
+	told.RequestID = requestID(r, header)
+	out := http.Header{"Content-Type": {"application/json"}}
+	if strings.Contains(r.Header.Get("Accept"), "application/problem+json") {
+		out.Set("Content-Type", "application/problem+json")
+	}
+	if told.RequestID != "" {
+		out.Set(requestIDHeader, told.RequestID)
+	}
+	response := events.APIGatewayProxyResponse{StatusCode: p.Status, MultiValueHeaders: out}
+	if r.Method == http.MethodHead {
+		return response
+	}
+	body, err := json.Marshal(told)
+	if err != nil {
+		panic(err) // texts and a number
+	}
+	response.Body = string(body)
+	return response
+}
+
+// echoable is what of a client's request id may stand in a reply.
+var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// requestID is the id under which the handler answers r; when it set none, the
+// client's own, or else the gateway's.
+func requestID(r *http.Request, header http.Header) string {
+	if id := header.Get(requestIDHeader); id != "" {
+		return id
+	}
+	if id := r.Header.Get(requestIDHeader); echoable.MatchString(id) {
+		return id
+	}
+	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	return gateway.RequestID
+}

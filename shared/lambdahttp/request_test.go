@@ -1,0 +1,197 @@
+package lambdahttp_test
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"docent/shared/lambdahttp"
+)
+
+// seen is what a handler was given.
+type seen struct {
+	method, path, escaped, host, remote, uri string
+	sourceIP                                 string
+	query                                    url.Values
+	header                                   http.Header
+	body                                     string
+	length                                   int64
+}
+
+// give hands event to a handler and returns what it was given, nil when it was not asked.
+func give(t *testing.T, event events.APIGatewayProxyRequest) (*seen, events.APIGatewayProxyResponse) {
+	t.Helper()
+	var got *seen
+	response := handle(t, event, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got = &seen{r.Method, r.URL.Path, r.URL.EscapedPath(), r.Host, r.RemoteAddr, r.RequestURI,
+			lambdahttp.SourceIP(r.Context()), r.URL.Query(), r.Header, string(body), r.ContentLength}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	return got, response
+}
+
+func TestBasePathIsStrippedBeforeASlashOrTheEnd(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/collections":       "/collections",
+		"/v1/collections":    "/collections",
+		"/v1/v1/collections": "/v1/collections",
+		"/v1x":               "/v1x",
+		"/v1x/collections":   "/v1x/collections",
+		"/v1":                "/",
+		"/v1/":               "/",
+		"/":                  "/",
+		"":                   "/",
+		"collections":        "/collections",
+		"//documents":        "//documents",
+		"/v1//documents/..":  "//documents/..",
+		"/v1%2Fcollections":  "/v1/collections", // an encoded slash is no separator
+		"/documents/é":       "/documents/é",
+		"/documents/a b":     "/documents/a b",
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			got, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: path})
+			if got == nil || got.path != want {
+				t.Errorf("path %q gave %+v, want %q", path, got, want)
+			}
+		})
+	}
+}
+
+func TestEncodedSlashStaysEncoded(t *testing.T) {
+	t.Parallel()
+	got, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/v1/documents/a%2Fb"})
+	if got.path != "/documents/a/b" || got.escaped != "/documents/a%2Fb" || got.uri != "/documents/a%2Fb" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestInputThatDoesNotDecodeIsRefused(t *testing.T) {
+	t.Parallel()
+	get := func(path string) events.APIGatewayProxyRequest {
+		return events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: path}
+	}
+	for name, c := range map[string]struct {
+		event  events.APIGatewayProxyRequest
+		status int
+		code   string
+	}{
+		"path that does not parse":   {get("/documents/100%"), 400, "invalid-request"},
+		"control character in path":  {get("/documents/a\x01b"), 400, "invalid-request"},
+		"line break in path":         {get("/documents/a\r\nHost: x"), 400, "invalid-request"},
+		"question mark in path":      {get("/documents/a?b"), 404, "not-found"},
+		"number sign in path":        {get("/documents/a#b"), 404, "not-found"},
+		"question mark, then broken": {get("/documents/a?%"), 404, "not-found"},
+		"no method":                  {events.APIGatewayProxyRequest{Path: "/documents"}, 400, "invalid-request"},
+		"method that is no token":    {events.APIGatewayProxyRequest{HTTPMethod: "G T", Path: "/documents"}, 400, "invalid-request"},
+		"bad base64":                 {events.APIGatewayProxyRequest{HTTPMethod: "PUT", Path: "/documents", Body: "%%%", IsBase64Encoded: true}, 400, "invalid-request"},
+		"cut base64":                 {events.APIGatewayProxyRequest{HTTPMethod: "PUT", Path: "/documents", Body: "YWJjZA", IsBase64Encoded: true}, 400, "invalid-request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.event.RequestContext.RequestID = "gateway-1"
+			got, response := give(t, c.event)
+			if got != nil {
+				t.Errorf("the handler was asked: %+v", got)
+			}
+			isProblem(t, response, c.status, c.code, "gateway-1")
+		})
+	}
+}
+
+func TestBodyIsDecoded(t *testing.T) {
+	t.Parallel()
+	binary := "\x00\xff\xfe"
+	for name, event := range map[string]events.APIGatewayProxyRequest{
+		"text":   {Body: "größer"},
+		"base64": {Body: base64.StdEncoding.EncodeToString([]byte(binary)), IsBase64Encoded: true},
+		"none":   {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			event.HTTPMethod, event.Path = "PUT", "/documents"
+			want := map[string]string{"text": "größer", "base64": binary}[name]
+			got, _ := give(t, event)
+			if got.body != want || got.length != int64(len(want)) {
+				t.Errorf("body %q of length %d, want %q", got.body, got.length, want)
+			}
+		})
+	}
+}
+
+func TestHeadersAndQueryArriveWhole(t *testing.T) {
+	t.Parallel()
+	multi, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "get", Path: "/documents",
+		Headers:                         map[string]string{"if-none-match": `"last"`},
+		MultiValueHeaders:               map[string][]string{"if-none-match": {`"a"`, `"b", "c"`}, "Host": {"api.example.com"}},
+		QueryStringParameters:           map[string]string{"tag": "last"},
+		MultiValueQueryStringParameters: map[string][]string{"tag": {"a&b", "ü ?#"}, "empty": {""}},
+		RequestContext:                  events.APIGatewayProxyRequestContext{DomainName: "id.execute-api.example.com"}})
+	if got := multi.header["If-None-Match"]; !slices.Equal(got, []string{`"a"`, `"b", "c"`}) {
+		t.Errorf("If-None-Match: %q", got)
+	}
+	if !slices.Equal(multi.query["tag"], []string{"a&b", "ü ?#"}) || !multi.query.Has("empty") || len(multi.query) != 2 {
+		t.Errorf("query: %v", multi.query)
+	}
+	if multi.method != http.MethodGet || multi.host != "api.example.com" || multi.header.Get("Host") != "" {
+		t.Errorf("%+v", multi)
+	}
+	single, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/documents",
+		Headers: map[string]string{"accept": "text/html"}, QueryStringParameters: map[string]string{"limit": "2"},
+		RequestContext: events.APIGatewayProxyRequestContext{DomainName: "id.execute-api.example.com"}})
+	if single.header.Get("Accept") != "text/html" || single.query.Get("limit") != "2" || single.host != "id.execute-api.example.com" {
+		t.Errorf("%+v", single)
+	}
+}
+
+func TestForgedGatewayHeaderIsNotSeen(t *testing.T) {
+	t.Parallel()
+	got, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/documents",
+		MultiValueHeaders: map[string][]string{
+			"X-GoLambdaProxy-ApiGw-Context":   {`{"identity":{"sourceIp":"6.6.6.6"}}`},
+			"x-golambdaproxy-apigw-stagevars": {"{}"}, "Accept": {"*/*"}},
+		RequestContext: events.APIGatewayProxyRequestContext{Identity: events.APIGatewayRequestIdentity{SourceIP: "192.0.2.7"}}})
+	if len(got.header) != 1 || got.sourceIP != "192.0.2.7" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSourceIPIsInTheContextAndTheAddress(t *testing.T) {
+	t.Parallel()
+	for ip, remote := range map[string]string{"192.0.2.7": "192.0.2.7:0", "2001:db8::7": "[2001:db8::7]:0"} {
+		got, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/documents",
+			RequestContext: events.APIGatewayProxyRequestContext{Identity: events.APIGatewayRequestIdentity{SourceIP: ip}}})
+		if got.sourceIP != ip || got.remote != remote {
+			t.Errorf("source %q, address %q, want %q, %q", got.sourceIP, got.remote, ip, remote)
+		}
+	}
+	if ip := lambdahttp.SourceIP(context.Background()); ip != "" {
+		t.Errorf("source %q without a request", ip)
+	}
+}
+
+func TestRequestIDIsTheClientsOrTheGateways(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]string{"": "gateway-1", "mine": "mine"} {
+		event := events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/documents",
+			RequestContext: events.APIGatewayProxyRequestContext{RequestID: "gateway-1"}}
+		if sent != "" {
+			event.MultiValueHeaders = map[string][]string{"x-request-id": {sent}}
+		}
+		got, _ := give(t, event)
+		if id := got.header.Get("X-Request-Id"); id != want {
+			t.Errorf("sent %q, got %q, want %q", sent, id, want)
+		}
+	}
+}

@@ -198,6 +198,8 @@ func missing(t *testing.T, s blob.Store) {
 		wantError(t, "GetRange "+name, err, blob.ErrNotFound)
 		_, err = s.GetRange(t.Context(), name, 0, 0)
 		wantError(t, "GetRange of nothing "+name, err, blob.ErrNotFound)
+		_, err = s.GetRange(t.Context(), name, -1, 1)
+		wantError(t, "GetRange of no range "+name, err, blob.ErrInvalid)
 	}
 }
 

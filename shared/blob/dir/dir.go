@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"time"
@@ -158,6 +159,9 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 // GetRange returns a part of the object; see blob.Store.
 func (s *Store) GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error) {
 	if err := check(ctx, name); err != nil {
+		return nil, err
+	}
+	if err := blob.CheckRange(offset, length, math.MaxInt64); err != nil {
 		return nil, err
 	}
 	defer table.MeterFrom(ctx).Begin()()

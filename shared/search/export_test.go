@@ -20,9 +20,13 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 	if err != nil {
 		return nil, 0, err
 	}
-	byID := map[uuid.UUID]Document{}
+	var texts []analysed // by passage
 	for _, d := range docs {
-		byID[d.ID] = d
+		for _, c := range Cut(d.Body) {
+			for _, q := range c.Passages {
+				texts = append(texts, p.analyse(d.Title, q.Heading, d.Body[q.Start:q.End]))
+			}
+		}
 	}
 	var all [][]Ranked
 	for _, q := range questions {
@@ -39,16 +43,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 		for i, c := range found {
 			score := float64(c.score)
 			if i < near {
-				d := byID[c.document]
-				n := c.passage - s.begin(startsDocument, c.passage)
-				for _, ch := range Cut(d.Body) {
-					if n < len(ch.Passages) {
-						q := ch.Passages[n]
-						score += r.proximity(p.analyse(d.Title, q.Heading, d.Body[q.Start:q.End]), s.length(c.passage))
-						break
-					}
-					n -= len(ch.Passages)
-				}
+				score += r.proximity(texts[c.passage], s.length(c.passage))
 			}
 			if j, ok := place[c.document]; ok {
 				if score > out[j].Score {
@@ -62,4 +57,30 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 		all = append(all, out)
 	}
 	return all, len(b.data), nil
+}
+
+// QuoteAll shows every block of every passage of body as an answer would.
+func QuoteAll(body, question string) []string {
+	p := prose
+	b, err := buildSegment(p, []Document{{Body: body}})
+	if err != nil {
+		panic(err)
+	}
+	s, err := openSegment(b.data)
+	if err != nil {
+		panic(err)
+	}
+	r, err := newRanking(p, []*segment{s}, question)
+	if err != nil {
+		panic(err)
+	}
+	var out []string
+	for _, c := range Cut(body) {
+		for _, q := range c.Passages {
+			for _, b := range blocks(body[q.Start:q.End]) {
+				out = append(out, quoted(b.markdown(r, cueOf(question))))
+			}
+		}
+	}
+	return out
 }

@@ -32,6 +32,3 @@ func (x *Index) Check(ctx context.Context, teamID string) (Report, error) {
 func (x *Index) Rebuild(ctx context.Context, teamID, source string, space Space) error {
 	return errUnfinished
 }
-
-// Quote builds the quoted answer.
-func Quote(question string, r Result) Answer { return Answer{} }

@@ -1,0 +1,256 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+)
+
+// blockKind says how a block is cut and shown.
+type blockKind int
+
+const (
+	paragraphKind blockKind = iota
+	listKind                // with its lead-in line
+	tableKind
+	codeKind // with the line before it
+)
+
+// block is a piece of a passage that is quoted whole. Its text is safe Markdown
+// apart from code lines, which go out between fences.
+type block struct {
+	kind  blockKind
+	lead  string   // of a list or code: the line before it
+	units []string // sentences are cut later; items, rows (the head's two first), code lines
+	text  string   // of a paragraph
+	info  string   // of code: its language
+}
+
+var (
+	itemMark   = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+|$)`)
+	tableRule  = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
+	breakLine  = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*|-+[ \t]*)$`)
+	definition = regexp.MustCompile(`^ {0,3}\[[^\]]{1,200}\]:`)
+	quoteMarks = regexp.MustCompile(`^ {0,3}(?:>[ \t]?)+`)
+	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
+)
+
+// blocks cuts a passage into blocks. Headings, rules and definitions of link
+// targets are no content and end a block.
+func blocks(passage string) []block {
+	lines := strings.Split(strings.ReplaceAll(passage, "\r\n", "\n"), "\n")
+	var out []block
+	for i := 0; i < len(lines); {
+		line := quoteMarks.ReplaceAllString(lines[i], "")
+		var b block
+		n := 1
+		switch level, _ := atxHeading(line); {
+		case strings.TrimSpace(line) == "", level > 0, breakLine.MatchString(line), definition.MatchString(line):
+			i++
+			continue
+		case openFence(line) != "":
+			b, n = fenced(lines[i:])
+		case isIndented(line):
+			b, n = indented(lines[i:])
+		case i+1 < len(lines) && isTable(line, lines[i+1]):
+			b, n = tableBlock(lines[i:])
+		case itemMark.MatchString(line):
+			b, n = listBlock(lines[i:])
+		default:
+			b, n = paragraphBlock(lines[i:])
+		}
+		i += n
+		// A list or code takes the last paragraph's last line with it when no heading is between.
+		if (b.kind == listKind || b.kind == codeKind) && len(out) > 0 && out[len(out)-1].kind == paragraphKind && adjacent(lines[:i-n]) {
+			b.lead = lastLine(out[len(out)-1].text)
+		}
+		if !b.empty() {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// adjacent tells whether the last line that is not blank is text.
+func adjacent(lines []string) bool {
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := quoteMarks.ReplaceAllString(lines[i], "")
+		if strings.TrimSpace(line) != "" {
+			level, _ := atxHeading(line)
+			return level == 0 && !breakLine.MatchString(line)
+		}
+	}
+	return false
+}
+
+func lastLine(s string) string {
+	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
+}
+
+func (b block) empty() bool {
+	return strings.TrimSpace(b.text) == "" && len(b.units) == 0
+}
+
+// openFence returns the marks of the code fence that line opens, however far it
+// is indented, "" when it opens none.
+func openFence(line string) string {
+	return fenceAfter("", strings.TrimLeft(line, " \t"))
+}
+
+func isIndented(line string) bool {
+	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+}
+
+func isTable(head, rule string) bool {
+	rule = quoteMarks.ReplaceAllString(rule, "")
+	return strings.Contains(head, "|") && strings.Contains(rule, "-") && strings.Contains(rule, "|") && tableRule.MatchString(rule)
+}
+
+// fenced reads a code block; the fence may be missing at its end.
+func fenced(lines []string) (block, int) {
+	first := quoteMarks.ReplaceAllString(lines[0], "")
+	text := strings.TrimLeft(first, " \t")
+	indent := len(first) - len(text)
+	fence := openFence(first)
+	b := block{kind: codeKind}
+	if info := strings.TrimSpace(text[len(fence):]); plainInfo.MatchString(info) {
+		b.info = info
+	}
+	n := 1
+	for ; n < len(lines); n++ {
+		line := lines[n]
+		if quoteMarks.MatchString(lines[0]) {
+			line = quoteMarks.ReplaceAllString(line, "")
+		}
+		if fenceAfter(fence, strings.TrimLeft(line, " \t")) == "" {
+			n++
+			break
+		}
+		b.units = append(b.units, codeLine(dedent(line, indent)))
+	}
+	return b.trimmed(), n
+}
+
+// indented reads an indented code block.
+func indented(lines []string) (block, int) {
+	b := block{kind: codeKind}
+	n := 0
+	for ; n < len(lines); n++ {
+		line := quoteMarks.ReplaceAllString(lines[n], "")
+		if strings.TrimSpace(line) != "" && !isIndented(line) {
+			break
+		}
+		b.units = append(b.units, codeLine(dedent(line, 4)))
+	}
+	return b.trimmed(), n
+}
+
+// trimmed drops blank lines at both ends.
+func (b block) trimmed() block {
+	for len(b.units) > 0 && strings.TrimSpace(b.units[0]) == "" {
+		b.units = b.units[1:]
+	}
+	for len(b.units) > 0 && strings.TrimSpace(b.units[len(b.units)-1]) == "" {
+		b.units = b.units[:len(b.units)-1]
+	}
+	return b
+}
+
+func dedent(line string, n int) string {
+	for i := 0; i < n && line != ""; i++ {
+		switch line[0] {
+		case ' ':
+			line = line[1:]
+		case '\t':
+			return line[1:]
+		default:
+			return line
+		}
+	}
+	return line
+}
+
+// codeLine is a line of code without control characters.
+func codeLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func tableBlock(lines []string) (block, int) {
+	b := block{kind: tableKind}
+	n := 0
+	for ; n < len(lines); n++ {
+		line := strings.TrimSpace(quoteMarks.ReplaceAllString(lines[n], ""))
+		if line == "" || n > 1 && !strings.Contains(line, "|") {
+			break
+		}
+		b.units = append(b.units, safeRow(line))
+	}
+	return b, n
+}
+
+// listBlock reads a list: items with what is indented under them, up to a blank
+// line that no further item or indented line follows.
+func listBlock(lines []string) (block, int) {
+	b := block{kind: listKind}
+	var item []string
+	flush := func() {
+		if text := strings.TrimRight(safeInline(strings.Join(item, "\n")), " \n"); strings.TrimSpace(text) != "" {
+			b.units = append(b.units, text)
+		}
+		item = nil
+	}
+	n := 0
+	for ; n < len(lines); n++ {
+		line := quoteMarks.ReplaceAllString(lines[n], "")
+		level, _ := atxHeading(line)
+		blank := strings.TrimSpace(line) == ""
+		afterBlank := n > 0 && strings.TrimSpace(quoteMarks.ReplaceAllString(lines[n-1], "")) == ""
+		isItem := itemMark.MatchString(line) && !breakLine.MatchString(line)
+		if level > 0 || openFence(line) != "" || n > 0 && !isItem && breakLine.MatchString(line) ||
+			afterBlank && !isItem && !blank && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+			break
+		}
+		if blank {
+			continue
+		}
+		if isItem {
+			flush()
+		}
+		item = append(item, line)
+	}
+	flush()
+	return b, max(n, 1)
+}
+
+func paragraphBlock(lines []string) (block, int) {
+	n := 0
+	for ; n < len(lines); n++ {
+		line := quoteMarks.ReplaceAllString(lines[n], "")
+		level, _ := atxHeading(line)
+		if n > 0 && (strings.TrimSpace(line) == "" || level > 0 || breakLine.MatchString(line) || openFence(line) != "" ||
+			itemMark.MatchString(line) || n+1 < len(lines) && isTable(line, lines[n+1])) {
+			break
+		}
+		if n > 0 && breakLine.MatchString(line) {
+			break
+		}
+	}
+	text := make([]string, n)
+	for i, line := range lines[:n] {
+		text[i] = strings.TrimSpace(quoteMarks.ReplaceAllString(line, ""))
+	}
+	if n < len(lines) && isUnderline(lines[n]) {
+		return block{}, n + 1 // a heading of the older kind
+	}
+	return block{kind: paragraphKind, text: strings.TrimSpace(safeInline(strings.Join(text, "\n")))}, n
+}
+
+// isUnderline tells whether line makes the paragraph before it a heading.
+func isUnderline(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
+}

@@ -1,0 +1,83 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cue is what a question asks for beyond its own words.
+type cue struct {
+	holds func(sentences []string) bool
+}
+
+var (
+	asksNumber = regexp.MustCompile(`(?i)\b(how (many|much|long|often|old|far|big|large|tall|high|deep|fast|wide|heavy)|what (percentage|percent|number|amount|price|size|version|port))\b`)
+	asksDate   = regexp.MustCompile(`(?i)\b(when|(what|which) (year|date|day|month|decade|century))\b`)
+	asksName   = regexp.MustCompile(`(?i)\b(who|whom|whose|where)\b`)
+	asksReason = regexp.MustCompile(`(?i)\bwhy\b`)
+
+	number = regexp.MustCompile(`(?i)\d[\d.,]*|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|twice|once)\b`)
+	date   = regexp.MustCompile(`(?i)\b(1\d{3}|20\d{2}|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d{1,2}(st|nd|rd|th)|century)\b|\b\d{1,2}[:/.-]\d{1,2}`)
+	reason = regexp.MustCompile(`(?i)\b(because|due to|so that|since|in order to|as a result|caused? by|reason)\b`)
+)
+
+// cueOf reads what a question asks for. A question that shows no such wish gets
+// no cue.
+func cueOf(question string) *cue {
+	own := map[string]bool{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(question), notWord) {
+		own[w] = true
+	}
+	matches := func(re *regexp.Regexp) *cue {
+		return &cue{func(sentences []string) bool {
+			for _, s := range sentences {
+				for _, m := range re.FindAllString(s, -1) {
+					if !own[strings.ToLower(strings.Trim(m, ".,"))] {
+						return true
+					}
+				}
+			}
+			return false
+		}}
+	}
+	switch {
+	case asksNumber.MatchString(question):
+		return matches(number)
+	case asksDate.MatchString(question):
+		return matches(date)
+	case asksName.MatchString(question):
+		return &cue{func(sentences []string) bool { return holdsName(sentences, own) }}
+	case asksReason.MatchString(question):
+		return matches(reason)
+	}
+	return nil
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// holdsName tells whether a word in capitals, not a sentence's first, is none of own.
+func holdsName(sentences []string, own map[string]bool) bool {
+	for _, s := range sentences {
+		for i, w := range strings.FieldsFunc(s, notWord) {
+			first, _ := utf8.DecodeRuneInString(w)
+			if i > 0 && unicode.IsUpper(first) && !own[strings.ToLower(w)] && w != "I" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// value is 1 when text holds what is asked for, 0 when not, and 0.5 when nothing
+// particular is.
+func (c *cue) value(sentences []string) float64 {
+	switch {
+	case c == nil:
+		return 0.5
+	case c.holds(sentences):
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,231 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// safeInline returns the inline Markdown of a paragraph, item or row so that it
+// can go out: links as their text, images as their alt text, no raw HTML, no
+// definitions of link targets. Code spans and emphasis stay. What could become
+// one of these again is escaped.
+func safeInline(s string) string {
+	lines := strings.Split(escapeInline(unlink(s), false), "\n")
+	for i, line := range lines {
+		// Taking a tag away must not leave the rule that makes lines a table.
+		if text := strings.TrimLeft(line, " \t>"); strings.Contains(text, "-") && strings.Trim(text, "-:| \t") == "" {
+			lines[i] = line[:len(line)-len(text)] + `\` + text
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// safeRow is safeInline for a row of a table, where a '|' ends a cell even within a
+// code span.
+func safeRow(s string) string {
+	return escapeInline(unlink(s), true)
+}
+
+// unlink replaces links and images by their texts, outside code spans.
+func unlink(s string) string {
+	out := make([]byte, 0, len(s))
+	var open []int // where in out an unmatched '[' stands
+	spans := codeSpans{text: s}
+	for i := 0; i < len(s); {
+		if n := spans.at(i); n > 0 {
+			out = append(out, s[i:i+n]...)
+			i += n
+			continue
+		}
+		switch s[i] {
+		case '\\':
+			if i+1 < len(s) && isPunct(s[i+1]) {
+				out = append(out, s[i])
+				i++
+			}
+		case '[':
+			open = append(open, len(out))
+		case ']':
+			if len(open) == 0 {
+				break
+			}
+			at := open[len(open)-1]
+			open = open[:len(open)-1]
+			n := targetLen(s[i+1:])
+			if n == 0 {
+				n = labelLen(s[i+1:])
+			}
+			if n > 0 {
+				out[at] = 0
+				if at > 0 && out[at-1] == '!' {
+					out[at-1] = 0
+				}
+				i += 1 + n
+				continue
+			}
+		}
+		out = append(out, s[i])
+		i++
+	}
+	return string(out)
+}
+
+// labelLen is the length of the "[label]" of a reference at the start of s.
+func labelLen(s string) int {
+	if s == "" || s[0] != '[' {
+		return 0
+	}
+	end := strings.IndexAny(s[1:min(len(s), 200)], "[]\n")
+	if end < 0 || s[1+end] != ']' {
+		return 0
+	}
+	return end + 2
+}
+
+// escapeInline drops tags and control characters, and escapes what could make a
+// link or HTML, outside code spans. In a row, a code span over cells is none.
+func escapeInline(s string, row bool) string {
+	var out inlineWriter
+	spans := codeSpans{text: s}
+	for i := 0; i < len(s); {
+		if n := spans.at(i); n > 0 {
+			if span := s[i : i+n]; row && strings.Contains(span, "|") {
+				out.text(escapeInline(strings.Trim(span, "`"), true))
+			} else {
+				out.code(span)
+			}
+			i += n
+			continue
+		}
+		c := s[i]
+		switch {
+		case c == '\\' && i+1 < len(s) && isPunct(s[i+1]):
+			out.escaped(s[i+1])
+			i++
+		case c == '\\':
+			out.escaped('\\')
+		case c == '`':
+			out.text("&#96;")
+		case c == '<':
+			n, text := tag(s[i:])
+			if n == 0 {
+				out.escaped('<')
+				break
+			}
+			out.plain(text)
+			i += n
+			continue
+		case c == 0x7f || c < ' ' && c != '\n' && c != '\t':
+		default:
+			out.byte(c)
+		}
+		i++
+	}
+	return out.b.String()
+}
+
+// inlineWriter keeps link syntax from forming across what was taken away.
+type inlineWriter struct {
+	b       strings.Builder
+	bracket bool // the last byte written is an unescaped ']'
+}
+
+func (w *inlineWriter) byte(c byte) {
+	if w.bracket && (c == '(' || c == '[' || c == ':') {
+		w.b.WriteByte('\\')
+	}
+	w.b.WriteByte(c)
+	w.bracket = c == ']'
+}
+
+func (w *inlineWriter) escaped(c byte) {
+	w.b.WriteByte('\\')
+	w.b.WriteByte(c)
+	w.bracket = false
+}
+
+func (w *inlineWriter) text(s string) {
+	w.b.WriteString(s)
+	w.bracket = false
+}
+
+// plain writes text that is no Markdown.
+func (w *inlineWriter) plain(s string) {
+	if s != "" {
+		w.text(escapeText(s))
+	}
+}
+
+// code writes a code span on one line, so that it can not be taken for a fence.
+func (w *inlineWriter) code(span string) {
+	w.text(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < ' ' || r == 0x7f:
+			return -1
+		}
+		return r
+	}, span))
+}
+
+// codeSpans finds code spans in a text, in time linear in its length.
+type codeSpans struct {
+	text string
+	runs map[int][]int // length of a run of backticks → where such runs begin
+	end  int           // of the last run or span asked for
+}
+
+// at returns the length of the code span that begins at i, 0 when there is none.
+// It must be asked with growing i.
+func (c *codeSpans) at(i int) int {
+	if c.text[i] != '`' || i < c.end {
+		return 0
+	}
+	if c.runs == nil {
+		c.runs = map[int][]int{}
+		for j := 0; j < len(c.text); {
+			n := runLen(c.text[j:])
+			if n > 0 {
+				c.runs[n] = append(c.runs[n], j)
+			}
+			j += max(n, 1)
+		}
+	}
+	n := runLen(c.text[i:])
+	c.end = i + n
+	places := c.runs[n]
+	for len(places) > 0 && places[0] <= i {
+		places = places[1:]
+	}
+	c.runs[n] = places
+	if len(places) == 0 {
+		return 0
+	}
+	c.end = places[0] + n
+	return c.end - i
+}
+
+func runLen(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
+
+func isPunct(c byte) bool {
+	return c > ' ' && c < utf8.RuneSelf && !asciiWord[c] || c == '_' || c == '\''
+}
+
+// escapeText returns text that is no Markdown, on one line, so that it shows as
+// it is: titles and headings.
+func escapeText(s string) string {
+	var b strings.Builder
+	for i, word := range strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		for j := range len(word) {
+			if strings.IndexByte("\\`*_[]<>#|~&!", word[j]) >= 0 {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(word[j])
+		}
+	}
+	return b.String()
+}

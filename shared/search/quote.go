@@ -1,0 +1,138 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// What is quoted.
+const (
+	quotedPassages = 5    // whose blocks are weighed
+	quotedBlocks   = 3    // at most, each of another document
+	furtherShare   = 0.6  // of the best passage's score, for a further document
+	blockChars     = 1200 // of one block
+	blockK1        = 0.9
+	blockB         = 0.4
+)
+
+// Quote builds the answer to question from what Search found for it: whole blocks
+// of the best passages as Markdown that is safe to render, or the sentence that
+// says that nothing was found. It adds no words to what the documents say beyond
+// names and numbers.
+func Quote(question string, r Result) Answer {
+	return QuoteUpTo(question, r, quotedPassages, quotedBlocks)
+}
+
+// QuoteUpTo is Quote with other bounds: how many passages are weighed, at most 24,
+// and how many blocks are quoted.
+func QuoteUpTo(question string, r Result, passages, pieces int) Answer {
+	if !r.Found() {
+		return notFound(r)
+	}
+	quotes := choose(question, r, passages, pieces)
+	if len(quotes) == 0 {
+		return notFound(r)
+	}
+	var answer Answer
+	numbers := map[uuid.UUID]int{}
+	var body strings.Builder
+	for _, q := range quotes {
+		if numbers[q.hit.Document] == 0 {
+			answer.References = append(answer.References, Reference{URL: q.hit.URI, Title: q.hit.Title})
+			numbers[q.hit.Document] = len(answer.References)
+		}
+		fmt.Fprintf(&body, "\n**%s**", q.hit.nameAndHeading())
+		if target := linkTarget(q.hit.URI); target != "" {
+			fmt.Fprintf(&body, " ([%d](%s))", numbers[q.hit.Document], target)
+		} else {
+			fmt.Fprintf(&body, " (%d)", numbers[q.hit.Document])
+		}
+		body.WriteString("\n\n" + quoted(q.markdown))
+	}
+	of := "1 document"
+	if n := len(answer.References); n > 1 {
+		of = fmt.Sprintf("%d documents", n)
+	}
+	answer.Markdown = fmt.Sprintf("*Quoted from %s, not written.*\n%s", of, body.String())
+	answer.Found = true
+	return answer
+}
+
+// quoted makes a block of Markdown a block quote.
+func quoted(markdown string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(markdown, "\n") {
+		b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// name is the title as Markdown, or what there is instead.
+func (h Hit) name() string {
+	return cmp.Or(escapeText(h.Title), escapeText(h.URI), "Untitled document")
+}
+
+func (h Hit) nameAndHeading() string {
+	if heading := escapeText(h.Heading); heading != "" {
+		return h.name() + ": " + heading
+	}
+	return h.name()
+}
+
+// linkTarget is uri as the target of a Markdown link, "" unless it is http or https.
+func linkTarget(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	var b strings.Builder
+	for i := range len(uri) {
+		if c := uri[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("()<>[]\\\"'`*_|", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// quote is one block to be quoted.
+type quote struct {
+	hit      Hit
+	score    float64
+	markdown string
+}
+
+// choose weighs the blocks of the best passages and returns the best one, and then
+// the best of each further document whose passage scores enough.
+func choose(question string, r Result, passages, pieces int) []quote {
+	best := r.Best[:min(passages, len(r.Best))]
+	asked := cueOf(question)
+	var all []weighedBlock
+	for _, hit := range best {
+		found := blocks(hit.Passage)
+		for i, b := range found {
+			all = append(all, weighedBlock{hit: hit, block: b, first: i == 0, last: i == len(found)-1})
+		}
+	}
+	weigh(all, asked, best[0].Normalised)
+	slices.SortStableFunc(all, func(a, b weighedBlock) int { return cmp.Compare(b.score, a.score) })
+	var quotes []quote
+	taken := map[uuid.UUID]bool{}
+	for _, b := range all {
+		if taken[b.hit.Document] || len(quotes) > 0 && b.hit.Normalised < furtherShare*best[0].Normalised {
+			continue
+		}
+		if len(quotes) == pieces {
+			break
+		}
+		taken[b.hit.Document] = true
+		quotes = append(quotes, quote{b.hit, b.score, b.block.markdown(b.hit.ranking, asked)})
+	}
+	return quotes
+}

@@ -1,0 +1,214 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+
+	"docent/shared/search"
+)
+
+const runbook = `# Runbook
+
+## Deploying
+
+### Rolling back
+
+Keep the old version until the new one is healthy. To roll back, run ` + "`deployctl undo`" + ` within 24 hours. Then the image is removed.
+
+Steps in short:
+
+- Freeze the channel first.
+- Tell everybody.
+
+| what | who |
+|------|-----|
+| canary | release team |
+
+` + "```sh\ndeployctl canary --start\n```\n"
+
+// answerTo publishes bodies by title and returns the answer to a question.
+func answerTo(t testing.TB, question string, titlesAndBodies ...string) search.Answer {
+	t.Helper()
+	x, lib, _ := newIndex(t)
+	var docs []search.Document
+	for i := 0; i < len(titlesAndBodies); i += 2 {
+		docs = append(docs, doc("wiki", titlesAndBodies[i], titlesAndBodies[i+1], 1))
+	}
+	publish(t, x, lib, docs...)
+	_, r := ask(t, x, search.Query{Text: question})
+	return search.Quote(question, r)
+}
+
+func TestQuotedBlocks(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, question, want string }{
+		{"a paragraph with its sentence in bold", "How do I roll back the new version?",
+			"> Keep the old version until the new one is healthy. **To roll back, run `deployctl undo` within 24 hours.** Then the image is removed.\n"},
+		{"a list with the line before it", "Who should freeze the channel first?",
+			"> Steps in short:\n>\n> - **Freeze the channel first.**\n> - Tell everybody.\n"},
+		{"a table whole", "canary release team", "> | what | who |\n> |------|-----|\n> | canary | release team |\n"},
+		{"code between fences", "deployctl canary start", "> ```sh\n> deployctl canary --start\n> ```\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.question, "runbook", runbook)
+			head := "*Quoted from 1 document, not written.*\n\n**runbook: Deploying \\> Rolling back** ([1](https://docs.example/runbook))\n\n"
+			if !a.Found || a.Markdown != head+c.want {
+				t.Errorf("found %v:\n%s", a.Found, a.Markdown)
+			}
+			if len(a.References) != 1 || a.References[0] != (search.Reference{URL: "https://docs.example/runbook", Title: "runbook"}) {
+				t.Errorf("references %+v", a.References)
+			}
+		})
+	}
+}
+
+func TestFurtherDocumentsAreQuotedOnce(t *testing.T) {
+	t.Parallel()
+	a := answerTo(t, "How do I roll back a release?",
+		"one", "To roll back a release, press the button.\n\nA release can roll back only once.",
+		"two", "Roll back the release, then look for the cause.", "three", "Soup needs salt.")
+	if len(a.References) != 2 || strings.Count(a.Markdown, "\n> ") != 2 || !strings.HasPrefix(a.Markdown, "*Quoted from 2 documents, not written.*\n") ||
+		!strings.Contains(a.Markdown, "([2](https://docs.example/") || strings.Contains(a.Markdown, "salt") {
+		t.Errorf("references %+v in\n%s", a.References, a.Markdown)
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	t.Parallel()
+	const said = "Nothing in the documents that this key can read answers this."
+	cases := []struct{ name, question, want string }{
+		{"nothing near", "volcano eruption", said + "\n"},
+		{"a question without terms", "what is it?", said + " The question names nothing to look for: name what it is about.\n"},
+		{"something near is named", "salt volcano eruption", said + "\n\nClosest:\n\n- [a \\[soup\\]](https://docs.example/a %5Bsoup%5D)\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.question, "a [soup]", "Salt.", "b", "Grass.", "c", "Water.", "d", "Lions.")
+			want := strings.ReplaceAll(c.want, "a %5B", "a%20%5B")
+			if a.Found || len(a.References) > 0 || a.Markdown != want {
+				t.Errorf("found %v:\n%s", a.Found, a.Markdown)
+			}
+		})
+	}
+}
+
+func TestSmallCollectionsAnswerFromALowerScore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		passages int
+		want     float64
+	}{{0, 0.12}, {1, 0.12}, {10, 0.2121}, {100, 0.3042}, {1100, 0.40}, {1_000_000, 0.40}} {
+		if got := search.Threshold(c.passages); got < c.want-0.0005 || got > c.want+0.0005 {
+			t.Errorf("%d passages: %.4f, want %.4f", c.passages, got, c.want)
+		}
+	}
+}
+
+func TestMarkdownOfDocumentsGoesOutSafe(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, body, want string }{
+		{"link", "zebra [text](https://evil.example/a_(b) \"t\") end", "zebra text end"},
+		{"reference link", "zebra [text][ref] end\n\n[ref]: https://evil.example", "zebra text end"},
+		{"image", "zebra ![alt *x*](https://evil.example/i.png) end", "zebra alt *x* end"},
+		{"linked image", "zebra [![alt](i.png)](https://evil.example) end", "zebra alt end"},
+		{"tags", "zebra <b>bold</b> <img src=x alt=\"pic\" onerror=y> end<br>", "zebra bold pic end"},
+		{"comment", "zebra <!-- hidden --> end", "zebra  end"},
+		{"script", "zebra <script>alert(1)</script> end", "zebra alert(1) end"},
+		{"angle brackets of code", "zebra List<String> end", `zebra List\<String> end`},
+		{"autolink", "zebra <https://evil.example/a> end", "zebra https://evil.example/a end"},
+		{"code span stays", "zebra `a[i](x) <b>` end", "zebra `a[i](x) <b>` end"},
+		{"escapes stay", `zebra \<b\> \[a\](b) end`, `zebra \<b\> \[a\](b) end`},
+		{"a link that forms when another goes", "zebra [a][](x)(https://evil.example) end", `zebra a(x)(https://evil.example) end`},
+		{"a link that forms when a tag goes", "zebra [a]<b>(https://evil.example) end", `zebra [a]\(https://evil.example) end`},
+		{"a lone backtick", "zebra ``<b>`[x](https://evil.example)` end", "zebra &#96;&#96;`[x](https://evil.example)` end"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := strings.Join(quotedPieces(answerTo(t, "zebra", "t", c.body).Markdown), "\n---\n")
+			if got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}
+
+func TestTitlesHeadingsAndAddressesAreEscaped(t *testing.T) {
+	t.Parallel()
+	a := answerTo(t, "zebra", "a*b]( <i> `c` | d", "## [x](y) *z* <b>\n\nzebra\n")
+	want := "**a\\*b\\]( \\<i\\> \\`c\\` \\| d: x \\*z\\* \\<b\\>** ([1](https://docs.example/a%2Ab%5D%28%20%3Ci%3E%20%60c%60%20%7C%20d))"
+	if !strings.Contains(a.Markdown, want) {
+		t.Errorf("got\n%s", a.Markdown)
+	}
+	checkSafe(t, a.Markdown)
+}
+
+func TestLongBlocksAreCutAroundTheMatch(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("Some words stand here. ", 40)
+	row := strings.Repeat("|x|words-of-a-row|\n", 80)
+	item := strings.Repeat("- some item or other\n", 45)
+	for _, c := range []struct{ name, body, want string }{
+		{"paragraph", filler + "The zebra is here. " + filler, "… Some words stand here. "},
+		{"table keeps its head", "| a | b |\n|---|---|\n" + row + "| zebra | here |\n" + row, "| a | b |\n|---|---|\n|x|"},
+		{"list", item + "- The zebra is here.\n" + item, "…\n\n- some item or other\n"},
+		{"code", "```\n" + strings.Repeat("some code here\n", 85) + "zebra()\n" + strings.Repeat("some code here\n", 85) + "```\n", "…\n\n```\nsome code here\n"},
+		{"one endless sentence", "The zebra " + strings.Repeat("and words ", 140), "The zebra and words"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, "zebra", "t", c.body)
+			pieces := quotedPieces(a.Markdown)
+			if len(pieces) != 1 || len(pieces[0]) > 1300 || !strings.HasPrefix(pieces[0], c.want) || !strings.Contains(pieces[0], "zebra") || !strings.Contains(pieces[0], "…") {
+				t.Errorf("%d characters:\n%s", len(a.Markdown), a.Markdown)
+			}
+		})
+	}
+}
+
+// checkSafe renders Markdown as readers do and fails on HTML, images and links
+// other than to our own addresses.
+func checkSafe(t testing.TB, markdown string) {
+	t.Helper()
+	for _, md := range []goldmark.Markdown{goldmark.New(), goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Footnote))} {
+		source := []byte(markdown)
+		err := ast.Walk(md.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if !entering {
+				return ast.WalkContinue, nil
+			}
+			switch n := n.(type) {
+			case *ast.RawHTML, *ast.HTMLBlock, *ast.Image, *ast.AutoLink:
+				t.Errorf("%T in\n%s", n, markdown)
+			case *ast.Link:
+				if !strings.HasPrefix(string(n.Destination), "https://docs.example/") {
+					t.Errorf("link to %q in\n%s", n.Destination, markdown)
+				}
+			}
+			return ast.WalkContinue, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func FuzzQuote(f *testing.F) {
+	for _, s := range []string{runbook, "a | b\n<b>--|--\n`x | <img src=y>`", "<b>```\n\n```\n[x](y)\n", "`a\n\n- b` <i>\n", "> > ~~~\n> <b>\n",
+		"| `a | <img src=x>` |\n|-|-|\n| `b \\| c` <u> | `d` |", "<b>~~~\n\n    <img>\n", "[a]: x\n\n[a]", "![a][](b)(c)", "1. x\n\n   ```\n<i>"} {
+		f.Add(s, "zebra deployctl x a b")
+	}
+	f.Fuzz(func(t *testing.T, body, question string) {
+		for _, markdown := range search.QuoteAll(body, question) {
+			checkSafe(t, markdown)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const ellipsis = "…"
+
+// markdown is the block as it is quoted: cut to blockChars around the piece that
+// answers best, with that piece in bold where it is a sentence of prose.
+func (b block) markdown(r *ranking, asked *cue) string {
+	pieces := b.pieces()
+	if len(pieces) == 0 {
+		return b.text
+	}
+	head := 0
+	if b.kind == tableKind {
+		head = min(2, len(pieces))
+	}
+	best := 0
+	if len(pieces) > head {
+		best = head + bestPiece(r, asked, pieces[head:])
+	}
+	from, to := window(pieces, head, best)
+	switch b.kind {
+	case tableKind:
+		lines := append([]string{}, pieces[:head]...)
+		lines = append(lines, pieces[from:to]...)
+		return strings.Join(lines, "\n") + cutMark("\n\n", to < len(pieces) || from > head)
+	case codeKind:
+		return lead(b.lead) + fence(b.info, pieces[from:to], from > 0, to < len(pieces))
+	case listKind:
+		out := append([]string{}, pieces[from:to]...)
+		out[best-from] = boldItem(r, asked, cutPiece(out[best-from]))
+		return lead(b.lead) + cutMarkBefore(from > 0, "\n\n") + strings.Join(out, "\n") + cutMark("\n\n", to < len(pieces))
+	default:
+		return b.sentencesShown(r, asked, pieces, from, to, best)
+	}
+}
+
+// sentencesShown keeps the text between sentences as it is.
+func (b block) sentencesShown(r *ranking, asked *cue, pieces []string, from, to, best int) string {
+	if to-from == 1 && utf8.RuneCountInString(pieces[best]) > blockChars {
+		return cutPiece(pieces[best])
+	}
+	text := b.text
+	if from > 0 || to < len(pieces) {
+		ranges := sentences(text)
+		text = safeInline(text[ranges[from][0]:ranges[to-1][1]]) // the cut may have halved a code span
+	}
+	return cutMarkBefore(from > 0, " ") + boldBest(r, asked, text) + cutMark(" ", to < len(pieces))
+}
+
+func cutMark(space string, cut bool) string {
+	if cut {
+		return space + ellipsis
+	}
+	return ""
+}
+
+func cutMarkBefore(cut bool, space string) string {
+	if cut {
+		return ellipsis + space
+	}
+	return ""
+}
+
+// lead is the line before a list or code, as a paragraph.
+func lead(line string) string {
+	if line == "" {
+		return ""
+	}
+	return cutPiece(line) + "\n\n"
+}
+
+// window widens around the best piece to as many whole pieces as fit, after it
+// first, then before it.
+func window(pieces []string, head, best int) (from, to int) {
+	room := blockChars
+	for _, p := range pieces[:head] {
+		room -= utf8.RuneCountInString(p) + 1
+	}
+	from, to = best, best+1
+	room -= utf8.RuneCountInString(pieces[best])
+	for {
+		grown := false
+		if from > head {
+			if n := utf8.RuneCountInString(pieces[from-1]) + 1; n <= room {
+				from, room, grown = from-1, room-n, true
+			}
+		}
+		if to < len(pieces) {
+			if n := utf8.RuneCountInString(pieces[to]) + 1; n <= room {
+				to, room, grown = to+1, room-n, true
+			}
+		}
+		if !grown {
+			return from, to
+		}
+	}
+}
+
+// bold marks one sentence, unless it has marks of its own that would not nest.
+func bold(s string) string {
+	if strings.ContainsAny(s, "*") || strings.Contains(s, "__") || strings.Count(s, "`")%2 != 0 || strings.HasSuffix(s, `\`) {
+		return s
+	}
+	return "**" + s + "**"
+}
+
+// boldItem marks the best sentence of a list's item, after the item's mark.
+func boldItem(r *ranking, asked *cue, item string) string {
+	mark := itemMark.FindString(item)
+	if strings.Contains(item, "\n") {
+		return item
+	}
+	return mark + boldBest(r, asked, item[len(mark):])
+}
+
+// boldBest marks the sentence of text that answers best.
+func boldBest(r *ranking, asked *cue, text string) string {
+	ranges := sentences(text)
+	if len(ranges) == 0 {
+		return text
+	}
+	pieces := make([]string, len(ranges))
+	for i, s := range ranges {
+		pieces[i] = text[s[0]:s[1]]
+	}
+	i := bestPiece(r, asked, pieces)
+	return text[:ranges[i][0]] + bold(pieces[i]) + text[ranges[i][1]:]
+}
+
+// cutPiece cuts one sentence or item that alone passes blockChars, at a space.
+func cutPiece(s string) string {
+	if utf8.RuneCountInString(s) <= blockChars {
+		return s
+	}
+	end := 0
+	for range blockChars {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	if i := strings.LastIndexAny(s[:end], " \n"); i > end/2 {
+		end = i
+	}
+	// The cut may have halved an escape or a code span.
+	return safeInline(strings.TrimRight(s[:end], "\\ \n")) + " " + ellipsis
+}
+
+// fence shows lines of code between fences longer than any run of backticks in them.
+func fence(info string, lines []string, before, after bool) string {
+	longest := 2
+	for _, line := range lines {
+		for i := 0; i < len(line); {
+			n := runLen(line[i:])
+			longest = max(longest, n)
+			i += max(n, 1)
+		}
+	}
+	marks := strings.Repeat("`", longest+1)
+	var b strings.Builder
+	b.WriteString(cutMarkBefore(before, "\n\n") + marks + info + "\n")
+	for _, line := range lines {
+		b.WriteString(line + "\n")
+	}
+	b.WriteString(marks + cutMark("\n\n", after))
+	return b.String()
+}

@@ -1,0 +1,69 @@
+package search
+
+import "strings"
+
+// htmlTags are the elements that are taken for HTML; anything else in angle
+// brackets, such as List<String>, is text.
+var htmlTags = func() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(`a abbr address article aside audio b base bdi bdo blockquote body br button canvas caption center
+		cite code col colgroup dd del details dfn div dl dt em embed fieldset figcaption figure font footer form frame h1 h2 h3 h4 h5 h6
+		head header hr html i iframe img input ins kbd label li link main mark meta nav noscript object ol p param picture pre q s samp
+		script section small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead title
+		tr track tt u ul var video wbr`) {
+		set[name] = true
+	}
+	return set
+}()
+
+// tag returns the length of the HTML tag, comment or <address> at the start of s,
+// which begins with '<', and the text that stands for it. 0: there is none.
+func tag(s string) (n int, text string) {
+	s = s[:min(len(s), maxTarget)]
+	if strings.HasPrefix(s, "<!--") {
+		if end := strings.Index(s, "-->"); end >= 0 {
+			return end + 3, ""
+		}
+		return 0, ""
+	}
+	end := strings.IndexByte(s, '>')
+	if end < 0 {
+		return 0, ""
+	}
+	inside := s[1:end]
+	if strings.HasPrefix(inside, "http://") || strings.HasPrefix(inside, "https://") || strings.HasPrefix(inside, "mailto:") {
+		return end + 1, inside
+	}
+	name := strings.TrimPrefix(inside, "/")
+	if i := strings.IndexAny(name, " \t\n/"); i >= 0 {
+		name = name[:i]
+	}
+	name = strings.ToLower(name)
+	if !htmlTags[name] {
+		return 0, ""
+	}
+	switch name {
+	case "img":
+		return end + 1, attribute(inside, "alt")
+	case "br", "td", "th", "li", "p", "div":
+		return end + 1, " "
+	}
+	return end + 1, ""
+}
+
+// attribute is the quoted value of an attribute within a tag, "" when it has none.
+func attribute(tag, name string) string {
+	i := strings.Index(strings.ToLower(tag), name+"=")
+	if i < 0 || i+len(name)+1 >= len(tag) {
+		return ""
+	}
+	quote := tag[i+len(name)+1]
+	if quote != '"' && quote != '\'' {
+		return ""
+	}
+	value, _, ok := strings.Cut(tag[i+len(name)+2:], string(quote))
+	if !ok {
+		return ""
+	}
+	return value
+}

@@ -25,12 +25,12 @@ func (q Query) After() (sort string, err error) {
 	if q.Cursor == "" {
 		return "", nil
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(q.Cursor)
-	if err != nil || len(raw) <= 1+cursorSumBytes || raw[0] != cursorFormat {
+	raw, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err != nil || len(raw) <= 1+cursorSumBytes {
 		return "", fmt.Errorf("%w: damaged cursor", ErrInvalid)
 	}
 	sort = string(raw[1+cursorSumBytes:])
-	if string(raw[1:1+cursorSumBytes]) != string(q.sum(sort)) {
+	if q.CursorAt(sort) != q.Cursor {
 		return "", fmt.Errorf("%w: damaged cursor or cursor of another query", ErrInvalid)
 	}
 	return sort, nil

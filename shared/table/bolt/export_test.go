@@ -1,0 +1,71 @@
+package bolt
+
+import (
+	"context"
+	"runtime"
+
+	"docent/shared/table"
+
+	bbolt "go.etcd.io/bbolt"
+)
+
+// SweepStep is how many items one transaction of Sweep removes.
+const SweepStep = sweepStep
+
+// Stored counts the items of a table that are in the file, expired or not, and
+// the entries of the list of what expires.
+func (s *Store) Stored(ctx context.Context, tableName string) (items, expiring int, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		items = tx.Bucket(bucketName(tableName)).Stats().KeyN
+		expiring = tx.Bucket(expiryBucket).Stats().KeyN
+		return nil
+	})
+	return items, expiring, err
+}
+
+// HoldWriter has the committer take op and wait within its transaction until
+// release, which returns what became of op. What is written meanwhile waits.
+func (s *Store) HoldWriter(op table.Op) (release func() error, err error) {
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		return nil, err
+	}
+	r := &request{ctx: context.Background(), ops: []table.Op{op}, done: make(chan struct{})}
+	s.mu.Lock()
+	s.waiting = append(s.waiting, r)
+	s.mu.Unlock()
+	s.signal()
+	for s.Waiting() > 0 {
+		runtime.Gosched()
+	}
+	return func() error {
+		if err := tx.Rollback(); err != nil {
+			return err
+		}
+		<-r.done
+		return r.err
+	}, nil
+}
+
+// Waiting is how many requests the committer has not taken.
+func (s *Store) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
+}
+
+// Commits counts the transactions that have written.
+func (s *Store) Commits() (n int, err error) {
+	err = s.view(context.Background(), func(tx *bbolt.Tx) error {
+		n = tx.ID()
+		return nil
+	})
+	return n, err
+}
+
+// Ruin replaces the bytes stored under k.
+func (s *Store) Ruin(k table.Key, data []byte) error {
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketName(k.Table)).Put(rowKey(k), data)
+	})
+}

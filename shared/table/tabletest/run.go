@@ -1,0 +1,117 @@
+// Package tabletest holds every storage engine to the behaviour of package
+// table. Its cases name the promises; an engine that passes can serve Docent.
+package tabletest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"docent/shared/table"
+
+	"github.com/google/uuid"
+)
+
+// Open returns a store with the tables of table.Names, under the clock now. It
+// may return stores over the same tables again and again: each case keeps to
+// partitions of its own.
+type Open func(t *testing.T, now func() time.Time) table.Store
+
+// Options leave out what an emulator lacks. They are never set for table/bolt,
+// and never against DynamoDB itself.
+type Options struct {
+	NoTransactions           bool // a Write of several operations does not work
+	NoConcurrency            bool // requests at the same time disturb each other
+	NoConcurrentTransactions bool // transactions at the same time disturb each other or single items
+	NoOldItem                bool // a failed condition does not tell what stood there
+	NoFullItems              bool // items are refused below MaxItemBytes
+	NoCapacity               bool // the capacity that it reports is not DynamoDB's
+}
+
+// Run runs every case that options allow.
+func Run(t *testing.T, open Open, options Options) {
+	for _, group := range []struct {
+		name  string
+		cases []testCase
+	}{
+		{"item", itemCases},
+		{"condition", conditionCases},
+		{"count", countCases},
+		{"query", queryCases},
+		{"cursor", cursorCases},
+		{"batch", batchCases},
+		{"write", writeCases},
+		{"race", raceCases},
+		{"context", contextCases},
+		{"size", sizeCases},
+		{"value", valueCases},
+		{"expiry", expiryCases},
+		{"cost", costCases},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, c := range group.cases {
+				t.Run(c.name, func(t *testing.T) { c.run(t, open, options) })
+			}
+		})
+	}
+}
+
+// needs tells what a case asks of an engine.
+type needs int
+
+const (
+	transactions needs = 1 << iota
+	concurrency
+	fullItems
+	capacity
+)
+
+type testCase struct {
+	name  string
+	needs needs
+	check func(*testing.T, *env)
+}
+
+func (c testCase) run(t *testing.T, open Open, o Options) {
+	for _, gap := range []struct {
+		lacking bool
+		needs   needs
+		what    string
+	}{
+		{o.NoTransactions, transactions, "transactions"},
+		{o.NoConcurrency, concurrency, "concurrent requests"},
+		{o.NoConcurrentTransactions, concurrency | transactions, "concurrent transactions"},
+		{o.NoFullItems, fullItems, "items of 400 KB"},
+		{o.NoCapacity, capacity, "true capacity"},
+	} {
+		if gap.lacking && c.needs&gap.needs == gap.needs {
+			t.Skip("this endpoint lacks " + gap.what)
+		}
+	}
+	if !o.NoConcurrency && !o.NoConcurrentTransactions {
+		t.Parallel()
+	}
+	clock := &clock{}
+	clock.set(time.Now().UTC().Truncate(time.Second))
+	c.check(t, &env{
+		store:     open(t, clock.now),
+		clock:     clock,
+		options:   o,
+		partition: uuid.NewString(),
+	})
+}
+
+// env is what one case works with.
+type env struct {
+	store     table.Store
+	clock     *clock
+	options   Options
+	partition string // no other case has it
+}
+
+// clock is set by hand.
+type clock struct{ at atomic.Pointer[time.Time] }
+
+func (c *clock) now() time.Time          { return *c.at.Load() }
+func (c *clock) set(t time.Time)         { c.at.Store(&t) }
+func (c *clock) advance(d time.Duration) { c.set(c.now().Add(d)) }

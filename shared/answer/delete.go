@@ -15,7 +15,7 @@ func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questi
 			return err
 		}
 		mark := table.Item{Key: answerKey(questionID),
-			Strings: map[string]string{"team": teamID, "user": a.UserID, "state": string(deleted)}}
+			Strings: map[string]string{"team": teamID, "state": string(deleted)}}
 		ops := []table.Op{
 			table.Put{Item: mark, If: table.Is("state", string(a.State))},
 			table.Delete{Key: answering(a).Key()},

@@ -87,9 +87,6 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 	if f.CollectionID != "" && !isID(f.CollectionID) {
 		return table.Slice[Entry]{}, nil
 	}
-	if f.CollectionID != "" && !f.See(f.CollectionID) {
-		return table.Slice[Entry]{}, sourceNotAllowed()
-	}
 	live, err := s.Collections(ctx, teamID)
 	if err != nil {
 		return table.Slice[Entry]{}, err
@@ -98,7 +95,10 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 	for _, id := range live {
 		readable[id] = f.See(id)
 	}
+	named, exists := readable[f.CollectionID]
 	switch {
+	case exists && !named:
+		return table.Slice[Entry]{}, sourceNotAllowed()
 	case f.CollectionID != "":
 		partitions = []string{collectionList(teamID, f.CollectionID)}
 	case f.Sources != nil:

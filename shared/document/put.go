@@ -46,6 +46,8 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	}
 }
 
+func noCollection() error { return apierr.Missing("collection") }
+
 // errRaced: another write of the same document came between; try again.
 var errRaced = errors.New("raced by another write")
 
@@ -98,7 +100,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 	case failed == nil:
 		return 0, fmt.Errorf("write document: %w", err)
 	case failed.Op == 0:
-		return 0, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such collection.")
+		return 0, noCollection()
 	case failed.Op == 1:
 		return 0, errRaced
 	default:
@@ -140,6 +142,9 @@ func (c current) visibleVersion() int64 {
 // currentFor reads the document's record and the collection it is put into, in
 // one round trip; only a document of another collection takes a second one.
 func (s *Service) currentFor(ctx context.Context, teamID, id, collectionID string) (current, error) {
+	if !isID(collectionID) { // such a text may be no key at all
+		return current{}, noCollection()
+	}
 	target := s.CollectionKey(teamID, collectionID)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), target})
 	if err != nil {
@@ -155,7 +160,7 @@ func (s *Service) currentFor(ctx context.Context, teamID, id, collectionID strin
 		}
 	}
 	if !found {
-		return current{}, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such collection.")
+		return current{}, noCollection()
 	}
 	if c.stored && c.CollectionID != collectionID {
 		if c.exists, err = s.live(ctx, teamID, c.CollectionID); err != nil {

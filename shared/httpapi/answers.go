@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -167,8 +168,9 @@ func waitOf(prefer string) (time.Duration, bool) {
 		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
 			continue
 		}
+		value, _, _ = strings.Cut(value, ";")
 		seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 32)
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return 0, false
 		}
 		return min(time.Duration(seconds)*time.Second, maxWait), true

@@ -92,7 +92,7 @@ func config() huma.Config {
 	c.CreateHooks = nil // they add $schema members and describedBy links to replies
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.AllowAdditionalPropertiesByDefault = true
-	c.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
 	c.DefaultFormat = "application/json"
 	c.Info.Description = "Answers questions from a team's own documents and says where each answer comes from."
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
@@ -108,6 +108,11 @@ func config() huma.Config {
 	}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		delete(op.Responses, "422") // validation problems are 400
+		for status, response := range op.Responses {
+			if problem := response.Content["application/json"]; status >= "400" && problem != nil {
+				response.Content["application/problem+json"] = problem
+			}
+		}
 	})
 	return c
 }

@@ -29,9 +29,6 @@ func unsupportedMedia() *apierr.Error {
 		"Send application/json (or application/merge-patch+json with PATCH), plain or with Content-Encoding: gzip.")
 }
 
-// errCoding is the 415 of a content coding that is not gzip (RFC 9110 section 15.5.16).
-var errCoding = unsupportedMedia()
-
 // readBody reads the body of r whole, unpacked and checked, and puts it back as
 // plain JSON. It never inflates past MaxBody.
 func readBody(r *http.Request) error {
@@ -55,7 +52,8 @@ func readBody(r *http.Request) error {
 			return err
 		}
 	default:
-		return errCoding
+		requestFrom(r.Context()).badCoding = true
+		return unsupportedMedia()
 	}
 	requestFrom(r.Context()).bodyless = len(body) == 0
 	if err := checkJSON(body); err != nil {

@@ -67,7 +67,7 @@ type createCollectionInput struct {
 	Body           struct {
 		Name        string `json:"name" minLength:"1" maxLength:"32" doc:"A brief identifier."`
 		Description string `json:"description" minLength:"1" maxLength:"4096" doc:"One sentence on the kind of document."`
-		IconURL     string `json:"iconUrl,omitempty" maxLength:"2048" doc:"Absolute http(s) URL of a square image."`
+		IconURL     string `json:"iconUrl,omitempty" minLength:"1" maxLength:"2048" doc:"Absolute http(s) URL of a square image."`
 	}
 }
 
@@ -136,8 +136,8 @@ func (u *removableURL) UnmarshalJSON(text []byte) error {
 
 // Schema describes the member; huma calls it.
 func (removableURL) Schema(huma.Registry) *huma.Schema {
-	most := collection.MaxIconURL
-	return &huma.Schema{Type: huma.TypeString, Nullable: true, MaxLength: &most}
+	least, most := 1, collection.MaxIconURL
+	return &huma.Schema{Type: huma.TypeString, Nullable: true, MinLength: &least, MaxLength: &most}
 }
 
 func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*collectionOutput, error) {

@@ -113,6 +113,9 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if err != nil {
 		return nil, err
 	}
+	if len(body)+len(in.Body.Title)+len(in.Body.URI)+len(in.Body.CollectionID) > MaxBody {
+		return nil, tooLarge()
+	}
 	if _, err := h.allowedCollection(ctx, p, in.Body.CollectionID); err != nil {
 		return nil, err
 	}

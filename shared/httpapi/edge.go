@@ -28,6 +28,8 @@ type request struct {
 	cause    error         // of a 5xx, for the log
 	route    string        // the operation's method and path pattern; empty when there is none
 	bodyless bool          // the body was empty
+
+	badCoding bool // the body's content coding is not gzip
 }
 
 // addQuota reports s in the reply's headers, instead of an earlier state of the

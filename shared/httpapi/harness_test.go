@@ -33,18 +33,46 @@ type api struct {
 	handler http.Handler
 	clock   *clock
 	log     *syncBuffer
+	dataDir string
 }
 
-// clock is a time that tests move.
+// clock is a time that tests move, or that steps with every look at it.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu    sync.Mutex
+	now   time.Time
+	step  time.Duration
+	looks int
+	awake map[int]chan struct{} // closed at that number of looks
 }
 
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.looks++
+	if done, ok := c.awake[c.looks]; ok {
+		close(done)
+	}
+	c.now = c.now.Add(c.step)
 	return c.now
+}
+
+// Step makes every look at the clock move it by d.
+func (c *clock) Step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.step = d
+}
+
+// After is closed when the clock was looked at n more times.
+func (c *clock) After(n int) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.awake == nil {
+		c.awake = map[int]chan struct{}{}
+	}
+	done := make(chan struct{})
+	c.awake[c.looks+n] = done
+	return done
 }
 
 func (c *clock) Advance(d time.Duration) {
@@ -72,9 +100,9 @@ func (b *syncBuffer) String() string {
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}}
+	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, dataDir: t.TempDir()}
 	var err error
-	a.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{
+	a.local, err = app.OpenLocal(t.Context(), a.dataDir, app.LocalOptions{
 		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +114,13 @@ func newAPI(t *testing.T) *api {
 	})
 	a.handler = a.local.Handler(baseURL)
 	return a
+}
+
+// in is a for the subtest t.
+func (a *api) in(t *testing.T) *api {
+	b := *a
+	b.t = t
+	return &b
 }
 
 // tenant is a team with its keys.
@@ -211,7 +246,7 @@ func (a *api) isProblem(r *http.Request, reply response) {
 		return
 	}
 	var p struct {
-		Status                             int
+		Status                               int
 		Type, Title, Detail, Code, RequestID string
 	}
 	if err := json.Unmarshal(reply.body, &p); err != nil {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"docent/shared/apierr"
 	"docent/shared/table"
@@ -51,7 +50,8 @@ func decodeCursor(teamID, list, cursor string) (string, error) {
 		return "", refused
 	}
 	position := string(raw[cursorSum:])
-	if !utf8.ValidString(position) || string(sumOf(teamID, list, position)) != string(raw[:cursorSum]) {
+	at := table.Key{Table: list, Partition: teamID, Sort: position}
+	if at.Check() != nil || string(sumOf(teamID, list, position)) != string(raw[:cursorSum]) {
 		return "", refused
 	}
 	return position, nil

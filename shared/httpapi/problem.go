@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,10 +133,11 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 // application/problem+json where Accept names that.
 func (p *problem) ContentType(string) string { return "application/json" }
 
-// huma keeps the constructors of its own errors in package variables. They are
-// set once, before any operation is registered.
+// huma keeps its settings and the constructors of its own errors in package
+// variables. They are set once, before any operation is registered.
 func init() {
 	huma.DefaultArrayNullable = false
+	huma.ValidateStrictCasing = true
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return fromHuma(context.Background(), status, errs)
 	}
@@ -159,18 +161,26 @@ func fromHuma(ctx context.Context, status int, errs []error) *problem {
 	for _, err := range errs {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {
-			e.Fields = append(e.Fields, apierr.Field{Pointer: pointer(detail.Location), Detail: faultOf(detail.Message)})
+			e.Fields = append(e.Fields, fieldOf(detail))
 		}
 	}
 	e.Fields = slices.CompactFunc(e.Fields, func(a, b apierr.Field) bool { return a == b })
 	const most = 20
 	e.Fields = e.Fields[:min(len(e.Fields), most)]
 	if len(e.Fields) > 0 {
-		e.Detail = fmt.Sprintf("The request is not valid: %s: %s.", e.Fields[0].Pointer, e.Fields[0].Detail)
+		where := cmp.Or(e.Fields[0].Pointer, "the body")
+		e.Detail = fmt.Sprintf("The request is not valid: %s: %s.", where, e.Fields[0].Detail)
 	} else if len(errs) == 0 && requestFrom(ctx).bodyless {
 		e.Detail = "The request is not valid: it needs a JSON body."
 	}
 	return toProblem(ctx, e)
+}
+
+func fieldOf(fault *huma.ErrorDetail) apierr.Field {
+	if name, ok := strings.CutPrefix(fault.Message, nullMember); ok {
+		return apierr.Field{Pointer: "/" + name, Detail: "must not be null"}
+	}
+	return apierr.Field{Pointer: pointer(fault.Location), Detail: faultOf(fault.Message)}
 }
 
 // pointer turns a location such as "body.tags[3].name" or "query.limit" into a

@@ -36,8 +36,8 @@ func (w *reply) WriteHeader(status int) {
 		h.Set("Content-Type", "application/problem+json")
 	}
 	h.Set("X-Request-Id", w.request.id)
-	if status == http.StatusUnsupportedMediaType && w.r.Header.Get("Content-Encoding") != "" {
-		h.Set("Accept-Encoding", "gzip")
+	if w.request.badCoding {
+		h.Set("Accept-Encoding", "gzip") // RFC 9110 section 15.5.16
 	}
 	for name, value := range quota.Headers(w.request.arrived, w.request.quotas...) {
 		h.Set(name, value)

@@ -1,0 +1,170 @@
+package httpapi_test
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// marker stands in every offending value; no reply may repeat it.
+const marker = "ZAUBERWORT"
+
+// bodyOperation is an operation that takes a body, with a body that it accepts.
+type bodyOperation struct {
+	name, method, path string
+	good               map[string]any
+	status             int // of the good body
+}
+
+// bodyOperations are all of them, on data of their own.
+func bodyOperations(a *api, acme tenant) []bodyOperation {
+	wiki := a.newCollection(acme.key, "wiki")
+	return []bodyOperation{
+		{"createCollection", "POST", "/collections", map[string]any{"name": "n", "description": "d", "iconUrl": "https://x.test/i.png"}, 201},
+		{"updateCollection", "PATCH", "/collections/" + wiki, map[string]any{"name": "n", "description": "d", "iconUrl": "https://x.test/i.png"}, 200},
+		{"putDocument", "PUT", "/documents", map[string]any{"collectionId": wiki, "title": "t", "body": "b", "uri": "https://x.test/"}, 200},
+		{"askQuestion", "PUT", "/answers/0190d2a0-0000-7000-8000-00000000000a", map[string]any{"question": "q"}, 204},
+	}
+}
+
+// with returns the good body with one member changed.
+func (o bodyOperation) with(name string, value any) map[string]any {
+	body := maps.Clone(o.good)
+	body[name] = value
+	return body
+}
+
+// refused sends a bad request and checks all that holds for every refusal.
+func (a *api) refused(c call, status int, code string) response {
+	a.t.Helper()
+	reply := a.do(c).wantCode(a.t, status, code)
+	if strings.Contains(string(reply.body), marker) {
+		a.t.Errorf("the reply repeats what was sent: %.300s", reply.body)
+	}
+	if got := reply.Header.Get("Content-Type"); got != "application/json" {
+		a.t.Errorf("Content-Type %q", got)
+	}
+	c.header = maps.Clone(c.header)
+	if c.header == nil {
+		c.header = map[string]string{}
+	}
+	c.header["Accept"] = "text/html, application/problem+json;q=0.5"
+	if got := a.do(c).wantCode(a.t, status, code).Header.Get("Content-Type"); got != "application/problem+json" {
+		a.t.Errorf("Content-Type %q where Accept names application/problem+json", got)
+	}
+	return reply
+}
+
+func TestBodiesThatAreNoRequest(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	bodies := []struct {
+		name string
+		body any
+	}{
+		{"no body", nil},
+		{"empty body", ""},
+		{"spaces", "  \n "},
+		{"cut off", `{"name":"` + marker},
+		{"not JSON", marker},
+		{"single quotes", `{'name':'` + marker + `'}`},
+		{"text after the object", `{"name":"n","description":"d","collectionId":"c","title":"t","body":"b","uri":"https://x.test/","question":"q"} ` + marker},
+		{"two objects", `{"question":"q","name":"n","description":"d"}{"question":"` + marker + `"}`},
+		{"null", "null"},
+		{"array", `["` + marker + `"]`},
+		{"string", `"` + marker + `"`},
+		{"number", "17"},
+		{"not UTF-8", "{\"name\":\"" + marker + "\xff\"}"},
+		{"a surrogate in UTF-8", "{\"name\":\"\xed\xa0\x80\"}"},
+		{"a byte order mark", "\ufeff{}"},
+		{"too deep", `{"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`},
+		{"very deep", strings.Repeat(`{"a":`, 500_000)},
+		{"a megabyte of a string without end", `{"name":"` + strings.Repeat(marker, 100_000)},
+	}
+	for _, o := range bodyOperations(a, acme) {
+		a.do(call{o.method, o.path, acme.key, o.good, nil}).want(t, o.status)
+		for _, tt := range bodies {
+			t.Run(o.name+"/"+tt.name, func(t *testing.T) {
+				t.Parallel()
+				a.in(t).refused(call{o.method, o.path, acme.key, tt.body, nil}, 400, "invalid-request")
+			})
+		}
+	}
+}
+
+// TestMembersOfTheWrongKind gives every member of every body each wrong type.
+func TestMembersOfTheWrongKind(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, o := range bodyOperations(a, acme) {
+		for member := range o.good {
+			for kind, value := range map[string]any{
+				"number": 4711, "boolean": true, "array": []string{marker}, "object": map[string]string{"x": marker}, "null": nil,
+			} {
+				if o.name == "updateCollection" && member == "iconUrl" && kind == "null" {
+					continue // it removes the icon
+				}
+				t.Run(o.name+"/"+member+"/"+kind, func(t *testing.T) {
+					t.Parallel()
+					reply := a.in(t).refused(call{o.method, o.path, acme.key, o.with(member, value), nil}, 400, "invalid-request")
+					if !strings.Contains(string(reply.body), `"pointer":"/`+member+`"`) {
+						t.Errorf("the reply does not point to /%s: %s", member, reply.body)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestMissingMembers(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, o := range bodyOperations(a, acme) {
+		for member := range o.good {
+			t.Run(o.name+"/"+member, func(t *testing.T) {
+				t.Parallel()
+				body := maps.Clone(o.good)
+				delete(body, member)
+				if o.method == "PATCH" || member == "iconUrl" {
+					a.in(t).do(call{o.method, o.path, acme.key, body, nil}).want(t, o.status)
+					return
+				}
+				a.in(t).refused(call{o.method, o.path, acme.key, body, nil}, 400, "invalid-request")
+				// Another spelling is another, unknown member.
+				body[strings.ToUpper(member)] = o.good[member]
+				a.in(t).refused(call{o.method, o.path, acme.key, body, nil}, 400, "invalid-request")
+			})
+		}
+	}
+}
+
+// TestUnknownMembersAreIgnored also where they differ from a known one only in
+// case: they must not carry a value past that one's bounds.
+func TestUnknownMembersAreIgnored(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, o := range bodyOperations(a, acme) {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			body := maps.Clone(o.good)
+			body["zzz"], body["id"], body["$schema"] = marker, marker, 1
+			for member := range o.good {
+				body[strings.ToUpper(member)] = strings.Repeat(marker, 2000)
+				body["\u017f"+member] = nil
+			}
+			reply := a.in(t).do(call{o.method, o.path, acme.key, body, nil}).want(t, o.status)
+			if strings.Contains(string(reply.body), marker) {
+				t.Errorf("an unknown member was taken: %.300s", reply.body)
+			}
+		})
+	}
+	reply := a.do(call{"GET", "/collections", acme.key, nil, nil}).want(t, http.StatusOK)
+	if strings.Contains(string(reply.body), marker) {
+		t.Errorf("an unknown member was stored: %.300s", reply.body)
+	}
+}

@@ -29,6 +29,9 @@ type Options struct {
 	Open func(t *testing.T, visibility time.Duration) Fixture
 	// Around runs one case, in a synctest bubble for instance; nil: directly.
 	Around func(t *testing.T, run func(t *testing.T))
+	// ForgetsDone leaves out Retry of a message that is done, for a server that
+	// takes its receipt for a malformed one, as moto does and SQS does not.
+	ForgetsDone bool
 }
 
 const (
@@ -56,6 +59,7 @@ func Run(t *testing.T, o Options) {
 		{"retry makes visible after the delay", long, retries},
 		{"dead letter after five deliveries", long, deadLetter},
 		{"dead letter when nobody answers", short, abandoned},
+		{"retry of what is done", long, retryDone},
 		{"a deleted message never comes again", short, deleted},
 		{"only what failed comes again", long, partialFailure},
 		{"a waiting receiver wakes", long, waking},
@@ -66,6 +70,9 @@ func Run(t *testing.T, o Options) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			if o.ForgetsDone && c.name == "retry of what is done" {
+				t.Skip("the server can not tell a deleted message from a malformed receipt")
+			}
 			around := o.Around
 			if around == nil {
 				around = func(t *testing.T, run func(t *testing.T)) { run(t) }

@@ -48,7 +48,14 @@ func retries(t *testing.T, f Fixture) {
 		t.Errorf("received %+v after %+v", third, second)
 	}
 	f.done(t, third)
-	f.retry(t, 0, third) // of what is done: no error, and it stays done
+	f.wantNone(t, time.Second)
+}
+
+func retryDone(t *testing.T, f Fixture) {
+	f.send(t, "done")
+	m := f.receive(t)
+	f.done(t, m)
+	f.retry(t, 0, m)
 	f.wantNone(t, time.Second)
 }
 

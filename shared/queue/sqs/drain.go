@@ -1,0 +1,48 @@
+package sqs
+
+import (
+	"context"
+	"log/slog"
+
+	"docent/shared/queue"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// Batch returns the messages of a Lambda event.
+func Batch(event events.SQSEvent) []queue.Message {
+	batch := make([]queue.Message, len(event.Records))
+	for i, m := range event.Records {
+		batch[i] = queue.Message{
+			ID:       m.MessageId,
+			Receipt:  m.ReceiptHandle,
+			Body:     []byte(m.Body),
+			Receives: receives(m.Attributes),
+		}
+	}
+	return batch
+}
+
+// Drain runs h on the messages of event and reports those that failed, and only
+// those: Lambda deletes the others. A panic of h, or an answer of h that can not
+// be read, fails all of them. The event source must be set to
+// ReportBatchItemFailures.
+func Drain(ctx context.Context, event events.SQSEvent, h queue.Handler) events.SQSEventResponse {
+	// Lambda takes a missing list for success, and so it does an empty one.
+	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	batch := Batch(event)
+	if len(batch) == 0 {
+		return response
+	}
+	failed, err := queue.Attempt(ctx, h, batch)
+	if err != nil {
+		slog.ErrorContext(ctx, "handle batch", "err", err, "messages", len(batch))
+	}
+	for _, m := range failed {
+		if err == nil {
+			slog.WarnContext(ctx, "message failed", "id", m.ID, "receives", m.Receives)
+		}
+		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: m.ID})
+	}
+	return response
+}

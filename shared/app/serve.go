@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/shared/pending"
 	"docent/shared/queue"
 )
 
@@ -96,10 +97,12 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 		workers.Go(func() { queue.Work(ctx, l.changed, l.indexing.Batch, batches) })
 	}
 	workers.Go(func() {
+		sweep := l.sweeper.SweepAll // this is the only process, and it has just started
 		every := time.NewTicker(sweepEvery)
 		defer every.Stop()
 		for {
-			l.sweep(ctx, log)
+			l.sweep(ctx, log, sweep)
+			sweep = l.sweeper.Sweep
 			select {
 			case <-every.C:
 			case <-ctx.Done():
@@ -113,8 +116,8 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 const sweepEvery = time.Minute
 
 // sweep sends pending work again and removes what has expired.
-func (l *Local) sweep(ctx context.Context, log *slog.Logger) {
-	result, err := l.sweeper.Sweep(ctx)
+func (l *Local) sweep(ctx context.Context, log *slog.Logger, sweep func(context.Context) (pending.Result, error)) {
+	result, err := sweep(ctx)
 	if result.Sent+result.GivenUp > 0 {
 		log.InfoContext(ctx, "swept", "sent", result.Sent, "givenUp", result.GivenUp, "oldest", result.Oldest)
 	}

@@ -245,3 +245,15 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestTheOnlyProcessSendsEverythingWhenItStarts(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.promise(t, work(pending.AnswerQuestion, "a", start))
+	if result, err := r.SweepAll(t.Context()); err != nil || result.Sent != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if got := r.sent(t); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("sent %v", got)
+	}
+}

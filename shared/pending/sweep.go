@@ -37,14 +37,20 @@ type Result struct {
 // Work is sent 1, 2, 4 … minutes after its write, at most an hour apart, so that
 // a long queue is not filled with copies. It goes on past single failures and
 // returns them joined.
-func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
+func (s *Sweeper) Sweep(ctx context.Context) (Result, error) { return s.sweep(ctx, Grace) }
+
+// SweepAll is Sweep without the grace: for the start of the only process, when
+// nobody else can be about to send.
+func (s *Sweeper) SweepAll(ctx context.Context) (Result, error) { return s.sweep(ctx, 0) }
+
+func (s *Sweeper) sweep(ctx context.Context, grace time.Duration) (Result, error) {
 	var result Result
 	var errs []error
 	now := s.Now()
 	for name, q := range s.Queues {
 		for shard := range shards {
 			query := table.Query{Table: name, Partition: fmt.Sprintf("pending/%d", shard),
-				To: fmt.Sprintf("%013d", now.Add(-Grace).UnixMilli())}
+				To: fmt.Sprintf("%013d", now.Add(-grace).UnixMilli()+1)}
 			for item, err := range table.All(ctx, s.Table, query) {
 				if err != nil {
 					errs = append(errs, fmt.Errorf("list pending work: %w", err))

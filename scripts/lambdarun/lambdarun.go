@@ -1,0 +1,208 @@
+// Package lambdarun drives the unmodified bootstrap binaries of Lambda functions
+// on this machine. It stands in for three services: the Runtime API that Lambda
+// gives a process (Function), a regional REST API with proxy integrations in
+// front of functions (Gateway), and an SQS event source mapping (Deliver).
+//
+// What it does not stand in for: permissions, memory and CPU limits, freezing
+// between invocations, scaling beyond Options.Processes, response compression.
+package lambdarun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Bounds of Lambda.
+const (
+	MaxEvent    = 6 << 20          // bytes of a synchronous event, and of a response
+	initTimeout = 10 * time.Second // from the start of a process to its first poll
+)
+
+// Errors that callers tell apart with errors.Is.
+var (
+	// ErrTimeout: the process had not answered at the deadline and was killed.
+	ErrTimeout = errors.New("task timed out")
+	// ErrExited: the process ended before it answered.
+	ErrExited = errors.New("process ended")
+	// ErrInit: a process did not come to its first poll.
+	ErrInit = errors.New("process did not start")
+	// ErrTooLarge: the event is over MaxEvent.
+	ErrTooLarge = errors.New("event too large")
+	// ErrClosed: the function is closed.
+	ErrClosed = errors.New("function is closed")
+)
+
+// FunctionError is an error that the function itself returned.
+type FunctionError struct{ Type, Message string }
+
+func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
+
+// Invoker answers one event; (*Function).Invoke is one.
+type Invoker func(ctx context.Context, event []byte) ([]byte, error)
+
+// Options of a function. Zero values stand for the defaults.
+type Options struct {
+	Name      string            // of the function; empty: "function"
+	Env       map[string]string // beside what Lambda sets; nothing of this process's is passed on
+	Timeout   time.Duration     // of an invocation; 0: 30 s
+	Init      time.Duration     // from the start of a process to its first poll; 0: 10 s
+	Processes int               // at a time; 0: 1
+	MemoryMB  int               // told to the process, not enforced; 0: 512
+	Log       io.Writer         // takes what the processes print, must take concurrent writes; nil: nothing does
+}
+
+// Function is one Lambda function: up to Options.Processes processes of a
+// binary, started when they are needed, each doing one event at a time.
+type Function struct {
+	ctx    context.Context
+	binary string
+	o      Options
+	slots  chan struct{} // one element a process in use
+
+	mu     sync.Mutex
+	idle   []*process
+	living map[*process]bool
+	starts []time.Duration // from start to first poll, in order
+	closed bool
+}
+
+// Start starts the first process of binary, so that what fails in it is seen
+// here, as ErrInit. All processes are killed when ctx ends, at Close, and with
+// this process, however that ends.
+func Start(ctx context.Context, binary string, o Options) (*Function, error) {
+	if o.Name == "" {
+		o.Name = "function"
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Init == 0 {
+		o.Init = initTimeout
+	}
+	if o.Processes == 0 {
+		o.Processes = 1
+	}
+	if o.MemoryMB == 0 {
+		o.MemoryMB = 512
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	f := &Function{ctx: ctx, binary: binary, o: o, slots: make(chan struct{}, o.Processes), living: map[*process]bool{}}
+	p, err := f.take()
+	if err != nil {
+		return nil, err
+	}
+	f.put(p)
+	return f, nil
+}
+
+// Invoke gives event to a process and returns its response. It waits while all
+// are busy. When ctx ends first the process is killed, as nobody waits for it.
+func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
+	if len(event) > MaxEvent {
+		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(event))
+	}
+	select {
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p, err := f.take()
+	if err != nil {
+		return nil, err
+	}
+	defer f.put(p)
+	return p.invoke(ctx, event, f.o.Timeout)
+}
+
+// take returns a process that waits for an event.
+func (f *Function) take() (*process, error) {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil, ErrClosed
+	}
+	for len(f.idle) > 0 {
+		p := f.idle[len(f.idle)-1]
+		f.idle = f.idle[:len(f.idle)-1]
+		if p.alive() {
+			f.mu.Unlock()
+			return p, nil
+		}
+		delete(f.living, p)
+	}
+	f.mu.Unlock()
+	begin := time.Now()
+	p, err := startProcess(f.ctx, f.binary, f.o)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.starts = append(f.starts, time.Since(begin))
+	f.living[p] = true
+	if f.closed {
+		p.kill()
+		return nil, ErrClosed
+	}
+	return p, nil
+}
+
+func (f *Function) put(p *process) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !p.alive() {
+		delete(f.living, p)
+		return
+	}
+	f.idle = append(f.idle, p)
+}
+
+// Kill ends all processes as by SIGKILL and returns when they are gone. Events
+// in hand fail with ErrExited; the next Invoke starts a new process.
+func (f *Function) Kill() {
+	f.mu.Lock()
+	living := make([]*process, 0, len(f.living))
+	for p := range f.living {
+		living = append(living, p)
+	}
+	f.mu.Unlock()
+	for _, p := range living {
+		p.kill()
+	}
+}
+
+// Close kills all processes; Invoke fails from then on.
+func (f *Function) Close() {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.Kill()
+}
+
+// Starts returns how long each process so far took from its start to its first
+// poll, in the order of their starts.
+func (f *Function) Starts() []time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.starts)
+}
+
+// PeakMemory is the largest resident size that a living process has had, in
+// bytes; 0 where the system does not tell.
+func (f *Function) PeakMemory() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var most int64
+	for p := range f.living {
+		most = max(most, peakMemory(p.cmd.Process.Pid))
+	}
+	return most
+}

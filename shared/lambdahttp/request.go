@@ -22,6 +22,8 @@ const proxyHeader = "X-Golambdaproxy-"
 
 const requestIDHeader = "X-Request-Id"
 
+const gzipMagic = "\x1f\x8b"
+
 // newRequest makes the request of event. When it is refused the request stands
 // for what the client sent in all but its path and body.
 func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, *problem) {
@@ -47,6 +49,14 @@ func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http
 	}
 	if id := event.RequestContext.RequestID; id != "" && r.Header.Get(requestIDHeader) == "" {
 		r.Header.Set(requestIDHeader, id) // one id in the gateway's log and in ours
+	}
+	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
+	case "gzip", "x-gzip":
+		// The gateway inflates bodies and is not documented to take the header away.
+		// No JSON text starts like a gzip stream (RFC 1952 section 2.3.1).
+		if !strings.HasPrefix(event.Body, gzipMagic) {
+			r.Header.Del("Content-Encoding")
+		}
 	}
 	r.RemoteAddr = net.JoinHostPort(event.RequestContext.Identity.SourceIP, "0")
 	return r, refused

@@ -195,3 +195,22 @@ func TestRequestIDIsTheClientsOrTheGateways(t *testing.T) {
 		}
 	}
 }
+
+func TestContentEncodingGoesWithTheCodingThatTheGatewayTookOff(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ coding, body, want string }{
+		"inflated by the gateway": {"gzip", `{"a":1}`, ""},
+		"old name":                {"X-Gzip", `{"a":1}`, ""},
+		"as sent":                 {"gzip", "\x1f\x8b\x08", "gzip"},
+		"a coding we do not know": {"br", `{"a":1}`, "br"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "PUT", Path: "/documents", IsBase64Encoded: true,
+				Body: base64.StdEncoding.EncodeToString([]byte(c.body)), Headers: map[string]string{"content-encoding": c.coding}})
+			if coding := got.header.Get("Content-Encoding"); coding != c.want || got.body != c.body {
+				t.Errorf("coding %q of %q, want %q", coding, got.body, c.want)
+			}
+		})
+	}
+}

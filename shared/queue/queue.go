@@ -16,9 +16,10 @@ const (
 	MaxReceives = 5       // deliveries before a message becomes a dead letter
 )
 
-// ErrInvalid: no or more than MaxBatch messages, an empty or oversized body, a
-// character in it that XML 1.0 does not know, a delay outside 0 to 15 minutes, a
-// limit outside 1 to MaxBatch, a negative wait, or a malformed receipt.
+// ErrInvalid is the answer to no or more than MaxBatch messages, an empty or
+// oversized body, a character in it that XML 1.0 does not know, a delay outside 0
+// to 15 minutes, a limit outside 1 to MaxBatch, a negative wait, and a malformed
+// receipt.
 var ErrInvalid = errors.New("invalid queue request")
 
 // Message is one delivery.

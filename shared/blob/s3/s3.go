@@ -57,7 +57,8 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 	err := s.put(ctx, name, data, writer)
 	for try := 1; try < conflictTries && codeOf(err) == "ConditionalRequestConflict"; try++ {
 		pause := conflictPause << (try - 1)
-		if err := sleep(ctx, pause/2+mathrand.N(pause/2)); err != nil {
+		pause = pause/2 + mathrand.N(pause/2) //nolint:gosec // it spreads retries and guards nothing
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 		err = s.put(ctx, name, data, writer)
@@ -177,10 +178,10 @@ func read(name string, out *awss3.GetObjectOutput) ([]byte, error) {
 }
 
 func readError(name string, err error) error {
-	switch code := codeOf(err); {
-	case code == "NoSuchKey", code == "NotFound":
+	switch codeOf(err) {
+	case "NoSuchKey", "NotFound":
 		err = blob.ErrNotFound
-	case code == "InvalidRange":
+	case "InvalidRange":
 		err = fmt.Errorf("%w: %w", blob.ErrInvalid, err)
 	}
 	return fmt.Errorf("read object %s: %w", name, err)

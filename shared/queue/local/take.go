@@ -122,7 +122,9 @@ func (q *Queue) bodies(ctx context.Context, records []record) (map[string][]byte
 // bury moves a record to the dead letters, an unreadable one as it is.
 func (q *Queue) bury(r record) []table.Op {
 	now := q.now()
-	from, item := q.dueKey(r), table.Item{}
+	died := r
+	died.died, died.version, died.inFlight = now, r.version+1, false
+	from, item := q.dueKey(r), died.fields(q.deadKey(r.id))
 	if r.raw != nil {
 		from, item = r.raw.Key, *r.raw
 		item.Key = q.deadKey(r.id)
@@ -131,10 +133,6 @@ func (q *Queue) bury(r record) []table.Op {
 			item.Numbers = map[string]int64{}
 		}
 		item.Numbers[fieldDied] = now.UnixNano()
-	} else {
-		died := r
-		died.died, died.version, died.inFlight = now, r.version+1, false
-		item = died.fields(q.deadKey(r.id))
 	}
 	return []table.Op{table.Delete{Key: from, If: table.VersionIs(r.version)}, table.Put{Item: item}}
 }

@@ -108,6 +108,9 @@ func config() huma.Config {
 	}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		delete(op.Responses, "422") // validation problems are 400
+		if op.Method == http.MethodPatch {
+			op.RequestBody.Content["application/merge-patch+json"] = op.RequestBody.Content["application/json"]
+		}
 		for status, response := range op.Responses {
 			if problem := response.Content["application/json"]; status >= "400" && problem != nil {
 				response.Content["application/problem+json"] = problem

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -218,10 +219,13 @@ func (a *api) validate(r *http.Request, body []byte, reply response) {
 		a.isProblem(r, reply)
 	}
 	route, params, err := router().FindRoute(r)
-	if err != nil || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+	if err != nil || r.Method == http.MethodHead || r.Method == http.MethodOptions || r.URL.Path != path.Clean(r.URL.Path) {
 		return // unknown paths and methods are not in the document
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	if r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json") // which a missing one stands for
+	}
 	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true}}
 	if reply.StatusCode < 400 && r.Header.Get("Content-Encoding") == "" {

@@ -1,9 +1,16 @@
 package httpapi_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -19,4 +26,69 @@ var workerLog syncBuffer
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(&workerLog, nil)))
 	os.Exit(m.Run())
+}
+
+// stream asks a question with a body that is read from from.
+func (a *api) stream(key string, length int64, from io.Reader) response {
+	a.t.Helper()
+	r := httptest.NewRequestWithContext(a.t.Context(), http.MethodPut, "/v1/answers/"+unknownID, from)
+	r.ContentLength = length
+	r.Header.Set("Authorization", "Bearer "+key)
+	w := httptest.NewRecorder()
+	a.handler.ServeHTTP(w, r)
+	return response{w.Result(), w.Body.Bytes()}
+}
+
+// endless is a text without end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// broken is a connection that was cut.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errors.New("cut") }
+
+// counter counts what is read through it.
+type counter struct {
+	from io.Reader
+	read int
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.read += n
+	return n, err
+}
+
+// ask puts a question.
+func (a *api) ask(key, id, question string) response {
+	a.t.Helper()
+	return a.do(call{"PUT", "/answers/" + id, key, map[string]string{"question": question}, nil})
+}
+
+var linkForm = regexp.MustCompile(`<([^>]*)>; rel="([a-z]+)"`)
+
+// link returns the query of the link to a neighbouring page, nil when there is
+// none. It fails the test when the URL is not one of the base address.
+func (r response) link(t *testing.T, rel string) url.Values {
+	t.Helper()
+	for _, m := range linkForm.FindAllStringSubmatch(r.Header.Get("Link"), -1) {
+		u, err := url.Parse(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(m[1], baseURL+"/") {
+			t.Errorf("link %s does not start with %s", m[1], baseURL)
+		}
+		if m[2] == rel {
+			return u.Query()
+		}
+	}
+	return nil
 }

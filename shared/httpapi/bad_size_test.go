@@ -1,0 +1,148 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"docent/shared/httpapi"
+)
+
+// packed is the gzip form of text.
+func packed(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// cutBomb is a gzip stream of MaxBody and many more zero bytes that lacks its end:
+// whoever inflates it to there finds it damaged.
+func cutBomb(t *testing.T) []byte {
+	t.Helper()
+	bomb := packed(t, strings.Repeat("\x00", httpapi.MaxBody+1<<20))
+	return bomb[:len(bomb)-64]
+}
+
+// sized is a document whose request is exactly size bytes.
+func sized(collection, uri string, size int) string {
+	around := fmt.Sprintf(`{"collectionId":%q,"title":"t","uri":%q,"body":""}`, collection, uri)
+	return strings.Replace(around, `"body":""`, `"body":"`+strings.Repeat("a", size-len(around))+`"`, 1)
+}
+
+func TestRequestsOfTenMegabytes(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	gzipped := map[string]string{"Content-Encoding": "gzip"}
+	const uri = "https://x.test/large"
+	// All fields of a document count, its body unpacked.
+	others := len(wiki) + len("t") + len(uri)
+	inBody := func(size int) map[string]string {
+		return map[string]string{"collectionId": wiki, "title": "t", "uri": uri,
+			"body": base64.StdEncoding.EncodeToString(packed(t, strings.Repeat("b", size)))}
+	}
+	tests := []struct {
+		name   string
+		body   any
+		header map[string]string
+		ok     bool
+	}{
+		{"exactly the limit", sized(wiki, uri, httpapi.MaxBody), nil, true},
+		{"one byte more", sized(wiki, uri, httpapi.MaxBody+1), nil, false},
+		{"exactly the limit, gzipped", packed(t, sized(wiki, uri, httpapi.MaxBody)), gzipped, true},
+		{"one byte more, gzipped", packed(t, sized(wiki, uri, httpapi.MaxBody+1)), gzipped, false},
+		{"exactly the limit in the body", inBody(httpapi.MaxBody - others), nil, true},
+		{"one byte more in the body", inBody(httpapi.MaxBody - others + 1), nil, false},
+		{"a body that is larger by itself", inBody(httpapi.MaxBody + 1), nil, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { // one after the other: they replace the same document
+			a := a.in(t)
+			c := call{"PUT", "/documents", acme.key, tt.body, tt.header}
+			if !tt.ok {
+				a.refused(c, 413, "request-too-large")
+				return
+			}
+			id := a.do(c).want(t, 200).text(t, "id")
+			got := a.do(call{"GET", "/documents/" + id, acme.key, nil, nil}).want(t, 200)
+			if got.text(t, "bodyEncoding") != "gzip" {
+				t.Fatal("a body of 10 MB came back unpacked")
+			}
+			text, err := httpapi.UnpackBody(got.text(t, "body"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(text) < httpapi.MaxBody-200 || strings.Trim(text, "ab") != "" {
+				t.Errorf("body of %d bytes, %.20q…", len(text), text)
+			}
+		})
+	}
+}
+
+// TestBombsAreNotInflated shows it by a stream that is damaged past the limit.
+func TestBombsAreNotInflated(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	bomb := cutBomb(t)
+	for _, o := range bodyOperations(a, acme) {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			a := a.in(t)
+			a.refused(call{o.method, o.path, acme.key, bomb, map[string]string{"Content-Encoding": "gzip"}}, 413, "request-too-large")
+			a.refused(call{o.method, o.path, acme.key, packed(t, strings.Repeat("\x00", httpapi.MaxBody+1)),
+				map[string]string{"Content-Encoding": "gzip"}}, 413, "request-too-large")
+			if o.name == "putDocument" {
+				text := base64.StdEncoding.EncodeToString(bomb)
+				a.refused(call{o.method, o.path, acme.key, o.with("body", text), nil}, 413, "request-too-large")
+			}
+		})
+	}
+}
+
+func TestDamagedGzip(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, o := range bodyOperations(a, acme) {
+		good := packed(t, `{"question":"`+marker+`"}`)
+		flipped := bytes.Clone(good)
+		flipped[len(flipped)-6] ^= 1 // in its checksum
+		for name, body := range map[string][]byte{
+			"nothing": {}, "plain text": []byte(marker), "only a header": good[:10], "without its end": good[:len(good)-1],
+			"wrong checksum": flipped, "text after it": append(bytes.Clone(good), marker...),
+		} {
+			t.Run(o.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				a.in(t).refused(call{o.method, o.path, acme.key, body, map[string]string{"Content-Encoding": "gzip"}}, 400, "invalid-request")
+			})
+		}
+	}
+}
+
+// TestAnnouncedLengths: a length that lies does not make a smaller request.
+func TestAnnouncedLengths(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	reply := a.stream(acme.key, httpapi.MaxBody+1, strings.NewReader(`{"question":"q"}`))
+	reply.wantCode(t, 413, "request-too-large")
+	endless := &counter{from: endless{}}
+	a.stream(acme.key, -1, endless).wantCode(t, 413, "request-too-large")
+	if endless.read > httpapi.MaxBody+1 {
+		t.Errorf("read %d bytes of a body without end", endless.read)
+	}
+	a.stream(acme.key, -1, io.MultiReader(strings.NewReader(`{"question":`), broken{})).wantCode(t, 400, "invalid-request")
+}

@@ -14,8 +14,7 @@ type built struct {
 
 // buildSegment indexes documents of one space as one segment.
 func buildSegment(p *profile, docs []Document) (built, error) {
-	b := builder{profile: p, lists: map[string]*[]posting{}, counts: map[string]uint32{}}
-	b.w.profile = p.id
+	b := newBuilder(p)
 	for _, d := range docs {
 		b.add(d)
 	}
@@ -30,6 +29,12 @@ type builder struct {
 	counts  map[string]uint32 // of the passage at hand, empty between passages
 	order   []string          // its distinct terms
 	terms   []string
+}
+
+func newBuilder(p *profile) *builder {
+	b := &builder{profile: p, lists: map[string]*[]posting{}, counts: map[string]uint32{}}
+	b.w.profile = p.id
+	return b
 }
 
 func (b *builder) add(d Document) {

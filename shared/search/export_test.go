@@ -1,6 +1,12 @@
 package search
 
-import "github.com/google/uuid"
+import (
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/google/uuid"
+)
 
 // Ranked is a document in a ranking without verification.
 type Ranked struct {
@@ -83,4 +89,82 @@ func QuoteAll(body, question string) []string {
 		}
 	}
 	return out
+}
+
+// BuildSegment is the file of one segment of documents.
+func BuildSegment(space Space, docs []Document) ([]byte, error) {
+	b, err := buildSegment(profileOf(space), docs)
+	return b.data, err
+}
+
+// CombineSegments merges segment files, keeping the documents of keep.
+func CombineSegments(keep map[uuid.UUID]int64, files ...[]byte) ([]byte, error) {
+	var segments []*segment
+	for _, f := range files {
+		s, err := openSegment(f)
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, s)
+	}
+	b, err := combine(segments, keep)
+	return b.data, err
+}
+
+// ReadSegment opens a segment file and reads all of it.
+func ReadSegment(data []byte) (passages, documents int, err error) {
+	s, err := openSegment(data)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range s.passages {
+		s.identity(s.document(i))
+		s.place(i)
+		s.length(i)
+	}
+	return s.passages, s.documents, s.check()
+}
+
+// Reseal writes the checksums and the footer of a segment file anew around
+// whatever its sections hold, so that a test reaches what lies behind them.
+func Reseal(data []byte) []byte {
+	if len(data) < headBytes+footerBytes {
+		return data
+	}
+	footer := data[len(data)-footerBytes:]
+	sums := int(binary.LittleEndian.Uint64(footer[16*secSums:]))
+	size := int(binary.LittleEndian.Uint64(footer[16*secSums+8:]))
+	if sums < 0 || size < 0 || sums > len(data) || size > len(data)-sums {
+		return data
+	}
+	for i := 0; i*pageBytes < sums && 4*i+4 <= size; i++ {
+		page := data[i*pageBytes : min((i+1)*pageBytes, sums)]
+		binary.LittleEndian.PutUint32(data[sums+4*i:], crc32.Checksum(page, castagnoli))
+	}
+	binary.LittleEndian.PutUint32(footer[footerBytes-16:], crc32.Checksum(data[sums:sums+size], castagnoli))
+	binary.LittleEndian.PutUint32(footer[footerBytes-12:], crc32.Checksum(footer[:footerBytes-12], castagnoli))
+	return data
+}
+
+// Places returns where each passage of a segment file lies.
+func Places(data []byte) (refs []Ref, within []int, err error) {
+	s, err := openSegment(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range s.passages {
+		id, version := s.identity(s.document(i))
+		chunk, n := s.place(i)
+		refs, within = append(refs, Ref{id, version, chunk}), append(within, n)
+	}
+	return refs, within, nil
+}
+
+// Levels are the levels of a team's segments.
+func (x *Index) Levels(ctx context.Context, teamID string) (levels []int, err error) {
+	records, err := x.records(ctx, teamID, "")
+	for _, r := range records {
+		levels = append(levels, r.level)
+	}
+	return levels, err
 }

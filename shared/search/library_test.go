@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/search"
 	"docent/shared/table/bolt/bolttest"
@@ -165,4 +166,16 @@ func ask(t testing.TB, x *search.Index, q search.Query) (titles []string, r sear
 		titles = append(titles, h.Title)
 	}
 	return titles, r
+}
+
+// takenAway is a blob store in which something happens before the first read.
+type takenAway struct {
+	blob.Store
+	once   sync.Once
+	before func()
+}
+
+func (b *takenAway) Get(ctx context.Context, name string) ([]byte, error) {
+	b.once.Do(b.before)
+	return b.Store.Get(ctx, name)
 }

@@ -159,6 +159,7 @@ func (x *Index) open(ctx context.Context, records []record) (open []*segment, fa
 
 // read reads a segment from its blob and keeps it.
 func (x *Index) read(ctx context.Context, r record) (*segment, error) {
+	x.init()
 	data, err := x.Blobs.Get(ctx, r.content.Blob)
 	if err != nil {
 		return nil, fmt.Errorf("read segment %s: %w", r.id, err)

@@ -1,0 +1,168 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/blob"
+	"docent/shared/table"
+)
+
+// A blob without a record is removed when it is so old, and looked for so often.
+const (
+	orphanAge   = 24 * time.Hour
+	orphanEvery = 24 * time.Hour
+)
+
+// Clean removes blobs that no record names any more: those whose removal is due,
+// and once a day what a crash left between a blob and its record. It returns how
+// many. Doing it twice at the same time is harmless.
+func (x *Index) Clean(ctx context.Context) (removed int, err error) {
+	due := table.Query{Table: table.Index, Partition: cleanupPartition, To: table.Padded(x.Now().UnixMilli()) + "#~"}
+	for item, err := range table.All(ctx, x.Table, due) {
+		if err != nil {
+			return removed, fmt.Errorf("read due clean-ups: %w", err)
+		}
+		var blobs []string
+		if err := json.Unmarshal(item.Body, &blobs); err != nil {
+			return removed, fmt.Errorf("clean-up %s: %w", item.Sort, err)
+		}
+		if err := x.Blobs.Delete(ctx, blobs...); err != nil {
+			return removed, fmt.Errorf("remove blobs: %w", err)
+		}
+		if err := x.Table.Write(ctx, table.Delete{Key: item.Key}); err != nil {
+			return removed, fmt.Errorf("end a clean-up: %w", err)
+		}
+		removed += len(blobs)
+	}
+	n, err := x.cleanOrphans(ctx)
+	return removed + n, err
+}
+
+// cleanOrphans claims the day's search for blobs without a record, and makes it.
+func (x *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
+	key := table.Key{Table: table.Index, Partition: cleanupPartition, Sort: orphansSort}
+	claim := table.Put{Item: table.Item{Key: key, Version: x.Now().UnixMilli()}, If: table.Absent()}
+	switch last, err := x.Table.Get(ctx, key); {
+	case err == nil:
+		if x.Now().Sub(time.UnixMilli(last.Version)) < orphanEvery {
+			return 0, nil
+		}
+		claim.If = table.VersionIs(last.Version)
+	case !errors.Is(err, table.ErrNotFound):
+		return 0, fmt.Errorf("read the last search for blobs without a record: %w", err)
+	}
+	if err := x.Table.Write(ctx, claim); err != nil {
+		if table.Failed(err) != nil {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("claim the search for blobs without a record: %w", err)
+	}
+	waiting, err := x.waiting(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var old []blob.Info // of one team
+	team := ""
+	for b, err := range x.Blobs.List(ctx, blobPrefix) {
+		if err != nil {
+			return removed, fmt.Errorf("list blobs: %w", err)
+		}
+		of, _, _ := strings.Cut(strings.TrimPrefix(b.Name, blobPrefix), "/")
+		if of != team {
+			n, err := x.removeUnnamed(ctx, team, old)
+			if removed += n; err != nil {
+				return removed, err
+			}
+			team, old = of, old[:0]
+		}
+		if x.Now().Sub(b.Modified) >= orphanAge && !waiting[b.Name] {
+			old = append(old, b)
+		}
+	}
+	n, err := x.removeUnnamed(ctx, team, old)
+	return removed + n, err
+}
+
+// waiting are the blobs whose removal is not due yet.
+func (x *Index) waiting(ctx context.Context) (map[string]bool, error) {
+	names := map[string]bool{}
+	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: cleanupPartition, To: "9~"}) {
+		if err != nil {
+			return nil, fmt.Errorf("read clean-ups: %w", err)
+		}
+		var blobs []string
+		if err := json.Unmarshal(item.Body, &blobs); err != nil {
+			return nil, fmt.Errorf("clean-up %s: %w", item.Sort, err)
+		}
+		for _, b := range blobs {
+			names[b] = true
+		}
+	}
+	return names, nil
+}
+
+// removeUnnamed removes those of a team's blobs that no segment record names.
+func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.Info) (int, error) {
+	if len(blobs) == 0 {
+		return 0, nil
+	}
+	records, err := x.records(ctx, teamID, "")
+	if err != nil {
+		return 0, err
+	}
+	named := map[string]bool{}
+	for _, r := range records {
+		named[r.content.Blob] = true
+	}
+	var names []string
+	for _, b := range blobs {
+		if !named[b.Name] {
+			names = append(names, b.Name)
+		}
+	}
+	if err := x.Blobs.Delete(ctx, names...); err != nil {
+		return 0, fmt.Errorf("remove blobs without a record: %w", err)
+	}
+	return len(names), nil
+}
+
+// DropSource removes the segment records and counters of a source that is no
+// longer live; their blobs follow in an hour. Doing it again is harmless.
+func (x *Index) DropSource(ctx context.Context, teamID, source string) error {
+	if err := (family{source, Documentation}).check(); err != nil {
+		return err
+	}
+	records, err := x.records(ctx, teamID, source+"#")
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(records, mergeMost) {
+		var ops []table.Op
+		var blobs []string
+		for _, r := range some {
+			ops = append(ops, table.Delete{Key: r.key(teamID)})
+			blobs = append(blobs, r.content.Blob)
+		}
+		op, err := x.cleanup(x.Now().Add(blobGrace), blobs)
+		if err != nil {
+			return err
+		}
+		if err := x.Table.Write(ctx, append(ops, op)...); err != nil {
+			return fmt.Errorf("remove the segments of a source: %w", err)
+		}
+	}
+	var counters []table.Op
+	for _, space := range Spaces {
+		counters = append(counters, table.Delete{Key: staleKey(teamID, family{source, space})})
+	}
+	if err := x.Table.Write(ctx, counters...); err != nil {
+		return fmt.Errorf("remove the counters of a source: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/blob"
+	"docent/shared/table"
+)
+
+// How segments are merged.
+const (
+	mergeWidth    = 10        // segments of a level that become one of the next
+	mergeBytes    = 128 << 20 // a segment over this is not merged further
+	mergeMost     = 90        // segments in one Write
+	staleShare    = 4         // one passage in so many may be stale
+	currentAtOnce = 1000      // documents asked for at once
+	blobGrace     = time.Hour // for queries that have listed a segment and not yet read it
+)
+
+// staleKey is where the stale passages of f are counted, in the field "n".
+func staleKey(teamID string, f family) table.Key {
+	return table.Key{Table: table.Index, Partition: teamID + "/stale", Sort: f.source + "#" + string(f.space)}
+}
+
+// Stale counts passages of a family that were replaced or deleted.
+func (x *Index) Stale(ctx context.Context, teamID, source string, space Space, passages int) error {
+	f := family{source, space}
+	if err := f.check(); err != nil || passages <= 0 {
+		return err
+	}
+	_, err := x.Table.Add(ctx, table.Add{Key: staleKey(teamID, f), By: map[string]int64{"n": int64(passages)}})
+	if err != nil {
+		return fmt.Errorf("count stale passages: %w", err)
+	}
+	return nil
+}
+
+// Merge merges what is due in the team's families: ten segments of a level into
+// one of the next, without documents that are gone or replaced; a whole family of
+// which more than a quarter is stale; and it rebuilds a family with a segment
+// that is damaged, missing or of an older analysis. It returns how many segments
+// it replaced. What another worker is merging at the same time is left to it.
+func (x *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
+	// Every round replaces segments by fewer of a higher level, so it ends.
+	for {
+		due, err := x.due(ctx, teamID)
+		if err != nil || len(due) == 0 {
+			return merged, err
+		}
+		progress := false
+		for _, d := range due {
+			n, err := x.mergeOne(ctx, teamID, d)
+			if err != nil {
+				return merged, err
+			}
+			merged += n
+			progress = progress || n > 0
+		}
+		if !progress {
+			return merged, nil
+		}
+	}
+}
+
+// dueMerge is one merge to be made.
+type dueMerge struct {
+	family  family
+	records []record
+	level   int   // of the result
+	counted int64 // stale passages of the family
+	stale   int64 // what the counter goes down by
+	rebuild bool
+}
+
+// due finds the merges to be made.
+func (x *Index) due(ctx context.Context, teamID string) ([]dueMerge, error) {
+	stale := map[string]int64{}
+	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: teamID + "/stale"}) {
+		if err != nil {
+			return nil, fmt.Errorf("read stale counts: %w", err)
+		}
+		stale[item.Sort] = item.Numbers["n"]
+	}
+	records, err := x.records(ctx, teamID, "")
+	if err != nil {
+		return nil, err
+	}
+	families := map[family][]record{}
+	var order []family
+	for _, r := range records {
+		f := r.family()
+		if families[f] == nil {
+			order = append(order, f)
+		}
+		families[f] = append(families[f], r)
+	}
+	var due []dueMerge
+	for _, f := range order {
+		due = append(due, dueIn(f, families[f], stale[staleKey(teamID, f).Sort])...)
+	}
+	return due, nil
+}
+
+func dueIn(f family, records []record, stale int64) []dueMerge {
+	passages, top := int64(0), 0
+	levels := map[int][]record{}
+	for _, r := range records {
+		if !r.current() {
+			return []dueMerge{{family: f, records: records, rebuild: true}}
+		}
+		passages += int64(r.content.Passages)
+		top = max(top, r.level)
+		levels[r.level] = append(levels[r.level], r)
+	}
+	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.id, b.id) })
+	if stale*staleShare > passages {
+		var due []dueMerge
+		for len(records) > 0 {
+			n := fitting(records, mergeMost)
+			due = append(due, dueMerge{family: f, records: records[:n], level: top})
+			records = records[n:]
+		}
+		due[len(due)-1].stale = stale
+		return due
+	}
+	for level := 0; level <= top; level++ {
+		own := slices.DeleteFunc(levels[level], func(r record) bool { return r.content.Bytes > mergeBytes })
+		if len(own) < mergeWidth {
+			continue
+		}
+		slices.SortFunc(own, func(a, b record) int { return cmp.Compare(a.id, b.id) })
+		if n := fitting(own, mergeWidth); n > 1 {
+			return []dueMerge{{family: f, records: own[:n], level: min(level+1, 99), counted: stale}}
+		}
+	}
+	return nil
+}
+
+// fitting is how many of records, at least one and at most most, make a segment
+// within mergeBytes.
+func fitting(records []record, most int) int {
+	bytes, n := 0, 0
+	for _, r := range records {
+		bytes += r.content.Bytes
+		if n > 0 && bytes > mergeBytes || n == most {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// mergeOne makes one merge and returns how many segments it replaced: 0 when
+// another worker was faster.
+func (x *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (int, error) {
+	if d.rebuild {
+		return len(d.records), x.Rebuild(ctx, teamID, d.family.source, d.family.space)
+	}
+	var segments []*segment
+	for _, r := range d.records {
+		s, err := x.read(ctx, r)
+		switch {
+		case errors.Is(err, errDamaged), errors.Is(err, blob.ErrNotFound):
+			if _, gone := x.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
+				return 0, nil // merged by another worker meanwhile
+			}
+			x.fault(ctx, err)
+			return len(d.records), x.Rebuild(ctx, teamID, d.family.source, d.family.space)
+		case err != nil:
+			return 0, err
+		}
+		segments = append(segments, s)
+	}
+	current, err := x.current(ctx, teamID, segments)
+	if err != nil {
+		return 0, err
+	}
+	b, err := combine(segments, current)
+	if err != nil {
+		return 0, fmt.Errorf("merge %d segments of %s: %w", len(segments), d.family.source, err)
+	}
+	if d.stale == 0 {
+		d.stale = min(d.counted, int64(passagesOf(segments)-b.passages))
+	}
+	var made []built
+	if b.documents > 0 {
+		made = append(made, b)
+	}
+	replaced, err := x.replace(ctx, teamID, d, made)
+	if err != nil || !replaced {
+		return 0, err
+	}
+	return len(d.records), nil
+}
+
+func passagesOf(segments []*segment) int {
+	n := 0
+	for _, s := range segments {
+		n += s.passages
+	}
+	return n
+}
+
+// current returns the current versions of all documents of segments.
+func (x *Index) current(ctx context.Context, teamID string, segments []*segment) (map[uuid.UUID]int64, error) {
+	all := map[uuid.UUID]int64{}
+	var ids []uuid.UUID
+	for _, s := range segments {
+		for i := range s.documents {
+			id, _ := s.identity(i)
+			ids = append(ids, id)
+		}
+	}
+	for some := range slices.Chunk(ids, currentAtOnce) {
+		current, err := x.Corpus.Current(ctx, teamID, some)
+		if err != nil {
+			return nil, fmt.Errorf("read the current versions: %w", err)
+		}
+		for id, version := range current {
+			all[id] = version
+		}
+	}
+	return all, nil
+}
+
+// replace publishes made instead of d.records in one Write: false when one of
+// these is gone already, and then nothing has changed.
+func (x *Index) replace(ctx context.Context, teamID string, d dueMerge, made []built) (bool, error) {
+	var ops []table.Op
+	var blobs []string
+	for _, r := range d.records {
+		ops = append(ops, table.Delete{Key: r.key(teamID), If: table.Exists()})
+		blobs = append(blobs, r.content.Blob)
+	}
+	var stored []record
+	for _, b := range made {
+		r, op, err := x.store(ctx, teamID, d.family, d.level, b)
+		if err != nil {
+			x.discard(ctx, table.ErrConflict, stored)
+			return false, err
+		}
+		stored, ops = append(stored, r), append(ops, op)
+	}
+	if len(blobs) > 0 {
+		op, err := x.cleanup(x.Now().Add(blobGrace), blobs)
+		if err != nil {
+			return false, err
+		}
+		ops = append(ops, op)
+	}
+	if d.stale != 0 {
+		ops = append(ops, table.Add{Key: staleKey(teamID, d.family), By: map[string]int64{"n": -d.stale}})
+	}
+	if len(ops) == 0 {
+		return true, nil
+	}
+	err := x.Table.Write(ctx, ops...)
+	if err == nil {
+		return true, nil
+	}
+	x.discard(ctx, err, stored)
+	if table.Failed(err) != nil || errors.Is(err, table.ErrConflict) {
+		return false, nil
+	}
+	return false, fmt.Errorf("replace %d segments: %w", len(d.records), err)
+}

@@ -21,6 +21,7 @@ type Worker struct {
 	*Service
 	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
 	Log    *slog.Logger
+	Ended  func(Answer) // is told of each question that this worker ended; nil: nobody is
 }
 
 // Batch answers the questions of a batch. A question leaves Processing once, so
@@ -87,6 +88,9 @@ func (w *Worker) finish(ctx context.Context, a Answer) error {
 	}
 	if err != nil {
 		return fmt.Errorf("finish answer: %w", err)
+	}
+	if w.Ended != nil {
+		w.Ended(a)
 	}
 	return nil
 }

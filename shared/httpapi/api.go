@@ -39,6 +39,17 @@ type Services struct {
 	BaseURL     string // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
 	Log         *slog.Logger
+	// Metrics returns what is added to the log line of a request; nil: nothing.
+	Metrics func(Served) []slog.Attr
+}
+
+// Served is a request that was answered, for who measures.
+type Served struct {
+	Arrived time.Time
+	Route   string // such as "GET /documents/{documentId}"; empty where there is nothing at the path
+	Status  int
+	Code    string // of the error, empty for a success
+	Took    time.Duration
 }
 
 // New returns the handler of the given areas, all of them when none is named.
@@ -47,24 +58,29 @@ func New(s Services, areas ...Area) http.Handler {
 	if len(areas) == 0 {
 		areas = Areas
 	}
-	m := &mux{ServeMux: http.NewServeMux()}
+	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
 	m.register(s, areas)
 	return s.edge(m)
 }
 
 // OpenAPI returns the OpenAPI 3.1 document of the whole API.
 func OpenAPI() *huma.OpenAPI {
-	m := &mux{ServeMux: http.NewServeMux()}
+	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
 	return m.register(Services{}, Areas).OpenAPI()
 }
 
 // mux is a ServeMux whose operations read their bodies through readBody.
-type mux struct{ *http.ServeMux }
+type mux struct {
+	*http.ServeMux
+	bodies *budget
+}
 
 // HandleFunc registers an operation; huma calls it.
 func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	m.ServeMux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if err := readBody(r); err != nil {
+		body := &lease{from: m.bodies}
+		defer body.end()
+		if err := readBody(r, body); err != nil {
 			writeError(w, r, err)
 			return
 		}

@@ -25,6 +25,7 @@ type request struct {
 	id       string
 	arrived  time.Time
 	quotas   []quota.State // reported in the reply's headers
+	code     string        // of the error that is replied
 	cause    error         // of a 5xx, for the log
 	route    string        // the operation's method and path pattern; empty when there is none
 	bodyless bool          // the body was empty
@@ -168,14 +169,18 @@ func (m *mux) allowed(r *http.Request) string {
 // log writes the one line of a request: no bodies, no keys, no question text.
 func (s Services) log(r *http.Request, reply *reply, who team.Principal, cost table.Cost) {
 	level := slog.LevelInfo
+	took := s.Now().Sub(reply.request.arrived)
 	attributes := []slog.Attr{
 		slog.String("requestId", reply.request.id), slog.String("method", r.Method), slog.String("route", reply.request.route),
-		slog.Int("status", reply.status), slog.Float64("ms", float64(s.Now().Sub(reply.request.arrived).Microseconds())/1000),
+		slog.Int("status", reply.status), slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("team", who.TeamID), slog.String("key", who.KeyID), slog.Int("roundTrips", cost.RoundTrips),
 	}
 	if reply.request.cause != nil {
 		level = slog.LevelError
 		attributes = append(attributes, slog.String("err", reply.request.cause.Error()))
+	}
+	if s.Metrics != nil {
+		attributes = append(attributes, s.Metrics(Served{reply.request.arrived, reply.request.route, reply.status, reply.request.code, took})...)
 	}
 	s.Log.LogAttrs(r.Context(), level, "request", attributes...)
 }

@@ -80,6 +80,7 @@ func toProblem(ctx context.Context, err error) *problem {
 	if e.Kind == apierr.Internal || e.Kind == apierr.Unavailable {
 		requestFrom(ctx).cause = err
 	}
+	requestFrom(ctx).code = e.Code
 	p := newProblem(ctx, e.Kind.Status(), e.Code, e.Detail)
 	p.Errors = e.Fields
 	var spent *quota.ExceededError

@@ -31,6 +31,10 @@ type commands struct {
 		List   keyListCmd   `cmd:"" help:"List a team's API keys."`
 		Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key."`
 	} `cmd:"" group:"data" help:"API keys, in the data folder of this machine."`
+	Index struct {
+		Check   indexCheckCmd   `cmd:"" help:"Check the search index against the documents."`
+		Rebuild indexRebuildCmd `cmd:"" help:"Make the search index anew from the documents."`
+	} `cmd:"" group:"data" help:"The search index, in the data folder of this machine."`
 	Put     putCmd     `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
 	Ask     askCmd     `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
 	Version versionCmd `cmd:"" group:"server" help:"Print the version."`

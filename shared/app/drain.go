@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"docent/shared/queue"
-	"docent/shared/queue/local"
 )
 
 // Drain does the work that is waiting, until there is none, and returns; what
@@ -29,7 +28,7 @@ func (l *Local) Drain(ctx context.Context) error {
 }
 
 // drainOnce handles one batch and returns its size.
-func drainOnce(ctx context.Context, q *local.Queue, h queue.Handler, size int) (int, error) {
+func drainOnce(ctx context.Context, q queue.Queue, h queue.Handler, size int) (int, error) {
 	batch, err := q.Receive(ctx, size, 0)
 	if err != nil || len(batch) == 0 {
 		return 0, err

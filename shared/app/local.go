@@ -14,6 +14,7 @@ import (
 	"docent/shared/blob/dir"
 	"docent/shared/httpapi"
 	"docent/shared/queue/local"
+	"docent/shared/search"
 	"docent/shared/table"
 	"docent/shared/table/bolt"
 	"docent/shared/team"
@@ -26,6 +27,7 @@ var ErrInUse = errors.New("the data is in use by another process")
 // this process alone until Close.
 type Local struct {
 	Teams *team.Service
+	Index *search.Index
 
 	*services
 	options  LocalOptions
@@ -85,7 +87,7 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 		return err
 	}
 	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
-	l.Teams = l.services.teams
+	l.Teams, l.Index = l.services.teams, l.services.index
 	return nil
 }
 

@@ -53,4 +53,6 @@ type Report struct {
 	Documents int      // in them
 	Stale     int      // documents in them that are gone or have another version
 	Damaged   []string // ids of segments that can not be read, with the reason
+
+	Current map[uuid.UUID]int64 `json:"-"` // the versions in them that are current
 }

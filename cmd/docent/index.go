@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+
+	"docent/shared/app"
+)
+
+type indexCheckCmd struct {
+	dataFlags
+	JSON bool `name:"json" help:"Print JSON: one report a team."`
+}
+
+// Help is the long help of docent index check.
+func (c *indexCheckCmd) Help() string {
+	return `Reads every segment of the search index whole: checksums, dictionary, postings, and whether each document is current and can be found. Documents that changed since their segment was written are stale, which is no fault: they are skipped when a question is asked and dropped by the next merge.
+
+The exit status is 1 when a segment is damaged or a document is missing. docent index rebuild mends both.`
+}
+
+// teamReport is the JSON of docent index check for one team.
+type teamReport struct {
+	Team string `json:"team"`
+	app.IndexReport
+}
+
+// Run checks the index of every team.
+func (c *indexCheckCmd) Run(ctx context.Context, con *console) error {
+	return c.withExisting(ctx, func(local *app.Local) error {
+		teams, err := local.Teams.Teams(ctx)
+		if err != nil {
+			return err
+		}
+		reports, clean := []teamReport{}, true
+		for _, t := range teams {
+			report, err := local.CheckIndex(ctx, t.ID)
+			if err != nil {
+				return err
+			}
+			reports = append(reports, teamReport{t.ID, report})
+			clean = clean && report.Clean()
+		}
+		if err := c.print(con, reports); err != nil {
+			return err
+		}
+		if !clean {
+			return errReported
+		}
+		return nil
+	})
+}
+
+func (c *indexCheckCmd) print(con *console, reports []teamReport) error {
+	if c.JSON {
+		return printJSON(con.out, reports)
+	}
+	for _, r := range reports {
+		if err := printf(con.out, "Team %s: %d segments, %d passages of %d documents, %d stale, %d damaged, %d missing\n",
+			r.Team, r.Segments, r.Passages, r.Documents, r.Stale, len(r.Damaged), len(r.Missing)); err != nil {
+			return err
+		}
+		for _, fault := range append(r.Damaged, r.Missing...) {
+			if err := printf(con.out, "  %s\n", fault); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type indexRebuildCmd struct {
+	dataFlags
+	Team string `placeholder:"ID" help:"Only this team (default: every team)."`
+}
+
+// Help is the long help of docent index rebuild.
+func (c *indexRebuildCmd) Help() string {
+	return `Makes the search index anew from the stored documents and replaces every segment. Nothing is lost when it is interrupted: run it again.`
+}
+
+// Run rebuilds the index.
+func (c *indexRebuildCmd) Run(ctx context.Context, con *console) error {
+	return c.withExisting(ctx, func(local *app.Local) error {
+		teams, err := local.Teams.Teams(ctx)
+		if err != nil {
+			return err
+		}
+		for _, t := range teams {
+			if c.Team != "" && c.Team != t.ID {
+				continue
+			}
+			rebuilt, err := local.RebuildIndex(ctx, t.ID)
+			if err != nil {
+				return err
+			}
+			if err := printf(con.out, "Team %s: %d collections rebuilt\n", t.ID, rebuilt); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,40 @@
+package document
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"docent/shared/table"
+)
+
+// Unindexed returns the ids of the team's documents whose current version is not
+// among indexed, although it is neither waiting to be indexed nor has failed.
+func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) ([]string, error) {
+	live, err := s.Collections(ctx, teamID)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for _, collectionID := range live {
+		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, collectionID)}
+		for entry, err := range table.All(ctx, s.Table, q) {
+			if err != nil {
+				return nil, fmt.Errorf("list documents: %w", err)
+			}
+			d, err := s.Get(ctx, teamID, entryFrom(entry).ID, func(string) bool { return true })
+			if err != nil {
+				return nil, err
+			}
+			id, err := uuid.Parse(d.ID)
+			if err != nil {
+				return nil, fmt.Errorf("document id: %w", err)
+			}
+			if d.Indexing.State == Indexed && indexed[id] != d.Version {
+				missing = append(missing, d.ID)
+			}
+		}
+	}
+	return missing, nil
+}

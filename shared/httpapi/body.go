@@ -31,7 +31,7 @@ func unsupportedMedia() *apierr.Error {
 
 // readBody reads the body of r whole, unpacked and checked, and puts it back as
 // plain JSON. It never inflates past MaxBody.
-func readBody(r *http.Request) error {
+func readBody(r *http.Request, l *lease) error {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 	default:
@@ -41,14 +41,17 @@ func readBody(r *http.Request) error {
 	if err := checkMediaType(r); err != nil {
 		return err
 	}
-	body, err := readUpTo(r.Body, r.ContentLength)
+	if r.ContentLength > MaxBody {
+		return tooLarge()
+	}
+	body, err := readUpTo(leased{r.Body, l})
 	if err != nil {
 		return err
 	}
 	switch strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))) {
 	case "", "identity":
 	case "gzip", "x-gzip":
-		if body, err = inflate(body); err != nil {
+		if body, err = inflate(body, l); err != nil {
 			return err
 		}
 	default:
@@ -84,16 +87,17 @@ func checkMediaType(r *http.Request) error {
 	return unsupportedMedia()
 }
 
-// readUpTo reads a body of at most MaxBody bytes; hint is its announced length,
-// -1 when unknown.
-func readUpTo(from io.Reader, hint int64) ([]byte, error) {
-	if hint > MaxBody {
-		return nil, tooLarge()
-	}
-	buffer := bytes.NewBuffer(make([]byte, 0, max(hint, 0)+bytes.MinRead))
+// readUpTo reads a body of at most MaxBody bytes. It holds no more than has
+// arrived, whatever length was announced.
+func readUpTo(from io.Reader) ([]byte, error) {
+	var buffer bytes.Buffer
 	n, err := buffer.ReadFrom(io.LimitReader(from, MaxBody+1))
 	if n > MaxBody {
 		return nil, tooLarge()
+	}
+	var refused *apierr.Error
+	if errors.As(err, &refused) {
+		return nil, refused
 	}
 	if err != nil {
 		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
@@ -102,15 +106,15 @@ func readUpTo(from io.Reader, hint int64) ([]byte, error) {
 }
 
 // inflate unpacks a gzip body (RFC 1952) of at most MaxBody bytes.
-func inflate(packed []byte) ([]byte, error) {
+func inflate(packed []byte, l *lease) ([]byte, error) {
 	damaged := apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not a whole gzip stream.")
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, damaged
 	}
-	body, err := readUpTo(reader, -1)
+	body, err := readUpTo(leased{reader, l})
 	var e *apierr.Error
-	if errors.As(err, &e) && e.Kind == apierr.TooLarge {
+	if errors.As(err, &e) && e.Kind != apierr.Invalid {
 		return nil, e
 	}
 	if err != nil {

@@ -228,7 +228,7 @@ func unpackBody(body string) (string, error) {
 		return body, nil
 	}
 	stream.Multistream(false)
-	text, err := readUpTo(stream, -1)
+	text, err := readUpTo(stream)
 	switch {
 	case apierr.IsCode(err, apierr.CodeTooLarge):
 		return "", err

@@ -92,3 +92,15 @@ func (r response) link(t *testing.T, rel string) url.Values {
 	}
 	return nil
 }
+
+// members returns one text member of each entry of a list.
+func (a *api) members(c call, name string) []string {
+	a.t.Helper()
+	var entries []map[string]any
+	a.do(c).want(a.t, 200).json(a.t, &entries)
+	texts := make([]string, len(entries))
+	for i, e := range entries {
+		texts[i], _ = e[name].(string)
+	}
+	return texts
+}

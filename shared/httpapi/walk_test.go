@@ -1,0 +1,151 @@
+package httpapi_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/httpapi"
+)
+
+// example is one operation on data of a team, and on nothing.
+type example struct {
+	owned, unknown call // the same call with an id of the team and with one that nothing has
+	gone           bool // it succeeds for what is not there
+	list           bool // it names no data but shows the caller's own
+	spends         bool // it stores under an id that the caller chooses
+}
+
+// examples are a call of each operation, by its id in the OpenAPI document.
+func examples(collection, document, question string) map[string]example {
+	two := func(method, path, id string, body any) (owned, unknown call) {
+		return call{method, path + id, "", body, nil}, call{method, path + unknownID, "", body, nil}
+	}
+	of := func(method, path, id string, body any) example {
+		owned, unknown := two(method, path, id, body)
+		return example{owned: owned, unknown: unknown, gone: method == "DELETE" && path != "/answers/"}
+	}
+	put := func(collection string) call {
+		return call{"PUT", "/documents", "", map[string]string{"collectionId": collection, "title": "t", "body": "b", "uri": "https://x.test/"}, nil}
+	}
+	ask := of("PUT", "/answers/", question, map[string]string{"question": "Who are we?"})
+	ask.spends = true
+	return map[string]example{
+		"listCollections":  {owned: call{"GET", "/collections", "", nil, nil}, list: true},
+		"createCollection": {owned: call{"POST", "/collections", "", map[string]string{"name": "n", "description": "d"}, nil}, list: true},
+		"getCollection":    of("GET", "/collections/", collection, nil),
+		"updateCollection": of("PATCH", "/collections/", collection, map[string]string{"name": "stolen"}),
+		"deleteCollection": of("DELETE", "/collections/", collection, nil),
+		"listDocuments":    {owned: call{"GET", "/documents?collectionId=" + collection, "", nil, nil}, unknown: call{"GET", "/documents?collectionId=" + unknownID, "", nil, nil}, list: true, gone: true},
+		"putDocument":      {owned: put(collection), unknown: put(unknownID)},
+		"getDocument":      of("GET", "/documents/", document, nil),
+		"deleteDocument":   of("DELETE", "/documents/", document, nil),
+		"listAnswers":      {owned: call{"GET", "/answers", "", nil, nil}, list: true},
+		"askQuestion":      ask,
+		"getAnswer":        of("GET", "/answers/", question, nil),
+		"deleteAnswer":     of("DELETE", "/answers/", question, nil),
+	}
+}
+
+// walk calls visit for every operation of the OpenAPI document. An operation
+// without an example fails the test, as does an example without an operation.
+func walk(t *testing.T, all map[string]example, visit func(t *testing.T, op *huma.Operation, e example)) {
+	t.Helper()
+	var seen []string
+	for path, item := range httpapi.OpenAPI().Paths {
+		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete, "HEAD": item.Head, "OPTIONS": item.Options, "TRACE": item.Trace} {
+			if op == nil {
+				continue
+			}
+			e, ok := all[op.OperationID]
+			if !ok {
+				t.Errorf("%s %s: operation %s has no example", method, path, op.OperationID)
+				continue
+			}
+			if e.owned.method != method {
+				t.Errorf("the example of %s is a %s", op.OperationID, e.owned.method)
+			}
+			seen = append(seen, op.OperationID)
+			t.Run(op.OperationID, func(t *testing.T) { visit(t, op, e) })
+		}
+	}
+	for id := range all {
+		if !slices.Contains(seen, id) {
+			t.Errorf("there is no operation %s", id)
+		}
+	}
+}
+
+func TestNoOperationWithoutAKey(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	walk(t, examples(unknownID, unknownID, unknownID), func(t *testing.T, op *huma.Operation, e example) {
+		reply := a.in(t).refused(e.owned, 401, "unauthorized")
+		if got := reply.Header.Get("WWW-Authenticate"); got != "Bearer" {
+			t.Errorf("WWW-Authenticate %q", got)
+		}
+		for _, status := range []string{"401", "403", "405", "429", "500", "503"} {
+			if op.Responses[status] == nil {
+				t.Errorf("the document does not name status %s", status)
+			}
+		}
+	})
+}
+
+var requestIDMember = regexp.MustCompile(`"requestId":"[^"]*"`)
+
+// shown is what a client can tell two replies apart by.
+func shown(r response) string {
+	return r.Status + requestIDMember.ReplaceAllString(string(r.body), "") + r.Header.Get("ETag") + r.Header.Get("Link")
+}
+
+// TestAnotherTeamsDataIsAbsent: an id of another team and an unknown one give
+// the same reply, for every operation and every kind of key; and nothing of the
+// first team has changed in the end.
+func TestAnotherTeamsDataIsAbsent(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme, rival := a.newTenant("acme"), a.newTenant("rival")
+	const secret = "Kirschkern"
+	collection := a.newCollection(acme.key, secret)
+	document := a.putDocument(acme.key, collection, "https://acme.test/"+secret, secret, secret)
+	question := numberedID(1)
+	a.ask(acme.key, question, secret).want(t, 204)
+	state := func() string {
+		return shown(a.do(call{"GET", "/collections/" + collection, acme.key, nil, nil})) +
+			shown(a.do(call{"GET", "/documents/" + document, acme.key, nil, nil})) +
+			shown(a.do(call{"GET", "/answers/" + question, acme.key, nil, nil}))
+	}
+	before := state()
+	for _, key := range []string{rival.key, rival.pat} {
+		walk(t, examples(collection, document, question), func(t *testing.T, op *huma.Operation, e example) {
+			a := a.in(t)
+			reply := a.do(e.owned.as(key))
+			if strings.Contains(string(reply.body), secret) || strings.Contains(string(reply.body), acme.ID) {
+				t.Errorf("another team reads %s", reply.body)
+			}
+			switch {
+			case e.spends: // the id is taken: the one thing that a client can see, and no more
+				reply.wantCode(t, 409, "answer-conflict")
+			case e.list && e.unknown.method == "":
+				if reply.StatusCode >= 300 || e.owned.method == "GET" && strings.Contains(string(reply.body), collection) {
+					t.Errorf("status %d: %s", reply.StatusCode, reply.body)
+				}
+			default:
+				unknown := a.do(e.unknown.as(key))
+				if shown(reply) != shown(unknown) {
+					t.Errorf("another team's: %s\nunknown: %s", shown(reply), shown(unknown))
+				}
+				if e.gone != (reply.StatusCode < 300) {
+					t.Errorf("status %d", reply.StatusCode)
+				}
+			}
+		})
+	}
+	if after := state(); after != before || !strings.Contains(after, secret) {
+		t.Errorf("before: %s\nafter: %s", before, after)
+	}
+}

@@ -1,0 +1,300 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	crashClients = 8
+	crashOps     = 2000
+	crashKills   = 20
+	crashFiles   = 12 // documents that each client puts, replaces and deletes
+)
+
+// TestServeLosesNothingWhenKilled kills docent serve while clients put, delete
+// and ask, and checks afterwards that all it acknowledged has happened, once.
+func TestServeLosesNothingWhenKilled(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes half a minute; run without -short")
+	}
+	c := newCrash(t)
+	c.start()
+	var clients sync.WaitGroup
+	for n := range crashClients {
+		clients.Go(func() { c.client(n) })
+	}
+	finished := make(chan struct{})
+	go func() { clients.Wait(); close(finished) }()
+	for kill := 1; kill <= crashKills; kill++ {
+		// Kills are spread over the operations, so that each falls among them.
+		c.reached(int64(kill * crashOps / (crashKills + 1)))
+		c.kill()
+		c.start()
+	}
+	<-finished
+	if t.Failed() {
+		return
+	}
+	c.verify()
+}
+
+// crash is a server that is killed and started again, and what it has acknowledged.
+type crash struct {
+	t                 *testing.T
+	binary, dir       string
+	address           string
+	key, collection   string
+	team              uuid.UUID
+	server            *exec.Cmd
+	done              atomic.Int64
+	progress          chan struct{}
+	retries, accepted atomic.Int64
+
+	mu        sync.Mutex
+	documents map[string]string // uri to body; empty: deleted
+	questions map[string]bool   // asked and not deleted
+}
+
+func newCrash(t *testing.T) *crash {
+	t.Helper()
+	c := &crash{t: t, dir: t.TempDir(), address: freeAddress(t), progress: make(chan struct{}, crashOps+1),
+		documents: map[string]string{}, questions: map[string]bool{}}
+	c.binary = filepath.Join(c.dir, "docent")
+	run(t, repositoryRoot(t), "go", "build", "-o", c.binary, "./cmd/docent")
+	var made struct{ Team struct{ ID string } }
+	c.cli(&made, "team", "create", "--data", c.data(), "--name", "Crash", "--admin", "ada", "--json")
+	var key struct{ Secret string }
+	c.cli(&key, "key", "create", "--data", c.data(), "--team", made.Team.ID, "--kind", "team", "--name", "crash", "--json")
+	c.key, c.team = key.Secret, uuid.MustParse(made.Team.ID)
+	return c
+}
+
+func (c *crash) data() string { return filepath.Join(c.dir, "data") }
+
+func (c *crash) cli(into any, args ...string) {
+	c.t.Helper()
+	out, err := exec.CommandContext(c.t.Context(), c.binary, args...).Output()
+	if err != nil {
+		c.t.Fatalf("docent %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		c.t.Fatalf("docent %s: %v", strings.Join(args, " "), err)
+	}
+}
+
+func (c *crash) start() {
+	c.t.Helper()
+	c.server = exec.CommandContext(c.t.Context(), c.binary, "serve", "--data", c.data(), "--addr", c.address, "--no-demo")
+	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }() // the server has its own
+	c.server.Stderr = log
+	out, err := c.server.StdoutPipe()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := c.server.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it greets when it is ready
+		c.t.Fatalf("docent serve does not start: %v", err)
+	}
+	if c.collection == "" {
+		_, body, err := c.send(c.t.Context(), "POST", "/collections", map[string]string{"name": "crash", "description": "d"})
+		var made struct{ ID string }
+		if err != nil || json.Unmarshal(body, &made) != nil || made.ID == "" {
+			c.t.Fatalf("no collection: %s, %v", body, err)
+		}
+		c.collection = made.ID
+	}
+}
+
+func (c *crash) kill() {
+	c.t.Helper()
+	if err := c.server.Process.Kill(); err != nil {
+		c.t.Fatal(err)
+	}
+	_ = c.server.Wait() // it was killed, which is what it reports
+}
+
+// reached waits until n operations are acknowledged.
+func (c *crash) reached(n int64) {
+	for c.done.Load() < n {
+		<-c.progress
+	}
+}
+
+// client makes its share of the operations on documents of its own, each until
+// it is acknowledged.
+func (c *crash) client(n int) {
+	random := rand.New(rand.NewPCG(uint64(n), 1))
+	for op := range crashOps / crashClients {
+		uri := fmt.Sprintf("https://crash.test/%d/%d", n, random.IntN(crashFiles))
+		switch choice := random.IntN(20); {
+		case choice < 11:
+			body := fmt.Sprintf("The token of this page is tok%dx%d.\n", n, op)
+			if choice == 0 {
+				body = strings.Repeat(body, 200) // in chunks
+			}
+			c.until(200, "PUT", "/documents", map[string]string{"collectionId": c.collection, "uri": uri, "title": "T", "body": body})
+			c.set(uri, body)
+		case choice < 15:
+			c.until(204, "DELETE", "/documents/"+c.id(uri), nil)
+			c.set(uri, "")
+		default:
+			id := uuid.NewString()
+			c.until(204, "PUT", "/answers/"+id, map[string]string{"question": fmt.Sprintf("What is tok%dx%d?", n, random.IntN(op+1))})
+			c.accepted.Add(1)
+			c.mu.Lock()
+			c.questions[id] = true
+			c.mu.Unlock()
+		}
+		c.done.Add(1)
+		c.progress <- struct{}{}
+	}
+}
+
+func (c *crash) set(uri, body string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.documents[uri] = body
+}
+
+// id is the document id of uri, as any client can compute it.
+func (c *crash) id(uri string) string { return uuid.NewSHA1(c.team, []byte(uri)).String() }
+
+// until repeats a request until it is acknowledged with status.
+func (c *crash) until(status int, method, path string, body any) []byte {
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		got, reply, err := c.send(ctx, method, path, body)
+		switch {
+		case err == nil && got == status:
+			return reply
+		case ctx.Err() != nil:
+			c.t.Errorf("%s %s is not acknowledged within a minute: %v", method, path, err)
+			return nil
+		case err == nil && got != http.StatusServiceUnavailable:
+			c.t.Errorf("%s %s: %d %s", method, path, got, reply)
+			return nil
+		}
+		c.retries.Add(1)
+		pause(ctx)
+	}
+}
+
+func (c *crash) send(ctx context.Context, method, path string, body any) (int, []byte, error) {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return 0, nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.address+"/v1"+path, bytes.NewReader(encoded))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.key)
+	r.Header.Set("Prefer", "wait=20")
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = reply.Body.Close() }()
+	content, err := io.ReadAll(reply.Body)
+	if limit := reply.Header.Get("X-RateLimit-Remaining"); limit != "" && err == nil && method == "PUT" {
+		content = []byte(limit)
+	}
+	return reply.StatusCode, content, err
+}
+
+// pause lets a server that was killed start again.
+func pause(ctx context.Context) {
+	timer := time.NewTimer(20 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// verify holds what is there against what was acknowledged.
+func (c *crash) verify() {
+	t := c.t
+	there, gone, indexed := 0, 0, 0
+	for uri, body := range c.documents {
+		if body == "" {
+			c.until(404, "GET", "/documents/"+c.id(uri), nil)
+			gone++
+			continue
+		}
+		var d struct {
+			Body     string
+			Indexing struct{ State string }
+		}
+		for d.Indexing.State != "indexed" {
+			if err := json.Unmarshal(c.until(200, "GET", "/documents/"+c.id(uri), nil), &d); err != nil {
+				t.Fatal(err)
+			}
+			if d.Indexing.State == "failed" {
+				t.Fatalf("%s: indexing failed", uri)
+			}
+			pause(t.Context())
+		}
+		indexed++
+		if d.Body != body {
+			t.Errorf("%s holds %.60q, want %.60q", uri, d.Body, body)
+		}
+		there++
+	}
+	states, last := map[string]int{}, ""
+	for id := range c.questions {
+		var a struct{ State, Question string }
+		for a.State == "" || a.State == "processing" {
+			if err := json.Unmarshal(c.until(200, "GET", "/answers/"+id, nil), &a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		states[a.State]++
+		last = string(c.until(204, "PUT", "/answers/"+id, map[string]string{"question": a.Question}))
+	}
+	remaining, err := strconv.Atoi(last)
+	if err != nil {
+		t.Fatalf("no quota headers: %v", err)
+	}
+	if counted := 1000 - remaining; counted != len(c.questions) {
+		t.Errorf("the day counts %d questions, %d were accepted", counted, len(c.questions))
+	}
+	if err := c.server.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.server.Wait(); err != nil {
+		t.Errorf("docent serve did not end well: %v", err)
+	}
+	var reports []struct{ Damaged, Missing []string }
+	c.cli(&reports, "index", "check", "--data", c.data(), "--json")
+	if len(reports) != 1 || len(reports[0].Damaged)+len(reports[0].Missing) > 0 {
+		t.Errorf("index check: %+v", reports)
+	}
+	t.Logf("%d operations acknowledged, %d kills, %d retries; %d documents there and %d indexed, %d deleted; questions %v",
+		c.done.Load(), crashKills, c.retries.Load(), there, indexed, gone, states)
+}

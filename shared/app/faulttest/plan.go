@@ -1,0 +1,114 @@
+// Package faulttest wraps table, blob and queue so that a test can make any one
+// of their calls go wrong, in each way in which a real one does.
+package faulttest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"docent/shared/table"
+)
+
+// Mode is a way in which a call goes wrong.
+type Mode string
+
+// The modes. Lose, Duplicate and Delay concern messages sent; on other calls
+// they do nothing.
+const (
+	FailBefore Mode = "fails before its effect"
+	FailAfter  Mode = "fails after its effect"
+	TimeOut    Mode = "times out without effect"
+	Throttle   Mode = "is throttled"
+	Lose       Mode = "loses its message"
+	Duplicate  Mode = "sends its message twice"
+	Delay      Mode = "delays its message"
+)
+
+// Modes lists every mode.
+var Modes = []Mode{FailBefore, FailAfter, TimeOut, Throttle, Lose, Duplicate, Delay}
+
+// Plan says which call goes wrong, and how. The zero Plan lets all pass.
+type Plan struct {
+	mu    sync.Mutex
+	armed bool
+	mode  Mode
+	at    int
+	calls int
+	hit   string
+	seen  []string
+}
+
+// Arm makes the call number at, counted from 1 from now on, go wrong.
+func (p *Plan) Arm(mode Mode, at int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.armed, p.mode, p.at, p.calls, p.hit, p.seen = true, mode, at, 0, "", nil
+}
+
+// Watch lets all calls pass and records their names, which Seen returns.
+func (p *Plan) Watch() { p.Arm("", 0) }
+
+// Seen returns the names of the calls since Watch or Arm, in order.
+func (p *Plan) Seen() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.seen)
+}
+
+// ModesOf lists the modes that differ for a call of that name: a read that fails
+// has had no effect in any of them.
+func ModesOf(name string) []Mode {
+	switch name {
+	case "Get", "BatchGet", "Query", "blob.Get", "blob.GetRange", "blob.List":
+		return []Mode{FailBefore}
+	case "Send":
+		return Modes
+	default:
+		return []Mode{FailBefore, FailAfter, TimeOut, Throttle}
+	}
+}
+
+// Disarm lets all calls pass and returns the call that went wrong, empty when
+// there were fewer than planned.
+func (p *Plan) Disarm() (hit string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.armed = false
+	return p.hit
+}
+
+// next counts the call of the given name and returns its fault, empty for none.
+func (p *Plan) next(name string, args ...any) Mode {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.armed {
+		return ""
+	}
+	p.seen = append(p.seen, name)
+	if p.calls++; p.calls != p.at {
+		return ""
+	}
+	p.hit = fmt.Sprint(append([]any{name, " "}, args...)...)
+	return p.mode
+}
+
+// run makes one call under the plan.
+func (p *Plan) run(do func() error, name string, args ...any) error {
+	switch mode := p.next(name, args...); mode {
+	case FailBefore:
+		return fmt.Errorf("%s: %w", name, table.ErrUnavailable)
+	case TimeOut:
+		return fmt.Errorf("%s: %w", name, context.DeadlineExceeded)
+	case Throttle:
+		return fmt.Errorf("%s: %w", name, table.ErrThrottled)
+	case FailAfter:
+		if err := do(); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: answer lost: %w", name, table.ErrUnavailable)
+	default:
+		return do()
+	}
+}

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"docent/shared/app/faulttest"
+	"docent/shared/blob"
+	"docent/shared/blob/dir"
+	"docent/shared/httpapi"
+	"docent/shared/queue/local"
+	"docent/shared/table/bolt"
+	"docent/shared/table/bolt/bolttest"
+	"docent/shared/team"
+)
+
+// home is the whole product in one process whose storage, object and queue calls
+// go wrong by plan, at a time that the test moves.
+type home struct {
+	t         *testing.T
+	plan      *faulttest.Plan
+	store     *bolt.Store // without faults
+	blobs     blob.Store  // without faults
+	asked     *local.Queue
+	changed   *local.Queue
+	services  *services
+	handler   http.Handler
+	mu        sync.Mutex
+	now       time.Time
+	team      team.Team
+	key       string
+	questions faulttest.Queue
+	documents faulttest.Queue
+	prepared  map[string]string // collections by name
+}
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	h := &home{t: t, plan: &faulttest.Plan{}, prepared: map[string]string{}, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	h.store = bolttest.OpenAt(t, h.clock, local.Table)
+	blobs, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.blobs = blobs
+	h.asked, h.changed = h.queue("questions"), h.queue("documents")
+	h.questions = faulttest.Queue{Queue: h.asked, Plan: h.plan}
+	h.documents = faulttest.Queue{Queue: h.changed, Plan: h.plan}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	h.services = newServices(engines{faulttest.Table{Store: h.store, Plan: h.plan}, faulttest.Blob{Store: blobs, Plan: h.plan},
+		h.questions, h.documents}, log, h.clock, func(context.Context) error { return errStopping })
+	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock)))
+	var admin team.User
+	if h.team, admin, err = h.services.teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if _, h.key, err = h.services.teams.CreateKey(t.Context(), h.team.ID, team.NewKey{Kind: team.KindPersonal, Name: "ada", UserID: admin.ID}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *home) queue(name string) *local.Queue {
+	h.t.Helper()
+	q, err := local.Open(h.store, name, local.Options{Visibility: visibility, Now: h.clock})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return q
+}
+
+func (h *home) clock() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+func (h *home) advance(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = h.now.Add(d)
+}
+
+// reply is what a client saw.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (r reply) text(t *testing.T, name string) string {
+	t.Helper()
+	var members map[string]any
+	if err := json.Unmarshal(r.body, &members); err != nil {
+		t.Fatalf("%d %q: %v", r.status, r.body, err)
+	}
+	text, _ := members[name].(string)
+	return text
+}
+
+func (h *home) do(method, path string, body any, header ...string) reply {
+	h.t.Helper()
+	var content io.Reader = http.NoBody
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		content = bytes.NewReader(encoded)
+	}
+	r := httptest.NewRequestWithContext(h.t.Context(), method, "/v1"+path, content)
+	r.Header.Set("Authorization", "Bearer "+h.key)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, r)
+	return reply{w.Code, w.Header(), w.Body.Bytes()}
+}
+
+func (h *home) must(status int, method, path string, body any, header ...string) reply {
+	h.t.Helper()
+	r := h.do(method, path, body, header...)
+	if r.status != status {
+		h.t.Fatalf("%s %s: %d, want %d: %s", method, path, r.status, status, r.body)
+	}
+	return r
+}
+
+// work lets the workers do what is waiting. A worker whose queue fails stops
+// and starts again, as the real loop does.
+func (h *home) work() {
+	h.t.Helper()
+	for faults := 0; faults < 20; {
+		indexed, err := drainOnce(h.t.Context(), h.documents, h.services.indexing.Batch, 10)
+		answered, err2 := drainOnce(h.t.Context(), h.questions, h.services.answering.Batch, 1)
+		if err != nil || err2 != nil {
+			faults++
+			continue
+		}
+		if indexed+answered == 0 {
+			return
+		}
+	}
+	h.t.Fatal("the work does not end")
+}
+
+// repair is what time, the queue and the sweeper do for what was left behind.
+func (h *home) repair() {
+	h.t.Helper()
+	for range 3 {
+		h.advance(visibility + time.Minute)
+		if _, err := h.services.sweeper.Sweep(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+		h.work()
+	}
+	h.advance(26 * time.Hour) // what nothing names is kept for a day, clean-ups for an hour
+	if _, err := h.services.index.Clean(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func largeBody(word string) string {
+	return "# Large\n\n" + strings.Repeat(word+" stands in a long document with many words of its own. ", 200)
+}

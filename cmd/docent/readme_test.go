@@ -75,7 +75,7 @@ func TestREADMECommands(t *testing.T) {
 			stop()
 			stopped = true
 			script.Reset()
-			fmt.Fprintf(&script, "set -eu -o pipefail\nTEAM=$(bin/docent team create --data ./data --name Other --admin eve@other.example --json | sed 's/.*\"team\":{\"id\":\"\\([^\"]*\\)\".*/\\1/;q')\n")
+			fmt.Fprintf(&script, "set -eu -o pipefail\nTEAM=$(bin/docent team create --data ./data --name Other --admin eve@other.example --json | sed -n 's/.*\"id\": \"\\([^\"]*\\)\".*/\\1/p' | head -n 1)\n")
 		}
 		command = strings.ReplaceAll(command, "docent_team_...", key)
 		script.WriteString(strings.ReplaceAll(command, "127.0.0.1:8080", address) + "\n")

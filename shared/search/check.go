@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"docent/shared/blob"
 	"docent/shared/table"
 )
@@ -22,7 +24,7 @@ const (
 // Check reads every segment of a team whole: its checksums, its dictionary, its
 // postings, and whether its documents are current.
 func (x *Index) Check(ctx context.Context, teamID string) (Report, error) {
-	var report Report
+	report := Report{Current: map[uuid.UUID]int64{}}
 	records, err := x.records(ctx, teamID, "")
 	if err != nil {
 		return report, err
@@ -46,6 +48,8 @@ func (x *Index) Check(ctx context.Context, teamID string) (Report, error) {
 		for i := range s.documents {
 			if id, version := s.identity(i); current[id] != version {
 				report.Stale++
+			} else {
+				report.Current[id] = version
 			}
 		}
 		report.Segments++

@@ -185,7 +185,7 @@ func TestRankingOnLabelledQuestions(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := set.score(t, runs, c.set == "gitbugs-hadoop")
-			t.Logf("nDCG@10 %.4f  MRR@10 %.4f  recall@100 %.4f  R@1 %.4f  R@5 %.4f  %d bytes", got.nDCG, got.mrr, got.recall100, got.r1, got.r5, size)
+			t.Logf("nDCG@10 %.4f  MRR@10 %.4f  recall@100 %.4f  R@1 %.4f  R@5 %.4f  %.0f bytes a passage", got.nDCG, got.mrr, got.recall100, got.r1, got.r5, size)
 			if got.nDCG < c.floor.nDCG || got.mrr < c.floor.mrr || got.recall100 < c.floor.recall100 || got.r1 < c.floor.r1 || got.r5 < c.floor.r5 {
 				t.Errorf("below %+v", c.floor)
 			}

@@ -92,8 +92,8 @@ func TestGoldAnswersAreQuoted(t *testing.T) {
 	n := float64(asked)
 	t.Logf("paragraph among five %.4f, gold answer in the first block %.4f, in all %.4f, in bold %.4f; %.0f and %.0f characters; %.3f answered",
 		float64(firstFive)/n, float64(first)/n, float64(three)/n, float64(bold)/n, float64(firstChars)/n, float64(allChars)/n, float64(found)/n)
-	if float64(firstFive)/n < 0.94 || float64(first)/n < 0.84 || float64(three)/n < 0.92 {
-		t.Error("below the floors 0.94, 0.84, 0.92")
+	if float64(firstFive)/n < 0.94 || float64(first)/n < 0.85 || float64(three)/n < 0.93 {
+		t.Error("below the floors 0.94, 0.85, 0.93")
 	}
 }
 

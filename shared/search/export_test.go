@@ -15,8 +15,8 @@ type Ranked struct {
 }
 
 // RankAll ranks documents of one space by their best of the best depth passages,
-// proximity over the first near.
-func RankAll(space Space, docs []Document, questions []string, depth, near int) ([][]Ranked, int, error) {
+// proximity over the first near. It also returns the size of their segment.
+func RankAll(space Space, docs []Document, questions []string, depth, near int) (runs [][]Ranked, bytesPerPassage float64, err error) {
 	p := profileOf(space)
 	b, err := buildSegment(p, docs)
 	if err != nil {
@@ -62,7 +62,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 		}
 		all = append(all, out)
 	}
-	return all, len(b.data), nil
+	return all, float64(len(b.data)) / float64(len(texts)), nil
 }
 
 // QuoteAll shows every block of every passage of body as an answer would.
@@ -167,4 +167,33 @@ func (x *Index) Levels(ctx context.Context, teamID string) (levels []int, err er
 		levels = append(levels, r.level)
 	}
 	return levels, err
+}
+
+// Terms analyses text.
+func Terms(space Space, text string) []string {
+	return profileOf(space).appendTerms(nil, text)
+}
+
+// Sentences cuts text.
+func Sentences(text string) (out []string) {
+	for _, s := range sentences(text) {
+		out = append(out, text[s[0]:s[1]])
+	}
+	return out
+}
+
+// Ranker opens a segment file and returns what finds the best passages in it.
+func Ranker(data []byte) (func(question string) error, error) {
+	s, err := openSegment(data)
+	if err != nil {
+		return nil, err
+	}
+	return func(question string) error {
+		r, err := newRanking(s.profile, []*segment{s}, question)
+		if err != nil {
+			return err
+		}
+		_, err = r.best(maxCandidates)
+		return err
+	}, nil
 }

@@ -49,7 +49,8 @@ func stripLinks(s string) string {
 }
 
 // targetLen is the length of the "(target)" at the start of s, 0 when there is
-// none. Parentheses may nest; a line does not end within.
+// none. Parentheses may nest; neither a line ends nor a bracket stands within, so
+// that all calls over one text together are linear in its length.
 func targetLen(s string) int {
 	if s == "" || s[0] != '(' {
 		return 0
@@ -63,7 +64,7 @@ func targetLen(s string) int {
 			if depth--; depth == 0 {
 				return i + 1
 			}
-		case '\n':
+		case '\n', '[', ']':
 			return 0
 		}
 	}

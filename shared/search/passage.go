@@ -103,8 +103,7 @@ func (c *cutter) take(end int) {
 	inWord := false
 	space := 0 // where the last run of white space of this line ended, within the passage
 	for c.pos < end {
-		r, size := utf8.DecodeRuneInString(c.body[c.pos:end])
-		isSpace := unicode.IsSpace(r)
+		isSpace, size := spaceAt(c.body[c.pos:end])
 		full := c.pos+size-c.start > chunkBytes
 		if full || !isSpace && !inWord && c.words >= hardWords {
 			switch {
@@ -132,6 +131,15 @@ func (c *cutter) take(end int) {
 	if c.words >= softWords || c.pos-c.start >= chunkBytes/2 {
 		c.lineEnd = c.pos
 	}
+}
+
+// spaceAt tells whether the rune at the start of s is white space, and its size.
+func spaceAt(s string) (bool, int) {
+	if b := s[0]; b < utf8.RuneSelf {
+		return b == ' ' || b >= '\t' && b <= '\r', 1
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	return unicode.IsSpace(r), size
 }
 
 // cutAt ends the passage at i, at or before pos, and begins the next with what

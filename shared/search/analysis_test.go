@@ -1,0 +1,109 @@
+package search_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"docent/shared/search"
+)
+
+func TestTermsOfProse(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, text, want string }{
+		{"stemmed in lower case", "Running DEPLOYMENTS", "run deploy"},
+		{"a stop word keeps its place", "the house of cards", "- hous - card"},
+		{"links and images keep their text", "[the docs](http://x.example/a(b)) ![a map](m.png) <a name=\"x\"></a>end", "- doc - map end"},
+		{"brackets that are no link", "a [note] (here)", "- note -"},
+		{"parts at _ and .", "run_time os.path", "run time os path"},
+		{"a number stays whole", "version 2.6.1, or 3.", "version 2.6.1 - 3"},
+		{"possessive and quotes", "Anna's 'quoted' dogs’ O'Neil’s", "anna quot dog o'neil"},
+		{"compatibility forms", "ﬁle ½ Ⅳ", "file 1 2 iv"},
+		{"no words", " -- ... !?", ""},
+		{"a final point", "End.", "end"},
+		{"pairs of a script without spaces", "日本語を", "日本 本語 語を"},
+		{"one character of it", "a 水 b", "- 水 b"},
+		{"next to letters", "Go言語", "go 言語"},
+		{"long words are cut between runes", strings.Repeat("é", 50), strings.Repeat("é", 32)},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := shownTerms(search.Documentation, c.text); got != c.want {
+				t.Errorf("%q gives %q, want %q", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+func TestTermsOfCode(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, text, want string }{
+		{"an identifier and its parts", "parseHTTPRequest_v2", "parsehttprequest_v2 pars http request v2"},
+		{"one word is stemmed", "parsing", "pars"},
+		{"dotted", "os.path.Join(x)", "os.path.join os path join x"},
+		{"a stop word among the parts", "isReady", "isready - readi"},
+		{"a version is whole and parts", "2.6.1", "2.6.1 2 6 1"},
+		{"capitals alone", "HTTP", "http"},
+		{"leading marks", "__init__", "init"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := shownTerms(search.Code, c.text); got != c.want {
+				t.Errorf("%q gives %q, want %q", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+// shownTerms joins terms by spaces, an empty one as "-".
+func shownTerms(space search.Space, text string) string {
+	terms := search.Terms(space, text)
+	for i, term := range terms {
+		if term == "" {
+			terms[i] = "-"
+		}
+	}
+	return strings.Join(terms, " ")
+}
+
+func FuzzTerms(f *testing.F) {
+	for _, s := range []string{"parseHTTPRequest_v2 don't", "[a](b) ![c](d)", "日本語 ไทย 한국", "a.b..c._'", "\xff\xfe", "[[[[](", "ﬁ½İß"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, space := range []search.Space{search.Documentation, search.Code} {
+			terms := search.Terms(space, text)
+			for _, term := range terms {
+				if len(term) > 64 || utf8.ValidString(text) && !utf8.ValidString(term) {
+					t.Errorf("term %q of %d bytes", term, len(term))
+				}
+			}
+			if again := search.Terms(space, text); !slices.Equal(terms, again) {
+				t.Errorf("%q then %q", terms, again)
+			}
+			if len(terms) > 8*len(text)+1 {
+				t.Errorf("%d terms of %d bytes", len(terms), len(text))
+			}
+		}
+	})
+}
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ text, want string }{
+		{"One. Two! Three? Four", "One.|Two!|Three?|Four"},
+		{"Dr. Who met J. Smith, e.g. here. Yes.", "Dr. Who met J. Smith, e.g. here.|Yes."},
+		{"Version 2.6 is out. it is small.", "Version 2.6 is out. it is small."},
+		{"He said \"go.\" Then (she went.) End", "He said \"go.\"|Then (she went.)|End"},
+		{"一。二！", "一。|二！"},
+		{"  ", ""},
+	}
+	for _, c := range cases {
+		if got := strings.Join(search.Sentences(c.text), "|"); got != c.want {
+			t.Errorf("%q gives %q, want %q", c.text, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/blob/dir"
+	"docent/shared/document"
+	"docent/shared/httpapi"
+	"docent/shared/queue/local"
+	"docent/shared/search"
+	"docent/shared/table/bolt/bolttest"
+	"docent/shared/team"
+)
+
+// Bodies for costs: the longest that lies in its record, and a usual long one.
+var (
+	short = text(search.InlineBytes)
+	long  = text(6500)
+)
+
+// text returns n bytes of prose that question finds.
+func text(n int) string {
+	const sentence = "The release manager approves each release of the product after the tests have passed. "
+	return strings.Repeat(sentence, n/len(sentence)+1)[:n]
+}
+
+var question = map[string]string{"question": "Who approves a release of the product?"}
+
+// costs is a product whose calls are counted, with a team of ten collections.
+type costs struct {
+	t           *testing.T
+	pace        *pace
+	services    *services
+	handler     http.Handler
+	asked       *local.Queue
+	changed     *local.Queue
+	team        team.Team
+	teamKey     string
+	personalKey string
+	collections []string
+	answered    string // a question that has its answer
+}
+
+// batchesPerSource leaves each source with fourteen segments: nine of a batch
+// each, and five of ten batches merged.
+const batchesPerSource = 59
+
+func newCosts(t *testing.T) *costs {
+	t.Helper()
+	c := &costs{t: t, pace: &pace{}}
+	store := bolttest.OpenAt(t, time.Now, local.Table)
+	blobs, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.asked, err = local.Open(store, "questions", local.Options{Visibility: visibility}); err != nil {
+		t.Fatal(err)
+	}
+	if c.changed, err = local.Open(store, "documents", local.Options{Visibility: visibility}); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	c.services = newServices(engines{pacedTable{store, c.pace}, pacedBlobs{blobs, c.pace},
+		pacedQueue{c.asked, c.pace}, pacedQueue{c.changed, c.pace}},
+		log, time.Now, func(context.Context) error { return errStopping })
+	c.handler = root(httpapi.New(c.services.surface("https://docent.test/v1", log, time.Now)))
+	c.fill()
+	return c
+}
+
+// fill makes the team, its keys and collections, and documents enough for every
+// candidate that a search may read.
+func (c *costs) fill() {
+	c.t.Helper()
+	ctx := c.t.Context()
+	var admin team.User
+	var err error
+	if c.team, admin, err = c.services.teams.CreateTeam(ctx, "acme", "ada"); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, c.teamKey, err = c.services.teams.CreateKey(ctx, c.team.ID, team.NewKey{Kind: team.KindTeam, Name: "team"}); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, c.personalKey, err = c.services.teams.CreateKey(ctx, c.team.ID,
+		team.NewKey{Kind: team.KindPersonal, Name: "ada", UserID: admin.ID}); err != nil {
+		c.t.Fatal(err)
+	}
+	for n := range 10 {
+		var made struct{ ID string }
+		reply := c.do(c.teamKey, "POST", "/collections", map[string]string{"name": fmt.Sprint("wiki ", n), "description": "Team wiki"}, 201)
+		if err := json.Unmarshal(reply, &made); err != nil {
+			c.t.Fatal(err)
+		}
+		c.collections = append(c.collections, made.ID)
+	}
+	for n := range batchesPerSource {
+		for at, id := range c.collections {
+			d := c.document(fmt.Sprintf("fill/%d/%d", at, n), long)
+			d["collectionId"] = id
+			c.do(c.teamKey, "PUT", "/documents", d, 200)
+		}
+		c.work() // one batch, one segment in each source
+	}
+	for n := range 10 {
+		c.do(c.teamKey, "PUT", "/documents", c.document(fmt.Sprint("page/", n), short), 200)
+	}
+	c.work()
+	c.answered = "0190a7c4-7d2e-7c3b-9d7e-3b1f0a2c4d5e"
+	c.do(c.teamKey, "PUT", "/answers/"+c.answered, question, 204)
+	c.work()
+}
+
+// work lets the workers do what is waiting.
+func (c *costs) work() {
+	c.t.Helper()
+	for done := 1; done > 0; {
+		indexed, err := drainOnce(c.t.Context(), c.changed, c.services.indexing.Batch, 10)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		answered, err := drainOnce(c.t.Context(), c.asked, c.services.answering.Batch, 1)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		done = indexed + answered
+	}
+}
+
+func (c *costs) document(name, body string) map[string]string {
+	return map[string]string{"collectionId": c.collections[0], "title": "About releases", "uri": uriOf(name), "body": body}
+}
+
+func uriOf(name string) string { return "https://docent.test/wiki/" + name }
+
+func (c *costs) documentID(name string) string {
+	c.t.Helper()
+	id, err := document.ID(c.team.ID, uriOf(name))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return id
+}
+
+// do sends a request and returns the body of its reply.
+func (c *costs) do(key, method, path string, body any, status int) []byte {
+	c.t.Helper()
+	var content io.Reader = http.NoBody
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		content = bytes.NewReader(encoded)
+	}
+	r := httptest.NewRequestWithContext(c.t.Context(), method, "/v1"+path, content)
+	r.Header.Set("Authorization", "Bearer "+key)
+	w := httptest.NewRecorder()
+	c.handler.ServeHTTP(w, r)
+	if w.Code != status {
+		c.t.Fatalf("%s %s: %d, want %d: %s", method, path, w.Code, status, w.Body)
+	}
+	return w.Body.Bytes()
+}

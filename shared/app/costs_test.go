@@ -1,0 +1,214 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/queue"
+	"docent/shared/search"
+)
+
+// cost is calls that wait for one another, the queue's among them, and units of
+// the table. It is of a warm function and leaves out noting a key's last use,
+// which rides beside once a minute.
+type cost struct {
+	RoundTrips int     `json:"roundTrips"`
+	ReadUnits  float64 `json:"readUnits"`
+	WriteUnits float64 `json:"writeUnits"`
+}
+
+func (c cost) within(limit cost) bool {
+	return c.RoundTrips <= limit.RoundTrips && c.ReadUnits <= limit.ReadUnits && c.WriteUnits <= limit.WriteUnits
+}
+
+// costCase is an operation with its ceiling. One that passes its ceiling says so:
+// held is then what it may cost until that is mended, and why it does.
+type costCase struct {
+	operation string
+	ceiling   cost
+	held      cost
+	why       string
+	run       func(c *costs) spent
+}
+
+// longList: the search index names each segment's blob in full, so that the list
+// of 140 segments is two units longer than it need be.
+const longList = "a segment record repeats its own key as the name of its blob"
+
+// The ceilings are those of the design where it names one; those of workers,
+// lists and long documents are what the operation needs by its nature.
+var costCases = []costCase{
+	{operation: "GET collection", ceiling: cost{1, 1.5, 0}, run: func(c *costs) spent {
+		return c.request(c.teamKey, "GET", "/collections/"+c.collections[0], nil, 200)
+	}},
+	{operation: "GET collection, key not cached", ceiling: cost{2, 1.5, 0}, run: func(c *costs) spent {
+		c.warm(c.teamKey)
+		time.Sleep(11 * time.Second) // of the bubble: a key is cached for 10 s, its use noted once a minute
+		return c.measured(c.teamKey, "GET", "/collections/"+c.collections[0], nil, 200)
+	}},
+	{operation: "PUT document, new, 3 KB", ceiling: cost{3, 2, 20}, run: func(c *costs) spent {
+		defer c.work()
+		return c.request(c.teamKey, "PUT", "/documents", c.document("new", short), 200)
+	}},
+	{operation: "PUT document, replaced, 3 KB", ceiling: cost{3, 2, 20}, run: func(c *costs) spent {
+		c.request(c.teamKey, "PUT", "/documents", c.document("old", short), 200)
+		c.work()
+		defer c.work()
+		return c.request(c.teamKey, "PUT", "/documents", c.document("old", short[1:]), 200)
+	}},
+	// Announcing and writing the chunks go first: two round trips more.
+	{operation: "PUT document, new, 6.5 KB", ceiling: cost{5, 2, 24}, run: func(c *costs) spent {
+		defer c.work()
+		return c.request(c.teamKey, "PUT", "/documents", c.document("long", long), 200)
+	}},
+	{operation: "DELETE document, 3 KB", ceiling: cost{4, 2, 20}, run: func(c *costs) spent {
+		c.request(c.teamKey, "PUT", "/documents", c.document("gone", short), 200)
+		c.work()
+		defer c.work()
+		return c.request(c.teamKey, "DELETE", "/documents/"+c.documentID("gone"), nil, 204)
+	}},
+	{operation: "GET document, 3 KB", ceiling: cost{2, 4, 0}, run: func(c *costs) spent {
+		return c.request(c.teamKey, "GET", "/documents/"+c.documentID("page/0"), nil, 200)
+	}},
+	{operation: "GET documents, 100", ceiling: cost{2, 10, 0}, run: func(c *costs) spent {
+		return c.request(c.teamKey, "GET", "/documents?limit=100", nil, 200)
+	}},
+	{operation: "PUT answer", ceiling: cost{2, 1, 10}, run: func(c *costs) spent {
+		defer c.work()
+		return c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
+	}},
+	// The call of a personal key is counted before the operation: one write unit.
+	{operation: "PUT answer, personal key", ceiling: cost{3, 1, 10 + 1}, run: func(c *costs) spent {
+		defer c.work()
+		return c.request(c.personalKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
+	}},
+	{operation: "GET answer", ceiling: cost{1, 1, 0}, run: func(c *costs) spent {
+		return c.request(c.teamKey, "GET", "/answers/"+c.answered, nil, 200)
+	}},
+	{operation: "search, 10 sources", ceiling: cost{2, 60, 0}, held: cost{2, 62, 0}, why: longList,
+		run: func(c *costs) spent { return c.search(nil) }},
+	{operation: "search, a key of 10 sources", ceiling: cost{2, 60, 0}, held: cost{2, 70, 0},
+		why: "a list for each source, of two units, as " + longList,
+		run: func(c *costs) spent { return c.search(c.collections) }},
+	// The question, its search, its end.
+	{operation: "answering a question", ceiling: cost{4, 61, 12}, held: cost{4, 63, 12}, why: longList, run: (*costs).answering},
+	// The records, the blob, publishing, and two reads beside each other for merging.
+	{operation: "indexing 10 documents, 3 KB", ceiling: cost{5, 25, 24}, run: func(c *costs) spent { return c.indexing(short) }},
+	// The chunks as well.
+	{operation: "indexing 10 documents, 6.5 KB", ceiling: cost{6, 55, 24}, held: cost{15, 55, 24},
+		why: "the chunks of each document are read after those of the one before",
+		run: func(c *costs) spent { return c.indexing(long) }},
+}
+
+// TestOperationsStayBelowTheirCeilings runs each operation of a product whose
+// engines are as slow as the network, by a clock that counts. It reports what it
+// has counted as attributes, of which make bench prints a table.
+func TestOperationsStayBelowTheirCeilings(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCosts(t)
+		for _, test := range costCases {
+			got := test.run(c)
+			c.report(test, got)
+			limit := test.ceiling
+			if test.why != "" {
+				limit = test.held
+			}
+			switch {
+			case !got.within(limit):
+				t.Errorf("%s: %+v; at most %+v; calls: %q", test.operation, got.cost, limit, got.calls)
+			case test.why != "" && got.within(test.ceiling):
+				t.Errorf("%s: %+v is below the ceiling: say no more that it is missed", test.operation, got.cost)
+			case got.RoundTrips == 0:
+				t.Errorf("%s: nothing was counted", test.operation)
+			}
+		}
+	})
+}
+
+func (c *costs) report(test costCase, got spent) {
+	c.t.Helper()
+	line, err := json.Marshal(struct {
+		Operation string `json:"operation"`
+		Measured  cost   `json:"measured"`
+		Ceiling   cost   `json:"ceiling"`
+		Why       string `json:"why"` // it passes the ceiling, when it is known to
+	}{test.operation, got.cost, test.ceiling, test.why})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Attr("cost", string(line))
+}
+
+// request warms the key and measures one request.
+func (c *costs) request(key, method, path string, body any, status int) spent {
+	c.t.Helper()
+	c.warm(key)
+	return c.measured(key, method, path, body, status)
+}
+
+func (c *costs) warm(key string) { c.do(key, "GET", "/collections", nil, http.StatusOK) }
+
+func (c *costs) measured(key, method, path string, body any, status int) spent {
+	c.t.Helper()
+	return c.pace.measure(func() { c.do(key, method, path, body, status) })
+}
+
+// search measures a search whose segments are in memory.
+func (c *costs) search(sources []string) spent {
+	c.t.Helper()
+	q := search.Query{Text: question["question"], Sources: sources, Limit: 10}
+	find := func() {
+		result, err := c.services.index.Search(c.t.Context(), c.team.ID, q)
+		if err != nil || len(result.Hits) != q.Limit {
+			c.t.Fatalf("search: %d hits, %v", len(result.Hits), err)
+		}
+	}
+	find()
+	return c.pace.measure(find)
+}
+
+// answering measures the worker's part in one question.
+func (c *costs) answering() spent {
+	c.t.Helper()
+	c.search(nil)
+	c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
+	batch := receive(c.t, c.asked, 1)
+	return c.pace.measure(func() {
+		if failed := c.services.answering.Batch(c.t.Context(), batch); len(failed) > 0 {
+			c.t.Fatal("the question was not answered")
+		}
+	})
+}
+
+// indexing measures the worker's part in ten new documents of one collection.
+func (c *costs) indexing(body string) spent {
+	c.t.Helper()
+	for n := range queue.MaxBatch {
+		c.request(c.teamKey, "PUT", "/documents", c.document(fmt.Sprintf("batch/%d/%d", len(body), n), body), 200)
+	}
+	batch := receive(c.t, c.changed, queue.MaxBatch)
+	return c.pace.measure(func() {
+		if failed := c.services.indexing.Batch(c.t.Context(), batch); len(failed) > 0 {
+			c.t.Fatalf("%d documents were not indexed", len(failed))
+		}
+	})
+}
+
+func receive(t *testing.T, q queue.Queue, n int) []queue.Message {
+	t.Helper()
+	batch, err := q.Receive(t.Context(), n, 0)
+	if err != nil || len(batch) != n {
+		t.Fatalf("%d messages of %d, %v", len(batch), n, err)
+	}
+	if err := q.Done(t.Context(), batch...); err != nil {
+		t.Fatal(err)
+	}
+	return batch
+}

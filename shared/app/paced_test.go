@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"docent/shared/blob"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// callTime is what every call to an engine takes by the clock of a synctest
+// bubble. That clock stands still while anything computes and goes on only when
+// all goroutines wait, so what a request took, divided by callTime, is the number
+// of calls that waited for one another, whatever this machine is doing.
+const callTime = time.Millisecond
+
+// pace makes the calls of its engines take callTime and counts them.
+type pace struct {
+	mu    sync.Mutex
+	sofar spent
+}
+
+// spent is what an operation has cost, and its calls by name.
+type spent struct {
+	cost
+	calls []string
+}
+
+// measure runs do and returns what it cost.
+func (p *pace) measure(do func()) spent {
+	p.mu.Lock()
+	p.sofar = spent{}
+	p.mu.Unlock()
+	start := time.Now()
+	do()
+	trips := int(time.Since(start) / callTime)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sofar.RoundTrips = trips
+	return p.sofar
+}
+
+// call runs one call of an engine; its units are those that the engine reports.
+func (p *pace) call(ctx context.Context, name string, do func(context.Context) error) error {
+	ctx, meter := table.WithMeter(ctx)
+	err := do(ctx)
+	time.Sleep(callTime)
+	units := meter.Read()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sofar.calls = append(p.sofar.calls, name)
+	p.sofar.ReadUnits += units.ReadUnits
+	p.sofar.WriteUnits += units.WriteUnits
+	return err
+}
+
+// pacedTable is a store at the pace of a bubble.
+type pacedTable struct {
+	table.Store
+	pace *pace
+}
+
+func (t pacedTable) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (item table.Item, err error) {
+	err = t.pace.call(ctx, "get "+k.Table, func(ctx context.Context) (err error) {
+		item, err = t.Store.Get(ctx, k, opts...)
+		return err
+	})
+	return item, err
+}
+
+func (t pacedTable) BatchGet(ctx context.Context, keys []table.Key, opts ...table.ReadOption) (items []table.Item, err error) {
+	err = t.pace.call(ctx, "batch get", func(ctx context.Context) (err error) {
+		items, err = t.Store.BatchGet(ctx, keys, opts...)
+		return err
+	})
+	return items, err
+}
+
+func (t pacedTable) Query(ctx context.Context, q table.Query) (page table.Page, err error) {
+	err = t.pace.call(ctx, "query "+q.Table, func(ctx context.Context) (err error) {
+		page, err = t.Store.Query(ctx, q)
+		return err
+	})
+	return page, err
+}
+
+func (t pacedTable) Add(ctx context.Context, a table.Add) (item table.Item, err error) {
+	err = t.pace.call(ctx, "add "+a.Key.Table, func(ctx context.Context) (err error) {
+		item, err = t.Store.Add(ctx, a)
+		return err
+	})
+	return item, err
+}
+
+func (t pacedTable) Write(ctx context.Context, ops ...table.Op) error {
+	name := "write"
+	if len(ops) > 0 {
+		name += " " + table.KeyOf(ops[len(ops)-1]).Table
+	}
+	return t.pace.call(ctx, name, func(ctx context.Context) error { return t.Store.Write(ctx, ops...) })
+}
+
+// pacedBlobs is a blob store at the pace of a bubble. Search and indexing list
+// nothing, so a listing is not paced.
+type pacedBlobs struct {
+	blob.Store
+	pace *pace
+}
+
+func (b pacedBlobs) Put(ctx context.Context, name string, data []byte) error {
+	return b.pace.call(ctx, "put blob", func(ctx context.Context) error { return b.Store.Put(ctx, name, data) })
+}
+
+func (b pacedBlobs) Get(ctx context.Context, name string) (data []byte, err error) {
+	err = b.pace.call(ctx, "get blob", func(ctx context.Context) (err error) {
+		data, err = b.Store.Get(ctx, name)
+		return err
+	})
+	return data, err
+}
+
+func (b pacedBlobs) GetRange(ctx context.Context, name string, offset, length int64) (data []byte, err error) {
+	err = b.pace.call(ctx, "get blob range", func(ctx context.Context) (err error) {
+		data, err = b.Store.GetRange(ctx, name, offset, length)
+		return err
+	})
+	return data, err
+}
+
+func (b pacedBlobs) Delete(ctx context.Context, names ...string) error {
+	return b.pace.call(ctx, "delete blobs", func(ctx context.Context) error { return b.Store.Delete(ctx, names...) })
+}
+
+// pacedQueue is a queue at the pace of a bubble. Receiving and finishing are the
+// event source's business on AWS, so they are not paced.
+type pacedQueue struct {
+	queue.Queue
+	pace *pace
+}
+
+func (q pacedQueue) Send(ctx context.Context, messages ...queue.Outgoing) error {
+	return q.pace.call(ctx, "send", func(ctx context.Context) error { return q.Queue.Send(ctx, messages...) })
+}

@@ -18,13 +18,17 @@ func (s *Service) Get(ctx context.Context, teamID, id string, see func(collectio
 	}
 	// A replaced body's chunks may be removed while they are read; then the record
 	// has another version and is read again.
-	for {
+	for range readAttempts {
 		d, err := s.get(ctx, teamID, id, see)
 		if !errors.Is(err, errRaced) {
 			return d, err
 		}
 	}
+	return Document{}, fmt.Errorf("read document %s: chunks of its body are missing: %w", id, table.ErrUnavailable)
 }
+
+// readAttempts is how often a document may be replaced while it is read.
+const readAttempts = 10
 
 func (s *Service) get(ctx context.Context, teamID, id string, see func(string) bool) (Document, error) {
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})

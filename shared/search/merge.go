@@ -111,8 +111,11 @@ func (x *Index) due(ctx context.Context, teamID string) ([]dueMerge, error) {
 func dueIn(f family, records []record, stale int64) []dueMerge {
 	passages, top := int64(0), 0
 	levels := map[int][]record{}
+	if slices.ContainsFunc(records, func(r record) bool { return !r.current() && !r.older() }) {
+		return nil
+	}
 	for _, r := range records {
-		if !r.current() {
+		if r.older() {
 			return []dueMerge{{family: f, records: records, rebuild: true}}
 		}
 		passages += int64(r.content.Passages)

@@ -36,7 +36,7 @@ func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, err
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	s := &searching{index: x, teamID: teamID, query: q, limit: min(limit, maxLimit), versions: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
+	s := &searching{index: x, teamID: teamID, query: q, limit: min(limit, maxLimit), taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
 	if err := s.rank(records, segments); err != nil {
 		return Result{}, fmt.Errorf("rank: %w", err)
 	}

@@ -54,6 +54,12 @@ func (r record) current() bool {
 	return r.content.Analysis == analysisVersion && r.content.Format == formatVersion
 }
 
+// older tells whether the segment must be rebuilt. One that a newer program wrote
+// is left to that.
+func (r record) older() bool {
+	return !r.current() && r.content.Analysis <= analysisVersion && r.content.Format <= formatVersion
+}
+
 // family is what one segment is of.
 type family struct {
 	source string

@@ -20,7 +20,7 @@ type searching struct {
 	candidates  []candidate // best first, by normalised score
 	sources     map[*segment]record
 	instruction map[*ranking]*ranking // how the instruction ranks what the question found
-	versions    map[passageID]bool    // passages taken as candidates
+	taken       map[passageID]bool    // as candidates
 	perDocument map[documentVersion]int
 	found       []verified
 }
@@ -132,7 +132,7 @@ func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
 		chunk, within := seg.place(c.passage)
 		v.passageID = passageID{Ref{c.document, c.version, chunk}, within}
 		dv := documentVersion{c.document, c.version}
-		if s.versions[v.passageID] || s.perDocument[dv] == perDocument {
+		if s.taken[v.passageID] || s.perDocument[dv] == perDocument {
 			used++
 			continue
 		}
@@ -149,7 +149,7 @@ func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
 		used++
 		units += cost
 		records[c.document] = true
-		s.versions[v.passageID] = true
+		s.taken[v.passageID] = true
 		s.perDocument[dv]++
 		if !seen[v.Ref] {
 			seen[v.Ref] = true

@@ -1,14 +1,18 @@
 package httpapi_test
 
 import (
+	"compress/gzip"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"go.etcd.io/bbolt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -103,4 +107,64 @@ func (a *api) members(c call, name string) []string {
 		texts[i], _ = e[name].(string)
 	}
 	return texts
+}
+
+// unpacked is the text of a body that came with bodyEncoding gzip.
+func unpacked(t *testing.T, body string) string {
+	t.Helper()
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// stored closes the product and returns every item that it has stored, its
+// queues included, as table, key and value.
+func (a *api) stored() (items []string) {
+	a.t.Helper()
+	if err := a.local.Close(); err != nil {
+		a.t.Fatal(err)
+	}
+	db, err := bbolt.Open(filepath.Join(a.dataDir, "docent.db"), 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			a.t.Error(err)
+		}
+	}()
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+			return bucket.ForEach(func(k, v []byte) error {
+				items = append(items, fmt.Sprintf("%s %q %s", name, k, v))
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if len(items) == 0 {
+		a.t.Fatal("nothing is stored at all")
+	}
+	return items
+}
+
+// holding are the stored items that hold any of texts, cut to be read.
+func holding(items []string, texts ...string) (found []string) {
+	for _, item := range items {
+		for _, text := range texts {
+			if strings.Contains(item, text) {
+				found = append(found, fmt.Sprintf("%.200q", item))
+				break
+			}
+		}
+	}
+	return found
 }

@@ -26,7 +26,7 @@ func (w *reply) WriteHeader(status int) {
 	}
 	h := w.Header()
 	get := w.r.Method == http.MethodGet || w.r.Method == http.MethodHead
-	if wanted, tag := w.r.Header.Get("If-None-Match"), h.Get("ETag"); get && status == http.StatusOK && tag != "" && listsTag(wanted, tag, true) {
+	if wanted, tag := strings.Join(w.r.Header.Values("If-None-Match"), ","), h.Get("ETag"); get && status == http.StatusOK && tag != "" && listsTag(wanted, tag, true) {
 		status = http.StatusNotModified
 		h.Del("Content-Type")
 		h.Del("Content-Length")

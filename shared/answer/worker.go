@@ -21,7 +21,7 @@ type Worker struct {
 	*Service
 	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
 	Log    *slog.Logger
-	Ended  func(Answer) // is told of each question that this worker ended; nil: nobody is
+	Ended  func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
 }
 
 // Batch answers the questions of a batch. A question leaves Processing once, so
@@ -90,7 +90,7 @@ func (w *Worker) finish(ctx context.Context, a Answer) error {
 		return fmt.Errorf("finish answer: %w", err)
 	}
 	if w.Ended != nil {
-		w.Ended(a)
+		w.Ended(ctx, a)
 	}
 	return nil
 }

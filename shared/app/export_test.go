@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"docent/shared/httpapi"
+	"docent/shared/lambdahttp"
+	"docent/shared/queue"
+)
+
+// PausePoll is the pause of a long poll on Lambda.
+var PausePoll = pausePoll
+
+// Functions are all functions on the engines of one machine, by name, as the
+// Lambda runtime calls them. They write their log to w.
+func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler {
+	log := newFunctionLog(w, slog.LevelInfo)
+	f := &functions{services: l.services, log: log, now: l.options.Now, baseURL: baseURL, service: "docent-test"}
+	f.answers.Wait = pausePoll
+	all := map[string]lambda.Handler{
+		"answering": lambda.NewHandler(f.answersQuestions()),
+		"indexing":  lambda.NewHandler(f.indexesDocuments()),
+		"sweeping":  lambda.NewHandler(f.sweeps()),
+	}
+	for _, area := range httpapi.Areas {
+		all[string(area)] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: log}).Handle)
+	}
+	return all
+}
+
+// Waiting takes the messages that wait in both queues and returns their bodies.
+func (l *Local) Waiting(ctx context.Context) ([]string, error) {
+	var bodies []string
+	for _, q := range []queue.Queue{l.asked, l.changed} {
+		for {
+			batch, err := q.Receive(ctx, queue.MaxBatch, 0)
+			if err != nil {
+				return nil, fmt.Errorf("receive: %w", err)
+			}
+			if len(batch) == 0 {
+				break
+			}
+			for _, m := range batch {
+				bodies = append(bodies, string(m.Body))
+			}
+		}
+	}
+	return bodies, nil
+}

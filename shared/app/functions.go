@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"docent/shared/answer"
+	"docent/shared/httpapi"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/queue/sqs"
+	"docent/shared/table"
+)
+
+// Batches handles the messages of an SQS event. It answers with those that
+// failed, and only those; its error is always nil. The event source must be set
+// to ReportBatchItemFailures.
+type Batches func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error)
+
+// Schedule does what is to be done at a time.
+type Schedule func(ctx context.Context) error
+
+// functions makes the handlers of Lambda functions on services, whatever engines
+// these stand on.
+type functions struct {
+	*services
+	log     *slog.Logger
+	now     func() time.Time
+	baseURL string
+	service string // names this installation in metrics
+}
+
+// margin is the part of a worker's time that the work does not get, so that what
+// is not done is reported, and on its last delivery recorded, before the process
+// is stopped.
+const margin = 2 * time.Second
+
+func withMargin(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/2)))
+}
+
+// pollPause is the pause between two reads of a long poll on Lambda, where each
+// read is a request that is paid for.
+const pollPause = time.Second
+
+// pausePoll pauses a long poll, unless too little of the invocation is left for
+// another round.
+func pausePoll(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < 2*pollPause {
+		return context.DeadlineExceeded
+	}
+	pause := time.NewTimer(pollPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (f *functions) http(areas ...httpapi.Area) http.Handler {
+	var names []string
+	for _, area := range areas {
+		names = append(names, string(area))
+	}
+	surface := f.surface(f.baseURL, f.log, f.now)
+	surface.Metrics = f.served(strings.Join(names, "-"))
+	return httpapi.New(surface, areas...)
+}
+
+func (f *functions) answersQuestions() Batches {
+	worker := *f.services.answering
+	worker.Ended = func(ctx context.Context, a answer.Answer) {
+		f.log.LogAttrs(ctx, slog.LevelInfo, "answer", append([]slog.Attr{
+			slog.String("team", a.TeamID), slog.String("question", a.QuestionID)}, f.ended(a)...)...)
+	}
+	return f.batches("answering", worker.Batch)
+}
+
+func (f *functions) indexesDocuments() Batches {
+	return f.batches("indexing", f.services.indexing.Batch)
+}
+
+// batches wraps h in what every batch has: a margin of time and one log line.
+func (f *functions) batches(name string, h queue.Handler) Batches {
+	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+		ctx, cancel := withMargin(ctx)
+		defer cancel()
+		ctx, meter := table.WithMeter(ctx)
+		begun := f.now()
+		response := sqs.Drain(ctx, event, h)
+		batch := sqs.Batch(event)
+		attributes := append([]slog.Attr{slog.Any("requestIds", causes(batch)), slog.Int("roundTrips", meter.Read().RoundTrips)},
+			f.delivered(name, begun, batch, len(response.BatchItemFailures))...)
+		f.log.LogAttrs(ctx, slog.LevelInfo, "batch", attributes...)
+		return response, nil
+	}
+}
+
+// causes are the ids of the requests that caused the work of batch.
+func causes(batch []queue.Message) []string {
+	ids := []string{}
+	for _, m := range batch {
+		if w, err := pending.Decode(m.Body); err == nil && w.RequestID != "" {
+			ids = append(ids, w.RequestID)
+		}
+	}
+	return ids
+}
+
+// sweeps sends pending work again and removes what searches left behind. What
+// fails is tried again a minute later; the error is for the function's alarm.
+func (f *functions) sweeps() Schedule {
+	return func(ctx context.Context) error {
+		ctx, cancel := withMargin(ctx)
+		defer cancel()
+		ctx, meter := table.WithMeter(ctx)
+		begun := f.now()
+		result, err := f.sweeper.Sweep(ctx)
+		_, clean := f.index.Clean(ctx)
+		err = errors.Join(err, clean)
+		f.log.LogAttrs(ctx, slog.LevelInfo, "sweep", append([]slog.Attr{slog.Int("roundTrips", meter.Read().RoundTrips)},
+			f.swept(begun, result, err != nil)...)...)
+		return err
+	}
+}

@@ -1,0 +1,142 @@
+package app_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/pending"
+)
+
+// line is a log line with embedded metrics.
+type line struct {
+	text   string
+	fields map[string]any
+	AWS    struct {
+		Timestamp         int64
+		CloudWatchMetrics []struct {
+			Namespace  string
+			Dimensions [][]string
+			Metrics    []struct{ Name, Unit string }
+		}
+	} `json:"_aws"`
+}
+
+// measured are the log lines that carry metrics, by their messages. Each is held
+// to the rules of the format: what it names is a member of the line, numbers for
+// metrics and texts for dimensions, at most 9 of these.
+func (s *stage) measured() map[string][]line {
+	s.t.Helper()
+	found := map[string][]line{}
+	for _, text := range s.log.lines() {
+		l := line{text: text}
+		if err := json.Unmarshal([]byte(text), &l.fields); err != nil {
+			s.t.Fatalf("log line %q: %v", text, err)
+		}
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			s.t.Fatalf("log line %q: %v", text, err)
+		}
+		for _, m := range l.AWS.CloudWatchMetrics {
+			for _, metric := range m.Metrics {
+				if _, ok := l.fields[metric.Name].(float64); !ok || metric.Unit == "" {
+					s.t.Errorf("metric %+v is no number of %s", metric, text)
+				}
+			}
+			for _, set := range m.Dimensions {
+				for _, name := range set {
+					if value, ok := l.fields[name].(string); !ok || value == "" || len(set) > 9 {
+						s.t.Errorf("dimension %s is no text of %s", name, text)
+					}
+				}
+			}
+			if m.Namespace != "Docent" || len(m.Metrics) == 0 || len(m.Dimensions) == 0 || l.AWS.Timestamp == 0 {
+				s.t.Errorf("metrics %+v", l.AWS)
+			}
+		}
+		if len(l.AWS.CloudWatchMetrics) > 0 {
+			message := l.fields["msg"].(string)
+			found[message] = append(found[message], l)
+		}
+	}
+	return found
+}
+
+// wantLogged fails the test unless the function wrote its one line for what it
+// did, or none when it is to be silent.
+func (s *stage) wantLogged(speaks bool) {
+	s.t.Helper()
+	message, ok := map[string]string{"answering": "batch", "indexing": "batch", "sweeping": "sweep"}[s.function]
+	if !ok {
+		message = "request"
+	}
+	lines := s.measured()[message]
+	if len(lines) != 1 && speaks || len(lines) > 0 && !speaks {
+		s.t.Errorf("%d lines %q with metrics among %q", len(lines), message, s.log.lines())
+	}
+	for _, l := range lines {
+		if l.fields["invocation"] != "invocation-1" || l.fields["service"] != "docent-test" || l.fields["function"] != s.function {
+			s.t.Errorf("line %s", l.text)
+		}
+	}
+}
+
+func TestOneRequestIDFromTheEdgeToTheWorker(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.function = "answers"
+	const id = "0190d2a0-0000-7000-8000-00000000000c"
+	s.invoke("answers", s.expand(`{"httpMethod":"PUT","path":"/answers/`+id+`","body":"{\"question\":\"How do I roll back a deployment?\"}",
+		"headers":{"Authorization":"Bearer ${KEY}"},"requestContext":{"requestId":"from-the-gateway"}}`))
+	s.clock.Advance(90 * time.Second)
+	s.takeWaiting(pending.AnswerQuestion, id, true)
+	lines := s.measured()
+	request, batch, answer := lines["request"][0], lines["batch"][0], lines["answer"][0]
+	if request.fields["requestId"] != "from-the-gateway" || request.fields["operation"] != "PUT /answers/{questionId}" ||
+		request.fields["outcome"] != "ok" || request.fields["function"] != "answers" || request.fields["Requests"] != 1.0 {
+		t.Errorf("request: %s", request.text)
+	}
+	ids, _ := batch.fields["requestIds"].([]any)
+	if len(ids) != 1 || ids[0] != "from-the-gateway" || batch.fields["QueueAge"] != 90.0 || batch.fields["Messages"] != 1.0 || batch.fields["FailedMessages"] != 0.0 {
+		t.Errorf("batch: %s", batch.text)
+	}
+	if answer.fields["state"] != "complete" || answer.fields["AnswerTime"] != 90.0 || answer.fields["question"] != id {
+		t.Errorf("answer: %s", answer.text)
+	}
+	for _, text := range s.log.lines() {
+		if strings.Contains(text, "roll back") || strings.Contains(text, s.values["KEY"]) {
+			t.Errorf("log line with question or key: %s", text)
+		}
+	}
+}
+
+func TestOutcomesAreTheCodesOfErrors(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.get("documents", "/documents/none", 404)
+	s.values["KEY"] = "docent_team_wrong"
+	s.get("documents", "/documents/none", 401)
+	var outcomes []string
+	for _, l := range s.measured()["request"] {
+		outcomes = append(outcomes, l.fields["operation"].(string)+": "+l.fields["outcome"].(string))
+	}
+	if want := []string{"GET /documents/{documentId}: not-found", "none: unauthorized"}; !slices.Equal(outcomes, want) {
+		t.Errorf("outcomes %q, want %q", outcomes, want)
+	}
+}
+
+func TestSweepSendsAgainAndMeasuresAges(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.clock.Advance(2 * time.Minute)
+	s.sweep()
+	s.wantWaiting(pending.AnswerQuestion, pending.IndexDocument, pending.RemoveDocument, pending.RemoveCollection)
+	sweep := s.measured()["sweep"][0].fields
+	want := map[string]any{"SentAgain": 4.0, "GivenUp": 0.0, "OldestPending": 120.0, "FailedSweeps": 0.0}
+	for name, value := range want {
+		if sweep[name] != value {
+			t.Errorf("%s is %v, want %v", name, sweep[name], value)
+		}
+	}
+}

@@ -1,0 +1,308 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"docent/shared/app"
+	"docent/shared/pending"
+	"docent/shared/team"
+)
+
+// stage is all functions on a temporary file with a team that has
+//   - a collection (COLLECTION) with an indexed document (DOCUMENT), one that is
+//     to be indexed (CHANGED, INDEX_MESSAGE) and one that was deleted (REMOVE_MESSAGE),
+//   - a deleted collection (EMPTIED, REMOVE_COLLECTION_MESSAGE),
+//   - an answered question (ANSWERED) and one that waits (QUESTION, QUESTION_MESSAGE).
+//
+// All queues are empty.
+type stage struct {
+	t         *testing.T
+	local     *app.Local
+	clock     *clock
+	log       *syncBuffer
+	functions map[string]lambda.Handler
+	values    map[string]string // of the placeholders of events
+	function  string            // the one that is tried
+	event     string            // what it is given
+}
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) lines() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(strings.Lines(b.b.String()))
+}
+
+const (
+	question = "0190d2a0-0000-7000-8000-000000000001"
+	answered = "0190d2a0-0000-7000-8000-000000000002"
+)
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}}
+	var err error
+	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.local.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.functions = s.local.Functions(s.log, "https://docent.test/v1")
+	s.fill()
+	s.log.b.Reset()
+	return s
+}
+
+func (s *stage) fill() {
+	s.t.Helper()
+	ctx := s.t.Context()
+	acme, _, err := s.local.Teams.CreateTeam(ctx, "acme", "admin@acme.test")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, key, err := s.local.Teams.CreateKey(ctx, acme.ID, team.NewKey{Kind: team.KindTeam, Name: "team"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.values = map[string]string{"KEY": key, "TEAM": acme.ID, "QUESTION": question, "ANSWERED": answered}
+	s.values["COLLECTION"] = s.id(s.call("collections", "POST", "/collections", `{"name":"wiki","description":"All"}`, 201))
+	s.values["COLLECTION_ETAG"] = s.call("collections", "GET", "/collections/"+s.values["COLLECTION"], "", 200).MultiValueHeaders["Etag"][0]
+	s.values["EMPTIED"] = s.id(s.call("collections", "POST", "/collections", `{"name":"old","description":"Old"}`, 201))
+	s.values["DOCUMENT"] = s.put("COLLECTION", "runbook", "Runbook", "# Runbook\n\n## Rolling back\n\nTo roll back a deployment, run `deployctl undo`.\n")
+	gone := s.put("COLLECTION", "gone", "Gone", "Soon gone.\n")
+	s.put("EMPTIED", "old", "Old", "An old page.\n")
+	s.values["INDEXED_MESSAGE"] = s.takeWaiting(pending.IndexDocument, s.values["DOCUMENT"], true)
+	s.ask(answered)
+	s.values["ANSWERED_MESSAGE"] = s.takeWaiting(pending.AnswerQuestion, answered, true)
+	s.values["CHANGED"] = s.put("COLLECTION", "lunch", "Lunch", "The canteen serves soup at noon.\n")
+	s.call("documents", "DELETE", "/documents/"+gone, "", 204)
+	s.call("collections", "DELETE", "/collections/"+s.values["EMPTIED"], "", 204)
+	s.ask(question)
+	waiting, err := s.local.Waiting(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	names := map[pending.Kind]string{pending.IndexDocument: "INDEX_MESSAGE", pending.RemoveDocument: "REMOVE_MESSAGE",
+		pending.RemoveCollection: "REMOVE_COLLECTION_MESSAGE", pending.AnswerQuestion: "QUESTION_MESSAGE"}
+	for _, body := range waiting {
+		w, err := pending.Decode([]byte(body))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.values[names[w.Kind]] = body
+	}
+	if len(waiting) != len(names) {
+		s.t.Fatalf("waiting: %q", waiting)
+	}
+	s.values["PUT_BASE64"] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
+		`{"collectionId":%q,"title":"Größe","body":"7 µm","uri":"https://wiki.test/size"}`, s.values["COLLECTION"]))
+}
+
+func (s *stage) put(collection, page, title, body string) (id string) {
+	s.t.Helper()
+	text, err := json.Marshal(map[string]string{"collectionId": s.values[collection], "uri": "https://wiki.test/" + page, "title": title, "body": body})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.id(s.call("documents", "PUT", "/documents", string(text), 200))
+}
+
+func (s *stage) ask(id string) {
+	s.t.Helper()
+	s.call("answers", "PUT", "/answers/"+id, `{"question":"How do I roll back a deployment?"}`, 204)
+}
+
+// takeWaiting takes all waiting messages, has them done, and returns that of one record.
+func (s *stage) takeWaiting(kind pending.Kind, id string, do bool) (message string) {
+	s.t.Helper()
+	waiting, err := s.local.Waiting(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var event events.SQSEvent
+	for i, body := range waiting {
+		w, err := pending.Decode([]byte(body))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if w.Kind == kind && w.ID == id {
+			message = body
+		}
+		event.Records = append(event.Records, events.SQSMessage{MessageId: fmt.Sprint(i), Body: body})
+	}
+	if message == "" {
+		s.t.Fatalf("no %s %s among %q", kind, id, waiting)
+	}
+	if do {
+		text, err := json.Marshal(event)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		name := map[bool]string{true: "answering", false: "indexing"}[kind == pending.AnswerQuestion]
+		if answer := s.invoke(name, string(text)); !strings.Contains(string(answer), `"batchItemFailures":[]`) {
+			s.t.Fatalf("%s: %s", name, answer)
+		}
+	}
+	return message
+}
+
+// expand fills the placeholders of an event, such as ${KEY}.
+func (s *stage) expand(event string) string {
+	return os.Expand(event, func(name string) string {
+		value, ok := s.values[name]
+		if !ok {
+			s.t.Errorf("the event names %s, which this test does not know", name)
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return string(text[1 : len(text)-1])
+	})
+}
+
+// invoke calls a function as Lambda does, 3 seconds before its deadline.
+func (s *stage) invoke(name, event string) []byte {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Second)
+	defer cancel()
+	ctx = lambdacontext.NewContext(ctx, &lambdacontext.LambdaContext{AwsRequestID: "invocation-1"})
+	answer, err := s.functions[name].Invoke(ctx, []byte(event))
+	if err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+	return answer
+}
+
+// call gives an HTTP function the plainest event.
+func (s *stage) call(function, method, path, body string, status int) events.APIGatewayProxyResponse {
+	s.t.Helper()
+	event, err := json.Marshal(events.APIGatewayProxyRequest{HTTPMethod: method, Path: path, Body: body,
+		Headers: map[string]string{"Authorization": "Bearer " + s.values["KEY"]}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var response events.APIGatewayProxyResponse
+	decode(s.t, s.invoke(function, string(event)), &response)
+	if response.StatusCode != status {
+		s.t.Fatalf("%s %s: %d %s, want %d", method, path, response.StatusCode, response.Body, status)
+	}
+	return response
+}
+
+func (s *stage) get(function, path string, status int) string {
+	s.t.Helper()
+	return s.call(function, http.MethodGet, path, "", status).Body
+}
+
+func (s *stage) id(response events.APIGatewayProxyResponse) string {
+	s.t.Helper()
+	var body struct{ ID string }
+	decode(s.t, []byte(response.Body), &body)
+	return body.ID
+}
+
+// again replays the event once more.
+func (s *stage) again(status int) {
+	s.t.Helper()
+	var response events.APIGatewayProxyResponse
+	if decode(s.t, s.invoke(s.function, s.event), &response); response.StatusCode != status {
+		s.t.Errorf("the second time: %d %s", response.StatusCode, response.Body)
+	}
+}
+
+func (s *stage) wantState(placeholder, state string) {
+	s.t.Helper()
+	if got := s.get("answers", "/answers/"+s.values[placeholder], 200); !strings.Contains(got, `"state":"`+state+`"`) {
+		s.t.Errorf("%s is %s, want %s", placeholder, got, state)
+	}
+}
+
+func (s *stage) wantIndexed(placeholder string) {
+	s.t.Helper()
+	if got := s.get("documents", "/documents/"+s.values[placeholder], 200); !strings.Contains(got, `"state":"indexed"`) {
+		s.t.Errorf("%s is %s, want indexed", placeholder, got)
+	}
+}
+
+// wantWaiting takes all waiting messages, which must be of these kinds.
+func (s *stage) wantWaiting(kinds ...pending.Kind) {
+	s.t.Helper()
+	waiting, err := s.local.Waiting(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	got := []pending.Kind{}
+	for _, body := range waiting {
+		w, err := pending.Decode([]byte(body))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		got = append(got, w.Kind)
+	}
+	slices.Sort(got)
+	slices.Sort(kinds)
+	if !slices.Equal(got, kinds) {
+		s.t.Errorf("waiting: %v, want %v", got, kinds)
+	}
+}
+
+func (s *stage) sweep() {
+	s.t.Helper()
+	s.invoke("sweeping", "{}")
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil && err != io.EOF {
+		t.Fatalf("%q: %v", text, err)
+	}
+}

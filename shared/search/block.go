@@ -42,7 +42,7 @@ func blocks(passage string) []block {
 	for i := 0; i < len(lines); {
 		line := quoteMarks.ReplaceAllString(lines[i], "")
 		var b block
-		n := 1
+		var n int
 		switch level, _ := atxHeading(line); {
 		case strings.TrimSpace(line) == "", level > 0, breakLine.MatchString(line), definition.MatchString(line):
 			i++

@@ -46,18 +46,17 @@ func content(passages []verified) string {
 	best := passages[0]
 	var b strings.Builder
 	room := maxContent
-	add := func(text string) bool {
+	add := func(text string) {
 		text = strings.TrimSpace(text)
 		if b.Len() > 0 {
 			text = "\n\n" + text
 		}
 		n := utf8.RuneCountInString(text)
 		if n > room {
-			return false
+			return
 		}
 		b.WriteString(text)
 		room -= n
-		return true
 	}
 	if best.hit.Heading != "" {
 		add(best.hit.Heading)

@@ -32,10 +32,10 @@ func sentences(text string) [][2]int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
-		switch {
-		case r == '。' || r == '！' || r == '？':
+		switch r {
+		case '。', '！', '？':
 			add(i)
-		case r == '.' || r == '!' || r == '?':
+		case '.', '!', '?':
 			end := i
 			for end < len(text) && strings.IndexByte("\"')]*_", text[end]) >= 0 {
 				end++

@@ -21,6 +21,10 @@ func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	if err := w.deleteChunks(ctx, work.TeamID, work.ID, *work.Old); err != nil {
 		return err
 	}
+	// What a deleted collection had indexed is dropped whole, its count as well.
+	if live, err := w.live(ctx, work.TeamID, work.Old.Collection); err != nil || !live {
+		return err
+	}
 	return w.Index.Stale(ctx, work.TeamID, work.Old.Collection, search.Documentation, work.Old.Passages)
 }
 

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"compress/gzip"
+	"docent/shared/quota"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -167,4 +169,15 @@ func holding(items []string, texts ...string) (found []string) {
 		}
 	}
 	return found
+}
+
+// used is how many questions of the day are counted, read from the reply to one
+// that was accepted before.
+func (a *api) used(key, id, question string) int {
+	a.t.Helper()
+	left, err := strconv.Atoi(a.ask(key, id, question).want(a.t, 204).Header.Get("X-RateLimit-Remaining"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return quota.AnswersPerDay - left
 }

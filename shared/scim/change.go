@@ -1,0 +1,169 @@
+package scim
+
+import "maps"
+
+// change adds or replaces what is at p, outside of any value filter.
+func (t *resourceType) change(attributes map[string]any, at place, op string, value any) error {
+	switch {
+	case at.attr == nil:
+		return setExtension(attributes, t, at.ext, value, false)
+	case at.sub != nil && at.attr.Multi:
+		return at.changeEach(attributes, value)
+	case at.attr.Multi && op == "add":
+		added, err := at.attr.coerce(value)
+		if err != nil || added == nil {
+			return err
+		}
+		list, _ := at.get(attributes).([]any)
+		list = at.attr.join(list, added.([]any))
+		at.set(attributes, list)
+		return at.attr.bounded(list)
+	default:
+		return at.assign(attributes, value, true)
+	}
+}
+
+// assign gives the attribute or sub-attribute at p a value; null and empty ones
+// unassign it. With merge, an object changes only what it names of a complex
+// attribute.
+func (p place) assign(attributes map[string]any, value any, merge bool) error {
+	if p.readOnly() {
+		return nil
+	}
+	if p.sub != nil {
+		value = map[string]any{p.sub.Name: value}
+	} else if text, ok := value.(string); ok && p.attr.Name == "manager" {
+		value = map[string]any{"value": text}
+	}
+	object, isObject := value.(map[string]any)
+	if p.attr.Kind != complexKind || p.attr.Multi || !merge || !isObject {
+		coerced, err := p.attr.coerce(value)
+		if err == nil {
+			p.set(attributes, coerced)
+		}
+		return err
+	}
+	merged, _ := p.get(attributes).(map[string]any)
+	merged = maps.Clone(merged)
+	if merged == nil {
+		merged = map[string]any{}
+	}
+	if err := p.attr.merge(merged, object); err != nil {
+		return err
+	}
+	if len(merged) == 0 {
+		p.set(attributes, nil)
+		return nil
+	}
+	p.set(attributes, merged)
+	return nil
+}
+
+// changeEach gives a sub-attribute of every element a value, and makes the first
+// element where there is none.
+func (p place) changeEach(attributes map[string]any, value any) error {
+	list, _ := p.get(attributes).([]any)
+	if len(list) == 0 {
+		made, err := p.attr.coerce(map[string]any{p.sub.Name: value})
+		if err == nil {
+			p.set(attributes, made)
+		}
+		return err
+	}
+	return p.changeSome(attributes, list, value, func(map[string]any) bool { return true })
+}
+
+// remove unassigns what is at p; of a multi-valued attribute only the elements
+// that value names, when there is one.
+func (t *resourceType) remove(attributes map[string]any, at place, value any) error {
+	switch {
+	case at.attr == nil:
+		delete(attributes, at.ext)
+	case at.attr.Required:
+		return bad(mutability, "%s is required and cannot be removed.", at.attr.Name)
+	case at.sub != nil && at.attr.Multi:
+		list, _ := at.get(attributes).([]any)
+		return at.changeSome(attributes, list, nil, func(map[string]any) bool { return true })
+	case at.sub != nil:
+		return at.assign(attributes, nil, true)
+	case at.attr.Multi && value != nil:
+		return at.removeListed(attributes, value)
+	default:
+		at.set(attributes, nil)
+	}
+	return nil
+}
+
+// removeListed removes the elements that a value list names: those that have
+// every sub-attribute of one of its entries.
+func (p place) removeListed(attributes map[string]any, value any) error {
+	entries, ok := value.([]any)
+	if !ok {
+		entries = []any{value}
+	}
+	byValue := map[string]bool{}
+	var others []map[string]any
+	for _, e := range entries {
+		if text, ok := e.(string); ok {
+			e = map[string]any{"value": text}
+		}
+		entry, err := p.attr.coerceOne(e)
+		if err != nil {
+			return err
+		}
+		object, ok := entry.(map[string]any)
+		if !ok {
+			continue
+		}
+		if id, ok := object["value"].(string); ok && p.attr.Name == "members" {
+			byValue[id] = true
+			continue
+		}
+		others = append(others, object)
+	}
+	return p.drop(attributes, func(element map[string]any) bool {
+		id, _ := element["value"].(string)
+		if byValue[id] {
+			return true
+		}
+		for _, entry := range others {
+			if p.attr.covers(element, entry) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// covers tells whether element has every sub-attribute of entry.
+func (a *attribute) covers(element, entry map[string]any) bool {
+	for name, want := range entry {
+		is, ok := element[name]
+		if !ok {
+			return false
+		}
+		isText, _ := is.(string)
+		wantText, textual := want.(string)
+		if textual && a.sub(name).comparable(isText) != a.sub(name).comparable(wantText) || !textual && is != want {
+			return false
+		}
+	}
+	return true
+}
+
+// drop removes the elements that gone picks.
+func (p place) drop(attributes map[string]any, gone func(map[string]any) bool) error {
+	list, _ := p.get(attributes).([]any)
+	kept := make([]any, 0, len(list))
+	for _, e := range list {
+		if element, ok := e.(map[string]any); !ok || !gone(element) {
+			kept = append(kept, e)
+		}
+	}
+	if len(kept) == 0 {
+		p.set(attributes, nil)
+	} else {
+		p.set(attributes, kept)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package scim_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	parser "github.com/scim2/filter-parser/v2"
+	"pgregory.net/rapid"
+
+	"docent/shared/scim"
+)
+
+// tree reads JSON.
+func tree(t testing.TB, text string) map[string]any {
+	t.Helper()
+	out, err := scim.Tree(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return out
+}
+
+// wantType fails unless err is a SCIM error of that scimType.
+func wantType(t testing.TB, err error, kind string) {
+	t.Helper()
+	var e *scim.Error
+	if !errors.As(err, &e) || e.Type != kind {
+		t.Errorf("error %v, want %s", err, kind)
+	}
+}
+
+const ada = `{"id":"u1","userName":"Ada@Example.com","externalId":"Ext-1","displayName":"Ada","active":true,"title":"",
+ "name":{"familyName":"Lovelace"},
+ "emails":[{"value":"ada@work.test","type":"work","primary":true},{"value":"ada@home.test","type":"home"}],
+ "x509Certificates":[{"value":"AbC="}],
+ "meta":{"resourceType":"User","created":"2026-11-21T12:00:00.000Z"},
+ "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User":{"employeeNumber":"9223372036854775808","manager":{"value":"Boss"}}}`
+
+const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
+
+func TestFilterSemantics(t *testing.T) {
+	t.Parallel()
+	resource := tree(t, ada)
+	for filter, want := range map[string]bool{
+		`userName eq "ADA@example.COM"`:               true,
+		`USERNAME EQ "ada@example.com"`:               true,
+		`id eq "U1"`:                                  false,
+		`externalId eq "ext-1"`:                       false,
+		`externalId eq Ext-1`:                         true,
+		`displayName ne "ada"`:                        false,
+		`displayName gt "a" and displayName le "ADA"`: true,
+		`nickName ne "x"`:                             true,
+		`nickName eq null`:                            true,
+		`nickName ne null`:                            false,
+		`displayName ne null`:                         true,
+		`title pr`:                                    false,
+		`name pr`:                                     true,
+		`name.familyName sw "love" and name.familyName ew "LACE"`: true,
+		`active eq "True"`:                                true,
+		`active eq false`:                                 false,
+		`active ne false`:                                 true,
+		`emails co "@home"`:                               true,
+		`emails eq "ada@work.test"`:                       true,
+		`emails.type eq "WORK"`:                           true,
+		`emails.value ne "ada@work.test"`:                 true,
+		`emails[type eq "work" and value co "home"]`:      false,
+		`emails[type eq "work"].value eq "ada@work.test"`: true,
+		`emails[type eq "home"].value eq "ada@work.test"`: false,
+		`emails[not (type eq "work") and (value co "home" or value co "x")]`: true,
+		`emails[primary eq "TRUE"].value sw "ada"`:                           true,
+		`emails[primary eq true] pr`:                                         true,
+		`phoneNumbers[type eq "work"]`:                                       false,
+		`not (userName eq "x")`:                                              true,
+		`not(userName eq "x") and active eq true`:                            true,
+		`userName eq "x" and userName eq "y" or displayName eq "ada"`:        true,
+		`displayName eq "ada" or userName eq "x" and userName eq "y"`:        true,
+		`(displayName eq "ada" or userName eq "x") and userName eq "y"`:      false,
+		`meta.created gt "2026-11-21T05:00:00.0000001-06:59"`:                true,
+		`meta.created eq "2026-11-21T13:00:00+01:00"`:                        true,
+		`meta.created lt "2026-11-21T12:00:00"`:                              false,
+		`meta.created sw "2026-11"`:                                          true,
+		enterprise + `:employeeNumber eq 9223372036854775808`:                true,
+		enterprise + `:employeeNumber eq "-9223372036854775808"`:             false,
+		strings.ToUpper(enterprise) + `:MANAGER eq "Boss"`:                   true,
+		enterprise + `:manager.value eq "boss"`:                              false,
+		enterprise + ` pr`:                                                   true,
+		`urn:ietf:params:scim:schemas:core:2.0:User:userName co "\u0061DA\"`: false,
+		`urn:ietf:params:scim:schemas:core:2.0:User:userName co "\u0061DA"`:  true,
+		`x509Certificates.value eq "abc="`:                                   false,
+		`  userName   pr  `:                                                  true,
+	} {
+		got, err := scim.Match("User", filter, false, resource)
+		if strings.HasSuffix(filter, `\"`) {
+			wantType(t, err, "invalidFilter")
+		} else if err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", filter, got, err, want)
+		}
+	}
+}
+
+func TestBadFilterIsNeverEverything(t *testing.T) {
+	t.Parallel()
+	resource := tree(t, ada)
+	for _, filter := range []string{
+		"", " ", "userName", "userName eq", `userName zz "a"`, `(userName eq "a"`, `userName eq "a")`, `userName eq "a" and`,
+		`and userName pr`, `emails[type eq "work"`, `emails[type eq "work"]]`, `userName eq "a`, `not userName eq "a"`, `not`,
+		"active gt true", "active co true", `active eq "maybe"`, `meta.created gt "yesterday"`, `name eq "x"`, `noSuch eq "x"`, `userName.x eq "y"`,
+		`emails.noSuch eq "x"`, `emails[noSuch eq "x"]`, `userName[a eq "b"]`, `emails[emails[type eq "x"]]`, `emails[].value eq "x"`,
+		`emails[type eq "work"].`, `emails[type eq "work"].a.b eq "x"`, `userName gt null`, `x509Certificates.value gt "A"`,
+		enterprise + ` eq "x"`, `"userName" eq "x"`, `userName "eq" "x"`, `userName eq ()`, `userName pr pr`, `a.b.c pr`, `1a pr`, "\xff pr",
+		`userName eq "\ud800\uZZZZ"`, `urn:other:2.0:User:userName pr`, "userName eq \"a\nb\"",
+		strings.Repeat("(", 33) + "userName pr" + strings.Repeat(")", 33), strings.Repeat("not (", 33) + "userName pr" + strings.Repeat(")", 33),
+		`userName eq "` + strings.Repeat("a", 1_000_000) + `"`, strings.Repeat("(", 8192), strings.Repeat("[", 8192),
+	} {
+		_, err := scim.Match("User", filter, false, resource)
+		wantType(t, err, "invalidFilter")
+	}
+	deepest := strings.Repeat("(", 32) + "userName pr" + strings.Repeat(")", 32)
+	if got, err := scim.Match("User", deepest, false, resource); !got || err != nil {
+		t.Errorf("32 levels: %v, %v", got, err)
+	}
+}
+
+func TestRootSearchTreatsUnknownAsUnassigned(t *testing.T) {
+	t.Parallel()
+	group := tree(t, `{"id":"g","displayName":"G","meta":{"resourceType":"Group"}}`)
+	for filter, want := range map[string]bool{
+		`userName eq "x"`: false, `userName pr`: false, `userName ne "x"`: true, `userName eq null`: true,
+		`emails[type eq "work"]`: false, `meta.resourceType eq "Group"`: true, `urn:x:y eq "z" or displayName eq "g"`: true,
+	} {
+		if got, err := scim.Match("Group", filter, true, group); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", filter, got, err, want)
+		}
+	}
+}
+
+var names = []string{"userName", "name.familyName", "emails.value", "displayName", "nickName", "title", enterprise + ":department"}
+
+// filters generates the text of filters, of which some values occur in ada.
+func filters(depth int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		kind := rapid.IntRange(0, 5).Draw(t, "kind")
+		if depth == 0 {
+			kind = min(kind, 2)
+		}
+		switch kind {
+		case 0:
+			return rapid.SampledFrom(names).Draw(t, "name") + " pr"
+		case 1, 2:
+			value := rapid.SampledFrom([]string{"ada", "Ada@Example.com", "a", "love", "ada@work.test", "zz"}).Draw(t, "value")
+			return rapid.SampledFrom(names).Draw(t, "name") + " " + rapid.SampledFrom([]string{"eq", "co", "sw", "ew", "gt", "ge", "lt", "le"}).Draw(t, "op") + ` "` + value + `"`
+		case 3:
+			return "not (" + filters(depth-1).Draw(t, "inner") + ")"
+		default:
+			word := rapid.SampledFrom([]string{" and ", " or "}).Draw(t, "word")
+			return "(" + filters(depth-1).Draw(t, "left") + word + filters(depth-1).Draw(t, "right") + ")"
+		}
+	})
+}
+
+func TestParsePrintParse(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) { reprints(t, filters(4).Draw(t, "filter")) })
+	reprints(t, `a eq "x" and (b pr and c pr) or not (emails[type eq "w" or (x pr or y pr)].value ne "q\"\\é") or (d pr or e pr)`)
+}
+
+func reprints(t interface{ Fatalf(string, ...any) }, text string) {
+	first, err := scim.ParseFilter(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	again, err := scim.ParseFilter(first.String())
+	if err != nil {
+		t.Fatalf("%s printed as %s: %v", text, first, err)
+	}
+	if diff := cmp.Diff(first.String(), again.String()); diff != "" {
+		t.Fatalf("%s: %s", text, diff)
+	}
+	resource, err := scim.Tree(ada)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	a, errA := scim.Match("User", text, true, resource)
+	b, errB := scim.Match("User", first.String(), true, resource)
+	if a != b || (errA == nil) != (errB == nil) {
+		t.Fatalf("%s and %s differ: %v %v, %v %v", text, first, a, errA, b, errB)
+	}
+}
+
+// TestFiltersAgreeWithOracle compares the tree of another parser with ours, inside
+// the grammar that both take right.
+func TestFiltersAgreeWithOracle(t *testing.T) {
+	t.Parallel()
+	resource := tree(t, ada)
+	rapid.Check(t, func(t *rapid.T) {
+		text := filters(3).Draw(t, "filter")
+		expression, err := parser.ParseFilter([]byte(text))
+		if err != nil {
+			t.Fatalf("the oracle rejects %s: %v", text, err)
+		}
+		got, err := scim.Match("User", text, false, resource)
+		if want := oracle(expression, resource); err != nil || got != want {
+			t.Fatalf("%s: %v, %v, the oracle says %v", text, got, err, want)
+		}
+	})
+}
+
+// oracle evaluates a tree of the other parser, each clause by itself through ours.
+func oracle(e parser.Expression, resource map[string]any) bool {
+	switch e := e.(type) {
+	case *parser.LogicalExpression:
+		left, right := oracle(e.Left, resource), oracle(e.Right, resource)
+		if e.Operator == parser.AND {
+			return left && right
+		}
+		return left || right
+	case *parser.NotExpression:
+		return !oracle(e.Expression, resource)
+	case *parser.AttributeExpression:
+		text := e.AttributePath.String() + " " + string(e.Operator)
+		if e.Operator != parser.PR {
+			text += ` "` + e.CompareValue.(string) + `"`
+		}
+		holds, err := scim.Match("User", text, false, resource)
+		return holds && err == nil
+	default:
+		panic("unexpected expression")
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	for _, seed := range []string{`userName eq "a" and not (emails[type eq "work"].value co "x")`, `a pr or b.c ne null`, enterprise + `:x eq 1`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		parsed, err := scim.ParseFilter(text)
+		if err != nil {
+			wantType(t, err, "invalidFilter")
+			return
+		}
+		if len(parsed.String()) <= 8<<10 {
+			reprints(t, text)
+		}
+	})
+}
+
+func FuzzPath(f *testing.F) {
+	for _, seed := range []string{"members", `emails[type eq "work"].value`, enterprise, enterprise + ":manager.value", "a.b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		printed, err := scim.ReprintPath(text)
+		if err != nil {
+			wantType(t, err, "invalidPath")
+			return
+		}
+		if again, err := scim.ReprintPath(printed); len(printed) <= 8<<10 && (err != nil || again != printed) {
+			t.Fatalf("%q prints as %q, then as %q, %v", text, printed, again, err)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package scim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// maxDepth bounds the nesting of JSON.
+const maxDepth = 32
+
+// decodeObject reads a JSON object. A repeated key, deeper nesting than maxDepth,
+// or anything else than one object in UTF-8 is invalidSyntax.
+func decodeObject(body []byte) (map[string]any, error) {
+	if !utf8.Valid(body) {
+		return nil, bad(invalidSyntax, "The request body is not UTF-8.")
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	value, err := decodeValue(d, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, bad(invalidSyntax, "The request body goes on after its JSON object.")
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, bad(invalidSyntax, "The request body is not a JSON object.")
+	}
+	return object, nil
+}
+
+func decodeValue(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, bad(invalidSyntax, "The request body is not well-formed JSON.")
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return token, nil
+	}
+	if depth == maxDepth {
+		return nil, bad(invalidSyntax, "The request body nests deeper than %d levels.", maxDepth)
+	}
+	if delim == '[' {
+		return decodeList(d, depth)
+	}
+	return decodeMembers(d, depth)
+}
+
+func decodeList(d *json.Decoder, depth int) (any, error) {
+	values := []any{}
+	for d.More() {
+		value, err := decodeValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, value)
+	}
+	return values, closed(d)
+}
+
+func decodeMembers(d *json.Decoder, depth int) (any, error) {
+	object := map[string]any{}
+	for d.More() {
+		token, err := d.Token()
+		key, ok := token.(string)
+		if err != nil || !ok {
+			return nil, bad(invalidSyntax, "The request body is not well-formed JSON.")
+		}
+		if _, repeated := object[key]; repeated {
+			return nil, bad(invalidSyntax, "The request body repeats the key %q.", shown(key))
+		}
+		if object[key], err = decodeValue(d, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return object, closed(d)
+}
+
+// closed reads the end of a list or an object.
+func closed(d *json.Decoder) error {
+	if _, err := d.Token(); err != nil {
+		return bad(invalidSyntax, "The request body is not well-formed JSON.")
+	}
+	return nil
+}
+
+// encode writes a tree in its one form: keys in order, no HTML escapes.
+func encode(tree any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(tree); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// clone copies a tree deeply.
+func clone(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for key, member := range v {
+			object[key] = clone(member)
+		}
+		return object
+	case []any:
+		values := make([]any, len(v))
+		for i, member := range v {
+			values[i] = clone(member)
+		}
+		return values
+	default:
+		return v
+	}
+}

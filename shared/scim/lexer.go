@@ -1,0 +1,78 @@
+package scim
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText bounds the text of a filter or a path, in bytes.
+const maxText = 8 << 10
+
+// token is a piece of a filter: one of ( ) [ ], a quoted string, or a word. The
+// end is the empty word.
+type token struct {
+	text   string
+	quoted bool
+	spaced bool // white space stands before it
+}
+
+func (t token) is(structure string) bool { return !t.quoted && t.text == structure }
+
+func (t token) isWord(word string) bool { return !t.quoted && strings.EqualFold(t.text, word) }
+
+// structural tells whether t is no operand.
+func (t token) structural() bool {
+	return !t.quoted && (t.text == "" || strings.Contains("()[]", t.text))
+}
+
+// tokenize splits a filter or path. It is false for bad UTF-8, a text beyond
+// maxText and a string that is not well-formed.
+func tokenize(text string) ([]token, bool) {
+	if len(text) > maxText || !utf8.ValidString(text) {
+		return nil, false
+	}
+	var tokens []token
+	spaced := false
+	for text != "" {
+		length := 0
+		switch c := text[0]; {
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+			spaced, text = true, text[1:]
+			continue
+		case strings.IndexByte("()[]", c) >= 0:
+			length = 1
+			tokens = append(tokens, token{text: text[:1], spaced: spaced})
+		case c == '"':
+			if length = quotedLength(text); length == 0 {
+				return nil, false
+			}
+			var value string
+			if json.Unmarshal([]byte(text[:length]), &value) != nil {
+				return nil, false
+			}
+			tokens = append(tokens, token{text: value, quoted: true, spaced: spaced})
+		default:
+			if length = strings.IndexAny(text, " \t\r\n()[]\""); length < 0 {
+				length = len(text)
+			}
+			tokens = append(tokens, token{text: text[:length], spaced: spaced})
+		}
+		spaced, text = false, text[length:]
+	}
+	return append(tokens, token{spaced: spaced}), true
+}
+
+// quotedLength is the length of the string in quotes that text starts with, 0 when it
+// has no end.
+func quotedLength(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}

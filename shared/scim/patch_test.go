@@ -1,0 +1,178 @@
+package scim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"docent/shared/scim"
+)
+
+// message is the body of a PATCH with these operations.
+func message(operations ...string) string {
+	return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[` + strings.Join(operations, ",") + `]}`
+}
+
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	const (
+		two   = `{"userName":"u","emails":[{"value":"1","type":"work","primary":true},{"value":"2","type":"home"}]}`
+		three = `{"displayName":"g","members":[{"value":"a","display":"A"},{"value":"b"},{"value":"c"}]}`
+		ext   = `{"userName":"u","` + enterprise + `":{"department":"D","employeeNumber":"1"}}`
+	)
+	for _, c := range []struct {
+		name, on, before string
+		operations       []string
+		after            string // or the scimType of the refusal
+	}{
+		{"remove members by value list", "Group", three, []string{`{"op":"Remove","path":"members","value":[{"$ref":null,"value":"a"}]}`},
+			`{"displayName":"g","members":[{"value":"b"},{"value":"c"}]}`},
+		{"remove members by an empty list", "Group", three, []string{`{"op":"remove","path":"members","value":[]}`}, three},
+		{"remove one member as an object", "Group", three, []string{`{"op":"remove","path":"members","value":{"value":"a"}}`},
+			`{"displayName":"g","members":[{"value":"b"},{"value":"c"}]}`},
+		{"remove all members", "Group", three, []string{`{"op":"remove","path":"members"}`}, `{"displayName":"g"}`},
+		{"remove a member by filter", "Group", three, []string{`{"op":"remove","path":"members[value eq \"b\"]"}`},
+			`{"displayName":"g","members":[{"value":"a","display":"A"},{"value":"c"}]}`},
+		{"remove a member twice", "Group", three, []string{`{"op":"remove","path":"members[value eq \"x\"]"}`}, three},
+		{"add a present member", "Group", three, []string{`{"op":"add","path":"members","value":[{"value":"a","display":"Z"}]}`}, three},
+		{"members in another case are other members", "Group", three, []string{`{"op":"remove","path":"members","value":[{"value":"A"}]}`}, three},
+		{"a group as member", "Group", three, []string{`{"op":"add","path":"members","value":[{"value":"d","type":"Group"}]}`}, "invalidValue"},
+		{"a member of no id", "Group", three, []string{`{"op":"add","path":"members","value":[{"display":"d"}]}`}, "invalidValue"},
+		{"clear the id of a member", "Group", three, []string{`{"op":"replace","path":"members[value eq \"a\"].value","value":null}`}, "mutability"},
+		{"replace members", "Group", three, []string{`{"op":"replace","path":"members","value":[{"value":"c"},{"value":"d","type":"user"}]}`},
+			`{"displayName":"g","members":[{"value":"c"},{"value":"d"}]}`},
+
+		{"value path without a match", "User", `{"userName":"u"}`, []string{
+			`{"op":"add","path":"emails[type eq \"work\"].value","value":"1"}`,
+			`{"op":"Replace","path":"emails[type eq \"work\"].primary","value":"True"}`,
+			`{"op":"replace","path":"emails[type eq \"home\"].value","value":"2"}`}, two},
+		{"value path by primary", "User", `{"userName":"u"}`, []string{
+			`{"op":"add","path":"roles[primary eq \"True\"].display","value":"D"}`, `{"op":"add","path":"roles[primary eq \"True\"].value","value":"V"}`},
+			`{"userName":"u","roles":[{"display":"D","value":"V","primary":true}]}`},
+		{"value path in place", "User", two, []string{`{"op":"replace","path":"emails[type eq \"work\"].value","value":"3"}`}, strings.Replace(two, `"1"`, `"3"`, 1)},
+		{"value path with an order creates nothing", "User", two, []string{`{"op":"add","path":"emails[type gt \"work\"].value","value":"3"}`}, "noTarget"},
+		{"whole element without a match", "User", two, []string{`{"op":"replace","path":"emails[value eq \"9\"]","value":{"value":"z"}}`}, "noTarget"},
+		{"whole element added", "User", two, []string{`{"op":"add","path":"emails[type eq \"other\"]","value":{"value":"3"}}`},
+			`{"userName":"u","emails":[{"value":"1","type":"work","primary":true},{"value":"2","type":"home"},{"value":"3","type":"other"}]}`},
+		{"whole element replaced", "User", two, []string{`{"op":"replace","path":"emails[type eq \"work\"]","value":[{"value":"3","type":"other"}]}`},
+			`{"userName":"u","emails":[{"value":"3","type":"other"},{"value":"2","type":"home"}]}`},
+		{"element removed", "User", two, []string{`{"op":"remove","path":"emails[type eq \"work\"]"}`}, `{"userName":"u","emails":[{"value":"2","type":"home"}]}`},
+		{"sub-attribute of an element cleared", "User", two, []string{`{"op":"replace","path":"emails[type eq \"work\"].value","value":""}`},
+			`{"userName":"u","emails":[{"type":"work","primary":true},{"value":"2","type":"home"}]}`},
+		{"sub-attribute of an element removed", "User", two, []string{`{"op":"remove","path":"emails[type eq \"work\"].primary"}`},
+			`{"userName":"u","emails":[{"value":"1","type":"work"},{"value":"2","type":"home"}]}`},
+		{"clearing what is not there", "User", `{"userName":"u"}`, []string{`{"op":"replace","path":"emails[type eq \"work\"].value","value":""}`}, `{"userName":"u"}`},
+		{"a list without filter, every element", "User", two, []string{`{"op":"replace","path":"emails.type","value":"other"}`},
+			`{"userName":"u","emails":[{"value":"1","type":"other","primary":true},{"value":"2","type":"other"}]}`},
+		{"a filter on what has no elements", "User", two, []string{`{"op":"replace","path":"name[givenName eq \"x\"]","value":{}}`}, "invalidPath"},
+
+		{"types", "User", `{"userName":"u"}`, []string{`{"op":"replace","path":"active","value":"False"}`, `{"op":"add","value":{"emails":[{"value":"1","primary":"TRUE"}]}}`},
+			`{"userName":"u","active":false,"emails":[{"value":"1","primary":true}]}`},
+		{"no boolean", "User", two, []string{`{"op":"replace","path":"active","value":"maybe"}`}, "invalidValue"},
+		{"an empty boolean", "User", two, []string{`{"op":"replace","path":"active","value":""}`}, "invalidValue"},
+		{"a number", "User", two, []string{`{"op":"replace","path":"title","value":5}`}, "invalidValue"},
+
+		{"keys as paths", "User", ext, []string{`{"op":"replace","value":{"id":"u1","schemas":["x"],"meta":{},"groups":[],"DISPLAYNAME":"N","name.givenName":"G",
+			"name.familyName":"F","` + enterprise + `:employeeNumber":"2","unknown":1}}`},
+			`{"userName":"u","displayName":"N","name":{"givenName":"G","familyName":"F"},"` + enterprise + `":{"department":"D","employeeNumber":"2"}}`},
+		{"an extension object merges", "User", ext, []string{`{"op":"replace","value":{"` + enterprise + `":{"DEPARTMENT":"E"}}}`}, strings.Replace(ext, `"D"`, `"E"`, 1)},
+		{"an extension as path", "User", ext, []string{`{"op":"add","path":"` + strings.ToUpper(enterprise) + `","value":{"department":"E"}}`}, strings.Replace(ext, `"D"`, `"E"`, 1)},
+		{"an extension removed", "User", ext, []string{`{"op":"remove","path":"` + enterprise + `"}`}, `{"userName":"u"}`},
+		{"the last of an extension", "User", ext, []string{`{"op":"remove","path":"` + enterprise + `:department"}`, `{"op":"replace","path":"` + enterprise + `:employeeNumber","value":null}`}, `{"userName":"u"}`},
+		{"a name under the core URN", "User", two, []string{`{"op":"replace","path":"urn:ietf:params:scim:schemas:core:2.0:User:name.familyName","value":"F"}`},
+			strings.Replace(two, `{"userName":"u"`, `{"userName":"u","name":{"familyName":"F"}`, 1)},
+
+		{"manager as a string", "User", `{"userName":"u"}`, []string{`{"op":"Add","path":"` + enterprise + `:manager","value":"m"}`}, `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`},
+		{"manager as an object", "User", `{"userName":"u"}`, []string{`{"op":"Add","path":"` + enterprise + `:manager","value":{"value":"m","displayName":"M","$ref":"x"}}`}, `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`},
+		{"manager by its value", "User", `{"userName":"u"}`, []string{`{"op":"replace","value":{"` + enterprise + `":{"manager.value":"m"}}}`}, `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`},
+		{"manager cleared", "User", `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`, []string{`{"op":"replace","path":"` + enterprise + `:manager","value":""}`}, `{"userName":"u"}`},
+		{"manager removed", "User", `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`, []string{`{"op":"remove","path":"` + enterprise + `:manager"}`}, `{"userName":"u"}`},
+
+		{"an object merges", "User", `{"userName":"u","name":{"givenName":"G","familyName":"F","formatted":"G F"}}`, []string{`{"op":"replace","path":"name","value":{"familyName":null,"givenName":"X"}}`},
+			`{"userName":"u","name":{"givenName":"X","formatted":"G F"}}`},
+		{"null clears", "User", `{"userName":"u","title":"T","name":{"givenName":"G"}}`, []string{`{"op":"replace","path":"title","value":null}`, `{"op":"replace","path":"name","value":null}`}, `{"userName":"u"}`},
+		{"userName cannot be cleared", "User", two, []string{`{"op":"replace","path":"userName","value":null}`}, "invalidValue"},
+		{"userName cannot be blank", "User", two, []string{`{"op":"replace","value":{"userName":"  "}}`}, "invalidValue"},
+		{"userName cannot be removed", "User", two, []string{`{"op":"remove","path":"userName"}`}, "mutability"},
+		{"password is discarded", "User", two, []string{`{"op":"replace","value":{"password":"x"}}`, `{"op":"replace","path":"password","value":"y"}`}, two},
+
+		{"a new primary demotes the old", "User", two, []string{`{"op":"replace","path":"emails[type eq \"home\"].primary","value":true}`},
+			`{"userName":"u","emails":[{"value":"1","type":"work"},{"value":"2","type":"home","primary":true}]}`},
+		{"an added primary demotes the old", "User", two, []string{`{"op":"add","path":"emails","value":[{"value":"3","primary":true}]}`},
+			`{"userName":"u","emails":[{"value":"1","type":"work"},{"value":"2","type":"home"},{"value":"3","primary":true}]}`},
+		{"adding a present value", "User", two, []string{`{"op":"add","path":"emails","value":[{"value":"1","type":"WORK"}]}`}, strings.Replace(two, "work", "WORK", 1)},
+		{"a single value where a list may stand", "User", `{"userName":"u"}`, []string{`{"op":"add","path":"emails","value":{"value":"1"}}`}, `{"userName":"u","emails":[{"value":"1"}]}`},
+
+		{"no operations", "User", two, nil, two},
+		{"an unknown path", "User", two, []string{`{"op":"replace","path":"title","value":"x"}`, `{"op":"replace","path":"noSuch.x","value":"y"}`}, "invalidPath"},
+		{"an unknown schema", "User", two, []string{`{"op":"replace","path":"urn:x:2.0:User:title","value":"x"}`}, "invalidPath"},
+		{"a malformed path", "User", two, []string{`{"op":"replace","path":"emails[type eq","value":"x"}`}, "invalidPath"},
+		{"a path that is no text", "User", two, []string{`{"op":"replace","path":5,"value":"x"}`}, "invalidPath"},
+		{"a filter of no sense in a path", "User", two, []string{`{"op":"replace","path":"emails[primary gt true].value","value":"x"}`}, "invalidFilter"},
+		{"remove without a path", "User", two, []string{`{"op":"remove"}`}, "noTarget"},
+		{"no such operation", "User", two, []string{`{"op":"move","path":"title","value":"x"}`}, "invalidSyntax"},
+		{"an operation that is no object", "User", two, []string{`1`}, "invalidSyntax"},
+		{"no path and no object", "User", two, []string{`{"op":"add","value":"x"}`}, "invalidValue"},
+		{"readOnly", "User", two, []string{`{"op":"replace","path":"meta.created","value":"2011-05-13T04:42:34Z"}`}, "mutability"},
+		{"readOnly, the same value", "User", two, []string{`{"op":"replace","path":"id","value":"u1"}`, `{"op":"add","path":"schemas","value":["x"]}`}, two},
+		{"readOnly removed", "User", two, []string{`{"op":"remove","path":"id"}`}, "mutability"},
+		{"groups of a user", "User", two, []string{`{"op":"add","path":"groups","value":[{"value":"g"}]}`}, "mutability"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			before := tree(t, c.before)
+			fixed := tree(t, `{"id":"u1","meta":{"created":"2026-11-21T12:00:00.000Z"}}`)
+			after, err := scim.Patch(c.on, before, fixed, tree(t, message(c.operations...)))
+			if diff := cmp.Diff(tree(t, c.before), before); diff != "" {
+				t.Errorf("the stored attributes were changed: %s", diff)
+			}
+			if !strings.HasPrefix(c.after, "{") {
+				wantType(t, err, c.after)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tree(t, c.after), after); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPatchMessages(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"no schemas":    `{"Operations":[]}`,
+		"other schemas": `{"schemas":["urn:x"],"Operations":[]}`,
+		"no operations": `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"]}`,
+	} {
+		_, err := scim.Patch("User", map[string]any{"userName": "u"}, nil, tree(t, body))
+		t.Log(name)
+		wantType(t, err, "invalidSyntax")
+	}
+	lower := `{"SCHEMAS":["URN:ietf:params:scim:api:messages:2.0:patchop"],"operations":[{"OP":"ADD","Path":"title","VALUE":"T"}]}`
+	after, err := scim.Patch("User", map[string]any{"userName": "u"}, nil, tree(t, lower))
+	if err != nil || after["title"] != "T" {
+		t.Errorf("%v, %v", after, err)
+	}
+}
+
+func TestElementsAreBounded(t *testing.T) {
+	t.Parallel()
+	var list []string
+	for i := range scim.MaxElements {
+		list = append(list, fmt.Sprintf(`{"value":"%d"}`, i))
+	}
+	body := tree(t, `{"userName":"u","emails":[`+strings.Join(list, ",")+`]}`)
+	stored, err := scim.Read("User", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = scim.Patch("User", stored, nil, tree(t, message(`{"op":"add","path":"emails","value":{"value":"x"}}`)))
+	wantType(t, err, "invalidValue")
+	_, err = scim.Patch("User", stored, nil, tree(t, message(`{"op":"add","path":"emails[type eq \"x\"].value","value":"x"}`)))
+	wantType(t, err, "invalidValue")
+}

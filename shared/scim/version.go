@@ -1,0 +1,35 @@
+package scim
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// versionTag is the weak entity tag of a version.
+func versionTag(version int64) string {
+	return `W/"` + strconv.FormatInt(version, 10) + `"`
+}
+
+// namesTag tells whether a field of entity tags, as of If-Match, names tag. SCIM
+// versions are weak, so they compare weakly; "*" names every one.
+func namesTag(field, tag string) bool {
+	for candidate := range strings.SplitSeq(field, ",") {
+		candidate = strings.TrimSpace(candidate)
+		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
+}
+
+// checkMatch refuses a change whose If-Match does not name the version.
+func checkMatch(ifMatch string, version int64) error {
+	if ifMatch == "" || namesTag(ifMatch, versionTag(version)) {
+		return nil
+	}
+	return refuse(http.StatusPreconditionFailed, "", "The resource has changed: its version is not the one that If-Match names.")
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

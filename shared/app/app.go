@@ -56,11 +56,10 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		answers:     &answer.Service{Table: e.table, Work: e.questions, Now: now, Wait: wait, Warn: warn},
 	}
 	s.documents = &document.Service{Table: e.table, Work: e.documents, Now: now, Warn: warn,
-		Random:        func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
-		CollectionKey: collection.Key, Collections: s.collections.Sources}
-	s.teams.SourceExists = func(ctx context.Context, teamID, id string) (bool, error) {
-		return s.collections.Exists(ctx, teamID, id)
-	}
+		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
+		SourceKey: collection.Key, Connected: collection.IsConnected,
+		Sources: s.collections.Sources, Collections: s.collections.IDs}
+	s.teams.SourceExists = s.collections.SourceExists
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID,
 		Fault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
 	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: log}

@@ -31,15 +31,17 @@ func (l *Local) CheckIndex(ctx context.Context, teamID string) (IndexReport, err
 }
 
 // RebuildIndex makes the search index of a team anew from its documents and
-// returns how many collections it has rebuilt.
+// returns how many data sources it has rebuilt.
 func (l *Local) RebuildIndex(ctx context.Context, teamID string) (int, error) {
 	sources, err := l.collections.Sources(ctx, teamID)
 	if err != nil {
 		return 0, err
 	}
 	for i, source := range sources {
-		if err := l.Index.Rebuild(ctx, teamID, source, search.Documentation); err != nil {
-			return i, fmt.Errorf("rebuild the index of collection %s: %w", source, err)
+		for _, space := range search.Spaces {
+			if err := l.Index.Rebuild(ctx, teamID, source, space); err != nil {
+				return i, fmt.Errorf("rebuild the index of source %s: %w", source, err)
+			}
 		}
 	}
 	return len(sources), nil

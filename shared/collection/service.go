@@ -15,7 +15,7 @@ import (
 
 // Get returns a collection of the team.
 func (s *Service) Get(ctx context.Context, teamID, id string) (Collection, error) {
-	if !isID(id) {
+	if !IsID(id) {
 		return Collection{}, Missing()
 	}
 	item, err := s.Table.Get(ctx, Key(teamID, id))
@@ -24,6 +24,9 @@ func (s *Service) Get(ctx context.Context, teamID, id string) (Collection, error
 	}
 	if err != nil {
 		return Collection{}, fmt.Errorf("read collection: %w", err)
+	}
+	if IsConnected(item) {
+		return Collection{}, Missing()
 	}
 	return fromItem(item)
 }
@@ -34,6 +37,9 @@ func (s *Service) All(ctx context.Context, teamID string) ([]Collection, error) 
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
 			return nil, fmt.Errorf("list collections: %w", err)
+		}
+		if IsConnected(item) {
+			continue
 		}
 		c, err := fromItem(item)
 		if err != nil {
@@ -65,25 +71,43 @@ func (s *Service) List(ctx context.Context, teamID string, w table.Window, see f
 	return table.SliceOf(entries, w), nil
 }
 
-// Sources returns the ids of the team's collections.
+// IDs returns the ids of the team's collections.
+func (s *Service) IDs(ctx context.Context, teamID string) ([]string, error) {
+	return s.sources(ctx, teamID, func(item table.Item) bool { return !IsConnected(item) })
+}
+
+// Sources returns the ids of the team's data sources, collections and connected ones.
 func (s *Service) Sources(ctx context.Context, teamID string) ([]string, error) {
+	return s.sources(ctx, teamID, func(table.Item) bool { return true })
+}
+
+func (s *Service) sources(ctx context.Context, teamID string, wanted func(table.Item) bool) ([]string, error) {
 	var ids []string
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
 			return nil, fmt.Errorf("list sources: %w", err)
 		}
-		ids = append(ids, item.Sort)
+		if wanted(item) {
+			ids = append(ids, item.Sort)
+		}
 	}
 	return ids, nil
 }
 
-// Exists tells whether id is a collection of the team.
-func (s *Service) Exists(ctx context.Context, teamID, id string) (bool, error) {
-	_, err := s.Get(ctx, teamID, id)
-	if apierr.IsCode(err, apierr.CodeNotFound) {
+// SourceExists tells whether id is a data source of the team, a collection or a
+// connected one.
+func (s *Service) SourceExists(ctx context.Context, teamID, id string) (bool, error) {
+	if !IsID(id) {
 		return false, nil
 	}
-	return err == nil, err
+	_, err := s.Table.Get(ctx, Key(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read source: %w", err)
+	}
+	return true, nil
 }
 
 // Update applies change and returns the collection. match refuses versions that

@@ -9,11 +9,19 @@ import (
 	"docent/shared/table"
 )
 
-// Key is where the collection id of a team lies. Other rooms check it inside
-// their own Writes, so that nothing is added to a collection that is gone.
+// Key is where the source id of a team lies: a collection or a connected data
+// source, so that one Query lists both. Other rooms check it inside their own
+// Writes, so that nothing is added to a source that is gone.
 func Key(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID, Sort: id}
 }
+
+// ProviderField is set on the items of connected data sources and tells them from
+// collections.
+const ProviderField = "provider"
+
+// IsConnected tells whether the item at a Key is a connected data source.
+func IsConnected(source table.Item) bool { return source.Strings[ProviderField] != "" }
 
 func countKey(teamID string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/count", Sort: "collections"}
@@ -44,9 +52,9 @@ func fromItem(item table.Item) (Collection, error) {
 		CreatedAt: s.CreatedAt, Version: item.Version}, nil
 }
 
-// isID tells whether id has the form of a collection id. Ids of another form are
+// IsID tells whether id has the form of a collection id. Ids of another form are
 // unknown and are never used in a key.
-func isID(id string) bool {
+func IsID(id string) bool {
 	if len(id) != 36 {
 		return false
 	}

@@ -79,12 +79,12 @@ func (c Corpus) Current(ctx context.Context, teamID string, ids []uuid.UUID) (ma
 	return versions, nil
 }
 
-// Sources returns the ids of the team's collections.
+// Sources returns the ids of the team's sources.
 func (c Corpus) Sources(ctx context.Context, teamID string) ([]string, error) {
-	return c.Collections(ctx, teamID)
+	return c.Service.Sources(ctx, teamID)
 }
 
-// Documents yields every current document of a collection.
+// Documents yields every current document of a source.
 func (c Corpus) Documents(ctx context.Context, teamID, source string) iter.Seq2[search.Document, error] {
 	return func(yield func(search.Document, error) bool) {
 		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, source)}
@@ -120,7 +120,7 @@ func (s *Service) whole(ctx context.Context, teamID string, r record) (search.Do
 		return search.Document{}, false, fmt.Errorf("document id: %w", err)
 	}
 	d := search.Document{ID: id, Version: r.version, Source: r.CollectionID,
-		Space: search.Documentation, Title: r.Title, Body: r.body}
+		Space: r.space(), Title: r.Title, Body: r.body}
 	if r.chunks == 0 {
 		return d, true, nil
 	}

@@ -25,6 +25,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 			return fmt.Errorf("read document: %w", err)
 		}
 		r := recordFrom(item)
+		if r.Facts != nil {
+			return nil // an item of a connected source, which its provider removes
+		}
 		if ok, err := s.live(ctx, teamID, r.CollectionID); err != nil || !ok {
 			return err
 		}
@@ -42,8 +45,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 	}
 }
 
-// remove deletes the record r and leaves the removal of its chunks pending.
-func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string) error {
+// remove deletes the record r and leaves the removal of its chunks pending; also
+// is part of the same Write.
+func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, also ...table.Op) error {
 	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
 		Old: r.old(), At: s.Now().UnixMilli(), RequestID: requestID}
 	ops := append([]table.Op{
@@ -51,7 +55,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
-	if err := s.Table.Write(ctx, ops...); err != nil {
+	if err := s.Table.Write(ctx, append(ops, also...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {

@@ -1,6 +1,11 @@
 // Package document keeps a team's documents: titled texts, each identified by a
 // URI that is unique in the team, in one collection. The record here is the
 // truth about a document; what search finds is checked against it.
+//
+// An item of a connected source (an issue, a message, a page) is a document too:
+// it is stored, indexed and removed the same way, and carries Facts. CollectionID
+// is then the id of its source. The lists and single reads of documents leave
+// items out; Read, Find and Items show them.
 package document
 
 import (
@@ -27,8 +32,9 @@ type Entry struct {
 	CollectionID string
 	Title        string
 	URI          string
-	CreatedAt    time.Time // milliseconds
-	UpdatedAt    time.Time // milliseconds
+	CreatedAt    time.Time // milliseconds; of an item, what its provider says
+	UpdatedAt    time.Time // milliseconds; of an item, what its provider says
+	Facts        *Facts    // of an item of a connected source; nil for a document of a collection
 }
 
 // Document is a document whole.
@@ -73,8 +79,12 @@ type Service struct {
 	Work   queue.Queue
 	Now    func() time.Time
 	Random func() uint16 // makes versions of one millisecond differ
-	// CollectionKey is where a collection of the team lies.
-	CollectionKey func(teamID, collectionID string) table.Key
+	// SourceKey is where a source of the team lies, a collection or a connected one.
+	SourceKey func(teamID, sourceID string) table.Key
+	// Connected tells a connected source from a collection, by the item at SourceKey.
+	Connected func(source table.Item) bool
+	// Sources returns the ids of the team's sources of both kinds.
+	Sources func(ctx context.Context, teamID string) ([]string, error)
 	// Collections returns the ids of the team's collections.
 	Collections func(ctx context.Context, teamID string) ([]string, error)
 	// Warn is told of a message that could not be sent; the work is pending and

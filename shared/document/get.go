@@ -11,15 +11,25 @@ import (
 	"docent/shared/table"
 )
 
-// Get returns a document whole. see tells which collections the caller may use.
+// Get returns a document of a collection whole. see tells which collections the
+// caller may use.
 func (s *Service) Get(ctx context.Context, teamID, id string, see func(collectionID string) bool) (Document, error) {
+	return s.read(ctx, teamID, id, see, func(e Entry) bool { return e.Facts == nil })
+}
+
+// Read is Get for documents and items alike.
+func (s *Service) Read(ctx context.Context, teamID, id string, see func(sourceID string) bool) (Document, error) {
+	return s.read(ctx, teamID, id, see, func(Entry) bool { return true })
+}
+
+func (s *Service) read(ctx context.Context, teamID, id string, see func(string) bool, wanted func(Entry) bool) (Document, error) {
 	if !isID(id) {
 		return Document{}, Missing()
 	}
 	// A replaced body's chunks may be removed while they are read; then the record
 	// has another version and is read again.
 	for range readAttempts {
-		d, err := s.get(ctx, teamID, id, see)
+		d, err := s.get(ctx, teamID, id, see, wanted)
 		if !errors.Is(err, errRaced) {
 			return d, err
 		}
@@ -30,7 +40,7 @@ func (s *Service) Get(ctx context.Context, teamID, id string, see func(collectio
 // readAttempts is how often a document may be replaced while it is read.
 const readAttempts = 10
 
-func (s *Service) get(ctx context.Context, teamID, id string, see func(string) bool) (Document, error) {
+func (s *Service) get(ctx context.Context, teamID, id string, see func(string) bool, wanted func(Entry) bool) (Document, error) {
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
 	if err != nil {
 		return Document{}, fmt.Errorf("read document: %w", err)
@@ -39,19 +49,22 @@ func (s *Service) get(ctx context.Context, teamID, id string, see func(string) b
 		return Document{}, Missing()
 	}
 	r := recordFrom(items[0])
+	if !wanted(r.Entry) {
+		return Document{}, Missing()
+	}
 	d := Document{Entry: r.Entry, Body: r.body, Version: r.version, Indexing: Indexing{State: Indexed}}
 	if len(items) == 2 && items[1].Version == r.version {
 		d.Indexing = Indexing{State: Failed, Code: items[1].Strings["code"], Detail: items[1].Strings["detail"]}
 	}
-	work, collection := indexing(teamID, id, r.version).Key(), s.CollectionKey(teamID, r.CollectionID)
-	keys := []table.Key{collection, work}
+	work, source := indexing(teamID, id, r.version).Key(), s.SourceKey(teamID, r.CollectionID)
+	keys := []table.Key{source, work}
 	for n := range r.chunks {
 		keys = append(keys, chunkKey(teamID, id, r.version, n))
 	}
 	if items, err = s.Table.BatchGet(ctx, keys); err != nil {
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}
-	if len(items) == 0 || items[0].Key != collection {
+	if len(items) == 0 || items[0].Key != source {
 		return Document{}, Missing()
 	}
 	if !see(r.CollectionID) {
@@ -101,6 +114,8 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 	}
 	named, exists := readable[f.CollectionID]
 	switch {
+	case f.CollectionID != "" && !exists:
+		return table.Slice[Entry]{}, nil
 	case exists && !named:
 		return table.Slice[Entry]{}, sourceNotAllowed()
 	case f.CollectionID != "":

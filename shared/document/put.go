@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,10 +28,16 @@ type Input struct {
 	// See tells which collections the caller's key may use.
 	See       func(collectionID string) bool
 	RequestID string
+	// Facts and Created make it an item of the connected source CollectionID. A zero
+	// Created is not known.
+	Facts   *Facts
+	Created time.Time
 }
 
 // Put creates, replaces or moves the document that in.URI identifies and returns
-// its id and version. A Put that changes nothing writes nothing.
+// its id and version. A Put that changes nothing writes nothing, and neither does
+// an item that is older than what is stored or removed. An item of a uri that
+// another source holds is refused with ErrElsewhere.
 func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
 	if !in.See(in.CollectionID) {
 		return "", 0, sourceNotAllowed()
@@ -52,23 +59,28 @@ func noCollection() error { return apierr.Missing("collection") }
 var errRaced = errors.New("raced by another write")
 
 func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, error) {
-	old, err := s.currentFor(ctx, teamID, id, in.CollectionID)
+	old, err := s.currentFor(ctx, teamID, id, in)
 	if err != nil {
 		return 0, err
 	}
-	if old.exists && !in.See(old.CollectionID) {
+	if old.live && !in.See(old.CollectionID) {
 		return 0, sourceNotAllowed()
+	}
+	if in.Facts != nil && old.live && old.CollectionID != in.CollectionID {
+		return 0, ErrElsewhere
 	}
 	if err := in.Match(old.visibleVersion()); err != nil {
 		return 0, err
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
-	entry := Entry{ID: id, CollectionID: in.CollectionID, Title: in.Title, URI: in.URI, CreatedAt: now, UpdatedAt: now}
+	entry := Entry{ID: id, CollectionID: in.CollectionID, Title: in.Title, URI: in.URI,
+		CreatedAt: now, UpdatedAt: now, Facts: in.Facts}
 	if old.exists {
 		entry.CreatedAt = old.CreatedAt
-		if old.CollectionID == in.CollectionID && old.Title == in.Title && old.sameBody(in.Body) {
-			return old.version, nil
-		}
+	}
+	in.dates(&entry)
+	if old.exists && (old.same(entry, in.Body) || old.newer(entry)) {
+		return old.version, nil
 	}
 	chunks := search.Cut(in.Body)
 	next := newRecord(entry, nextVersion(now, s.Random(), old.version), in.Body, chunks)
@@ -79,7 +91,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 	work := indexing(teamID, id, next.version)
 	work.RequestID = in.RequestID
 	ops := []table.Op{
-		table.Check{Key: s.CollectionKey(teamID, in.CollectionID), If: table.Exists()},
+		table.Check{Key: s.SourceKey(teamID, in.CollectionID), If: table.Exists()},
 		table.Put{Item: next.item(teamID), If: table.Absent()},
 		work.Promise(),
 	}
@@ -90,6 +102,9 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 		ops[2] = work.Promise()
 		ops = append(ops, table.Delete{Key: failureKey(teamID, id)})
 		ops = append(ops, staleLists(teamID, old.Entry, entry)...)
+	}
+	if in.Facts != nil && !in.Facts.Changed.IsZero() {
+		ops = append(ops, afterRemoval(teamID, entry))
 	}
 	if intent != nil {
 		ops = append(ops, intent.Kept())
@@ -103,6 +118,8 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 		return 0, noCollection()
 	case failed.Op == 1:
 		return 0, errRaced
+	case table.KeyOf(ops[failed.Op]) == removedKey(teamID, id):
+		return old.version, nil // removed after this change of it
 	default:
 		return 0, apierr.New(apierr.Unavailable, apierr.CodeUnavailable,
 			"Storing the document took too long. Nothing was changed; send it again.")
@@ -116,20 +133,32 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 // staleLists are the entries of before that the entries of after do not replace.
 func staleLists(teamID string, before, after Entry) []table.Op {
 	var ops []table.Op
-	if !before.CreatedAt.Equal(after.CreatedAt) {
-		ops = append(ops, table.Delete{Key: listKey(teamList(teamID), before)})
-	}
-	if !before.CreatedAt.Equal(after.CreatedAt) || before.CollectionID != after.CollectionID {
-		ops = append(ops, table.Delete{Key: listKey(collectionList(teamID, before.CollectionID), before)})
+	replaced := listKeys(teamID, after)
+	for _, k := range listKeys(teamID, before) {
+		if !slices.Contains(replaced, k) {
+			ops = append(ops, table.Delete{Key: k})
+		}
 	}
 	return ops
 }
 
-// current is the stored record of a document. A record whose collection was
-// deleted is stored until it is cleaned up, but no longer exists for anyone.
+// current is the stored record of a document. A record whose source was deleted
+// is stored until it is cleaned up, but is no longer live. An item does not exist
+// for who puts a document, nor a document for who puts an item.
 type current struct {
 	record
-	stored, exists bool
+	stored, live, exists bool
+}
+
+// same tells whether putting e with body would change nothing.
+func (c current) same(e Entry, body string) bool {
+	return c.CollectionID == e.CollectionID && c.Title == e.Title && c.sameBody(body) &&
+		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
+}
+
+// newer tells whether c is of a later change than e.
+func (c current) newer(e Entry) bool {
+	return e.Facts != nil && !e.Facts.Changed.IsZero() && e.Facts.Changed.Before(c.Facts.Changed)
 }
 
 func (c current) visibleVersion() int64 {
@@ -139,13 +168,13 @@ func (c current) visibleVersion() int64 {
 	return 0
 }
 
-// currentFor reads the document's record and the collection it is put into, in
-// one round trip; only a document of another collection takes a second one.
-func (s *Service) currentFor(ctx context.Context, teamID, id, collectionID string) (current, error) {
-	if !isID(collectionID) { // such a text may be no key at all
+// currentFor reads the document's record and the source it is put into, in one
+// round trip; only a document of another source takes a second one.
+func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (current, error) {
+	if !isID(in.CollectionID) { // such a text may be no key at all
 		return current{}, noCollection()
 	}
-	target := s.CollectionKey(teamID, collectionID)
+	target := s.SourceKey(teamID, in.CollectionID)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), target})
 	if err != nil {
 		return current{}, fmt.Errorf("read document: %w", err)
@@ -154,30 +183,31 @@ func (s *Service) currentFor(ctx context.Context, teamID, id, collectionID strin
 	found := false
 	for _, item := range items {
 		if item.Key == target {
-			found = true
+			found = s.Connected(item) == (in.Facts != nil)
 		} else {
-			c.record, c.stored, c.exists = recordFrom(item), true, true
+			c.record, c.stored, c.live = recordFrom(item), true, true
 		}
 	}
 	if !found {
 		return current{}, noCollection()
 	}
-	if c.stored && c.CollectionID != collectionID {
-		if c.exists, err = s.live(ctx, teamID, c.CollectionID); err != nil {
+	if c.stored && c.CollectionID != in.CollectionID {
+		if c.live, err = s.live(ctx, teamID, c.CollectionID); err != nil {
 			return current{}, err
 		}
 	}
+	c.exists = c.live && (c.Facts == nil) == (in.Facts == nil)
 	return c, nil
 }
 
-// live tells whether a collection of the team exists.
-func (s *Service) live(ctx context.Context, teamID, collectionID string) (bool, error) {
-	_, err := s.Table.Get(ctx, s.CollectionKey(teamID, collectionID))
+// live tells whether a source of the team exists.
+func (s *Service) live(ctx context.Context, teamID, sourceID string) (bool, error) {
+	_, err := s.Table.Get(ctx, s.SourceKey(teamID, sourceID))
 	if errors.Is(err, table.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read collection: %w", err)
+		return false, fmt.Errorf("read source: %w", err)
 	}
 	return true, nil
 }

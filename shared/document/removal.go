@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	if live, err := w.live(ctx, work.TeamID, work.Old.Collection); err != nil || !live {
 		return err
 	}
-	return w.Index.Stale(ctx, work.TeamID, work.Old.Collection, search.Documentation, work.Old.Passages)
+	space := cmp.Or(search.Space(work.Old.Space), search.Documentation)
+	return w.Index.Stale(ctx, work.TeamID, work.Old.Collection, space, work.Old.Passages)
 }
 
 // finishRemoval removes what a deleted document has left.
@@ -95,7 +97,7 @@ func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error 
 // removeFrom removes one document of a deleted collection, unless it has been
 // put into another one meanwhile.
 func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) error {
-	leftover := table.Delete{Key: listKey(collectionList(work.TeamID, work.ID), e)}
+	leftover := table.Delete{Key: sourceKey(work.TeamID, e)}
 	item, err := w.Table.Get(ctx, recordKey(work.TeamID, e.ID))
 	if errors.Is(err, table.ErrNotFound) {
 		return w.Table.Write(ctx, leftover)

@@ -36,9 +36,24 @@ func collectionList(teamID, collectionID string) string {
 	return teamID + "/list/" + collectionID
 }
 
-func listKey(partition string, e Entry) table.Key {
-	return table.Key{Table: table.Documents, Partition: partition,
+// sourceKey is where the list of its source names e; an item stands there under
+// its space, so that one space is one range.
+func sourceKey(teamID string, e Entry) table.Key {
+	k := table.Key{Table: table.Documents, Partition: collectionList(teamID, e.CollectionID),
 		Sort: table.Inverted(e.CreatedAt) + "#" + e.ID}
+	if e.Facts != nil {
+		k.Sort = string(e.Facts.Space) + "#" + k.Sort
+	}
+	return k
+}
+
+// listKeys are all list entries of e. The team's list is of documents alone.
+func listKeys(teamID string, e Entry) []table.Key {
+	own := sourceKey(teamID, e)
+	if e.Facts != nil {
+		return []table.Key{own}
+	}
+	return []table.Key{{Table: table.Documents, Partition: teamList(teamID), Sort: own.Sort}, own}
 }
 
 // record is the current version of a document as stored: the entry, and the body
@@ -103,35 +118,46 @@ func recordFrom(item table.Item) record {
 
 // old is r as work that removes it refers to it.
 func (r record) old() *pending.Version {
-	return &pending.Version{Version: r.version, Collection: r.CollectionID, Chunks: r.chunks, Passages: r.passages}
+	old := &pending.Version{Version: r.version, Collection: r.CollectionID, Chunks: r.chunks, Passages: r.passages}
+	if r.Facts != nil {
+		old.Space = string(r.Facts.Space)
+	}
+	return old
 }
 
 func entryItem(k table.Key, e Entry) table.Item {
-	return table.Item{Key: k,
+	item := table.Item{Key: k,
 		Strings: map[string]string{"id": e.ID, "collection": e.CollectionID, "title": e.Title, "uri": e.URI},
 		Numbers: map[string]int64{"created": e.CreatedAt.UnixMilli(), "updated": e.UpdatedAt.UnixMilli()}}
+	if e.Facts != nil {
+		e.Facts.store(item)
+	}
+	return item
 }
 
 func entryFrom(item table.Item) Entry {
 	return Entry{ID: item.Strings["id"], CollectionID: item.Strings["collection"],
 		Title: item.Strings["title"], URI: item.Strings["uri"],
 		CreatedAt: time.UnixMilli(item.Numbers["created"]).UTC(),
-		UpdatedAt: time.UnixMilli(item.Numbers["updated"]).UTC()}
+		UpdatedAt: time.UnixMilli(item.Numbers["updated"]).UTC(),
+		Facts:     factsFrom(item)}
 }
 
 // listPuts are the list entries of e.
 func listPuts(teamID string, e Entry) []table.Op {
-	return []table.Op{
-		table.Put{Item: entryItem(listKey(teamList(teamID), e), e)},
-		table.Put{Item: entryItem(listKey(collectionList(teamID, e.CollectionID), e), e)},
+	var ops []table.Op
+	for _, k := range listKeys(teamID, e) {
+		ops = append(ops, table.Put{Item: entryItem(k, e)})
 	}
+	return ops
 }
 
 func listDeletes(teamID string, e Entry) []table.Op {
-	return []table.Op{
-		table.Delete{Key: listKey(teamList(teamID), e)},
-		table.Delete{Key: listKey(collectionList(teamID, e.CollectionID), e)},
+	var ops []table.Op
+	for _, k := range listKeys(teamID, e) {
+		ops = append(ops, table.Delete{Key: k})
 	}
+	return ops
 }
 
 func chunkItem(teamID, id string, version int64, n int, body string, c search.Chunk) (table.Item, error) {

@@ -12,18 +12,18 @@ import (
 // Unindexed returns the ids of the team's documents whose current version is not
 // among indexed, although it is neither waiting to be indexed nor has failed.
 func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) ([]string, error) {
-	live, err := s.Collections(ctx, teamID)
+	live, err := s.Sources(ctx, teamID)
 	if err != nil {
 		return nil, err
 	}
 	var missing []string
-	for _, collectionID := range live {
-		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, collectionID)}
+	for _, sourceID := range live {
+		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID)}
 		for entry, err := range table.All(ctx, s.Table, q) {
 			if err != nil {
 				return nil, fmt.Errorf("list documents: %w", err)
 			}
-			d, err := s.Get(ctx, teamID, entryFrom(entry).ID, func(string) bool { return true })
+			d, err := s.Read(ctx, teamID, entryFrom(entry).ID, func(string) bool { return true })
 			if err != nil {
 				return nil, err
 			}

@@ -43,9 +43,10 @@ func (k Kind) Table() string {
 // Version is a document version that work refers to.
 type Version struct {
 	Version    int64  `json:"version"`
-	Collection string `json:"collection,omitempty"`
-	Chunks     int    `json:"chunks,omitempty"`   // body chunks to remove
-	Passages   int    `json:"passages,omitempty"` // passages that went stale
+	Collection string `json:"collection,omitempty"` // or another source
+	Space      string `json:"space,omitempty"`      // empty: documentation
+	Chunks     int    `json:"chunks,omitempty"`     // body chunks to remove
+	Passages   int    `json:"passages,omitempty"`   // passages that went stale
 }
 
 // Work is one piece of work. It is also the queue message, so it carries ids and

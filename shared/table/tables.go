@@ -5,17 +5,22 @@ package table
 // the like are lower-case UUIDs, {inverted} is Inverted(time).
 const (
 	// Collections:
-	//   {team}                sort {collection}           a collection
-	//   {team}/count          sort "collections"          how many there are
+	//   {team}                sort {source}               a collection or a connected data source
+	//   {team}/count          sort "collections"          how many there are; "sources": of the connected
+	//   {team}/source/{source} sort "settings"            settings of a connected source
+	//   {team}/delivered/{source} sort {delivery}         webhook deliveries that were taken, 3 days
+	//   source/{source}       sort "secrets"              its secrets, encrypted, and its team
 	//   {team}/idempotency    sort {key id}#{hash}        replies of POST with Idempotency-Key, 24 h
 	Collections = "collections"
 
 	// Documents:
 	//   {team}/{doc}                       sort "record"                  the current version, body up to 3 KB
 	//   {team}/{doc}                       sort "failure"                 why indexing of a version failed
+	//   {team}/{doc}                       sort "removed"                 when its provider removed an item, 30 days
 	//   {team}/{doc}/{version}/{chunk/250} sort {chunk, 8 digits}         longer bodies
 	//   {team}/list                        sort {inverted}#{doc}          list entries of the team
 	//   {team}/list/{collection}           sort {inverted}#{doc}          list entries of a collection
+	//   {team}/list/{source}               sort {space}#{inverted}#{doc}  those of a connected source
 	//   pending/{shard}                    see package pending
 	Documents = "documents"
 

@@ -1,0 +1,118 @@
+package document
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// Facts is what a connected source tells of an item beyond its text. Times are
+// UTC in milliseconds; a zero one is not known.
+type Facts struct {
+	Space   search.Space
+	Author  string
+	Project string // such as a repository or a channel
+	Number  string // of an issue or pull request, such as "42" or "DOC-42"
+	State   string // open, closed or merged, for issues and pull requests
+	Labels  []string
+	Changed time.Time // when the provider changed it last
+	Closed  time.Time
+	Merged  time.Time
+}
+
+// space is the space of a document or an item.
+func (e Entry) space() search.Space {
+	if e.Facts == nil {
+		return search.Documentation
+	}
+	return e.Facts.Space
+}
+
+func (f *Facts) equal(g Facts) bool {
+	return f.Space == g.Space && f.Author == g.Author && f.Project == g.Project && f.Number == g.Number &&
+		f.State == g.State && slices.Equal(f.Labels, g.Labels) &&
+		f.Changed.Equal(g.Changed) && f.Closed.Equal(g.Closed) && f.Merged.Equal(g.Merged)
+}
+
+// dates puts the provider's times on e.
+func (in Input) dates(e *Entry) {
+	if in.Facts == nil {
+		return
+	}
+	facts := *in.Facts
+	for _, t := range []*time.Time{&facts.Changed, &facts.Closed, &facts.Merged} {
+		*t = millis(*t)
+	}
+	e.Facts = &facts
+	if !in.Created.IsZero() {
+		e.CreatedAt = millis(in.Created)
+	}
+	if !facts.Changed.IsZero() {
+		e.UpdatedAt = facts.Changed
+	}
+}
+
+func millis(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}
+
+// The fields of an item that hold its facts. Every item has the first one.
+const (
+	spaceField   = "space"
+	authorField  = "author"
+	projectField = "project"
+	numberField  = "number"
+	stateField   = "state"
+	labelsField  = "labels" // a JSON array
+	changedField = "changed"
+	closedField  = "closed"
+	mergedField  = "merged"
+)
+
+func (f *Facts) store(item table.Item) {
+	item.Strings[spaceField] = string(f.Space)
+	for name, text := range map[string]string{authorField: f.Author, projectField: f.Project, numberField: f.Number, stateField: f.State} {
+		if text != "" {
+			item.Strings[name] = text
+		}
+	}
+	if len(f.Labels) > 0 {
+		labels, err := json.Marshal(f.Labels)
+		if err != nil {
+			panic(err) // strings always encode
+		}
+		item.Strings[labelsField] = string(labels)
+	}
+	for name, t := range map[string]time.Time{changedField: f.Changed, closedField: f.Closed, mergedField: f.Merged} {
+		if !t.IsZero() {
+			item.Numbers[name] = t.UnixMilli()
+		}
+	}
+}
+
+// factsFrom is nil for the record or list entry of a document.
+func factsFrom(item table.Item) *Facts {
+	space, ok := item.Strings[spaceField]
+	if !ok {
+		return nil
+	}
+	at := func(name string) time.Time {
+		if ms, ok := item.Numbers[name]; ok {
+			return time.UnixMilli(ms).UTC()
+		}
+		return time.Time{}
+	}
+	f := &Facts{Space: search.Space(space), Author: item.Strings[authorField], Project: item.Strings[projectField],
+		Number: item.Strings[numberField], State: item.Strings[stateField],
+		Changed: at(changedField), Closed: at(closedField), Merged: at(mergedField)}
+	// Labels that can not be read are none; only store writes them.
+	_ = json.Unmarshal([]byte(cmp.Or(item.Strings[labelsField], "[]")), &f.Labels)
+	return f
+}

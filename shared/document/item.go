@@ -1,0 +1,125 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// ErrElsewhere: the uri is that of a document or item of another source.
+var ErrElsewhere = errors.New("the uri belongs to another source")
+
+// removedFor is how long the removal of an item is remembered, so that a change
+// that was made before it and arrives after it does not bring the item back.
+const removedFor = 30 * 24 * time.Hour
+
+func removedKey(teamID, id string) table.Key {
+	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "removed"}
+}
+
+// afterRemoval holds unless the item was removed at or after the change in e.
+func afterRemoval(teamID string, e Entry) table.Op {
+	return table.Check{Key: removedKey(teamID, e.ID), If: table.Below(changedField, e.Facts.Changed.UnixMilli())}
+}
+
+// Remove removes the item that uri identifies from its source, as its provider
+// did at the time at. An item that changed after that stays. An absent item is no
+// error; changes of it from before at are ignored from now on.
+func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at time.Time, requestID string) error {
+	id, err := ID(teamID, uri)
+	if err != nil {
+		return fmt.Errorf("team id: %w", err)
+	}
+	mark := table.Put{If: table.Below(changedField, millis(at).UnixMilli()),
+		Item: table.Item{Key: removedKey(teamID, id), Numbers: map[string]int64{changedField: millis(at).UnixMilli()},
+			Expires: s.Now().Add(removedFor)}}
+	for {
+		item, err := s.Table.Get(ctx, recordKey(teamID, id))
+		switch {
+		case errors.Is(err, table.ErrNotFound):
+			err = s.Table.Write(ctx, mark, table.Check{Key: recordKey(teamID, id), If: table.Absent()})
+		case err != nil:
+			return fmt.Errorf("read item: %w", err)
+		default:
+			r := recordFrom(item)
+			if r.Facts == nil || r.CollectionID != sourceID || r.Facts.Changed.After(at) {
+				return nil
+			}
+			err = s.remove(ctx, teamID, r, requestID, mark)
+		}
+		failed := table.Failed(err)
+		if failed == nil {
+			return err
+		}
+		if failed.Item != nil && failed.Item.Key == mark.Item.Key {
+			return nil // a later removal was first
+		}
+	}
+}
+
+// Items yields the items of a space of a connected source, those that were
+// created last first, without their bodies. It stops at the first error.
+func (s *Service) Items(ctx context.Context, teamID, sourceID string, space search.Space) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Prefix: string(space) + "#", Eventual: true}
+		for item, err := range table.All(ctx, s.Table, q) {
+			if err != nil {
+				yield(Entry{}, fmt.Errorf("list items: %w", err))
+				return
+			}
+			if !yield(entryFrom(item), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Found is a document or item with the begin of its body.
+type Found struct {
+	Entry
+	Begin string // the whole body, or the first chunk of a long one
+}
+
+// Find reads the current records of ids in one round trip, and with begins the
+// first chunks of long bodies in a second one. Ids without a record are left out.
+// Whether their sources are live is for the caller to know.
+func (s *Service) Find(ctx context.Context, teamID string, ids []string, begins bool) (map[string]Found, error) {
+	keys := make([]table.Key, 0, len(ids))
+	for _, id := range ids {
+		if isID(id) {
+			keys = append(keys, recordKey(teamID, id))
+		}
+	}
+	items, err := s.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read records: %w", err)
+	}
+	found := make(map[string]Found, len(items))
+	first := map[table.Key]string{}
+	var chunks []table.Key
+	for _, item := range items {
+		r := recordFrom(item)
+		found[r.ID] = Found{r.Entry, r.body}
+		if r.chunks > 0 {
+			k := chunkKey(teamID, r.ID, r.version, 0)
+			first[k], chunks = r.ID, append(chunks, k)
+		}
+	}
+	if !begins || len(chunks) == 0 {
+		return found, nil
+	}
+	if items, err = s.Table.BatchGet(ctx, chunks); err != nil {
+		return nil, fmt.Errorf("read bodies: %w", err)
+	}
+	for _, item := range items {
+		f := found[first[item.Key]]
+		f.Begin = string(item.Body)
+		found[f.ID] = f
+	}
+	return found, nil
+}

@@ -7,5 +7,11 @@ var (
 	CheckURI     = checkURI
 	UnpackBody   = unpackBody
 	WaitOf       = waitOf
-	Inflate      = inflate
 )
+
+// Inflate is inflate with a budget of its own.
+func Inflate(packed []byte) ([]byte, error) {
+	l := &lease{from: newBudget(bodyBudget)}
+	defer l.end()
+	return inflate(packed, l)
+}

@@ -29,7 +29,7 @@ const baseURL = "https://docent.test/v1"
 // Every request that its contract allows, and every reply, is checked against
 // the OpenAPI document.
 type api struct {
-	t       *testing.T
+	t       testing.TB
 	local   *app.Local
 	handler http.Handler
 	clock   *clock
@@ -99,7 +99,7 @@ func (b *syncBuffer) String() string {
 	return b.b.String()
 }
 
-func newAPI(t *testing.T) *api {
+func newAPI(t testing.TB) *api {
 	t.Helper()
 	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, dataDir: t.TempDir()}
 	var err error
@@ -118,7 +118,7 @@ func newAPI(t *testing.T) *api {
 }
 
 // in is a for the subtest t.
-func (a *api) in(t *testing.T) *api {
+func (a *api) in(t testing.TB) *api {
 	b := *a
 	b.t = t
 	return &b
@@ -285,7 +285,7 @@ var router = sync.OnceValue(func() routers.Router {
 })
 
 // want fails the test unless the reply has the status.
-func (r response) want(t *testing.T, status int) response {
+func (r response) want(t testing.TB, status int) response {
 	t.Helper()
 	if r.StatusCode != status {
 		t.Fatalf("status %d, want %d: %s", r.StatusCode, status, r.body)
@@ -294,7 +294,7 @@ func (r response) want(t *testing.T, status int) response {
 }
 
 // wantCode fails the test unless the reply is the problem.
-func (r response) wantCode(t *testing.T, status int, code string) response {
+func (r response) wantCode(t testing.TB, status int, code string) response {
 	t.Helper()
 	r.want(t, status)
 	if got := r.text(t, "code"); got != code {
@@ -304,7 +304,7 @@ func (r response) wantCode(t *testing.T, status int, code string) response {
 }
 
 // json decodes the reply.
-func (r response) json(t *testing.T, into any) {
+func (r response) json(t testing.TB, into any) {
 	t.Helper()
 	if err := json.Unmarshal(r.body, into); err != nil {
 		t.Fatalf("reply %q: %v", r.body, err)
@@ -312,7 +312,7 @@ func (r response) json(t *testing.T, into any) {
 }
 
 // text is a member of the reply, a path such as "result.answer".
-func (r response) text(t *testing.T, path string) string {
+func (r response) text(t testing.TB, path string) string {
 	t.Helper()
 	var value any
 	r.json(t, &value)

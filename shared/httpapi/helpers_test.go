@@ -82,7 +82,7 @@ var linkForm = regexp.MustCompile(`<([^>]*)>; rel="([a-z]+)"`)
 
 // link returns the query of the link to a neighbouring page, nil when there is
 // none. It fails the test when the URL is not one of the base address.
-func (r response) link(t *testing.T, rel string) url.Values {
+func (r response) link(t testing.TB, rel string) url.Values {
 	t.Helper()
 	for _, m := range linkForm.FindAllStringSubmatch(r.Header.Get("Link"), -1) {
 		u, err := url.Parse(m[1])

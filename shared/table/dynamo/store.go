@@ -1,0 +1,100 @@
+// Package dynamo keeps tables in Amazon DynamoDB. It is the one place that
+// knows expressions; names in them are always placeholders.
+//
+// An expired item may stand in a table for days until DynamoDB removes it.
+// Every condition therefore says what it means for one, and reads leave it out.
+// The engine makes its retries itself, instead of the SDK: it has to know
+// whether an attempt may have happened although its answer was lost.
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"docent/shared/table"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+var _ table.Store = (*Store)(nil)
+
+// ErrNoTable: the table is not in this account, region or endpoint. It is an
+// ErrInvalid too.
+var ErrNoTable = fmt.Errorf("%w: the table does not exist in DynamoDB", table.ErrInvalid)
+
+// defaultRetryFor is long enough for fifty callers to change one item after
+// another, and well below the 29 seconds of a gateway's request.
+const defaultRetryFor = 8 * time.Second
+
+// Options says which tables there are and how to treat them.
+type Options struct {
+	Names    map[string]string // what each table is called in DynamoDB; nil: Prefix and the name, for table.Names
+	Prefix   string            // used when Names is nil
+	Now      func() time.Time  // decides what has expired; nil: time.Now
+	RetryFor time.Duration     // the waiting between the attempts of one call, in all; 0: 8 s
+}
+
+// Store is a storage engine over one client.
+type Store struct {
+	client   *dynamodb.Client
+	names    map[string]string
+	now      func() time.Time
+	retryFor time.Duration
+	wait     func(context.Context, time.Duration) error
+}
+
+// New returns a store that uses client for every request. It makes none itself.
+func New(client *dynamodb.Client, o Options) *Store {
+	s := &Store{client: client, names: o.Names, now: o.Now, retryFor: o.RetryFor, wait: wait}
+	if s.names == nil {
+		s.names = make(map[string]string, len(table.Names))
+		for _, name := range table.Names {
+			s.names[name] = o.Prefix + name
+		}
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.retryFor == 0 {
+		s.retryFor = defaultRetryFor
+	}
+	return s
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) checkTable(name string) error {
+	if s.names[name] == "" {
+		return fmt.Errorf("%w: no table %q", table.ErrInvalid, name)
+	}
+	return nil
+}
+
+func (s *Store) checkKey(k table.Key) error {
+	if err := s.checkTable(k.Table); err != nil {
+		return err
+	}
+	return k.Check()
+}
+
+// physical is the name in DynamoDB of a table that has been checked.
+func (s *Store) physical(name string) *string { return aws.String(s.names[name]) }
+
+// send makes one attempt of a request and counts it.
+func send[I, O any](ctx context.Context, do func(context.Context, *I, ...func(*dynamodb.Options)) (*O, error), input *I) (*O, error) {
+	defer table.MeterFrom(ctx).Begin()()
+	return do(ctx, input, singleAttempt)
+}
+
+func singleAttempt(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }

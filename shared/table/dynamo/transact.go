@@ -1,0 +1,136 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"docent/shared/table"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+)
+
+// transact carries out ops all or none. After a lost answer it sends the very
+// same request, whose token keeps DynamoDB from carrying it out twice.
+func (s *Store) transact(ctx context.Context, ops []table.Op) error {
+	tries := attempts{store: s}
+	forms := make([]form, len(ops))
+	for range maxForms {
+		now := s.now()
+		input, err := s.transaction(ops, forms, now)
+		if err != nil {
+			return err
+		}
+		cancelled, err := s.sendTransaction(ctx, input, &tries)
+		if cancelled == nil {
+			return err
+		}
+		meterCancelled(ctx, ops)
+		if err := judgeAll(ops, forms, cancelled, now); err != nil {
+			return err
+		}
+	}
+	return errChanging
+}
+
+func (s *Store) transaction(ops []table.Op, forms []form, now time.Time) (*dynamodb.TransactWriteItemsInput, error) {
+	items := make([]types.TransactWriteItem, len(ops))
+	for n, op := range ops {
+		p, err := prepare(op, forms[n], now)
+		if err != nil {
+			return nil, err
+		}
+		items[n] = s.transactItem(p)
+	}
+	return &dynamodb.TransactWriteItemsInput{
+		TransactItems:          items,
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}, nil
+}
+
+func (s *Store) transactItem(p prepared) types.TransactWriteItem {
+	const tell = types.ReturnValuesOnConditionCheckFailureAllOld
+	name := s.physical(p.key.Table)
+	switch p.kind {
+	case put:
+		return types.TransactWriteItem{Put: &types.Put{
+			TableName: name, Item: encode(p.item), ConditionExpression: p.condition,
+			ExpressionAttributeNames: p.names, ExpressionAttributeValues: p.values, ReturnValuesOnConditionCheckFailure: tell,
+		}}
+	case remove:
+		return types.TransactWriteItem{Delete: &types.Delete{
+			TableName: name, Key: encodeKey(p.key), ConditionExpression: p.condition,
+			ExpressionAttributeNames: p.names, ExpressionAttributeValues: p.values, ReturnValuesOnConditionCheckFailure: tell,
+		}}
+	case check:
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+			TableName: name, Key: encodeKey(p.key), ConditionExpression: p.condition,
+			ExpressionAttributeNames: p.names, ExpressionAttributeValues: p.values, ReturnValuesOnConditionCheckFailure: tell,
+		}}
+	default:
+		return types.TransactWriteItem{Update: &types.Update{
+			TableName: name, Key: encodeKey(p.key), UpdateExpression: p.update, ConditionExpression: p.condition,
+			ExpressionAttributeNames: p.names, ExpressionAttributeValues: p.values, ReturnValuesOnConditionCheckFailure: tell,
+		}}
+	}
+}
+
+// sendTransaction sends input until it is carried out or refused for good. It
+// returns what cancelled it when that was a condition.
+func (s *Store) sendTransaction(ctx context.Context, input *dynamodb.TransactWriteItemsInput, tries *attempts) (*types.TransactionCanceledException, error) {
+	input.ClientRequestToken = aws.String(uuid.NewString())
+	for {
+		out, err := send(ctx, s.client.TransactWriteItems, input)
+		if err == nil {
+			meterTransaction(ctx, out.ConsumedCapacity)
+			return nil, nil
+		}
+		cancelled := new(types.TransactionCanceledException)
+		over := errors.As(err, &cancelled)
+		if over && faultOf(err) == final && hasFailedCondition(cancelled) {
+			return cancelled, nil
+		}
+		if err := tries.again(ctx, err); err != nil {
+			return nil, err
+		}
+		if over {
+			input.ClientRequestToken = aws.String(uuid.NewString())
+		}
+	}
+}
+
+const conditionFailed = "ConditionalCheckFailed"
+
+func hasFailedCondition(cancelled *types.TransactionCanceledException) bool {
+	return slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {
+		return aws.ToString(r.Code) == conditionFailed
+	})
+}
+
+// judgeAll returns the lowest failed condition, or else what other operation
+// can not be, or else sets the forms to try next.
+func judgeAll(ops []table.Op, forms []form, cancelled *types.TransactionCanceledException, now time.Time) error {
+	var refused error
+	for n, reason := range cancelled.CancellationReasons {
+		if aws.ToString(reason.Code) != conditionFailed || n >= len(ops) {
+			continue
+		}
+		old, err := decode(table.KeyOf(ops[n]).Table, reason.Item)
+		if err != nil {
+			return err
+		}
+		next, err := judge(ops[n], n, forms[n], old, now)
+		if table.Failed(err) != nil {
+			return err
+		}
+		if err != nil && refused == nil {
+			refused = err
+		}
+		forms[n] = next
+	}
+	return refused
+}

@@ -171,7 +171,8 @@ func (s *Service) userOf(ctx context.Context, r record) (User, error) {
 	if err != nil {
 		return User{}, fmt.Errorf("read user %s: %w", r.UserID, err)
 	}
-	return userFrom(item)
+	p, err := profileFrom(item)
+	return p.User, err
 }
 
 func (s *Service) reject(r record, reason string, now time.Time) error {

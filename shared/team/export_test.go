@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"encoding/json"
 	"math/big"
 	"time"
 
@@ -23,7 +24,16 @@ func SecretOf(raw []byte) string { return base62(new(big.Int).SetBytes(raw), sec
 
 // PutUser stores u as it is given.
 func (s *Service) PutUser(ctx context.Context, teamID string, u User) error {
-	item, err := userItem(teamID, u)
+	attributes := map[string]any{"userName": u.UserName, "displayName": u.DisplayName, "active": u.Active}
+	if u.Role == RoleAdmin {
+		attributes["roles"] = []any{map[string]any{"value": "admin"}}
+	}
+	encoded, err := json.Marshal(attributes)
+	if err != nil {
+		return err
+	}
+	p := Profile{User: u, ModifiedAt: u.CreatedAt, Attributes: encoded, Version: 1}
+	item, err := p.item(teamID)
 	if err != nil {
 		return err
 	}

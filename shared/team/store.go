@@ -1,6 +1,8 @@
 package team
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 
 	"docent/shared/table"
@@ -17,7 +19,28 @@ func teamEntryKey(teamID string) table.Key { return identity(teamsPartition, tea
 
 func userKey(teamID, userID string) table.Key { return identity(teamID+"/users", userID) }
 func userNameKey(teamID, userName string) table.Key {
-	return identity(teamID+"/userNames", FoldName(userName))
+	return identity(userNamesPartition(teamID), FoldName(userName))
+}
+
+func userNamesPartition(teamID string) string { return teamID + "/userNames" }
+
+// adminsKey is of the count of the team's active admins.
+func adminsKey(teamID string) table.Key { return identity(teamID, "admins") }
+
+// departedKey marks a user whose keys and memberships are still to be removed.
+func departedKey(teamID, userID string) table.Key { return identity(teamID+"/departed", userID) }
+
+func inactivePartition(teamID string) string { return teamID + "/inactive" }
+
+// indexKey is the entry of one user under one value. The value is hashed: it may
+// be longer than a key, and only equality is asked for.
+func indexKey(teamID string, field Field, value, userID string) table.Key {
+	return identity(teamID+"/by/"+string(field), indexPrefix(value)+userID)
+}
+
+func indexPrefix(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:16]) + "/"
 }
 
 func recordKey(keyID string) table.Key  { return identity("key/"+keyID, "key") }

@@ -70,7 +70,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 		return Team{}, User{}, err
 	}
 	t := Team{ID: s.NewID(), Name: name, CreatedAt: s.moment()}
-	u, err := s.newUser(adminUserName, RoleAdmin)
+	p, err := s.newUser(adminUserName, RoleAdmin)
 	if err != nil {
 		return Team{}, User{}, err
 	}
@@ -78,7 +78,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 	if err != nil {
 		return Team{}, User{}, err
 	}
-	ops, err := createUserOps(t.ID, u)
+	ops, err := insertOps(t.ID, p)
 	if err != nil {
 		return Team{}, User{}, err
 	}
@@ -88,7 +88,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 	if err := s.Table.Write(ctx, ops...); err != nil {
 		return Team{}, User{}, fmt.Errorf("create team: %w", err)
 	}
-	return t, u, nil
+	return t, p.User, nil
 }
 
 // Team returns a team, or the 404 of an unknown one.

@@ -25,7 +25,8 @@ const (
 	RoleMember Role = "member"
 )
 
-// User is a person of a team.
+// User is a person of a team, as the rules of the team see it; a Profile is the
+// whole.
 type User struct {
 	ID          string    `json:"id"`
 	UserName    string    `json:"userName"` // unique in the team without regard to case
@@ -50,13 +51,14 @@ func (s *Service) User(ctx context.Context, teamID, userID string) (User, error)
 	if err != nil {
 		return User{}, fmt.Errorf("read user %s: %w", userID, err)
 	}
-	return userFrom(item)
+	p, err := profileFrom(item)
+	return p.User, err
 }
 
 // UserByName returns the team's user of that name in any case, or the 404 of an
 // unknown one.
 func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User, error) {
-	if checkUserName(userName) != nil {
+	if CheckUserName(userName) != nil {
 		return User{}, missingUser()
 	}
 	item, err := s.Table.Get(ctx, userNameKey(teamID, userName))
@@ -73,15 +75,16 @@ func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User
 // the team has that name in any case, and an *apierr.Error for an unknown team,
 // an unknown role or a name that is out of bounds.
 func (s *Service) CreateUser(ctx context.Context, teamID, userName string, role Role) (User, error) {
-	u, err := s.newUser(userName, role)
+	p, err := s.newUser(userName, role)
 	if err != nil {
 		return User{}, err
 	}
-	ops, err := createUserOps(teamID, u)
+	ops, err := insertOps(teamID, p)
 	if err != nil {
 		return User{}, err
 	}
-	err = s.Table.Write(ctx, append(ops, table.Check{Key: teamKey(teamID), If: table.Exists()})...)
+	ops = append(ops, table.Check{Key: teamKey(teamID), If: table.Exists()})
+	err = s.Table.Write(ctx, ops...)
 	if failed := table.Failed(err); failed != nil {
 		if failed.Op == 0 {
 			return User{}, ErrUserNameTaken
@@ -91,7 +94,7 @@ func (s *Service) CreateUser(ctx context.Context, teamID, userName string, role 
 	if err != nil {
 		return User{}, fmt.Errorf("create user: %w", err)
 	}
-	return u, nil
+	return p.User, nil
 }
 
 // EnsureUser returns the team's user of that name as it is, or creates it with
@@ -125,18 +128,28 @@ func FoldName(name string) string {
 	return string(folded)
 }
 
-func (s *Service) newUser(userName string, role Role) (User, error) {
-	if err := checkUserName(userName); err != nil {
-		return User{}, err
+func (s *Service) newUser(userName string, role Role) (Profile, error) {
+	if err := CheckUserName(userName); err != nil {
+		return Profile{}, err
 	}
-	if role != RoleAdmin && role != RoleMember {
-		return User{}, apierr.BadField("/role", "must be admin or member")
+	attributes := map[string]any{"userName": userName}
+	switch role {
+	case RoleAdmin:
+		attributes["roles"] = []any{map[string]any{"value": string(RoleAdmin)}}
+	case RoleMember:
+	default:
+		return Profile{}, apierr.BadField("/role", "must be admin or member")
 	}
-	return User{ID: s.NewID(), UserName: userName, DisplayName: userName, Role: role,
-		Active: true, CreatedAt: s.moment()}, nil
+	encoded, err := json.Marshal(attributes)
+	if err != nil {
+		return Profile{}, fmt.Errorf("encode user: %w", err)
+	}
+	return s.NewProfile(encoded)
 }
 
-func checkUserName(name string) error {
+// CheckUserName refuses a name that is blank, longer than MaxUserName or has
+// control characters, with an *apierr.Error.
+func CheckUserName(name string) error {
 	n, blank := 0, true
 	for _, r := range name {
 		if unicode.IsControl(r) {
@@ -149,48 +162,6 @@ func checkUserName(name string) error {
 		return apierr.BadField("/userName", "must have 1 to %d characters and not be blank", MaxUserName)
 	}
 	return nil
-}
-
-// createUserOps claims the name first, so that its failure has the lowest index.
-func createUserOps(teamID string, u User) ([]table.Op, error) {
-	item, err := userItem(teamID, u)
-	if err != nil {
-		return nil, err
-	}
-	name := table.Item{Key: userNameKey(teamID, u.UserName), Version: 1, Strings: map[string]string{"user": u.ID}}
-	return []table.Op{
-		table.Put{Item: name, If: table.Absent()},
-		table.Put{Item: item, If: table.Absent()},
-	}, nil
-}
-
-// A user item carries the string "state" beside its body, so that a key is made
-// only while its user is active, in one Write.
-const (
-	stateField    = "state"
-	stateActive   = "active"
-	stateInactive = "inactive"
-)
-
-func userItem(teamID string, u User) (table.Item, error) {
-	body, err := json.Marshal(u)
-	if err != nil {
-		return table.Item{}, fmt.Errorf("encode user: %w", err)
-	}
-	state := stateInactive
-	if u.Active {
-		state = stateActive
-	}
-	return table.Item{Key: userKey(teamID, u.ID), Version: 1, Body: body,
-		Strings: map[string]string{stateField: state}}, nil
-}
-
-func userFrom(item table.Item) (User, error) {
-	var u User
-	if err := json.Unmarshal(item.Body, &u); err != nil {
-		return User{}, fmt.Errorf("decode user %s: %w: %w", item.Sort, errDamaged, err)
-	}
-	return u, nil
 }
 
 func missingUser() error { return apierr.Missing("user") }

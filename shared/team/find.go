@@ -1,0 +1,78 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"docent/shared/table"
+)
+
+// Field is an attribute by whose value users are found without reading all.
+type Field string
+
+// The fields.
+const (
+	ByUserName    Field = "userName"
+	ByExternalID  Field = "externalId" // case counts
+	ByDisplayName Field = "displayName"
+	ByEmail       Field = "email" // of any type
+)
+
+// FindUsers returns the ids of the users that have the value in the field, in
+// their order. A user without a displayName has its userName as one.
+func (s *Service) FindUsers(ctx context.Context, teamID string, by Field, value string) ([]string, error) {
+	if by == ByUserName {
+		return s.findUserName(ctx, teamID, value)
+	}
+	if by != ByExternalID {
+		value = FoldName(value)
+	}
+	prefix := indexPrefix(value)
+	var ids []string
+	q := table.Query{Table: table.Identities, Partition: teamID + "/by/" + string(by), Prefix: prefix}
+	for item, err := range table.All(ctx, s.Table, q) {
+		if err != nil {
+			return nil, fmt.Errorf("find users by %s: %w", by, err)
+		}
+		ids = append(ids, strings.TrimPrefix(item.Sort, prefix))
+	}
+	if by == ByDisplayName {
+		named, err := s.findUserName(ctx, teamID, value)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, named...)
+		slices.Sort(ids)
+	}
+	return slices.Compact(ids), nil
+}
+
+func (s *Service) findUserName(ctx context.Context, teamID, userName string) ([]string, error) {
+	if CheckUserName(userName) != nil {
+		return nil, nil
+	}
+	item, err := s.Table.Get(ctx, userNameKey(teamID, userName))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read user name: %w", err)
+	}
+	return []string{item.Strings[userField]}, nil
+}
+
+// InactiveUsers returns the ids of the users that are not active, in their order.
+func (s *Service) InactiveUsers(ctx context.Context, teamID string) ([]string, error) {
+	var ids []string
+	q := table.Query{Table: table.Identities, Partition: inactivePartition(teamID)}
+	for item, err := range table.All(ctx, s.Table, q) {
+		if err != nil {
+			return nil, fmt.Errorf("list inactive users: %w", err)
+		}
+		ids = append(ids, item.Sort)
+	}
+	return ids, nil
+}

@@ -1,0 +1,138 @@
+package team
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+)
+
+// MaxAttributes bounds the attributes of a user, in bytes.
+const MaxAttributes = 128 << 10
+
+// Profile is a user whole, as it is stored. Attributes are what identity
+// providers keep of it (RFC 7643 section 4.1), a JSON object with names in the
+// spelling of the RFC; User is read from them. Nothing is kept twice.
+type Profile struct {
+	User
+	ModifiedAt time.Time
+	Attributes json.RawMessage
+	Version    int64 // 1 when new, one more with every change
+}
+
+// ErrLastAdmin refuses a change that would leave the team without an active admin.
+var ErrLastAdmin = errors.New("last active admin")
+
+// attributes are those that the team's rules and the index look at.
+type attributes struct {
+	UserName    string  `json:"userName"`
+	DisplayName string  `json:"displayName"`
+	ExternalID  string  `json:"externalId"`
+	Active      *bool   `json:"active"`
+	Emails      []value `json:"emails"`
+	Roles       []value `json:"roles"`
+}
+
+type value struct {
+	Value string `json:"value"`
+}
+
+// user reads the user: displayName is the userName, and active true, where
+// they are not assigned; a role of value admin makes an admin.
+func (a *attributes) user() User {
+	u := User{UserName: a.UserName, DisplayName: a.DisplayName, Role: RoleMember, Active: a.Active == nil || *a.Active}
+	if u.DisplayName == "" {
+		u.DisplayName = u.UserName
+	}
+	for _, r := range a.Roles {
+		if strings.EqualFold(r.Value, string(RoleAdmin)) {
+			u.Role = RoleAdmin
+		}
+	}
+	return u
+}
+
+// NewProfile returns a user that does not exist yet. Attributes out of bounds
+// are an *apierr.Error.
+func (s *Service) NewProfile(encoded json.RawMessage) (Profile, error) {
+	now := s.moment()
+	return Profile{User: User{ID: s.NewID(), CreatedAt: now}, ModifiedAt: now, Version: 1}.with(encoded)
+}
+
+// Changed returns p with other attributes, as its next version.
+func (s *Service) Changed(p Profile, encoded json.RawMessage) (Profile, error) {
+	p.Version++
+	p.ModifiedAt = s.moment()
+	return p.with(encoded)
+}
+
+func (p Profile) with(encoded json.RawMessage) (Profile, error) {
+	if len(encoded) > MaxAttributes {
+		return p, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "The attributes of a user may have %d bytes.", MaxAttributes)
+	}
+	var a attributes
+	if err := json.Unmarshal(encoded, &a); err != nil {
+		return p, fmt.Errorf("decode the attributes of user %s: %w: %w", p.ID, errDamaged, err)
+	}
+	if err := CheckUserName(a.UserName); err != nil {
+		return p, err
+	}
+	p.Attributes, p.User = encoded, p.fill(a.user())
+	return p, nil
+}
+
+func (p Profile) fill(u User) User {
+	u.ID, u.CreatedAt = p.ID, p.CreatedAt
+	return u
+}
+
+// admin tells whether the user counts as an active admin.
+func (p Profile) admin() bool { return p.Active && p.Role == RoleAdmin }
+
+// A user item carries the string "state" beside its body, so that a key is made
+// only while its user is active, in one Write.
+const (
+	stateField    = "state"
+	stateActive   = "active"
+	stateInactive = "inactive"
+)
+
+// stored is the body of a user's item.
+type stored struct {
+	CreatedAt  time.Time       `json:"createdAt"`
+	ModifiedAt time.Time       `json:"modifiedAt"`
+	Attributes json.RawMessage `json:"attributes"`
+}
+
+func (p Profile) item(teamID string) (table.Item, error) {
+	body, err := json.Marshal(stored{p.CreatedAt, p.ModifiedAt, p.Attributes})
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode user: %w", err)
+	}
+	state := stateInactive
+	if p.Active {
+		state = stateActive
+	}
+	return table.Item{Key: userKey(teamID, p.ID), Version: p.Version, Body: body,
+		Strings: map[string]string{stateField: state}}, nil
+}
+
+func profileFrom(item table.Item) (Profile, error) {
+	var body stored
+	var a attributes
+	err := json.Unmarshal(item.Body, &body)
+	if err == nil {
+		err = json.Unmarshal(body.Attributes, &a)
+	}
+	if err != nil {
+		return Profile{}, fmt.Errorf("decode user %s: %w: %w", item.Sort, errDamaged, err)
+	}
+	p := Profile{User: User{ID: item.Sort, CreatedAt: body.CreatedAt}, ModifiedAt: body.ModifiedAt,
+		Attributes: body.Attributes, Version: item.Version}
+	p.User = p.fill(a.user())
+	return p, nil
+}

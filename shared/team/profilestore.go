@@ -1,0 +1,292 @@
+package team
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"docent/shared/table"
+)
+
+// Profile returns a user of the team whole, or the 404 of an unknown one.
+func (s *Service) Profile(ctx context.Context, teamID, userID string) (Profile, error) {
+	if !isUUID(userID) {
+		return Profile{}, missingUser()
+	}
+	item, err := s.Table.Get(ctx, userKey(teamID, userID))
+	if errors.Is(err, table.ErrNotFound) {
+		return Profile{}, missingUser()
+	}
+	if err != nil {
+		return Profile{}, fmt.Errorf("read user %s: %w", userID, err)
+	}
+	return profileFrom(item)
+}
+
+// Profiles returns those of the users that the team has, by their ids.
+func (s *Service) Profiles(ctx context.Context, teamID string, userIDs []string) (map[string]Profile, error) {
+	var keys []table.Key
+	for _, id := range userIDs {
+		if isUUID(id) {
+			keys = append(keys, userKey(teamID, id))
+		}
+	}
+	out := make(map[string]Profile, len(keys))
+	if len(keys) == 0 {
+		return out, nil
+	}
+	items, err := s.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read users: %w", err)
+	}
+	for _, item := range items {
+		p, err := profileFrom(item)
+		if err != nil {
+			return nil, err
+		}
+		out[p.ID] = p
+	}
+	return out, nil
+}
+
+// EachProfile yields every user of the team in the order of their ids. It stops
+// at the first error.
+func (s *Service) EachProfile(ctx context.Context, teamID string) iter.Seq2[Profile, error] {
+	return func(yield func(Profile, error) bool) {
+		q := table.Query{Table: table.Identities, Partition: teamID + "/users"}
+		for item, err := range table.All(ctx, s.Table, q) {
+			var p Profile
+			if err != nil {
+				err = fmt.Errorf("list users: %w", err)
+			} else {
+				p, err = profileFrom(item)
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// UserIDs returns the ids of every user of the team in their order, which is that
+// of creation. It reads the user names only, which are a tenth of the users.
+func (s *Service) UserIDs(ctx context.Context, teamID string) ([]string, error) {
+	var ids []string
+	q := table.Query{Table: table.Identities, Partition: userNamesPartition(teamID)}
+	for item, err := range table.All(ctx, s.Table, q) {
+		if err != nil {
+			return nil, fmt.Errorf("list user names: %w", err)
+		}
+		ids = append(ids, item.Strings[userField])
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil // a rename while the list is read may show one twice
+}
+
+// InsertProfile stores a new user with everything by which it is found. It
+// returns ErrUserNameTaken when the team has the name in any case.
+func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) error {
+	ops, err := insertOps(teamID, p)
+	if err != nil {
+		return err
+	}
+	err = s.Table.Write(ctx, ops...)
+	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
+		return ErrUserNameTaken
+	}
+	if err != nil {
+		return fmt.Errorf("create user: %w", err)
+	}
+	return nil
+}
+
+// ReplaceProfile stores after, which Changed made from before. It returns
+// ErrUserNameTaken, ErrLastAdmin, or table.ErrConflict when the user is not what
+// before says any more. The personal keys of a user that is deactivated end, and
+// those of one that is activated do not come back.
+func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, after Profile) error {
+	if before.Active != after.Active && after.Active {
+		// What a deactivation that was cut off left.
+		if _, err := s.RevokeUserKeys(ctx, teamID, after.ID); err != nil {
+			return err
+		}
+	}
+	item, err := after.item(teamID)
+	if err != nil {
+		return err
+	}
+	ops := []table.Op{table.Put{Item: item, If: table.VersionIs(before.Version)}}
+	old, next := userNameKey(teamID, before.UserName), userNameKey(teamID, after.UserName)
+	taken, last := -1, -1
+	if old != next {
+		taken = len(ops)
+		ops = append(ops, table.Put{Item: nameItem(next, after.ID), If: table.Absent()}, table.Delete{Key: old})
+	}
+	if before.admin() != after.admin() {
+		last = len(ops)
+		ops = append(ops, countAdmins(teamID, after.admin()))
+	}
+	had, has := before.index(teamID), after.index(teamID)
+	for _, k := range sortedKeys(had) {
+		if !has[k] {
+			ops = append(ops, table.Delete{Key: k})
+		}
+	}
+	for _, k := range sortedKeys(has) {
+		if !had[k] {
+			ops = append(ops, table.Put{Item: table.Item{Key: k, Version: 1}})
+		}
+	}
+	if err := s.write(ctx, ops, taken, last); err != nil {
+		return fmt.Errorf("change user %s: %w", after.ID, err)
+	}
+	if before.Active && !after.Active {
+		_, err = s.RevokeUserKeys(ctx, teamID, after.ID)
+	}
+	return err
+}
+
+// DeleteProfile removes the user, and marks it as departed until Forget. From
+// then on it is unknown to every reader, and its name is free. It returns
+// ErrLastAdmin, or table.ErrConflict when the user is not what p says any more.
+func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) error {
+	ops := []table.Op{
+		table.Delete{Key: userKey(teamID, p.ID), If: table.VersionIs(p.Version)},
+		table.Delete{Key: userNameKey(teamID, p.UserName)},
+		table.Put{Item: table.Item{Key: departedKey(teamID, p.ID), Version: 1}},
+	}
+	last := -1
+	if p.admin() {
+		last = len(ops)
+		ops = append(ops, countAdmins(teamID, false))
+	}
+	for _, k := range sortedKeys(p.index(teamID)) {
+		ops = append(ops, table.Delete{Key: k})
+	}
+	if err := s.write(ctx, ops, -1, last); err != nil {
+		return fmt.Errorf("delete user %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// Departed tells whether the user was deleted and not forgotten yet.
+func (s *Service) Departed(ctx context.Context, teamID, userID string) (bool, error) {
+	if !isUUID(userID) {
+		return false, nil
+	}
+	_, err := s.Table.Get(ctx, departedKey(teamID, userID))
+	if errors.Is(err, table.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for deleted user %s: %w", userID, err)
+	}
+	return true, nil
+}
+
+// Forget ends the deletion of a user, whose keys and memberships are gone.
+func (s *Service) Forget(ctx context.Context, teamID, userID string) error {
+	if err := s.Table.Write(ctx, table.Delete{Key: departedKey(teamID, userID)}); err != nil {
+		return fmt.Errorf("forget user %s: %w", userID, err)
+	}
+	return nil
+}
+
+// UserExists is the check, as part of a Write, that the team has the user.
+func UserExists(teamID, userID string) table.Check {
+	return table.Check{Key: userKey(teamID, userID), If: table.Exists()}
+}
+
+// write makes a Write and names what its failed conditions mean: the one at taken
+// that a user name is, the one at last that no other admin is there, any other
+// that someone came between.
+func (s *Service) write(ctx context.Context, ops []table.Op, taken, last int) error {
+	err := s.Table.Write(ctx, ops...)
+	failed := table.Failed(err)
+	switch {
+	case failed == nil:
+		return err
+	case failed.Op == taken:
+		return ErrUserNameTaken
+	case failed.Op == last:
+		return ErrLastAdmin
+	default:
+		return table.ErrConflict
+	}
+}
+
+// userField of a user name's item is the user's id.
+const userField = "user"
+
+func nameItem(k table.Key, userID string) table.Item {
+	return table.Item{Key: k, Version: 1, Strings: map[string]string{userField: userID}}
+}
+
+// insertOps claims the name first, so that its failure has the lowest index.
+func insertOps(teamID string, p Profile) ([]table.Op, error) {
+	item, err := p.item(teamID)
+	if err != nil {
+		return nil, err
+	}
+	ops := []table.Op{
+		table.Put{Item: nameItem(userNameKey(teamID, p.UserName), p.ID), If: table.Absent()},
+		table.Put{Item: item, If: table.Absent()},
+	}
+	if p.admin() {
+		ops = append(ops, countAdmins(teamID, true))
+	}
+	for _, k := range sortedKeys(p.index(teamID)) {
+		ops = append(ops, table.Put{Item: table.Item{Key: k, Version: 1}})
+	}
+	return ops, nil
+}
+
+// adminsField counts active admins below zero, so that the condition Below says
+// that more than one is there.
+const adminsField = "negative"
+
+// countAdmins counts one active admin more, or one less unless it is the last.
+func countAdmins(teamID string, more bool) table.Add {
+	if more {
+		return table.Add{Key: adminsKey(teamID), By: map[string]int64{adminsField: -1}}
+	}
+	return table.Add{Key: adminsKey(teamID), By: map[string]int64{adminsField: 1}, If: table.Below(adminsField, -1)}
+}
+
+func sortedKeys(keys map[table.Key]bool) []table.Key {
+	return slices.SortedFunc(maps.Keys(keys), func(a, b table.Key) int {
+		if a.Partition != b.Partition {
+			return strings.Compare(a.Partition, b.Partition)
+		}
+		return strings.Compare(a.Sort, b.Sort)
+	})
+}
+
+// index are the keys of the entries by which the user is found.
+func (p Profile) index(teamID string) map[table.Key]bool {
+	var a attributes
+	if json.Unmarshal(p.Attributes, &a) != nil {
+		return nil // with has decoded them before
+	}
+	keys := map[table.Key]bool{}
+	if a.ExternalID != "" {
+		keys[indexKey(teamID, ByExternalID, a.ExternalID, p.ID)] = true
+	}
+	if a.DisplayName != "" {
+		keys[indexKey(teamID, ByDisplayName, FoldName(a.DisplayName), p.ID)] = true
+	}
+	for _, e := range a.Emails {
+		if e.Value != "" {
+			keys[indexKey(teamID, ByEmail, FoldName(e.Value), p.ID)] = true
+		}
+	}
+	if !p.Active {
+		keys[identity(inactivePartition(teamID), p.ID)] = true
+	}
+	return keys
+}

@@ -34,9 +34,11 @@ func cutBomb(t *testing.T) []byte {
 	return bomb[:len(bomb)-64]
 }
 
+const largeURI = "https://x.test/large"
+
 // sized is a document whose request is exactly size bytes.
-func sized(collection, uri string, size int) string {
-	around := fmt.Sprintf(`{"collectionId":%q,"title":"t","uri":%q,"body":""}`, collection, uri)
+func sized(collection string, size int) string {
+	around := fmt.Sprintf(`{"collectionId":%q,"title":"t","uri":%q,"body":""}`, collection, largeURI)
 	return strings.Replace(around, `"body":""`, `"body":"`+strings.Repeat("a", size-len(around))+`"`, 1)
 }
 
@@ -46,11 +48,10 @@ func TestRequestsOfTenMegabytes(t *testing.T) {
 	acme := a.newTenant("acme")
 	wiki := a.newCollection(acme.key, "wiki")
 	gzipped := map[string]string{"Content-Encoding": "gzip"}
-	const uri = "https://x.test/large"
 	// All fields of a document count, its body unpacked.
-	others := len(wiki) + len("t") + len(uri)
+	others := len(wiki) + len("t") + len(largeURI)
 	inBody := func(size int) map[string]string {
-		return map[string]string{"collectionId": wiki, "title": "t", "uri": uri,
+		return map[string]string{"collectionId": wiki, "title": "t", "uri": largeURI,
 			"body": base64.StdEncoding.EncodeToString(packed(t, strings.Repeat("b", size)))}
 	}
 	tests := []struct {
@@ -59,35 +60,32 @@ func TestRequestsOfTenMegabytes(t *testing.T) {
 		header map[string]string
 		ok     bool
 	}{
-		{"exactly the limit", sized(wiki, uri, httpapi.MaxBody), nil, true},
-		{"one byte more", sized(wiki, uri, httpapi.MaxBody+1), nil, false},
-		{"exactly the limit, gzipped", packed(t, sized(wiki, uri, httpapi.MaxBody)), gzipped, true},
-		{"one byte more, gzipped", packed(t, sized(wiki, uri, httpapi.MaxBody+1)), gzipped, false},
+		{"exactly the limit", sized(wiki, httpapi.MaxBody), nil, true},
+		{"one byte more", sized(wiki, httpapi.MaxBody+1), nil, false},
+		{"exactly the limit, gzipped", packed(t, sized(wiki, httpapi.MaxBody)), gzipped, true},
+		{"one byte more, gzipped", packed(t, sized(wiki, httpapi.MaxBody+1)), gzipped, false},
 		{"exactly the limit in the body", inBody(httpapi.MaxBody - others), nil, true},
 		{"one byte more in the body", inBody(httpapi.MaxBody - others + 1), nil, false},
 		{"a body that is larger by itself", inBody(httpapi.MaxBody + 1), nil, false},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { // one after the other: they replace the same document
-			a := a.in(t)
-			c := call{"PUT", "/documents", acme.key, tt.body, tt.header}
-			if !tt.ok {
-				a.refused(c, 413, "request-too-large")
-				return
-			}
-			id := a.do(c).want(t, 200).text(t, "id")
-			got := a.do(call{"GET", "/documents/" + id, acme.key, nil, nil}).want(t, 200)
-			if got.text(t, "bodyEncoding") != "gzip" {
-				t.Fatal("a body of 10 MB came back unpacked")
-			}
-			text, err := httpapi.UnpackBody(got.text(t, "body"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(text) < httpapi.MaxBody-200 || strings.Trim(text, "ab") != "" {
-				t.Errorf("body of %d bytes, %.20q…", len(text), text)
-			}
-		})
+		c := call{"PUT", "/documents", acme.key, tt.body, tt.header}
+		if !tt.ok {
+			a.refused(c, 413, "request-too-large")
+			continue
+		}
+		reply := a.do(c)
+		if reply.StatusCode != 200 {
+			t.Fatalf("%s: status %d: %s", tt.name, reply.StatusCode, reply.body)
+		}
+		got := a.do(call{"GET", "/documents/" + reply.text(t, "id"), acme.key, nil, nil}).want(t, 200)
+		if got.text(t, "bodyEncoding") != "gzip" {
+			t.Fatalf("%s: the body came back unpacked", tt.name)
+		}
+		text := unpacked(t, got.text(t, "body"))
+		if len(text) < httpapi.MaxBody-200 || strings.Trim(text, "ab") != "" {
+			t.Errorf("%s: body of %d bytes, %.20q…", tt.name, len(text), text)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -72,7 +73,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		r = r.WithContext(ctx)
 		defer func() {
 			if p := recover(); p != nil {
-				if p == http.ErrAbortHandler {
+				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(p) // net/http's own way to cut a connection
 				}
 				req.cause = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

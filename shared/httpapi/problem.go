@@ -36,8 +36,12 @@ type problem struct {
 	headers http.Header
 }
 
-func (p *problem) Error() string           { return p.Detail }
-func (p *problem) GetStatus() int          { return p.Status }
+func (p *problem) Error() string { return p.Detail }
+
+// GetStatus is the status of the reply; huma calls it.
+func (p *problem) GetStatus() int { return p.Status }
+
+// GetHeaders are the reply's own headers; huma calls it.
 func (p *problem) GetHeaders() http.Header { return p.headers }
 
 const unauthorizedDetail = "This needs a valid API key in the header Authorization: Bearer <key>."

@@ -20,6 +20,7 @@ type reply struct {
 // Unwrap gives http.ResponseController the connection.
 func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// WriteHeader sends the headers, once.
 func (w *reply) WriteHeader(status int) {
 	if w.status != 0 {
 		return // the first one stands

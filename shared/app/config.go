@@ -7,13 +7,17 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"docent/shared/table"
 )
 
 // Config is what a function on AWS is told by its environment. Every function is
 // told the same; which of it one may use is its policy's business.
 type Config struct {
-	Service        string     // DOCENT_SERVICE: names this installation in metrics; empty: "docent"
-	TablePrefix    string     // DOCENT_TABLE_PREFIX: stands before the name of every table
+	Service     string // DOCENT_SERVICE: names this installation in metrics; empty: "docent"
+	TablePrefix string // DOCENT_TABLE_PREFIX: stands before the name of every table; not used with Tables
+	// Tables is what each table is called in DynamoDB; DOCENT_TABLES: "collections=…,documents=…", all of them.
+	Tables         map[string]string
 	Bucket         string     // DOCENT_BUCKET: keeps the search segments
 	BlobPrefix     string     // DOCENT_BLOB_PREFIX: stands before the key of every object; may be empty
 	QuestionsQueue string     // DOCENT_QUESTIONS_QUEUE_URL
@@ -45,13 +49,19 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	}
 	c := Config{
 		Service:        getenv("DOCENT_SERVICE"),
-		TablePrefix:    required("DOCENT_TABLE_PREFIX"),
+		TablePrefix:    getenv("DOCENT_TABLE_PREFIX"),
 		Bucket:         required("DOCENT_BUCKET"),
 		BlobPrefix:     getenv("DOCENT_BLOB_PREFIX"),
 		QuestionsQueue: address("DOCENT_QUESTIONS_QUEUE_URL", required("DOCENT_QUESTIONS_QUEUE_URL")),
 		DocumentsQueue: address("DOCENT_DOCUMENTS_QUEUE_URL", required("DOCENT_DOCUMENTS_QUEUE_URL")),
 		BaseURL:        address("DOCENT_BASE_URL", required("DOCENT_BASE_URL")),
 		AWSEndpoint:    address("DOCENT_AWS_ENDPOINT", getenv("DOCENT_AWS_ENDPOINT")),
+	}
+	var err error
+	if c.Tables, err = tableNames(getenv("DOCENT_TABLES")); err != nil {
+		errs = append(errs, err)
+	} else if c.Tables == nil && c.TablePrefix == "" {
+		errs = append(errs, errors.New("neither DOCENT_TABLES nor DOCENT_TABLE_PREFIX is set"))
 	}
 	if c.Service == "" {
 		c.Service = "docent"
@@ -65,4 +75,25 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		return Config{}, fmt.Errorf("read the configuration: %w", errors.Join(errs...))
 	}
 	return c, nil
+}
+
+// tableNames reads what the tables are called, nil when list is empty.
+func tableNames(list string) (map[string]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	names := map[string]string{}
+	for pair := range strings.SplitSeq(list, ",") {
+		ours, theirs, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		names[ours] = theirs
+	}
+	for _, name := range table.Names {
+		if names[name] == "" {
+			return nil, fmt.Errorf("DOCENT_TABLES does not name the table %s", name)
+		}
+	}
+	if len(names) != len(table.Names) {
+		return nil, errors.New("DOCENT_TABLES names a table that there is none of, or one twice")
+	}
+	return names, nil
 }

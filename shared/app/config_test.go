@@ -3,16 +3,19 @@ package app_test
 import (
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"docent/shared/app"
+	"docent/shared/table"
 )
 
 // environment holds a value for every variable.
 var environment = map[string]string{
 	"DOCENT_SERVICE":             "docent-beta",
 	"DOCENT_TABLE_PREFIX":        "beta-",
+	"DOCENT_TABLES":              strings.Join(tables("T-"), ", "),
 	"DOCENT_BUCKET":              "segments",
 	"DOCENT_BLOB_PREFIX":         "v1/",
 	"DOCENT_QUESTIONS_QUEUE_URL": "https://sqs.test/1/questions",
@@ -20,6 +23,14 @@ var environment = map[string]string{
 	"DOCENT_BASE_URL":            "https://docent.test/v1/",
 	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
 	"DOCENT_LOG_LEVEL":           "debug",
+}
+
+// tables is what every table is called, as DOCENT_TABLES has it.
+func tables(prefix string) (pairs []string) {
+	for _, name := range table.Names {
+		pairs = append(pairs, name+"="+prefix+name)
+	}
+	return pairs
 }
 
 func TestEveryFieldArrives(t *testing.T) {
@@ -32,7 +43,11 @@ func TestEveryFieldArrives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Bucket: "segments", BlobPrefix: "v1/",
+	names := map[string]string{}
+	for _, name := range table.Names {
+		names[name] = "T-" + name
+	}
+	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
 		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents",
 		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", LogLevel: slog.LevelDebug}
 	if !reflect.DeepEqual(c, want) {
@@ -51,16 +66,14 @@ func TestEveryFieldArrives(t *testing.T) {
 
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
-	optional := []string{"DOCENT_SERVICE", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL"}
+	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL"}
 	c, err := app.ConfigFromEnv(func(name string) string {
-		for _, o := range optional {
-			if o == name {
-				return ""
-			}
+		if slices.Contains(optional, name) {
+			return ""
 		}
 		return environment[name]
 	})
-	if err != nil || c.Service != "docent" || c.BlobPrefix != "" || c.AWSEndpoint != "" || c.LogLevel != slog.LevelInfo {
+	if err != nil || c.Service != "docent" || c.BlobPrefix != "" || c.AWSEndpoint != "" || c.LogLevel != slog.LevelInfo || c.Tables != nil {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -68,19 +81,41 @@ func TestOptionalFieldsHaveDefaults(t *testing.T) {
 func TestAllFaultsAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	_, err := app.ConfigFromEnv(func(name string) string {
-		return map[string]string{"DOCENT_TABLE_PREFIX": "x", "DOCENT_BASE_URL": "docent.test", "DOCENT_LOG_LEVEL": "loud",
+		return map[string]string{"DOCENT_BASE_URL": "docent.test", "DOCENT_LOG_LEVEL": "loud",
 			"DOCENT_AWS_ENDPOINT": "ftp://x"}[name]
 	})
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{"DOCENT_BUCKET is not set", "DOCENT_QUESTIONS_QUEUE_URL is not set", "DOCENT_DOCUMENTS_QUEUE_URL is not set",
-		"DOCENT_BASE_URL is not an http", "DOCENT_AWS_ENDPOINT is not an http", "DOCENT_LOG_LEVEL is not debug"} {
+		"DOCENT_BASE_URL is not an http", "DOCENT_AWS_ENDPOINT is not an http", "DOCENT_LOG_LEVEL is not debug",
+		"neither DOCENT_TABLES nor DOCENT_TABLE_PREFIX is set"} {
 		if strings.Count(err.Error(), want) != 1 {
 			t.Errorf("%q is not in: %v", want, err)
 		}
 	}
-	if strings.Contains(err.Error(), "TABLE_PREFIX") {
-		t.Errorf("names what is set: %v", err)
+}
+
+func TestTableNamesMustBeWhole(t *testing.T) {
+	t.Parallel()
+	all := tables("T-")
+	for name, list := range map[string]string{
+		"one is missing":  strings.Join(all[1:], ","),
+		"one is empty":    strings.Join(append(slices.Clone(all[1:]), table.Names[0]+"="), ","),
+		"one too many":    strings.Join(append(slices.Clone(all), "other=T-other"), ","),
+		"no list of them": "T-",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := app.ConfigFromEnv(func(name string) string {
+				if name == "DOCENT_TABLES" {
+					return list
+				}
+				return environment[name]
+			})
+			if err == nil || !strings.Contains(err.Error(), "DOCENT_TABLES") {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }

@@ -1,0 +1,82 @@
+// Package functions_test drives the functions as the binaries that are deployed,
+// built for this machine, on servers that speak the protocols of DynamoDB, SQS
+// and S3.
+package functions_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// workspace is where the binaries are built; it goes with the process.
+var workspace string
+
+func TestMain(m *testing.M) {
+	var err error
+	if workspace, err = os.MkdirTemp("", "docent-functions-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// The sweeper of some tests runs in this process, on the protocol server.
+	for name, value := range credentials {
+		if err := os.Setenv(name, value); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	code := m.Run()
+	if err := os.RemoveAll(workspace); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// credentials are what the protocol server takes, which is anything.
+var credentials = map[string]string{"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+
+// names are the folders that have a main.
+var names = sync.OnceValues(func() ([]string, error) {
+	mains, err := filepath.Glob("*/main.go")
+	if err != nil || len(mains) == 0 {
+		return nil, errors.Join(err, errors.New("no functions"))
+	}
+	var out []string
+	for _, file := range mains {
+		out = append(out, filepath.Dir(file))
+	}
+	return out, nil
+})
+
+// host builds every function for this machine, once.
+var host = sync.OnceValues(func() (string, error) { return build("host") })
+
+// build runs the compiler with the options of make build; environment is added
+// to this process's.
+func build(folder string, environment ...string) (string, error) {
+	folder = filepath.Join(workspace, folder)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w",
+		"-o", folder+string(filepath.Separator), "./...")
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the functions: %w\n%s", err, output)
+	}
+	return folder, nil
+}
+
+// binary is the path of a function built for this machine.
+func binary(t testing.TB, name string) string {
+	t.Helper()
+	folder, err := host()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(folder, name)
+}

@@ -1,0 +1,338 @@
+package functions_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/uuid"
+
+	"docent/scripts/lambdarun"
+	"docent/scripts/moto"
+	"docent/shared/app"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/queue/sqs"
+	"docent/shared/table"
+	"docent/shared/table/dynamo"
+	"docent/shared/team"
+)
+
+// cloud is one installation of Docent: functions behind a gateway and behind
+// queues, on a protocol server that they reach through a tap. The protocol
+// server's transactions are not safe under concurrency, so one thing happens at
+// a time.
+type cloud struct {
+	t         *testing.T
+	tap       *tap
+	config    app.Config // past the tap
+	database  *dynamodb.Client
+	store     *dynamo.Store
+	questions *sqs.Queue
+	documents *sqs.Queue
+	env       map[string]string
+	functions map[string]*lambdarun.Function
+	gateway   *lambdarun.Gateway
+	log       *syncBuffer
+	team, key string
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func newCloud(t *testing.T) *cloud {
+	t.Helper()
+	endpoint := moto.Start(t)
+	ctx := t.Context()
+	settings := moto.Config(endpoint)
+	mark := strings.ToLower(rand.Text()[:10])
+	c := &cloud{t: t, tap: newTap(t, endpoint), database: dynamodb.NewFromConfig(settings), log: &syncBuffer{},
+		functions: map[string]*lambdarun.Function{}}
+	c.config = app.Config{Service: "docent", TablePrefix: mark + "-", Bucket: "docent-" + mark, BaseURL: "https://docent.test/v1", AWSEndpoint: endpoint,
+		LogLevel: slog.LevelWarn}
+	c.store = dynamo.New(c.database, dynamo.Options{Prefix: c.config.TablePrefix})
+	if err := c.store.CreateTables(ctx); err != nil {
+		t.Fatal(err)
+	}
+	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) { o.UsePathStyle = true })
+	if _, err := objects.CreateBucket(ctx, &awss3.CreateBucketInput{Bucket: &c.config.Bucket}); err != nil {
+		t.Fatal(err)
+	}
+	messages := awssqs.NewFromConfig(settings)
+	newQueue := func(name string) string {
+		out, err := messages.CreateQueue(ctx, &awssqs.CreateQueueInput{QueueName: aws.String(mark + "-" + name),
+			Attributes: map[string]string{"VisibilityTimeout": "600"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *out.QueueUrl
+	}
+	c.config.QuestionsQueue, c.config.DocumentsQueue = newQueue("questions"), newQueue("documents")
+	c.questions, c.documents = sqs.New(messages, c.config.QuestionsQueue), sqs.New(messages, c.config.DocumentsQueue)
+	c.env = map[string]string{
+		"DOCENT_TABLE_PREFIX": c.config.TablePrefix, "DOCENT_BUCKET": c.config.Bucket, "DOCENT_BASE_URL": c.config.BaseURL,
+		"DOCENT_QUESTIONS_QUEUE_URL": c.config.QuestionsQueue, "DOCENT_DOCUMENTS_QUEUE_URL": c.config.DocumentsQueue,
+		"DOCENT_AWS_ENDPOINT": c.tap.URL,
+	}
+	maps.Copy(c.env, credentials)
+	c.gateway = &lambdarun.Gateway{Functions: map[string]lambdarun.Invoker{}}
+	for _, name := range []string{"collections", "documents", "answers"} {
+		c.gateway.Functions[name] = c.start(name).Invoke
+	}
+	for _, name := range []string{"answering", "indexing", "sweeping"} {
+		c.start(name)
+	}
+	c.team, c.key = c.newTeam("acme")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the functions printed:\n%s", c.log)
+		}
+	})
+	return c
+}
+
+// start starts a function of its own, beside one that there is.
+func (c *cloud) start(name string) *lambdarun.Function {
+	c.t.Helper()
+	f, err := lambdarun.Start(context.Background(), binary(c.t, name), lambdarun.Options{Name: name, Env: c.env, Log: c.log})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(f.Close)
+	c.functions[name] = f
+	return f
+}
+
+func (c *cloud) newTeam(name string) (id, key string) {
+	c.t.Helper()
+	teams := &team.Service{Table: c.store, Now: time.Now, NewID: uuid.NewString}
+	made, _, err := teams.CreateTeam(c.t.Context(), name, "admin@"+name+".test")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, key, err = teams.CreateKey(c.t.Context(), made.ID, team.NewKey{Kind: team.KindTeam, Name: "team"})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return made.ID, key
+}
+
+// reply is what a client gets.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request through the gateway.
+func (c *cloud) do(method, path string, body any, header ...string) reply {
+	c.t.Helper()
+	return c.through(c.gateway, method, path, body, header...)
+}
+
+// through sends a request through a gateway; header are names and values in turn.
+func (c *cloud) through(gateway http.Handler, method, path string, body any, header ...string) reply {
+	c.t.Helper()
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	r := httptest.NewRequest(method, "/v1"+path, bytes.NewReader(text))
+	r.Header.Set("Authorization", "Bearer "+c.key)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i+1] != "" {
+			r.Header.Set(header[i], header[i+1])
+		}
+	}
+	w := httptest.NewRecorder()
+	gateway.ServeHTTP(w, r)
+	return reply{w.Code, w.Header(), w.Body.String()}
+}
+
+// want fails the test unless the reply has the status and holds the texts.
+func (c *cloud) want(r reply, status int, texts ...string) reply {
+	c.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(r.body, text) {
+			c.t.Fatalf("reply %d %s, want %q in it", r.status, r.body, text)
+		}
+	}
+	if r.status != status {
+		c.t.Fatalf("reply %d %s, want %d", r.status, r.body, status)
+	}
+	return r
+}
+
+func (c *cloud) id(r reply) string {
+	c.t.Helper()
+	var body struct{ ID string }
+	if err := json.Unmarshal([]byte(r.body), &body); err != nil || body.ID == "" {
+		c.t.Fatalf("reply %d %s has no id: %v", r.status, r.body, err)
+	}
+	return body.ID
+}
+
+func (c *cloud) newCollection(name string) string {
+	c.t.Helper()
+	return c.id(c.want(c.create(name, ""), 201))
+}
+
+// create makes a collection, once for the same repeat when that is not empty.
+func (c *cloud) create(name, repeat string) reply {
+	c.t.Helper()
+	return c.do("POST", "/collections", map[string]string{"name": name, "description": "About " + name}, "Idempotency-Key", repeat)
+}
+
+func (c *cloud) put(collection, page, text string) reply {
+	c.t.Helper()
+	return c.do("PUT", "/documents", map[string]string{"collectionId": collection, "uri": "https://wiki.test/" + page,
+		"title": page, "body": text})
+}
+
+func (c *cloud) ask(id, question string) reply {
+	c.t.Helper()
+	return c.do("PUT", "/answers/"+id, map[string]string{"question": question})
+}
+
+// deliver gives one batch of each queue to its worker and returns how many
+// messages there were and how many failed.
+func (c *cloud) deliver() (received, failed int) {
+	c.t.Helper()
+	for _, d := range []struct {
+		q     queue.Queue
+		name  string
+		limit int
+	}{{c.documents, "indexing", 10}, {c.questions, "answering", 1}} {
+		delivery, err := lambdarun.Deliver(c.t.Context(), d.q, c.functions[d.name].Invoke, d.limit)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if delivery.Err != nil && !errors.Is(delivery.Err, lambdarun.ErrExited) {
+			c.t.Fatalf("%s: %v", d.name, delivery.Err)
+		}
+		received += delivery.Received
+		failed += delivery.Failed
+	}
+	return received, failed
+}
+
+// drain delivers until nothing waits; nothing may fail.
+func (c *cloud) drain() {
+	c.t.Helper()
+	for {
+		received, failed := c.deliver()
+		if failed > 0 {
+			c.t.Fatalf("%d messages failed", failed)
+		}
+		if received == 0 {
+			return
+		}
+	}
+}
+
+// settle sweeps some minutes later and delivers, until nothing is pending.
+func (c *cloud) settle() {
+	c.t.Helper()
+	c.drain()
+	for minutes := 2; c.pending() > 0; minutes *= 2 {
+		if minutes > 32 { // less than the patience with a question
+			c.t.Fatalf("%d pieces of work stay pending", c.pending())
+		}
+		later := c.config
+		later.Now = func() time.Time { return time.Now().Add(time.Duration(minutes) * time.Minute) }
+		c.sweep(later)
+		c.drain()
+	}
+}
+
+// sweep runs the sweeper of config in this process.
+func (c *cloud) sweep(config app.Config) {
+	c.t.Helper()
+	sweep, err := app.Sweeping(c.t.Context(), config)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := sweep(c.t.Context()); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// pending counts the pieces of work that are not done.
+func (c *cloud) pending() (n int) {
+	c.t.Helper()
+	for _, kind := range []pending.Kind{pending.AnswerQuestion, pending.IndexDocument} {
+		for shard := range 8 {
+			q := table.Query{Table: kind.Table(), Partition: "pending/" + string(rune('0'+shard))}
+			for _, err := range table.All(c.t.Context(), c.store, q) {
+				if err != nil {
+					c.t.Fatal(err)
+				}
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// items reads all stored items of a table, past the storage model.
+func (c *cloud) items(name string) (texts []string) {
+	c.t.Helper()
+	pages := dynamodb.NewScanPaginator(c.database, &dynamodb.ScanInput{TableName: aws.String(c.config.TablePrefix + name)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(c.t.Context())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			text, err := json.Marshal(item)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			texts = append(texts, string(text))
+		}
+	}
+	return texts
+}
+
+// answer asks a new question and returns its answer, worked out.
+func (c *cloud) answer(question string) reply {
+	c.t.Helper()
+	id := uuid.NewString()
+	c.want(c.ask(id, question), 204)
+	c.drain()
+	return c.want(c.do("GET", "/answers/"+id, nil), 200, `"state":"complete"`)
+}

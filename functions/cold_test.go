@@ -1,0 +1,106 @@
+package functions_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"docent/scripts/lambdarun"
+)
+
+// Ceilings of a function. A bigger binary takes longer to start, and memory is
+// what an idle environment holds.
+const (
+	maxBinary = 13 << 20 // bytes, as deployed: arm64
+	maxMemory = 40 << 20 // bytes, at the first poll
+)
+
+// TestDeployedBinariesAreSmall builds as make build does.
+func TestDeployedBinariesAreSmall(t *testing.T) {
+	t.Parallel()
+	folder, err := build("deployed", "GOOS=linux", "GOARCH=arm64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		info, err := os.Stat(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-12s %5.2f MiB", name, float64(info.Size())/(1<<20))
+		if info.Size() > maxBinary {
+			t.Errorf("%s has %d bytes, at most %d are allowed", name, info.Size(), maxBinary)
+		}
+	}
+}
+
+// somewhere is a configuration that reaches nothing; nothing is asked before the
+// first event.
+var somewhere = map[string]string{
+	"DOCENT_TABLE_PREFIX": "none-", "DOCENT_BUCKET": "none", "DOCENT_BASE_URL": "https://docent.test/v1",
+	"DOCENT_QUESTIONS_QUEUE_URL": "https://sqs.test/questions", "DOCENT_DOCUMENTS_QUEUE_URL": "https://sqs.test/documents",
+	"DOCENT_AWS_ENDPOINT": "http://127.0.0.1:1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+}
+
+func TestStartedFunctionsHoldLittleMemory(t *testing.T) {
+	t.Parallel()
+	all, err := names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := lambdarun.Start(context.Background(), binary(t, name), lambdarun.Options{Name: name, Env: somewhere})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(f.Close)
+			if memory := f.PeakMemory(); memory > maxMemory {
+				t.Errorf("%d bytes, at most %d are allowed", memory, maxMemory)
+			} else if memory == 0 {
+				t.Skip("this system does not tell")
+			}
+		})
+	}
+}
+
+// BenchmarkColdStart measures from the start of a process to its first poll. The
+// ceiling, 15 ms on a full core, is for the reader: time is not tested.
+func BenchmarkColdStart(b *testing.B) {
+	all, err := names()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range all {
+		b.Run(name, func(b *testing.B) {
+			program := binary(b, name)
+			var starts []time.Duration
+			var memory int64
+			for b.Loop() {
+				f, err := lambdarun.Start(context.Background(), program, lambdarun.Options{Name: name, Env: somewhere})
+				if err != nil {
+					b.Fatal(err)
+				}
+				starts = append(starts, f.Starts()...)
+				memory = max(memory, f.PeakMemory())
+				f.Close()
+			}
+			slices.Sort(starts)
+			at := func(part float64) float64 {
+				return float64(starts[int(part*float64(len(starts)-1))].Microseconds()) / 1000
+			}
+			b.ReportMetric(0, "ns/op") // the loop also ends the process
+			b.ReportMetric(at(0.5), "ms-p50")
+			b.ReportMetric(at(0.9), "ms-p90")
+			b.ReportMetric(float64(memory)/(1<<20), "MiB")
+		})
+	}
+}

@@ -1,0 +1,23 @@
+// Command collections is the Lambda function behind /v1/collections.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"docent/shared/app"
+	"docent/shared/lambdahttp"
+)
+
+func main() {
+	config, err := app.ConfigFromEnv(os.Getenv)
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler, err := app.HTTP(context.Background(), config, "collections")
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambdahttp.Start(handler)
+}

@@ -1,0 +1,25 @@
+// Command indexing is the Lambda function that makes documents findable and cleans up
+// after deleted ones.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"docent/shared/app"
+)
+
+func main() {
+	config, err := app.ConfigFromEnv(os.Getenv)
+	if err != nil {
+		log.Fatal(err)
+	}
+	work, err := app.Indexing(context.Background(), config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(work)
+}

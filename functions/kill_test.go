@@ -1,0 +1,210 @@
+package functions_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"docent/shared/table"
+)
+
+// attempt is one act of a client or a queue, tried on things of its own.
+type attempt struct {
+	c          *cloud
+	collection string
+	page       string // name of a document
+	document   string // its id, when it was prepared
+	question   string // id
+	repeat     string // Idempotency-Key
+}
+
+// act is something that a function does in several steps.
+type act struct {
+	name, function string
+	prepare        func(a *attempt)
+	do             func(a *attempt) reply // of a worker: status 0
+	ok             int                    // status of do
+	gone           bool                   // a repeat may also find nothing any more: 404
+	check          func(a *attempt)       // once all is settled
+}
+
+const howTo = "How do I roll back a deployment?"
+
+func prepareDocument(a *attempt) {
+	a.document = a.c.id(a.c.want(a.c.put(a.collection, a.page, rollback), 200))
+	a.c.drain()
+}
+
+func (a *attempt) work() reply {
+	a.c.deliver()
+	return reply{}
+}
+
+func (a *attempt) isFound(found bool) {
+	a.c.t.Helper()
+	uri := "https://wiki.test/" + a.page + `"`
+	if r := a.c.answer(howTo); strings.Contains(r.body, uri) != found {
+		a.c.t.Errorf("found is not %t: %s", found, r.body)
+	}
+}
+
+func (a *attempt) isGone() {
+	a.c.t.Helper()
+	a.c.want(a.c.do("GET", "/documents/"+a.document, nil), 404)
+	a.isFound(false)
+	for _, item := range a.c.items(table.Documents) {
+		if strings.Contains(item, a.document) {
+			a.c.t.Errorf("left behind: %.300s", item)
+		}
+	}
+}
+
+var acts = []act{
+	{name: "create a collection", function: "collections", ok: 201,
+		do: func(a *attempt) reply { return a.c.create(a.page, a.repeat) },
+		check: func(a *attempt) {
+			if n := strings.Count(a.c.want(a.c.do("GET", "/collections", nil), 200).body, `"`+a.page+`"`); n != 1 {
+				a.c.t.Errorf("%d collections of one name", n)
+			}
+		}},
+	{name: "put a document", function: "documents", ok: 200,
+		do: func(a *attempt) reply { return a.c.put(a.collection, a.page, rollback) },
+		check: func(a *attempt) {
+			r := a.c.want(a.c.do("GET", "/documents?collectionId="+a.collection, nil), 200)
+			if n := strings.Count(r.body, `"id"`); n != 1 {
+				a.c.t.Errorf("listed %d times: %s", n, r.body)
+			}
+			a.isFound(true)
+		}},
+	{name: "put a long document", function: "documents", ok: 200,
+		do: func(a *attempt) reply {
+			return a.c.put(a.collection, a.page, rollback+strings.Repeat("More words.\n\n", 400))
+		},
+		check: func(a *attempt) { a.isFound(true) }},
+	{name: "replace a document", function: "documents", ok: 200, prepare: prepareDocument,
+		do: func(a *attempt) reply { return a.c.put(a.collection, a.page, lunch) },
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", "/documents/"+a.document, nil), 200, "soup", `"state":"indexed"`)
+			if r := a.c.answer(howTo); strings.Contains(r.body, "deployctl") {
+				a.c.t.Errorf("the old version is quoted: %s", r.body)
+			}
+		}},
+	{name: "delete a document", function: "documents", ok: 204, prepare: prepareDocument,
+		do:    func(a *attempt) reply { return a.c.do("DELETE", "/documents/"+a.document, nil) },
+		check: func(a *attempt) { a.isGone() }},
+	{name: "delete a collection", function: "collections", ok: 204, prepare: prepareDocument,
+		do:    func(a *attempt) reply { return a.c.do("DELETE", "/collections/"+a.collection, nil) },
+		check: func(a *attempt) { a.isGone(); a.collection = "" }},
+	{name: "ask", function: "answers", ok: 204, prepare: prepareDocument,
+		do: func(a *attempt) reply { return a.c.ask(a.question, howTo) },
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", "/answers/"+a.question, nil), 200, `"state":"complete"`, "deployctl undo")
+		}},
+	{name: "delete an answer", function: "answers", ok: 204, gone: true,
+		prepare: func(a *attempt) { a.c.want(a.c.ask(a.question, "Where is marker "+a.question+"?"), 204); a.c.drain() },
+		do:      func(a *attempt) reply { return a.c.do("DELETE", "/answers/"+a.question, nil) },
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", "/answers/"+a.question, nil), 404)
+			for _, item := range a.c.items(table.Answers) {
+				if strings.Contains(item, "marker "+a.question) {
+					a.c.t.Errorf("left behind: %.300s", item)
+				}
+			}
+		}},
+	{name: "index a document", function: "indexing",
+		prepare: func(a *attempt) { a.document = a.c.id(a.c.want(a.c.put(a.collection, a.page, rollback), 200)) },
+		do:      (*attempt).work,
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", "/documents/"+a.document, nil), 200, `"state":"indexed"`)
+			a.isFound(true)
+		}},
+	{name: "clean up after a document", function: "indexing",
+		prepare: func(a *attempt) {
+			prepareDocument(a)
+			a.c.want(a.c.do("DELETE", "/documents/"+a.document, nil), 204)
+		},
+		do: (*attempt).work, check: func(a *attempt) { a.isGone() }},
+	{name: "clean up after a collection", function: "indexing",
+		prepare: func(a *attempt) {
+			prepareDocument(a)
+			a.c.want(a.c.do("DELETE", "/collections/"+a.collection, nil), 204)
+		},
+		do: (*attempt).work, check: func(a *attempt) { a.isGone(); a.collection = "" }},
+	{name: "answer", function: "answering",
+		prepare: func(a *attempt) { prepareDocument(a); a.c.want(a.c.ask(a.question, howTo), 204) },
+		do:      (*attempt).work,
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", "/answers/"+a.question, nil), 200, `"state":"complete"`, "deployctl undo")
+		}},
+}
+
+// TestKilledInTheMiddleOfEachStep kills a function when a request of it to
+// storage or queue goes out, and when it has been done but not answered, for
+// each request of each act. The client or the queue tries again, the sweeper
+// sweeps, and then it must be as if nothing had happened.
+func TestKilledInTheMiddleOfEachStep(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	killed := 0
+	for i, act := range acts {
+		steps := 0
+		for n, whole := 1, false; !whole; n++ {
+			for _, after := range []bool{false, true} {
+				whole = !c.killAt(act, fmt.Sprintf("a%d-%d-%t", i, n, after), n, after)
+				if t.Failed() {
+					t.Fatalf("%s: killed at request %d, done: %t", act.name, n, after)
+				}
+				if !whole {
+					killed++
+					steps = n
+				}
+			}
+		}
+		if steps == 0 {
+			t.Errorf("%s: no request was seen", act.name)
+		}
+		t.Logf("%s: killed at each of %d requests, before and after", act.name, steps)
+	}
+	t.Logf("%d kills", killed)
+}
+
+// killAt tells whether the function was killed; it was not when its act needs
+// fewer requests.
+func (c *cloud) killAt(act act, name string, n int, after bool) (killed bool) {
+	c.t.Helper()
+	a := &attempt{c: c, page: name, question: uuid.NewString(), repeat: uuid.NewString()}
+	a.collection = c.newCollection("c-" + name)
+	if act.prepare != nil {
+		act.prepare(a)
+	}
+	c.functions[act.function].Kill() // so that it begins without anything in memory
+	c.tap.arm(n, after, c.functions[act.function].Kill)
+	first := act.do(a)
+	count, killed := c.tap.disarm()
+	switch {
+	case !killed:
+		c.want(first, act.ok)
+	case act.ok != 0:
+		if first.status != 503 && first.status != act.ok { // it had answered when a request beside was cut
+			c.t.Errorf("a killed function gave %d %s", first.status, first.body)
+		}
+		if again := act.do(a); !act.gone || again.status != 404 {
+			c.want(again, act.ok)
+		}
+	}
+	if count < n == killed {
+		c.t.Errorf("%d requests, killed at %d: %t", count, n, killed)
+	}
+	c.settle()
+	act.check(a)
+	if a.collection != "" {
+		c.want(c.do("DELETE", "/collections/"+a.collection, nil), 204)
+	}
+	if act.name == "create a collection" {
+		c.want(c.do("DELETE", "/collections/"+c.id(c.create(a.page, a.repeat)), nil), 204)
+	}
+	c.settle()
+	return killed
+}

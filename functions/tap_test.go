@@ -1,0 +1,87 @@
+package functions_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// tap stands between the functions and the server of AWS's protocols. It counts
+// requests and can cut the line at one of them.
+type tap struct {
+	URL string
+
+	mu    sync.Mutex
+	count int
+	at    int    // the request to cut at; 0: none
+	after bool   // cut once the server has done it, and not before
+	cut   func() // is called when it is cut
+	dead  bool   // cut: nothing passes until rearmed
+}
+
+func newTap(t *testing.T, endpoint string) *tap {
+	t.Helper()
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &tap{}
+	forward := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host // it is signed
+		},
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // clients that are killed
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cutNow, cutLater, cut := p.next()
+		if cutNow {
+			cut()
+			panic(http.ErrAbortHandler)
+		}
+		if cutLater {
+			forward.ServeHTTP(httptest.NewRecorder(), r)
+			cut()
+			panic(http.ErrAbortHandler)
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	p.URL = server.URL
+	return p
+}
+
+// next counts a request and tells whether the line is cut before or after it.
+func (p *tap) next() (now, later bool, cut func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count++
+	switch {
+	case p.dead:
+		return true, false, func() {}
+	case p.at != 0 && p.count == p.at:
+		p.dead = true
+		return !p.after, p.after, p.cut
+	}
+	return false, false, nil
+}
+
+// arm counts from 0 and cuts at the n-th request, for 0 at none.
+func (p *tap) arm(n int, after bool, cut func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count, p.at, p.after, p.cut, p.dead = 0, n, after, cut, false
+}
+
+// disarm tells how many requests there were since arm, and whether the line was cut.
+func (p *tap) disarm() (count int, wasCut bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	count, wasCut = p.count, p.dead
+	p.count, p.at, p.dead = 0, 0, false
+	return count, wasCut
+}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"docent/shared/blob/s3"
+	"docent/shared/queue/sqs"
+	"docent/shared/table/dynamo"
+)
+
+// Bounds of a call to AWS. All of them lie well within an invocation; what is
+// left of that bounds the attempts together, as no attempt begins after it.
+const (
+	attempts       = 4
+	longestBackoff = time.Second
+	dialTimeout    = time.Second
+	tlsTimeout     = 2 * time.Second
+	answerTimeout  = 5 * time.Second  // from the request to the first byte of the answer
+	keepIdle       = 40 * time.Second // below what AWS keeps idle connections for
+	idlePerHost    = 64               // a function asks one store many things at once
+)
+
+// openAWS makes the clients of a function, which live as long as its process.
+// It asks AWS nothing.
+func openAWS(ctx context.Context, c Config) (engines, error) {
+	settings, err := config.LoadDefaultConfig(ctx,
+		config.WithEC2IMDSClientEnableState(imds.ClientDisabled), // a function's credentials are in its environment
+		config.WithHTTPClient(awshttp.NewBuildableClient().
+			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
+			WithTransportOptions(func(t *http.Transport) {
+				t.MaxIdleConns, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 2*idlePerHost, idlePerHost, keepIdle
+				t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = tlsTimeout, answerTimeout
+			})),
+		config.WithRetryer(func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxAttempts, o.MaxBackoff = attempts, longestBackoff
+			})
+		}))
+	if err != nil {
+		return engines{}, fmt.Errorf("read the AWS settings: %w", err)
+	}
+	if c.AWSEndpoint != "" {
+		settings.BaseEndpoint = &c.AWSEndpoint
+	}
+	messages := awssqs.NewFromConfig(settings)
+	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) {
+		o.UsePathStyle = c.AWSEndpoint != ""               // stand-ins have no host name a bucket
+		o.DisableLogOutputChecksumValidationSkipped = true // parts of objects never have one
+	})
+	return engines{
+		table:     dynamo.New(dynamodb.NewFromConfig(settings), dynamo.Options{Names: c.Tables, Prefix: c.TablePrefix, Now: c.Now}),
+		blobs:     s3.New(objects, c.Bucket, c.BlobPrefix),
+		questions: sqs.New(messages, c.QuestionsQueue),
+		documents: sqs.New(messages, c.DocumentsQueue),
+	}, nil
+}

@@ -49,7 +49,6 @@ func TestADeletedCollectionLeavesNothing(t *testing.T) {
 					t.Errorf("what stays: %+v", d)
 				}
 			}
-			a.sweepUp()
 			items := a.stored()
 			if left := holding(items, append(gone, wiki, "Zwetschge and of")...); len(left) > 0 {
 				t.Errorf("stored items are left:\n%s", strings.Join(left, "\n"))
@@ -79,13 +78,6 @@ func (a *api) absent(key, collection string, documents []string) {
 	}
 	a.do(call{"PUT", "/documents", key, map[string]string{"collectionId": collection, "title": "t", "body": "b", "uri": "https://x.test/late"}, nil}).
 		wantCode(a.t, 404, "not-found")
-}
-
-// sweepUp gives what is sent again its time, and does it.
-func (a *api) sweepUp() {
-	a.t.Helper()
-	a.clock.Advance(time.Hour)
-	a.drain()
 }
 
 // TestAURIWhoseCollectionWasDeletedIsNewAgain, before and after the clean-up.

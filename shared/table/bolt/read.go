@@ -230,20 +230,19 @@ func (r *rows) first() (key, data []byte) {
 		}
 		return r.within(key, data)
 	}
-	if r.high == nil {
-		key, data = r.cursor.Seek(successor(r.prefix))
-	} else {
-		key, data = r.cursor.Seek(r.high)
-		if bytes.Equal(key, r.high) && r.skip == nil {
-			return r.within(key, data)
-		}
+	above := r.high
+	if above == nil {
+		above = successor(r.prefix)
 	}
-	if key == nil {
-		key, data = r.cursor.Last()
+	key, data = r.cursor.Seek(above)
+	switch {
+	case key == nil:
+		return r.within(r.cursor.Last())
+	case r.high != nil && r.skip == nil && bytes.Equal(key, r.high):
 		return r.within(key, data)
+	default:
+		return r.within(r.cursor.Prev())
 	}
-	key, data = r.cursor.Prev()
-	return r.within(key, data)
 }
 
 func (r *rows) next() (key, data []byte) {

@@ -53,7 +53,8 @@ func (a *attempts) again(ctx context.Context, err error) error {
 	if f == final || (f == lost && a.once) {
 		return explain(err)
 	}
-	d := rand.N(min(firstWait<<min(a.count, 10), longWait)) + time.Millisecond
+	bound := min(firstWait<<min(a.count, 10), longWait)
+	d := rand.N(bound) + time.Millisecond //nolint:gosec // it spreads callers out, it guards nothing
 	a.count++
 	a.waited += d
 	if a.waited <= a.store.retryFor {

@@ -62,7 +62,7 @@ func TestPatienceEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		ops     []table.Op
 		failure answer
-		want    error // nil: none of the two
+		want    error // or none of the two
 	}{
 		"put throttled":           {onePut, throttle, table.ErrThrottled},
 		"put in conflict":         {onePut, conflict, table.ErrConflict},
@@ -80,7 +80,7 @@ func TestPatienceEnds(t *testing.T) {
 				t.Fatal("no error")
 			}
 			for _, kind := range []error{table.ErrThrottled, table.ErrConflict} {
-				if errors.Is(err, kind) != (test.want == kind) {
+				if errors.Is(err, kind) != errors.Is(test.want, kind) {
 					t.Errorf("error %v, want %v", err, test.want)
 				}
 			}

@@ -20,8 +20,8 @@ import (
 
 var _ table.Store = (*Store)(nil)
 
-// ErrNoTable: the table is not in this account, region or endpoint. It is an
-// ErrInvalid too.
+// ErrNoTable says that the table is not in this account, region or endpoint. It
+// is an ErrInvalid too.
 var ErrNoTable = fmt.Errorf("%w: the table does not exist in DynamoDB", table.ErrInvalid)
 
 // defaultRetryFor is long enough for fifty callers to change one item after

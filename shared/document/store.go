@@ -163,7 +163,8 @@ func listDeletes(teamID string, e Entry) []table.Op {
 func chunkItem(teamID, id string, version int64, n int, body string, c search.Chunk) (table.Item, error) {
 	passages := make([]search.Passage, len(c.Passages))
 	for i, p := range c.Passages {
-		passages[i] = search.Passage{Start: p.Start - c.Start, End: p.End - c.Start, Heading: p.Heading}
+		p.Start, p.End = p.Start-c.Start, p.End-c.Start
+		passages[i] = p
 	}
 	encoded, err := json.Marshal(passages)
 	if err != nil {

@@ -11,15 +11,15 @@ type blockKind int
 const (
 	paragraphKind blockKind = iota
 	listKind                // with its lead-in line
-	tableKind
-	codeKind // with the line before it
+	tableKind               // with its lead-in line
+	codeKind                // with the line before it
 )
 
 // block is a piece of a passage that is quoted whole. Its text is safe Markdown
 // apart from code lines, which go out between fences.
 type block struct {
 	kind  blockKind
-	lead  string   // of a list or code: the line before it
+	lead  string   // of a list, table or code: the line before it
 	units []string // sentences are cut later; items, rows (the head's two first), code lines
 	text  string   // of a paragraph
 	info  string   // of code: its language
@@ -53,22 +53,38 @@ func blocks(passage string) []block {
 			b, n = indented(lines[i:])
 		case i+1 < len(lines) && isTable(line, lines[i+1]):
 			b, n = tableBlock(lines[i:])
+		case isRow(line):
+			b, n = rowsBlock(lines[i:])
 		case itemMark.MatchString(line):
 			b, n = listBlock(lines[i:])
 		default:
 			b, n = paragraphBlock(lines[i:])
 		}
 		i += n
-		// A list or code takes the last paragraph's last line with it when no heading is between.
-		if (b.kind == listKind || b.kind == codeKind) && len(out) > 0 && out[len(out)-1].kind == paragraphKind && adjacent(lines[:i-n]) {
-			b.lead = lastLine(out[len(out)-1].text)
+		if b.empty() {
+			continue
 		}
-		if !b.empty() {
-			out = append(out, b)
+		// A list or code takes the last paragraph's last line with it when no heading is
+		// between, a table only one that says so.
+		if len(out) > 0 && b.kind != paragraphKind && out[len(out)-1].kind == paragraphKind && adjacent(lines[:i-n]) {
+			if line := lastLine(out[len(out)-1].text); b.kind != tableKind || leadsIn(line) {
+				b.lead = line
+			}
 		}
+		out = append(out, b)
 	}
 	return out
 }
+
+// leadsIn tells whether text only announces what follows it.
+func leadsIn(text string) bool {
+	text = strings.TrimRight(text, " *_")
+	return (strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")) && len(sentences(text)) == 1
+}
+
+// isLead tells whether b is a paragraph that only announces what follows it, which
+// is no answer by itself.
+func (b block) isLead() bool { return b.kind == paragraphKind && leadsIn(b.text) }
 
 // adjacent tells whether the last line that is not blank is text.
 func adjacent(lines []string) bool {
@@ -190,6 +206,35 @@ func tableBlock(lines []string) (block, int) {
 		b.units = append(b.units, safeRow(line))
 	}
 	return b, n
+}
+
+// isRow tells whether line is a table's row between pipes.
+func isRow(line string) bool {
+	line = strings.TrimSpace(line)
+	return len(line) > 2 && line[0] == '|' && line[len(line)-1] == '|'
+}
+
+// rowsBlock reads rows whose head is not known, and gives them an empty one, as
+// rows without a head would show as text.
+func rowsBlock(lines []string) (block, int) {
+	b := block{kind: tableKind}
+	n := 0
+	for ; n < len(lines); n++ {
+		line := strings.TrimSpace(quoteMarks.ReplaceAllString(lines[n], ""))
+		if !isRow(line) {
+			break
+		}
+		if tableRule.MatchString(line) {
+			continue
+		}
+		row := safeRow(line)
+		if b.units == nil {
+			cells := max(strings.Count(row, "|")-strings.Count(row, `\|`)-1, 1)
+			b.units = append(b.units, "|"+strings.Repeat("  |", cells), "|"+strings.Repeat("--|", cells))
+		}
+		b.units = append(b.units, row)
+	}
+	return b, max(n, 1)
 }
 
 // listBlock reads a list: items with what is indented under them, up to a blank

@@ -83,7 +83,7 @@ func QuoteAll(body, question string) []string {
 	var out []string
 	for _, c := range Cut(body) {
 		for _, q := range c.Passages {
-			for _, b := range blocks(body[q.Start:q.End]) {
+			for _, b := range (Hit{Passage: body[q.Start:q.End], opening: q.Opening}).blocks() {
 				out = append(out, quoted(b.markdown(r, cueOf(question))))
 			}
 		}
@@ -197,3 +197,6 @@ func Ranker(data []byte) (func(question string) error, error) {
 		return err
 	}, nil
 }
+
+// LinkTarget is uri as the target of a link.
+func LinkTarget(uri string) string { return linkTarget(uri) }

@@ -61,7 +61,8 @@ func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[sea
 		t := search.Text{Document: d.ID, Version: d.Version, Source: d.Source, Title: d.Title,
 			URI: "https://docs.example/" + d.Title, Body: d.Body[c.Start:c.End]}
 		for _, p := range c.Passages {
-			t.Passages = append(t.Passages, search.Passage{Start: p.Start - c.Start, End: p.End - c.Start, Heading: p.Heading})
+			p.Start, p.End = p.Start-c.Start, p.End-c.Start
+			t.Passages = append(t.Passages, p)
 		}
 		texts[ref] = t
 	}

@@ -9,14 +9,18 @@ import (
 // InlineBytes is how long a body may be to lie in its document's record.
 const InlineBytes = 3 << 10
 
+// headingArrow stands between the headings of a path.
+const headingArrow = " > "
+
 // How passages and chunks are cut.
 const (
 	softWords    = 200     // from here on a blank line ends a passage
 	hardWords    = 300     // here it ends anyway
 	chunkBytes   = 7 << 9  // 3.5 KB: text of a passage or chunk at most
-	chunkHeads   = 4 << 10 // heading paths of a chunk, with headCost each, at most
+	chunkHeads   = 4 << 10 // headings and openings of a chunk, with headCost each, at most
 	headCost     = 16      // what a passage's offsets take beside its heading path
 	headingBytes = 120     // one heading in a path at most
+	openingBytes = 512     // of Passage.Opening at most
 )
 
 // Passage is a byte range of a body, with the headings that it stands under:
@@ -25,6 +29,10 @@ const (
 type Passage struct {
 	Start, End int
 	Heading    string
+	// Opening is what a reader needs before a passage that begins within a block: the
+	// line that opened the code fence, or the two lines of the table's head. At most
+	// 512 bytes; "" when the passage begins a block, or a longer head.
+	Opening string `json:",omitempty"`
 }
 
 // Chunk is a run of whole passages: what is stored as one item of a longer body.
@@ -65,6 +73,10 @@ type cutter struct {
 	blank    bool // the line before was blank
 	content  bool // something other than headings and blank lines
 	fence    string
+	opening  string // of the passage under construction
+
+	lineStart      int
+	opened, within opened // what is open before and after the current line
 }
 
 func (c *cutter) line() {
@@ -74,6 +86,8 @@ func (c *cutter) line() {
 	}
 	line := c.body[c.pos:end]
 	wasBlank := c.blank
+	c.opened, c.lineStart = c.within, c.pos
+	c.within = c.opened.after(line)
 	c.blank = strings.TrimSpace(line) == ""
 	if c.blank {
 		c.take(end)
@@ -153,8 +167,9 @@ func (c *cutter) cutAt(i int) {
 
 // flush ends the passage at i.
 func (c *cutter) flush(i int) {
-	c.passages = append(c.passages, Passage{Start: c.start, End: i, Heading: c.heading()})
+	c.passages = append(c.passages, Passage{Start: c.start, End: i, Heading: c.heading(), Opening: c.opening})
 	c.start, c.words, c.lineEnd, c.content = i, 0, 0, false
+	c.opening = c.opened.at(i > c.lineStart)
 }
 
 func (c *cutter) heading() string {
@@ -164,7 +179,7 @@ func (c *cutter) heading() string {
 			parts = append(parts, h)
 		}
 	}
-	return strings.Join(parts, " > ")
+	return strings.Join(parts, headingArrow)
 }
 
 // chunks groups passages, which cover size bytes.
@@ -175,7 +190,7 @@ func chunks(passages []Passage, size int) []Chunk {
 	var out []Chunk
 	first, heads := 0, 0
 	for i, p := range passages {
-		cost := len(p.Heading) + headCost
+		cost := len(p.Heading) + len(p.Opening) + headCost
 		if i > first && (p.End-passages[first].Start > chunkBytes || heads+cost > chunkHeads) {
 			out = append(out, chunkOf(passages[first:i]))
 			first, heads = i, 0

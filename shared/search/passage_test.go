@@ -60,6 +60,31 @@ func TestCutAtHeadingsAndBlankLines(t *testing.T) {
 	}
 }
 
+func TestPassagesThatBeginWithinABlock(t *testing.T) {
+	t.Parallel()
+	lines := func(line string, n int) string { return strings.Repeat(line+"\n", n) }
+	row := "| five | words |"
+	cases := []struct{ name, body, want string }{
+		{"code", "```sh\n" + lines("three short words", 120), "```sh"},
+		{"code behind a long line", "```" + strings.Repeat("x", 600) + "\n" + lines("three short words", 120), "```"},
+		{"code that was closed", "```\nx\n```\n" + lines("three short words", 120), ""},
+		{"a table", "|a|b|\n|-|-|\n" + lines(row, 80), "|a|b|\n|-|-|"},
+		{"a table that ended", "|a|b|\n|-|-|\n" + row + "\n\n" + lines("three short words", 120), ""},
+		{"rows without a head", lines(row, 80), ""},
+		{"a head that is too long", "|a|" + strings.Repeat("b", 600) + "|\n|-|-|\n" + lines(row, 80), ""},
+		{"text", lines("three short words", 120), ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			all := search.Cut(c.body)[0].Passages
+			if len(all) < 2 || all[0].Opening != "" || all[1].Opening != c.want {
+				t.Errorf("passages %+v", all)
+			}
+		})
+	}
+}
+
 func TestCutInsideLongWords(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("é", 10_000)
@@ -111,7 +136,10 @@ func checkCut(t fataler, body string) {
 			if len(p.Heading) > 612 || utf8.ValidString(body) && !utf8.ValidString(p.Heading) {
 				t.Fatalf("heading of %d bytes: %q", len(p.Heading), p.Heading)
 			}
-			heads += len(p.Heading) + 16
+			if len(p.Opening) > 512 || strings.Count(p.Opening, "\n") > 1 || p.Opening != "" && p.Start == 0 {
+				t.Fatalf("opening %q at %d", p.Opening, p.Start)
+			}
+			heads += len(p.Heading) + len(p.Opening) + 16
 			at = p.End
 		}
 		if c.End != at || len(body) > search.InlineBytes && heads > 4<<10 {

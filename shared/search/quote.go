@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -77,28 +80,53 @@ func (h Hit) name() string {
 	return cmp.Or(escapeText(h.Title), escapeText(h.URI), "Untitled document")
 }
 
+// nameAndHeading is the name and the heading path, without a first heading that
+// repeats the title.
 func (h Hit) nameAndHeading() string {
-	if heading := escapeText(h.Heading); heading != "" {
+	heading := h.Heading
+	if first, rest, _ := strings.Cut(heading, headingArrow); strings.EqualFold(first, plainHeading(h.Title)) {
+		heading = rest
+	}
+	if heading = escapeText(heading); heading != "" {
 		return h.name() + ": " + heading
 	}
 	return h.name()
 }
 
 // linkTarget is uri as the target of a Markdown link, "" unless it is http or https.
+// Only what would end or change a target is escaped, so that addresses stay readable.
 func linkTarget(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""
 	}
 	var b strings.Builder
-	for i := range len(uri) {
-		if c := uri[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("()<>[]\\\"'`*_|", c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
+	for i := 0; i < len(uri); {
+		r, size := utf8.DecodeRuneInString(uri[i:])
+		switch {
+		case r == utf8.RuneError && size == 1, unicode.IsSpace(r), unicode.In(r, unicode.C), strings.ContainsRune("()<>\\\"`", r):
+			for j := range size {
+				fmt.Fprintf(&b, "%%%02X", uri[i+j])
+			}
+		case entity.MatchString(uri[i:]):
+			b.WriteString("&amp;")
+		default:
+			b.WriteString(uri[i : i+size])
 		}
+		i += size
 	}
 	return b.String()
+}
+
+// entity is what Markdown would take for one character.
+var entity = regexp.MustCompile(`^&#?[0-9A-Za-z]{1,40};`)
+
+// blocks are the blocks of the passage, with what opened the first one before it.
+func (h Hit) blocks() []block {
+	if h.opening == "" {
+		return blocks(h.Passage)
+	}
+	return blocks(h.opening + "\n" + h.Passage)
 }
 
 // quote is one block to be quoted.
@@ -115,13 +143,16 @@ func choose(question string, r Result, passages, pieces int) []quote {
 	asked := cueOf(question)
 	var all []weighedBlock
 	for _, hit := range best {
-		found := blocks(hit.Passage)
+		found := hit.blocks()
 		for i, b := range found {
 			all = append(all, weighedBlock{hit: hit, block: b, first: i == 0, last: i == len(found)-1})
 		}
 	}
 	weigh(all, asked, best[0].Normalised)
 	slices.SortStableFunc(all, func(a, b weighedBlock) int { return cmp.Compare(b.score, a.score) })
+	if answers := slices.DeleteFunc(slices.Clone(all), func(b weighedBlock) bool { return b.block.isLead() }); len(answers) > 0 {
+		all = answers
+	}
 	var quotes []quote
 	taken := map[uuid.UUID]bool{}
 	for _, b := range all {

@@ -25,6 +25,7 @@ type Hit struct {
 	Score      float64 // what orders hits of one profile
 	Normalised float64 // Score by the highest that the question could reach; may pass 1 by a little
 
+	opening string // Passage.Opening
 	ranking *ranking
 }
 

@@ -27,7 +27,7 @@ func (b block) markdown(r *ranking, asked *cue) string {
 	case tableKind:
 		lines := append([]string{}, pieces[:head]...)
 		lines = append(lines, pieces[from:to]...)
-		return strings.Join(lines, "\n") + cutMark("\n\n", to < len(pieces) || from > head)
+		return lead(b.lead) + strings.Join(lines, "\n") + cutMark("\n\n", to < len(pieces) || from > head)
 	case codeKind:
 		return lead(b.lead) + fence(b.info, pieces[from:to], from > 0, to < len(pieces))
 	case listKind:

@@ -1,0 +1,41 @@
+package search
+
+import "strings"
+
+// opened is the block of a body that goes on at the end of a line: a code fence
+// or a table.
+type opened struct {
+	fence string // its marks, "" for none
+	line  string // the line before, outside fences
+	text  string // what opened it: the fence's line or the table's head
+}
+
+// after is what is open after line, given what is open before it.
+func (o opened) after(line string) opened {
+	text := strings.TrimRight(line, "\r\n")
+	fence := fenceAfter(o.fence, line)
+	switch {
+	case fence != "" && fence == o.fence:
+		return o
+	case fence != "":
+		return opened{fence: fence, text: strings.TrimLeft(text, " ")}
+	case o.fence != "" || !strings.Contains(text, "|"):
+		return opened{line: text}
+	case o.text != "":
+		return opened{line: text, text: o.text}
+	case isTable(o.line, text):
+		return opened{line: text, text: o.line + "\n" + text}
+	}
+	return opened{line: text}
+}
+
+// at is the opening of a passage that begins here, or within the next line.
+func (o opened) at(inLine bool) string {
+	switch {
+	case len(o.text) > openingBytes && o.fence != "":
+		return o.fence
+	case len(o.text) > openingBytes || inLine && o.fence == "":
+		return ""
+	}
+	return o.text
+}

@@ -80,7 +80,10 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 	}
 	in.dates(&entry)
 	if old.exists && (old.same(entry, in.Body) || old.newer(entry)) {
-		return old.version, nil
+		if failed, err := s.failed(ctx, teamID, old.record); err != nil || !failed {
+			return old.version, err
+		}
+		entry = old.Entry // put again, only to be indexed again
 	}
 	chunks := search.Cut(in.Body)
 	next := newRecord(entry, nextVersion(now, s.Random(), old.version), in.Body, chunks)
@@ -128,6 +131,18 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 		s.Warn(work, err)
 	}
 	return next.version, nil
+}
+
+// failed tells whether indexing of r was given up.
+func (s *Service) failed(ctx context.Context, teamID string, r record) (bool, error) {
+	item, err := s.Table.Get(ctx, failureKey(teamID, r.ID))
+	if errors.Is(err, table.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read document: %w", err)
+	}
+	return item.Version == r.version, nil
 }
 
 // staleLists are the entries of before that the entries of after do not replace.

@@ -141,12 +141,16 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 	if work.Kind != pending.IndexDocument {
 		return nil
 	}
-	id := work.ID
-	err := w.Table.Write(ctx, work.Kept(), table.Put{Item: table.Item{Key: failureKey(work.TeamID, id), Version: work.Version,
+	failure := table.Item{Key: failureKey(work.TeamID, work.ID), Version: work.Version,
 		Strings: map[string]string{"code": "internal",
-			"detail": "The document is stored but could not be indexed. Put it again to retry."}}})
-	if table.Failed(err) != nil {
-		return nil // done or superseded meanwhile
+			"detail": "The document is stored but could not be indexed. Put it again to retry."}}
+	err := w.Table.Write(ctx, work.Kept(), table.Put{Item: failure},
+		table.Check{Key: recordKey(work.TeamID, work.ID), If: table.VersionIs(work.Version)})
+	if table.Failed(err) != nil { // done or superseded meanwhile
+		err = w.Table.Write(ctx, table.Delete{Key: work.Key()})
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("record failed indexing: %w", err)
+	}
+	return nil
 }

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/pending"
+)
+
+// TestFailedIndexingIsVisibleAndPutAgainRetries: what can not be indexed shows as
+// failed, and an unchanged put, which is nothing else, is the way to try again.
+func TestFailedIndexingIsVisibleAndPutAgainRetries(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	wiki := h.collection("wiki")
+	h.put(wiki, smallURI, "The zebra is small.")
+	state := func() string { return string(h.must(200, "GET", "/documents/"+h.id(smallURI), nil).body) }
+	h.advance(indexPatience + time.Minute)
+	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); !strings.Contains(got, `"state":"failed","error":{"code":"internal"`) {
+		t.Fatalf("given up: %s", got)
+	}
+	h.work() // the late message finds nothing to do
+	if got := state(); !strings.Contains(got, `"failed"`) {
+		t.Fatalf("after the late message: %s", got)
+	}
+	h.put(wiki, smallURI, "The zebra is small.")
+	h.work()
+	if got := state(); !strings.Contains(got, `"state":"indexed"`) {
+		t.Errorf("put again: %s", got)
+	}
+	h.found(t, "zebra", true)
+	h.repair()
+	h.consistent(t)
+}
+
+// TestWorkOfADeletedDocumentFailsNothing: giving up what nobody waits for any
+// more leaves no trace.
+func TestWorkOfADeletedDocumentFailsNothing(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	wiki := h.collection("wiki")
+	h.put(wiki, smallURI, "The zebra is small.")
+	h.must(204, "DELETE", "/documents/"+h.id(smallURI), nil)
+	h.advance(indexPatience + time.Minute)
+	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.work()
+	h.repair()
+	h.consistent(t)
+}
+
+// TestAnUnansweredQuestionFails: a question that no worker ends in time is failed,
+// with a code that says so, and asked under another id it is answered.
+func TestAnUnansweredQuestionFails(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.must(204, "PUT", "/answers/"+questionID, map[string]string{"question": "How small is the zebra?"})
+	h.advance(patience(pending.AnswerQuestion) + time.Minute)
+	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(h.must(200, "GET", "/answers/"+questionID, nil).body); !strings.Contains(got, `"state":"failed","error":{"code":"timeout"`) {
+		t.Errorf("given up: %s", got)
+	}
+	h.work() // the late message changes nothing
+	if got := string(h.must(200, "GET", "/answers/"+questionID, nil).body); !strings.Contains(got, `"failed"`) {
+		t.Errorf("after the late message: %s", got)
+	}
+}

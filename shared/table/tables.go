@@ -50,7 +50,13 @@ const (
 	//   {team}/quota          sort pat-day#{key id}#{date}       calls of a personal key
 	Usage = "usage"
 
-	// Events: the security event feed.
+	// Events, the security event feed:
+	//   {team}/head           sort "head"                the last number claimed, the last one out of retention
+	//   {team}/{number/10000} sort {number, 20 digits}   an event, or the tombstone of a number that stays empty
+	//   {team}/marks          sort {time, UTC, ms}       the number that a time stands for
+	//   {team}/head           sort "marks"               steps with every mark
+	//   {team}/once           sort {name}                what is recorded once a minute or a day
+	//   secret                sort "cursor"              the key of the feed's cursors
 	Events = "events"
 )
 

@@ -1,0 +1,226 @@
+// Package audit keeps the security events of each team: a feed that a collector
+// polls and misses nothing of.
+//
+// Every event has a number of its team's line. A writer first claims the next
+// number by one atomic step, then puts the event there, if nothing is there, in
+// the same Write as the change that it records. A reader returns only the
+// unbroken run of numbers after its cursor. A number that stays empty is closed
+// by a tombstone under the same condition, so a writer that comes too late finds
+// its number closed and takes a new one. What lies at or before a cursor that
+// was handed out never changes, whatever clocks, crashes and retries do; clocks
+// decide only when a reader tries to close a number.
+//
+// Alternatives that were measured with 8 writers: order by time loses events
+// that are committed late (88 of 3,032), a settling window of 0.2 s still loses
+// some (10), a counter inside the business transaction loses none but holds 59
+// events a second. Claimed numbers lose none at 391. One claim costs a small
+// write beside the request's own reads. The head of the line is one item, which
+// bounds a team to about 1,000 audited writes a second.
+package audit
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+)
+
+// Bounds of what an event holds. Longer texts are cut, more targets are counted.
+const (
+	MaxText    = 256 // code points of a name, a user agent or a changed value
+	MaxTargets = 100
+)
+
+// Retention is how long an event can be read. Its slot lives a week longer, so
+// that Trim may be late.
+const (
+	Retention = 365 * 24 * time.Hour
+	slotLife  = 372 * 24 * time.Hour
+)
+
+// Event is one thing that happened. A recorder fills Type and what is special to
+// it; who, from where and by which request come from the context.
+type Event struct {
+	Type        Type
+	OccurredAt  time.Time // zero: when it is recorded
+	Outcome     Outcome   // zero: success
+	Origin      Origin    // zero: that of the context
+	Targets     []Target
+	TargetCount int // all targets, when there are more than MaxTargets
+	Changes     []Change
+
+	// Set when the event is recorded.
+	TeamID     string
+	Sequence   int64     // orders the feed; never repeats, may skip
+	RecordedAt time.Time // when its number was claimed
+}
+
+// Results of an Outcome.
+const (
+	Success = "success"
+	Failure = "failure"
+	Unknown = "unknown"
+)
+
+// Outcome is how it ended.
+type Outcome struct {
+	Result     string // Success, Failure or Unknown
+	Reason     string // the error code of a refusal
+	StatusCode int    // of the HTTP reply; 0: none
+}
+
+// Origin is who did it, from where, by which request.
+type Origin struct {
+	Actor   Actor
+	Client  Client
+	Request Request
+}
+
+// Kinds of Actor.
+const (
+	ActorUser   = "user"
+	ActorTeam   = "team"
+	ActorSCIM   = "scim"
+	ActorSystem = "system"
+)
+
+// Kinds of Credential.
+const (
+	PersonalKey      = "personal_key"
+	TeamKey          = "team_key"
+	SCIMKey          = "scim_key"
+	SAMLLogin        = "saml_login"
+	WebhookSignature = "webhook_signature"
+)
+
+// Actor is who did something. The zero Actor is Docent itself or its operator.
+type Actor struct {
+	Type        string // one of the Actor constants; empty: ActorSystem
+	ID          string
+	DisplayName string
+	Email       string
+	Credential  Credential
+}
+
+// Credential is what the actor showed, never a secret.
+type Credential struct{ Type, ID, Name string }
+
+// Client is where a request came from.
+type Client struct{ IP, UserAgent string }
+
+// Request is the request that caused an event.
+type Request struct {
+	ID, Method string
+	Path       string // as requested, without the query
+	Route      string // the operation's path pattern
+}
+
+// Kinds of Target.
+const (
+	TargetAPIKey       = "apiKey"
+	TargetUser         = "user"
+	TargetGroup        = "group"
+	TargetCollection   = "collection"
+	TargetDocument     = "document"
+	TargetAnswer       = "answer"
+	TargetDataSource   = "dataSource"
+	TargetTeam         = "team"
+	TargetSAMLMetadata = "samlMetadata"
+	TargetQuota        = "quota"
+)
+
+// Target is what it was done to.
+type Target struct{ Type, ID, DisplayName string }
+
+// Change is one field before and after. Values are strings, numbers, booleans,
+// lists of strings or nil; a secret is only ever the text "changed".
+type Change struct {
+	Field    string
+	From, To any
+}
+
+// Changed returns a Change of a secret or a text that events do not hold.
+func Changed(field string) Change { return Change{Field: field, To: "changed"} }
+
+type originKey struct{}
+
+// WithOrigin returns a context under which events are recorded as caused by o.
+func WithOrigin(ctx context.Context, o Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// OriginFrom returns the origin of ctx, the zero Origin when there is none.
+func OriginFrom(ctx context.Context) Origin {
+	o, _ := ctx.Value(originKey{}).(Origin)
+	return o
+}
+
+// cut shortens text to MaxText code points.
+func cut(text string) string {
+	if len(text) <= MaxText {
+		return text
+	}
+	n := 0
+	for at := range text {
+		if n == MaxText {
+			return text[:at]
+		}
+		n++
+	}
+	return text
+}
+
+// cutValue shortens the texts of a changed value.
+func cutValue(value any) any {
+	switch v := value.(type) {
+	case string:
+		return cut(v)
+	case []string:
+		if len(v) > MaxTargets {
+			v = v[:MaxTargets]
+		}
+		short := make([]string, len(v))
+		for i, text := range v {
+			short[i] = cut(text)
+		}
+		return short
+	default:
+		return value
+	}
+}
+
+// bounded returns e within the bounds of what an event holds.
+func (e Event) bounded() Event {
+	if n := len(e.Targets); n > MaxTargets {
+		e.TargetCount = max(e.TargetCount, n)
+		e.Targets = e.Targets[:MaxTargets]
+	}
+	targets := make([]Target, len(e.Targets))
+	for i, t := range e.Targets {
+		targets[i] = Target{t.Type, t.ID, valid(cut(t.DisplayName))}
+	}
+	changes := make([]Change, len(e.Changes))
+	for i, c := range e.Changes {
+		changes[i] = Change{c.Field, cutValue(c.From), cutValue(c.To)}
+	}
+	e.Targets, e.Changes = targets, changes
+	o := &e.Origin
+	o.Actor.DisplayName, o.Actor.Email = valid(cut(o.Actor.DisplayName)), valid(cut(o.Actor.Email))
+	o.Actor.Credential.Name = valid(cut(o.Actor.Credential.Name))
+	o.Client.UserAgent = valid(cut(o.Client.UserAgent))
+	o.Request.Path = valid(cut(o.Request.Path))
+	return e
+}
+
+// valid drops what is not UTF-8, which a header may hold.
+func valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	out := make([]rune, 0, len(text))
+	for _, r := range text {
+		if r != utf8.RuneError {
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}

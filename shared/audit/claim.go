@@ -1,0 +1,209 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"docent/shared/table"
+)
+
+// Log records and reads security events. It must not be copied.
+type Log struct {
+	Table table.Store
+	Now   func() time.Time
+	// Wait pauses a bounded read that a writer is expected to unblock; nil: it
+	// waits by a timer.
+	Wait func(ctx context.Context, d time.Duration) error
+
+	grace  time.Duration // 0: Grace; tests shorten it
+	secret secret
+}
+
+// maxAttempts bounds how often a Write takes new numbers because readers closed
+// those it had, which takes a stall of Grace each time.
+const maxAttempts = 100
+
+// closeTime bounds how long a request that records nothing waits for its
+// numbers to be closed. Readers close what is left.
+const closeTime = 2 * time.Second
+
+// Claim holds numbers for the events of one request. One goroutine uses it. End
+// must be called.
+type Claim struct {
+	log     *Log
+	teamID  string
+	ready   chan struct{}
+	numbers []int64 // claimed and not used
+	spoilt  []int64 // of a Write whose outcome is not known
+	at      time.Time
+	err     error
+}
+
+// Claim begins to claim n numbers of the team and returns at once, so that the
+// claim runs beside the request's own reads.
+func (l *Log) Claim(ctx context.Context, teamID string, n int) *Claim {
+	c := &Claim{log: l, teamID: teamID, ready: make(chan struct{})}
+	go func() {
+		defer close(c.ready)
+		c.err = c.claim(ctx, n)
+	}()
+	return c
+}
+
+func (c *Claim) claim(ctx context.Context, n int) error {
+	at := c.log.Now().UTC().Truncate(time.Millisecond)
+	head, err := c.log.Table.Add(ctx, table.Add{Key: headKey(c.teamID), By: map[string]int64{seqField: int64(n)}})
+	if err != nil {
+		return fmt.Errorf("claim an event number: %w", err)
+	}
+	last := head.Numbers[seqField]
+	for number := last - int64(n) + 1; number <= last; number++ {
+		c.numbers = append(c.numbers, number)
+	}
+	c.at = at
+	return nil
+}
+
+// Write applies ops and records events, all or nothing. Its errors are those of
+// table.Store.Write over ops alone; when a condition of ops does not hold, the
+// numbers stay claimed, so that the caller may look again and write again.
+func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) error {
+	<-c.ready
+	if c.err != nil {
+		return c.err
+	}
+	for range maxAttempts {
+		if missing := len(events) - len(c.numbers); missing > 0 {
+			if err := c.claim(ctx, missing); err != nil {
+				return err
+			}
+		}
+		puts, err := c.puts(ctx, events)
+		if err != nil {
+			return err
+		}
+		all := append(append(make([]table.Op, 0, len(ops)+len(puts)), ops...), puts...)
+		err = c.log.Table.Write(ctx, all...)
+		failed := table.Failed(err)
+		switch {
+		case err == nil:
+			c.numbers = c.numbers[len(events):]
+			return nil
+		case failed == nil:
+			if !untouched(err) {
+				c.spoilt = append(c.spoilt, c.numbers[:len(events)]...)
+				c.numbers = c.numbers[len(events):]
+			}
+			return err
+		case failed.Op < len(ops):
+			return err
+		}
+		if failed.Item != nil && len(failed.Item.Body) > 0 {
+			// Numbers are claimed once, so the event there is this one: an attempt
+			// before, whose answer was lost on the way, has landed.
+			c.numbers = c.numbers[len(events):]
+			return nil
+		}
+		// Which of the numbers a reader closed is known of the first only; the
+		// others are closed at the end if they are still open.
+		c.spoilt = append(c.spoilt, c.numbers[:len(events)]...)
+		c.numbers = c.numbers[len(events):]
+	}
+	return fmt.Errorf("record %s: %w", events[0].Type, table.ErrConflict)
+}
+
+// untouched tells whether err is of a Write that certainly did nothing and can
+// not do anything later.
+func untouched(err error) bool {
+	for _, certain := range []error{table.ErrConflict, table.ErrThrottled, table.ErrTooLarge, table.ErrInvalid} {
+		if errors.Is(err, certain) {
+			return true
+		}
+	}
+	return false
+}
+
+// puts are the operations that put events at the first of the numbers.
+func (c *Claim) puts(ctx context.Context, events []Event) ([]table.Op, error) {
+	puts := make([]table.Op, len(events))
+	for i, e := range events {
+		e.TeamID, e.Sequence, e.RecordedAt = c.teamID, c.numbers[i], c.at
+		if e.OccurredAt.IsZero() {
+			e.OccurredAt = c.at
+		}
+		if e.Origin == (Origin{}) {
+			e.Origin = OriginFrom(ctx)
+		}
+		item, err := e.item()
+		if err != nil {
+			return nil, err
+		}
+		puts[i] = table.Put{Item: item, If: table.Absent()}
+	}
+	return puts, nil
+}
+
+// End closes the numbers that were claimed and not used, so that readers do not
+// wait for them. It does its best: it cannot hurt a Write that did land, and
+// what it leaves open readers close.
+func (c *Claim) End(ctx context.Context) {
+	<-c.ready
+	open := append(c.numbers, c.spoilt...)
+	c.numbers, c.spoilt = nil, nil
+	if len(open) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, n := range open {
+		all.Go(func() {
+			// An event or a tombstone that stands there already is as good.
+			_ = c.log.Table.Write(ctx, tombstone(c.teamID, n, c.log.Now()))
+		})
+	}
+	all.Wait()
+}
+
+// Write applies ops and records events, all or nothing, under numbers that it
+// claims first. Its errors are those of table.Store.Write over ops alone.
+func (l *Log) Write(ctx context.Context, teamID string, events []Event, ops ...table.Op) error {
+	c := l.Claim(ctx, teamID, len(events))
+	defer c.End(ctx)
+	return c.Write(ctx, events, ops...)
+}
+
+// Once records e unless name was recorded before and
+// is remembered still, which it is for life. It reports whether e was recorded.
+// What happens often costs one cheap read each time and no number.
+func (l *Log) Once(ctx context.Context, teamID, name string, life time.Duration, e Event) (bool, error) {
+	key := table.Key{Table: table.Events, Partition: teamID + "/once", Sort: name}
+	_, err := l.Table.Get(ctx, key, table.Eventual)
+	if err == nil {
+		return false, nil
+	}
+	if !errors.Is(err, table.ErrNotFound) {
+		return false, fmt.Errorf("look for %s: %w", name, err)
+	}
+	marker := table.Put{Item: table.Item{Key: key, Version: 1, Expires: l.Now().Add(life)}, If: table.Absent()}
+	err = l.Write(ctx, teamID, []Event{e}, marker)
+	if table.Failed(err) != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("record %s: %w", e.Type, err)
+	}
+	return true, nil
+}
+
+// Refused records e, a refusal, at most once a minute for one subject, so that a
+// flood of refused requests cannot fill the feed. The subject names who was
+// refused what and why, from a small vocabulary; it is no text of a request.
+func (l *Log) Refused(ctx context.Context, teamID, subject string, e Event) error {
+	name := string(e.Type) + "#" + subject + "#" + l.Now().UTC().Format("2006-01-02T15:04")
+	_, err := l.Once(ctx, teamID, name, time.Hour, e)
+	return err
+}

@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+)
+
+// place is where a reader is and what it reads, as a cursor holds it.
+type place struct {
+	at      int64 // read up to here: upwards the last number passed, downwards the lowest
+	end     int64 // upwards: the last number to read, when bounded
+	low     int64 // downwards: the numbers up to it are not read
+	made    int64 // when end was fixed, Unix milliseconds
+	bounded bool
+	down    bool
+	filter  [filterSum]byte
+}
+
+const (
+	cursorFormat = 1
+	filterSum    = 8
+	plainBytes   = 2 + 4*8 + filterSum
+	macBytes     = 16
+)
+
+// sealed is the cursor of p in the team's feed.
+func (p place) sealed(key []byte, teamID string) string {
+	raw := make([]byte, 2, plainBytes+macBytes)
+	raw[0] = cursorFormat
+	if p.bounded {
+		raw[1] |= 1
+	}
+	if p.down {
+		raw[1] |= 2
+	}
+	for _, n := range []int64{p.at, p.end, p.low, p.made} {
+		raw = binary.BigEndian.AppendUint64(raw, uint64(n))
+	}
+	raw = append(raw, p.filter[:]...)
+	return base64.RawURLEncoding.EncodeToString(append(raw, seal(key, teamID, raw)...))
+}
+
+func seal(key []byte, teamID string, raw []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(teamID + "\x00"))
+	mac.Write(raw)
+	return mac.Sum(nil)[:macBytes]
+}
+
+func badCursor() error {
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor is not one of this feed with these filters.")
+}
+
+// unsealed reads a cursor that sealed made under the same key for the same team.
+func unsealed(key []byte, teamID, cursor string) (place, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(raw) != plainBytes+macBytes || raw[0] != cursorFormat {
+		return place{}, badCursor()
+	}
+	plain := raw[:plainBytes]
+	if !hmac.Equal(seal(key, teamID, plain), raw[plainBytes:]) {
+		return place{}, badCursor()
+	}
+	p := place{bounded: raw[1]&1 != 0, down: raw[1]&2 != 0}
+	for i, n := range []*int64{&p.at, &p.end, &p.low, &p.made} {
+		*n = int64(binary.BigEndian.Uint64(plain[2+8*i:]))
+	}
+	copy(p.filter[:], plain[2+4*8:])
+	return p, nil
+}
+
+// secret is the key of this installation's cursors, kept in the table so that
+// every process seals alike, and in memory once it is read.
+type secret struct {
+	mu  sync.Mutex
+	key []byte
+}
+
+const secretBytes = 32
+
+func (l *Log) cursorKey(ctx context.Context) ([]byte, error) {
+	l.secret.mu.Lock()
+	defer l.secret.mu.Unlock()
+	if l.secret.key != nil {
+		return l.secret.key, nil
+	}
+	at := table.Key{Table: table.Events, Partition: "secret", Sort: "cursor"}
+	item, err := l.Table.Get(ctx, at)
+	if errors.Is(err, table.ErrNotFound) {
+		fresh := make([]byte, secretBytes)
+		_, _ = rand.Read(fresh) // it never fails
+		item = table.Item{Key: at, Version: 1, Body: fresh}
+		err = l.Table.Write(ctx, table.Put{Item: item, If: table.Absent()})
+		if failed := table.Failed(err); failed != nil && failed.Item != nil {
+			item, err = *failed.Item, nil // another process was first
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key of cursors: %w", err)
+	}
+	l.secret.key = item.Body
+	return l.secret.key, nil
+}
+
+// ExpiredError refuses a cursor whose events are no longer kept. It unwraps to
+// an *apierr.Error of kind Gone with code cursor-expired.
+type ExpiredError struct {
+	Oldest string // the cursor of the oldest event that is kept, under the same filters
+}
+
+func (e *ExpiredError) Error() string { return "the cursor is past retention" }
+
+// Unwrap returns the refusal as the client reads it.
+func (e *ExpiredError) Unwrap() error {
+	return apierr.New(apierr.Gone, apierr.CodeCursorExpired,
+		"Events are kept for %d days; some after this cursor are gone. Continue from oldestCursor.", Retention/(24*time.Hour))
+}

@@ -1,0 +1,206 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"docent/shared/table"
+)
+
+// Times that a fence allows for.
+const (
+	lookBack  = 2 * time.Minute // clocks that differ and a stalled writer, together
+	lookAhead = 5 * time.Minute // a time further ahead means now
+)
+
+// fence is a position that stands for a time, the same for everybody who names
+// that time.
+type fence struct {
+	at   int64
+	made time.Time
+}
+
+const (
+	positionField = "n"
+	markLayout    = "2006-01-02T15:04:05.000Z"
+)
+
+func markKey(teamID string, t time.Time) table.Key {
+	return table.Key{Table: table.Events, Partition: teamID + "/marks", Sort: t.UTC().Format(markLayout)}
+}
+
+// marksKey steps with every new mark, so that each is made in knowledge of its
+// neighbours.
+func marksKey(teamID string) table.Key {
+	return table.Key{Table: table.Events, Partition: teamID + "/head", Sort: "marks"}
+}
+
+func fenceFrom(item table.Item) fence {
+	return fence{item.Numbers[positionField], time.UnixMilli(item.Numbers[atField])}
+}
+
+// mark returns the fence that was made for t, false when none was.
+func (l *Log) mark(ctx context.Context, teamID string, t time.Time) (fence, bool, error) {
+	item, err := l.Table.Get(ctx, markKey(teamID, t))
+	if errors.Is(err, table.ErrNotFound) {
+		return fence{}, false, nil
+	}
+	if err != nil {
+		return fence{}, false, fmt.Errorf("read a mark: %w", err)
+	}
+	return fenceFrom(item), true, nil
+}
+
+// until is the fence of the exclusive end t.
+func (l *Log) until(ctx context.Context, teamID string, t time.Time, h head) (fence, error) {
+	now := l.Now()
+	if t.After(now.Add(lookAhead)) {
+		return fence{h.seq, now}, nil
+	}
+	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
+		return f, err
+	}
+	at := h.seq
+	if !t.After(now) {
+		var err error
+		if at, err = l.before(ctx, teamID, t, h); err != nil {
+			return fence{}, err
+		}
+	}
+	return l.setMark(ctx, teamID, t, at)
+}
+
+// since is the fence of the inclusive start t. keep makes it the same for
+// everybody from now on.
+func (l *Log) since(ctx context.Context, teamID string, t time.Time, h head, keep bool) (fence, error) {
+	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
+		return f, err
+	}
+	at, err := l.before(ctx, teamID, t.Add(-lookBack), h)
+	if err != nil || !keep || t.After(l.Now().Add(lookAhead)) {
+		return fence{at: at}, err
+	}
+	return l.setMark(ctx, teamID, t, at)
+}
+
+// setMark keeps the position at for t, between those of its nearest neighbours.
+// Who comes second gets the first one's.
+func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64) (fence, error) {
+	key := markKey(teamID, t)
+	for range maxAttempts {
+		now := l.Now()
+		version, unless := int64(0), table.Absent()
+		counter, err := l.Table.Get(ctx, marksKey(teamID))
+		switch {
+		case err == nil:
+			version, unless = counter.Version, table.VersionIs(counter.Version)
+		case !errors.Is(err, table.ErrNotFound):
+			return fence{}, fmt.Errorf("read the count of marks: %w", err)
+		}
+		at, err := l.clamp(ctx, key, at)
+		if err != nil {
+			return fence{}, err
+		}
+		expires := now
+		if t.After(now) {
+			expires = t
+		}
+		item := table.Item{Key: key, Numbers: map[string]int64{positionField: at, atField: now.UnixMilli()}, Expires: expires.Add(slotLife)}
+		err = l.Table.Write(ctx,
+			table.Put{Item: item, If: table.Absent()},
+			table.Put{Item: table.Item{Key: marksKey(teamID), Version: version + 1}, If: unless})
+		failed := table.Failed(err)
+		switch {
+		case err == nil:
+			return fenceFrom(item), nil
+		case failed == nil && !errors.Is(err, table.ErrConflict):
+			return fence{}, fmt.Errorf("keep a mark: %w", err)
+		case failed != nil && failed.Op == 0 && failed.Item != nil:
+			return fenceFrom(*failed.Item), nil
+		}
+	}
+	return fence{}, fmt.Errorf("keep a mark: %w", table.ErrConflict)
+}
+
+// clamp moves at between the positions of the marks before and after key.
+func (l *Log) clamp(ctx context.Context, key table.Key, at int64) (int64, error) {
+	for _, later := range []bool{true, false} {
+		q := table.Query{Table: key.Table, Partition: key.Partition, Limit: 1, Descending: !later}
+		if later {
+			q.From = key.Sort
+		} else {
+			q.To = key.Sort
+		}
+		page, err := l.Table.Query(ctx, q)
+		if err != nil {
+			return 0, fmt.Errorf("read the marks beside: %w", err)
+		}
+		if len(page.Items) == 0 {
+			continue
+		}
+		if beside := fenceFrom(page.Items[0]).at; later {
+			at = min(at, beside)
+		} else {
+			at = max(at, beside)
+		}
+	}
+	return at, nil
+}
+
+// before is the number before the first event that was recorded at t or later,
+// by halving.
+func (l *Log) before(ctx context.Context, teamID string, t time.Time, h head) (int64, error) {
+	low, high := h.trimmed+1, h.seq+1
+	for low < high {
+		middle := low + (high-low)/2
+		found, err := l.firstEvent(ctx, teamID, middle, high-1)
+		if err != nil {
+			return 0, err
+		}
+		if found == nil || !found.at.Before(t) {
+			high = middle
+		} else {
+			low = found.number + 1
+		}
+	}
+	return low - 1, nil
+}
+
+// firstEvent is the first event from the number from on, nil when there is none
+// up to last.
+func (l *Log) firstEvent(ctx context.Context, teamID string, from, last int64) (*slot, error) {
+	s := slots{log: l, teamID: teamID, from: from, last: last, size: 4}
+	for n := from; ; {
+		next, err := s.peek(ctx, n)
+		if err != nil || next == nil || !next.dead() {
+			return next, err
+		}
+		n = next.number + 1
+		s.size = min(2*s.size, 1000)
+	}
+}
+
+// Trim moves the edge of retention of a team to the last event that is older. It
+// is to run once a day, and may be late by a week.
+func (l *Log) Trim(ctx context.Context, teamID string) error {
+	h, err := l.head(ctx, teamID)
+	if err != nil || h.seq == h.trimmed {
+		return err
+	}
+	edge := l.Now().Add(-Retention)
+	oldest, err := l.firstEvent(ctx, teamID, h.trimmed+1, h.seq)
+	if err != nil || oldest == nil || !oldest.at.Before(edge) {
+		return err
+	}
+	to, err := l.before(ctx, teamID, edge, h)
+	if err != nil || to <= h.trimmed {
+		return err
+	}
+	_, err = l.Table.Add(ctx, table.Add{Key: headKey(teamID), Numbers: map[string]int64{trimmedField: to}, If: table.Below(trimmedField, to)})
+	if err != nil && table.Failed(err) == nil {
+		return fmt.Errorf("trim the feed: %w", err)
+	}
+	return nil
+}

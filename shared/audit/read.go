@@ -1,0 +1,418 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"docent/shared/table"
+)
+
+// Grace is how long an empty number is left to its writer before a reader
+// closes it. It delays; nothing depends on it for being complete.
+const Grace = 5 * time.Second
+
+// maxNumbers bounds the numbers that one read looks at.
+const maxNumbers = 2000
+
+// parallelCloses bounds the tombstones that a reader puts at once.
+const parallelCloses = 32
+
+// pause is how long a bounded read waits before it looks again for an event that
+// is on its way.
+const pause = 200 * time.Millisecond
+
+// head is how far a team's line is.
+type head struct{ seq, trimmed int64 }
+
+func (l *Log) head(ctx context.Context, teamID string) (head, error) {
+	item, err := l.Table.Get(ctx, headKey(teamID))
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return head{}, fmt.Errorf("read the head of the feed: %w", err)
+	}
+	return head{item.Numbers[seqField], item.Numbers[trimmedField]}, nil
+}
+
+// slots walks the slots of a team upwards, bucket by bucket.
+type slots struct {
+	log    *Log
+	teamID string
+	from   int64 // the first number that was not asked for yet
+	last   int64 // the last number to look at
+	size   int   // slots a query; 0: what one page of the store holds
+	batch  []slot
+}
+
+// peek returns the lowest slot at n or above, nil when there is none up to last.
+func (s *slots) peek(ctx context.Context, n int64) (*slot, error) {
+	for {
+		for len(s.batch) > 0 && s.batch[0].number < n {
+			s.batch = s.batch[1:]
+		}
+		if len(s.batch) > 0 {
+			if s.batch[0].number > s.last {
+				return nil, nil
+			}
+			return &s.batch[0], nil
+		}
+		if s.from = max(s.from, n); s.from > s.last {
+			return nil, nil
+		}
+		if err := s.fill(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fill reads slots from s.from on, within one bucket.
+func (s *slots) fill(ctx context.Context) error {
+	bucket := bucketOf(s.from)
+	end := (bucket+1)*bucketSize - 1
+	page, err := s.log.Table.Query(ctx, table.Query{Table: table.Events, Partition: bucketPartition(s.teamID, bucket),
+		From: table.Padded(s.from), To: table.Padded(end), Limit: s.size})
+	if err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	for _, item := range page.Items {
+		one, err := slotFrom(item)
+		if err != nil {
+			return err
+		}
+		s.batch = append(s.batch, one)
+	}
+	switch {
+	case page.Cursor == "":
+		s.from = end + 1
+	case len(page.Items) > 0:
+		s.from = s.batch[len(s.batch)-1].number + 1
+	default:
+		return errors.New("read events: an empty page that goes on")
+	}
+	return nil
+}
+
+// again forgets what was read from n on.
+func (s *slots) again(n int64) { s.from, s.batch = n, nil }
+
+// read is one read of the feed, upwards.
+type read struct {
+	*Log
+	teamID string
+	head   head
+	place  place
+	limit  int
+	keep   func(Event) bool
+	events []Event
+	more   bool
+	slots  slots
+}
+
+// up reads upwards from r.place and moves it. h is the head, nil when it is to be
+// read beside the first slots.
+func (r *read) up(ctx context.Context, h *head, check func(head) error) error {
+	r.slots = slots{log: r.Log, teamID: r.teamID, from: r.place.at + 1, size: r.limit + 1}
+	if r.keep != nil {
+		r.slots.size = maxNumbers / 2
+	}
+	if h == nil {
+		var other sync.WaitGroup
+		var headErr error
+		other.Go(func() { r.head, headErr = r.Log.head(ctx, r.teamID) })
+		err := r.slots.fill(ctx)
+		other.Wait()
+		if err := errors.Join(headErr, err); err != nil {
+			return err
+		}
+	} else {
+		r.head = *h
+	}
+	if err := check(r.head); err != nil {
+		return err
+	}
+	r.slots.last = r.head.seq
+	if r.place.bounded {
+		r.slots.last = r.place.end
+	}
+	return r.walk(ctx)
+}
+
+// walk takes slots while each follows on the one before.
+func (r *read) walk(ctx context.Context) error {
+	start := r.place.at
+	for {
+		if len(r.events) == r.limit || r.place.at-start >= maxNumbers {
+			return r.look(ctx)
+		}
+		if r.place.at >= r.slots.last {
+			return nil
+		}
+		next, err := r.slots.peek(ctx, r.place.at+1)
+		if err != nil {
+			return err
+		}
+		if next != nil && next.number == r.place.at+1 {
+			if err := r.take(*next); err != nil {
+				return err
+			}
+			continue
+		}
+		if to, gone := r.gone(next); gone {
+			start += to - r.place.at
+			r.place.at = to
+			continue
+		}
+		if young := r.young(next); young > 0 {
+			if !r.place.bounded {
+				return nil
+			}
+			if len(r.events) > 0 {
+				r.more = true
+				return nil
+			}
+			if err := r.wait(ctx, min(young, pause)); err != nil {
+				return err
+			}
+			r.slots.again(r.place.at + 1)
+			continue
+		}
+		to := r.slots.last
+		if next != nil {
+			to = next.number - 1
+		}
+		if err := r.settle(ctx, min(to, start+maxNumbers)); err != nil {
+			return err
+		}
+	}
+}
+
+// gone tells up to which number the empty ones before next are out of retention.
+func (r *read) gone(next *slot) (int64, bool) {
+	to := r.slots.last
+	if next != nil {
+		to = next.number - 1
+		if !next.dead() && r.Now().Sub(next.at) > Retention {
+			return to, true
+		}
+	}
+	to = min(to, r.head.trimmed)
+	return to, to > r.place.at
+}
+
+// forEver is longer than anything that is waited for.
+const forEver = time.Duration(1<<63 - 1)
+
+// young is how long the empty numbers before next are still left to their
+// writers. Without a slot above them nobody waits for them, unless the read has
+// a fixed end.
+func (r *read) young(next *slot) time.Duration {
+	left := forEver
+	if next != nil {
+		left = r.patience() - r.Now().Sub(next.at)
+	}
+	if r.place.bounded {
+		left = min(left, r.patience()-r.Now().Sub(time.UnixMilli(r.place.made)))
+	}
+	return left
+}
+
+func (l *Log) patience() time.Duration {
+	if l.grace > 0 {
+		return l.grace
+	}
+	return Grace
+}
+
+func (l *Log) wait(ctx context.Context, d time.Duration) error {
+	if l.Wait != nil {
+		return l.Wait(ctx, d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take passes one slot.
+func (r *read) take(s slot) error {
+	r.place.at = s.number
+	if s.dead() {
+		return nil
+	}
+	e, err := s.event(r.teamID)
+	if err != nil {
+		return err
+	}
+	if r.keep == nil || r.keep(e) {
+		r.events = append(r.events, e)
+	}
+	return nil
+}
+
+// settle makes the numbers after r.place up to to final and passes them, as far
+// as the page has room.
+func (r *read) settle(ctx context.Context, to int64) error {
+	settled, err := r.closeAll(ctx, r.teamID, r.place.at+1, to)
+	if err != nil {
+		return err
+	}
+	for _, s := range settled {
+		if len(r.events) == r.limit {
+			break
+		}
+		if err := r.take(s); err != nil {
+			return err
+		}
+	}
+	r.slots.again(r.place.at + 1)
+	return nil
+}
+
+// closeAll puts a tombstone at every number that is empty and returns what
+// stands at each of them for good.
+func (l *Log) closeAll(ctx context.Context, teamID string, from, to int64) ([]slot, error) {
+	settled := make([]slot, to-from+1)
+	errs := make([]error, len(settled))
+	var all sync.WaitGroup
+	free := make(chan struct{}, parallelCloses)
+	for i := range settled {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			settled[i], errs[i] = l.close(ctx, teamID, from+int64(i))
+		})
+	}
+	all.Wait()
+	return settled, errors.Join(errs...)
+}
+
+// close puts a tombstone at n. It has waited long enough, and so have the
+// numbers below it: its time is long ago.
+func (l *Log) close(ctx context.Context, teamID string, n int64) (slot, error) {
+	mark := tombstone(teamID, n, l.Now())
+	mark.Item.Numbers[atField] = 0
+	err := l.Table.Write(ctx, mark)
+	if err == nil {
+		return slotFrom(mark.Item)
+	}
+	failed := table.Failed(err)
+	if failed == nil {
+		return slot{}, fmt.Errorf("close number %d of the feed: %w", n, err)
+	}
+	if failed.Item != nil {
+		return slotFrom(*failed.Item)
+	}
+	item, err := l.Table.Get(ctx, slotKey(teamID, n))
+	if err != nil {
+		return slot{}, fmt.Errorf("read number %d of the feed: %w", n, err)
+	}
+	return slotFrom(item)
+}
+
+// look tells whether more can be read now.
+func (r *read) look(ctx context.Context) error {
+	if r.place.at >= r.slots.last {
+		return nil
+	}
+	if r.place.bounded || len(r.events) < r.limit {
+		r.more = true
+		return nil
+	}
+	next, err := r.slots.peek(ctx, r.place.at+1)
+	if err != nil || next == nil {
+		return err
+	}
+	_, gone := r.gone(next)
+	r.more = next.number == r.place.at+1 || gone || r.young(next) <= 0
+	return nil
+}
+
+// down reads downwards from r.place, whose at is the lowest number read so far,
+// or one above the first to read.
+func (r *read) down(ctx context.Context) error {
+	low := max(r.place.low, r.head.trimmed)
+	start := r.place.at
+	for {
+		if r.place.at-1 <= low {
+			return nil
+		}
+		if len(r.events) == r.limit || start-r.place.at >= maxNumbers {
+			r.more = true
+			return nil
+		}
+		bucket := bucketOf(r.place.at - 1)
+		first := max(bucket*bucketSize, low+1, r.place.at-max(2*int64(r.limit), 100))
+		found, err := r.between(ctx, first, r.place.at-1)
+		if err != nil {
+			return err
+		}
+		if found == nil { // a writer is on its way
+			if len(r.events) > 0 {
+				r.more = true
+				return nil
+			}
+			continue
+		}
+		for _, s := range slices.Backward(found) {
+			if len(r.events) == r.limit {
+				break
+			}
+			if err := r.take(s); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// between returns what stands at the numbers from first to last, all of one
+// bucket, for good. It is nil after a pause for a writer that is on its way.
+func (r *read) between(ctx context.Context, first, last int64) ([]slot, error) {
+	q := table.Query{Table: table.Events, Partition: bucketPartition(r.teamID, bucketOf(first)),
+		From: table.Padded(first), To: table.Padded(last)}
+	all := make([]slot, last-first+1)
+	for item, err := range table.All(ctx, r.Table, q) {
+		if err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		s, err := slotFrom(item)
+		if err != nil {
+			return nil, err
+		}
+		all[s.number-first] = s
+	}
+	for i := 0; i < len(all); i++ {
+		if all[i].number != 0 {
+			continue
+		}
+		to := i
+		for to+1 < len(all) && all[to+1].number == 0 {
+			to++
+		}
+		var next *slot
+		if to+1 < len(all) {
+			next = &all[to+1]
+		}
+		if next != nil && !next.dead() && r.Now().Sub(next.at) > Retention {
+			for ; i <= to; i++ {
+				all[i] = slot{number: first + int64(i)}
+			}
+			continue
+		}
+		if young := r.young(next); young > 0 {
+			return nil, r.wait(ctx, min(young, pause))
+		}
+		settled, err := r.closeAll(ctx, r.teamID, first+int64(i), first+int64(to))
+		if err != nil {
+			return nil, err
+		}
+		copy(all[i:], settled)
+		i = to
+	}
+	return all, nil
+}

@@ -44,7 +44,7 @@ const (
 // rooms are the folders under shared/. A folder below a model or below llm is an engine.
 var rooms = map[string]layer{
 	"apierr": model, "table": model, "blob": model, "queue": model,
-	"team": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
+	"team": area, "saml": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
 	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "app": wiring,
 }
@@ -52,10 +52,10 @@ var rooms = map[string]layer{
 // height orders the areas: one imports only areas below it. Equal heights never meet, so collection and
 // document, which need each other in life, are joined in app.
 var height = map[string]int{
-	"quota": 0, "pending": 0, "search": 0, "audit": 0,
+	"quota": 0, "saml": 0, "pending": 0, "search": 0, "audit": 0,
 	"team": 1, "usage": 1,
-	"collection": 2, "document": 2, "source": 2, "scim": 2,
-	"answer": 3,
+	"collection": 2, "document": 2, "scim": 2,
+	"answer": 3, "source": 3,
 }
 
 // below says which layers a layer may import. Folders of one room may always import each other.

@@ -49,6 +49,10 @@ func newOrder(c *compiler, by, direction string) (order, error) {
 	return o, nil
 }
 
+// maxSortValue bounds what of a value counts for the order, in bytes: it goes into
+// cursors.
+const maxSortValue = 512
+
 // sortKey is a resource's place in a list.
 type sortKey struct {
 	value   string // comparable as bytes
@@ -87,6 +91,9 @@ func (o order) key(resource map[string]any) sortKey {
 		}
 	case string:
 		k.value, k.missing = o.leaf.comparable(v), v == ""
+		if len(k.value) > maxSortValue {
+			k.value = strings.ToValidUTF8(k.value[:maxSortValue], "")
+		}
 		if t, ok := parseTime(v); ok && o.leaf.Kind == dateTimeKind {
 			k.value = t.UTC().Format("20060102150405.000000000")
 		}

@@ -16,8 +16,8 @@ type operation struct {
 	value any    // nil: none, or null
 }
 
-// member finds a message's member by its name in any case.
-func member(message map[string]any, name string) any {
+// messageMember finds a message's member by its name in any case.
+func messageMember(message map[string]any, name string) any {
 	if v, ok := message[name]; ok {
 		return v
 	}
@@ -31,7 +31,7 @@ func member(message map[string]any, name string) any {
 
 // checkMessage refuses a message that does not name the schema urn.
 func checkMessage(message map[string]any, urn string) error {
-	list, _ := member(message, "schemas").([]any)
+	list, _ := messageMember(message, "schemas").([]any)
 	for _, s := range list {
 		if text, ok := s.(string); ok && strings.EqualFold(text, urn) {
 			return nil
@@ -45,7 +45,7 @@ func parsePatch(message map[string]any) ([]operation, error) {
 	if err := checkMessage(message, patchURN); err != nil {
 		return nil, err
 	}
-	list, ok := member(message, "Operations").([]any)
+	list, ok := messageMember(message, "Operations").([]any)
 	if !ok {
 		return nil, bad(invalidSyntax, "The request body must have a list of Operations.")
 	}
@@ -68,12 +68,12 @@ func parsePatch(message map[string]any) ([]operation, error) {
 }
 
 func parseOperation(object map[string]any) (operation, error) {
-	name, _ := member(object, "op").(string)
-	o := operation{op: strings.ToLower(name), value: member(object, "value")}
+	name, _ := messageMember(object, "op").(string)
+	o := operation{op: strings.ToLower(name), value: messageMember(object, "value")}
 	if o.op != "add" && o.op != "replace" && o.op != "remove" {
 		return o, bad(invalidSyntax, "op must be add, replace or remove.")
 	}
-	switch text := member(object, "path").(type) {
+	switch text := messageMember(object, "path").(type) {
 	case nil:
 	case string:
 		if strings.TrimSpace(text) == "" {

@@ -290,3 +290,6 @@ func (p Profile) index(teamID string) map[table.Key]bool {
 	}
 	return keys
 }
+
+// IsID tells whether id has the form of the ids of users and groups.
+func IsID(id string) bool { return isUUID(id) }

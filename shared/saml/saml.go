@@ -1,0 +1,165 @@
+// Package saml reads the metadata by which a team's SAML identity provider
+// describes itself (SAML V2.0 Metadata, section 2).
+package saml
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/crewjam/saml"
+
+	"docent/shared/apierr"
+)
+
+// Bounds of metadata.
+const (
+	MaxBytes        = 1 << 20
+	maxDepth        = 32
+	maxCertificates = 20
+	maxURL          = 2048
+)
+
+// Metadata is what an identity provider says of itself.
+type Metadata struct {
+	EntityID        string        `json:"entityId"`
+	SingleSignOnURL string        `json:"singleSignOnUrl"`
+	Certificates    []Certificate `json:"certificates"` // at least one
+}
+
+// Certificate is one by which the provider signs.
+type Certificate struct {
+	Subject  string    `json:"subject"`
+	SHA256   string    `json:"sha256"` // of its DER form, in hexadecimal
+	NotAfter time.Time `json:"notAfter"`
+}
+
+const (
+	metadataSpace = "urn:oasis:names:tc:SAML:2.0:metadata"
+	redirect      = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
+	post          = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
+)
+
+// Parse reads an EntityDescriptor with an IDPSSODescriptor, a place to sign on and
+// a certificate to sign with. All else is an *apierr.Error, found before the text
+// is interpreted where it has a document type, entities or processing
+// instructions, nests deeper than 32 levels or passes MaxBytes.
+func Parse(text []byte) (Metadata, error) {
+	if len(text) > MaxBytes {
+		return Metadata{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have %d bytes.", MaxBytes)
+	}
+	if err := check(text); err != nil {
+		return Metadata{}, err
+	}
+	var entity saml.EntityDescriptor
+	if err := xml.Unmarshal(text, &entity); err != nil {
+		return Metadata{}, invalid("The metadata is not well-formed.")
+	}
+	m := Metadata{EntityID: entity.EntityID}
+	if n := len(m.EntityID); n == 0 || n > 1024 || strings.ContainsFunc(m.EntityID, unicode.IsControl) {
+		return Metadata{}, invalid("The EntityDescriptor needs an entityID of at most 1024 characters.")
+	}
+	if len(entity.IDPSSODescriptors) == 0 {
+		return Metadata{}, invalid("The metadata describes no identity provider: it has no IDPSSODescriptor.")
+	}
+	provider := entity.IDPSSODescriptors[0]
+	if m.SingleSignOnURL = signOn(provider.SingleSignOnServices); m.SingleSignOnURL == "" {
+		return Metadata{}, invalid("The identity provider needs a SingleSignOnService with an https or http address.")
+	}
+	for _, k := range provider.KeyDescriptors {
+		if k.Use != "" && k.Use != "signing" {
+			continue
+		}
+		for _, c := range k.KeyInfo.X509Data.X509Certificates {
+			certificate, ok := readCertificate(c.Data)
+			if !ok {
+				return Metadata{}, invalid("A signing certificate cannot be read.")
+			}
+			m.Certificates = append(m.Certificates, certificate)
+		}
+	}
+	if n := len(m.Certificates); n == 0 || n > maxCertificates {
+		return Metadata{}, invalid("The identity provider needs 1 to 20 signing certificates.")
+	}
+	return m, nil
+}
+
+// check walks over the tokens without keeping them.
+func check(text []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(text))
+	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errors.New("not UTF-8") }
+	depth, root := 0, false
+	for {
+		token, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return invalid("The metadata is not well-formed XML in UTF-8, or uses entities.")
+		}
+		switch t := token.(type) {
+		case xml.Directive:
+			return invalid("The metadata must not have a document type.")
+		case xml.ProcInst:
+			if t.Target != "xml" {
+				return invalid("The metadata must not have processing instructions.")
+			}
+		case xml.StartElement:
+			if depth++; depth > maxDepth {
+				return invalid("The metadata nests too deep.")
+			}
+			if len(t.Attr) > 64 {
+				return invalid("An element of the metadata has too many attributes.")
+			}
+			if !root && t.Name.Local != "EntityDescriptor" {
+				return invalid("The metadata must be one EntityDescriptor in the namespace " + metadataSpace + ".")
+			}
+			root = true
+		case xml.EndElement:
+			depth--
+		}
+	}
+	if !root || depth != 0 {
+		return invalid("The metadata is not whole.")
+	}
+	return nil
+}
+
+// signOn prefers the binding by redirect.
+func signOn(endpoints []saml.Endpoint) string {
+	for _, binding := range []string{redirect, post} {
+		for _, e := range endpoints {
+			u, err := url.Parse(e.Location)
+			if e.Binding == binding && err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && len(e.Location) <= maxURL {
+				return e.Location
+			}
+		}
+	}
+	return ""
+}
+
+func readCertificate(text string) (Certificate, bool) {
+	der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil {
+		return Certificate{}, false
+	}
+	c, err := x509.ParseCertificate(der)
+	if err != nil {
+		return Certificate{}, false
+	}
+	sum := sha256.Sum256(der)
+	return Certificate{Subject: c.Subject.String(), SHA256: hex.EncodeToString(sum[:]), NotAfter: c.NotAfter.UTC()}, true
+}
+
+func invalid(detail string) error {
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "%s", detail)
+}

@@ -1,0 +1,349 @@
+package scim
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// bulkMark starts a reference to what another operation of the request makes.
+const bulkMark = "bulkId:"
+
+// bulkOperation is one operation of a Bulk request (RFC 7644 section 3.7).
+type bulkOperation struct {
+	method, path, bulkID, version string
+	data                          map[string]any
+	fault                         error // it cannot be tried
+
+	needs  []int         // operations that come before it, by their positions
+	refers []int         // those among them whose ids it names
+	done   chan struct{} // closed when it has ended
+	res    result
+	err    error
+	ran    bool
+}
+
+// bulkRun is a Bulk request under way.
+type bulkRun struct {
+	s          *Service
+	r          request
+	operations []*bulkOperation
+	byID       map[string]int
+	limit      int // errors after which it stops; 0 for none
+}
+
+// bulk runs every operation by itself: one that fails undoes no other.
+func bulk(s *Service, r request) (result, error) {
+	if err := checkMessage(r.body, bulkReqs); err != nil {
+		return result{}, err
+	}
+	run, err := newBulkRun(s, r)
+	if err != nil {
+		return result{}, err
+	}
+	run.link()
+	run.breakCycles()
+	if run.limit > 0 {
+		run.inTurn()
+	} else {
+		run.sideBySide()
+	}
+	replies := []any{}
+	for _, o := range run.operations {
+		if !o.ran {
+			continue
+		}
+		replies = append(replies, run.reply(o))
+	}
+	return result{status: http.StatusOK, body: map[string]any{"schemas": []any{bulkResp}, "Operations": replies}}, nil
+}
+
+func newBulkRun(s *Service, r request) (*bulkRun, error) {
+	list, ok := messageMember(r.body, "Operations").([]any)
+	if !ok {
+		return nil, bad(invalidSyntax, "The request body must have a list of Operations.")
+	}
+	if len(list) > maxBulkOperations {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "", "A Bulk request may have %d operations; send fewer.", maxBulkOperations)
+	}
+	run := &bulkRun{s: s, r: r, byID: map[string]int{}}
+	switch v := messageMember(r.body, "failOnErrors").(type) {
+	case nil:
+	case json.Number:
+		n, err := v.Int64()
+		if err != nil || n < 0 {
+			return nil, bad(invalidValue, "failOnErrors must be a number of errors.")
+		}
+		run.limit = clamped(n)
+	default:
+		return nil, bad(invalidValue, "failOnErrors must be a number of errors.")
+	}
+	for i, e := range list {
+		object, ok := e.(map[string]any)
+		if !ok {
+			return nil, bad(invalidSyntax, "An operation must be an object.")
+		}
+		o := newBulkOperation(object)
+		if o.bulkID != "" {
+			if _, taken := run.byID[o.bulkID]; taken {
+				o.fault = bad(invalidValue, "Another operation of the request has this bulkId.")
+			} else {
+				run.byID[o.bulkID] = i
+			}
+		}
+		run.operations = append(run.operations, o)
+	}
+	return run, nil
+}
+
+func newBulkOperation(object map[string]any) *bulkOperation {
+	o := &bulkOperation{done: make(chan struct{})}
+	for name, to := range map[string]*string{"method": &o.method, "path": &o.path, "bulkId": &o.bulkID, "version": &o.version} {
+		switch v := messageMember(object, name).(type) {
+		case nil:
+		case string:
+			*to = v
+		default:
+			o.fault = bad(invalidSyntax, "%s must be a string.", name)
+		}
+	}
+	o.method = strings.ToUpper(o.method)
+	o.data, _ = messageMember(object, "data").(map[string]any)
+	if o.fault == nil && o.data == nil && o.method != http.MethodDelete {
+		o.fault = bad(invalidSyntax, "The operation needs data, an object.")
+	}
+	return o
+}
+
+// link finds which operations come before which: those whose ids one names, and
+// the one before on the same resource.
+func (b *bulkRun) link() {
+	last := map[string]int{}
+	for i, o := range b.operations {
+		names := map[string]bool{}
+		references(o.path, names)
+		references(o.data, names)
+		for name := range names {
+			if at, ok := b.byID[name]; ok {
+				o.refers = append(o.refers, at)
+			} else if o.fault == nil {
+				o.fault = bad(invalidValue, "No operation of the request has the bulkId %q.", shown(name))
+			}
+		}
+		o.needs = append(o.needs, o.refers...)
+		if before, ok := last[o.path]; ok && o.method != http.MethodPost {
+			o.needs = append(o.needs, before)
+		}
+		if o.method != http.MethodPost {
+			last[o.path] = i
+		}
+	}
+}
+
+// references collects the bulkIds that value names: as a whole text, as a segment
+// of a path, or in quotes within a filter.
+func references(value any, names map[string]bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, e := range v {
+			references(e, names)
+		}
+	case []any:
+		for _, e := range v {
+			references(e, names)
+		}
+	case string:
+		eachReference(v, func(name string) string { names[name] = true; return name })
+	}
+}
+
+// eachReference replaces every reference in text by what with returns, mark and
+// all.
+func eachReference(text string, with func(name string) string) string {
+	if name, ok := strings.CutPrefix(text, bulkMark); ok && name != "" {
+		return with(name)
+	}
+	for _, ends := range []string{"/", `"`} {
+		start := strings.Index(text, ends+bulkMark)
+		if start < 0 {
+			continue
+		}
+		name := text[start+len(ends)+len(bulkMark):]
+		rest := ""
+		if end := strings.Index(name, ends); end >= 0 {
+			name, rest = name[:end], name[end:]
+		}
+		if name != "" {
+			return text[:start+len(ends)] + with(name) + eachReference(rest, with)
+		}
+	}
+	return text
+}
+
+// breakCycles marks the operations that need each other.
+func (b *bulkRun) breakCycles() {
+	const (
+		open = 1
+		shut = 2
+	)
+	state := make([]int, len(b.operations))
+	var stack []int
+	var visit func(i int)
+	visit = func(i int) {
+		state[i] = open
+		stack = append(stack, i)
+		for _, need := range b.operations[i].needs {
+			switch state[need] {
+			case 0:
+				visit(need)
+			case open:
+				for _, member := range stack[slices.Index(stack, need):] {
+					b.operations[member].fault = refuse(http.StatusConflict, "", "The references of the operations form a cycle.")
+				}
+			}
+		}
+		stack = stack[:len(stack)-1]
+		state[i] = shut
+	}
+	for i := range b.operations {
+		if state[i] == 0 {
+			visit(i)
+		}
+	}
+	for _, o := range b.operations {
+		if o.fault != nil {
+			o.needs = nil // it waits for nothing, so that nothing waits for ever
+		}
+	}
+}
+
+// inTurn runs one operation after the other until there are too many errors.
+func (b *bulkRun) inTurn() {
+	errs := 0
+	var run func(i int)
+	run = func(i int) {
+		o := b.operations[i]
+		for _, need := range o.needs {
+			if !b.operations[need].ran {
+				run(need)
+			}
+		}
+		if o.ran || errs >= b.limit {
+			return
+		}
+		if b.run(o); o.err != nil {
+			errs++
+		}
+	}
+	for i := range b.operations {
+		if !b.operations[i].ran {
+			run(i)
+		}
+	}
+}
+
+// sideBySide runs operations that do not need each other at the same time.
+func (b *bulkRun) sideBySide() {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, parallel)
+	for _, o := range b.operations {
+		wg.Go(func() {
+			for _, need := range o.needs {
+				<-b.operations[need].done
+			}
+			slots <- struct{}{}
+			b.run(o)
+			<-slots
+			close(o.done)
+		})
+	}
+	wg.Wait()
+}
+
+// run runs one operation whose needs have ended.
+func (b *bulkRun) run(o *bulkOperation) {
+	o.ran = true
+	if o.err = o.fault; o.err != nil {
+		return
+	}
+	for _, i := range o.refers {
+		if b.operations[i].err != nil || !b.operations[i].ran {
+			o.err = refuse(http.StatusConflict, "", "The operation of bulkId %q failed, and this one needs it.", shown(b.operations[i].bulkID))
+			return
+		}
+	}
+	r := request{ctx: b.r.ctx, teamID: b.r.teamID, method: o.method, ifMatch: o.version, query: url.Values{}}
+	// What a reply would show beside the resource itself is not read.
+	r.query.Set("attributes", "id")
+	path := strings.Trim(b.resolved(o.path).(string), "/")
+	r.segments = strings.Split(path, "/")
+	r.body, _ = b.resolved(o.data).(map[string]any)
+	route, ok := routeOf(r.segments)
+	if users := len(r.segments) > 0 && (strings.EqualFold(r.segments[0], "Users") || strings.EqualFold(r.segments[0], "Groups")); !ok || !users {
+		o.err = refuse(http.StatusNotFound, "", "There is nothing at this path.")
+		return
+	}
+	operation, ok := route[o.method]
+	if !ok || o.method == http.MethodGet || strings.HasSuffix(strings.ToLower(path), ".search") {
+		o.err = refuse(http.StatusMethodNotAllowed, "", "The path does not take this method in Bulk.")
+		return
+	}
+	o.res, o.err = operation(b.s, r)
+	if o.err == nil && o.method == http.MethodDelete {
+		o.res.location = b.s.BaseURL + Prefix + "/" + path
+	}
+}
+
+// resolved is value with ids instead of references.
+func (b *bulkRun) resolved(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			out[key] = b.resolved(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = b.resolved(e)
+		}
+		return out
+	case string:
+		return eachReference(v, func(name string) string {
+			location := b.operations[b.byID[name]].res.location
+			return location[strings.LastIndexByte(location, '/')+1:]
+		})
+	}
+	return value
+}
+
+// reply is what the answer says of an operation.
+func (b *bulkRun) reply(o *bulkOperation) map[string]any {
+	reply := map[string]any{"method": o.method}
+	if o.bulkID != "" {
+		reply["bulkId"] = o.bulkID
+	}
+	if o.err == nil {
+		reply["status"], reply["location"] = strconv.Itoa(o.res.status), o.res.location
+		if o.res.version != "" {
+			reply["version"] = o.res.version
+		}
+		return reply
+	}
+	e := &Error{}
+	if !errors.As(o.err, &e) {
+		status, detail, _ := b.r.classify(b.r.ctx, o.err)
+		e = &Error{Status: status, Detail: detail}
+	}
+	if o.method != http.MethodPost {
+		reply["location"] = b.s.BaseURL + Prefix + "/" + strings.Trim(o.path, "/")
+	}
+	reply["status"], reply["response"] = strconv.Itoa(e.Status), e.object()
+	return reply
+}

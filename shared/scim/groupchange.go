@@ -1,0 +1,262 @@
+package scim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"docent/shared/table"
+)
+
+// inOneWrite bounds the operations on members that go into the write of their
+// group: 30 additions. Changes of more are staged.
+const inOneWrite = 90
+
+func (s *Service) createGroup(ctx context.Context, teamID string, body map[string]any) (group, error) {
+	attributes, err := groupType.read(body)
+	if err != nil {
+		return group{}, err
+	}
+	now := s.moment()
+	g := group{ID: s.NewID(), CreatedAt: now, ModifiedAt: now, Version: 1}
+	var change memberChange
+	g.Attributes, change = difference(attributes, nil)
+	err = attempt(func() error {
+		if err := s.checkUsers(ctx, teamID, change.added); err != nil {
+			return err
+		}
+		return s.apply(ctx, teamID, group{}, g, change)
+	})
+	return g, err
+}
+
+// changeGroup applies change to a copy of the group's attributes, with those
+// members that needs names, unless ifMatch names another version. A change that
+// leaves everything as it is stores nothing.
+func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, needs memberNeeds,
+	change func(g group, attributes map[string]any) (map[string]any, error),
+) (after group, err error) {
+	err = attempt(func() error {
+		before, err := s.group(ctx, teamID, id)
+		if err != nil {
+			return err
+		}
+		if err := checkMatch(ifMatch, before.Version); err != nil {
+			return err
+		}
+		if before, err = s.tidy(ctx, teamID, before); err != nil {
+			return err
+		}
+		items, err := s.needed(ctx, teamID, before, needs)
+		if err != nil {
+			return err
+		}
+		changed, err := change(before, before.withMembers(items))
+		if err != nil {
+			return err
+		}
+		attributes, members := difference(changed, before.current(items))
+		if after = before; same(attributes, before.Attributes) && members.empty() {
+			return nil
+		}
+		if err := s.checkUsers(ctx, teamID, members.added); err != nil {
+			return err
+		}
+		after = s.touched(before)
+		after.Attributes = attributes
+		return s.apply(ctx, teamID, before, after, members)
+	})
+	return after, err
+}
+
+func (s *Service) replaceGroup(ctx context.Context, teamID, id, ifMatch string, body map[string]any) (group, error) {
+	return s.changeGroup(ctx, teamID, id, ifMatch, memberNeeds{all: true}, func(group, map[string]any) (map[string]any, error) {
+		return groupType.read(body)
+	})
+}
+
+func (s *Service) patchGroup(ctx context.Context, teamID, id, ifMatch string, operations []operation) (group, error) {
+	return s.changeGroup(ctx, teamID, id, ifMatch, needsOf(operations), func(g group, attributes map[string]any) (map[string]any, error) {
+		fixed := map[string]any{"id": id, "meta": s.meta(groupType, id, g.CreatedAt, g.ModifiedAt, g.Version)}
+		return groupType.patch(attributes, fixed, operations)
+	})
+}
+
+// needed reads the items that needs names, whether they count or not.
+func (s *Service) needed(ctx context.Context, teamID string, g group, needs memberNeeds) ([]member, error) {
+	if !needs.all {
+		return s.some(ctx, teamID, g, needs.ids)
+	}
+	var items []member
+	err := s.eachMember(ctx, teamID, g.ID, func(m member) { items = append(items, m) })
+	return items, err
+}
+
+// withMembers are g's attributes with those of the items that count.
+func (g group) withMembers(items []member) map[string]any {
+	out := maps.Clone(g.Attributes)
+	var list []any
+	for _, m := range items {
+		if g.shows(m.mark) {
+			list = append(list, map[string]any{"value": m.userID, "display": m.display})
+		}
+	}
+	if len(list) > 0 {
+		out["members"] = list
+	}
+	return out
+}
+
+// items are members as they are stored, by user id, and whether they count.
+type items map[string]struct {
+	member
+	counts bool
+}
+
+func (g group) current(members []member) items {
+	out := make(items, len(members))
+	for _, m := range members {
+		out[m.userID] = struct {
+			member
+			counts bool
+		}{m, g.shows(m.mark)}
+	}
+	return out
+}
+
+// memberChange is what changes among a group's members. A mark of an entry is
+// that of the item that is there.
+type memberChange struct {
+	added, removed []member
+}
+
+func (c memberChange) empty() bool { return len(c.added)+len(c.removed) == 0 }
+
+// difference takes the members out of attributes and compares them with the items
+// that are there.
+func difference(attributes map[string]any, there items) (map[string]any, memberChange) {
+	rest := maps.Clone(attributes)
+	delete(rest, "members")
+	var c memberChange
+	list, _ := attributes["members"].([]any)
+	stay := make(map[string]bool, len(list))
+	for _, e := range list {
+		element := e.(map[string]any)
+		id := textOf(element, "value")
+		item := there[id]
+		if stay[id] = true; !item.counts {
+			c.added = append(c.added, member{userID: id, display: textOf(element, "display"), mark: item.mark})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(there)) {
+		if item := there[id]; item.counts && !stay[id] {
+			c.removed = append(c.removed, item.member)
+		}
+	}
+	return rest, c
+}
+
+// apply stores after and the change of its members. before is empty for a new
+// group.
+func (s *Service) apply(ctx context.Context, teamID string, before, after group, c memberChange) error {
+	if 3*len(c.added)+2*len(c.removed) > inOneWrite {
+		return s.applyStaged(ctx, teamID, before, after, c)
+	}
+	ops, claims, err := groupOps(teamID, before, after)
+	if err != nil {
+		return err
+	}
+	for _, m := range c.added {
+		m.mark = settled
+		ops = append(ops, memberOps(teamID, after.ID, m, table.Condition{})...)
+		ops = append(ops, userExists(teamID, m.userID))
+	}
+	for _, m := range c.removed {
+		m.mark = ""
+		ops = append(ops, memberOps(teamID, after.ID, m, table.Condition{})...)
+	}
+	return s.writeGroup(ctx, ops, claims)
+}
+
+// groupOps are the operations of a group's own items, under the condition that
+// the group is still before. With claims, the first claims its name.
+func groupOps(teamID string, before, after group) (ops []table.Op, claims bool, err error) {
+	when := table.Absent()
+	if before.ID != "" {
+		when = table.VersionIs(before.stored)
+	}
+	after.stored = before.stored
+	put, err := after.put(teamID, when)
+	if err != nil {
+		return nil, false, err
+	}
+	ops = foundBy(teamID, before, after)
+	if len(ops) > 0 {
+		first, ok := ops[0].(table.Put)
+		claims = ok && first.If == table.Absent()
+	}
+	return append(ops, put), claims, nil
+}
+
+func (s *Service) writeGroup(ctx context.Context, ops []table.Op, claims bool) error {
+	err := s.Table.Write(ctx, ops...)
+	if failed := table.Failed(err); failed != nil && failed.Op == 0 && claims {
+		return refuse(409, uniqueness, "Another group of this team has this displayName.")
+	}
+	if err = conflicting(err); err != nil {
+		return fmt.Errorf("store group: %w", err)
+	}
+	return nil
+}
+
+// deleteGroup deletes a group and its members' items. One that was deleted but
+// whose items are still there is deleted to the end.
+func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) error {
+	err := attempt(func() error {
+		g, err := s.group(ctx, teamID, id)
+		var refused *Error
+		if errors.As(err, &refused) {
+			return s.departed(ctx, teamID, id, err)
+		}
+		if err != nil {
+			return err
+		}
+		if err := checkMatch(ifMatch, g.Version); err != nil {
+			return err
+		}
+		ops := []table.Op{
+			table.Delete{Key: groupKey(teamID, id), If: table.VersionIs(g.stored)},
+			table.Delete{Key: groupNameKey(teamID, g.name())},
+			table.Put{Item: table.Item{Key: departedGroupKey(teamID, id), Version: 1}},
+		}
+		if externalID := textOf(g.Attributes, "externalId"); externalID != "" {
+			ops = append(ops, table.Delete{Key: groupIndexKey(teamID, externalID, id)})
+		}
+		return conflicting(s.Table.Write(ctx, ops...))
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.emptyGroup(ctx, teamID, id); err != nil {
+		return err
+	}
+	if err := s.Table.Write(ctx, table.Delete{Key: departedGroupKey(teamID, id)}); err != nil {
+		return fmt.Errorf("forget group %s: %w", id, err)
+	}
+	return nil
+}
+
+// departed is nil when the group was deleted and its items are still there, else
+// unknown.
+func (s *Service) departed(ctx context.Context, teamID, id string, unknown error) error {
+	_, err := s.Table.Get(ctx, departedGroupKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return unknown
+	}
+	if err != nil {
+		return fmt.Errorf("look for deleted group %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package scim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// group is a group without its members.
+type group struct {
+	ID         string         `json:"-"`
+	CreatedAt  time.Time      `json:"createdAt"`
+	ModifiedAt time.Time      `json:"modifiedAt"`
+	Attributes map[string]any `json:"attributes"`
+	Version    int64          `json:"version"` // as clients see it
+	// Changes are the changes of members that count although marks of them are
+	// left; Stale are those that never will, Staging the one that is being made.
+	Changes []string `json:"changes,omitempty"`
+	Stale   []string `json:"stale,omitempty"`
+	Staging *staging `json:"staging,omitempty"`
+
+	stored int64 // version of the item: it moves with every write
+}
+
+// staging is a change of many members that is being marked.
+type staging struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+}
+
+func identity(partition, sort string) table.Key {
+	return table.Key{Table: table.Identities, Partition: partition, Sort: sort}
+}
+
+func groupKey(teamID, id string) table.Key { return identity(teamID+"/groups", id) }
+
+// groupNameKey makes names unique in the team. They are hashed: a name may be
+// longer than a key.
+func groupNameKey(teamID, name string) table.Key {
+	return identity(teamID+"/groupNames", hashed(fold(name)))
+}
+
+func groupIndexKey(teamID, externalID, id string) table.Key {
+	return identity(teamID+"/groupsBy/externalId", hashed(externalID)+"/"+id)
+}
+
+func departedGroupKey(teamID, id string) table.Key { return identity(teamID+"/departedGroups", id) }
+
+func hashed(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (g group) name() string { return textOf(g.Attributes, "displayName") }
+
+func textOf(object map[string]any, name string) string {
+	text, _ := object[name].(string)
+	return text
+}
+
+// group reads a group, or gives the 404 of an unknown one.
+func (s *Service) group(ctx context.Context, teamID, id string) (group, error) {
+	if !team.IsID(id) {
+		return group{}, missing(groupType)
+	}
+	item, err := s.Table.Get(ctx, groupKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return group{}, missing(groupType)
+	}
+	if err != nil {
+		return group{}, fmt.Errorf("read group %s: %w", id, err)
+	}
+	return groupFrom(item)
+}
+
+// groups reads those of the groups that the team has, by their ids.
+func (s *Service) groups(ctx context.Context, teamID string, ids []string) (map[string]group, error) {
+	var keys []table.Key
+	for _, id := range ids {
+		if team.IsID(id) {
+			keys = append(keys, groupKey(teamID, id))
+		}
+	}
+	out := map[string]group{}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	items, err := s.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	for _, item := range items {
+		g, err := groupFrom(item)
+		if err != nil {
+			return nil, err
+		}
+		out[g.ID] = g
+	}
+	return out, nil
+}
+
+func groupFrom(item table.Item) (group, error) {
+	g := group{ID: item.Sort, stored: item.Version}
+	if err := json.Unmarshal(item.Body, &g); err != nil {
+		return g, fmt.Errorf("decode group %s: %w", item.Sort, err)
+	}
+	return g, nil
+}
+
+// put stores g as the next write of what was read.
+func (g group) put(teamID string, when table.Condition) (table.Put, error) {
+	body, err := encode(g)
+	if err != nil {
+		return table.Put{}, fmt.Errorf("encode group %s: %w", g.ID, err)
+	}
+	if len(body) > team.MaxAttributes {
+		return table.Put{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "The attributes of a group may have %d bytes.", team.MaxAttributes)
+	}
+	return table.Put{Item: table.Item{Key: groupKey(teamID, g.ID), Version: g.stored + 1, Body: body}, If: when}, nil
+}
+
+// touched is g as its next version.
+func (s *Service) touched(g group) group {
+	g.Version++
+	g.ModifiedAt = s.moment()
+	return g
+}
+
+func (s *Service) moment() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
+// foundBy are the operations that make the index follow from before to after; of
+// a new group, before is empty. The claim of a name, if any, is the first.
+func foundBy(teamID string, before, after group) []table.Op {
+	var ops []table.Op
+	old, next := groupNameKey(teamID, before.name()), groupNameKey(teamID, after.name())
+	if before.name() == "" || old != next {
+		ops = append(ops, table.Put{If: table.Absent(),
+			Item: table.Item{Key: next, Version: 1, Strings: map[string]string{"group": after.ID}}})
+		if before.name() != "" {
+			ops = append(ops, table.Delete{Key: old})
+		}
+	}
+	had, has := textOf(before.Attributes, "externalId"), textOf(after.Attributes, "externalId")
+	if had != has && had != "" {
+		ops = append(ops, table.Delete{Key: groupIndexKey(teamID, had, after.ID)})
+	}
+	if had != has && has != "" {
+		ops = append(ops, table.Put{Item: table.Item{Key: groupIndexKey(teamID, has, after.ID), Version: 1}})
+	}
+	return ops
+}
+
+// resource is the group as clients see it; members are left out when nil.
+func (s *Service) groupResource(g group, members []member) map[string]any {
+	resource := map[string]any{}
+	for name, value := range g.Attributes {
+		resource[name] = value
+	}
+	resource["schemas"] = groupType.schemasOf(resource)
+	resource["id"] = g.ID
+	resource["meta"] = s.meta(groupType, g.ID, g.CreatedAt, g.ModifiedAt, g.Version)
+	if len(members) > 0 {
+		list := make([]any, len(members))
+		for i, m := range members {
+			list[i] = map[string]any{"value": m.userID, "display": m.display, "type": userType.Name, "$ref": s.location(userType, m.userID)}
+		}
+		resource["members"] = list
+	}
+	return resource
+}
+
+// groupsByName returns the ids of the groups with the name: one or none.
+func (s *Service) groupsByName(ctx context.Context, teamID, name string) ([]string, error) {
+	item, err := s.Table.Get(ctx, groupNameKey(teamID, name))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read group name: %w", err)
+	}
+	return []string{item.Strings["group"]}, nil
+}
+
+func (s *Service) groupsByExternalID(ctx context.Context, teamID, externalID string) ([]string, error) {
+	prefix := hashed(externalID) + "/"
+	var ids []string
+	q := table.Query{Table: table.Identities, Partition: teamID + "/groupsBy/externalId", Prefix: prefix}
+	for item, err := range table.All(ctx, s.Table, q) {
+		if err != nil {
+			return nil, fmt.Errorf("find groups: %w", err)
+		}
+		ids = append(ids, strings.TrimPrefix(item.Sort, prefix))
+	}
+	return ids, nil
+}
+
+// allGroups reads every group of the team in the order of their ids.
+func (s *Service) allGroups(ctx context.Context, teamID string) ([]group, error) {
+	var out []group
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: teamID + "/groups"}) {
+		if err != nil {
+			return nil, fmt.Errorf("list groups: %w", err)
+		}
+		g, err := groupFrom(item)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return slices.Clip(out), nil
+}

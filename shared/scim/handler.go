@@ -1,0 +1,200 @@
+package scim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"docent/shared/apierr"
+	"docent/shared/team"
+)
+
+// Prefix is where the handler's paths start, below the base URL.
+const Prefix = "/scim/v2"
+
+// maxBytes bounds the body of a request, Bulk apart.
+const maxBytes = 10 << 20
+
+// Handler serves a Service under Prefix, to requests whose context carries a
+// team.Principal.
+type Handler struct {
+	*Service
+	// Classify gives an error that is no *Error its status, what a client may read
+	// of it and the headers that go with it.
+	Classify func(ctx context.Context, err error) (status int, detail string, header http.Header)
+}
+
+// request is what an operation works on.
+type request struct {
+	ctx         context.Context //nolint:containedctx // it lives as long as the request
+	teamID      string
+	method      string
+	segments    []string // of the path below Prefix
+	query       url.Values
+	body        map[string]any // decoded; nil without one
+	ifMatch     string
+	ifNoneMatch string
+	classify    func(ctx context.Context, err error) (status int, detail string, header http.Header)
+}
+
+// result is the outcome of an operation.
+type result struct {
+	status   int
+	body     map[string]any // nil: none
+	location string
+	version  string
+}
+
+// ServeHTTP answers every request, in the terms of SCIM.
+func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	res, allow, err := h.serve(r)
+	if allow != "" {
+		w.Header().Set("Allow", allow)
+	}
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	if res.location != "" && res.status == http.StatusCreated {
+		w.Header().Set("Location", res.location)
+	}
+	if res.version != "" {
+		w.Header().Set("ETag", res.version)
+	}
+	if res.body == nil {
+		w.WriteHeader(res.status)
+		return
+	}
+	body, err := encode(res.body)
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	if h.MaxReply > 0 && len(body) > h.MaxReply {
+		h.Fail(w, r, bad(tooMany, "The answer would be too large. Leave members out with excludedAttributes=members, and ask whether a user is one with the filter members eq \"id\"."))
+		return
+	}
+	w.Header().Set("Content-Type", successType(r))
+	w.WriteHeader(res.status)
+	_, _ = w.Write(body) // a client that is gone misses nothing
+}
+
+// Fail answers with an error in the face that the request calls for.
+func (h Handler) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	var e *Error
+	if !errors.As(err, &e) {
+		status, detail, header := h.Classify(r.Context(), err)
+		for name, values := range header {
+			w.Header()[name] = values
+		}
+		e = &Error{Status: status, Detail: detail}
+	}
+	WriteError(w, r, e)
+}
+
+func (h Handler) serve(r *http.Request) (result, string, error) {
+	ctx := r.Context()
+	p, ok := team.PrincipalFrom(ctx)
+	if !ok {
+		return result{}, "", apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "A valid API key is needed.")
+	}
+	if err := team.RequireSCIM(p); err != nil {
+		return result{}, "", err
+	}
+	if err := h.ready(ctx, p.TeamID); err != nil {
+		return result{}, "", err
+	}
+	req := request{ctx: ctx, teamID: p.TeamID, method: r.Method, query: r.URL.Query(),
+		ifMatch: r.Header.Get("If-Match"), ifNoneMatch: r.Header.Get("If-None-Match"), classify: h.Classify}
+	if path := strings.Trim(strings.TrimPrefix(r.URL.Path, Prefix), "/"); path != "" {
+		req.segments = strings.Split(path, "/")
+	}
+	route, ok := routeOf(req.segments)
+	if !ok {
+		return result{}, "", refuse(http.StatusNotFound, "", "There is nothing at this path.")
+	}
+	if req.method == http.MethodHead {
+		req.method = http.MethodGet
+	}
+	if r.Method == http.MethodOptions {
+		return result{status: http.StatusNoContent}, route.allow(), nil
+	}
+	operation, ok := route[req.method]
+	if !ok && len(route) == 0 {
+		return result{}, "", refuse(http.StatusNotImplemented, "", "/Me is not supported; use /Users.")
+	}
+	if !ok {
+		return result{}, route.allow(), refuse(http.StatusMethodNotAllowed, "", "This path takes %s.", route.allow())
+	}
+	if err := req.read(r); err != nil {
+		return result{}, "", err
+	}
+	res, err := operation(h.Service, req)
+	return res, "", err
+}
+
+// read reads the body of a request that has one.
+func (req *request) read(r *http.Request) error {
+	if req.method != http.MethodPost && req.method != http.MethodPut && req.method != http.MethodPatch {
+		return nil
+	}
+	if given := r.Header.Get("Content-Type"); given != "" && !isJSON(given) || !identityCoded(r) {
+		return refuse(http.StatusUnsupportedMediaType, "", "Send %s or %s, without a content coding.", scimType, jsonType)
+	}
+	limit := int64(maxBytes)
+	if len(req.segments) == 1 && strings.EqualFold(req.segments[0], "Bulk") {
+		limit = maxBulkBytes
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if int64(len(body)) > limit {
+		return refuse(http.StatusRequestEntityTooLarge, "", "The request body may have %d bytes. Send less.", limit)
+	}
+	if err != nil {
+		return bad(invalidSyntax, "The request body did not arrive whole.")
+	}
+	req.body, err = decodeObject(body)
+	return err
+}
+
+func identityCoded(r *http.Request) bool {
+	coding := strings.TrimSpace(r.Header.Get("Content-Encoding"))
+	return coding == "" || strings.EqualFold(coding, "identity")
+}
+
+// projection is what the parameters attributes and excludedAttributes choose.
+func (req request) projection() projection {
+	return newProjection(req.query["attributes"], req.query["excludedAttributes"])
+}
+
+// listQuery reads the query of a GET.
+func (req request) listQuery() (query, error) {
+	q := query{filter: req.query.Get("filter"), sortBy: req.query.Get("sortBy"), sortOrder: req.query.Get("sortOrder"),
+		startIndex: 1, count: defaultCount, projection: req.projection()}
+	if req.query.Has("cursor") {
+		cursor := req.query.Get("cursor")
+		q.cursor = &cursor
+	}
+	for name, to := range map[string]*int{"startIndex": &q.startIndex, "count": &q.count} {
+		if text := req.query.Get(name); text != "" {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil && !errors.Is(err, strconv.ErrRange) {
+				return q, bad(invalidValue, "%s must be an integer.", name)
+			}
+			*to = clamped(n)
+		}
+	}
+	return q.bounded(), nil
+}
+
+// clamped is n as far as it fits any list.
+func clamped(n int64) int { return int(min(max(n, -1), 1<<31-1)) }
+
+func (q query) bounded() query {
+	q.startIndex = max(q.startIndex, 1)
+	q.count = min(max(q.count, 0), maxCount)
+	return q
+}

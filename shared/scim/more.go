@@ -1,0 +1,240 @@
+package scim
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/table"
+)
+
+// more is what a user's resource shows beside its own attributes.
+type more struct {
+	memberships map[string][]membership // by user
+	groups      map[string]group
+	managers    map[string]string // displayName by user id
+}
+
+// complete adds to a resource what m knows.
+func (m more) complete(s *Service, resource map[string]any) {
+	id := textOf(resource, "id")
+	var list []any
+	for _, membership := range m.memberships[id] {
+		if g, ok := m.groups[membership.groupID]; ok && g.shows(membership.mark) {
+			list = append(list, map[string]any{"value": g.ID, "display": g.name(), "type": "direct", "$ref": s.location(groupType, g.ID)})
+		}
+	}
+	if list != nil {
+		resource["groups"] = list
+	}
+	extension, _ := resource[enterpriseURN].(map[string]any)
+	manager, _ := extension["manager"].(map[string]any)
+	if name, ok := m.managers[textOf(manager, "value")]; ok {
+		manager["displayName"] = name
+		manager["$ref"] = s.location(userType, textOf(manager, "value"))
+	}
+}
+
+// moreOfAll reads what any user of the team may show.
+func (s *Service) moreOfAll(ctx context.Context, teamID string, groups, managers bool) (more, error) {
+	var m more
+	if groups {
+		var err error
+		if m.memberships, err = s.memberships(ctx, teamID, table.Query{}); err != nil {
+			return m, err
+		}
+		all, err := s.allGroups(ctx, teamID)
+		if err != nil {
+			return m, err
+		}
+		m.groups = map[string]group{}
+		for _, g := range all {
+			m.groups[g.ID] = g
+		}
+	}
+	if managers {
+		m.managers = map[string]string{}
+		for p, err := range s.Teams.EachProfile(ctx, teamID) {
+			if err != nil {
+				return m, err
+			}
+			m.managers[p.ID] = p.DisplayName
+		}
+	}
+	return m, nil
+}
+
+// completeAll adds the groups and managers to the resources of users. inRow says
+// that all users of the team whose ids lie between theirs are among them.
+func (s *Service) completeAll(ctx context.Context, teamID string, resources []map[string]any, groups, managers, inRow bool) error {
+	var m more
+	work, workCtx := errgroup.WithContext(ctx)
+	if groups && len(resources) > 0 {
+		work.Go(func() (err error) {
+			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, resources, inRow)
+			return err
+		})
+	}
+	if managers {
+		var ids []string
+		for _, r := range resources {
+			extension, _ := r[enterpriseURN].(map[string]any)
+			if manager, ok := extension["manager"].(map[string]any); ok {
+				ids = append(ids, textOf(manager, "value"))
+			}
+		}
+		work.Go(func() error {
+			users, err := s.Teams.Profiles(workCtx, teamID, ids)
+			m.managers = map[string]string{}
+			for id, p := range users {
+				m.managers[id] = p.DisplayName
+			}
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	for _, r := range resources {
+		m.complete(s, r)
+	}
+	return nil
+}
+
+// membershipsOf reads the memberships of users and the groups they are in: as one
+// range of ids where the users follow each other in the team, else user by user.
+func (s *Service) membershipsOf(ctx context.Context, teamID string, users []map[string]any, inRow bool) (map[string][]membership, map[string]group, error) {
+	ids := make([]string, len(users))
+	for i, u := range users {
+		ids[i] = textOf(u, "id")
+	}
+	var queries []table.Query
+	if inRow && len(ids) > 1 {
+		queries = append(queries, table.Query{From: slices.Min(ids) + "/", To: slices.Max(ids) + "0"}) // "0" follows "/"
+	} else {
+		for _, id := range ids {
+			queries = append(queries, table.Query{Prefix: id + "/"})
+		}
+	}
+	var mu sync.Mutex
+	out := map[string][]membership{}
+	work, workCtx := errgroup.WithContext(ctx)
+	work.SetLimit(2 * parallel)
+	for _, q := range queries {
+		work.Go(func() error {
+			found, err := s.memberships(workCtx, teamID, q)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, id := range ids {
+				if list, ok := found[id]; ok {
+					out[id] = list
+				}
+			}
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, nil, err
+	}
+	var groupIDs []string
+	for _, id := range ids {
+		for _, m := range out[id] {
+			groupIDs = append(groupIDs, m.groupID)
+		}
+	}
+	slices.Sort(groupIDs)
+	groups, err := s.groups(ctx, teamID, slices.Compact(groupIDs))
+	return out, groups, err
+}
+
+// userResources reads users, leaving out those that are not there.
+func (s *Service) userResources(ctx context.Context, teamID string, ids []string, groups, managers, inRow bool) ([]map[string]any, error) {
+	profiles, err := s.Teams.Profiles(ctx, teamID, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []map[string]any
+	for _, id := range ids {
+		p, ok := profiles[id]
+		if !ok {
+			continue
+		}
+		resource, err := s.user(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, resource)
+	}
+	return out, s.completeAll(ctx, teamID, out, groups, managers, inRow)
+}
+
+// resources reads the resources of a page as p shows them, in its order.
+func (s *Service) resources(ctx context.Context, teamID string, p projection, page []match, inRow bool) ([]any, error) {
+	var userIDs []string
+	for _, m := range page {
+		if m.t == userType {
+			userIDs = append(userIDs, m.id)
+		}
+	}
+	users, err := s.userResources(ctx, teamID, userIDs, p.shows(userType, "groups"), p.showsExtension(userType, enterpriseURN, "manager"), inRow)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]map[string]any, len(page))
+	for _, u := range users {
+		byID[textOf(u, "id")] = u
+	}
+	if err := s.pageGroups(ctx, teamID, p, page, byID); err != nil {
+		return nil, err
+	}
+	out := make([]any, 0, len(page))
+	for _, m := range page {
+		if resource, ok := byID[m.id]; ok { // else it was deleted just now
+			out = append(out, p.apply(m.t, resource))
+		}
+	}
+	return out, nil
+}
+
+// pageGroups adds the groups of a page to byID, with their members where p shows
+// them.
+func (s *Service) pageGroups(ctx context.Context, teamID string, p projection, page []match, byID map[string]map[string]any) error {
+	var ids []string
+	for _, m := range page {
+		if m.t == groupType {
+			ids = append(ids, m.id)
+		}
+	}
+	if !p.shows(groupType, "members") {
+		groups, err := s.groups(ctx, teamID, ids)
+		for id, g := range groups {
+			byID[id] = s.groupResource(g, nil)
+		}
+		return err
+	}
+	var mu sync.Mutex
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(parallel)
+	for _, id := range ids {
+		work.Go(func() error {
+			g, members, err := s.whole(ctx, teamID, id)
+			if isMissing(err) {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			byID[id] = s.groupResource(g, members)
+			return err
+		})
+	}
+	return work.Wait()
+}
+
+func isMissing(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusNotFound
+}

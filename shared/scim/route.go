@@ -1,0 +1,275 @@
+package scim
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"docent/shared/team"
+)
+
+// endpoint answers one method of one path.
+type endpoint func(s *Service, r request) (result, error)
+
+// methods are the operations of a path.
+type methods map[string]endpoint
+
+// allow is the Allow header.
+func (m methods) allow() string {
+	var list []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if m[method] != nil {
+			list = append(list, method)
+		}
+		if method == http.MethodGet && m[method] != nil {
+			list = append(list, http.MethodHead)
+		}
+	}
+	return strings.Join(append(list, http.MethodOptions), ", ")
+}
+
+// routeOf returns the operations at a path; none for one that is not built.
+func routeOf(segments []string) (methods, bool) {
+	name := ""
+	if len(segments) > 0 {
+		name = strings.ToLower(segments[0])
+	}
+	one := len(segments) == 2
+	switch {
+	case len(segments) == 0:
+		return methods{"GET": getList}, true
+	case len(segments) > 2:
+		return nil, false
+	case one && (name == "users" || name == "groups") && strings.EqualFold(segments[1], ".search"):
+		return methods{"POST": search}, true
+	case one && (name == "users" || name == "groups"):
+		return methods{"GET": getOne, "PUT": replaceOne, "PATCH": patchOne, "DELETE": deleteOne}, true
+	case one && (name == "schemas" || name == "resourcetypes"):
+		return methods{"GET": discover}, true
+	case one:
+		return nil, false
+	case name == "users" || name == "groups":
+		return methods{"GET": getList, "POST": create}, true
+	case name == ".search":
+		return methods{"POST": search}, true
+	case name == "bulk":
+		return methods{"POST": bulk}, true
+	case name == "serviceproviderconfig" || name == "schemas" || name == "resourcetypes":
+		return methods{"GET": discover}, true
+	case name == "me":
+		return methods{}, true
+	}
+	return nil, false
+}
+
+// types are the types that the path is about, and whether it is all of them.
+func (r request) types() (types []*resourceType, root bool) {
+	if len(r.segments) > 0 {
+		for _, t := range resourceTypes {
+			if strings.EqualFold("/"+r.segments[0], t.Endpoint) {
+				return []*resourceType{t}, false
+			}
+		}
+	}
+	return resourceTypes, true
+}
+
+func (r request) onUsers() bool { return strings.EqualFold(r.segments[0], "Users") }
+
+func getList(s *Service, r request) (result, error) {
+	q, err := r.listQuery()
+	if err != nil {
+		return result{}, err
+	}
+	return listed(s, r, q)
+}
+
+func listed(s *Service, r request, q query) (result, error) {
+	types, root := r.types()
+	body, err := s.list(r.ctx, r.teamID, q, root, types...)
+	return result{status: http.StatusOK, body: body}, err
+}
+
+// search reads its query from the body (RFC 7644 section 3.4.3).
+func search(s *Service, r request) (result, error) {
+	if err := checkMessage(r.body, searchURN); err != nil {
+		return result{}, err
+	}
+	q := query{startIndex: 1, count: defaultCount}
+	for name, to := range map[string]*string{"filter": &q.filter, "sortBy": &q.sortBy, "sortOrder": &q.sortOrder} {
+		switch v := messageMember(r.body, name).(type) {
+		case nil:
+		case string:
+			*to = v
+		default:
+			return result{}, bad(invalidValue, "%s must be a string.", name)
+		}
+	}
+	for name, to := range map[string]*int{"startIndex": &q.startIndex, "count": &q.count} {
+		switch v := messageMember(r.body, name).(type) {
+		case nil:
+		case json.Number:
+			n, err := v.Int64()
+			if err != nil {
+				return result{}, bad(invalidValue, "%s must be an integer.", name)
+			}
+			*to = clamped(n)
+		default:
+			return result{}, bad(invalidValue, "%s must be an integer.", name)
+		}
+	}
+	if cursor, ok := messageMember(r.body, "cursor").(string); ok {
+		q.cursor = &cursor
+	}
+	q.projection = newProjection(textsIn(messageMember(r.body, "attributes")), textsIn(messageMember(r.body, "excludedAttributes")))
+	return listed(s, r, q.bounded())
+}
+
+// textsIn are the texts in a value, alone or in a list.
+func textsIn(value any) []string {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	var out []string
+	for _, e := range list {
+		if text, ok := e.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// showUser is the answer with a user.
+func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (result, error) {
+	resource, err := s.user(p)
+	if err != nil {
+		return result{}, err
+	}
+	show := r.projection()
+	res := result{status: status, location: s.location(userType, p.ID), version: versionTag(p.Version)}
+	groups := !fresh && show.shows(userType, "groups")
+	err = s.completeAll(r.ctx, r.teamID, []map[string]any{resource}, groups, show.showsExtension(userType, enterpriseURN, "manager"), false)
+	res.body = show.apply(userType, resource)
+	return res, err
+}
+
+// showGroup is the answer with a group; it reads the members if they are shown.
+func showGroup(s *Service, r request, status int, g group) (result, error) {
+	show := r.projection()
+	var members []member
+	if show.shows(groupType, "members") {
+		var err error
+		if g, members, err = s.whole(r.ctx, r.teamID, g.ID); err != nil {
+			return result{}, err
+		}
+	}
+	return result{status: status, location: s.location(groupType, g.ID), version: versionTag(g.Version),
+		body: show.apply(groupType, s.groupResource(g, members))}, nil
+}
+
+func create(s *Service, r request) (result, error) {
+	if r.onUsers() {
+		p, err := s.createUser(r.ctx, r.teamID, r.body)
+		if err != nil {
+			return result{}, err
+		}
+		return showUser(s, r, http.StatusCreated, p, true)
+	}
+	g, err := s.createGroup(r.ctx, r.teamID, r.body)
+	if err != nil {
+		return result{}, err
+	}
+	return showGroup(s, r, http.StatusCreated, g)
+}
+
+func getOne(s *Service, r request) (result, error) {
+	if r.onUsers() {
+		p, err := s.Teams.Profile(r.ctx, r.teamID, r.segments[1])
+		if err != nil {
+			return result{}, refusal(err)
+		}
+		if r.ifNoneMatch != "" && namesTag(r.ifNoneMatch, versionTag(p.Version)) {
+			return result{status: http.StatusNotModified, version: versionTag(p.Version)}, nil
+		}
+		return showUser(s, r, http.StatusOK, p, false)
+	}
+	g, err := s.group(r.ctx, r.teamID, r.segments[1])
+	if err != nil {
+		return result{}, err
+	}
+	if r.ifNoneMatch != "" && namesTag(r.ifNoneMatch, versionTag(g.Version)) {
+		return result{status: http.StatusNotModified, version: versionTag(g.Version)}, nil
+	}
+	return showGroup(s, r, http.StatusOK, g)
+}
+
+func replaceOne(s *Service, r request) (result, error) {
+	if r.onUsers() {
+		p, err := s.replaceUser(r.ctx, r.teamID, r.segments[1], r.ifMatch, r.body)
+		if err != nil {
+			return result{}, err
+		}
+		return showUser(s, r, http.StatusOK, p, false)
+	}
+	g, err := s.replaceGroup(r.ctx, r.teamID, r.segments[1], r.ifMatch, r.body)
+	if err != nil {
+		return result{}, err
+	}
+	return showGroup(s, r, http.StatusOK, g)
+}
+
+func patchOne(s *Service, r request) (result, error) {
+	operations, err := parsePatch(r.body)
+	if err != nil {
+		return result{}, err
+	}
+	if r.onUsers() {
+		p, err := s.patchUser(r.ctx, r.teamID, r.segments[1], r.ifMatch, operations)
+		if err != nil {
+			return result{}, err
+		}
+		return showUser(s, r, http.StatusOK, p, false)
+	}
+	g, err := s.patchGroup(r.ctx, r.teamID, r.segments[1], r.ifMatch, operations)
+	if err != nil {
+		return result{}, err
+	}
+	if !r.projection().given() {
+		return result{status: http.StatusNoContent, location: s.location(groupType, g.ID), version: versionTag(g.Version)}, nil
+	}
+	return showGroup(s, r, http.StatusOK, g)
+}
+
+func deleteOne(s *Service, r request) (result, error) {
+	remove := s.deleteGroup
+	if r.onUsers() {
+		remove = s.deleteUser
+	}
+	return result{status: http.StatusNoContent}, remove(r.ctx, r.teamID, r.segments[1], r.ifMatch)
+}
+
+// discover answers what the service can do (RFC 7644 section 4).
+func discover(s *Service, r request) (result, error) {
+	if r.query.Has("filter") {
+		return result{}, refuse(http.StatusForbidden, "", "This endpoint cannot be filtered.")
+	}
+	ok := func(body map[string]any) (result, error) { return result{status: http.StatusOK, body: body}, nil }
+	resources := s.resourceTypes()
+	switch name := strings.ToLower(r.segments[0]); name {
+	case "serviceproviderconfig":
+		return ok(s.providerConfig())
+	case "schemas":
+		var err error
+		if resources, err = s.schemaResources(); err != nil {
+			return result{}, err
+		}
+	}
+	if len(r.segments) == 1 {
+		return ok(listOf(resources))
+	}
+	if object, found := byID(resources, r.segments[1]); found {
+		return ok(object)
+	}
+	return result{}, refuse(http.StatusNotFound, "", "There is nothing at this path.")
+}

@@ -1,0 +1,215 @@
+package scim_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/apierr"
+	"docent/shared/scim"
+	"docent/shared/scim/scimtest"
+	"docent/shared/table"
+	"docent/shared/table/bolt/bolttest"
+	"docent/shared/team"
+)
+
+const base = "https://docent.test/v1"
+
+// metadata is that of an identity provider, with a certificate that nobody uses.
+func metadata(t testing.TB) []byte {
+	t.Helper()
+	block, err := base64.StdEncoding.DecodeString(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(`<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.test/">
+	<IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+	<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
+		base64.StdEncoding.EncodeToString(block) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>
+	<SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://idp.test/sso"/>
+	</IDPSSODescriptor></EntityDescriptor>`)
+}
+
+// server is a SCIM server over a store of its own, with a team that may use it.
+type server struct {
+	testing.TB
+	*scim.Service
+	http.Handler
+	team team.Team
+	boss team.User // the first admin
+	key  string    // scim
+	now  *clock
+}
+
+// clock is a time that tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func newServer(t testing.TB) *server { return newServerOn(t, nil) }
+
+// newServerOn is newServer over the store that wrap makes of the real one.
+func newServerOn(t testing.TB, wrap func(table.Store) table.Store) *server {
+	t.Helper()
+	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	var store table.Store = bolttest.OpenAt(t, c.Now)
+	if wrap != nil {
+		store = wrap(store)
+	}
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	teams := &team.Service{Table: store, Now: c.Now, NewID: newID}
+	s := &server{TB: t, now: c, Service: &scim.Service{Table: store, Teams: teams, Now: c.Now, NewID: newID, BaseURL: base}}
+	s.Handler = s.guarded()
+	s.team, s.boss = s.newTeam("acme")
+	s.key = s.newKey(s.team.ID, team.KindSCIM, "")
+	return s
+}
+
+func (s *server) newTeam(name string) (team.Team, team.User) {
+	s.Helper()
+	made, boss, err := s.Teams.CreateTeam(s.Context(), name, "boss@"+name+".test")
+	if err == nil {
+		_, err = s.Teams.SetSAML(s.Context(), made.ID, metadata(s))
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return made, boss
+}
+
+func (s *server) newKey(teamID string, kind team.Kind, userID string) string {
+	s.Helper()
+	_, key, err := s.Teams.CreateKey(s.Context(), teamID, team.NewKey{Kind: kind, Name: "key", UserID: userID})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return key
+}
+
+// guarded authenticates as the edge does.
+func (s *server) guarded() http.Handler {
+	h := scim.Handler{Service: s.Service, Classify: func(_ context.Context, err error) (int, string, http.Header) {
+		var e *apierr.Error
+		if errors.As(err, &e) {
+			return e.Kind.Status(), e.Detail, http.Header{}
+		}
+		if errors.Is(err, table.ErrConflict) {
+			return 503, "Try again.", http.Header{"Retry-After": {"1"}}
+		}
+		s.Errorf("internal: %v", err)
+		return 500, "internal", http.Header{}
+	}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, err := s.Teams.Authenticate(r.Context(), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		if err != nil {
+			h.Fail(w, r, err)
+			return
+		}
+		h.ServeHTTP(w, r.WithContext(team.WithPrincipal(r.Context(), a.Principal)))
+	})
+}
+
+// reply is an answer, its body decoded when it is JSON.
+type reply struct {
+	*http.Response
+	text string
+	body map[string]any
+}
+
+// do makes a request; headers are pairs of name and value.
+func (s *server) do(method, path, body string, headers ...string) reply {
+	s.Helper()
+	return s.as(s.key, method, path, body, headers...)
+}
+
+func (s *server) as(key, method, path, body string, headers ...string) reply {
+	s.Helper()
+	r := httptest.NewRequestWithContext(s.Context(), method, "https://docent.test"+scim.Prefix+strings.ReplaceAll(path, " ", "%20"), bytes.NewReader([]byte(body)))
+	r.Header.Set("Authorization", "Bearer "+key)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/scim+json")
+	}
+	r.Header.Set("Accept", "application/scim+json")
+	for i := 0; i < len(headers); i += 2 {
+		if r.Header.Del(headers[i]); headers[i+1] != "" {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	text, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	out := reply{Response: w.Result(), text: string(text)}
+	if strings.HasSuffix(out.Header.Get("Content-Type"), "json") {
+		if err := json.Unmarshal(text, &out.body); err != nil {
+			s.Fatalf("%s: %v", text, err)
+		}
+	}
+	return out
+}
+
+// must is do that fails unless the status is the one given.
+func (s *server) must(status int, method, path, body string, headers ...string) reply {
+	s.Helper()
+	r := s.do(method, path, body, headers...)
+	if r.StatusCode != status {
+		s.Fatalf("%s %s: %d, want %d: %s", method, path, r.StatusCode, status, r.text)
+	}
+	return r
+}
+
+func (r reply) string(name string) string {
+	text, _ := r.body[name].(string)
+	return text
+}
+
+// user creates a user and returns its id.
+func (s *server) user(name string) string {
+	s.Helper()
+	return s.must(201, "POST", "/Users", `{"userName":"`+name+`"}`).string("id")
+}
+
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", http.StripPrefix("/v1", s))
+	web := httptest.NewServer(mux)
+	t.Cleanup(web.Close)
+	scimtest.Run(t, web.Client(), web.URL+"/v1/scim/v2", s.key)
+}
+
+// certificate is one of an identity provider that signs nothing.
+const certificate = "" +
+	"MIIBfDCCASGgAwIBAgIUR40edqUBj3H1yUHg+Ml4vYDjXeEwCgYIKoZIzj0EAwIwEzERMA8GA1UEAwwIaWRwLnRlc3QwHhcNMjYx" +
+	"MTIxMTMwNTE2WhcNMzYxMTE4MTMwNTE2WjATMREwDwYDVQQDDAhpZHAudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABH8S" +
+	"05I2gqprPuHlHh+okWwt6YFqosOMd94xudUdU3ebLhkQQuwGKC5op4i1thna8qoDoCsyQGmA6Wt/ZkN0lACjUzBRMB0GA1UdDgQW" +
+	"BBTn8kcXOJn4tsOKbLve4HZGkSsYYDAfBgNVHSMEGDAWgBTn8kcXOJn4tsOKbLve4HZGkSsYYDAPBgNVHRMBAf8EBTADAQH/MAoG" +
+	"CCqGSM49BAMCA0kAMEYCIQDZlDQdTfZ918He0mW6IIHqUAXKHlZZYvFb+btTw4YqgwIhAMh8JW9c3KFw8Cx0ACbqEY1FoUMZzz4Q" +
+	"vAsRWNG1KW2P"

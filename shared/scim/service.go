@@ -1,0 +1,107 @@
+package scim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// Service holds the users and groups of every team as SCIM resources.
+type Service struct {
+	Table table.Store
+	Teams *team.Service
+	Now   func() time.Time
+	NewID func() string // time-ordered UUIDs
+	// BaseURL is where the API is, absolute, ending in /v1; links start with it.
+	BaseURL string
+	// MaxReply bounds a reply in bytes; 0 when nothing bounds it.
+	MaxReply int
+}
+
+// maxAttempts bounds the tries of a change that others come between.
+const maxAttempts = 3
+
+// attempt calls change until no other change comes between, at most maxAttempts
+// times. What remains is table.ErrConflict, which clients see as 503.
+func attempt(change func() error) error {
+	var err error
+	for range maxAttempts {
+		if err = change(); !errors.Is(err, table.ErrConflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// location is the absolute address of a resource.
+func (s *Service) location(t *resourceType, id string) string {
+	return s.BaseURL + "/scim/v2" + t.Endpoint + "/" + id
+}
+
+// meta is the meta attribute of a resource.
+func (s *Service) meta(t *resourceType, id string, created, modified time.Time, version int64) map[string]any {
+	return map[string]any{"resourceType": t.Name, "created": formatTime(created), "lastModified": formatTime(modified),
+		"location": s.location(t, id), "version": versionTag(version)}
+}
+
+// schemasOf lists the schemas of which attributes are assigned.
+func (t *resourceType) schemasOf(attributes map[string]any) []any {
+	urns := []any{t.core.ID}
+	for _, e := range t.extensions {
+		if _, ok := attributes[e.ID]; ok {
+			urns = append(urns, e.ID)
+		}
+	}
+	return urns
+}
+
+func missing(t *resourceType) error {
+	return refuse(http.StatusNotFound, "", "There is no such %s.", t.Name)
+}
+
+// refusal gives an error of another room the terms of SCIM where it has some.
+func refusal(err error) error {
+	var e *apierr.Error
+	switch {
+	case errors.Is(err, team.ErrUserNameTaken):
+		return refuse(http.StatusConflict, uniqueness, "Another user of this team has this userName.")
+	case errors.Is(err, team.ErrLastAdmin):
+		return refuse(http.StatusConflict, "", "This is the team's last active admin. Make another user an admin before you delete, deactivate or demote this one.")
+	case errors.As(err, &e) && e.Kind == apierr.Invalid:
+		return bad(invalidValue, "%s", e.Detail)
+	case errors.As(err, &e) && e.Kind == apierr.NotFound:
+		return missing(userType)
+	}
+	return err
+}
+
+// batches cuts ids into parts of at most size.
+func batches[T any](values []T, size int) [][]T {
+	var out [][]T
+	for len(values) > size {
+		out, values = append(out, values[:size]), values[size:]
+	}
+	if len(values) > 0 {
+		out = append(out, values)
+	}
+	return out
+}
+
+// ready makes sure that the team may be provisioned: it has SAML metadata.
+func (s *Service) ready(ctx context.Context, teamID string) error {
+	configured, err := s.Teams.SAMLConfigured(ctx, teamID)
+	if err != nil {
+		return fmt.Errorf("look for SAML metadata: %w", err)
+	}
+	if !configured {
+		return apierr.New(apierr.Forbidden, apierr.CodeSAMLNotConfigured,
+			"SCIM needs SAML identity provider metadata for this team. An admin sets it with PUT /team/saml-metadata.")
+	}
+	return nil
+}

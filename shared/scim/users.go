@@ -1,0 +1,187 @@
+package scim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// user is the resource of p without what lies elsewhere: groups, and who the
+// manager is.
+func (s *Service) user(p team.Profile) (map[string]any, error) {
+	resource, err := decodeObject(p.Attributes)
+	if err != nil {
+		return nil, fmt.Errorf("decode user %s: %s", p.ID, err) // not the client's fault
+	}
+	resource["schemas"] = userType.schemasOf(resource)
+	resource["id"] = p.ID
+	resource["meta"] = s.meta(userType, p.ID, p.CreatedAt, p.ModifiedAt, p.Version)
+	resource["displayName"] = p.DisplayName
+	resource["active"] = p.Active
+	if _, ok := resource["name"]; !ok {
+		resource["name"] = map[string]any{}
+	}
+	return resource, nil
+}
+
+// attributesOf are the stored attributes of p, as a tree.
+func attributesOf(p team.Profile) (map[string]any, error) {
+	tree, err := decodeObject(p.Attributes)
+	if err != nil {
+		return nil, fmt.Errorf("decode user %s: %s", p.ID, err)
+	}
+	return tree, nil
+}
+
+func (s *Service) createUser(ctx context.Context, teamID string, body map[string]any) (team.Profile, error) {
+	attributes, err := userType.read(body)
+	if err != nil {
+		return team.Profile{}, err
+	}
+	encoded, err := encode(attributes)
+	if err != nil {
+		return team.Profile{}, fmt.Errorf("encode user: %w", err)
+	}
+	p, err := s.Teams.NewProfile(encoded)
+	if err == nil {
+		err = s.Teams.InsertProfile(ctx, teamID, p)
+	}
+	return p, refusal(err)
+}
+
+// changeUser applies change to the user's attributes, unless ifMatch names
+// another version. A change that leaves them as they are stores nothing.
+func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
+	change func(p team.Profile, attributes map[string]any) (map[string]any, error),
+) (after team.Profile, err error) {
+	err = attempt(func() error {
+		before, err := s.Teams.Profile(ctx, teamID, id)
+		if err != nil {
+			return refusal(err)
+		}
+		if err := checkMatch(ifMatch, before.Version); err != nil {
+			return err
+		}
+		attributes, err := attributesOf(before)
+		if err != nil {
+			return err
+		}
+		changed, err := change(before, attributes)
+		if err != nil {
+			return err
+		}
+		if after = before; same(attributes, changed) {
+			return nil
+		}
+		encoded, err := encode(changed)
+		if err != nil {
+			return fmt.Errorf("encode user %s: %w", id, err)
+		}
+		if after, err = s.Teams.Changed(before, encoded); err != nil {
+			return refusal(err)
+		}
+		return refusal(s.Teams.ReplaceProfile(ctx, teamID, before, after))
+	})
+	return after, err
+}
+
+func (s *Service) replaceUser(ctx context.Context, teamID, id, ifMatch string, body map[string]any) (team.Profile, error) {
+	return s.changeUser(ctx, teamID, id, ifMatch, func(team.Profile, map[string]any) (map[string]any, error) {
+		return userType.read(body)
+	})
+}
+
+func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, operations []operation) (team.Profile, error) {
+	return s.changeUser(ctx, teamID, id, ifMatch, func(p team.Profile, attributes map[string]any) (map[string]any, error) {
+		fixed := map[string]any{"id": id, "meta": s.meta(userType, id, p.CreatedAt, p.ModifiedAt, p.Version)}
+		return userType.patch(attributes, fixed, operations)
+	})
+}
+
+// deleteUser deletes a user, its personal keys and its memberships. One that was
+// deleted but whose keys and memberships are still there is deleted to the end;
+// after that it is unknown.
+func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) error {
+	err := attempt(func() error {
+		p, err := s.Teams.Profile(ctx, teamID, id)
+		if err != nil {
+			departed, readErr := s.Teams.Departed(ctx, teamID, id)
+			if readErr != nil {
+				return readErr
+			}
+			if departed {
+				return nil
+			}
+			return refusal(err)
+		}
+		if err := checkMatch(ifMatch, p.Version); err != nil {
+			return err
+		}
+		return refusal(s.Teams.DeleteProfile(ctx, teamID, p))
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Teams.RevokeUserKeys(ctx, teamID, id); err != nil {
+		return err
+	}
+	if err := s.leaveGroups(ctx, teamID, id); err != nil {
+		return err
+	}
+	return s.Teams.Forget(ctx, teamID, id)
+}
+
+// leaveGroups takes a deleted user out of its groups, whose versions move.
+func (s *Service) leaveGroups(ctx context.Context, teamID, userID string) error {
+	memberships, err := s.memberships(ctx, teamID, table.Query{Prefix: userID + "/"})
+	if err != nil {
+		return err
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(parallel)
+	for _, m := range memberships[userID] {
+		work.Go(func() error {
+			return attempt(func() error { return s.leaveGroup(ctx, teamID, m, userID) })
+		})
+	}
+	return work.Wait()
+}
+
+func (s *Service) leaveGroup(ctx context.Context, teamID string, m membership, userID string) error {
+	ops := []table.Op{
+		table.Delete{Key: memberKey(teamID, m.groupID, userID)},
+		table.Delete{Key: membershipKey(teamID, userID, m.groupID)},
+	}
+	g, err := s.group(ctx, teamID, m.groupID)
+	var refused *Error
+	switch {
+	case errors.As(err, &refused): // the group is gone
+	case err != nil:
+		return err
+	default:
+		next := g
+		if g.shows(m.mark) {
+			next = s.touched(g)
+		}
+		put, err := next.put(teamID, table.VersionIs(g.stored))
+		if err != nil {
+			return err
+		}
+		ops = append(ops, put)
+	}
+	return conflicting(s.Table.Write(ctx, ops...))
+}
+
+// conflicting makes a failed condition the conflict that it is where every
+// condition is on what was read before.
+func conflicting(err error) error {
+	if table.Failed(err) != nil {
+		return table.ErrConflict
+	}
+	return err
+}

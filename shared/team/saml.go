@@ -1,0 +1,171 @@
+package team
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/saml"
+	"docent/shared/table"
+)
+
+// SAMLMetadata is what the team's SAML identity provider says of itself.
+type SAMLMetadata struct {
+	saml.Metadata
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// The text of the metadata is kept in parts that fit into items.
+const (
+	samlPart     = 300 << 10
+	maxSAMLParts = (saml.MaxBytes + samlPart - 1) / samlPart
+)
+
+func samlKey(teamID string) table.Key { return identity(teamID, "saml") }
+
+func samlPartKey(teamID string, part int) table.Key {
+	return identity(teamID+"/saml", fmt.Sprintf("%02d", part))
+}
+
+// SAML returns the metadata of the team's identity provider, or a 404 when none
+// is set.
+func (s *Service) SAML(ctx context.Context, teamID string) (SAMLMetadata, error) {
+	var m SAMLMetadata
+	item, err := s.Table.Get(ctx, samlKey(teamID))
+	if errors.Is(err, table.ErrNotFound) {
+		return m, apierr.Missing("SAML metadata")
+	}
+	if err == nil {
+		err = json.Unmarshal(item.Body, &m)
+	}
+	if err != nil {
+		return m, fmt.Errorf("read SAML metadata: %w", err)
+	}
+	return m, nil
+}
+
+// SAMLText returns the metadata as it was set, or a 404 when none is.
+func (s *Service) SAMLText(ctx context.Context, teamID string) ([]byte, error) {
+	for range maxAttempts {
+		var text []byte
+		item, err := s.Table.Get(ctx, samlKey(teamID))
+		if errors.Is(err, table.ErrNotFound) {
+			return nil, apierr.Missing("SAML metadata")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read SAML metadata: %w", err)
+		}
+		whole := true
+		for part, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: teamID + "/saml"}) {
+			if err != nil {
+				return nil, fmt.Errorf("read SAML metadata: %w", err)
+			}
+			whole = whole && part.Version == item.Version
+			text = append(text, part.Body...)
+		}
+		if whole && int64(len(text)) == item.Numbers[samlBytes] {
+			return text, nil
+		}
+	}
+	return nil, fmt.Errorf("read SAML metadata: %w", table.ErrConflict)
+}
+
+// samlBytes is the length of the whole text.
+const samlBytes = "bytes"
+
+// SAMLConfigured tells whether SAML metadata is set. What is set counts at once;
+// what is removed may count a second longer.
+func (s *Service) SAMLConfigured(ctx context.Context, teamID string) (bool, error) {
+	for _, opts := range [][]table.ReadOption{{table.Eventual}, nil} {
+		_, err := s.Table.Get(ctx, samlKey(teamID), opts...)
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, table.ErrNotFound) {
+			return false, fmt.Errorf("read SAML metadata: %w", err)
+		}
+	}
+	return false, nil
+}
+
+// SetSAML replaces the team's SAML metadata. What saml.Parse refuses is refused.
+func (s *Service) SetSAML(ctx context.Context, teamID string, text []byte) (SAMLMetadata, error) {
+	parsed, err := saml.Parse(text)
+	if err != nil {
+		return SAMLMetadata{}, err
+	}
+	m := SAMLMetadata{Metadata: parsed, UpdatedAt: s.moment()}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return m, fmt.Errorf("encode SAML metadata: %w", err)
+	}
+	err = s.changeSAML(ctx, teamID, func(version int64) []table.Op {
+		ops := []table.Op{
+			table.Put{Item: table.Item{Key: samlKey(teamID), Version: version, Body: body,
+				Numbers: map[string]int64{samlBytes: int64(len(text))}}},
+			table.Check{Key: teamKey(teamID), If: table.Exists()},
+		}
+		for part := range maxSAMLParts {
+			from := min(part*samlPart, len(text))
+			piece := text[from:min(from+samlPart, len(text))]
+			if len(piece) == 0 {
+				ops = append(ops, table.Delete{Key: samlPartKey(teamID, part)})
+				continue
+			}
+			ops = append(ops, table.Put{Item: table.Item{Key: samlPartKey(teamID, part), Version: version, Body: piece}})
+		}
+		return ops
+	})
+	return m, err
+}
+
+// RemoveSAML removes the team's SAML metadata, or gives a 404 when none is set.
+func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
+	if _, err := s.SAML(ctx, teamID); err != nil {
+		return err
+	}
+	return s.changeSAML(ctx, teamID, func(int64) []table.Op {
+		ops := []table.Op{table.Delete{Key: samlKey(teamID)}}
+		for part := range maxSAMLParts {
+			ops = append(ops, table.Delete{Key: samlPartKey(teamID, part)})
+		}
+		return ops
+	})
+}
+
+// changeSAML writes what change returns for the next version, whose first
+// operation is on the metadata's own item.
+func (s *Service) changeSAML(ctx context.Context, teamID string, change func(version int64) []table.Op) error {
+	for range maxAttempts {
+		when, version := table.Absent(), s.Now().UnixNano()
+		item, err := s.Table.Get(ctx, samlKey(teamID))
+		switch {
+		case err == nil:
+			when, version = table.VersionIs(item.Version), max(version, item.Version+1)
+		case !errors.Is(err, table.ErrNotFound):
+			return fmt.Errorf("read SAML metadata: %w", err)
+		}
+		ops := change(version)
+		switch first := ops[0].(type) {
+		case table.Put:
+			first.If = when
+			ops[0] = first
+		case table.Delete:
+			first.If = when
+			ops[0] = first
+		}
+		err = s.Table.Write(ctx, ops...)
+		switch failed := table.Failed(err); {
+		case failed == nil && err != nil:
+			return fmt.Errorf("store SAML metadata: %w", err)
+		case failed == nil:
+			return nil
+		case failed.Op == 1:
+			return missingTeam()
+		}
+	}
+	return fmt.Errorf("store SAML metadata: %w", table.ErrConflict)
+}

@@ -1,0 +1,178 @@
+package main_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// maxResident bounds the memory of docent serve while it takes in and indexes as
+// many large documents at once as it admits: 64 MB of bodies, four times that
+// while they are handled, their indexing, and what the collector leaves.
+const maxResident = 640 << 20
+
+// TestLargeBodiesAreBounded sends 200 documents of 10 MB at once. Each is stored
+// or refused with 503 and Retry-After; the process stays below its bound, and
+// well.
+func TestLargeBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("sends two gigabytes; run without -short")
+	}
+	const clients = 200
+	c := newCrash(t)
+	c.start()
+	text := largeText(10<<20 - 4<<10)
+	var sending []large
+	for n := range clients {
+		sending = append(sending, c.large(n, text))
+	}
+	var mu sync.Mutex
+	var stored []int
+	var ended sync.WaitGroup
+	for n, l := range sending {
+		ended.Go(func() {
+			status, retryAfter, said, err := l.send()
+			switch {
+			case err == nil && status == 200:
+				mu.Lock()
+				stored = append(stored, n)
+				mu.Unlock()
+			case err != nil || status != 503 || retryAfter == "":
+				t.Errorf("document %d: %d, Retry-After %q, %.300s, %v", n, status, retryAfter, said, err)
+			}
+		})
+	}
+	ended.Wait()
+	for _, n := range stored {
+		if got := c.largeBody(n); got != text {
+			t.Errorf("document %d was stored as %d bytes, %d were sent", n, len(got), len(text))
+		}
+	}
+	burst := c.resident()
+	c.putAndAsk(0, 0)
+	c.must(200, "PUT", "/documents", c.page(largeName(clients), text)) // there is room again
+	for _, n := range append(stored, clients) {
+		c.indexed(largeName(n))
+	}
+	most := c.resident()
+	if most > maxResident {
+		t.Errorf("docent serve held %d MB, %d is the bound", most>>20, maxResident>>20)
+	}
+	t.Logf("%d of %d stored, %d refused; at most %d MB resident in the burst, %d MB with indexing",
+		len(stored), clients, clients-len(stored), burst>>20, most>>20)
+	c.terminate()
+}
+
+// largeText is n bytes of sentences, as long in JSON, with words of a large vocabulary.
+func largeText(n int) string {
+	random := rand.New(rand.NewPCG(1, 1))
+	var text strings.Builder
+	for text.Len() < n {
+		fmt.Fprintf(&text, "word%d ", random.IntN(50_000))
+		if random.IntN(20) == 0 {
+			text.WriteString("ends. ")
+		}
+	}
+	return text.String()[:n]
+}
+
+func largeName(n int) string { return fmt.Sprint("large/", n) }
+
+// large is a document on its way, of which the server has the head.
+type large struct {
+	conn net.Conn
+	body io.Reader
+}
+
+// large begins to put document n. The text is shared, as the clients would take
+// gigabytes otherwise.
+func (c *crash) large(n int, text string) large {
+	c.t.Helper()
+	page, err := json.Marshal(c.page(largeName(n), "@"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	before, after, _ := strings.Cut(string(page), "@")
+	l := large{c.connect(), io.MultiReader(strings.NewReader(before), strings.NewReader(text), strings.NewReader(after))}
+	c.head(l.conn, "PUT", "/documents", len(before)+len(text)+len(after))
+	return l
+}
+
+// send sends the body and reads the reply meanwhile, as a refusal does not wait
+// for the rest.
+func (l large) send() (status int, retryAfter, said string, err error) {
+	go func() { _, _ = io.Copy(l.conn, l.body) }() // it fails when the reply is a refusal
+	reply, err := http.ReadResponse(bufio.NewReader(l.conn), nil)
+	if err != nil {
+		return 0, "", "", err
+	}
+	text, err := io.ReadAll(reply.Body)
+	return reply.StatusCode, reply.Header.Get("Retry-After"), string(text), errors.Join(err, l.conn.Close())
+}
+
+// largeBody reads a document of more than a megabyte.
+func (c *crash) largeBody(n int) string {
+	c.t.Helper()
+	var d struct{ Body, BodyEncoding string }
+	if err := json.Unmarshal(c.until(200, "GET", "/documents/"+c.id(pageURI(largeName(n))), nil), &d); err != nil || d.BodyEncoding != "gzip" {
+		c.t.Fatalf("document %d: encoding %q, %v", n, d.BodyEncoding, err)
+	}
+	stream, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(d.Body)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	text, err := io.ReadAll(stream)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// indexed waits until a document can be found.
+func (c *crash) indexed(name string) {
+	c.t.Helper()
+	for {
+		var d struct{ Indexing struct{ State string } }
+		if err := json.Unmarshal(c.until(200, "GET", "/documents/"+c.id(pageURI(name)), nil), &d); err != nil {
+			c.t.Fatal(err)
+		}
+		switch d.Indexing.State {
+		case "indexed":
+			return
+		case "failed":
+			c.t.Fatalf("%s: indexing failed", name)
+		}
+		pause(c.t.Context())
+	}
+}
+
+// resident is the largest resident size that the server has had, in bytes.
+func (c *crash) resident() int64 {
+	c.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.server.Process.Pid))
+	if err != nil {
+		c.t.Skipf("this system does not tell the memory of a process: %v", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			var kilobytes int64
+			if _, err := fmt.Sscan(rest, &kilobytes); err == nil {
+				return kilobytes << 10
+			}
+		}
+	}
+	c.t.Fatalf("no VmHWM in %s", status)
+	return 0
+}

@@ -1,0 +1,131 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// stopWithin is how long docent serve may take to drain.
+const stopWithin = 10 * time.Second
+
+// TestServeDrainsWhenItIsTerminated ends docent serve with SIGTERM while clients
+// put, ask and wait for their answers. Requests in hand are answered, and all
+// that was acknowledged is there afterwards, once.
+func TestServeDrainsWhenItIsTerminated(t *testing.T) {
+	t.Parallel()
+	const (
+		clients = 8
+		rounds  = 60 // of a put and a question each
+		stops   = 3
+	)
+	c := newCrash(t)
+	c.start()
+	var busy sync.WaitGroup
+	var released atomic.Int64
+	for n := range clients {
+		busy.Go(func() {
+			for round := range rounds {
+				released.Add(c.putAndAsk(n, round))
+			}
+		})
+	}
+	for stop := 1; stop <= stops; stop++ {
+		c.reached(int64(stop * 2 * clients * rounds / (stops + 1)))
+		c.terminate()
+		c.start()
+	}
+	busy.Wait()
+	if t.Failed() {
+		return
+	}
+	c.verify()
+	log, err := os.ReadFile(filepath.Join(c.dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(log), "requests were cut off") {
+		t.Error("requests were cut off")
+	}
+	t.Logf("%d long polls were released before their answer", released.Load())
+}
+
+// putAndAsk puts a document, asks for it and polls until the answer is there. It
+// returns how many polls ended before that.
+func (c *crash) putAndAsk(client, round int) (released int64) {
+	uri := fmt.Sprintf("https://crash.test/stop/%d/%d", client, round%crashFiles)
+	body := fmt.Sprintf("The token of this page is tok%dx%d.\n", client, round)
+	c.until(200, "PUT", "/documents", map[string]string{"collectionId": c.collection, "uri": uri, "title": "T", "body": body})
+	c.set(uri, body)
+	c.acknowledged()
+	id := uuid.NewString()
+	c.until(204, "PUT", "/answers/"+id, map[string]string{"question": fmt.Sprintf("What is tok%dx%d?", client, round)})
+	c.mu.Lock()
+	c.questions[id] = true
+	c.mu.Unlock()
+	c.acknowledged()
+	for {
+		var a struct{ State string }
+		if err := json.Unmarshal(c.until(200, "GET", "/answers/"+id, nil), &a); err != nil {
+			c.t.Errorf("poll %s: %v", id, err)
+			return released
+		}
+		if a.State != "processing" {
+			return released
+		}
+		released++
+	}
+}
+
+func (c *crash) acknowledged() {
+	c.done.Add(1)
+	c.progress <- struct{}{}
+}
+
+// terminate ends the server as a supervisor does; it must end well and in time.
+func (c *crash) terminate() {
+	c.t.Helper()
+	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
+		c.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.server.Wait() }()
+	limit := time.NewTimer(stopWithin)
+	defer limit.Stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			c.t.Fatalf("docent serve did not end well: %v", err)
+		}
+	case <-limit.C:
+		c.t.Fatalf("docent serve did not end within %s", stopWithin)
+	}
+}
+
+// TestSecondServerIsRefused starts docent serve on the data of another one.
+func TestSecondServerIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	c.start()
+	second := c.command("serve", "--data", c.data(), "--addr", "127.0.0.1:0")
+	out, err := second.CombinedOutput()
+	if err == nil || second.ProcessState.ExitCode() != 1 {
+		t.Errorf("the second server: %v", err)
+	}
+	for _, want := range []string{"another process", c.data(), "stop it"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in %q", want, out)
+		}
+	}
+	c.until(200, "GET", "/collections/"+c.collection, nil)
+	c.terminate()
+}

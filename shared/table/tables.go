@@ -48,6 +48,8 @@ const (
 	// Usage:
 	//   {team}/quota          sort answers-day#{date}            questions of a Pacific day
 	//   {team}/quota          sort pat-day#{key id}#{date}       calls of a personal key
+	//   {team}/{month}        sort {hour}#K#{feature}#{key id}#{user or -}#{client}  counts of an hour
+	//   {team}/{month}        sort {hour}#S#{feature}#{source}   counts of an hour and a data source
 	Usage = "usage"
 
 	// Events, the security event feed:

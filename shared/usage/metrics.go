@@ -1,0 +1,116 @@
+package usage
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Metrics is what was counted, summed up. A zero member is left out of JSON.
+type Metrics struct {
+	Requests         int64  `json:"requests,omitempty" doc:"Calls; OK, refused and error together."`
+	OK               int64  `json:"ok,omitempty"`
+	Refused          int64  `json:"refused,omitempty" doc:"Calls answered with 4xx."`
+	Error            int64  `json:"error,omitempty" doc:"Calls answered with 5xx."`
+	Accepted         int64  `json:"accepted,omitempty" doc:"Questions accepted."`
+	Replayed         int64  `json:"replayed,omitempty" doc:"Repeats of accepted questions."`
+	Rejected         int64  `json:"rejected,omitempty" doc:"Questions beyond the day's quota."`
+	Polled           int64  `json:"polled,omitempty" doc:"Reads of answers."`
+	Completed        int64  `json:"completed,omitempty"`
+	Failed           int64  `json:"failed,omitempty"`
+	NoAnswer         int64  `json:"noAnswer,omitempty" doc:"Answers that say that nothing was found."`
+	Created          int64  `json:"created,omitempty"`
+	Replaced         int64  `json:"replaced,omitempty"`
+	Unchanged        int64  `json:"unchanged,omitempty"`
+	Deleted          int64  `json:"deleted,omitempty"`
+	Empty            int64  `json:"empty,omitempty" doc:"Context calls that found nothing."`
+	Bytes            int64  `json:"bytes,omitempty"`
+	References       int64  `json:"references,omitempty"`
+	Sources          int64  `json:"sources,omitempty"`
+	InputTokens      int64  `json:"inputTokens,omitempty"`
+	OutputTokens     int64  `json:"outputTokens,omitempty"`
+	EstimatedCostUSD string `json:"estimatedCostUsd,omitempty" doc:"A decimal number."`
+	LatencyMsP50     int64  `json:"latencyMsP50,omitempty" doc:"Of calls; of answers from asking to their end."`
+	LatencyMsP95     int64  `json:"latencyMsP95,omitempty"`
+}
+
+// names are the sums of Metrics in their order, as stored and as shown.
+func (m *Metrics) names() ([]string, []*int64) {
+	return []string{OK, Refused, Error, Accepted, Replayed, Rejected, Polled, Completed, Failed, NoAnswer,
+			Created, Replaced, Unchanged, Deleted, Empty, Bytes, References, Sources, InputTokens, OutputTokens},
+		[]*int64{&m.OK, &m.Refused, &m.Error, &m.Accepted, &m.Replayed, &m.Rejected, &m.Polled, &m.Completed, &m.Failed, &m.NoAnswer,
+			&m.Created, &m.Replaced, &m.Unchanged, &m.Deleted, &m.Empty, &m.Bytes, &m.References, &m.Sources, &m.InputTokens, &m.OutputTokens}
+}
+
+// sum is what rows add up to.
+type sum struct {
+	numbers map[string]int64
+	latency [buckets]int64
+	users   map[string]bool
+}
+
+func newSum() *sum { return &sum{numbers: map[string]int64{}, users: map[string]bool{}} }
+
+// add adds a row. The latency of answers is that of the whole question, of all
+// else that of the request.
+func (s *sum) add(r row) {
+	prefix := "l"
+	if r.feature == Answers {
+		prefix = "e"
+	}
+	for name, n := range r.numbers {
+		if i, err := strconv.Atoi(strings.TrimPrefix(name, prefix)); err == nil && strings.HasPrefix(name, prefix) {
+			if i >= 0 && i < buckets {
+				s.latency[i] += n
+			}
+			continue
+		}
+		s.numbers[name] += n
+	}
+	if r.user != "" {
+		s.users[r.user] = true
+	}
+}
+
+func (s *sum) metrics() Metrics {
+	var m Metrics
+	names, values := m.names()
+	for i, name := range names {
+		*values[i] = s.numbers[name]
+	}
+	m.Requests = m.OK + m.Refused + m.Error
+	if micro := s.numbers[CostMicroUSD]; micro != 0 {
+		m.EstimatedCostUSD = dollars(micro)
+	}
+	m.LatencyMsP50, m.LatencyMsP95 = s.percentile(0.50), s.percentile(0.95)
+	return m
+}
+
+// dollars renders millionths of a dollar without zeros at the end.
+func dollars(micro int64) string {
+	text := fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// percentile interpolates within the bucket that holds the share p of the calls;
+// 0 when there were none.
+func (s *sum) percentile(p float64) int64 {
+	var total int64
+	for _, n := range s.latency {
+		total += n
+	}
+	if total == 0 {
+		return 0
+	}
+	rank := p * float64(total)
+	below := 0.0
+	for i, n := range s.latency {
+		if n > 0 && below+float64(n) >= rank {
+			low := math.Exp2(float64(i))
+			return int64(math.Round(low + low*(rank-below)/float64(n)))
+		}
+		below += float64(n)
+	}
+	return int64(math.Exp2(buckets))
+}

@@ -1,0 +1,265 @@
+package usage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/apierr"
+)
+
+// MaxBuckets is the most buckets of one page.
+const MaxBuckets = 200
+
+// Granularities of a report.
+const (
+	Hour  = "hour"
+	Day   = "day"
+	Month = "month"
+)
+
+// Dimensions that a report groups by.
+const (
+	ByFeature    = "feature"
+	ByUser       = "user"
+	ByAPIKey     = "apiKey"
+	ByClient     = "client"
+	ByCollection = "collection"
+	ByDataSource = "dataSource"
+)
+
+// Query asks for a report.
+type Query struct {
+	Start, End  time.Time // Start is snapped down to its bucket, End up; at most MaxAge back
+	Granularity string
+	Zone        *time.Location
+	GroupBy     []string // at most 2
+	Feature     string
+	UserID      string
+	APIKeyID    string
+	Collection  string
+	Limit       int       // buckets, 1 to MaxBuckets
+	After       time.Time // the end of the last bucket that was read; zero: from Start
+}
+
+// Bucket is a span of time with what was counted in it.
+type Bucket struct {
+	Start, End time.Time
+	Results    []Result // ordered by their dimensions
+}
+
+// Result is one group. A dimension is nil when it is not grouped by, and points
+// to an empty text when its calls are of nobody.
+type Result struct {
+	Feature, UserID, APIKeyID, Client, CollectionID, DataSourceID *string
+	ActiveUsers                                                   *int // when nothing is grouped by
+	Metrics                                                       Metrics
+}
+
+// check refuses a query that can not be answered. now is the time of asking.
+func (q Query) check(now time.Time) error {
+	switch {
+	case q.Start.Before(now.Add(-MaxAge)):
+		return apierr.BadField("/query/start", "must be at most %d days ago", MaxAge/(24*time.Hour))
+	case !q.End.After(q.Start):
+		return apierr.BadField("/query/end", "must be after start")
+	case !slices.Contains([]string{Hour, Day, Month}, q.Granularity):
+		return apierr.BadField("/query/granularity", "must be hour, day or month")
+	case q.Feature != "" && !slices.Contains(Features, q.Feature):
+		return apierr.BadField("/query/feature", "must be a feature")
+	case q.Collection != "" && (q.UserID != "" || q.APIKeyID != ""):
+		return apierr.BadField("/query/collectionId", "must not be given with userId or apiKeyId")
+	}
+	return q.checkGroups()
+}
+
+func (q Query) checkGroups() error {
+	bySource, byCaller := false, false
+	for i, g := range q.GroupBy {
+		switch g {
+		case ByFeature:
+		case ByUser, ByAPIKey, ByClient:
+			byCaller = true
+		case ByCollection, ByDataSource:
+			if bySource {
+				return apierr.BadField("/query/groupBy", "collection and dataSource exclude each other")
+			}
+			bySource = true
+		default:
+			return apierr.BadField("/query/groupBy", "must be feature, user, apiKey, client, collection or dataSource")
+		}
+		if slices.Contains(q.GroupBy[:i], g) {
+			return apierr.BadField("/query/groupBy", "names %s twice", g)
+		}
+	}
+	switch {
+	case len(q.GroupBy) > 2:
+		return apierr.BadField("/query/groupBy", "at most two groupings")
+	case bySource && byCaller, q.Collection != "" && byCaller:
+		return apierr.BadField("/query/groupBy", "what is counted for a collection is not told apart by caller")
+	case bySource && (q.UserID != "" || q.APIKeyID != ""):
+		return apierr.BadField("/query/groupBy", "what is counted for a collection is not told apart by caller")
+	}
+	return nil
+}
+
+// sources tells whether the rows per source answer q.
+func (q Query) sources() bool {
+	return q.Collection != "" || slices.Contains(q.GroupBy, ByCollection) || slices.Contains(q.GroupBy, ByDataSource)
+}
+
+func (q Query) wants(r row) bool {
+	if (r.source != "") != q.sources() {
+		return false
+	}
+	return (q.Feature == "" || q.Feature == r.feature) && (q.UserID == "" || q.UserID == r.user) &&
+		(q.APIKeyID == "" || q.APIKeyID == r.key) && (q.Collection == "" || q.Collection == r.source)
+}
+
+// floor is the start of the bucket that t is in.
+func (q Query) floor(t time.Time) time.Time {
+	y, m, d := t.In(q.Zone).Date()
+	switch q.Granularity {
+	case Day:
+		return q.midnight(y, m, d)
+	case Month:
+		return q.midnight(y, m, 1)
+	default:
+		return t.UTC().Truncate(time.Hour).In(q.Zone)
+	}
+}
+
+// next is the start of the bucket after the one that starts at t.
+func (q Query) next(t time.Time) time.Time {
+	y, m, d := t.In(q.Zone).Date()
+	switch q.Granularity {
+	case Day:
+		return q.midnight(y, m, d+1)
+	case Month:
+		return q.midnight(y, m+1, 1)
+	default:
+		return t.Add(time.Hour)
+	}
+}
+
+// midnight is the first instant of a day. Where clocks go forward at midnight
+// there is none, and time.Date may give an hour of the day before.
+func (q Query) midnight(y int, m time.Month, d int) time.Time {
+	t := time.Date(y, m, d, 0, 0, 0, 0, q.Zone)
+	if noon := time.Date(y, m, d, 12, 0, 0, 0, q.Zone); t.Day() != noon.Day() {
+		return t.Add(time.Hour)
+	}
+	return t
+}
+
+// span lists the edges of the buckets of one page, and tells whether more follow.
+func (q Query) span() (edges []time.Time, more bool, err error) {
+	at := q.floor(q.Start)
+	if !q.After.IsZero() {
+		at = q.After.In(q.Zone)
+	}
+	edges = []time.Time{at}
+	for at.Before(q.End) && len(edges) <= q.Limit {
+		at = q.next(at)
+		edges = append(edges, at)
+	}
+	for _, edge := range edges {
+		if _, offset := edge.Zone(); offset%3600 != 0 {
+			return nil, false, apierr.BadField("/query/timeZone", "must be whole hours from UTC")
+		}
+	}
+	return edges, at.Before(q.End), nil
+}
+
+// Report returns a page of buckets, oldest first, and whether more follow. What
+// is wrong with q is an *apierr.Error.
+func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Query) ([]Bucket, bool, error) {
+	if err := q.check(now); err != nil {
+		return nil, false, err
+	}
+	edges, more, err := q.span()
+	if err != nil {
+		return nil, false, err
+	}
+	groups := make([]map[string]*group, len(edges)-1)
+	err = c.rows(ctx, teamID, edges[0], edges[len(edges)-1], func(r row) {
+		if !q.wants(r) {
+			return
+		}
+		i, found := slices.BinarySearchFunc(edges, r.hour, time.Time.Compare)
+		if !found {
+			i--
+		}
+		if i < 0 || i >= len(groups) {
+			return
+		}
+		if groups[i] == nil {
+			groups[i] = map[string]*group{}
+		}
+		key := q.group(r)
+		if groups[i][key] == nil {
+			groups[i][key] = &group{of: r, sum: newSum()}
+		}
+		groups[i][key].add(r)
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("report usage: %w", err)
+	}
+	report := make([]Bucket, len(groups))
+	for i := range report {
+		report[i] = Bucket{Start: edges[i].UTC(), End: edges[i+1].UTC(), Results: q.results(groups[i])}
+	}
+	return report, more, nil
+}
+
+// group is rows that are shown together.
+type group struct {
+	of row // one of them
+	*sum
+}
+
+// dimensions are the values that r is grouped by, in the order of GroupBy.
+func (q Query) dimensions(r row) []string {
+	var values []string
+	for _, g := range q.GroupBy {
+		values = append(values, map[string]string{ByFeature: r.feature, ByUser: r.user, ByAPIKey: r.key, ByClient: r.client,
+			ByCollection: r.source, ByDataSource: r.source}[g])
+	}
+	return values
+}
+
+func (q Query) group(r row) string { return strings.Join(q.dimensions(r), "#") }
+
+func (q Query) results(groups map[string]*group) []Result {
+	results := []Result{}
+	for _, key := range sortedKeys(groups) {
+		g := groups[key]
+		result := Result{Metrics: g.metrics()}
+		if len(q.GroupBy) == 0 && !q.sources() {
+			n := len(g.users)
+			result.ActiveUsers = &n
+		}
+		for i, value := range q.dimensions(g.of) {
+			*result.dimension(q.GroupBy[i]) = &value
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+func (r *Result) dimension(name string) **string {
+	return map[string]**string{ByFeature: &r.Feature, ByUser: &r.UserID, ByAPIKey: &r.APIKeyID, ByClient: &r.Client,
+		ByCollection: &r.CollectionID, ByDataSource: &r.DataSourceID}[name]
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

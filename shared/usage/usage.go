@@ -1,0 +1,226 @@
+// Package usage counts what a team does with Docent, by the hour, and reports it.
+//
+// Counting is plain atomic adds: one attempt for each row of a call, made when
+// its outcome is known and bounded in time, which never changes a reply. Usage is
+// a report and no limit, so it needs no stream, queue or deduplication: a total
+// differs from the truth by at most the number of adds that failed, which Count
+// tells, and without such faults the totals are equal. Limits are counted exactly
+// and elsewhere, in package quota.
+//
+// Hours are UTC; days, months and days of other zones are sums of hours, so one
+// read of a month's partition serves every report.
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"docent/shared/table"
+)
+
+// MaxAge is how far back usage is kept.
+const MaxAge = 400 * 24 * time.Hour
+
+// Features that are counted. Context operations are "context." and their path
+// with dots.
+const (
+	Answers        = "answers"
+	Documents      = "documents"
+	Collections    = "collections"
+	SCIM           = "scim"
+	SecurityEvents = "security_events"
+	Usage          = "usage"
+	Admin          = "admin"
+	contextPrefix  = "context."
+)
+
+// Features lists every feature.
+var Features = []string{Answers, "context.search", "context.search.code", "context.search.prs", "context.search.issues",
+	"context.search.documentation", "context.search.messages", "context.research", "context.query.issues",
+	"context.query.prs", "context.get", Documents, Collections, SCIM, SecurityEvents, Usage, Admin}
+
+// Clients that are told apart.
+const (
+	ClientAPI = "api"
+	ClientCLI = "cli"
+	ClientMCP = "mcp"
+)
+
+// Numbers of a row: outcomes of calls, outcomes of one feature, and sums.
+const (
+	OK      = "ok"
+	Refused = "refused" // 4xx
+	Error   = "error"   // 5xx
+
+	Accepted  = "accepted" // answers
+	Replayed  = "replayed"
+	Rejected  = "rejected"
+	Polled    = "polled"
+	Completed = "completed"
+	Failed    = "failed"
+	NoAnswer  = "noAnswer"
+
+	Created   = "created" // documents
+	Replaced  = "replaced"
+	Unchanged = "unchanged"
+	Deleted   = "deleted"
+
+	Empty = "empty" // context
+
+	Bytes        = "bytes"
+	References   = "references"
+	Sources      = "sources"
+	InputTokens  = "inputTokens"
+	OutputTokens = "outputTokens"
+	CostMicroUSD = "costMicroUsd"
+)
+
+// Call is one call, or one piece of a worker's work, to be counted.
+type Call struct {
+	At      time.Time
+	Feature string
+	KeyID   string
+	UserID  string // of a personal key
+	Client  string // empty: ClientAPI
+	Numbers map[string]int64
+	Took    time.Duration // of the request; 0: it was no request
+	Ended   time.Duration // from accepting a question to its end; 0: no question ended
+	Source  string        // the collection or data source that the call was about, if one
+}
+
+// Counter counts calls and reports them.
+type Counter struct {
+	Table table.Store
+}
+
+// buckets of latency: bucket i counts 2^i to 2^(i+1) milliseconds.
+const buckets = 18
+
+func bucketOf(d time.Duration) int {
+	return min(max(bits.Len64(uint64(max(d.Milliseconds(), 0)))-1, 0), buckets-1)
+}
+
+// Count adds c to its rows, one attempt each, at once. It returns how many adds
+// failed or are uncertain, with their errors.
+func (c *Counter) Count(ctx context.Context, teamID string, call Call) (uncertain int, err error) {
+	rows := []table.Add{call.keyRow(teamID)}
+	if call.Source != "" {
+		rows = append(rows, call.sourceRow(teamID))
+	}
+	errs := make([]error, len(rows))
+	var all sync.WaitGroup
+	for i, row := range rows {
+		all.Go(func() { _, errs[i] = c.Table.Add(ctx, row) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			uncertain++
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return uncertain, fmt.Errorf("count usage: %w", err)
+	}
+	return 0, nil
+}
+
+const hourLayout = "2006-01-02T15"
+
+func partition(teamID string, at time.Time) string {
+	return teamID + "/" + at.UTC().Format("2006-01")
+}
+
+func (c Call) row(teamID, rest string, by map[string]int64) table.Add {
+	hour := c.At.UTC().Truncate(time.Hour)
+	return table.Add{
+		Key: table.Key{Table: table.Usage, Partition: partition(teamID, hour), Sort: hour.Format(hourLayout) + rest},
+		By:  by, Expires: hour.Add(MaxAge + 24*time.Hour), Once: true,
+	}
+}
+
+func (c Call) keyRow(teamID string) table.Add {
+	by := c.sums()
+	if c.Took > 0 {
+		by["l"+strconv.Itoa(bucketOf(c.Took))] = 1
+	}
+	if c.Ended > 0 {
+		by["e"+strconv.Itoa(bucketOf(c.Ended))] = 1
+	}
+	user, client := c.UserID, c.Client
+	if user == "" {
+		user = "-"
+	}
+	if client == "" {
+		client = ClientAPI
+	}
+	return c.row(teamID, strings.Join([]string{"#K", c.Feature, c.KeyID, user, client}, "#"), by)
+}
+
+func (c Call) sourceRow(teamID string) table.Add {
+	return c.row(teamID, strings.Join([]string{"#S", c.Feature, c.Source}, "#"), c.sums())
+}
+
+func (c Call) sums() map[string]int64 {
+	by := make(map[string]int64, len(c.Numbers)+2)
+	for name, n := range c.Numbers {
+		if n != 0 {
+			by[name] = n
+		}
+	}
+	return by
+}
+
+// row is a row as it is read.
+type row struct {
+	hour                       time.Time
+	feature, key, user, client string // of a row per key
+	source                     string // of a row per source
+	numbers                    map[string]int64
+}
+
+func rowFrom(item table.Item) (row, error) {
+	parts := strings.Split(item.Sort, "#")
+	r := row{numbers: item.Numbers}
+	var err error
+	if r.hour, err = time.Parse(hourLayout, parts[0]); err != nil {
+		return row{}, fmt.Errorf("usage row %q: %w", item.Sort, err)
+	}
+	switch {
+	case len(parts) == 6 && parts[1] == "K":
+		r.feature, r.key, r.user, r.client = parts[2], parts[3], parts[4], parts[5]
+		if r.user == "-" {
+			r.user = ""
+		}
+	case len(parts) == 4 && parts[1] == "S":
+		r.feature, r.source = parts[2], parts[3]
+	default:
+		return row{}, fmt.Errorf("usage row %q is of no known form", item.Sort)
+	}
+	return r, nil
+}
+
+// rows yields the rows of the hours from start to end, exclusive, month by month.
+func (c *Counter) rows(ctx context.Context, teamID string, start, end time.Time, yield func(row)) error {
+	start, end = start.UTC().Truncate(time.Hour), end.UTC()
+	for month := start; month.Before(end); month = time.Date(month.Year(), month.Month()+1, 1, 0, 0, 0, 0, time.UTC) {
+		q := table.Query{Table: table.Usage, Partition: partition(teamID, month),
+			From: start.Format(hourLayout), To: end.Add(-time.Nanosecond).Format(hourLayout) + "~"}
+		for item, err := range table.All(ctx, c.Table, q) {
+			if err != nil {
+				return fmt.Errorf("read usage: %w", err)
+			}
+			r, err := rowFrom(item)
+			if err != nil {
+				return err
+			}
+			yield(r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package usage
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/apierr"
+)
+
+// User is what one user did in a span of time.
+type User struct {
+	UserID                      string
+	Questions, ContextCalls     int64
+	ActiveDays                  int       // UTC
+	FirstActiveAt, LastActiveAt time.Time // to the hour
+	Features                    []string
+	days                        map[string]bool
+	features                    map[string]bool
+}
+
+// Users returns what each user did from start to end, in the order of their ids,
+// after the id after, at most limit, and whether more follow. user keeps all but
+// one out; empty: nobody.
+func (c *Counter) Users(ctx context.Context, teamID string, now, start, end time.Time, user, after string, limit int) ([]User, bool, error) {
+	q := Query{Start: start, End: end, Granularity: Hour}
+	if err := q.check(now); err != nil {
+		return nil, false, err
+	}
+	users := map[string]*User{}
+	err := c.rows(ctx, teamID, start, end, func(r row) {
+		if r.user == "" || user != "" && r.user != user {
+			return
+		}
+		u := users[r.user]
+		if u == nil {
+			u = &User{UserID: r.user, FirstActiveAt: r.hour, days: map[string]bool{}, features: map[string]bool{}}
+			users[r.user] = u
+		}
+		u.add(r)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	var page []User
+	for _, id := range sortedKeys(users) {
+		if id <= after {
+			continue
+		}
+		if len(page) == limit {
+			return page, true, nil
+		}
+		u := *users[id]
+		u.ActiveDays, u.Features = len(u.days), sortedKeys(u.features)
+		page = append(page, u)
+	}
+	return page, false, nil
+}
+
+func (u *User) add(r row) {
+	u.Questions += r.numbers[Accepted]
+	if strings.HasPrefix(r.feature, contextPrefix) {
+		u.ContextCalls += r.numbers[OK] + r.numbers[Refused] + r.numbers[Error]
+	}
+	if r.hour.Before(u.FirstActiveAt) {
+		u.FirstActiveAt = r.hour
+	}
+	if r.hour.After(u.LastActiveAt) {
+		u.LastActiveAt = r.hour
+	}
+	u.days[r.hour.Format(time.DateOnly)] = true
+	u.features[r.feature] = true
+}
+
+// ParseZone reads the name of a time zone; a name that is no zone is an
+// *apierr.Error. The zone of the process is none.
+func ParseZone(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" || slices.Contains(strings.Split(name, "/"), "..") {
+		return nil, apierr.BadField("/query/timeZone", "must be the IANA name of a time zone")
+	}
+	return zone, nil
+}
+
+// ParseTime reads an RFC 3339 time, or a date in zone.
+func ParseTime(field, text string, zone *time.Location) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil && t.Year() > 0 && t.Year() < 9999 {
+		return t, nil
+	}
+	t, err := time.ParseInLocation(time.DateOnly, text, zone)
+	if err != nil || t.Year() < 1 || t.Year() > 9998 {
+		return t, apierr.BadField("/query/"+field, "must be an RFC 3339 time or a date")
+	}
+	return t, nil
+}

@@ -38,7 +38,8 @@ var question = map[string]string{"question": "Who approves a release of the prod
 
 // costs is a product whose calls are counted, with a team of ten collections.
 type costs struct {
-	t           *testing.T
+	t           testing.TB
+	later       time.Duration // how far the services' clock is ahead
 	pace        *pace
 	services    *services
 	handler     http.Handler
@@ -55,9 +56,12 @@ type costs struct {
 // each, and five of ten batches merged.
 const batchesPerSource = 59
 
-func newCosts(t *testing.T) *costs {
+// newCosts returns a product whose engines are those that wrap makes of a
+// temporary file's, counted by p, with documents indexed in so many batches.
+func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engines) *costs {
 	t.Helper()
-	c := &costs{t: t, pace: &pace{}}
+	c := &costs{t: t, pace: p}
+	clock := func() time.Time { return time.Now().Add(c.later) }
 	store := bolttest.OpenAt(t, time.Now, local.Table)
 	blobs, err := dir.Open(t.TempDir())
 	if err != nil {
@@ -70,17 +74,16 @@ func newCosts(t *testing.T) *costs {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	c.services = newServices(engines{pacedTable{store, c.pace}, pacedBlobs{blobs, c.pace},
-		pacedQueue{c.asked, c.pace}, pacedQueue{c.changed, c.pace}},
-		log, time.Now, func(context.Context) error { return errStopping })
-	c.handler = root(httpapi.New(c.services.surface("https://docent.test/v1", log, time.Now)))
-	c.fill()
+	c.services = newServices(wrap(engines{store, blobs, c.asked, c.changed}, p), log, clock,
+		func(context.Context) error { return errStopping })
+	c.handler = root(httpapi.New(c.services.surface("https://docent.test/v1", log, clock)))
+	c.fill(batches)
 	return c
 }
 
-// fill makes the team, its keys and collections, and documents enough for every
-// candidate that a search may read.
-func (c *costs) fill() {
+// fill makes the team, its keys and collections, and of documents, one a batch
+// in each collection and ten more.
+func (c *costs) fill(batches int) {
 	c.t.Helper()
 	ctx := c.t.Context()
 	var admin team.User
@@ -103,7 +106,7 @@ func (c *costs) fill() {
 		}
 		c.collections = append(c.collections, made.ID)
 	}
-	for n := range batchesPerSource {
+	for n := range batches {
 		for at, id := range c.collections {
 			d := c.document(fmt.Sprintf("fill/%d/%d", at, n), long)
 			d["collectionId"] = id

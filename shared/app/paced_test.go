@@ -16,16 +16,21 @@ import (
 // of calls that waited for one another, whatever this machine is doing.
 const callTime = time.Millisecond
 
-// pace makes the calls of its engines take callTime and counts them.
+// pace makes the calls of its engines take time and counts them.
 type pace struct {
+	takes    time.Duration // callTime in a bubble, nothing outside of one
+	requests func() int    // how many a server has seen so far; nil: there is none
+
 	mu    sync.Mutex
 	sofar spent
 }
 
-// spent is what an operation has cost, and its calls by name.
+// spent is what an operation has cost, its calls by name, and the requests of
+// these that a server has seen.
 type spent struct {
 	cost
-	calls []string
+	calls    []string
+	requests int
 }
 
 // measure runs do and returns what it cost.
@@ -33,12 +38,21 @@ func (p *pace) measure(do func()) spent {
 	p.mu.Lock()
 	p.sofar = spent{}
 	p.mu.Unlock()
+	before := 0
+	if p.requests != nil {
+		before = p.requests()
+	}
 	start := time.Now()
 	do()
-	trips := int(time.Since(start) / callTime)
+	took := time.Since(start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sofar.RoundTrips = trips
+	if p.takes > 0 {
+		p.sofar.RoundTrips = int(took / p.takes)
+	}
+	if p.requests != nil {
+		p.sofar.requests = p.requests() - before
+	}
 	return p.sofar
 }
 
@@ -46,7 +60,7 @@ func (p *pace) measure(do func()) spent {
 func (p *pace) call(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, meter := table.WithMeter(ctx)
 	err := do(ctx)
-	time.Sleep(callTime)
+	time.Sleep(p.takes)
 	units := meter.Read()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,6 +68,11 @@ func (p *pace) call(ctx context.Context, name string, do func(context.Context) e
 	p.sofar.ReadUnits += units.ReadUnits
 	p.sofar.WriteUnits += units.WriteUnits
 	return err
+}
+
+// paced returns e at the pace of a bubble.
+func paced(e engines, p *pace) engines {
+	return engines{pacedTable{e.table, p}, pacedBlobs{e.blobs, p}, pacedQueue{e.questions, p}, pacedQueue{e.documents, p}}
 }
 
 // pacedTable is a store at the pace of a bubble.

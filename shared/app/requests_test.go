@@ -1,0 +1,53 @@
+package app
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"docent/scripts/moto"
+	"docent/shared/table/dynamo"
+)
+
+// requestCounter counts the requests of an HTTP client.
+type requestCounter struct{ n atomic.Int64 }
+
+func (c *requestCounter) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.n.Add(1)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestEveryCallIsOneRequest runs the operations whose calls are held at ceilings
+// on the DynamoDB engine and a protocol server: what is counted there as one call
+// is one request here. Units can not be compared, as that server reports one
+// whatever the size.
+func TestEveryCallIsOneRequest(t *testing.T) {
+	t.Parallel()
+	endpoint := moto.Start(t)
+	counter := &requestCounter{}
+	config := moto.Config(endpoint)
+	config.HTTPClient = &http.Client{Transport: counter}
+	store := dynamo.New(dynamodb.NewFromConfig(config), dynamo.Options{Prefix: uuid.NewString() + "-"})
+	if err := store.CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p := &pace{requests: func() int { return int(counter.n.Load()) }}
+	c := newCosts(t, 1, p, func(e engines, p *pace) engines {
+		e.table = store
+		return paced(e, p)
+	})
+	for _, test := range costCases {
+		got := test.run(c)
+		calls := slices.DeleteFunc(slices.Clone(got.calls), func(name string) bool {
+			return name == "send" || strings.Contains(name, "blob")
+		})
+		if len(calls) == 0 || got.requests != len(calls) {
+			t.Errorf("%s: %d requests for the calls %q", test.operation, got.requests, calls)
+		}
+	}
+}

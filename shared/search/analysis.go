@@ -10,14 +10,23 @@ import (
 
 // analysisVersion is in every segment. It changes with anything that changes the
 // terms or passages of a text; segments of another version are rebuilt, never mixed.
-const analysisVersion = 1
+const analysisVersion = 2
 
 // maxTermBytes is how much of a token counts.
 const maxTermBytes = 64
 
+// analyser makes terms of texts of one profile in one language.
+type analyser struct {
+	*profile
+	*language
+}
+
+// in is the analyser of the profile for a language.
+func (p *profile) in(l *language) analyser { return analyser{p, l} }
+
 // appendTerms appends the terms of text in order. A stop word keeps its place
 // as an empty term, so that distances stay true.
-func (p *profile) appendTerms(dst []string, text string) []string {
+func (p analyser) appendTerms(dst []string, text string) []string {
 	text = norm.NFKC.String(stripLinks(text))
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -98,7 +107,7 @@ func appendPairs(dst []string, run string) []string {
 	return dst
 }
 
-func (p *profile) appendToken(dst []string, token string) []string {
+func (p analyser) appendToken(dst []string, token string) []string {
 	if strings.Contains(token, "’") {
 		token = strings.ReplaceAll(token, "’", "'")
 	}
@@ -112,7 +121,7 @@ func (p *profile) appendToken(dst []string, token string) []string {
 		return append(dst, token)
 	}
 	if p.split {
-		return appendIdentifier(dst, token)
+		return p.appendIdentifier(dst, token)
 	}
 	for token != "" {
 		part := token
@@ -121,14 +130,14 @@ func (p *profile) appendToken(dst []string, token string) []string {
 		} else {
 			token = ""
 		}
-		dst = appendWord(dst, part)
+		dst = p.appendWord(dst, part)
 	}
 	return dst
 }
 
 // appendIdentifier appends the whole of a token that has parts, unstemmed, and
 // then its parts, which begin after '_' and '.' and at changes of case.
-func appendIdentifier(dst []string, token string) []string {
+func (p analyser) appendIdentifier(dst []string, token string) []string {
 	whole := len(dst)
 	dst = append(dst, "")
 	start := 0
@@ -139,18 +148,18 @@ func appendIdentifier(dst []string, token string) []string {
 		runes = [3]rune{runes[1], r, next}
 		switch {
 		case r == '_' || r == '.':
-			dst = appendWord(dst, token[start:i])
+			dst = p.appendWord(dst, token[start:i])
 			start = i + size
 		case i > start && caseChange(runes):
-			dst = appendWord(dst, token[start:i])
+			dst = p.appendWord(dst, token[start:i])
 			start = i
 		}
 		i += size
 	}
 	if start == 0 { // no parts
-		return appendWord(dst[:whole], token)
+		return p.appendWord(dst[:whole], token)
 	}
-	dst = appendWord(dst, token[start:])
+	dst = p.appendWord(dst, token[start:])
 	dst[whole] = strings.ToLower(token)
 	return dst
 }
@@ -165,15 +174,15 @@ func caseChange(r [3]rune) bool {
 }
 
 // appendWord appends the stem of one word, or an empty term for a stop word.
-func appendWord(dst []string, word string) []string {
+func (p analyser) appendWord(dst []string, word string) []string {
 	if word == "" {
 		return dst
 	}
-	word = strings.ToLower(word)
-	if stopWords[word] {
+	word = p.unelided(strings.ToLower(word))
+	if p.stop[word] {
 		return append(dst, "")
 	}
-	return append(dst, cutRunes(stem(word), maxTermBytes))
+	return append(dst, cutRunes(p.stemmed(word), maxTermBytes))
 }
 
 // isNumber tells whether token is digits and points, as in 2.6.1.

@@ -43,22 +43,29 @@ func (b *builder) add(d Document) {
 		chunks = Cut(d.Body)
 	}
 	b.w.document(d.ID, d.Version)
-	title := b.profile.appendTerms(nil, d.Title)
+	titles := map[*language][]string{}
 	starts := byte(startsDocument)
 	for _, c := range chunks {
 		if len(d.Body) > InlineBytes {
 			starts |= startsChunk
 		}
 		for _, p := range c.Passages {
-			b.passage(title, indexed(p.Heading, d.Body[p.Start:p.End]), starts)
+			text := indexed(p.Heading, d.Body[p.Start:p.End])
+			a := b.profile.in(passageLanguage(d.Title, text))
+			title, ok := titles[a.language]
+			if !ok {
+				title = a.appendTerms(nil, d.Title)
+				titles[a.language] = title
+			}
+			b.passage(a, title, text, starts)
 			starts = 0
 		}
 	}
 }
 
-func (b *builder) passage(title []string, text string, starts byte) {
+func (b *builder) passage(a analyser, title []string, text string, starts byte) {
 	length := b.count(title, titleWeight)
-	b.terms = b.profile.appendTerms(b.terms[:0], text)
+	b.terms = a.appendTerms(b.terms[:0], text)
 	length += b.count(b.terms, 1)
 	for _, term := range b.order {
 		list := b.lists[term]

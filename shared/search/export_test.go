@@ -49,7 +49,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 		for i, c := range found {
 			score := float64(c.score)
 			if i < near {
-				score += r.proximity(texts[c.passage], s.length(c.passage))
+				score = r.complete(score, texts[c.passage], s.length(c.passage))
 			}
 			if j, ok := place[c.document]; ok {
 				if score > out[j].Score {
@@ -171,7 +171,7 @@ func (x *Index) Levels(ctx context.Context, teamID string) (levels []int, err er
 
 // Terms analyses text.
 func Terms(space Space, text string) []string {
-	return profileOf(space).appendTerms(nil, text)
+	return profileOf(space).in(languageOf(text)).appendTerms(nil, text)
 }
 
 // Sentences cuts text.

@@ -15,8 +15,8 @@ const (
 	closestMost  = 3
 )
 
-// Threshold is the normalised score from which passages count as an answer, among
-// that many passages that the caller may read. In a small collection terms are
+// Threshold is the confidence from which passages count as an answer, among that
+// many passages that the caller may read. In a small collection terms are
 // rarely rare, so it starts lower.
 func Threshold(passages int) float64 {
 	return min(0.40, 0.12+0.04*math.Log(float64(max(passages, 1))))
@@ -25,7 +25,7 @@ func Threshold(passages int) float64 {
 // Found tells whether r holds an answer: whether its best passage reaches the
 // threshold.
 func (r Result) Found() bool {
-	return len(r.Best) > 0 && r.Best[0].Normalised >= Threshold(r.Passages)
+	return len(r.Best) > 0 && r.Best[0].Confidence >= Threshold(r.Passages)
 }
 
 // notFound is the answer when r holds none, with the documents that come closest.

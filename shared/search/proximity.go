@@ -10,21 +10,19 @@ const (
 	nearShare     = 0.33
 )
 
-// pair is two neighbouring terms of a question, both known.
+// pair is two neighbouring terms of a question, both known, by their places in it.
 type pair struct {
-	x, y uint32 // codes
+	x, y int
 	idf  float64
 }
 
-func pairsOf(order []*questionTerm) []pair {
-	var pairs []pair
+func (r *ranking) pairUp(order []int) {
 	for i := 1; i < len(order); i++ {
-		x, y := order[i-1], order[i]
+		x, y := r.terms[order[i-1]], r.terms[order[i]]
 		if x != y && x.df > 0 && y.df > 0 {
-			pairs = append(pairs, pair{code(x.text), code(y.text), (x.idf + y.idf) / 2})
+			r.pairs = append(r.pairs, pair{order[i-1], order[i], (x.idf + y.idf) / 2})
 		}
 	}
-	return pairs
 }
 
 // code stands for a term in an analysed passage; 0 is a stop word.
@@ -41,12 +39,19 @@ func code(term string) uint32 {
 type analysed struct {
 	codes []uint32
 	title int // how many are the title's
+	named int // how many are of the title or the heading path, which name what the passage is about
 }
 
 func (p *profile) analyse(title, heading, passage string) analysed {
-	terms := p.appendTerms(nil, title)
-	a := analysed{title: len(terms)}
-	terms = p.appendTerms(terms, indexed(heading, passage))
+	text := indexed(heading, passage)
+	in := p.in(passageLanguage(title, text))
+	terms := in.appendTerms(nil, title)
+	a := analysed{title: len(terms), named: len(terms)}
+	if !p.split { // in code and logs a line after '#' is rarely a heading
+		a.named += len(in.appendTerms(nil, heading))
+	}
+	terms = in.appendTerms(terms, text)
+	a.named = min(a.named, len(terms))
 	a.codes = make([]uint32, len(terms))
 	for i, t := range terms {
 		a.codes[i] = code(t)
@@ -54,27 +59,52 @@ func (p *profile) analyse(title, heading, passage string) analysed {
 	return a
 }
 
-// proximity is what neighbouring terms of the question that stand near each other
-// add to the score of a passage.
-func (r *ranking) proximity(a analysed, length uint16) float64 {
-	if len(r.pairs) == 0 {
-		return 0
-	}
-	wanted := map[uint32][]int{}
-	for _, p := range r.pairs {
-		wanted[p.x], wanted[p.y] = nil, nil
-	}
+// places is where each term of a question stands in an analysed passage, in order.
+type places [][]int
+
+func (r *ranking) places(a analysed) places {
+	at := make(places, len(r.terms))
 	for i, c := range a.codes {
 		if c != 0 {
-			if places, ok := wanted[c]; ok {
-				wanted[c] = append(places, i)
+			if t, ok := r.codes[c]; ok {
+				at[t] = append(at[t], i)
 			}
 		}
 	}
+	return at
+}
+
+// complete is the score of a passage by its text, given the one by its counts:
+// neighbouring terms that stand near each other add to it, and terms in the title
+// or heading; terms that are missing take from it.
+func (r *ranking) complete(score float64, a analysed, length uint16) float64 {
+	at := r.places(a)
+	score += r.proximity(at, length)
+	sum, covered, named := 0.0, 0.0, 0.0
+	for i, t := range r.terms {
+		idf := max(t.idf, t.most)
+		sum += idf
+		if len(at[i]) > 0 {
+			covered += idf
+			if at[i][0] < a.named {
+				named += t.idf
+			}
+		}
+	}
+	if sum == 0 {
+		return score
+	}
+	score += r.profile.named * (r.profile.k1 + 1) * named
+	return score * (1 - r.profile.missing*(1-covered/sum))
+}
+
+// proximity is what neighbouring terms of the question that stand near each other
+// add to the score of a passage.
+func (r *ranking) proximity(at places, length uint16) float64 {
 	norm := r.norm(length)
 	total := 0.0
 	for _, p := range r.pairs {
-		ordered, near := closeness(wanted[p.x], wanted[p.y])
+		ordered, near := closeness(at[p.x], at[p.y])
 		total += p.idf * (orderedShare*ordered/(ordered+norm) + nearShare*near/(near+norm))
 	}
 	return r.profile.proximity * (r.profile.k1 + 1) * total
@@ -104,21 +134,14 @@ func closeness(xs, ys []int) (ordered, near float64) {
 // normalisedText is the normalised score of an analysed passage for a question that
 // did not take part in finding it, at most 1.
 func (r *ranking) normalisedText(a analysed, length uint16) float64 {
-	frequency := map[uint32]float64{}
-	for _, t := range r.terms {
-		frequency[code(t.text)] = 0
-	}
-	for i, c := range a.codes {
-		if f, ok := frequency[c]; ok {
-			if i < a.title {
+	norm, score := r.norm(length), 0.0
+	for i, places := range r.places(a) {
+		t, f := r.terms[i], float64(len(places))
+		for _, at := range places {
+			if at < a.title {
 				f += titleWeight - 1
 			}
-			frequency[c] = f + 1
 		}
-	}
-	norm, score := r.norm(length), 0.0
-	for _, t := range r.terms {
-		f := frequency[code(t.text)]
 		score += t.idf * (r.profile.k1 + 1) * f / (f + norm)
 	}
 	return min(r.normalised(score), 1)

@@ -17,9 +17,12 @@ const maxQuestionTerms = 256
 // statistics over exactly those segments.
 type ranking struct {
 	profile  *profile
+	language *language
 	segments []*segment
-	terms    []*questionTerm // distinct, in order of first use
-	byText   map[string]*questionTerm
+	terms    []*questionTerm          // distinct, in order of first use
+	byText   map[string]*questionTerm // by what was asked and by what is looked for
+	order    []int                    // places of the terms as they were asked, while the question is read
+	codes    map[uint32]int           // code of a term → its place in terms
 	pairs    []pair
 	passages int
 	average  float64 // terms a passage
@@ -28,17 +31,21 @@ type ranking struct {
 
 // questionTerm is one distinct term of a question.
 type questionTerm struct {
-	text  string
-	count int // in the question
-	df    int // passages that hold it
-	idf   float64
-	lists []postingList // by segment
+	text   string
+	place  int // in the ranking's terms
+	count  int // in the question
+	df     int // passages that hold it
+	idf    float64
+	weight float64       // what a count weighs: 1, less for a term that was not asked in this spelling
+	most   float64       // idf by which the highest score is reckoned: of the spelling that was asked
+	name   bool          // written as a name in the question
+	lists  []postingList // by segment
 }
 
 // newRanking analyses a question and looks its terms up. A question without
 // terms gives a ranking without terms.
 func newRanking(p *profile, segments []*segment, question string) (*ranking, error) {
-	r := &ranking{profile: p, segments: segments, byText: map[string]*questionTerm{}}
+	r := &ranking{profile: p, segments: segments}
 	var lengths uint64
 	for _, s := range segments {
 		r.passages += s.passages
@@ -46,31 +53,69 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 	}
 	r.average = max(float64(lengths)/float64(max(r.passages, 1)), 1)
 
-	var order []*questionTerm
-	for _, text := range p.appendTerms(nil, question) {
+	best := -1.0
+	for _, l := range languagesOf(question) {
+		t := &ranking{profile: p, language: l, segments: segments, passages: r.passages, average: r.average}
+		if err := t.ask(question); err != nil {
+			return nil, err
+		}
+		if known := t.known(); known > best {
+			best, r = known, t
+		}
+		if best == 1 {
+			break
+		}
+	}
+	if err := r.respell(); err != nil {
+		return nil, err
+	}
+	for _, t := range r.terms {
+		r.highest += (p.k1 + 1) * max(t.idf, t.most)
+	}
+	r.codes = make(map[uint32]int, len(r.terms))
+	for i, t := range r.terms {
+		r.codes[code(t.text)] = i
+	}
+	r.pairUp(r.order)
+	r.markNames(question)
+	r.order = nil
+	return r, nil
+}
+
+// ask analyses the question and looks its terms up.
+func (r *ranking) ask(question string) error {
+	r.byText = map[string]*questionTerm{}
+	for _, text := range r.profile.in(r.language).appendTerms(nil, question) {
 		if text == "" {
 			continue
 		}
-		t := r.byText[text]
-		if t == nil {
+		t, ok := r.byText[text]
+		if !ok {
 			if len(r.terms) == maxQuestionTerms {
 				continue
 			}
-			t = &questionTerm{text: text}
+			t = &questionTerm{text: text, place: len(r.terms), weight: 1}
 			if err := r.lookUp(t); err != nil {
-				return nil, err
+				return err
 			}
 			r.byText[text] = t
 			r.terms = append(r.terms, t)
 		}
 		t.count++
-		order = append(order, t)
+		r.order = append(r.order, t.place)
 	}
+	return nil
+}
+
+// known is the share of the terms that some passage holds.
+func (r *ranking) known() float64 {
+	n := 0.0
 	for _, t := range r.terms {
-		r.highest += (p.k1 + 1) * t.idf
+		if t.df > 0 {
+			n++
+		}
 	}
-	r.pairs = pairsOf(order)
-	return r, nil
+	return n / float64(max(len(r.terms), 1))
 }
 
 func (r *ranking) lookUp(t *questionTerm) error {
@@ -174,7 +219,7 @@ func (r *ranking) score(segment int, scores []float32) error {
 	base := float32(r.profile.k1 * (1 - r.profile.b))
 	slope := float32(r.profile.k1 * r.profile.b / r.average)
 	for _, t := range r.terms {
-		weight := float32(float64(t.count) * t.idf * (r.profile.k1 + 1))
+		weight := float32(float64(t.count) * t.weight * t.idf * (r.profile.k1 + 1))
 		err := t.lists[segment].each(func(passage int, frequency uint32) {
 			f := float32(frequency)
 			scores[passage] += weight * f / (f + base + slope*float32(s.length(passage)))

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 
 // plainScores ranks short documents by the formulas of the README, written as
 // plainly as possible, from the terms alone.
-func plainScores(docs []search.Document, question string, k1, b, weight float64) map[uuid.UUID]float64 {
+func plainScores(docs []search.Document, question string, k1, b, weight, missing float64) map[uuid.UUID]float64 {
 	terms := func(text string) (kept []string) {
 		for _, t := range search.Terms(docs[0].Space, text) {
 			if t != "" {
@@ -68,7 +69,20 @@ func plainScores(docs []search.Document, question string, k1, b, weight float64)
 			}
 			score += weight * (k1 + 1) * (idf(x) + idf(y)) / 2 * (0.67*o/(o+norm) + 0.33*u/(u+norm))
 		}
-		scores[d.ID] = score
+		sum, covered := 0.0, 0.0
+		for i, t := range asked {
+			if slices.Contains(asked[:i], t) {
+				continue
+			}
+			sum += idf(t)
+			if slices.Contains(text, t) {
+				covered += idf(t)
+			}
+			if slices.Contains(search.Terms(d.Space, d.Title), t) {
+				score += 0.1 * (k1 + 1) * idf(t)
+			}
+		}
+		scores[d.ID] = score * (1 - missing*(1-covered/sum))
 	}
 	return scores
 }
@@ -80,12 +94,12 @@ func TestScoresAreThoseOfTheFormulas(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 30).Draw(rt, "words"), " ")
 	})
 	cases := []struct {
-		name          string
-		space         search.Space
-		k1, b, weight float64
+		name                   string
+		space                  search.Space
+		k1, b, weight, missing float64
 	}{
-		{"prose", search.Messages, 0.9, 0.4, 0.5},
-		{"code", search.Issues, 1.2, 0.75, 0.25},
+		{"prose", search.Messages, 0.9, 0.4, 0.5, 0.2},
+		{"code", search.Issues, 1.2, 0.75, 0.25, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +111,7 @@ func TestScoresAreThoseOfTheFormulas(t *testing.T) {
 						Title: rapid.SampledFrom(words).Draw(rt, "title")}
 				}
 				question := text.Draw(rt, "question")
-				want := plainScores(docs, question, c.k1, c.b, c.weight)
+				want := plainScores(docs, question, c.k1, c.b, c.weight, c.missing)
 				runs, _, err := search.RankAll(c.space, docs, []string{question}, 1000, 1000)
 				if err != nil {
 					rt.Fatal(err)

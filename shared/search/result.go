@@ -24,6 +24,7 @@ type Hit struct {
 	Content    string  // heading path and passage, then further matching passages in reading order, at most 4,000 characters
 	Score      float64 // what orders hits of one profile
 	Normalised float64 // Score by the highest that the question could reach; may pass 1 by a little
+	Confidence float64 // how surely the passage answers: from Threshold on it counts as an answer
 
 	opening string // Passage.Opening
 	ranking *ranking

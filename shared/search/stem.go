@@ -6,28 +6,40 @@ import (
 	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
 )
 
 // stemSlots bounds the cache of stems: one word a slot, so a few MB at most.
 const stemSlots = 1 << 14
 
 var (
-	stemCache [stemSlots]atomic.Pointer[stemmed]
+	stemCache [stemSlots]atomic.Pointer[stem]
 	stemSeed  = maphash.MakeSeed()
 )
 
-type stemmed struct{ word, stem string }
+// stem is a word's stem in a language, and of prose or of code.
+type stem struct {
+	in         *language
+	code       bool
+	word, stem string
+}
 
-// stem is the Snowball English stem of a word in lower case.
-func stem(word string) string {
+// stemmed is the Snowball stem of a word in lower case, in the usual spelling and,
+// in prose, of its regular form.
+func (p analyser) stemmed(word string) string {
 	slot := &stemCache[maphash.String(stemSeed, word)%stemSlots]
-	if s := slot.Load(); s != nil && s.word == word {
+	if s := slot.Load(); s != nil && s.word == word && s.in == p.language && s.code == p.split {
 		return s.stem
 	}
-	env := snowballstem.NewEnv(word)
-	english.Stem(env)
-	s := &stemmed{word: strings.Clone(word), stem: strings.Clone(env.Current())}
+	plain := word
+	if p.language == inEnglish {
+		plain = spelling(word)
+		if regular, ok := irregular[plain]; ok && !p.split {
+			plain = regular
+		}
+	}
+	env := snowballstem.NewEnv(plain)
+	p.stem(env)
+	s := &stem{in: p.language, code: p.split, word: strings.Clone(word), stem: strings.Clone(env.Current())}
 	slot.Store(s)
 	return s.stem
 }

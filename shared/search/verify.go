@@ -88,7 +88,7 @@ func (s *searching) rank(records []record, segments []*segment) error {
 }
 
 func hasTerms(p *profile, question string) bool {
-	return slices.ContainsFunc(p.appendTerms(nil, question), func(t string) bool { return t != "" })
+	return slices.ContainsFunc(p.in(languagesOf(question)[0]).appendTerms(nil, question), func(t string) bool { return t != "" })
 }
 
 // verify reads candidates a page at a time: one page, one more when over a fifth
@@ -188,12 +188,13 @@ func (s *searching) weigh(v verified, text Text, r record) verified {
 		s.index.analyses.put(key, a, int64(4*len(a.codes)+200))
 	}
 	length := v.ranking.segments[v.segment].length(v.passage)
-	score := float64(v.score) + v.ranking.proximity(a, length)
+	score := v.ranking.complete(float64(v.score), a, length)
+	confidence := v.ranking.confidence(score, a, length)
 	if by := s.instruction[v.ranking]; by != nil {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
-		Heading: p.Heading, Passage: body, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
+		Heading: p.Heading, Passage: body, Score: score, Normalised: v.ranking.normalised(score), Confidence: confidence, opening: p.Opening, ranking: v.ranking}
 	return v
 }
 

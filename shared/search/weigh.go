@@ -22,7 +22,7 @@ type match struct {
 // matchOf counts the question's terms in text.
 func matchOf(r *ranking, text string) match {
 	m := match{counts: map[*questionTerm]int{}}
-	for _, term := range r.profile.appendTerms(nil, text) {
+	for _, term := range r.profile.in(r.language).appendTerms(nil, text) {
 		if term == "" {
 			continue
 		}

@@ -1,0 +1,96 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// nearbyTerms is how long a stretch of a passage is that may hold an answer: a
+// sentence or two.
+const nearbyTerms = 20
+
+// The weights of Hit.Confidence, from a logistic regression; the README says on what.
+const (
+	byScore     = 0.58
+	byNearby    = 0.30
+	byProximity = 0.35
+	byTerms     = 0.13
+	byNames     = 0.12
+	confidence0 = -0.32
+)
+
+// confidence tells how surely a passage answers, on the scale of Threshold. Beside
+// the normalised score count: the share of the question that one stretch of it
+// holds, neighbouring terms that stand near each other, the names that are asked
+// for, and the number of terms, as no passage holds all of many.
+func (r *ranking) confidence(score float64, a analysed, length uint16) float64 {
+	if r.highest == 0 {
+		return 0
+	}
+	at := r.places(a)
+	names, held := 0.0, 0.0
+	for i, t := range r.terms {
+		if t.name {
+			names += t.idf
+			if len(at[i]) > 0 {
+				held += t.idf
+			}
+		}
+	}
+	if names == 0 {
+		names, held = 1, 1
+	}
+	return byScore*r.normalised(score) + byNearby*r.nearby(at) + byProximity*r.normalised(r.proximity(at, length)) +
+		byTerms*math.Log(1+float64(len(r.terms))) + byNames*held/names + confidence0
+}
+
+// nearby is the largest share of the question, by idf, that one stretch of a
+// passage holds.
+func (r *ranking) nearby(at places) float64 {
+	type place struct{ at, term int }
+	var all []place
+	sum := 0.0
+	for i, t := range r.terms {
+		sum += max(t.idf, t.most)
+		for _, p := range at[i] {
+			all = append(all, place{p, i})
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	slices.SortFunc(all, func(a, b place) int { return a.at - b.at })
+	inside := make([]int, len(r.terms)) // occurrences within the stretch
+	from, held, most := 0, 0.0, 0.0
+	for _, p := range all {
+		if inside[p.term]++; inside[p.term] == 1 {
+			held += r.terms[p.term].idf
+		}
+		for ; all[from].at <= p.at-nearbyTerms; from++ {
+			if inside[all[from].term]--; inside[all[from].term] == 0 {
+				held -= r.terms[all[from].term].idf
+			}
+		}
+		most = max(most, held)
+	}
+	return most / sum
+}
+
+// markNames marks the terms that the question writes as names: with a capital, not
+// as its first word.
+func (r *ranking) markNames(question string) {
+	in := r.profile.in(r.language)
+	for i, word := range strings.Fields(question) {
+		if first, _ := utf8.DecodeRuneInString(word); i == 0 || !unicode.IsUpper(first) {
+			continue
+		}
+		for _, text := range in.appendTerms(nil, word) {
+			if t := r.byText[text]; t != nil {
+				t.name = true
+			}
+		}
+	}
+}

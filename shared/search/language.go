@@ -1,0 +1,184 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/spanish"
+)
+
+// language is how words become terms.
+type language struct {
+	bit    uint8
+	stem   func(*snowballstem.Env) bool
+	stop   map[string]bool // what holds sentences together or asks
+	elides bool            // articles and pronouns join the next word by an apostrophe
+}
+
+// The languages. What is in none of them, or can not be told, is taken for English.
+var (
+	inEnglish = &language{bit: 1, stem: english.Stem, stop: stopWords}
+	languages = []*language{
+		inEnglish,
+		{bit: 2, stem: german.Stem, stop: wordSet(germanStop)},
+		{bit: 4, stem: spanish.Stem, stop: wordSet(spanishStop)},
+		{bit: 8, stem: french.Stem, stop: wordSet(frenchStop), elides: true},
+		{bit: 16, stem: italian.Stem, stop: wordSet(italianStop), elides: true},
+		{bit: 32, stem: portuguese.Stem, stop: wordSet(portugueseStop)},
+		{bit: 64, stem: dutch.Stem, stop: wordSet(dutchStop)},
+	}
+	// tells maps a stop word to the languages that it tells of: one that English
+	// shares with another tells of none.
+	tells = func() map[string]uint8 {
+		set := map[string]uint8{}
+		for _, l := range languages {
+			for w := range l.stop {
+				set[w] |= l.bit
+			}
+		}
+		for w := range set {
+			if stopWords[w] && set[w] != inEnglish.bit {
+				delete(set, w)
+			}
+		}
+		for w := range wordSet(englishToo) {
+			delete(set, w)
+		}
+		for w := range set {
+			if len(w) == 1 { // a name in code, a bullet
+				delete(set, w)
+			}
+		}
+		return set
+	}()
+)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// detectWords is how many words of a text are looked at for its language, and
+// detectEnough how many English ones decide early.
+const (
+	detectWords  = 250
+	detectEnough = 6
+)
+
+// languageOf tells the language of a passage by its stop words. It is another than
+// English only when three different words tell so, one word in six, and twice as
+// many as tell of English.
+func languageOf(text string) *language {
+	told := listen(text)
+	if told.different >= 3 && 6*told.n >= told.words && told.n > 2*told.english {
+		return told.most
+	}
+	return inEnglish
+}
+
+// passageLanguage is the language of a passage under its document's title.
+func passageLanguage(title, indexed string) *language {
+	return languageOf(title + "\n" + indexed)
+}
+
+// languagesOf are the languages that a question may be in, the likeliest first.
+// More than one are for the index to tell.
+func languagesOf(question string) []*language {
+	told := listen(question)
+	switch {
+	case told.n > told.english:
+		return []*language{told.most, inEnglish}
+	case told.english > 0:
+		return languages[:1]
+	}
+	return languages
+}
+
+// told is what the stop words of a text tell of its language.
+type told struct {
+	most      *language // other than English
+	n         int       // words that tell of it
+	different int       // different ones among them, 3 at most
+	english   int       // words that tell of English
+	words     int       // that were looked at
+}
+
+func listen(text string) told {
+	var counts [8]int
+	var first [8][3]string
+	t := told{most: inEnglish}
+	for text != "" && t.words < detectWords {
+		start := strings.IndexFunc(text, unicode.IsLetter)
+		if start < 0 {
+			break
+		}
+		text = text[start:]
+		end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+		if end < 0 {
+			end = len(text)
+		}
+		t.words++
+		if end <= maxTold {
+			word := strings.ToLower(text[:end])
+			bits := tells[word]
+			for i := 0; bits != 0; i, bits = i+1, bits>>1 {
+				if bits&1 == 0 {
+					continue
+				}
+				counts[i]++
+				for j, seen := range first[i] {
+					if seen == word {
+						break
+					}
+					if seen == "" {
+						first[i][j] = word
+						break
+					}
+				}
+			}
+		}
+		text = text[end:]
+		if counts[0] == detectEnough && t.words < 4*detectEnough {
+			break
+		}
+	}
+	t.english = counts[0]
+	for i, l := range languages[1:] {
+		if counts[i+1] > t.n {
+			t.most, t.n, t.different = l, counts[i+1], 0
+			for _, w := range first[i+1] {
+				if w != "" {
+					t.different++
+				}
+			}
+		}
+	}
+	return t
+}
+
+// maxTold is the longest stop word, in bytes.
+var maxTold = func() (n int) {
+	for w := range tells {
+		n = max(n, len(w))
+	}
+	return n
+}()
+
+// unelided is word without an article or pronoun joined to it: l'eau, qu'il.
+func (l *language) unelided(word string) string {
+	if i := strings.IndexByte(word, '\''); l.elides && i > 0 && i <= 5 && utf8.RuneCountInString(word[i+1:]) > 1 {
+		return word[i+1:]
+	}
+	return word
+}

@@ -1,0 +1,125 @@
+package search
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// How a term that no passage holds is taken for a misspelt one.
+const (
+	respelled     = 8    // terms of a question, at most
+	respellFrom   = 4    // characters of a term, at least
+	respellTwice  = 8    // from so many characters on two slips are forgiven, else one
+	respellWeight = 0.75 // of a term that was not asked in this spelling
+	respellPrefix = 2    // bytes that are taken to be right, which bounds what is read of the dictionary
+)
+
+// respell looks for the nearest term of the dictionaries in place of each term that
+// none of them has. The highest score is still reckoned by the term that was asked.
+func (r *ranking) respell() error {
+	tried := 0
+	for _, t := range r.terms {
+		if t.df > 0 || !respellable(t.text) {
+			continue
+		}
+		if tried++; tried > respelled {
+			return nil
+		}
+		near, err := r.nearest(t.text)
+		if err != nil {
+			return err
+		}
+		if near == "" || r.byText[near] != nil {
+			continue
+		}
+		t.most, t.text, t.weight = t.idf, near, respellWeight
+		if err := r.lookUp(t); err != nil {
+			return err
+		}
+		r.byText[near] = t
+	}
+	return nil
+}
+
+// respellable tells whether term is a word that is long enough, in letters of a
+// script that spells.
+func respellable(term string) bool {
+	first, _ := utf8.DecodeRuneInString(term)
+	return utf8.RuneCountInString(term) >= respellFrom && !isPaired(first) && !strings.ContainsAny(term, "0123456789._'")
+}
+
+// nearest is the term of the dictionaries with the fewest slips from term, of
+// those the one in most passages; "" when none is near enough.
+func (r *ranking) nearest(term string) (string, error) {
+	limit := 1
+	if utf8.RuneCountInString(term) >= respellTwice {
+		limit = 2
+	}
+	passages := map[string]int{}
+	for _, s := range r.segments {
+		err := s.eachTerm(term[:respellPrefix], func(t []byte, df int) {
+			if d := len(t) - len(term); d <= 2*limit && d >= -2*limit && !bytes.ContainsAny(t, "0123456789._'") {
+				passages[string(t)] += df
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	best, fewest, most := "", limit+1, 0
+	for t, df := range passages {
+		n := slips([]rune(term), []rune(t))
+		if n < fewest || n == fewest && n <= limit && (df > most || df == most && t < best) {
+			best, fewest, most = t, n, df
+		}
+	}
+	return best, nil
+}
+
+// eachTerm calls f with every term of the dictionary that begins with prefix. The
+// term is f's only until it returns.
+func (s *segment) eachTerm(prefix string, f func(term []byte, df int)) error {
+	i := sort.Search(len(s.termIndex)/8, func(i int) bool {
+		first, _ := s.firstTerm(i)
+		return string(first) >= prefix
+	}) - 1
+	t := termReader{s: s, block: max(i, 0)}
+	for {
+		ok, err := t.next()
+		if err != nil || !ok {
+			return err
+		}
+		switch begins := string(t.term[:min(len(prefix), len(t.term))]); {
+		case begins == prefix:
+			f(t.term, t.list.df)
+		case begins > prefix:
+			return nil
+		}
+	}
+}
+
+// slips is how many characters were left out, put in, replaced, or swapped with
+// the next, between a and b (optimal string alignment).
+func slips(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		row[0] = i + 1
+		for j := range b {
+			changed := 1
+			if a[i] == b[j] {
+				changed = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+changed)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

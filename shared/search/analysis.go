@@ -41,7 +41,7 @@ func (p analyser) appendTerms(dst []string, text string) []string {
 		}
 		end, paired := tokenEnd(text, i)
 		if paired {
-			dst = appendPairs(dst, text[i:end])
+			dst = appendRun(dst, text[i:end])
 		} else {
 			dst = p.appendToken(dst, text[i:end])
 		}
@@ -67,7 +67,7 @@ func isWord(r rune) bool {
 
 // isPaired tells whether r is of a script written without spaces.
 func isPaired(r rune) bool {
-	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // tokenEnd returns where the token that starts at i ends, and whether it is of a
@@ -91,20 +91,51 @@ func tokenEnd(text string, i int) (end int, paired bool) {
 	return i, paired
 }
 
-// appendPairs appends the overlapping pairs of characters of run; one character
-// alone is a term.
-func appendPairs(dst []string, run string) []string {
-	previous := 0
-	_, at := utf8.DecodeRuneInString(run)
-	if at == len(run) {
+// appendRun appends the overlapping groups of characters of a run: pairs, and
+// longer ones of an alphabet, in which two letters tell nothing. A shorter run is
+// a term.
+func appendRun(dst []string, run string) []string {
+	var starts [pairedLetters]int // of the last characters
+	length := pairedCharacters
+	if first, _ := utf8.DecodeRuneInString(run); unicode.In(first, pairedAlphabets...) {
+		length = pairedLetters
+	}
+	n := 0
+	for at := range run {
+		if n >= length {
+			dst = append(dst, run[starts[n%length]:at])
+		}
+		starts[n%length] = at
+		n++
+	}
+	if n < length {
 		return append(dst, run)
 	}
-	for at < len(run) {
-		_, size := utf8.DecodeRuneInString(run[at:])
-		dst = append(dst, run[previous:at+size])
-		previous, at = at, at+size
+	return append(dst, run[starts[n%length]:])
+}
+
+// How many characters a term of a script without spaces has, and how many words
+// such a term stands for.
+const (
+	pairedCharacters = 2
+	pairedLetters    = 4
+	pairedWords      = 0.5
+	letterWords      = 0.25
+)
+
+// pairedAlphabets are the scripts without spaces whose words are of letters.
+var pairedAlphabets = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// wordsOf is how many words a term stands for.
+func wordsOf(term string) float64 {
+	first, _ := utf8.DecodeRuneInString(term)
+	switch {
+	case !isPaired(first):
+		return 1
+	case unicode.In(first, pairedAlphabets...):
+		return letterWords
 	}
-	return dst
+	return pairedWords
 }
 
 func (p analyser) appendToken(dst []string, token string) []string {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// nearbyTerms is how long a stretch of a passage is that may hold an answer: a
+// nearbyWords is how long a stretch of a passage is that may hold an answer: a
 // sentence or two.
-const nearbyTerms = 20
+const nearbyWords = 20
 
 // The weights of Hit.Confidence, from a logistic regression; the README says on what.
 const (
@@ -44,7 +44,7 @@ func (r *ranking) confidence(score float64, a analysed, length uint16) float64 {
 		names, held = 1, 1
 	}
 	return byScore*r.normalised(score) + byNearby*r.nearby(at) + byProximity*r.normalised(r.proximity(at, length)) +
-		byTerms*math.Log(1+float64(len(r.terms))) + byNames*held/names + confidence0
+		byTerms*math.Log(1+r.words()) + byNames*held/names + confidence0
 }
 
 // nearby is the largest share of the question, by idf, that one stretch of a
@@ -62,6 +62,7 @@ func (r *ranking) nearby(at places) float64 {
 	if sum == 0 {
 		return 0
 	}
+	stretch := int(nearbyWords * float64(len(r.terms)) / r.words())
 	slices.SortFunc(all, func(a, b place) int { return a.at - b.at })
 	inside := make([]int, len(r.terms)) // occurrences within the stretch
 	from, held, most := 0, 0.0, 0.0
@@ -69,7 +70,7 @@ func (r *ranking) nearby(at places) float64 {
 		if inside[p.term]++; inside[p.term] == 1 {
 			held += r.terms[p.term].idf
 		}
-		for ; all[from].at <= p.at-nearbyTerms; from++ {
+		for ; all[from].at <= p.at-stretch; from++ {
 			if inside[all[from].term]--; inside[all[from].term] == 0 {
 				held -= r.terms[all[from].term].idf
 			}
@@ -77,6 +78,15 @@ func (r *ranking) nearby(at places) float64 {
 		most = max(most, held)
 	}
 	return most / sum
+}
+
+// words is how many words the distinct terms stand for.
+func (r *ranking) words() float64 {
+	n := 0.0
+	for _, t := range r.terms {
+		n += wordsOf(t.text)
+	}
+	return n
 }
 
 // markNames marks the terms that the question writes as names: with a capital, not

@@ -22,22 +22,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// The sweeper of some tests runs in this process, on the protocol server.
-	for name, value := range credentials {
-		if err := os.Setenv(name, value); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	}
 	code := m.Run()
 	if err := os.RemoveAll(workspace); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	os.Exit(code)
 }
-
-// credentials are what the protocol server takes, which is anything.
-var credentials = map[string]string{"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
 
 // names are the folders that have a main.
 var names = sync.OnceValues(func() ([]string, error) {

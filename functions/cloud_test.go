@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -77,7 +76,7 @@ func newCloud(t *testing.T) *cloud {
 	c := &cloud{t: t, tap: newTap(t, endpoint), database: dynamodb.NewFromConfig(settings), log: &syncBuffer{},
 		functions: map[string]*lambdarun.Function{}}
 	c.config = app.Config{Service: "docent", TablePrefix: mark + "-", Bucket: "docent-" + mark, BaseURL: "https://docent.test/v1", AWSEndpoint: endpoint,
-		LogLevel: slog.LevelWarn}
+		Region: "us-east-1", Credentials: app.Credentials{KeyID: "test", Secret: "test"}, LogLevel: slog.LevelWarn}
 	c.store = dynamo.New(c.database, dynamo.Options{Prefix: c.config.TablePrefix})
 	if err := c.store.CreateTables(ctx); err != nil {
 		t.Fatal(err)
@@ -100,9 +99,8 @@ func newCloud(t *testing.T) *cloud {
 	c.env = map[string]string{
 		"DOCENT_TABLE_PREFIX": c.config.TablePrefix, "DOCENT_BUCKET": c.config.Bucket, "DOCENT_BASE_URL": c.config.BaseURL,
 		"DOCENT_QUESTIONS_QUEUE_URL": c.config.QuestionsQueue, "DOCENT_DOCUMENTS_QUEUE_URL": c.config.DocumentsQueue,
-		"DOCENT_AWS_ENDPOINT": c.tap.URL,
+		"DOCENT_AWS_ENDPOINT": c.tap.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 	}
-	maps.Copy(c.env, credentials)
 	c.gateway = &lambdarun.Gateway{Functions: map[string]lambdarun.Invoker{}}
 	for _, name := range []string{"collections", "documents", "answers"} {
 		c.gateway.Functions[name] = c.start(name).Invoke
@@ -282,11 +280,7 @@ func (c *cloud) settle() {
 // sweep runs the sweeper of config in this process.
 func (c *cloud) sweep(config app.Config) {
 	c.t.Helper()
-	sweep, err := app.Sweeping(c.t.Context(), config)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if err := sweep(c.t.Context()); err != nil {
+	if err := app.Sweeping(config)(c.t.Context()); err != nil {
 		c.t.Fatal(err)
 	}
 }

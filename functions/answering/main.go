@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"log"
 	"os"
 
@@ -16,9 +15,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	work, err := app.Answering(context.Background(), config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	lambda.Start(work)
+	lambda.Start(app.Answering(config))
 }

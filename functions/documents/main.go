@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"log"
 	"os"
 
@@ -15,9 +14,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler, err := app.HTTP(context.Background(), config, "documents")
-	if err != nil {
-		log.Fatal(err)
-	}
-	lambdahttp.Start(handler)
+	lambdahttp.Start(app.Documents(config))
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"log"
 	"os"
 
@@ -17,9 +16,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	work, err := app.Indexing(context.Background(), config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	lambda.Start(work)
+	lambda.Start(app.Indexing(config))
 }

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -10,8 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -34,23 +31,25 @@ const (
 )
 
 // openAWS makes the clients of a function, which live as long as its process.
-// It asks AWS nothing.
-func openAWS(ctx context.Context, c Config) (engines, error) {
-	settings, err := config.LoadDefaultConfig(ctx,
-		config.WithEC2IMDSClientEnableState(imds.ClientDisabled), // a function's credentials are in its environment
-		config.WithHTTPClient(awshttp.NewBuildableClient().
+// It asks AWS nothing. The SDK's own search for settings is left out: Lambda puts
+// all of them into the environment, and the clients of the places where they
+// could be otherwise are a tenth of a binary.
+func openAWS(c Config) engines {
+	settings := aws.Config{
+		Region: c.Region,
+		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(
+			c.Credentials.KeyID, c.Credentials.Secret, c.Credentials.SessionToken)),
+		HTTPClient: awshttp.NewBuildableClient().
 			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
 			WithTransportOptions(func(t *http.Transport) {
 				t.MaxIdleConns, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 2*idlePerHost, idlePerHost, keepIdle
 				t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = tlsTimeout, answerTimeout
-			})),
-		config.WithRetryer(func() aws.Retryer {
+			}),
+		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts, o.MaxBackoff = attempts, longestBackoff
 			})
-		}))
-	if err != nil {
-		return engines{}, fmt.Errorf("read the AWS settings: %w", err)
+		},
 	}
 	if c.AWSEndpoint != "" {
 		settings.BaseEndpoint = &c.AWSEndpoint
@@ -65,5 +64,5 @@ func openAWS(ctx context.Context, c Config) (engines, error) {
 		blobs:     s3.New(objects, c.Bucket, c.BlobPrefix),
 		questions: sqs.New(messages, c.QuestionsQueue),
 		documents: sqs.New(messages, c.DocumentsQueue),
-	}, nil
+	}
 }

@@ -18,20 +18,35 @@ type Config struct {
 	TablePrefix string // DOCENT_TABLE_PREFIX: stands before the name of every table; not used with Tables
 	// Tables is what each table is called in DynamoDB; DOCENT_TABLES: "collections=…,documents=…", all of them.
 	Tables         map[string]string
-	Bucket         string     // DOCENT_BUCKET: keeps the search segments
-	BlobPrefix     string     // DOCENT_BLOB_PREFIX: stands before the key of every object; may be empty
-	QuestionsQueue string     // DOCENT_QUESTIONS_QUEUE_URL
-	DocumentsQueue string     // DOCENT_DOCUMENTS_QUEUE_URL
-	BaseURL        string     // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
-	AWSEndpoint    string     // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
+	Bucket         string // DOCENT_BUCKET: keeps the search segments
+	BlobPrefix     string // DOCENT_BLOB_PREFIX: stands before the key of every object; may be empty
+	QuestionsQueue string // DOCENT_QUESTIONS_QUEUE_URL
+	DocumentsQueue string // DOCENT_DOCUMENTS_QUEUE_URL
+	BaseURL        string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
+	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
+	Region         string // AWS_REGION, which Lambda sets
+	Credentials    Credentials
 	LogLevel       slog.Level // DOCENT_LOG_LEVEL: debug, info, warn or error; empty: info, which metrics need
 
 	Now func() time.Time // nil: time.Now; not read from the environment
 }
 
+// Credentials are a function's own, by which AWS knows what it may do. Lambda
+// sets them for the life of a process.
+type Credentials struct {
+	KeyID        string // AWS_ACCESS_KEY_ID
+	Secret       string // AWS_SECRET_ACCESS_KEY
+	SessionToken string // AWS_SESSION_TOKEN; empty for a user's long-lived key
+}
+
+// String hides the secret from logs.
+func (c Credentials) String() string { return c.KeyID }
+
+// GoString is String.
+func (c Credentials) GoString() string { return c.String() }
+
 // ConfigFromEnv reads the configuration. It is the only reader of the
-// environment but for the AWS SDK's own variables. The error names every
-// variable that is missing or malformed.
+// environment. The error names every variable that is missing or malformed.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	var errs []error
 	required := func(name string) string {
@@ -56,6 +71,9 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		DocumentsQueue: address("DOCENT_DOCUMENTS_QUEUE_URL", required("DOCENT_DOCUMENTS_QUEUE_URL")),
 		BaseURL:        address("DOCENT_BASE_URL", required("DOCENT_BASE_URL")),
 		AWSEndpoint:    address("DOCENT_AWS_ENDPOINT", getenv("DOCENT_AWS_ENDPOINT")),
+		Region:         required("AWS_REGION"),
+		Credentials: Credentials{KeyID: required("AWS_ACCESS_KEY_ID"), Secret: required("AWS_SECRET_ACCESS_KEY"),
+			SessionToken: getenv("AWS_SESSION_TOKEN")},
 	}
 	var err error
 	if c.Tables, err = tableNames(getenv("DOCENT_TABLES")); err != nil {

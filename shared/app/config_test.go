@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -23,6 +24,10 @@ var environment = map[string]string{
 	"DOCENT_BASE_URL":            "https://docent.test/v1/",
 	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
 	"DOCENT_LOG_LEVEL":           "debug",
+	"AWS_REGION":                 "eu-central-1",
+	"AWS_ACCESS_KEY_ID":          "KEYID",
+	"AWS_SECRET_ACCESS_KEY":      "secret",
+	"AWS_SESSION_TOKEN":          "session",
 }
 
 // tables is what every table is called, as DOCENT_TABLES has it.
@@ -49,9 +54,15 @@ func TestEveryFieldArrives(t *testing.T) {
 	}
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
 		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents",
-		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", LogLevel: slog.LevelDebug}
+		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", LogLevel: slog.LevelDebug,
+		Region: "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, want %+v", c, want)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if text := fmt.Sprintf(verb, c); strings.Contains(text, "secret") || strings.Contains(text, "session") {
+			t.Errorf("printed with %s it shows its secrets: %s", verb, text)
+		}
 	}
 	fields := reflect.ValueOf(c)
 	for i := range fields.NumField() {
@@ -66,14 +77,15 @@ func TestEveryFieldArrives(t *testing.T) {
 
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
-	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL"}
+	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN"}
 	c, err := app.ConfigFromEnv(func(name string) string {
 		if slices.Contains(optional, name) {
 			return ""
 		}
 		return environment[name]
 	})
-	if err != nil || c.Service != "docent" || c.BlobPrefix != "" || c.AWSEndpoint != "" || c.LogLevel != slog.LevelInfo || c.Tables != nil {
+	if err != nil || c.Service != "docent" || c.BlobPrefix != "" || c.AWSEndpoint != "" || c.LogLevel != slog.LevelInfo || c.Tables != nil ||
+		c.Credentials.SessionToken != "" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -87,7 +99,8 @@ func TestAllFaultsAreReportedTogether(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"DOCENT_BUCKET is not set", "DOCENT_QUESTIONS_QUEUE_URL is not set", "DOCENT_DOCUMENTS_QUEUE_URL is not set",
+	for _, want := range []string{"DOCENT_BUCKET is not set", "AWS_REGION is not set", "AWS_ACCESS_KEY_ID is not set",
+		"AWS_SECRET_ACCESS_KEY is not set", "DOCENT_QUESTIONS_QUEUE_URL is not set", "DOCENT_DOCUMENTS_QUEUE_URL is not set",
 		"DOCENT_BASE_URL is not an http", "DOCENT_AWS_ENDPOINT is not an http", "DOCENT_LOG_LEVEL is not debug",
 		"neither DOCENT_TABLES nor DOCENT_TABLE_PREFIX is set"} {
 		if strings.Count(err.Error(), want) != 1 {

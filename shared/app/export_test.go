@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -22,13 +23,27 @@ func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler
 	log := newFunctionLog(w, slog.LevelInfo)
 	f := &functions{services: l.services, log: log, now: l.options.Now, baseURL: baseURL, service: "docent-test"}
 	f.answers.Wait = pausePoll
+	return f.all()
+}
+
+// FunctionsOnAWS are all functions on AWS.
+func FunctionsOnAWS(c Config, w io.Writer) map[string]lambda.Handler {
+	return joinOnAWS(c, newFunctionLog(w, slog.LevelInfo)).all()
+}
+
+// Handles is a queue's function with the handler h.
+func Handles(h queue.Handler) Batches {
+	return (&functions{log: slog.New(slog.DiscardHandler), now: time.Now}).batches("test", h)
+}
+
+func (f *functions) all() map[string]lambda.Handler {
 	all := map[string]lambda.Handler{
 		"answering": lambda.NewHandler(f.answersQuestions()),
 		"indexing":  lambda.NewHandler(f.indexesDocuments()),
 		"sweeping":  lambda.NewHandler(f.sweeps()),
 	}
 	for _, area := range httpapi.Areas {
-		all[string(area)] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: log}).Handle)
+		all[string(area)] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
 	}
 	return all
 }

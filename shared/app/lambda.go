@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"os"
@@ -10,54 +9,38 @@ import (
 	"docent/shared/httpapi"
 )
 
-// HTTP returns the handler of areas on AWS. Like the other constructors of
-// functions it is called once, by main: the process's log goes to standard
-// output as JSON lines from then on.
-func HTTP(ctx context.Context, c Config, areas ...httpapi.Area) (http.Handler, error) {
-	f, err := openFunctions(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return f.http(areas...), nil
-}
+// The constructors of functions are called once, by main, and ask AWS nothing:
+// the process's log goes to standard output as JSON lines from then on. There is
+// one for each, so that a function links only what it serves.
+
+// Collections returns the handler of /v1/collections on AWS.
+func Collections(c Config) http.Handler { return onAWS(c).http(httpapi.Collections) }
+
+// Documents returns the handler of /v1/documents on AWS.
+func Documents(c Config) http.Handler { return onAWS(c).http(httpapi.Documents) }
+
+// Answers returns the handler of /v1/answers on AWS.
+func Answers(c Config) http.Handler { return onAWS(c).http(httpapi.Answers) }
 
 // Answering returns the worker of the questions queue on AWS.
-func Answering(ctx context.Context, c Config) (Batches, error) {
-	f, err := openFunctions(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return f.answersQuestions(), nil
-}
+func Answering(c Config) Batches { return onAWS(c).answersQuestions() }
 
 // Indexing returns the worker of the documents queue on AWS.
-func Indexing(ctx context.Context, c Config) (Batches, error) {
-	f, err := openFunctions(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return f.indexesDocuments(), nil
-}
+func Indexing(c Config) Batches { return onAWS(c).indexesDocuments() }
 
 // Sweeping returns what is to run every minute on AWS.
-func Sweeping(ctx context.Context, c Config) (Schedule, error) {
-	f, err := openFunctions(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return f.sweeps(), nil
+func Sweeping(c Config) Schedule { return onAWS(c).sweeps() }
+
+func onAWS(c Config) *functions {
+	log := newFunctionLog(os.Stdout, c.LogLevel)
+	slog.SetDefault(log) // engines have no logger of their own
+	return joinOnAWS(c, log)
 }
 
-func openFunctions(ctx context.Context, c Config) (*functions, error) {
+func joinOnAWS(c Config, log *slog.Logger) *functions {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	e, err := openAWS(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	log := newFunctionLog(os.Stdout, c.LogLevel)
-	slog.SetDefault(log)
-	return &functions{services: newServices(e, log, c.Now, pausePoll), log: log, now: c.Now,
-		baseURL: c.BaseURL, service: c.Service}, nil
+	return &functions{services: newServices(openAWS(c), log, c.Now, pausePoll), log: log, now: c.Now,
+		baseURL: c.BaseURL, service: c.Service}
 }

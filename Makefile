@@ -12,8 +12,8 @@ FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 TESTFLAGS ?=
 # How long each fuzz target runs.
 FUZZTIME ?= 30s
-# Which benchmarks run.
-BENCH ?= .
+# Which Go benchmarks run after the table of `make bench`; none when it is empty.
+BENCH ?=
 # Where `make run` listens and keeps its data.
 ADDR ?= 127.0.0.1:8080
 DATA ?= ./data
@@ -91,8 +91,11 @@ dist/%/bootstrap: FORCE
 		-tags lambda.norpc -ldflags '-s -w' -o $@ ./functions/$*
 
 .PHONY: bench
-bench: ## run the benchmarks (BENCH=regexp narrows)
+bench: ## print what everything costs as one table; BENCH=regexp runs Go benchmarks as well, BENCH_FULL=1 a million documents
+	go run ./scripts/bench
+ifneq ($(BENCH),)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+endif
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)

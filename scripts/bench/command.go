@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// output runs a program at the root of the repository and returns what it
+// prints. The error holds what it had to say.
+func output(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return outputWith(ctx, nil, name, args...)
+}
+
+// outputWith is output with variables added to the environment.
+func outputWith(ctx context.Context, environment []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), environment...)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, tail(out), tail(errors.Bytes()))
+	}
+	return out, nil
+}
+
+// tail is the end of a text, short enough for an error.
+func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }

@@ -17,6 +17,7 @@ import (
 	"docent/shared/httpapi"
 	"docent/shared/pending"
 	"docent/shared/queue"
+	"docent/shared/scim"
 	"docent/shared/search"
 	"docent/shared/table"
 	"docent/shared/team"
@@ -98,5 +99,6 @@ func (s *services) giveUp(ctx context.Context, w pending.Work) error {
 // surface is what the HTTP handlers work on.
 func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers,
+		SCIM:    &scim.Service{Table: s.teams.Table, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
 		BaseURL: baseURL, Now: now, Log: log}
 }

@@ -69,12 +69,17 @@ func pausePoll(ctx context.Context) error {
 	}
 }
 
+// maxSCIMReply leaves room for the escapes of JSON within the 6 MB that a function
+// may answer.
+const maxSCIMReply = 5 << 20
+
 func (f *functions) http(areas ...httpapi.Area) http.Handler {
 	var names []string
 	for _, area := range areas {
 		names = append(names, string(area))
 	}
 	surface := f.surface(f.baseURL, f.log, f.now)
+	surface.SCIM.MaxReply = maxSCIMReply
 	surface.Metrics = f.served(strings.Join(names, "-"))
 	return httpapi.New(surface, areas...)
 }

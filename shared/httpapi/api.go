@@ -14,6 +14,7 @@ import (
 	"docent/shared/answer"
 	"docent/shared/collection"
 	"docent/shared/document"
+	"docent/shared/scim"
 	"docent/shared/team"
 )
 
@@ -25,10 +26,12 @@ const (
 	Collections Area = "collections"
 	Documents   Area = "documents"
 	Answers     Area = "answers"
+	Admin       Area = "admin"
+	SCIM        Area = "scim"
 )
 
 // Areas lists every area.
-var Areas = []Area{Collections, Documents, Answers}
+var Areas = []Area{Collections, Documents, Answers, Admin, SCIM}
 
 // Services is what the operations work on, and how the surface presents itself.
 type Services struct {
@@ -36,6 +39,7 @@ type Services struct {
 	Collections *collection.Service
 	Documents   *document.Service
 	Answers     *answer.Service
+	SCIM        *scim.Service
 	BaseURL     string // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -98,6 +102,10 @@ func (m *mux) register(s Services, areas []Area) huma.API {
 			(&documents{s}).routes(api)
 		case Answers:
 			(&answers{s}).routes(api)
+		case Admin:
+			(&administration{s}).routes(api, m)
+		case SCIM:
+			s.scimRoutes(api, m)
 		}
 	}
 	return api
@@ -121,6 +129,8 @@ func config() huma.Config {
 		{Name: "Collections", Description: "Groups of documents. Deleting one removes all its documents."},
 		{Name: "Documents", Description: "The content that questions are answered from, each identified by its URI."},
 		{Name: "Answers", Description: "Questions, asked by PUT and polled until they are answered."},
+		{Name: "SCIM", Description: "Users and groups, provisioned by an identity provider (RFC 7643, RFC 7644, RFC 9865)."},
+		{Name: "Administration", Description: "The team, its API keys, and its SAML identity provider."},
 	}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		delete(op.Responses, "422") // validation problems are 400

@@ -121,6 +121,10 @@ func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05
 
 // writeError answers outside of huma's operations.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	if isSCIM(r.URL.Path) {
+		writeSCIMError(w, r, err)
+		return
+	}
 	p := toProblem(r.Context(), err)
 	for name, values := range p.headers {
 		w.Header()[name] = values

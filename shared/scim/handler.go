@@ -153,6 +153,10 @@ func (req *request) read(r *http.Request) error {
 	if int64(len(body)) > limit {
 		return refuse(http.StatusRequestEntityTooLarge, "", "The request body may have %d bytes. Send less.", limit)
 	}
+	var refused *apierr.Error
+	if errors.As(err, &refused) {
+		return err
+	}
 	if err != nil {
 		return bad(invalidSyntax, "The request body did not arrive whole.")
 	}

@@ -273,3 +273,19 @@ func discover(s *Service, r request) (result, error) {
 	}
 	return result{}, refuse(http.StatusNotFound, "", "There is nothing at this path.")
 }
+
+// Route is the pattern of a path, such as "/scim/v2/Users/{id}"; empty when there is nothing
+// at the path.
+func Route(path string) string {
+	var segments []string
+	if path = strings.Trim(strings.TrimPrefix(path, Prefix), "/"); path != "" {
+		segments = strings.Split(path, "/")
+	}
+	if _, ok := routeOf(segments); !ok {
+		return ""
+	}
+	if len(segments) == 2 && !strings.EqualFold(segments[1], ".search") {
+		segments[1] = "{id}"
+	}
+	return strings.TrimSuffix(Prefix+"/"+strings.Join(segments, "/"), "/")
+}

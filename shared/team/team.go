@@ -106,6 +106,48 @@ func (s *Service) Team(ctx context.Context, teamID string) (Team, error) {
 	return teamFrom(item)
 }
 
+// UpdateTeam changes what is not nil of a team. A name out of bounds is an
+// *apierr.Error, and so is an unknown team.
+func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, webFetch *bool) (Team, error) {
+	if name != nil {
+		if err := checkName("/name", *name); err != nil {
+			return Team{}, err
+		}
+	}
+	for range maxAttempts {
+		before, err := s.Table.Get(ctx, teamKey(teamID))
+		if errors.Is(err, table.ErrNotFound) {
+			return Team{}, missingTeam()
+		}
+		if err != nil {
+			return Team{}, fmt.Errorf("read team %s: %w", teamID, err)
+		}
+		t, err := teamFrom(before)
+		if err != nil {
+			return Team{}, err
+		}
+		if name != nil {
+			t.Name = *name
+		}
+		if webFetch != nil {
+			t.WebFetch = *webFetch
+		}
+		item, err := teamItem(t)
+		if err != nil {
+			return Team{}, err
+		}
+		item.Version = before.Version + 1
+		err = s.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(before.Version)})
+		if table.Failed(err) == nil {
+			if err != nil {
+				err = fmt.Errorf("change team %s: %w", teamID, err)
+			}
+			return t, err
+		}
+	}
+	return Team{}, fmt.Errorf("change team %s: %w", teamID, table.ErrConflict)
+}
+
 // Teams returns every team in the order of their ids, for the operator.
 func (s *Service) Teams(ctx context.Context) ([]Team, error) {
 	var keys []table.Key

@@ -1,0 +1,160 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/apierr"
+	"docent/shared/saml"
+	"docent/shared/team"
+)
+
+const (
+	samlPattern = "PUT /team/saml-metadata"
+	samlType    = "application/samlmetadata+xml"
+)
+
+// xmlTypes are the media types of SAML metadata.
+var xmlTypes = []string{samlType, "application/xml", "text/xml"}
+
+// SamlMetadata is what the identity provider says of itself.
+type SamlMetadata struct {
+	EntityID        string            `json:"entityId"`
+	SingleSignOnURL string            `json:"singleSignOnUrl"`
+	Certificates    []SamlCertificate `json:"certificates"`
+	UpdatedAt       string            `json:"updatedAt" format:"date-time"`
+}
+
+// SamlCertificate is one by which the provider signs.
+type SamlCertificate struct {
+	Subject  string `json:"subject"`
+	SHA256   string `json:"sha256" doc:"Of its DER form, in hexadecimal."`
+	NotAfter string `json:"notAfter" format:"date-time"`
+}
+
+func samlOf(m team.SAMLMetadata) SamlMetadata {
+	body := SamlMetadata{EntityID: m.EntityID, SingleSignOnURL: m.SingleSignOnURL, UpdatedAt: formatTime(m.UpdatedAt)}
+	for _, c := range m.Certificates {
+		body.Certificates = append(body.Certificates, SamlCertificate{c.Subject, c.SHA256, formatTime(c.NotAfter)})
+	}
+	return body
+}
+
+// samlOutput is the metadata in one of two types.
+type samlOutput struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+func (h *administration) getSAML(ctx context.Context, in *struct {
+	Accept string `header:"Accept"`
+}) (*samlOutput, error) {
+	p, err := administrator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	media := "application/json"
+	if strings.Contains(strings.ToLower(in.Accept), samlType) {
+		media = samlType
+		text, err = h.Teams.SAMLText(ctx, p.TeamID)
+	} else {
+		var m team.SAMLMetadata
+		if m, err = h.Teams.SAML(ctx, p.TeamID); err == nil {
+			text, err = json.Marshal(samlOf(m))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &samlOutput{media, text}, nil
+}
+
+// setSAML takes XML, so it reads its body itself.
+func (h *administration) setSAML(w http.ResponseWriter, r *http.Request) {
+	m, err := h.storeSAML(r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	text, err := json.Marshal(samlOf(m))
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text) // a client that is gone misses nothing
+}
+
+func (h *administration) storeSAML(r *http.Request) (team.SAMLMetadata, error) {
+	p, err := administrator(r.Context())
+	if err != nil {
+		return team.SAMLMetadata{}, err
+	}
+	text, err := readXML(r)
+	if err != nil {
+		return team.SAMLMetadata{}, err
+	}
+	return h.Teams.SetSAML(r.Context(), p.TeamID, text)
+}
+
+// readXML reads the body of a request that carries SAML metadata. It never reads
+// past what metadata may have.
+func readXML(r *http.Request) ([]byte, error) {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	coding := r.Header.Get("Content-Encoding")
+	if err != nil || !slices.Contains(xmlTypes, media) || coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
+			"Send application/samlmetadata+xml, application/xml or text/xml, without a content coding.")
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, saml.MaxBytes+1))
+	if err != nil {
+		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
+	}
+	if len(text) > saml.MaxBytes {
+		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have %d bytes.", saml.MaxBytes)
+	}
+	return text, nil
+}
+
+func (h *administration) removeSAML(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	p, err := administrator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, h.Teams.RemoveSAML(ctx, p.TeamID)
+}
+
+// describeSAML adds to the document what huma does not know: that GET answers in
+// two types, and all of PUT.
+func describeSAML(api huma.API, tags []string) {
+	doc := api.OpenAPI()
+	method, path, _ := strings.Cut(samlPattern, " ")
+	metadata := doc.Components.Schemas.Schema(reflect.TypeFor[SamlMetadata](), true, "")
+	text := &huma.Schema{Type: huma.TypeString}
+	get := doc.Paths[path].Get
+	get.Responses["200"] = &huma.Response{Description: "OK", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: metadata}, samlType: {Schema: text}}}
+	put := &huma.Operation{OperationID: "setSamlMetadata", Method: method, Path: path, Summary: "Set the SAML identity provider by its metadata",
+		Tags: tags, RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}, Responses: map[string]*huma.Response{}}
+	for _, t := range xmlTypes {
+		put.RequestBody.Content[t] = &huma.MediaType{Schema: text}
+	}
+	for status, response := range get.Responses {
+		put.Responses[status] = response
+	}
+	put.Responses["200"] = &huma.Response{Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: metadata}}}
+	delete(put.Responses, "404")
+	for _, status := range []string{"400", "413", "415"} {
+		put.Responses[status] = &huma.Response{Description: get.Responses["401"].Description, Content: get.Responses["401"].Content}
+	}
+	doc.AddOperation(put)
+}

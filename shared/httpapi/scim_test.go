@@ -1,0 +1,194 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/scim/scimtest"
+	"docent/shared/team"
+)
+
+// provisioned is a tenant with SAML metadata.
+func (a *api) provisioned(name string) tenant {
+	a.t.Helper()
+	x := a.newTenant(name)
+	if _, err := a.local.Teams.SetSAML(a.t.Context(), x.ID, []byte(samlText)); err != nil {
+		a.t.Fatal(err)
+	}
+	return x
+}
+
+// raw makes a request outside of the checks that hold for REST.
+func (a *api) raw(c call) response {
+	a.t.Helper()
+	text, _ := c.body.(string)
+	r := httptest.NewRequestWithContext(a.t.Context(), c.method, "/v1"+c.path, strings.NewReader(text))
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	for name, value := range c.header {
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	a.handler.ServeHTTP(w, r)
+	return response{w.Result(), w.Body.Bytes()}
+}
+
+func TestProvidersThroughTheWholeSurface(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	web := httptest.NewServer(a.handler)
+	t.Cleanup(web.Close)
+	for _, key := range []string{x.scim, x.key} {
+		scimtest.Run(t, web.Client(), web.URL+"/v1/scim/v2", key)
+	}
+}
+
+func TestErrorFacesOfSCIM(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x, bare := a.provisioned("acme"), a.newTenant("bare")
+	a.raw(call{"POST", "/scim/v2/Users", x.scim, `{"userName":"taken"}`, nil}).want(t, 201)
+	requests := map[int]call{
+		401: {"POST", "/scim/v2/Users", "", `{"userName":"x"}`, nil},
+		403: {"POST", "/scim/v2/Users", bare.scim, `{"userName":"x"}`, nil},
+		400: {"POST", "/scim/v2/Users", x.scim, `{"userName":""}`, nil},
+		404: {"PUT", "/scim/v2/Nope", x.scim, `{"userName":"x"}`, nil},
+		405: {"PUT", "/scim/v2/Users", x.scim, `{"userName":"x"}`, nil},
+		409: {"POST", "/scim/v2/Users", x.scim, `{"userName":"TAKEN"}`, nil},
+	}
+	for _, face := range []struct {
+		accept, contentType string
+		object              bool
+	}{
+		{"application/scim+json", "", true},
+		{"application/json", "", true},
+		{"application/*", "", true},
+		{"*/*", "", true},
+		{"*/*", "application/json", true},
+		{"text/plain", "application/json", false},
+		{"text/*", "application/scim+json", false},
+		{"text/plain, application/json", "", true},
+		{"text/plain, application/json;q=0.5", "application/json", false},
+		{"text/plain;q=0.5, application/scim+json", "", true},
+		{"application/json;q=0, */*;q=0.1", "application/json", true},
+		{"", "application/scim+json", true},
+		{"", "application/json; charset=utf-8", true},
+		{"", "", false},
+		{"text/html", "application/json", true},
+		{"text/html", "", false},
+	} {
+		for status, c := range requests {
+			c.header = map[string]string{}
+			if face.accept != "" {
+				c.header["Accept"] = face.accept
+			}
+			if face.contentType != "" {
+				c.header["Content-Type"] = face.contentType
+			}
+			reply := a.raw(c).want(t, status)
+			var body struct {
+				Schemas        []string
+				Status, Detail string
+			}
+			media := reply.Header.Get("Content-Type")
+			if face.object {
+				if err := json.Unmarshal(reply.body, &body); err != nil || body.Status != http.StatusText(status) && body.Status == "" || body.Detail == "" || len(body.Schemas) != 1 || !strings.HasSuffix(media, "json") {
+					t.Errorf("Accept %q, Content-Type %q: %d %s %s", face.accept, face.contentType, status, media, reply.body)
+				}
+			} else if media != "text/plain; charset=utf-8" || strings.Contains(string(reply.body), "{") || len(reply.body) < 5 {
+				t.Errorf("Accept %q, Content-Type %q: %d %s %s", face.accept, face.contentType, status, media, reply.body)
+			}
+			if reply.Header.Get("X-Request-Id") == "" || (status == 401) != (reply.Header.Get("WWW-Authenticate") == "Bearer") || (status == 405) != (reply.Header.Get("Allow") != "") {
+				t.Errorf("%d: headers %v", status, reply.Header)
+			}
+		}
+	}
+}
+
+func TestWhoMayProvision(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x, bare := a.provisioned("acme"), a.newTenant("bare")
+	member, err := a.local.Teams.CreateUser(t.Context(), x.ID, "member", team.RoleMember)
+	if err != nil {
+		t.Fatal(err)
+	}
+	collection, err := a.local.Teams.CreateUser(t.Context(), x.ID, "second", team.RoleAdmin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, memberKey := a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "m", UserID: member.ID})
+	_, secondKey := a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "s", UserID: collection.ID})
+	for name, c := range map[string]struct {
+		key    string
+		status int
+		detail string
+	}{
+		"scim key":                   {x.scim, 200, ""},
+		"team key":                   {x.key, 200, ""},
+		"personal key of an admin":   {x.pat, 200, ""},
+		"of another admin":           {secondKey, 200, ""},
+		"personal key of a member":   {memberKey, 403, "admin"},
+		"a team without SAML":        {bare.scim, 403, "SAML"},
+		"an admin of it":             {bare.pat, 403, "SAML"},
+		"no key":                     {"", 401, "API key"},
+		"a key that is none":         {"x", 401, "API key"},
+		"a scim key with a bad end":  {x.scim[:len(x.scim)-1] + "!", 401, "API key"},
+		"a key for another audience": {strings.Replace(x.scim, "docent_scim_", "docent_team_", 1), 401, "API key"},
+	} {
+		for _, path := range []string{"/scim/v2/Users", "/scim/v2", "/scim/v2/", "/scim/v2/ServiceProviderConfig", "/scim/v2/Schemas"} {
+			reply := a.raw(call{"GET", path, c.key, nil, map[string]string{"Accept": "*/*"}})
+			if reply.StatusCode != c.status || !strings.Contains(string(reply.body), c.detail) {
+				t.Errorf("%s, %s: %d %s", name, path, reply.StatusCode, reply.body)
+			}
+		}
+	}
+	if err := a.local.Teams.RemoveSAML(t.Context(), x.ID); err != nil {
+		t.Fatal(err)
+	}
+	a.raw(call{"GET", "/scim/v2/Users", x.scim, nil, nil}).want(t, 403)
+}
+
+// TestDeactivationKillsPersonalKeys: within 10 seconds, and for good.
+func TestDeactivationKillsPersonalKeys(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	made := a.raw(call{"POST", "/scim/v2/Users", x.scim, `{"userName":"grace","roles":[{"value":"Admin"}]}`, nil}).want(t, 201)
+	id := made.text(t, "id")
+	_, key := a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "g", UserID: id})
+	a.do(call{"GET", "/api-keys", key, nil, nil}).want(t, 200) // an admin by role
+	change := func(active string) {
+		t.Helper()
+		a.raw(call{"PATCH", "/scim/v2/Users/" + id, x.scim,
+			`{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","value":{"active":` + active + `}}]}`, nil}).want(t, 200)
+	}
+	change("false")
+	a.clock.Advance(10 * time.Second)
+	a.do(call{"GET", "/me", key, nil, nil}).wantCode(t, 401, "unauthorized")
+	change(`"True"`)
+	a.clock.Advance(10 * time.Second)
+	a.do(call{"GET", "/me", key, nil, nil}).wantCode(t, 401, "unauthorized")
+	_, key = a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "g", UserID: id})
+	a.do(call{"GET", "/me", key, nil, nil}).want(t, 200)
+	a.raw(call{"DELETE", "/scim/v2/Users/" + id, x.scim, nil, nil}).want(t, 204)
+	a.clock.Advance(10 * time.Second)
+	a.do(call{"GET", "/me", key, nil, nil}).wantCode(t, 401, "unauthorized")
+}
+
+func TestSCIMRoutesInTheLog(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	a.raw(call{"GET", "/scim/v2/Users/" + unknownID, x.scim, nil, nil}).want(t, 404)
+	if !strings.Contains(a.log.String(), `"route":"GET /scim/v2/Users/{id}"`) || strings.Contains(a.log.String(), unknownID) {
+		t.Error(a.log.String())
+	}
+	a.raw(call{"OPTIONS", "/scim/v2/Users", x.scim, nil, nil}).want(t, 204)
+}

@@ -1,0 +1,111 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/scim"
+)
+
+// describeSCIM adds the SCIM area to the document. Its media types, projection
+// and errors do not fit typed handlers, so it is described by hand.
+func describeSCIM(doc *huma.OpenAPI) {
+	free := func(description string) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: description}
+	}
+	resource := free("A SCIM resource: a user or a group.")
+	list := free("A ListResponse.")
+	message := free("A SCIM message.")
+	user := free("A user (RFC 7643 section 4.1), with the enterprise extension.")
+	group := free("A group (RFC 7643 section 4.2).")
+	patch := free("A PatchOp (RFC 7644 section 3.5.2).")
+	for _, p := range []struct {
+		method, path, id, summary string
+		in, out                   *huma.Schema
+		status                    int
+		errors                    []int
+	}{
+		{"GET", "", "searchScimRoot", "List users and groups", nil, list, 200, []int{400}},
+		{"POST", "/.search", "searchScim", "Search users and groups", message, list, 200, nil},
+		{"GET", "/Users", "listScimUsers", "List users", nil, list, 200, []int{400}},
+		{"POST", "/Users", "createScimUser", "Create a user", user, user, 201, []int{409}},
+		{"POST", "/Users/.search", "searchScimUsers", "Search users", message, list, 200, nil},
+		{"GET", "/Users/{id}", "getScimUser", "Get a user", nil, user, 200, []int{404}},
+		{"PUT", "/Users/{id}", "replaceScimUser", "Replace a user", user, user, 200, []int{404, 409, 412}},
+		{"PATCH", "/Users/{id}", "updateScimUser", "Change a user", patch, user, 200, []int{404, 409, 412}},
+		{"DELETE", "/Users/{id}", "deleteScimUser", "Delete a user", nil, nil, 204, []int{404, 409, 412}},
+		{"GET", "/Groups", "listScimGroups", "List groups", nil, list, 200, []int{400}},
+		{"POST", "/Groups", "createScimGroup", "Create a group", group, group, 201, []int{409}},
+		{"POST", "/Groups/.search", "searchScimGroups", "Search groups", message, list, 200, nil},
+		{"GET", "/Groups/{id}", "getScimGroup", "Get a group", nil, group, 200, []int{404}},
+		{"PUT", "/Groups/{id}", "replaceScimGroup", "Replace a group", group, group, 200, []int{404, 409, 412}},
+		{"PATCH", "/Groups/{id}", "updateScimGroup", "Change a group; 200 with the group where attributes or excludedAttributes is given", patch, nil, 204, []int{404, 409, 412}},
+		{"DELETE", "/Groups/{id}", "deleteScimGroup", "Delete a group", nil, nil, 204, []int{404, 412}},
+		{"POST", "/Bulk", "bulkScim", "Run up to 1,000 operations, each by itself", message, message, 200, nil},
+		{"GET", "/ServiceProviderConfig", "getScimServiceProviderConfig", "What is supported", nil, message, 200, nil},
+		{"GET", "/ResourceTypes", "listScimResourceTypes", "List the types of resources", nil, list, 200, nil},
+		{"GET", "/ResourceTypes/{id}", "getScimResourceType", "Get a type of resource", nil, resource, 200, []int{404}},
+		{"GET", "/Schemas", "listScimSchemas", "List the schemas", nil, list, 200, nil},
+		{"GET", "/Schemas/{id}", "getScimSchema", "Get a schema", nil, resource, 200, []int{404}},
+	} {
+		op := &huma.Operation{OperationID: p.id, Method: p.method, Path: scim.Prefix + p.path, Summary: p.summary, Tags: []string{"SCIM"},
+			Responses: map[string]*huma.Response{}, Parameters: scimParameters(p.method, p.path)}
+		if p.in != nil {
+			op.RequestBody = &huma.RequestBody{Required: true, Content: scimContent(p.in)}
+			p.errors = append(p.errors, 400, 413, 415)
+		}
+		success := &huma.Response{Description: http.StatusText(p.status)}
+		if p.out != nil {
+			success.Content = scimContent(p.out)
+		}
+		op.Responses[strconv.Itoa(p.status)] = success
+		if p.id == "updateScimGroup" {
+			op.Responses["200"] = &huma.Response{Description: "OK", Content: scimContent(group)}
+		}
+		for _, status := range slices.Concat(p.errors, []int{401, 403, 405, 429, 500, 503}) {
+			content := scimContent(free("An error (RFC 7644 section 3.12)."))
+			content["text/plain"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+			op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content}
+		}
+		doc.AddOperation(op)
+		if op.RequestBody != nil {
+			delete(op.RequestBody.Content, "application/merge-patch+json") // not how SCIM patches
+		}
+	}
+}
+
+func scimContent(s *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/scim+json": {Schema: s}, "application/json": {Schema: s}}
+}
+
+func scimParameters(method, path string) []*huma.Param {
+	var out []*huma.Param
+	add := func(in, kind string, names ...string) {
+		for _, name := range names {
+			out = append(out, &huma.Param{Name: name, In: in, Required: in == "path", Schema: &huma.Schema{Type: kind}})
+		}
+	}
+	resources := strings.HasPrefix(path, "/Users") || strings.HasPrefix(path, "/Groups")
+	one := strings.HasSuffix(path, "{id}")
+	if one {
+		add("path", huma.TypeString, "id")
+	}
+	if one && resources && method != http.MethodGet {
+		add("header", huma.TypeString, "If-Match")
+	}
+	if one && resources && method == http.MethodGet {
+		add("header", huma.TypeString, "If-None-Match")
+	}
+	if method == http.MethodGet && !one && (resources || path == "") {
+		add("query", huma.TypeString, "filter", "sortBy", "sortOrder", "cursor")
+		add("query", huma.TypeInteger, "startIndex", "count")
+	}
+	if (resources || path == "") && method != http.MethodDelete && !strings.HasSuffix(path, ".search") {
+		add("query", huma.TypeString, "attributes", "excludedAttributes")
+	}
+	return out
+}

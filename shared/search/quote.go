@@ -17,7 +17,7 @@ import (
 const (
 	quotedPassages = 5    // whose blocks are weighed
 	quotedBlocks   = 3    // at most, each of another document
-	furtherShare   = 0.6  // of the best passage's score, for a further document
+	furtherShare   = 0.5  // of the best passage's score, for a further document
 	blockChars     = 1200 // of one block
 	blockK1        = 0.9
 	blockB         = 0.4

@@ -11,8 +11,20 @@ type weighedBlock struct {
 	score       float64
 }
 
+// What a block weighs as an answer: its r, and these beside it. An answer lies in
+// one sentence or two, so what a stretch of the block holds counts most.
+const (
+	blockR       = 0.25
+	blockCue     = 0.13
+	blockPiece   = 0.68
+	blockNearby  = 0.8
+	blockHeading = 0.5
+	blockAround  = 0.05
+)
+
 // match is how a text answers a question's terms.
 type match struct {
+	at      places
 	counts  map[*questionTerm]int
 	length  int
 	r       float64 // BM25 by the sum of idf
@@ -21,14 +33,15 @@ type match struct {
 
 // matchOf counts the question's terms in text.
 func matchOf(r *ranking, text string) match {
-	m := match{counts: map[*questionTerm]int{}}
-	for _, term := range r.profile.in(r.language).appendTerms(nil, text) {
+	m := match{at: make(places, len(r.terms)), counts: map[*questionTerm]int{}}
+	for i, term := range r.profile.in(r.language).appendTerms(nil, text) {
 		if term == "" {
 			continue
 		}
 		m.length++
 		if t := r.byText[term]; t != nil {
 			m.counts[t]++
+			m.at[t.place] = append(m.at[t.place], i)
 		}
 	}
 	return m
@@ -50,11 +63,6 @@ func (m *match) rate(r *ranking, average float64) {
 	}
 }
 
-// answers is the score of a text as an answer, between what stands before and after.
-func (m match) answers(passage, asked, before, after float64) float64 {
-	return m.r + passage + 0.5*m.covered + 0.4*asked*(0.25+m.covered) + 0.2*max(before, after/2)
-}
-
 // weigh scores blocks in the order of their passages; best is the score of the
 // best passage.
 func weigh(all []weighedBlock, asked *cue, best float64) {
@@ -68,15 +76,61 @@ func weigh(all []weighedBlock, asked *cue, best float64) {
 	}
 	for i := range all {
 		b := &all[i]
-		before, after := 0.0, 0.0
+		r, pieces := b.hit.ranking, b.block.pieces()
+		piece := 0.0
+		for _, p := range pieces {
+			m := matchOf(r, b.block.lead+"\n"+p)
+			piece = max(piece, asked.value([]string{p})*m.share(r))
+		}
+		around := 0.0
 		if !b.first {
-			before = all[i-1].match.r
+			around = all[i-1].match.r
 		}
 		if !b.last {
-			after = all[i+1].match.r
+			around = max(around, all[i+1].match.r/2)
 		}
-		b.score = b.match.answers(b.hit.Normalised/best, asked.value(b.block.pieces()), before, after)
+		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
+			blockNearby*r.nearby(b.match.at) + blockHeading*b.hit.headed() + blockAround*around
 	}
+}
+
+// share is the share of the question, by idf, that a text holds.
+func (m match) share(r *ranking) float64 {
+	held, sum := 0.0, 0.0
+	for _, t := range r.terms {
+		sum += max(t.idf, t.most)
+		if m.counts[t] > 0 {
+			held += t.idf
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	return held / sum
+}
+
+// headed tells how well a heading of the passage asks the question: the share of
+// the question that it holds by the share of its own terms that the question has.
+// The title and the headings above the last count half.
+func (h Hit) headed() float64 {
+	names := append([]string{h.Title}, strings.Split(h.Heading, headingArrow)...)
+	best := 0.0
+	for i, name := range names {
+		m := matchOf(h.ranking, name)
+		if m.length == 0 {
+			continue
+		}
+		of := 0
+		for _, n := range m.counts {
+			of += n
+		}
+		score := m.share(h.ranking) * float64(of) / float64(m.length)
+		if i+1 < len(names) {
+			score /= 2
+		}
+		best = max(best, score)
+	}
+	return best
 }
 
 // plain is the text of a block as it is weighed.
@@ -99,29 +153,63 @@ func (b block) pieces() []string {
 	return out
 }
 
-// bestPiece is the piece that answers best.
+// What a piece of a block weighs, beside its r, as the answer of the block.
+const (
+	pieceCovered = 0.7
+	pieceTelling = 3.3
+	pieceCue     = 1.8
+	pieceBefore  = 1.2
+	pieceAfter   = 0.5
+)
+
+// bestPiece is the piece of a block that answers best. A term tells pieces apart
+// the better the fewer of them hold it: the subject of a block is in all.
 func bestPiece(r *ranking, asked *cue, pieces []string) int {
 	matches := make([]match, len(pieces))
 	total := 0
+	holding := map[*questionTerm]float64{} // pieces that hold a term
 	for i, p := range pieces {
 		matches[i] = matchOf(r, p)
 		total += matches[i].length
+		for t := range matches[i].counts {
+			holding[t]++
+		}
 	}
 	for i := range matches {
 		matches[i].rate(r, float64(total)/float64(len(pieces)))
 	}
 	best, at := -1.0, 0
 	for i, m := range matches {
-		before, after := 0.0, 0.0
+		score := m.r + pieceCovered*m.covered + pieceTelling*m.telling(r, holding) + pieceCue*asked.value(pieces[i:i+1])
 		if i > 0 {
-			before = matches[i-1].r
+			score += pieceBefore * matches[i-1].r
 		}
 		if i+1 < len(matches) {
-			after = matches[i+1].r
+			score += pieceAfter * matches[i+1].r
 		}
-		if score := m.answers(0, asked.value(pieces[i:i+1]), before, after); score > best {
+		if score > best {
 			best, at = score, i
 		}
 	}
 	return at
+}
+
+// telling is the share that a text holds of what its siblings hold of the question,
+// each term by idf and by how few of them hold it.
+func (m match) telling(r *ranking, holding map[*questionTerm]float64) float64 {
+	held, sum := 0.0, 0.0
+	for _, t := range r.terms { // in order, as sums of floats depend on it
+		n := holding[t]
+		if n == 0 {
+			continue
+		}
+		sum += t.idf / n
+		if m.counts[t] > 0 {
+			held += t.idf / n
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	return held / sum
 }

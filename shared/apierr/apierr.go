@@ -73,6 +73,7 @@ const (
 	CodeNotFound            = "not-found"
 	CodeMethodNotAllowed    = "method-not-allowed"
 	CodeCollectionLimit     = "collection-limit"
+	CodeDataSourceLimit     = "data-source-limit"
 	CodeAnswerConflict      = "answer-conflict"
 	CodeIdempotencyConflict = "idempotency-conflict"
 	CodeCursorExpired       = "cursor-expired"

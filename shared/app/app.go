@@ -19,6 +19,7 @@ import (
 	"docent/shared/queue"
 	"docent/shared/scim"
 	"docent/shared/search"
+	"docent/shared/source"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -37,6 +38,7 @@ type services struct {
 	collections *collection.Service
 	documents   *document.Service
 	answers     *answer.Service
+	sources     *source.Service
 	index       *search.Index
 	indexing    *document.Worker
 	answering   *answer.Worker
@@ -60,6 +62,15 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
+	s.sources = &source.Service{Table: e.table, Collections: s.collections, Documents: s.documents, Work: e.documents,
+		Now: now, NewID: newID, Seal: noSealer{}.Seal, Open: noSealer{}.Open, Fetch: noFetch, Warn: warn,
+		WebFetch: func(ctx context.Context, teamID string) (bool, error) {
+			t, err := s.teams.Team(ctx, teamID)
+			return t.WebFetch, err
+		},
+		Index: func(ctx context.Context, teamID string, q search.Query) (search.Result, error) {
+			return s.index.Search(ctx, teamID, q)
+		}}
 	s.teams.SourceExists = s.collections.SourceExists
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID,
 		Fault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
@@ -96,9 +107,14 @@ func (s *services) giveUp(ctx context.Context, w pending.Work) error {
 	return s.indexing.GiveUp(ctx, w)
 }
 
+// noFetch stands where nothing is fetched from the web.
+func noFetch(context.Context, string) (source.Page, error) {
+	return source.Page{}, &source.FetchError{Code: "fetch-failed", Detail: "This installation fetches nothing from the web."}
+}
+
 // surface is what the HTTP handlers work on.
 func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
-	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers,
+	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources,
 		SCIM:    &scim.Service{Table: s.teams.Table, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
 		BaseURL: baseURL, Now: now, Log: log}
 }

@@ -86,7 +86,12 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	if l.changed, err = l.openQueue(ctx, "documents"); err != nil {
 		return err
 	}
+	secrets, err := openSealer(filepath.Join(dataDir, "secrets.key"))
+	if err != nil {
+		return err
+	}
 	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
+	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
 	l.Teams, l.Index = l.services.teams, l.services.index
 	return nil
 }

@@ -13,15 +13,17 @@ import (
 // Facts is what a connected source tells of an item beyond its text. Times are
 // UTC in milliseconds; a zero one is not known.
 type Facts struct {
-	Space   search.Space
-	Author  string
-	Project string // such as a repository or a channel
-	Number  string // of an issue or pull request, such as "42" or "DOC-42"
-	State   string // open, closed or merged, for issues and pull requests
-	Labels  []string
-	Changed time.Time // when the provider changed it last
-	Closed  time.Time
-	Merged  time.Time
+	Space     search.Space
+	Author    string
+	Assignees []string
+	Project   string // such as a repository or a channel
+	Number    string // of an issue or pull request, such as "42" or "DOC-42"
+	State     string // open, closed or merged, for issues and pull requests
+	Labels    []string
+	Comment   bool      // on an issue or pull request
+	Changed   time.Time // when the provider changed it last
+	Closed    time.Time
+	Merged    time.Time
 }
 
 // space is the space of a document or an item.
@@ -33,8 +35,8 @@ func (e Entry) space() search.Space {
 }
 
 func (f *Facts) equal(g Facts) bool {
-	return f.Space == g.Space && f.Author == g.Author && f.Project == g.Project && f.Number == g.Number &&
-		f.State == g.State && slices.Equal(f.Labels, g.Labels) &&
+	return f.Space == g.Space && f.Comment == g.Comment && f.Author == g.Author && f.Project == g.Project && f.Number == g.Number &&
+		f.State == g.State && slices.Equal(f.Labels, g.Labels) && slices.Equal(f.Assignees, g.Assignees) &&
 		f.Changed.Equal(g.Changed) && f.Closed.Equal(g.Closed) && f.Merged.Equal(g.Merged)
 }
 
@@ -65,15 +67,17 @@ func millis(t time.Time) time.Time {
 
 // The fields of an item that hold its facts. Every item has the first one.
 const (
-	spaceField   = "space"
-	authorField  = "author"
-	projectField = "project"
-	numberField  = "number"
-	stateField   = "state"
-	labelsField  = "labels" // a JSON array
-	changedField = "changed"
-	closedField  = "closed"
-	mergedField  = "merged"
+	spaceField     = "space"
+	authorField    = "author"
+	projectField   = "project"
+	numberField    = "number"
+	stateField     = "state"
+	labelsField    = "labels"    // a JSON array
+	assigneesField = "assignees" // a JSON array
+	commentField   = "comment"
+	changedField   = "changed"
+	closedField    = "closed"
+	mergedField    = "merged"
 )
 
 func (f *Facts) store(item table.Item) {
@@ -83,12 +87,18 @@ func (f *Facts) store(item table.Item) {
 			item.Strings[name] = text
 		}
 	}
-	if len(f.Labels) > 0 {
-		labels, err := json.Marshal(f.Labels)
+	if f.Comment {
+		item.Numbers[commentField] = 1
+	}
+	for name, texts := range map[string][]string{labelsField: f.Labels, assigneesField: f.Assignees} {
+		if len(texts) == 0 {
+			continue
+		}
+		encoded, err := json.Marshal(texts)
 		if err != nil {
 			panic(err) // strings always encode
 		}
-		item.Strings[labelsField] = string(labels)
+		item.Strings[name] = string(encoded)
 	}
 	for name, t := range map[string]time.Time{changedField: f.Changed, closedField: f.Closed, mergedField: f.Merged} {
 		if !t.IsZero() {
@@ -111,8 +121,9 @@ func factsFrom(item table.Item) *Facts {
 	}
 	f := &Facts{Space: search.Space(space), Author: item.Strings[authorField], Project: item.Strings[projectField],
 		Number: item.Strings[numberField], State: item.Strings[stateField],
-		Changed: at(changedField), Closed: at(closedField), Merged: at(mergedField)}
-	// Labels that can not be read are none; only store writes them.
+		Comment: item.Numbers[commentField] != 0, Changed: at(changedField), Closed: at(closedField), Merged: at(mergedField)}
+	// Lists that can not be read are empty; only store writes them.
 	_ = json.Unmarshal([]byte(cmp.Or(item.Strings[labelsField], "[]")), &f.Labels)
+	_ = json.Unmarshal([]byte(cmp.Or(item.Strings[assigneesField], "[]")), &f.Assignees)
 	return f
 }

@@ -15,6 +15,7 @@ import (
 	"docent/shared/collection"
 	"docent/shared/document"
 	"docent/shared/scim"
+	"docent/shared/source"
 	"docent/shared/team"
 )
 
@@ -26,12 +27,13 @@ const (
 	Collections Area = "collections"
 	Documents   Area = "documents"
 	Answers     Area = "answers"
+	Context     Area = "context"
 	Admin       Area = "admin"
 	SCIM        Area = "scim"
 )
 
 // Areas lists every area.
-var Areas = []Area{Collections, Documents, Answers, Admin, SCIM}
+var Areas = []Area{Collections, Documents, Answers, Context, Admin, SCIM}
 
 // Services is what the operations work on, and how the surface presents itself.
 type Services struct {
@@ -39,6 +41,7 @@ type Services struct {
 	Collections *collection.Service
 	Documents   *document.Service
 	Answers     *answer.Service
+	Sources     *source.Service
 	SCIM        *scim.Service
 	BaseURL     string // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
@@ -84,7 +87,7 @@ func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 	m.ServeMux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		body := &lease{from: m.bodies}
 		defer body.end()
-		if err := readBody(r, body); err != nil {
+		if err := readBody(r, body, formOf(pattern)); err != nil {
 			writeError(w, r, err)
 			return
 		}
@@ -102,7 +105,11 @@ func (m *mux) register(s Services, areas []Area) huma.API {
 			(&documents{s}).routes(api)
 		case Answers:
 			(&answers{s}).routes(api)
+		case Context:
+			(&contexts{s}).routes(api)
 		case Admin:
+			(&dataSources{s}).routes(api)
+			(&webhooks{s}).routes(api)
 			(&administration{s}).routes(api, m)
 		case SCIM:
 			s.scimRoutes(api, m)
@@ -130,10 +137,15 @@ func config() huma.Config {
 		{Name: "Documents", Description: "The content that questions are answered from, each identified by its URI."},
 		{Name: "Answers", Description: "Questions, asked by PUT and polled until they are answered."},
 		{Name: "SCIM", Description: "Users and groups, provisioned by an identity provider (RFC 7643, RFC 7644, RFC 9865)."},
+		{Name: "Context", Description: "The right pieces of code, pull requests, issues, messages and documentation, for tools and agents."},
+		{Name: "Data sources", Description: "Where content comes from: collections, and what is connected beside them."},
 		{Name: "Administration", Description: "The team, its API keys, and its SAML identity provider."},
 	}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		delete(op.Responses, "422") // validation problems are 400
+		if isSigned(op.Method + " " + op.Path) {
+			describeSigned(op)
+		}
 		if op.Method == http.MethodPatch {
 			op.RequestBody.Content["application/merge-patch+json"] = op.RequestBody.Content["application/json"]
 		}

@@ -23,6 +23,14 @@ var operations = []call{
 	{"PUT", "/answers/" + unknownID, "", map[string]string{"question": "q"}, nil},
 	{"GET", "/answers/" + unknownID, "", nil, nil},
 	{"DELETE", "/answers/" + unknownID, "", nil, nil},
+	contextCall("search"),
+	contextCall("search/prs"),
+	contextCall("research"),
+	contextCall("query/issues"),
+	{"POST", "/context/get", "", map[string]any{"urls": []string{"https://x.test/"}}, nil},
+	{"GET", "/data-sources", "", nil, nil},
+	newDataSource,
+	{"DELETE", "/data-sources/" + unknownID, "", nil, nil},
 }
 
 // as is c with another key.

@@ -29,16 +29,36 @@ func unsupportedMedia() *apierr.Error {
 		"Send application/json (or application/merge-patch+json with PATCH), plain or with Content-Encoding: gzip.")
 }
 
-// readBody reads the body of r whole, unpacked and checked, and puts it back as
-// plain JSON. It never inflates past MaxBody.
-func readBody(r *http.Request, l *lease) error {
+// form is what the body of an operation is.
+type form int
+
+const (
+	jsonText  form = iota // one JSON text
+	jsonLines             // JSON Lines, which the operation reads itself
+	untouched             // what a signature is over: nothing is refused or unpacked before that is checked
+)
+
+func formOf(pattern string) form {
+	switch {
+	case isSigned(pattern):
+		return untouched
+	case pattern == "POST /data-sources/{dataSourceId}/items":
+		return jsonLines
+	default:
+		return jsonText
+	}
+}
+
+// readBody reads the body of r whole and puts it back, unpacked and checked as its
+// form wants. It never inflates past MaxBody.
+func readBody(r *http.Request, l *lease, f form) error {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 	default:
 		r.Body = http.NoBody
 		return nil
 	}
-	if err := checkMediaType(r); err != nil {
+	if err := checkMediaType(r, f); err != nil {
 		return err
 	}
 	if r.ContentLength > MaxBody {
@@ -48,7 +68,11 @@ func readBody(r *http.Request, l *lease) error {
 	if err != nil {
 		return err
 	}
-	switch strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))) {
+	coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
+	if f == untouched {
+		coding = ""
+	}
+	switch coding {
 	case "", "identity":
 	case "gzip", "x-gzip":
 		if body, err = inflate(body, l); err != nil {
@@ -59,19 +83,21 @@ func readBody(r *http.Request, l *lease) error {
 		return unsupportedMedia()
 	}
 	requestFrom(r.Context()).bodyless = len(body) == 0
-	if err := checkJSON(body); err != nil {
-		return err
+	if f == jsonText {
+		if err := checkJSON(body); err != nil {
+			return err
+		}
+		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Header.Del("Content-Encoding")
-	r.Header.Set("Content-Type", "application/json")
 	r.ContentLength = int64(len(body))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return nil
 }
 
-func checkMediaType(r *http.Request) error {
+func checkMediaType(r *http.Request, f form) error {
 	given := r.Header.Get("Content-Type")
-	if given == "" {
+	if given == "" || f == untouched {
 		return nil
 	}
 	media, params, err := mime.ParseMediaType(given)
@@ -80,6 +106,13 @@ func checkMediaType(r *http.Request) error {
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		return unsupportedMedia()
+	}
+	if f == jsonLines {
+		if media == "application/x-ndjson" || media == "application/jsonl" {
+			return nil
+		}
+		return apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
+			"Send application/x-ndjson, plain or with Content-Encoding: gzip.")
 	}
 	if media == "application/json" || media == "application/merge-patch+json" && r.Method == http.MethodPatch {
 		return nil

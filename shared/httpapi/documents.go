@@ -9,14 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
 	"docent/shared/document"
-	"docent/shared/team"
 )
 
 type documents struct{ Services }
@@ -106,7 +104,7 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if err != nil {
 		return nil, err
 	}
-	if err := checkURI(in.Body.URI); err != nil {
+	if err := document.CheckURI(in.Body.URI); err != nil {
 		return nil, err
 	}
 	body, err := unpackBody(in.Body.Body)
@@ -116,7 +114,7 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if len(body)+len(in.Body.Title)+len(in.Body.URI)+len(in.Body.CollectionID) > MaxBody {
 		return nil, tooLarge()
 	}
-	if _, err := h.allowedCollection(ctx, p, in.Body.CollectionID); err != nil {
+	if _, err := (&collections{h.Services}).callerOf(ctx, in.Body.CollectionID); err != nil {
 		return nil, err
 	}
 	id, version, err := h.Documents.Put(ctx, p.TeamID, document.Input{
@@ -190,26 +188,6 @@ func (h *documents) delete(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.MayRead, preconditions(in.IfMatch, ""))
-}
-
-// allowedCollection refuses a collection that the caller's key may not use, as
-// absent where it does not exist.
-func (h *documents) allowedCollection(ctx context.Context, p team.Principal, id string) (team.Principal, error) {
-	return (&collections{h.Services}).callerOf(ctx, id)
-}
-
-// checkURI refuses what is not an absolute URI, and schemes that run or carry
-// content when a reference is followed.
-func checkURI(uri string) error {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme == "" || strings.ContainsFunc(uri, unicode.IsControl) || len(uri) == len(u.Scheme)+1 {
-		return apierr.BadField("/uri", "must be an absolute URI")
-	}
-	switch u.Scheme {
-	case "javascript", "data", "vbscript":
-		return apierr.BadField("/uri", "must not have the scheme %s", u.Scheme)
-	}
-	return nil
 }
 
 // unpackBody returns the text of a document's body. It is taken as gzip when the

@@ -83,6 +83,10 @@ func (s Services) edge(operations *mux) http.Handler {
 			}
 			s.log(r, reply, who, meter.Read())
 		}()
+		if _, pattern := operations.Handler(r); isSigned(pattern) && r.URL.Path == path.Clean(r.URL.Path) {
+			s.route(operations, reply, r)
+			return
+		}
 		authentication, err := s.authenticate(r)
 		if err != nil {
 			writeError(reply, r, err)

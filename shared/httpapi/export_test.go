@@ -1,10 +1,12 @@
 package httpapi
 
+import "docent/shared/document"
+
 // What fuzz tests and tests of forged cursors reach into.
 var (
 	DecodeCursor = decodeCursor
 	EncodeCursor = encodeCursor
-	CheckURI     = checkURI
+	CheckURI     = document.CheckURI
 	UnpackBody   = unpackBody
 	WaitOf       = waitOf
 )

@@ -58,6 +58,7 @@ var titles = map[string]string{
 	apierr.CodeNotFound:            "Not found",
 	apierr.CodeMethodNotAllowed:    "Method not allowed",
 	apierr.CodeCollectionLimit:     "Collection limit reached",
+	apierr.CodeDataSourceLimit:     "Data source limit reached",
 	apierr.CodeAnswerConflict:      "Question id is taken",
 	apierr.CodeIdempotencyConflict: "Idempotency key is taken",
 	apierr.CodeCursorExpired:       "Cursor expired",

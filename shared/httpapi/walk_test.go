@@ -17,6 +17,7 @@ type example struct {
 	gone           bool // it succeeds for what is not there
 	list           bool // it names no data but shows the caller's own
 	spends         bool // it stores under an id that the caller chooses
+	admin          bool // it adds something, and only an admin may
 }
 
 // examples are a call of each operation, by its id in the OpenAPI document.
@@ -47,7 +48,35 @@ func examples(collection, document, question string) map[string]example {
 		"askQuestion":      ask,
 		"getAnswer":        of("GET", "/answers/", question, nil),
 		"deleteAnswer":     of("DELETE", "/answers/", question, nil),
+
+		"searchContext":       {owned: contextCall("search"), list: true},
+		"searchCode":          {owned: contextCall("search/code"), list: true},
+		"searchPullRequests":  {owned: contextCall("search/prs"), list: true},
+		"searchIssues":        {owned: contextCall("search/issues"), list: true},
+		"searchDocumentation": {owned: contextCall("search/documentation"), list: true},
+		"searchMessages":      {owned: contextCall("search/messages"), list: true},
+		"research":            {owned: contextCall("research"), list: true},
+		"queryIssues":         {owned: contextCall("query/issues"), list: true},
+		"queryPullRequests":   {owned: contextCall("query/prs"), list: true},
+		"getContent":          {owned: call{"POST", "/context/get", "", map[string]any{"urls": []string{"https://acme.test/"}}, nil}, list: true},
+		"listDataSources":     {owned: call{"GET", "/data-sources", "", nil, nil}, list: true},
+		"createDataSource":    {owned: newDataSource, admin: true},
+		"importItems":         {owned: importCall(collection), unknown: importCall(unknownID)},
+		"deleteDataSource":    {owned: call{"DELETE", "/data-sources/" + collection, "", nil, nil}, unknown: call{"DELETE", "/data-sources/" + unknownID, "", nil, nil}},
+		"takeGitHubDelivery":  of("POST", "/webhooks/github/", collection, nil),
+		"takeSlackEvent":      of("POST", "/webhooks/slack/", collection, nil),
 	}
+}
+
+func contextCall(path string) call {
+	return call{"POST", "/context/" + path, "", map[string]string{"query": "kirschkern"}, nil}
+}
+
+var newDataSource = call{"POST", "/data-sources", "", map[string]string{"provider": "jira", "name": "n"}, nil}
+
+func importCall(id string) call {
+	return call{"POST", "/data-sources/" + id + "/items", "", `{"uri":"https://x.test/","title":"t","body":"b","sourceType":"issue"}`,
+		map[string]string{"Content-Type": "application/x-ndjson"}}
 }
 
 // walk calls visit for every operation of the OpenAPI document. An operation
@@ -133,6 +162,10 @@ func TestAnotherTeamsDataIsAbsent(t *testing.T) {
 			switch {
 			case e.spends: // the id is taken: the one thing that a client can see, and no more
 				reply.wantCode(t, 409, "answer-conflict")
+			case e.admin:
+				if reply.StatusCode != 403 && reply.StatusCode >= 300 {
+					t.Errorf("status %d: %s", reply.StatusCode, reply.body)
+				}
 			case e.list && e.unknown.method == "":
 				if reply.StatusCode >= 300 || e.owned.method == "GET" && strings.Contains(string(reply.body), collection) {
 					t.Errorf("status %d: %s", reply.StatusCode, reply.body)

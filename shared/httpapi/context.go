@@ -1,0 +1,278 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/apierr"
+	"docent/shared/search"
+	"docent/shared/source"
+	"docent/shared/team"
+)
+
+type contexts struct{ Services }
+
+func (h *contexts) routes(api huma.API) {
+	for _, o := range []struct {
+		id, path, summary string
+		spaces            []search.Space
+	}{
+		{"searchContext", "/context/search", "Search everything", nil},
+		{"searchCode", "/context/search/code", "Search code", []search.Space{search.Code}},
+		{"searchPullRequests", "/context/search/prs", "Search pull requests", []search.Space{search.PRs}},
+		{"searchIssues", "/context/search/issues", "Search issues", []search.Space{search.Issues}},
+		{"searchDocumentation", "/context/search/documentation", "Search documentation", []search.Space{search.Documentation}},
+		{"searchMessages", "/context/search/messages", "Search messages", []search.Space{search.Messages}},
+	} {
+		register(api, contextOperation(o.id, o.path, o.summary), func(ctx context.Context, in *searchInput) (*sourcesOutput, error) {
+			return h.search(ctx, in, o.spaces)
+		})
+	}
+	register(api, contextOperation("research", "/context/research", "Answer a question with its sources"), h.research)
+	register(api, contextOperation("queryIssues", "/context/query/issues", "Query issues by question and filters"),
+		func(ctx context.Context, in *queryIssuesInput) (*recordsOutput, error) {
+			return h.query(ctx, search.Issues, in.Body.QueryFields, in.Body.State)
+		})
+	register(api, contextOperation("queryPullRequests", "/context/query/prs", "Query pull requests by question and filters"),
+		func(ctx context.Context, in *queryPullRequestsInput) (*recordsOutput, error) {
+			return h.query(ctx, search.PRs, in.Body.QueryFields, in.Body.State)
+		})
+	register(api, contextOperation("getContent", "/context/get", "Get the content of URLs"), h.get)
+}
+
+func contextOperation(id, path, summary string) huma.Operation {
+	return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, Tags: []string{"Context"}}
+}
+
+func askedBy(p team.Principal) source.Caller {
+	return source.Caller{UserName: p.UserName, Sources: p.Sources}
+}
+
+type searchInput struct {
+	Body struct {
+		Query       string `json:"query" minLength:"1" maxLength:"10000"`
+		Instruction string `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
+		Limit       int    `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10"`
+	}
+}
+
+type sourcesOutput struct {
+	Body struct {
+		Sources []source.Source `json:"sources" doc:"Best first."`
+	}
+}
+
+func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.Space) (*sourcesOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &sourcesOutput{}
+	out.Body.Sources, err = h.Sources.Search(ctx, p.TeamID, askedBy(p),
+		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit}, spaces)
+	return out, err
+}
+
+type researchInput struct {
+	Body struct {
+		Query       string        `json:"query" minLength:"1" maxLength:"10000"`
+		Instruction string        `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
+		Effort      source.Effort `json:"effort,omitempty" enum:"low,medium,high" default:"low"`
+	}
+}
+
+type researchOutput struct {
+	Body struct {
+		Answer  string          `json:"answer" doc:"Markdown."`
+		Sources []source.Source `json:"sources" doc:"What the answer was made from, best first."`
+	}
+}
+
+func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &researchOutput{}
+	out.Body.Answer, out.Body.Sources, err = h.Sources.Research(ctx, p.TeamID, askedBy(p),
+		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction}, in.Body.Effort)
+	return out, err
+}
+
+// QueryFields are the fields of a query for issues and pull requests alike.
+type QueryFields struct {
+	Query           string       `json:"query" minLength:"1" maxLength:"10000" doc:"A question, with filters in it or not."`
+	Projects        []string     `json:"projects,omitempty" maxItems:"50" doc:"Any of these."`
+	Labels          []string     `json:"labels,omitempty" maxItems:"50" doc:"All of these."`
+	UserName        string       `json:"userName,omitempty" maxLength:"256" doc:"Author or assignee; me is the caller."`
+	CreatedAfter    time.Time    `json:"createdAfter,omitempty" doc:"Inclusive, as every after."`
+	CreatedBefore   time.Time    `json:"createdBefore,omitempty" doc:"Exclusive, as every before."`
+	UpdatedAfter    time.Time    `json:"updatedAfter,omitempty"`
+	UpdatedBefore   time.Time    `json:"updatedBefore,omitempty"`
+	CompletedAfter  time.Time    `json:"completedAfter,omitempty" doc:"Closed for issues, merged for pull requests."`
+	CompletedBefore time.Time    `json:"completedBefore,omitempty"`
+	Sort            source.Order `json:"sort,omitempty" enum:"relevance,created,updated" doc:"The two of time have the newest first."`
+	Limit           int          `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100"`
+}
+
+type queryIssuesInput struct {
+	Body struct {
+		QueryFields
+		State string `json:"state,omitempty" enum:"open,closed"`
+	}
+}
+
+type queryPullRequestsInput struct {
+	Body struct {
+		QueryFields
+		State string `json:"state,omitempty" enum:"open,closed,merged"`
+	}
+}
+
+// RecordBody is an issue or a pull request.
+type RecordBody struct {
+	source.Source
+	Number    string   `json:"number,omitempty"`
+	State     string   `json:"state,omitempty"`
+	Author    string   `json:"author,omitempty"`
+	Assignees []string `json:"assignees,omitempty"`
+	Labels    []string `json:"labels,omitempty"`
+	Project   string   `json:"project,omitempty"`
+	CreatedAt string   `json:"createdAt" format:"date-time"`
+	UpdatedAt string   `json:"updatedAt" format:"date-time"`
+	ClosedAt  string   `json:"closedAt,omitempty" format:"date-time"`
+	MergedAt  string   `json:"mergedAt,omitempty" format:"date-time"`
+}
+
+type recordsOutput struct {
+	Body struct {
+		Sources     []RecordBody `json:"sources"`
+		Interpreted interpreted  `json:"interpreted" doc:"How the query was understood."`
+	}
+}
+
+type interpreted struct {
+	Text            string       `json:"text" doc:"What was ranked by; empty when only filters were left."`
+	Projects        []string     `json:"projects,omitempty"`
+	Labels          []string     `json:"labels,omitempty"`
+	UserName        string       `json:"userName,omitempty"`
+	Role            source.Role  `json:"role,omitempty" enum:"author,assignee" doc:"Of the user; either when absent."`
+	State           string       `json:"state,omitempty"`
+	CreatedAfter    string       `json:"createdAfter,omitempty" format:"date-time"`
+	CreatedBefore   string       `json:"createdBefore,omitempty" format:"date-time"`
+	UpdatedAfter    string       `json:"updatedAfter,omitempty" format:"date-time"`
+	UpdatedBefore   string       `json:"updatedBefore,omitempty" format:"date-time"`
+	CompletedAfter  string       `json:"completedAfter,omitempty" format:"date-time"`
+	CompletedBefore string       `json:"completedBefore,omitempty" format:"date-time"`
+	Sort            source.Order `json:"sort,omitempty"`
+}
+
+func interpretedOf(a source.Answered) interpreted {
+	f := a.Filter
+	return interpreted{Text: a.Text, Projects: f.Projects, Labels: f.Labels, UserName: f.User, Role: f.Role, State: f.State, Sort: f.Sort,
+		CreatedAfter: timeOrNone(f.Created.After), CreatedBefore: timeOrNone(f.Created.Before),
+		UpdatedAfter: timeOrNone(f.Updated.After), UpdatedBefore: timeOrNone(f.Updated.Before),
+		CompletedAfter: timeOrNone(f.Completed.After), CompletedBefore: timeOrNone(f.Completed.Before)}
+}
+
+func timeOrNone(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return formatTime(t)
+}
+
+func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields, state string) (*recordsOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for name, texts := range map[string][]string{"projects": in.Projects, "labels": in.Labels} {
+		for i, text := range texts {
+			if n := utf8.RuneCountInString(text); n < 1 || n > maxFact {
+				return nil, apierr.BadField(fmt.Sprintf("/%s/%d", name, i), "must have 1 to %d characters", maxFact)
+			}
+		}
+	}
+	a, err := h.Sources.Query(ctx, p.TeamID, askedBy(p), space, source.Asked{Text: in.Query, Limit: in.Limit,
+		Filter: source.Filter{Projects: in.Projects, Labels: in.Labels, User: in.UserName, State: state, Sort: in.Sort,
+			Created:   source.Span{After: in.CreatedAfter, Before: in.CreatedBefore},
+			Updated:   source.Span{After: in.UpdatedAfter, Before: in.UpdatedBefore},
+			Completed: source.Span{After: in.CompletedAfter, Before: in.CompletedBefore}}})
+	if err != nil {
+		return nil, err
+	}
+	out := &recordsOutput{}
+	out.Body.Sources, out.Body.Interpreted = make([]RecordBody, 0, len(a.Records)), interpretedOf(a)
+	for _, r := range a.Records {
+		facts := r.Entry.Facts
+		body := RecordBody{Source: r.Source, Number: facts.Number, State: facts.State, Author: facts.Author, Assignees: facts.Assignees,
+			Labels: facts.Labels, Project: facts.Project, CreatedAt: formatTime(r.Entry.CreatedAt), UpdatedAt: formatTime(r.Entry.UpdatedAt)}
+		if space == search.PRs {
+			body.MergedAt = timeOrNone(facts.Merged)
+		}
+		body.ClosedAt = timeOrNone(facts.Closed)
+		out.Body.Sources = append(out.Body.Sources, body)
+	}
+	return out, nil
+}
+
+// maxFact bounds a name to filter by, in characters.
+const maxFact = 256
+
+type getContentInput struct {
+	Body struct {
+		URLs []string `json:"urls" minItems:"1" maxItems:"10" doc:"Absolute http or https URLs of at most 2048 characters."`
+	}
+}
+
+type getContentOutput struct {
+	Body struct {
+		Results []gotten `json:"results" doc:"In the order of the request."`
+	}
+}
+
+type gotten struct {
+	URL        string    `json:"url"`
+	Title      string    `json:"title,omitempty"`
+	Content    string    `json:"content,omitempty"`
+	SourceType string    `json:"sourceType,omitempty"`
+	Provider   string    `json:"provider,omitempty"`
+	Truncated  bool      `json:"truncated,omitempty" doc:"The content was cut at 250,000 bytes."`
+	Error      *notGiven `json:"error,omitempty"`
+}
+
+type notGiven struct {
+	Code   string `json:"code" enum:"not-found,unsupported-url,blocked-url,fetch-failed,timeout"`
+	Detail string `json:"detail"`
+}
+
+func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range in.Body.URLs {
+		if n := utf8.RuneCountInString(u); n < 1 || n > 2048 {
+			return nil, apierr.BadField(fmt.Sprintf("/urls/%d", i), "must have 1 to 2048 characters")
+		}
+	}
+	all, err := h.Sources.Get(ctx, p.TeamID, askedBy(p), in.Body.URLs)
+	if err != nil {
+		return nil, err
+	}
+	out := &getContentOutput{}
+	for _, g := range all {
+		one := gotten{URL: g.URL, Title: g.Title, Content: g.Content, SourceType: g.SourceType, Provider: g.Provider, Truncated: g.Truncated}
+		if g.Error != nil {
+			one.Error = &notGiven{g.Error.Code, g.Error.Detail}
+		}
+		out.Body.Results = append(out.Body.Results, one)
+	}
+	return out, nil
+}

@@ -1,0 +1,338 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"docent/shared/team"
+)
+
+func TestDataSourcesAreListedWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	a.clock.Advance(time.Second)
+	const token, signing = "ghp-tell-nobody", "slack-tell-nobody"
+	github, created := a.connect(acme, "github", map[string]any{"repositories": []string{"acme/api"}, "accessToken": token})
+	a.clock.Advance(time.Second)
+	slack, _ := a.connect(acme, "slack", map[string]any{"signingSecret": signing})
+	a.clock.Advance(time.Second)
+	web, _ := a.connect(acme, "web", map[string]any{"urls": []string{"https://docs.test/a"}})
+	hook := created.text(t, "webhookSecret")
+	if len(hook) < 40 || created.text(t, "state") != "connecting" || created.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("created: %s", created.body)
+	}
+	reply := a.do(call{"GET", "/data-sources", acme.key, nil, nil}).want(t, 200)
+	var list []struct {
+		ID, Provider, State, CreatedAt, UpdatedAt string
+		Settings                                  map[string]any
+	}
+	reply.json(t, &list)
+	var got []string
+	for _, d := range list {
+		got = append(got, d.ID+" "+d.Provider+" "+d.State+" "+fmt.Sprint(d.Settings))
+	}
+	want := []string{web + " web connecting map[urls:[https://docs.test/a]]", slack + " slack connecting map[]",
+		github + " github connecting map[repositories:[acme/api]]", wiki + " custom ready map[]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, secret := range []string{token, signing, hook} {
+		if strings.Contains(string(reply.body), secret) || strings.Contains(a.log.String(), secret) {
+			t.Errorf("%s is told", secret)
+		}
+	}
+	if first := a.members(call{"GET", "/data-sources?limit=1", acme.key, nil, nil}, "id"); !slices.Equal(first, []string{web}) {
+		t.Errorf("first page: %v", first)
+	}
+	if next := a.do(call{"GET", "/data-sources?limit=3", acme.key, nil, nil}).link(t, "next"); next == nil {
+		t.Error("no next page")
+	} else if last := a.members(call{"GET", "/data-sources?" + next.Encode(), acme.key, nil, nil}, "id"); !slices.Equal(last, []string{wiki}) {
+		t.Errorf("last page: %v", last)
+	}
+	_, restricted := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "r", DataSourceIDs: []string{slack}})
+	if ids := a.members(call{"GET", "/data-sources", restricted, nil, nil}, "id"); !slices.Equal(ids, []string{slack}) {
+		t.Errorf("restricted: %v", ids)
+	}
+	if ids := a.members(call{"GET", "/collections", acme.key, nil, nil}, "id"); !slices.Equal(ids, []string{wiki}) {
+		t.Errorf("collections: %v", ids)
+	}
+	if items := holding(a.stored(), token, signing, hook); len(items) != 0 {
+		t.Errorf("stored in the open: %q", items)
+	}
+}
+
+func TestOnlyAdminsManageDataSources(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id := a.tracker(acme)
+	wiki := a.newCollection(acme.key, "wiki")
+	member, err := a.local.Teams.CreateUser(t.Context(), acme.ID, "member@acme.test", team.RoleMember)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, memberKey := a.newKey(acme.ID, team.NewKey{Kind: team.KindPersonal, Name: "m", UserID: member.ID})
+	_, restricted := a.newKey(acme.ID, team.NewKey{Kind: team.KindPersonal, Name: "r", UserID: acme.admin.ID, DataSourceIDs: []string{id}})
+	for _, c := range []call{newDataSource, importCall(id), {"DELETE", "/data-sources/" + id, "", nil, nil}} {
+		a.refused(c.as(acme.key), 403, "admin-required")
+		a.refused(c.as(memberKey), 403, "admin-required")
+		a.refused(c.as(restricted), 403, "key-restricted")
+	}
+	for _, c := range []call{importCall(wiki), {"DELETE", "/data-sources/" + wiki, "", nil, nil}} {
+		a.refused(c.as(acme.pat), 400, "invalid-request")
+	}
+	for _, unknown := range []string{unknownID, "nonsense", strings.ToUpper(id)} {
+		a.refused(importCall(unknown).as(acme.pat), 404, "not-found")
+		a.refused(call{"DELETE", "/data-sources/" + unknown, acme.pat, nil, nil}, 404, "not-found")
+	}
+	for _, c := range []call{{"GET", "/collections/" + id, acme.key, nil, nil}, {"PATCH", "/collections/" + id, acme.key, map[string]any{"name": "x"}, nil},
+		{"PUT", "/documents", acme.key, map[string]any{"collectionId": id, "title": "t", "body": "b", "uri": "https://x.test/"}, nil}} {
+		a.refused(c, 404, "not-found")
+	}
+	a.do(call{"DELETE", "/collections/" + id, acme.key, nil, nil}).want(t, 204)
+	if got := a.search(acme.key, "issues", "login").found(t); len(got) == 0 {
+		t.Error("DELETE /collections removed a data source")
+	}
+}
+
+func TestBadDataSources(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	many := func(n int, text string) []string {
+		out := make([]string, n)
+		for i := range out {
+			out[i] = text
+		}
+		return out
+	}
+	for name, body := range map[string]map[string]any{
+		"nothing": {}, "no name": {"provider": "jira"}, "empty name": {"provider": "jira", "name": ""}, "long name": {"provider": "jira", "name": strings.Repeat("ä", 101)},
+		"control characters": {"provider": "jira", "name": "a\nb"}, "custom": {"provider": "custom", "name": "n"}, "unknown": {"provider": "myspace", "name": "n"},
+		"github without repositories": {"provider": "github", "name": "n"}, "github, none": {"provider": "github", "name": "n", "settings": map[string]any{"repositories": []string{}}},
+		"github, 101":          {"provider": "github", "name": "n", "settings": map[string]any{"repositories": many(101, "acme/api")}},
+		"github, no owner":     {"provider": "github", "name": "n", "settings": map[string]any{"repositories": []string{"api"}}},
+		"github, a path":       {"provider": "github", "name": "n", "settings": map[string]any{"repositories": []string{"acme/.."}}},
+		"github, a URL":        {"provider": "github", "name": "n", "settings": map[string]any{"repositories": []string{"https://github.com/acme/api"}}},
+		"github, bad base":     {"provider": "github", "name": "n", "settings": map[string]any{"repositories": []string{"acme/api"}, "baseUrl": "ftp://x.test"}},
+		"github, bad token":    {"provider": "github", "name": "n", "settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": "a b"}},
+		"slack without secret": {"provider": "slack", "name": "n"}, "web without anything": {"provider": "web", "name": "n"},
+		"web with both":      {"provider": "web", "name": "n", "settings": map[string]any{"urls": []string{"https://x.test/"}, "sitemap": "https://x.test/s"}},
+		"web, 101":           {"provider": "web", "name": "n", "settings": map[string]any{"urls": many(101, "https://x.test/")}},
+		"web, a file":        {"provider": "web", "name": "n", "settings": map[string]any{"urls": []string{"file:///etc/passwd"}}},
+		"web, a password":    {"provider": "web", "name": "n", "settings": map[string]any{"urls": []string{"https://a:b@x.test/"}}},
+		"foreign setting":    {"provider": "jira", "name": "n", "settings": map[string]any{"urls": []string{"https://x.test/"}}},
+		"foreign secret":     {"provider": "web", "name": "n", "settings": map[string]any{"urls": []string{"https://x.test/"}, "signingSecret": "s"}},
+		"settings of a type": {"provider": "jira", "name": "n", "settings": "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a.in(t).refused(call{"POST", "/data-sources", acme.pat, body, nil}, 400, "invalid-request")
+		})
+	}
+}
+
+func TestTheLimitOfDataSourcesHoldsInARace(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for range 95 {
+		a.connect(acme, "jira", nil)
+	}
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	for range 12 {
+		group.Go(func() {
+			reply := a.do(newDataSource.as(acme.pat))
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[reply.StatusCode]++
+		})
+	}
+	group.Wait()
+	if statuses[201] != 5 || statuses[409] != 7 {
+		t.Errorf("statuses %v", statuses)
+	}
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id, _ := a.connect(acme, "linear", nil)
+	send := func(body []byte, header map[string]string) response {
+		if header["Content-Type"] == "" {
+			header = map[string]string{"Content-Type": "application/x-ndjson", "Content-Encoding": header["Content-Encoding"]}
+		}
+		return a.do(call{"POST", "/data-sources/" + id + "/items", acme.pat, body, header})
+	}
+	good := `{"uri":"https://x.test/1","title":"One","body":"","sourceType":"issue","unknown":[1]}`
+	for line, detail := range map[string]string{
+		"[]": "is not a JSON object", "null": "is not a JSON object", `{"uri":`: "is not a JSON object", "\xff": "is not UTF-8", `{}`: "uri is missing",
+		`{"uri":"https://x.test/2","title":"t","sourceType":"issue"}`:                                                                  "body is missing",
+		`{"uri":"https://x.test/2","title":"","body":"b","sourceType":"issue"}`:                                                        "title must have 1 to 1024 characters",
+		`{"uri":"https://x.test/2","title":"` + strings.Repeat("ä", 1025) + `","body":"b","sourceType":"issue"}`:                       "title must have 1 to 1024 characters",
+		`{"uri":"relative","title":"t","body":"b","sourceType":"issue"}`:                                                               "uri must be an absolute URI",
+		`{"uri":"javascript:x","title":"t","body":"b","sourceType":"issue"}`:                                                           "uri must not have the scheme javascript",
+		`{"uri":"https://x.test/` + strings.Repeat("x", 2048) + `","title":"t","body":"b","sourceType":"issue"}`:                       "uri must have at most 2048 characters",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"email"}`:                                                       "sourceType must be code, pull_request, issue, documentation or message",
+		`{"uri":"https://x.test/2","title":"t","body":null,"sourceType":"issue"}`:                                                      "body must be a text",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","state":"merged"}`:                                      "state must be one of open, closed",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"message","state":"open"}`:                                      "state is for issues and pull requests",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","labels":"bug"}`:                                        "labels must be a list of texts",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","labels":[""]}`:                                         "a label must have 1 to 100 characters",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","createdAt":"yesterday"}`:                               "createdAt must be a time in RFC 3339",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","createdAt":"1969-01-01T00:00:00Z"}`:                    "times must lie in the years 1970 to 9999",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","author":"` + strings.Repeat("x", 257) + `"}`:           "author must have at most 256 characters and no control characters",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","labels":["` + strings.Repeat(`x","`, 50) + `x"]}`:      "labels and assignees may be 50 each",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","number":"` + strings.Repeat("1", 65) + `"}`:            "number must have at most 64 characters and no control characters",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","number":42}`:                                           "number must be a text",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","updatedAt":"2026-01-01T00:00:00Z","closedAt":"later"}`: "closedAt must be a time in RFC 3339",
+	} {
+		reply := send([]byte(line+"\n\n"+good), nil).want(t, 200)
+		var got struct {
+			Accepted, Rejected int
+			Errors             []struct {
+				Line   int
+				Detail string
+			}
+		}
+		reply.json(t, &got)
+		if got.Accepted != 1 || got.Rejected != 1 || len(got.Errors) != 1 || got.Errors[0].Line != 1 || got.Errors[0].Detail != detail {
+			t.Errorf("%.80q: %s, want %s", line, reply.body, detail)
+		}
+	}
+	if reply := send(bytes.Repeat([]byte("[]\n"), 150), nil).want(t, 200); strings.Count(string(reply.body), `"line"`) != 100 || !strings.Contains(string(reply.body), `"rejected":150`) {
+		t.Errorf("150 faults: %.200s", reply.body)
+	}
+	send(bytes.Repeat([]byte("{}\n"), 1001), nil).wantCode(t, 400, "invalid-request")
+	send(nil, map[string]string{"Content-Type": "application/x-ndjson"}).wantCode(t, 400, "invalid-request")
+	send([]byte(good), map[string]string{"Content-Type": "application/json"}).wantCode(t, 415, "unsupported-media-type")
+	send([]byte(good), map[string]string{"Content-Type": "text/csv"}).wantCode(t, 415, "unsupported-media-type")
+	send(bytes.Repeat([]byte(" "), 10<<20+1), nil).wantCode(t, 413, "request-too-large")
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(good)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if reply := send(packed.Bytes(), map[string]string{"Content-Encoding": "gzip"}).want(t, 200); !strings.Contains(string(reply.body), `"accepted":1`) {
+		t.Errorf("gzip: %s", reply.body)
+	}
+}
+
+func TestImportedItemsAreNoDocuments(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	tracker := a.tracker(acme)
+	other, _ := a.connect(acme, "linear", nil)
+	wiki := a.newCollection(acme.key, "wiki")
+	a.putDocument(acme.key, wiki, "https://tracker.test/page", "Page", "Zeppelin")
+	list := call{"GET", "/documents", acme.key, nil, nil}
+	if uris := a.members(list, "uri"); !slices.Equal(uris, []string{"https://tracker.test/page"}) {
+		t.Errorf("documents: %v", uris)
+	}
+	list.path += "?collectionId=" + tracker
+	if uris := a.members(list, "uri"); len(uris) != 0 {
+		t.Errorf("documents of a data source: %v", uris)
+	}
+	for name, reply := range map[string]response{
+		"of another data source": a.importItems(acme, other, issue(1, "Stolen", nil)),
+		"of a collection":        a.importItems(acme, other, issue(1, "Stolen", map[string]any{"uri": "https://tracker.test/page"})),
+	} {
+		if !strings.Contains(string(reply.body), `"rejected":1`) || !strings.Contains(string(reply.body), "another data source") {
+			t.Errorf("%s: %s", name, reply.body)
+		}
+	}
+	item := a.putDocument(acme.key, wiki, "https://tracker.test/issues/1", "Mine now", "Moved by hand") // one uri is one document
+	a.drain()
+	a.do(call{"GET", "/documents/" + item, acme.key, nil, nil}).want(t, 200)
+	if got := a.search(acme.key, "issues", "Safari").found(t); len(got) != 0 {
+		t.Errorf("the moved item is still an issue: %v", got)
+	}
+	two := a.do(call{"POST", "/context/search", acme.key, map[string]any{"query": "Moved hand"}, nil}).found(t)
+	if len(two) == 0 || two[0] != "issues/1" {
+		t.Errorf("the document is not found: %v", two)
+	}
+}
+
+func TestOlderItemsNeverWin(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id, _ := a.connect(acme, "linear", nil)
+	version := func(day int) map[string]any {
+		return issue(1, fmt.Sprintf("Version of day %d", day), map[string]any{"updatedAt": fmt.Sprintf("2026-05-%02dT00:00:00Z", day)})
+	}
+	title := func() string {
+		var body struct{ Sources []struct{ Title string } }
+		a.query(acme.pat, "issues", map[string]any{"query": "all issues"}).json(t, &body)
+		if len(body.Sources) != 1 {
+			t.Fatalf("%d issues", len(body.Sources))
+		}
+		return body.Sources[0].Title
+	}
+	a.importItems(acme, id, version(5), version(3)).want(t, 200)
+	a.importItems(acme, id, version(4)).want(t, 200)
+	if got := title(); got != "Version of day 5" {
+		t.Errorf("an older item won: %s", got)
+	}
+	var group sync.WaitGroup
+	for day := 6; day <= 20; day++ {
+		group.Go(func() { a.importItems(acme, id, version(day)).want(t, 200) })
+	}
+	group.Wait()
+	if got := title(); got != "Version of day 20" {
+		t.Errorf("in a race %s won", got)
+	}
+	a.drain()
+	if got := a.search(acme.key, "issues", "version day").found(t); !slices.Equal(got, []string{"issues/1"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+func TestDeletedDataSourcesTakeTheirItemsAlong(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	tracker := a.tracker(acme)
+	a.do(call{"DELETE", "/data-sources/" + tracker, acme.pat, nil, nil}).want(t, 204)
+	a.refused(call{"DELETE", "/data-sources/" + tracker, acme.pat, nil, nil}, 404, "not-found")
+	gone := func(when string) {
+		if got := a.search(acme.key, "", "login").found(t); len(got) != 0 {
+			t.Errorf("%s: search finds %v", when, got)
+		}
+		if got := a.query(acme.pat, "issues", map[string]any{"query": "all issues"}).found(t); len(got) != 0 {
+			t.Errorf("%s: query finds %v", when, got)
+		}
+		if reply := a.do(call{"POST", "/context/get", acme.key, map[string]any{"urls": []string{"https://tracker.test/issues/1"}}, nil}); !strings.Contains(string(reply.body), "not-found") {
+			t.Errorf("%s: get finds %s", when, reply.body)
+		}
+	}
+	gone("at once")
+	a.drain()
+	gone("after the work")
+	again, _ := a.connect(acme, "jira", nil)
+	a.importItems(acme, again, issue(1, "Login fails again", nil)).want(t, 200)
+	a.drain()
+	if got := a.search(acme.key, "issues", "login").found(t); !slices.Equal(got, []string{"issues/1"}) {
+		t.Errorf("the uri is not free again: %v", got)
+	}
+	a.do(call{"DELETE", "/data-sources/" + again, acme.pat, nil, nil}).want(t, 204)
+	a.drain()
+	if items := holding(a.stored(), "tracker.test"); len(items) != 0 {
+		t.Errorf("left behind: %q", items)
+	}
+}

@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/source"
+)
+
+// webhooks are the operations that senders call who have no key: a signature of
+// the body stands for it.
+type webhooks struct{ Services }
+
+// isSigned tells whether the operation at pattern checks a signature instead of a
+// key.
+func isSigned(pattern string) bool { return strings.HasPrefix(pattern, "POST /webhooks/") }
+
+func (h *webhooks) routes(api huma.API) {
+	operation := func(id, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, Tags: []string{"Data sources"},
+			DefaultStatus: http.StatusAccepted, Security: []map[string][]string{{}}}
+	}
+	register(api, operation("takeGitHubDelivery", "/webhooks/github/{dataSourceId}", "Take a delivery of GitHub"), h.github)
+	slack := operation("takeSlackEvent", "/webhooks/slack/{dataSourceId}", "Take an event of Slack")
+	slack.Responses = map[string]*huma.Response{"200": {Description: "The reply to Slack's check of the URL.",
+		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject,
+			Properties: map[string]*huma.Schema{"challenge": {Type: huma.TypeString}}, Required: []string{"challenge"}}}}}}
+	slack.Responses["202"] = &huma.Response{Description: "Accepted"}
+	register(api, slack, h.slack)
+}
+
+type githubInput struct {
+	DataSourcePath
+	Signature string `header:"X-Hub-Signature-256" doc:"sha256= and the hex HMAC-SHA-256 of the body."`
+	Event     string `header:"X-GitHub-Event"`
+	Delivery  string `header:"X-GitHub-Delivery"`
+	body      []byte
+}
+
+// Resolve takes the body as it came; huma calls it.
+func (in *githubInput) Resolve(ctx huma.Context) []error { return readAll(ctx, &in.body) }
+
+// Resolve takes the body as it came; huma calls it.
+func (in *slackInput) Resolve(ctx huma.Context) []error { return readAll(ctx, &in.body) }
+
+func readAll(ctx huma.Context, into *[]byte) []error {
+	body, err := io.ReadAll(ctx.BodyReader())
+	*into = body
+	if err != nil {
+		return []error{err}
+	}
+	return nil
+}
+
+// describeSigned says in the document that op takes a JSON object, which huma is
+// not to read, and that its success has no body but for Slack's check.
+func describeSigned(op *huma.Operation) {
+	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}
+	op.Responses["202"].Content, op.Responses["202"].Headers = nil, nil
+}
+
+func (h *webhooks) github(ctx context.Context, in *githubInput) (*struct{}, error) {
+	return nil, h.Sources.TakeGitHub(ctx, source.Delivery{SourceID: in.ID, Signature: in.Signature, Event: in.Event,
+		ID: in.Delivery, Body: in.body, RequestID: requestFrom(ctx).id})
+}
+
+type slackInput struct {
+	DataSourcePath
+	Signature string `header:"X-Slack-Signature" doc:"v0= and the hex HMAC-SHA-256 of v0:, the timestamp, : and the body."`
+	Timestamp string `header:"X-Slack-Request-Timestamp" doc:"Unix seconds, at most 5 minutes off."`
+	body      []byte
+}
+
+type slackOutput struct {
+	Status      int
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+func (h *webhooks) slack(ctx context.Context, in *slackInput) (*slackOutput, error) {
+	challenge, err := h.Sources.TakeSlack(ctx, source.SlackRequest{SourceID: in.ID, Signature: in.Signature, Timestamp: in.Timestamp,
+		Body: in.body, RequestID: requestFrom(ctx).id})
+	if err != nil || challenge == "" {
+		return &slackOutput{Status: http.StatusAccepted}, err
+	}
+	body, err := json.Marshal(map[string]string{"challenge": challenge})
+	return &slackOutput{Status: http.StatusOK, ContentType: "application/json", Body: body}, err
+}

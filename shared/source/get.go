@@ -1,0 +1,144 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/apierr"
+	"docent/shared/collection"
+	"docent/shared/document"
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// Bounds of Get.
+const (
+	MaxGet          = 10     // URLs of one call
+	maxGetBytes     = 250000 // of the content of one
+	getAtATime      = 5
+	notFoundCode    = "not-found"
+	unsupportedCode = "unsupported-url"
+)
+
+// Page is what a web address holds.
+type Page struct {
+	Title   string
+	Content string // Markdown
+}
+
+// FetchError is why a page could not be fetched, in words for the client.
+type FetchError struct {
+	Code   string // unsupported-url, blocked-url, fetch-failed or timeout
+	Detail string
+	Cause  error // for the log
+}
+
+func (e *FetchError) Error() string { return e.Code + ": " + e.Detail }
+
+// Unwrap returns the cause.
+func (e *FetchError) Unwrap() error { return e.Cause }
+
+// Got is the content of one URL, or why there is none.
+type Got struct {
+	URL        string
+	Title      string
+	Content    string
+	SourceType string
+	Provider   string
+	Truncated  bool
+	Error      *FetchError
+}
+
+// Get returns the content of URLs in their order: from the data sources that the
+// caller may read, else from the web where the team allows it.
+func (s *Service) Get(ctx context.Context, teamID string, c Caller, urls []string) ([]Got, error) {
+	out := make([]Got, len(urls))
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(getAtATime)
+	for i, u := range urls {
+		group.Go(func() (err error) {
+			out[i], err = s.getOne(gctx, teamID, c, u)
+			return err
+		})
+	}
+	return out, group.Wait()
+}
+
+func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string) (Got, error) {
+	scheme, _, _ := strings.Cut(u, ":")
+	if !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return Got{URL: u, Error: &FetchError{Code: unsupportedCode, Detail: "Only http and https URLs can be read."}}, nil
+	}
+	got, ok, err := s.connected(ctx, teamID, c, u)
+	if err != nil || ok {
+		return got, err
+	}
+	allowed, err := s.WebFetch(ctx, teamID)
+	if err != nil {
+		return Got{}, err
+	}
+	if !allowed {
+		return Got{URL: u, Error: &FetchError{Code: notFoundCode, Detail: "No data source holds this URL, and the team does not fetch from the web."}}, nil
+	}
+	page, err := s.Fetch(ctx, u)
+	var refused *FetchError
+	if errors.As(err, &refused) {
+		return Got{URL: u, Error: refused}, nil
+	}
+	if err != nil {
+		return Got{}, err
+	}
+	return cut(Got{URL: u, Title: page.Title, Content: page.Content, SourceType: sourceTypes[search.Documentation], Provider: string(Web)}), nil
+}
+
+// connected reads u from the team's data sources; false when none that the caller
+// may read holds it, with or without its fragment.
+func (s *Service) connected(ctx context.Context, teamID string, c Caller, u string) (Got, bool, error) {
+	tries := []string{u}
+	if page, _, ok := strings.Cut(u, "#"); ok {
+		tries = append(tries, page)
+	}
+	for _, uri := range tries {
+		id, err := document.ID(teamID, uri)
+		if err != nil {
+			return Got{}, false, err
+		}
+		d, err := s.Documents.Read(ctx, teamID, id, c.mayRead)
+		if apierr.IsCode(err, apierr.CodeNotFound) || apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
+			continue
+		}
+		if err != nil {
+			return Got{}, false, err
+		}
+		provider, space := Custom, search.Documentation
+		if d.Facts != nil {
+			item, err := s.Table.Get(ctx, collection.Key(teamID, d.CollectionID))
+			if errors.Is(err, table.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return Got{}, false, err
+			}
+			provider, space = Provider(item.Strings[collection.ProviderField]), d.Facts.Space
+		}
+		return cut(Got{URL: u, Title: d.Title, Content: d.Body, SourceType: sourceTypes[space], Provider: string(provider)}), true, nil
+	}
+	return Got{}, false, nil
+}
+
+// cut bounds the content of g, at a rune.
+func cut(g Got) Got {
+	if len(g.Content) <= maxGetBytes {
+		return g
+	}
+	end := maxGetBytes
+	for !utf8.RuneStart(g.Content[end]) {
+		end--
+	}
+	g.Content, g.Truncated = g.Content[:end], true
+	return g
+}

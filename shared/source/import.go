@@ -1,0 +1,165 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+)
+
+// Bounds of an import.
+const (
+	MaxLines      = 1000 // items of one import, so that it ends within a function's time
+	maxFaults     = 100  // that are listed
+	importAtATime = 16
+)
+
+// Imported is what became of an import.
+type Imported struct {
+	Accepted int     `json:"accepted"`
+	Rejected int     `json:"rejected"`
+	Errors   []Fault `json:"errors"`
+}
+
+// Fault is why a line was rejected. Lines count from 1.
+type Fault struct {
+	Line   int    `json:"line"`
+	Detail string `json:"detail"`
+}
+
+// line is one line of an import.
+type line struct {
+	number int
+	item   Item
+}
+
+// Import stores the items of JSON Lines, each by itself: a faulty line does not
+// keep the others out. An item that is older than what is stored is accepted and
+// changes nothing, so an import may be sent again after any failure.
+func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string, lines []byte) (Imported, error) {
+	if _, err := s.get(ctx, teamID, sourceID); err != nil {
+		return Imported{}, err
+	}
+	groups, faults, err := parseLines(lines)
+	if err != nil {
+		return Imported{}, err
+	}
+	var mu sync.Mutex
+	accepted := 0
+	work, gctx := errgroup.WithContext(ctx)
+	work.SetLimit(importAtATime)
+	for _, group := range groups {
+		work.Go(func() error {
+			for _, l := range group { // of one uri, in the order of the lines
+				err := s.put(gctx, teamID, sourceID, requestID, l.item)
+				mu.Lock()
+				switch {
+				case err == nil:
+					accepted++
+				case errors.Is(err, document.ErrElsewhere):
+					faults = append(faults, Fault{l.number, "uri is that of a document or of an item of another data source"})
+				}
+				mu.Unlock()
+				if err != nil && !errors.Is(err, document.ErrElsewhere) {
+					return fmt.Errorf("store line %d: %w", l.number, err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := work.Wait(); err != nil {
+		if apierr.IsCode(err, apierr.CodeNotFound) {
+			return Imported{}, Missing() // deleted meanwhile
+		}
+		return Imported{}, err
+	}
+	if accepted > 0 {
+		if err := s.synced(ctx, teamID, sourceID); err != nil {
+			return Imported{}, err
+		}
+	}
+	slices.SortFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
+	return Imported{accepted, len(faults), append([]Fault{}, faults[:min(len(faults), maxFaults)]...)}, nil
+}
+
+// parseLines reads JSON Lines: the items by uri, and what is wrong with the rest.
+// Blank lines count for nothing.
+func parseLines(text []byte) (groups [][]line, faults []Fault, err error) {
+	at := map[string]int{}
+	number, items := 0, 0
+	for raw := range bytes.SplitSeq(text, []byte("\n")) {
+		number++
+		if len(bytes.TrimSpace(raw)) == 0 {
+			continue
+		}
+		if items++; items > MaxLines {
+			return nil, nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "An import may have %d lines. Send the rest in another one.", MaxLines)
+		}
+		item, err := parseItem(raw)
+		if err != nil {
+			faults = append(faults, Fault{number, err.Error()})
+			continue
+		}
+		i, ok := at[item.URI]
+		if !ok {
+			i = len(groups)
+			at[item.URI], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], line{number, item})
+	}
+	return groups, faults, nil
+}
+
+var itemMembers = []string{"uri", "title", "body", "sourceType", "author", "assignees", "project", "number", "state", "labels",
+	"createdAt", "updatedAt", "closedAt", "mergedAt"}
+
+// parseItem reads one line. Its errors are in words for the sender and quote
+// nothing of the line.
+func parseItem(raw []byte) (Item, error) {
+	var members map[string]json.RawMessage
+	if !utf8.Valid(raw) {
+		return Item{}, errors.New("is not UTF-8")
+	}
+	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
+		return Item{}, errors.New("is not a JSON object")
+	}
+	for _, name := range []string{"uri", "title", "body", "sourceType"} {
+		if _, ok := members[name]; !ok {
+			return Item{}, fmt.Errorf("%s is missing", name)
+		}
+	}
+	var i Item
+	into := map[string]any{"uri": &i.URI, "title": &i.Title, "body": &i.Body, "sourceType": &i.SourceType, "author": &i.Author,
+		"assignees": &i.Assignees, "project": &i.Project, "number": &i.Number, "state": &i.State, "labels": &i.Labels,
+		"createdAt": &i.CreatedAt, "updatedAt": &i.UpdatedAt, "closedAt": &i.ClosedAt, "mergedAt": &i.MergedAt}
+	for _, name := range itemMembers {
+		text, ok := members[name]
+		optional := !slices.Contains(itemMembers[:4], name)
+		if !ok || optional && string(text) == "null" {
+			continue
+		}
+		if string(text) == "null" || json.Unmarshal(text, into[name]) != nil {
+			want := "a text"
+			switch into[name].(type) {
+			case *[]string:
+				want = "a list of texts"
+			case *time.Time:
+				want = "a time in RFC 3339"
+			}
+			return Item{}, fmt.Errorf("%s must be %s", name, want)
+		}
+	}
+	i.State = strings.ToLower(i.State)
+	return i, i.check()
+}

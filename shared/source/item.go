@@ -1,0 +1,136 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/search"
+)
+
+// Bounds of an item, in Unicode code points but for the uri, as of a document.
+const (
+	maxFact   = 256 // author, assignee, project
+	maxNumber = 64
+	maxLabel  = 100
+	maxMany   = 50 // labels, assignees
+)
+
+// Item is one thing that a connected source holds: an issue, a message, a page.
+type Item struct {
+	URI        string
+	Title      string
+	Body       string
+	SourceType string
+	Author     string
+	Assignees  []string
+	Project    string
+	Number     string
+	State      string
+	Labels     []string
+	CreatedAt  time.Time // zero: not known; so are the others
+	UpdatedAt  time.Time
+	ClosedAt   time.Time
+	MergedAt   time.Time
+	Comment    bool // on an issue or pull request; queries leave it out
+}
+
+// sourceTypes is what items of each space are called.
+var sourceTypes = map[search.Space]string{search.Code: "code", search.PRs: "pull_request", search.Issues: "issue",
+	search.Documentation: "documentation", search.Messages: "message"}
+
+func spaceOf(sourceType string) (search.Space, bool) {
+	for space, name := range sourceTypes {
+		if name == sourceType {
+			return space, true
+		}
+	}
+	return "", false
+}
+
+// check returns what is wrong with an item in words for its sender.
+func (i Item) check() error {
+	space, ok := spaceOf(i.SourceType)
+	switch {
+	case !ok:
+		return errors.New("sourceType must be code, pull_request, issue, documentation or message")
+	case utf8.RuneCountInString(i.Title) < 1 || utf8.RuneCountInString(i.Title) > document.MaxTitle:
+		return fmt.Errorf("title must have 1 to %d characters", document.MaxTitle)
+	case len(i.Labels) > maxMany || len(i.Assignees) > maxMany:
+		return fmt.Errorf("labels and assignees may be %d each", maxMany)
+	case space != search.Issues && space != search.PRs && i.State != "":
+		return errors.New("state is for issues and pull requests")
+	case i.State != "" && !slices.Contains(statesOf(space), i.State):
+		return fmt.Errorf("state must be one of %s", strings.Join(statesOf(space), ", "))
+	}
+	for name, text := range map[string]string{"author": i.Author, "project": i.Project} {
+		if err := checkFact(name, text, maxFact); err != nil {
+			return err
+		}
+	}
+	for _, text := range i.Labels {
+		if err := checkFact("a label", text, maxLabel); err != nil || text == "" {
+			return fmt.Errorf("a label must have 1 to %d characters", maxLabel)
+		}
+	}
+	for _, text := range i.Assignees {
+		if err := checkFact("an assignee", text, maxFact); err != nil || text == "" {
+			return fmt.Errorf("an assignee must have 1 to %d characters", maxFact)
+		}
+	}
+	for _, t := range []time.Time{i.CreatedAt, i.UpdatedAt, i.ClosedAt, i.MergedAt} {
+		if !t.IsZero() && (t.Year() < 1970 || t.Year() > 9999) {
+			return errors.New("times must lie in the years 1970 to 9999")
+		}
+	}
+	if err := checkFact("number", i.Number, maxNumber); err != nil {
+		return err
+	}
+	var refused *apierr.Error
+	if err := document.CheckURI(i.URI); errors.As(err, &refused) {
+		return fmt.Errorf("uri %s", refused.Fields[0].Detail)
+	}
+	return nil
+}
+
+func checkFact(name, text string, most int) error {
+	if utf8.RuneCountInString(text) > most || strings.ContainsFunc(text, unicode.IsControl) {
+		return fmt.Errorf("%s must have at most %d characters and no control characters", name, most)
+	}
+	return nil
+}
+
+func statesOf(space search.Space) []string {
+	if space == search.PRs {
+		return []string{open, closed, merged}
+	}
+	return []string{open, closed}
+}
+
+// The states of issues and pull requests.
+const (
+	open   = "open"
+	closed = "closed"
+	merged = "merged"
+)
+
+func (i Item) input(sourceID, requestID string) document.Input {
+	space, _ := spaceOf(i.SourceType)
+	return document.Input{CollectionID: sourceID, Title: i.Title, Body: i.Body, URI: i.URI, RequestID: requestID,
+		Match: func(int64) error { return nil }, See: func(string) bool { return true }, Created: i.CreatedAt,
+		Facts: &document.Facts{Space: space, Author: i.Author, Assignees: i.Assignees, Project: i.Project, Number: i.Number,
+			State: i.State, Labels: i.Labels, Comment: i.Comment, Changed: i.UpdatedAt, Closed: i.ClosedAt, Merged: i.MergedAt}}
+}
+
+// put stores one item that was checked.
+func (s *Service) put(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
+	_, _, err := s.Documents.Put(ctx, teamID, i.input(sourceID, requestID))
+	return err
+}

@@ -1,0 +1,191 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"docent/shared/apierr"
+	"docent/shared/collection"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// Create connects a data source of d's provider, name and settings. The secret
+// that its webhook deliveries are signed with is made here and returned this
+// once; only github has one.
+func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secrets Secrets) (DataSource, string, error) {
+	if err := d.check(secrets); err != nil {
+		return DataSource{}, "", err
+	}
+	now := s.now()
+	d.ID, d.CreatedAt, d.UpdatedAt, d.State = s.NewID(), now, now, Ready
+	if d.Provider == GitHub || d.Provider == Slack || d.Provider == Web {
+		d.State = Connecting
+	}
+	if d.Provider == GitHub {
+		secrets.WebhookSecret = newSecret()
+	}
+	settings, err := settingsItem(teamID, d)
+	if err != nil {
+		return DataSource{}, "", err
+	}
+	ops := []table.Op{
+		table.Add{Key: countKey(teamID), By: map[string]int64{"n": 1}, If: table.Below("n", MaxPerTeam)},
+		table.Put{Item: sourceItem(teamID, d), If: table.Absent()},
+		table.Put{Item: settings, If: table.Absent()},
+	}
+	if secrets != (Secrets{}) {
+		sealed, err := s.secretsItem(ctx, teamID, d, secrets)
+		if err != nil {
+			return DataSource{}, "", err
+		}
+		ops = append(ops, table.Put{Item: sealed, If: table.Absent()})
+	}
+	err = s.Table.Write(ctx, ops...)
+	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
+		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources.", MaxPerTeam)
+	}
+	if err != nil {
+		return DataSource{}, "", fmt.Errorf("create data source: %w", err)
+	}
+	return d, secrets.WebhookSecret, nil
+}
+
+// get returns the item of a connected data source.
+func (s *Service) get(ctx context.Context, teamID, id string) (table.Item, error) {
+	if !collection.IsID(id) {
+		return table.Item{}, Missing()
+	}
+	item, err := s.Table.Get(ctx, collection.Key(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return table.Item{}, Missing()
+	}
+	if err != nil {
+		return table.Item{}, fmt.Errorf("read data source: %w", err)
+	}
+	if !collection.IsConnected(item) {
+		return table.Item{}, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
+			"This is the id of a collection; use /collections and /documents for it.")
+	}
+	return item, nil
+}
+
+// List returns the window w of the team's data sources, collections included,
+// newest first, without those that see refuses.
+func (s *Service) List(ctx context.Context, teamID string, w table.Window, see func(id string) bool) (table.Slice[DataSource], error) {
+	collections, err := s.Collections.All(ctx, teamID)
+	if err != nil {
+		return table.Slice[DataSource]{}, err
+	}
+	var all []table.Entry[DataSource]
+	add := func(d DataSource) {
+		if see(d.ID) {
+			all = append(all, table.Entry[DataSource]{Position: table.Inverted(d.CreatedAt) + "#" + d.ID, Value: d})
+		}
+	}
+	for _, c := range collections {
+		add(DataSource{ID: c.ID, Provider: Custom, Name: c.Name, State: Ready, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt})
+	}
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
+		if err != nil {
+			return table.Slice[DataSource]{}, fmt.Errorf("list data sources: %w", err)
+		}
+		if collection.IsConnected(item) {
+			add(sourceFrom(item))
+		}
+	}
+	slices.SortFunc(all, func(a, b table.Entry[DataSource]) int { return strings.Compare(a.Position, b.Position) })
+	out := table.SliceOf(all, w)
+	return out, s.addSettings(ctx, teamID, out.Entries)
+}
+
+func (s *Service) addSettings(ctx context.Context, teamID string, entries []table.Entry[DataSource]) error {
+	at := map[table.Key]*DataSource{}
+	var keys []table.Key
+	for i := range entries {
+		if d := &entries[i].Value; d.Provider != Custom {
+			k := settingsKey(teamID, d.ID)
+			at[k], keys = d, append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	items, err := s.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("read settings: %w", err)
+	}
+	for _, item := range items {
+		if err := json.Unmarshal(item.Body, &at[item.Key].Settings); err != nil {
+			return fmt.Errorf("decode settings of %s: %w", item.Partition, err)
+		}
+	}
+	return nil
+}
+
+// Delete removes a connected data source at once and leaves the removal of its
+// items pending.
+func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) error {
+	if _, err := s.get(ctx, teamID, id); err != nil {
+		return err
+	}
+	work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id, At: s.Now().UnixMilli(), RequestID: requestID}
+	err := s.Table.Write(ctx,
+		table.Delete{Key: collection.Key(teamID, id), If: table.Exists()},
+		table.Delete{Key: settingsKey(teamID, id)},
+		table.Delete{Key: secretsKey(id)},
+		table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
+		work.Promise())
+	if table.Failed(err) != nil {
+		return Missing()
+	}
+	if err != nil {
+		return fmt.Errorf("delete data source: %w", err)
+	}
+	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+		s.Warn(work, err)
+	}
+	return nil
+}
+
+// synced notes that content came. It does not bring a deleted source back.
+func (s *Service) synced(ctx context.Context, teamID, id string) error {
+	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
+		Numbers: map[string]int64{syncField: s.now().UnixMilli()},
+		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}})
+	if err != nil && table.Failed(err) == nil {
+		return fmt.Errorf("note the sync: %w", err)
+	}
+	return nil
+}
+
+// Fail shows on a data source that its content could not be brought up to date.
+func (s *Service) Fail(ctx context.Context, teamID, id string, f SyncFailure) error {
+	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
+		Numbers: map[string]int64{errorTimeField: s.now().UnixMilli()},
+		Strings: map[string]string{stateField: string(Failed), codeField: f.Code, detailField: f.Detail}})
+	if err != nil && table.Failed(err) == nil {
+		return fmt.Errorf("note the failure: %w", err)
+	}
+	return nil
+}
+
+// providers returns the provider of each of the team's data sources.
+func (s *Service) providers(ctx context.Context, teamID string) (map[string]Provider, error) {
+	all := map[string]Provider{}
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
+		if err != nil {
+			return nil, fmt.Errorf("list data sources: %w", err)
+		}
+		all[item.Sort] = Custom
+		if collection.IsConnected(item) {
+			all[item.Sort] = Provider(item.Strings[collection.ProviderField])
+		}
+	}
+	return all, nil
+}

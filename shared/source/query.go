@@ -1,0 +1,198 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/search"
+)
+
+// Bounds of a query.
+const (
+	MaxQueryLimit = 200
+	MaxMany       = 50   // projects or labels of a request
+	candidates    = 200  // that are looked at for a text
+	candidatePage = 50   // of one read
+	maxScanned    = 5000 // items that are looked at without a text, newest first
+	maxContent    = 4000 // characters of an item that was found without a text
+)
+
+// Asked is a query for issues or pull requests.
+type Asked struct {
+	Text   string
+	Filter Filter // fields of the request; they win over what the text says
+	Limit  int    // 1 to MaxQueryLimit
+}
+
+// Record is an issue or pull request that a query found.
+type Record struct {
+	Source
+	Entry document.Entry // with its facts
+}
+
+// Answered is what a query found, and how it was understood.
+type Answered struct {
+	Records []Record
+	Filter  Filter
+	Text    string // what was ranked by; empty: everything that the filter selects
+}
+
+// Query returns the issues or pull requests that fit a question with filters in
+// it. With a text left to rank by it looks at the best 200 candidates; without,
+// at the 5,000 items created last.
+func (s *Service) Query(ctx context.Context, teamID string, c Caller, space search.Space, q Asked) (Answered, error) {
+	understood, text := Interpret(q.Text, space, s.Now())
+	f := q.Filter.over(understood)
+	out := Answered{Filter: f, Text: text}
+	user := names(f.User)
+	if f.User == Me {
+		if c.UserName == "" {
+			return out, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
+				"The query speaks of its asker, and a team key has none. Use a personal key or name the user.")
+		}
+		user = names(c.UserName)
+	}
+	keep := func(e document.Entry) bool {
+		return e.Facts != nil && !e.Facts.Comment && e.Facts.Space == space && f.matches(e, user)
+	}
+	if text != "" {
+		result, providers, err := s.find(ctx, teamID, search.Query{Text: text, Sources: c.Sources, Spaces: []search.Space{space}, Limit: candidates})
+		if err != nil {
+			return out, err
+		}
+		if result.Known {
+			out.Records, err = s.selected(ctx, teamID, result.Hits, providers, keep, q.Limit, f.Sort)
+			return out, err
+		}
+		out.Text = "" // it names nothing that could be looked for
+	}
+	var err error
+	out.Records, err = s.scan(ctx, teamID, c, space, keep, q.Limit, f)
+	return out, err
+}
+
+// selected reads the facts of hits a page at a time and keeps what the filter
+// selects.
+func (s *Service) selected(ctx context.Context, teamID string, hits []search.Hit, providers map[string]Provider, keep func(document.Entry) bool, limit int, order Order) ([]Record, error) {
+	var records []Record
+	for page := range slices.Chunk(hits, candidatePage) {
+		ids := make([]string, len(page))
+		for i, h := range page {
+			ids[i] = h.Document.String()
+		}
+		found, err := s.Documents.Find(ctx, teamID, ids, false)
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range page {
+			d, ok := found[ids[i]]
+			if !ok || d.CollectionID != h.Source || !keep(d.Entry) {
+				continue
+			}
+			for _, source := range sourcesOf(page[i:i+1], providers) {
+				records = append(records, Record{source, d.Entry})
+			}
+		}
+		if len(records) >= limit && (order == "" || order == ByRelevance) {
+			break
+		}
+	}
+	sortRecords(records, order)
+	return records[:min(limit, len(records))], nil
+}
+
+// scan looks through the items of a space without ranking them.
+func (s *Service) scan(ctx context.Context, teamID string, c Caller, space search.Space, keep func(document.Entry) bool, limit int, f Filter) ([]Record, error) {
+	providers, err := s.providers(ctx, teamID)
+	if err != nil {
+		return nil, err
+	}
+	order := cmp.Or(f.Sort, ByCreated)
+	if order == ByRelevance {
+		order = ByCreated
+	}
+	var all []document.Entry
+	for _, id := range readable(c, providers) {
+		if providers[id] == Custom {
+			continue // documents are neither issues nor pull requests
+		}
+		kept, scanned := 0, 0
+		for e, err := range s.Documents.Items(ctx, teamID, id, space) {
+			if err != nil {
+				return nil, err
+			}
+			scanned++
+			if scanned > maxScanned || order == ByCreated && kept == limit || e.CreatedAt.Before(f.Created.After) {
+				break // those that follow were created earlier
+			}
+			if keep(e) {
+				all, kept = append(all, e), kept+1
+			}
+		}
+	}
+	sortEntries(all, order)
+	all = all[:min(limit, len(all))]
+	ids := make([]string, len(all))
+	for i, e := range all {
+		ids[i] = e.ID
+	}
+	found, err := s.Documents.Find(ctx, teamID, ids, true)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]Record, 0, len(all))
+	for _, e := range all {
+		d, ok := found[e.ID]
+		if !ok || d.CollectionID != e.CollectionID || !keep(d.Entry) {
+			continue // removed or changed since it was listed
+		}
+		records = append(records, Record{Source{Content: begin(d.Begin), Title: d.Title, URL: d.URI,
+			SourceType: sourceTypes[space], Provider: string(providers[e.CollectionID])}, d.Entry})
+	}
+	return records, nil
+}
+
+func sortRecords(records []Record, order Order) {
+	if order == "" || order == ByRelevance {
+		return
+	}
+	slices.SortStableFunc(records, func(a, b Record) int { return compareEntries(a.Entry, b.Entry, order) })
+}
+
+func sortEntries(entries []document.Entry, order Order) {
+	slices.SortStableFunc(entries, func(a, b document.Entry) int { return compareEntries(a, b, order) })
+}
+
+// compareEntries puts the newest first.
+func compareEntries(a, b document.Entry, order Order) int {
+	at := func(e document.Entry) time.Time {
+		if order == ByUpdated {
+			return e.UpdatedAt
+		}
+		return e.CreatedAt
+	}
+	return cmp.Or(at(b).Compare(at(a)), strings.Compare(a.ID, b.ID))
+}
+
+// begin is the first maxContent characters of a text.
+func begin(text string) string {
+	if utf8.RuneCountInString(text) <= maxContent {
+		return strings.TrimSpace(text)
+	}
+	var b bytes.Buffer
+	n := 0
+	for _, r := range text {
+		if n++; n > maxContent {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,40 @@
+package source
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"errors"
+	"fmt"
+)
+
+// Sealer encrypts secrets with a key at hand: AES-256-GCM with a random nonce,
+// which stands before the text.
+type Sealer struct{ aead cipher.AEAD }
+
+// NewSealer returns the Sealer of a key of 32 bytes.
+func NewSealer(key []byte) (*Sealer, error) {
+	if len(key) != 32 {
+		return nil, fmt.Errorf("a key of %d bytes, want 32", len(key))
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return &Sealer{aead}, err
+}
+
+// Seal encrypts secrets and binds them to about.
+func (s *Sealer) Seal(_ context.Context, secrets []byte, about string) ([]byte, error) {
+	return s.aead.Seal(nil, nil, secrets, []byte(about)), nil
+}
+
+// Open decrypts what Seal has made of the same about.
+func (s *Sealer) Open(_ context.Context, sealed []byte, about string) ([]byte, error) {
+	text, err := s.aead.Open(nil, nil, sealed, []byte(about))
+	if err != nil {
+		return nil, errors.New("the key does not fit")
+	}
+	return text, nil
+}

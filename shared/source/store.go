@@ -1,0 +1,122 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"docent/shared/collection"
+	"docent/shared/table"
+)
+
+// A connected source is three items: what lists and searches read, small, beside
+// the collections; its settings; and, under its id alone because a webhook names
+// no team, its secrets.
+func settingsKey(teamID, id string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "settings"}
+}
+
+func secretsKey(id string) table.Key {
+	return table.Key{Table: table.Collections, Partition: "source/" + id, Sort: "secrets"}
+}
+
+func deliveryKey(teamID, id, delivery string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/delivered/" + id, Sort: delivery}
+}
+
+func countKey(teamID string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/count", Sort: "sources"}
+}
+
+// The fields of a source's item. lastSync and what tells of an error are set by
+// Add, beside whatever else happens to the item.
+const (
+	nameField      = "name"
+	stateField     = "state"
+	codeField      = "errorCode"
+	detailField    = "errorDetail"
+	createdField   = "created"
+	syncField      = "lastSync"
+	errorTimeField = "errorAt"
+	teamField      = "team"
+)
+
+func sourceItem(teamID string, d DataSource) table.Item {
+	return table.Item{Key: collection.Key(teamID, d.ID), Version: 1,
+		Strings: map[string]string{collection.ProviderField: string(d.Provider), nameField: d.Name, stateField: string(d.State)},
+		Numbers: map[string]int64{createdField: d.CreatedAt.UnixMilli()}}
+}
+
+func sourceFrom(item table.Item) DataSource {
+	at := func(name string) time.Time { return time.UnixMilli(item.Numbers[name]).UTC() }
+	d := DataSource{ID: item.Sort, Provider: Provider(item.Strings[collection.ProviderField]), Name: item.Strings[nameField],
+		State: State(item.Strings[stateField]), CreatedAt: at(createdField), UpdatedAt: at(createdField)}
+	if _, ok := item.Numbers[syncField]; ok {
+		t := at(syncField)
+		d.LastSync, d.UpdatedAt = &t, t
+	}
+	if code := item.Strings[codeField]; code != "" {
+		d.LastError = &SyncFailure{code, item.Strings[detailField], at(errorTimeField)}
+		if d.LastError.At.After(d.UpdatedAt) {
+			d.UpdatedAt = d.LastError.At
+		}
+	}
+	return d
+}
+
+func settingsItem(teamID string, d DataSource) (table.Item, error) {
+	body, err := json.Marshal(d.Settings)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode settings: %w", err)
+	}
+	return table.Item{Key: settingsKey(teamID, d.ID), Version: 1, Body: body}, nil
+}
+
+// about is what the secrets of a source are bound to.
+func about(teamID, id string) string { return teamID + "/" + id }
+
+func (s *Service) secretsItem(ctx context.Context, teamID string, d DataSource, secrets Secrets) (table.Item, error) {
+	text, err := json.Marshal(secrets)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode secrets: %w", err)
+	}
+	sealed, err := s.Seal(ctx, text, about(teamID, d.ID))
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encrypt secrets: %w", err)
+	}
+	return table.Item{Key: secretsKey(d.ID), Version: 1, Body: sealed,
+		Strings: map[string]string{teamField: teamID, collection.ProviderField: string(d.Provider)}}, nil
+}
+
+// known is a source as a webhook finds it: by its id alone.
+type known struct {
+	teamID   string
+	id       string
+	provider Provider
+	secrets  Secrets
+}
+
+// knownBy returns the source of that id of any team, or table.ErrNotFound.
+func (s *Service) knownBy(ctx context.Context, id string) (known, error) {
+	if !collection.IsID(id) {
+		return known{}, table.ErrNotFound
+	}
+	item, err := s.Table.Get(ctx, secretsKey(id))
+	if errors.Is(err, table.ErrNotFound) {
+		return known{}, err
+	}
+	if err != nil {
+		return known{}, fmt.Errorf("read secrets: %w", err)
+	}
+	k := known{teamID: item.Strings[teamField], id: id, provider: Provider(item.Strings[collection.ProviderField])}
+	text, err := s.Open(ctx, item.Body, about(k.teamID, id))
+	if err != nil {
+		return known{}, fmt.Errorf("decrypt secrets of data source %s: %w", id, err)
+	}
+	if err := json.Unmarshal(text, &k.secrets); err != nil {
+		return known{}, fmt.Errorf("decode secrets of data source %s: %w", id, err)
+	}
+	return k, nil
+}

@@ -1,0 +1,124 @@
+package source
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/table"
+)
+
+// deliveredFor is how long a delivery is remembered: senders repeat within hours.
+// Taking one twice would change nothing, it only costs.
+const deliveredFor = 72 * time.Hour
+
+// maxDelivery bounds the id of a delivery that is remembered.
+const maxDelivery = 128
+
+// Unsigned is the answer to a delivery whose signature is missing or wrong, or
+// whose data source is unknown or of another provider: all the same.
+func Unsigned() *apierr.Error {
+	return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The delivery is not signed by this data source's secret.")
+}
+
+// signed tells whether signature is the hex HMAC-SHA-256 of the message's parts by
+// secret, in constant time.
+func signed(secret, signature string, parts ...string) bool {
+	given, err := hex.DecodeString(signature)
+	mac := hmac.New(sha256.New, []byte(secret))
+	for _, p := range parts {
+		mac.Write([]byte(p))
+	}
+	return hmac.Equal(mac.Sum(nil), given) && err == nil && secret != ""
+}
+
+// sender finds the source of a delivery. For an unknown one it is a source that
+// signs nothing, so that the reply takes as long.
+func (s *Service) sender(ctx context.Context, id string, p Provider) (known, error) {
+	k, err := s.knownBy(ctx, id)
+	if errors.Is(err, table.ErrNotFound) || err == nil && k.provider != p {
+		return known{}, nil
+	}
+	return k, err
+}
+
+// once calls take unless the delivery was taken before, and remembers it then: a
+// delivery that fails is taken again.
+func (s *Service) once(ctx context.Context, k known, delivery string, take func() error) error {
+	named := delivery != "" && len(delivery) <= maxDelivery && !strings.ContainsFunc(delivery, func(r rune) bool { return r <= ' ' || r > '~' })
+	mark := deliveryKey(k.teamID, k.id, delivery)
+	if named {
+		_, err := s.Table.Get(ctx, mark)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, table.ErrNotFound) {
+			return fmt.Errorf("look for the delivery: %w", err)
+		}
+	}
+	if err := take(); err != nil || !named {
+		return err
+	}
+	err := s.Table.Write(ctx, table.Put{Item: table.Item{Key: mark, Version: 1, Expires: s.Now().Add(deliveredFor)}})
+	if err != nil {
+		return fmt.Errorf("remember the delivery: %w", err)
+	}
+	return nil
+}
+
+// take stores or removes what a delivery tells of. What the source can not hold is
+// shown on it as its last error, not refused: the sender could do nothing about it.
+func (s *Service) take(ctx context.Context, k known, requestID string, change change) error {
+	if change.item == nil && change.remove == "" {
+		return nil
+	}
+	var err error
+	if change.remove != "" {
+		err = s.Documents.Remove(ctx, k.teamID, k.id, change.remove, change.at, requestID)
+	} else if err = change.item.check(); err == nil {
+		err = s.put(ctx, k.teamID, k.id, requestID, *change.item)
+	} else {
+		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: "item-rejected", Detail: "An item was left out: its " + err.Error() + "."})
+	}
+	switch {
+	case errors.Is(err, document.ErrElsewhere):
+		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: "item-rejected", Detail: "An item was left out: its uri is that of a document or of an item of another data source."})
+	case apierr.IsCode(err, apierr.CodeNotFound):
+		return Unsigned() // the source was deleted meanwhile
+	case err != nil:
+		return err
+	}
+	return s.synced(ctx, k.teamID, k.id)
+}
+
+// change is what a delivery tells: an item as it is now, or one that is gone, or
+// nothing.
+type change struct {
+	item   *Item
+	remove string    // uri
+	at     time.Time // when it was removed
+}
+
+// settingsOf reads the settings of a source.
+func (s *Service) settingsOf(ctx context.Context, teamID, id string) (Settings, error) {
+	var out Settings
+	item, err := s.Table.Get(ctx, settingsKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return out, Unsigned()
+	}
+	if err != nil {
+		return out, fmt.Errorf("read settings: %w", err)
+	}
+	if err := json.Unmarshal(item.Body, &out); err != nil {
+		return out, fmt.Errorf("decode settings: %w", err)
+	}
+	return out, nil
+}

@@ -10,8 +10,8 @@ import (
 
 // Bounds of what is measured by default; all of it is when that is asked for.
 const (
-	growthTime = 2 * time.Minute // of filling; sizes that are not reached are left out
-	indexTime  = time.Minute     // of waiting until a size is indexed
+	growthTime = 90 * time.Second // of filling; what is reached by then is measured
+	indexTime  = time.Minute      // of waiting until a size is indexed
 )
 
 // growth measures putting, listing and asking as a team's documents grow tenfold

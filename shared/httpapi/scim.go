@@ -43,7 +43,7 @@ func (m *mux) servesSCIM(r *http.Request) bool {
 func (s Services) serveSCIM(operations *mux, w http.ResponseWriter, r *http.Request) {
 	body := &lease{from: operations.bodies}
 	defer body.end()
-	route := scim.Route(r.URL.Path)
+	route := scim.Route(r.URL)
 	if route != "" {
 		requestFrom(r.Context()).route = r.Method + " " + route
 	}

@@ -278,11 +278,12 @@ func (b *bulkRun) run(o *bulkOperation) {
 		}
 	}
 	r := request{ctx: b.r.ctx, teamID: b.r.teamID, method: o.method, ifMatch: o.version, query: url.Values{}}
-	// What a reply would show beside the resource itself is not read.
-	r.query.Set("attributes", "id")
 	path := strings.Trim(b.resolved(o.path).(string), "/")
 	r.segments = strings.Split(path, "/")
 	r.body, _ = b.resolved(o.data).(map[string]any)
+	if o.method != http.MethodPatch || r.onUsers() {
+		r.query.Set("attributes", "id") // the rest would not be shown
+	}
 	route, ok := routeOf(r.segments)
 	if users := len(r.segments) > 0 && (strings.EqualFold(r.segments[0], "Users") || strings.EqualFold(r.segments[0], "Groups")); !ok || !users {
 		o.err = refuse(http.StatusNotFound, "", "There is nothing at this path.")

@@ -110,9 +110,7 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 	}
 	req := request{ctx: ctx, teamID: p.TeamID, method: r.Method, query: r.URL.Query(),
 		ifMatch: r.Header.Get("If-Match"), ifNoneMatch: r.Header.Get("If-None-Match"), classify: h.Classify}
-	if path := strings.Trim(strings.TrimPrefix(r.URL.Path, Prefix), "/"); path != "" {
-		req.segments = strings.Split(path, "/")
-	}
+	req.segments = segmentsOf(r.URL)
 	route, ok := routeOf(req.segments)
 	if !ok {
 		return result{}, "", refuse(http.StatusNotFound, "", "There is nothing at this path.")

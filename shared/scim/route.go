@@ -3,6 +3,7 @@ package scim
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"docent/shared/team"
@@ -274,13 +275,26 @@ func discover(s *Service, r request) (result, error) {
 	return result{}, refuse(http.StatusNotFound, "", "There is nothing at this path.")
 }
 
-// Route is the pattern of a path, such as "/scim/v2/Users/{id}"; empty when there is nothing
-// at the path.
-func Route(path string) string {
-	var segments []string
-	if path = strings.Trim(strings.TrimPrefix(path, Prefix), "/"); path != "" {
-		segments = strings.Split(path, "/")
+// segmentsOf takes the path below Prefix apart. An encoded slash is part of its
+// segment.
+func segmentsOf(u *url.URL) []string {
+	path := strings.TrimPrefix(strings.TrimPrefix(u.EscapedPath(), Prefix), "/")
+	if path = strings.TrimSuffix(path, "/"); path == "" {
+		return nil
 	}
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if decoded, err := url.PathUnescape(s); err == nil {
+			segments[i] = decoded
+		}
+	}
+	return segments
+}
+
+// Route is the pattern of a path, such as "/scim/v2/Users/{id}"; empty when there
+// is nothing at the path.
+func Route(u *url.URL) string {
+	segments := segmentsOf(u)
 	if _, ok := routeOf(segments); !ok {
 		return ""
 	}

@@ -148,7 +148,18 @@ func (s *server) do(method, path, body string, headers ...string) reply {
 
 func (s *server) as(key, method, path, body string, headers ...string) reply {
 	s.Helper()
-	r := httptest.NewRequestWithContext(s.Context(), method, "https://docent.test"+scim.Prefix+strings.ReplaceAll(path, " ", "%20"), bytes.NewReader([]byte(body)))
+	return s.send(s.Context(), key, method, path, body, headers...)
+}
+
+// within is do under a context.
+func (s *server) within(ctx context.Context, method, path string, body ...string) reply {
+	s.Helper()
+	return s.send(ctx, s.key, method, path, strings.Join(body, ""))
+}
+
+func (s *server) send(ctx context.Context, key, method, path, body string, headers ...string) reply {
+	s.Helper()
+	r := httptest.NewRequestWithContext(ctx, method, "https://docent.test"+scim.Prefix+strings.NewReplacer(" ", "%20", `"`, "%22", "[", "%5B", "]", "%5D", "ü", "%C3%BC").Replace(path), bytes.NewReader([]byte(body)))
 	r.Header.Set("Authorization", "Bearer "+key)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/scim+json")

@@ -1,0 +1,358 @@
+package scim_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+func (s *server) patchUser(status int, id string, operations ...string) reply {
+	s.Helper()
+	return s.must(status, "PATCH", "/Users/"+id, message(operations...))
+}
+
+// TestOneNameIsOnesOnly: 32 creates of one name, in several cases, at once.
+func TestOneNameIsOnesOnly(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	var wg sync.WaitGroup
+	replies := make([]reply, 32)
+	for i := range replies {
+		wg.Go(func() {
+			replies[i] = s.do("POST", "/Users", `{"userName":"`+[]string{"grace", "GRACE", "gRaCe", "Grace"}[i%4]+`"}`)
+		})
+	}
+	wg.Wait()
+	made := 0
+	for _, r := range replies {
+		switch {
+		case r.StatusCode == 201:
+			made++
+		case r.StatusCode != 409 || r.string("scimType") != "uniqueness":
+			t.Errorf("%d %s", r.StatusCode, r.text)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d were made", made)
+	}
+}
+
+// TestNoUpdateIsLost: PATCHes at once, with If-Match and without.
+func TestNoUpdateIsLost(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id := s.user("grace")
+	tag := s.must(200, "GET", "/Users/"+id, "").Header.Get("ETag")
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	count := map[int]int{}
+	for i := range 16 {
+		wg.Go(func() {
+			r := s.do("PATCH", "/Users/"+id, message(fmt.Sprintf(`{"op":"replace","path":"title","value":"%d"}`, i)), "If-Match", tag)
+			mu.Lock()
+			count[r.StatusCode]++
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if count[200] != 1 || count[200]+count[412]+count[503] != 16 {
+		t.Errorf("with If-Match: %v", count)
+	}
+	added := map[int]bool{}
+	for i := range 16 {
+		wg.Go(func() {
+			r := s.do("PATCH", "/Users/"+id, message(fmt.Sprintf(`{"op":"add","path":"emails","value":[{"value":"%d@x.test"}]}`, i)))
+			mu.Lock()
+			added[i] = r.StatusCode == 200
+			mu.Unlock()
+			if r.StatusCode != 200 && (r.StatusCode != 503 || r.Header.Get("Retry-After") != "1") {
+				t.Errorf("%d %s", r.StatusCode, r.text)
+			}
+		})
+	}
+	wg.Wait()
+	text := s.must(200, "GET", "/Users/"+id, "").text
+	for i, ok := range added {
+		if ok != strings.Contains(text, fmt.Sprintf(`"%d@x.test"`, i)) {
+			t.Errorf("e-mail %d: answered %v: %s", i, ok, text)
+		}
+	}
+}
+
+func TestLastAdminThroughSCIM(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	boss := "/Users/" + s.boss.ID
+	for _, r := range []reply{
+		s.do("DELETE", boss, ""),
+		s.do("PUT", boss, `{"userName":"boss@acme.test"}`),
+		s.do("PATCH", boss, message(`{"op":"replace","path":"active","value":"False"}`)),
+		s.do("PATCH", boss, message(`{"op":"remove","path":"roles"}`)),
+		s.do("PATCH", boss, message(`{"op":"remove","path":"roles[value eq \"admin\"]"}`)),
+	} {
+		if r.StatusCode != 409 || !strings.Contains(r.string("detail"), "last active admin") || r.body["scimType"] != nil {
+			t.Errorf("%d %s", r.StatusCode, r.text)
+		}
+	}
+	second := s.must(201, "POST", "/Users", `{"userName":"second","roles":[{"value":"admin"}]}`).string("id")
+	s.must(204, "DELETE", boss, "")
+	s.must(409, "DELETE", "/Users/"+second, "")
+}
+
+func TestPaging(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	ids := append([]string{s.boss.ID}, s.people(249)...)
+	for query, want := range map[string][3]int{ // total, first, length
+		"":                         {250, 0, 100},
+		"count=1000":               {250, 0, 200},
+		"startIndex=0&count=-3":    {250, 0, 0},
+		"startIndex=240&count=50":  {250, 239, 11},
+		"startIndex=9999999999999": {250, 0, 0},
+		"startIndex=251&count=2":   {250, 0, 0},
+		"startIndex=3&count=2":     {250, 2, 2},
+		"startIndex=-9223372036854775809&count=2": {250, 0, 2},
+	} {
+		r := s.must(200, "GET", "/Users?"+query, "")
+		list := r.body["Resources"].([]any)
+		if r.body["totalResults"] != float64(want[0]) || len(list) != want[2] || r.body["itemsPerPage"] != float64(want[2]) {
+			t.Errorf("%s: total %v, %d resources", query, r.body["totalResults"], len(list))
+		}
+		for i, e := range list {
+			if e.(map[string]any)["id"] != ids[want[1]+i] {
+				t.Errorf("%s: position %d", query, i)
+				break
+			}
+		}
+	}
+	for _, sortBy := range []string{"", "userName", "title"} {
+		seen := map[string]bool{}
+		cursor, pages := "", 0
+		for {
+			r := s.must(200, "GET", "/Users?count=60&sortBy="+sortBy+"&cursor="+cursor, "")
+			for _, e := range r.body["Resources"].([]any) {
+				seen[e.(map[string]any)["id"].(string)] = true
+			}
+			pages++
+			if cursor = r.string("nextCursor"); cursor == "" {
+				break
+			}
+		}
+		if len(seen) != 250 || pages != 5 {
+			t.Errorf("by %q: %d users in %d pages", sortBy, len(seen), pages)
+		}
+	}
+	cursor := s.must(200, "GET", "/Users?count=2&cursor=", "").string("nextCursor")
+	rival, _ := s.newTeam("rival")
+	key := s.newKey(rival.ID, team.KindSCIM, "")
+	for name, r := range map[string]reply{
+		"of another team":  s.as(key, "GET", "/Users?count=2&cursor="+cursor, ""),
+		"of another list":  s.do("GET", "/Groups?count=2&cursor="+cursor, ""),
+		"of another order": s.do("GET", "/Users?count=2&sortBy=title&cursor="+cursor, ""),
+		"damaged":          s.do("GET", "/Users?count=2&cursor="+cursor[:len(cursor)-1], ""),
+	} {
+		if r.StatusCode != 400 || r.string("scimType") != "invalidCursor" {
+			t.Errorf("a cursor %s: %d %s", name, r.StatusCode, r.text)
+		}
+	}
+}
+
+func TestFiltersGoThroughTheIndex(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id := s.must(201, "POST", "/Users", `{"userName":"Grace","externalId":"X","displayName":"G H","active":false,"emails":[{"value":"g@x.test","type":"work"}]}`).string("id")
+	s.must(201, "POST", "/Users", `{"userName":"g h","emails":[{"value":"other@x.test","type":"work"}]}`)
+	s.people(300)
+	for filter, want := range map[string]int{
+		`userName eq "GRACE"`: 1, `externalId eq "X"`: 1, `externalId eq "x"`: 0, `id eq "` + id + `"`: 1, `displayName eq "g h"`: 2,
+		`emails eq "G@x.test"`: 1, `emails.value eq "g@x.test"`: 1, `emails[type eq "work"].value eq "g@x.test"`: 1, `emails[type eq "home"].value eq "g@x.test"`: 0,
+		`emails[type eq "work" and value eq "g@x.test"]`: 1, `active eq false`: 1, `userName eq "grace" and active eq true`: 0, `active eq False and displayName eq "G H"`: 1,
+		`displayName eq "boss@acme.test"`: 1, `urn:ietf:params:scim:schemas:core:2.0:User:userName eq "grace"`: 1,
+	} {
+		ctx, meter := table.WithMeter(t.Context())
+		r := s.within(ctx, "GET", "/Users?filter="+filter)
+		if r.body["totalResults"] != float64(want) {
+			t.Errorf("%s: %s", filter, r.text)
+		}
+		if cost := meter.Read(); cost.ReadUnits > 12 {
+			t.Errorf("%s reads %v units", filter, cost.ReadUnits)
+		}
+	}
+	for filter, want := range map[string]int{
+		`active eq true`: 302, `userName sw "p0"`: 300, `not (active eq true)`: 1, `emails[type eq "work"].value ne "g@x.test"`: 302,
+		`emails[type eq "work"].value eq null`: 301, `userName eq "grace" or userName eq "g h"`: 2, `meta.resourceType eq "User"`: 303,
+	} {
+		if r := s.must(200, "GET", "/Users?count=1&filter="+filter, ""); r.body["totalResults"] != float64(want) {
+			t.Errorf("%s: %v, want %d", filter, r.body["totalResults"], want)
+		}
+	}
+}
+
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.do("GET", "/Users?count=0", "") // the key is in memory
+	body := `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"Grace","externalId":"X","displayName":"Grace Hopper","active":true,
+		"name":{"givenName":"Grace","familyName":"Hopper"},"emails":[{"value":"g@x.test","type":"work","primary":true}]}`
+	ctx, meter := table.WithMeter(t.Context())
+	if r := s.within(ctx, "POST", "/Users", body); r.StatusCode != 201 {
+		t.Fatal(r.text)
+	}
+	if cost := meter.Read(); cost.RoundTrips > 2 || cost.WriteUnits > 12 || cost.ReadUnits > 1 {
+		t.Errorf("create a user: %+v", cost)
+	}
+}
+
+func TestBulkGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	run := func(fail string, operations ...string) []map[string]any {
+		t.Helper()
+		r := s.must(200, "POST", "/Bulk", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"]`+fail+`,"Operations":[`+strings.Join(operations, ",")+`]}`)
+		var out struct{ Operations []map[string]any }
+		if err := json.Unmarshal([]byte(r.text), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Operations
+	}
+	group := func(id, refers string) string {
+		return `{"method":"POST","path":"/Groups","bulkId":"` + id + `","data":{"displayName":"` + id + `","members":[{"value":"bulkId:` + refers + `"}]}}`
+	}
+	user := func(name string) string {
+		return `{"method":"post","path":"/Users","bulkId":"` + name + `","data":{"userName":"` + name + `","password":"secret"}}`
+	}
+	for _, fail := range []string{"", `,"failOnErrors":9`} {
+		got := run(fail, group("g", "u"), user("u"), group("bad", "none"), user(" "), group("needs", " "),
+			`{"method":"PATCH","path":"/Groups/bulkId:g","data":{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"remove","path":"members[value eq \"bulkId:u\"]"}]}}`,
+			`{"method":"GET","path":"/Users/x","data":{}}`, `{"method":"POST","path":"/Nope","data":{}}`, `{"method":"PATCH","path":"/Users","data":{}}`,
+			`{"method":"PUT","path":"/Users/bulkId:a","bulkId":"b","data":{}}`, `{"method":"PUT","path":"/Users/bulkId:b","bulkId":"a","data":{}}`)
+		var statuses []string
+		for _, o := range got {
+			statuses = append(statuses, o["status"].(string))
+		}
+		if want := "201 201 400 400 409 204 405 404 405 409 409"; strings.Join(statuses, " ") != want {
+			t.Errorf("%s: %v, want %s", fail, statuses, want)
+		}
+		if text := fmt.Sprint(got); strings.Contains(text, "secret") {
+			t.Errorf("the password comes back: %s", text)
+		}
+		gone := run("", `{"method":"DELETE","path":"`+strings.TrimPrefix(got[0]["location"].(string), base+"/scim/v2")+`"}`, `{"method":"DELETE","path":"`+strings.TrimPrefix(got[1]["location"].(string), base+"/scim/v2")+`"}`)
+		if gone[0]["status"] != "204" || gone[1]["status"] != "204" {
+			t.Errorf("%v", gone)
+		}
+	}
+	many := strings.Repeat(`{"method":"DELETE","path":"/Users/x"},`, 1001)
+	s.must(413, "POST", "/Bulk", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[`+many[:len(many)-1]+`]}`)
+	s.must(413, "POST", "/Bulk", strings.Repeat(" ", 1<<20)+`{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[]}`)
+	s.must(413, "POST", "/Users", strings.Repeat(" ", 10<<20)+`{"userName":"x"}`)
+}
+
+// TestAnotherTeamsIDs: every operation on them is 404.
+func TestAnotherTeamsIDs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	user := s.user("a")
+	group := s.must(201, "POST", "/Groups", `{"displayName":"G"}`).string("id")
+	rival, _ := s.newTeam("rival")
+	key := s.newKey(rival.ID, team.KindSCIM, "")
+	patch := message(`{"op":"replace","path":"displayName","value":"stolen"}`)
+	for _, path := range []string{"/Users/" + user, "/Groups/" + group, "/Users/" + group, "/Users/x", "/Users/%2F", "/Users/a%2Fb", "/Groups/ü", "/Users/%00"} {
+		for method, body := range map[string]string{"GET": "", "DELETE": "", "PUT": `{"userName":"x","displayName":"x"}`, "PATCH": patch} {
+			if r := s.as(key, method, path, body); r.StatusCode != 404 {
+				t.Errorf("%s %s: %d %s", method, path, r.StatusCode, r.text)
+			}
+		}
+	}
+	if r := s.as(key, "GET", "/", ""); r.body["totalResults"] != 1.0 { // its own admin
+		t.Errorf("%s", r.text)
+	}
+	if r := s.do("GET", "/", ""); r.body["totalResults"] != 3.0 {
+		t.Errorf("%s", r.text)
+	}
+}
+
+func TestVersionsAndProjections(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	made := s.must(201, "POST", "/Users?attributes=userName", `{"userName":"grace"}`)
+	if len(made.body) != 3 || made.Header.Get("ETag") != `W/"1"` {
+		t.Errorf("%s %v", made.text, made.Header)
+	}
+	id := made.string("id")
+	if r := s.must(200, "GET", "/Users/"+id+"?attributes=id", ""); r.Header.Get("ETag") != `W/"1"` {
+		t.Errorf("%v", r.Header)
+	}
+	for _, tags := range []string{`W/"1"`, `"1"`, "*", `W/"7", W/"1"`} {
+		s.must(304, "GET", "/Users/"+id, "", "If-None-Match", tags)
+	}
+	s.now.advance(1e9)
+	if r := s.patchUser(200, id, `{"op":"replace","path":"userName","value":"grace"}`); r.Header.Get("ETag") != `W/"1"` {
+		t.Error("a change of nothing moves the version")
+	}
+	r := s.patchUser(200, id, `{"op":"replace","path":"title","value":"RADM"}`)
+	meta := r.body["meta"].(map[string]any)
+	if r.Header.Get("ETag") != `W/"2"` || meta["version"] != `W/"2"` || meta["created"] != "2026-11-21T12:00:00.000Z" || meta["lastModified"] != "2026-11-21T12:00:01.000Z" {
+		t.Errorf("%s", r.text)
+	}
+	for _, method := range []string{"PUT", "DELETE"} {
+		s.must(412, method, "/Users/"+id, `{"userName":"grace"}`, "If-Match", `W/"1"`)
+	}
+	if r := s.must(200, "GET", "/Users/"+id, "", "Accept", "application/json"); r.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%v", r.Header)
+	}
+	if r := s.must(200, "PATCH", "/Groups/"+s.must(201, "POST", "/Groups", `{"displayName":"G"}`).string("id")+"?excludedAttributes=members", message()); r.string("displayName") != "G" {
+		t.Errorf("%s", r.text)
+	}
+}
+
+func TestEdgesOfHTTP(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for name, c := range map[string]struct {
+		method, path, body string
+		headers            []string
+		status             int
+	}{
+		"a content type of text":  {"POST", "/Users", `{"userName":"x"}`, []string{"Content-Type", "text/plain"}, 415},
+		"a coding":                {"POST", "/Users", `{"userName":"x"}`, []string{"Content-Encoding", "gzip"}, 415},
+		"no content type":         {"POST", "/Users", `{"userName":"x"}`, []string{"Content-Type", ""}, 201},
+		"me":                      {"GET", "/Me", "", nil, 501},
+		"below me":                {"GET", "/Me/x", "", nil, 404},
+		"a search by GET":         {"GET", "/Users/.search", "", nil, 405},
+		"a search without schema": {"POST", "/.search", `{}`, nil, 400},
+		"a count of text":         {"POST", "/.search", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:SearchRequest"],"count":"2"}`, nil, 400},
+		"a search over all":       {"POST", "/.search", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:SearchRequest"],"count":0,"attributes":["id"]}`, nil, 200},
+		"a startIndex of text":    {"GET", "/Users?startIndex=x", "", nil, 400},
+		"a filter on schemas":     {"GET", "/Schemas?filter=x", "", nil, 403},
+		"a schema in capitals":    {"GET", "/Schemas/URN:IETF:PARAMS:SCIM:SCHEMAS:CORE:2.0:USER", "", nil, 200},
+		"no schema":               {"GET", "/Schemas/x", "", nil, 404},
+		"a head":                  {"HEAD", "/ServiceProviderConfig", "", nil, 200},
+		"a bad filter":            {"GET", "/Users?filter=x", "", nil, 400},
+		"a million characters":    {"GET", "/Users?filter=" + strings.Repeat("x", 1_000_000), "", nil, 400},
+	} {
+		if r := s.do(c.method, c.path, c.body, c.headers...); r.StatusCode != c.status {
+			t.Errorf("%s: %d %s", name, r.StatusCode, r.text)
+		}
+	}
+	if r := s.must(204, "OPTIONS", "/Users", ""); r.Header.Get("Allow") != "GET, HEAD, POST, OPTIONS" {
+		t.Errorf("%v", r.Header)
+	}
+	if r := s.must(405, "DELETE", "/Users", ""); r.Header.Get("Allow") != "GET, HEAD, POST, OPTIONS" {
+		t.Errorf("%v", r.Header)
+	}
+	small := *s.Service
+	small.MaxReply = 2000
+	limited := *s
+	limited.Service = &small
+	limited.Handler = limited.guarded()
+	s.people(20)
+	if r := limited.do("GET", "/Users", ""); r.StatusCode != http.StatusBadRequest || r.string("scimType") != "tooMany" {
+		t.Errorf("%d %s", r.StatusCode, r.text)
+	}
+}

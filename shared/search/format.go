@@ -9,10 +9,10 @@ import (
 // The segment file; the README has it as a table.
 const (
 	segmentMagic  = "DSEG"
-	formatVersion = 1
+	formatVersion = 2
 	headBytes     = 8
 	blockPostings = 128 // postings of a block; a longer list is cut into blocks with heads
-	blockTerms    = 16  // terms of a dictionary block
+	blockTerms    = 64  // terms of a dictionary block
 	pageBytes     = 4 << 10
 	documentBytes = 24 // id and version
 	maxPassages   = 1 << 28

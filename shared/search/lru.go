@@ -46,8 +46,21 @@ func (c *lru[K, V]) put(key K, value V, cost int64) {
 	c.byKey[key] = c.order.PushFront(&lruEntry[K, V]{key, value, cost})
 	c.cost += cost
 	for c.cost > c.bound {
-		oldest := c.order.Remove(c.order.Back()).(*lruEntry[K, V])
-		delete(c.byKey, oldest.key)
-		c.cost -= oldest.cost
+		c.forget(c.order.Back())
 	}
+}
+
+// remove forgets key.
+func (c *lru[K, V]) remove(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.byKey[key]; ok {
+		c.forget(e)
+	}
+}
+
+func (c *lru[K, V]) forget(e *list.Element) {
+	entry := c.order.Remove(e).(*lruEntry[K, V])
+	delete(c.byKey, entry.key)
+	c.cost -= entry.cost
 }

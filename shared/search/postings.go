@@ -2,11 +2,13 @@ package search
 
 import "encoding/binary"
 
-// postingList is the postings of one term: how many, and their bytes.
+// postingList is the postings of one term: how many, and where they lie. Their
+// bytes are there at once in a segment that is held whole, else once loaded.
 type postingList struct {
-	df    int
-	bytes []byte
-	max   int // passages of the segment
+	df       int
+	at, size int64 // in the section
+	bytes    []byte
+	max      int // passages of the segment
 }
 
 // termReader walks a segment's dictionary from the start of a block.
@@ -23,8 +25,8 @@ type termReader struct {
 // next reads one term; false at the end of the dictionary.
 func (t *termReader) next() (bool, error) {
 	if t.in == blockTerms {
-		if len(t.rest) > 0 && t.block+1 >= len(t.s.termIndex)/8 {
-			return false, damaged("dictionary goes on after its last block")
+		if len(t.rest) > 0 {
+			return false, damaged("dictionary block %d goes on after its last term", t.block)
 		}
 		t.in = 0
 		t.block++
@@ -32,6 +34,9 @@ func (t *termReader) next() (bool, error) {
 	switch {
 	case t.in > 0:
 		if len(t.rest) == 0 {
+			if t.block+1 < len(t.s.termIndex)/8 {
+				return false, damaged("dictionary block %d ends early", t.block)
+			}
 			return false, nil
 		}
 		if err := t.unfold(); err != nil {
@@ -50,22 +55,28 @@ func (t *termReader) next() (bool, error) {
 		return false, damaged("postings of a term")
 	}
 	size, n2 := binary.Uvarint(t.rest[n1:])
-	if n2 <= 0 || df == 0 || df > uint64(t.s.passages) || size < df || t.at > uint64(len(t.s.postings)) || size > uint64(len(t.s.postings))-t.at {
+	all := uint64(t.s.sections[secPostings].size)
+	if n2 <= 0 || df == 0 || df > uint64(t.s.passages) || size < df || t.at > all || size > all-t.at {
 		return false, damaged("postings of a term")
 	}
 	t.rest = t.rest[n1+n2:]
-	t.list = postingList{df: int(df), bytes: t.s.postings[t.at : t.at+size], max: t.s.passages}
+	t.list = postingList{df: int(df), at: int64(t.at), size: int64(size), max: t.s.passages}
+	if t.s.pages == nil {
+		t.list.bytes = t.s.sections[secPostings].data[t.at : t.at+size]
+	}
 	t.at += size
 	return true, nil
 }
 
 // open begins the dictionary block t.block with its first term.
 func (t *termReader) open() error {
-	offset := binary.LittleEndian.Uint32(t.s.termIndex[8*t.block:])
-	if uint64(offset) > uint64(len(t.s.dictionary)) {
-		return damaged("offset of dictionary block %d", t.block)
+	from, to, err := t.s.blockRange(t.block)
+	if err != nil {
+		return err
 	}
-	t.rest = t.s.dictionary[offset:]
+	if t.rest, err = t.s.bytes(secDictionary, from, to-from); err != nil {
+		return err
+	}
 	first, err := t.s.firstTerm(t.block)
 	if err != nil {
 		return err
@@ -117,48 +128,60 @@ func readHead(b []byte) (h blockHead, size int) {
 	return h, size
 }
 
-// each calls do for every posting in order.
-func (l postingList) each(do func(passage int, frequency uint32)) error {
+// postingBlock is one block of a list, not decoded.
+type postingBlock struct {
+	bytes    []byte
+	n        int // postings
+	previous int // last passage before it
+	last     int // its last passage; -1 when it has no head
+	highest  uint32
+	lowest   uint16
+}
+
+// blocks cuts the list into its blocks without decoding them. A list that is not
+// cut is one block without bounds.
+func (l postingList) blocks(dst []postingBlock) ([]postingBlock, error) {
 	if l.df <= blockPostings {
-		_, rest, err := eachPosting(l.bytes, l.df, -1, l.max, do)
-		if err == nil && len(rest) > 0 {
-			err = damaged("%d bytes after the postings", len(rest))
+		if l.df > 0 {
+			dst = append(dst, postingBlock{bytes: l.bytes, n: l.df, previous: -1, last: -1})
 		}
-		return err
+		return dst, nil
 	}
 	rest, previous := l.bytes, -1
 	for left := l.df; left > 0; left -= blockPostings {
 		h, n := readHead(rest)
-		if n == 0 {
-			return damaged("head of a block")
+		if n == 0 || h.advance == 0 || h.advance >= uint64(l.max-previous) || h.highest > maxFrequency || h.lowest > 1<<16-1 {
+			return dst, damaged("head of a block")
 		}
-		block := rest[n : n+int(h.bytes)]
-		last, over, err := eachPosting(block, min(left, blockPostings), previous, l.max, do)
-		if err != nil {
-			return err
-		}
-		if len(over) > 0 || uint64(last-previous) != h.advance {
-			return damaged("block does not hold what its head says")
-		}
+		last := previous + int(h.advance)
+		dst = append(dst, postingBlock{bytes: rest[n : n+int(h.bytes)], n: min(left, blockPostings), previous: previous,
+			last: last, highest: uint32(h.highest), lowest: uint16(h.lowest)})
 		previous, rest = last, rest[n+int(h.bytes):]
 	}
 	if len(rest) > 0 {
-		return damaged("%d bytes after the postings", len(rest))
+		return dst, damaged("%d bytes after the postings", len(rest))
 	}
-	return nil
+	return dst, nil
 }
 
-// eachPosting decodes n postings after the passage previous and returns the last
-// one and the bytes that follow.
-func eachPosting(b []byte, n, previous, limit int, do func(passage int, frequency uint32)) (int, []byte, error) {
-	for range n {
+// decoded is the postings of one block.
+type decoded struct {
+	n           int
+	passages    [blockPostings]int32
+	frequencies [blockPostings]uint32
+}
+
+// decode reads the postings of a block in a segment of limit passages.
+func (d *decoded) decode(block *postingBlock, limit int) error {
+	b, previous := block.bytes, block.previous
+	for i := range block.n {
 		var gap uint64
 		if len(b) > 0 && b[0] < 0x80 {
 			gap, b = uint64(b[0]), b[1:]
 		} else {
 			v, size := binary.Uvarint(b)
 			if size <= 0 {
-				return previous, nil, damaged("passage of a posting")
+				return damaged("passage of a posting")
 			}
 			gap, b = v, b[size:]
 		}
@@ -166,16 +189,38 @@ func eachPosting(b []byte, n, previous, limit int, do func(passage int, frequenc
 		if gap&1 == 1 {
 			v, size := binary.Uvarint(b)
 			if size <= 0 || v == 0 || v > maxFrequency {
-				return previous, nil, damaged("frequency of a posting")
+				return damaged("frequency of a posting")
 			}
 			frequency, b = v, b[size:]
 		}
 		gap >>= 1
 		if gap == 0 || gap >= uint64(limit-previous) {
-			return previous, nil, damaged("posting after the last passage")
+			return damaged("posting after the last passage")
 		}
 		previous += int(gap)
-		do(previous, uint32(frequency))
+		d.passages[i], d.frequencies[i] = int32(previous), uint32(frequency)
 	}
-	return previous, b, nil
+	if len(b) > 0 || block.last >= 0 && block.last != previous {
+		return damaged("block does not hold what its head says")
+	}
+	d.n = block.n
+	return nil
+}
+
+// each calls do for every posting in order.
+func (l postingList) each(do func(passage int, frequency uint32)) error {
+	blocks, err := l.blocks(nil)
+	if err != nil {
+		return err
+	}
+	var d decoded
+	for i := range blocks {
+		if err := d.decode(&blocks[i], l.max); err != nil {
+			return err
+		}
+		for j := range d.n {
+			do(int(d.passages[j]), d.frequencies[j])
+		}
+	}
+	return nil
 }

@@ -18,6 +18,7 @@ const (
 	prefixSources  = 10  // a query of up to so many sources lists each by prefix
 	pageCandidates = 50  // candidates of one BatchGet
 	pageUnits      = 50  // read units of one BatchGet: 1 a record, 1 a chunk
+	firstDepth     = 100 // candidates of a profile that are ranked at first: two pages
 	maxCandidates  = 400 // of a profile: 200 and what repeats itself among them
 	perDocument    = 8   // passages of one document among the candidates
 	bestPassages   = 24
@@ -36,14 +37,29 @@ func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, err
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	s := &searching{index: x, teamID: teamID, query: q, limit: min(limit, maxLimit), taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
-	if err := s.rank(records, segments); err != nil {
-		return Result{}, fmt.Errorf("rank: %w", err)
+	for reopened := false; ; {
+		s := &searching{index: x, teamID: teamID, query: q, limit: min(limit, maxLimit), taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
+		err := s.run(ctx, records, segments)
+		if err == nil {
+			return s.result(), nil
+		}
+		// A segment that is read by range can prove damaged, or be gone, only now.
+		var fault *segmentFault
+		gone := errors.Is(err, blob.ErrNotFound)
+		switch {
+		case !errors.As(err, &fault) || !gone && !errors.Is(err, errDamaged):
+			return Result{}, err
+		case gone && !reopened:
+			reopened = true
+			if records, segments, err = x.openFor(ctx, teamID, q); err != nil {
+				return Result{}, err
+			}
+		default:
+			at := slices.Index(segments, fault.segment)
+			x.fault(ctx, fmt.Errorf("segment %s: %w", records[at].id, fault.err))
+			records, segments = slices.Delete(records, at, at+1), slices.Delete(segments, at, at+1)
+		}
 	}
-	if err := s.verify(ctx); err != nil {
-		return Result{}, err
-	}
-	return s.result(), nil
 }
 
 // openFor opens the segments that q may read, once more from the start when one
@@ -106,7 +122,7 @@ func (x *Index) readable(ctx context.Context, teamID string, q Query) ([]record,
 			q.Spaces != nil && !slices.Contains(q.Spaces, r.space) {
 			return true
 		}
-		if !r.current() {
+		if !r.readable() {
 			x.fault(ctx, fmt.Errorf("segment %s is of analysis %d, format %d", r.id, r.content.Analysis, r.content.Format))
 			return true
 		}

@@ -2,11 +2,12 @@ package search
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 )
 
 // maxQuestionTerms bounds the distinct terms of a question that are looked up;
@@ -27,6 +28,7 @@ type ranking struct {
 	passages int
 	average  float64 // terms a passage
 	highest  float64 // score that no passage can pass without proximity
+	decoded  int     // postings that scoring has read so far
 }
 
 // questionTerm is one distinct term of a question.
@@ -85,7 +87,11 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 // ask analyses the question and looks its terms up.
 func (r *ranking) ask(question string) error {
 	r.byText = map[string]*questionTerm{}
-	for _, text := range r.profile.in(r.language).appendTerms(nil, question) {
+	texts := r.profile.in(r.language).appendTerms(nil, question)
+	if err := r.parallel(func(_ int, s *segment) error { return s.fetchTerms(texts) }); err != nil {
+		return err
+	}
+	for _, text := range texts {
 		if text == "" {
 			continue
 		}
@@ -123,7 +129,7 @@ func (r *ranking) lookUp(t *questionTerm) error {
 	for i, s := range r.segments {
 		l, err := s.find(t.text)
 		if err != nil {
-			return err
+			return &segmentFault{s, err}
 		}
 		t.lists[i] = l
 		t.df += l.df
@@ -182,109 +188,87 @@ func (c *candidate) before(d *candidate) int {
 }
 
 // best returns up to n passages, best first. Passages without a term of the
-// question are left out.
+// question are left out. An error about one segment is a *segmentFault.
 func (r *ranking) best(n int) ([]candidate, error) {
-	top := &bounded{limit: n}
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	terms := r.ordered()
+	top := &top{limit: n}
+	for i := range r.segments {
+		if err := r.scan(i, terms, top); err != nil {
+			return nil, &segmentFault{r.segments[i], err}
+		}
+	}
+	return r.candidates(top.passages(), n)
+}
+
+// load reads what scoring needs of segments that are not held whole.
+func (r *ranking) load() error {
+	return r.parallel(func(i int, s *segment) error {
+		var lists []*postingList
+		for _, t := range r.terms {
+			if l := &t.lists[i]; l.df > 0 && l.bytes == nil {
+				lists = append(lists, l)
+			}
+		}
+		if len(lists) == 0 {
+			return nil
+		}
+		return s.load(lists)
+	})
+}
+
+// parallel calls do for each segment, at the same time for those that it may have
+// to wait for.
+func (r *ranking) parallel(do func(i int, s *segment) error) error {
+	var g errgroup.Group
+	g.SetLimit(openAtOnce)
 	for i, s := range r.segments {
-		scores := scratch(s.passages)
-		err := r.score(i, *scores)
-		if err == nil {
-			r.collect(top, i, *scores)
-		}
-		scratches.Put(scores)
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(top.heap, func(a, b candidate) int { return a.before(&b) })
-	return top.heap, nil
-}
-
-var scratches = sync.Pool{New: func() any { return new([]float32) }}
-
-// scratch returns n zeros.
-func scratch(n int) *[]float32 {
-	s := scratches.Get().(*[]float32)
-	if cap(*s) < n {
-		*s = make([]float32, n)
-	}
-	*s = (*s)[:n]
-	clear(*s)
-	return s
-}
-
-// score adds up what each passage of a segment scores.
-func (r *ranking) score(segment int, scores []float32) error {
-	s := r.segments[segment]
-	base := float32(r.profile.k1 * (1 - r.profile.b))
-	slope := float32(r.profile.k1 * r.profile.b / r.average)
-	for _, t := range r.terms {
-		weight := float32(float64(t.count) * t.weight * t.idf * (r.profile.k1 + 1))
-		err := t.lists[segment].each(func(passage int, frequency uint32) {
-			f := float32(frequency)
-			scores[passage] += weight * f / (f + base + slope*float32(s.length(passage)))
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *ranking) collect(top *bounded, segment int, scores []float32) {
-	s := r.segments[segment]
-	for passage, score := range scores {
-		if score <= 0 || score < top.floor() {
-			continue
-		}
-		c := candidate{ranking: r, segment: segment, passage: passage, score: score}
-		c.document, c.version = s.identity(s.document(passage))
-		top.add(c)
-	}
-}
-
-// bounded keeps the best candidates in a heap whose root is the worst of them.
-type bounded struct {
-	limit int
-	heap  []candidate
-}
-
-// floor is the score that a candidate must at least have.
-func (b *bounded) floor() float32 {
-	if len(b.heap) < b.limit {
-		return 0
-	}
-	return b.heap[0].score
-}
-
-func (b *bounded) add(c candidate) {
-	if len(b.heap) < b.limit {
-		b.heap = append(b.heap, c)
-		for i := len(b.heap) - 1; i > 0; {
-			up := (i - 1) / 2
-			if b.heap[i].before(&b.heap[up]) <= 0 {
-				return
+		one := func() error {
+			if err := do(i, s); err != nil {
+				return &segmentFault{s, err}
 			}
-			b.heap[i], b.heap[up] = b.heap[up], b.heap[i]
-			i = up
+			return nil
 		}
-		return
-	}
-	if c.before(&b.heap[0]) >= 0 {
-		return
-	}
-	b.heap[0] = c
-	for i := 0; ; {
-		worst := i
-		for down := 2*i + 1; down <= 2*i+2 && down < len(b.heap); down++ {
-			if b.heap[down].before(&b.heap[worst]) > 0 {
-				worst = down
-			}
+		if s.pages != nil {
+			g.Go(one)
+		} else if err := one(); err != nil {
+			return errors.Join(err, g.Wait())
 		}
-		if worst == i {
-			return
-		}
-		b.heap[i], b.heap[worst] = b.heap[worst], b.heap[i]
-		i = worst
 	}
+	return g.Wait()
 }
+
+// candidates names the documents of passages and returns the best n in order.
+func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
+	documents := make([][]int, len(r.segments)) // by segment, in the order of passages
+	for _, k := range passages {
+		documents[k.segment] = append(documents[k.segment], r.segments[k.segment].document(int(k.passage)))
+	}
+	err := r.parallel(func(i int, s *segment) error { return s.fetchDocuments(documents[i]) })
+	if err != nil {
+		return nil, err
+	}
+	all := make([]candidate, len(passages))
+	for i, k := range passages {
+		c := candidate{ranking: r, segment: int(k.segment), passage: int(k.passage), score: k.score}
+		s := r.segments[k.segment]
+		if c.document, c.version, err = s.identify(documents[k.segment][0]); err != nil {
+			return nil, &segmentFault{s, err}
+		}
+		documents[k.segment] = documents[k.segment][1:]
+		all[i] = c
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return a.before(&b) })
+	return all[:min(n, len(all))], nil
+}
+
+// segmentFault is an error about one segment; the others could answer without it.
+type segmentFault struct {
+	segment *segment
+	err     error
+}
+
+func (f *segmentFault) Error() string { return f.err.Error() }
+func (f *segmentFault) Unwrap() error { return f.err }

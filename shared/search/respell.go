@@ -65,7 +65,7 @@ func (r *ranking) nearest(term string) (string, error) {
 			}
 		})
 		if err != nil {
-			return "", err
+			return "", &segmentFault{s, err}
 		}
 	}
 	best, fewest, most := "", limit+1, 0

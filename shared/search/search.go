@@ -87,14 +87,17 @@ type Index struct {
 	Corpus Corpus
 	Now    func() time.Time
 	NewID  func() string // unique, of letters, digits and '-'; in order of time, as UUID v7 is
-	// CacheBytes bounds the segments kept in memory; 0 means 64 MiB. A quarter more
-	// goes to passages that have been analysed.
+	// CacheBytes bounds what is kept in memory of segments, whole ones and parts of
+	// those that are read by range; 0 means 64 MiB. A quarter more goes to passages
+	// that have been analysed.
 	CacheBytes int64
 	// Fault, when set, is told of what a call left out because it is damaged or
 	// missing. Such a segment stays out until Rebuild.
 	Fault func(ctx context.Context, err error)
 
+	rangedFrom int // over so many bytes a query reads a segment by range; 0 means the constant
+
 	once     sync.Once
-	segments *lru[string, *segment]
+	pieces   *lru[pieceKey, piece]
 	analyses *lru[analysisKey, analysed]
 }

@@ -10,103 +10,150 @@ import (
 	"github.com/google/uuid"
 )
 
-// segment is an open segment: slices into the bytes of its file, which never
-// change. It is safe for concurrent use.
+// segment is an open segment. Its file never changes, so a segment is safe for
+// concurrent use; of one that is read by range each query has a view of its own.
 type segment struct {
 	profile    *profile
+	analysis   byte
 	passages   int
 	documents  int
 	sumLengths uint64
 
-	postings, dictionary, termIndex, termText []byte
-	lengths, starts, docs                     []byte
-	ranks                                     []uint32 // documents begun before each rankEvery passages
-	size                                      int
+	termIndex, termText []byte
+	starts              []byte
+	ranks               []uint32 // documents begun before each rankEvery passages
+	lengths             []uint16 // by passage; nil in a ranged one until a view has loaded them
+	sections            [sectionCount]section
+	size                int       // of what is held in memory
+	pages               *pageView // nil when the file is held whole
+}
+
+// section is a part of the file; data is nil when the file is read by range.
+type section struct {
+	offset, size int64
+	data         []byte
 }
 
 // rankEvery is how many passages lie between two counts of documents.
 const rankEvery = 256
 
+// footer is what the end of a file says of it.
+type footer struct {
+	sections            [sectionCount]section
+	passages, documents int
+	sumLengths          uint64
+	sumOfSums           uint32
+}
+
 // openSegment checks data, a whole file, and opens it. Any byte that is not as it
 // was written gives an error with errDamaged in its chain.
 func openSegment(data []byte) (*segment, error) {
-	if len(data) < headBytes+footerBytes {
-		return nil, damaged("%d bytes", len(data))
-	}
-	footer := data[len(data)-footerBytes:]
-	tail := footer[footerBytes-12:]
-	if string(tail[8:]) != segmentMagic || binary.LittleEndian.Uint32(tail[4:]) != footerBytes ||
-		binary.LittleEndian.Uint32(tail) != crc32.Checksum(footer[:footerBytes-12], castagnoli) {
-		return nil, damaged("footer")
-	}
-	sections, err := splitSections(data, footer)
+	f, err := readFooter(data, int64(len(data)))
 	if err != nil {
 		return nil, err
 	}
-	counts := footer[sectionCount*16:]
-	s := &segment{
-		passages:   int(binary.LittleEndian.Uint32(counts)),
-		documents:  int(binary.LittleEndian.Uint32(counts[4:])),
-		sumLengths: binary.LittleEndian.Uint64(counts[8:]),
-		postings:   sections[secPostings], dictionary: sections[secDictionary],
-		lengths: sections[secLengths], starts: sections[secStarts], docs: sections[secDocuments],
-		size: len(data),
+	for i, c := range f.sections {
+		f.sections[i].data = data[c.offset : c.offset+c.size : c.offset+c.size]
 	}
-	if crc32.Checksum(sections[secSums], castagnoli) != binary.LittleEndian.Uint32(counts[16:]) {
-		return nil, damaged("page sums")
-	}
-	if err := checkPages(data, sections[secSums]); err != nil {
+	sums := f.sections[secSums]
+	if err := checkSums(sums.data, f); err != nil {
 		return nil, err
 	}
-	if string(data[:4]) != segmentMagic || data[4] != formatVersion || data[7] != 0 {
-		return nil, damaged("head")
+	for i, rest := 0, data[:sums.offset]; len(rest) > 0; i++ {
+		page := rest[:min(pageBytes, len(rest))]
+		if err := checkPage(page, i, sums.data); err != nil {
+			return nil, err
+		}
+		rest = rest[len(page):]
 	}
-	if data[5] != analysisVersion || int(data[6]) >= len(profiles) {
-		return nil, damaged("analysis %d, profile %d", data[5], data[6])
+	s, err := newSegment(f, data[:headBytes], f.sections[secTerms].data, f.sections[secStarts].data)
+	if err != nil {
+		return nil, err
 	}
-	s.profile = profiles[data[6]]
-	return s, s.layOut(sections[secTerms])
+	s.lengths, err = unpackLengths(f.sections[secLengths].data, s.passages, s.sumLengths)
+	s.size = len(data) + 2*s.passages
+	return s, err
 }
 
-// splitSections cuts the file where its footer says.
-func splitSections(data, footer []byte) (sections [sectionCount][]byte, err error) {
-	end := uint64(headBytes)
-	limit := uint64(len(data) - footerBytes)
-	for i := range sections {
-		offset := binary.LittleEndian.Uint64(footer[16*i:])
-		size := binary.LittleEndian.Uint64(footer[16*i+8:])
-		if offset != end || size > limit-end {
-			return sections, damaged("section %d", i)
+// readFooter reads the footer of a file of size bytes from its last bytes.
+func readFooter(tail []byte, size int64) (f footer, err error) {
+	if size < headBytes+footerBytes || len(tail) < footerBytes {
+		return f, damaged("%d bytes", size)
+	}
+	b := tail[len(tail)-footerBytes:]
+	end := b[footerBytes-12:]
+	if string(end[8:]) != segmentMagic || binary.LittleEndian.Uint32(end[4:]) != footerBytes ||
+		binary.LittleEndian.Uint32(end) != crc32.Checksum(b[:footerBytes-12], castagnoli) {
+		return f, damaged("footer")
+	}
+	at, limit := uint64(headBytes), uint64(size-footerBytes)
+	for i := range f.sections {
+		offset := binary.LittleEndian.Uint64(b[16*i:])
+		length := binary.LittleEndian.Uint64(b[16*i+8:])
+		if offset != at || length > limit-at {
+			return f, damaged("section %d", i)
 		}
-		end += size
-		sections[i] = data[offset:end:end]
+		f.sections[i] = section{offset: int64(offset), size: int64(length)}
+		at += length
 	}
-	if end != limit {
-		return sections, damaged("sections end at %d of %d", end, limit)
+	sums := f.sections[secSums]
+	if at != limit || (sums.offset+pageBytes-1)/pageBytes*4 != sums.size {
+		return f, damaged("sections end at %d of %d, with %d bytes of page sums", at, limit, sums.size)
 	}
-	return sections, nil
+	counts := b[sectionCount*16:]
+	f.passages = int(binary.LittleEndian.Uint32(counts))
+	f.documents = int(binary.LittleEndian.Uint32(counts[4:]))
+	f.sumLengths = binary.LittleEndian.Uint64(counts[8:])
+	f.sumOfSums = binary.LittleEndian.Uint32(counts[16:])
+	return f, nil
 }
 
-// checkPages compares every page before the page sums with its sum.
-func checkPages(data, sums []byte) error {
-	covered := data[:len(data)-footerBytes-len(sums)]
-	if (len(covered)+pageBytes-1)/pageBytes*4 != len(sums) {
-		return damaged("%d bytes of page sums", len(sums))
-	}
-	for i := 0; len(covered) > 0; i++ {
-		page := covered[:min(pageBytes, len(covered))]
-		if crc32.Checksum(page, castagnoli) != binary.LittleEndian.Uint32(sums[4*i:]) {
-			return damaged("page %d", i)
-		}
-		covered = covered[len(page):]
+func checkSums(sums []byte, f footer) error {
+	if crc32.Checksum(sums, castagnoli) != f.sumOfSums {
+		return damaged("page sums")
 	}
 	return nil
 }
 
+// checkPage compares a page of the file with its sum.
+func checkPage(page []byte, number int, sums []byte) error {
+	if crc32.Checksum(page, castagnoli) != binary.LittleEndian.Uint32(sums[4*number:]) {
+		return damaged("page %d", number)
+	}
+	return nil
+}
+
+// newSegment opens what a segment holds in memory in any case.
+func newSegment(f footer, head, terms, starts []byte) (*segment, error) {
+	if string(head[:4]) != segmentMagic || head[4] != formatVersion || head[7] != 0 {
+		return nil, damaged("head")
+	}
+	if head[5] > analysisVersion || int(head[6]) >= len(profiles) {
+		return nil, damaged("analysis %d, profile %d", head[5], head[6])
+	}
+	s := &segment{profile: profiles[head[6]], analysis: head[5], passages: f.passages, documents: f.documents,
+		sumLengths: f.sumLengths, starts: starts, sections: f.sections}
+	return s, s.layOut(terms)
+}
+
+// bytes returns size bytes of a section, which must lie within it.
+func (s *segment) bytes(of int, from, size int64) ([]byte, error) {
+	c := s.sections[of]
+	if s.pages == nil {
+		return c.data[from : from+size : from+size], nil
+	}
+	if of == secDictionary && s.pages.page((c.offset+from)/pageBytes) == nil {
+		if err := s.pages.fetch([]span{s.span(of, from, max(size, min(readAhead, c.size-from)))}, joinWithin); err != nil {
+			return nil, err
+		}
+	}
+	return s.pages.read(c.offset+from, size)
+}
+
 // layOut checks that the sections fit each other.
 func (s *segment) layOut(terms []byte) error {
-	if s.passages > maxPassages || len(s.lengths) != 2*s.passages || len(s.starts) != (s.passages+3)/4 ||
-		len(s.docs) != documentBytes*s.documents || s.documents > s.passages {
+	if s.passages > maxPassages || len(s.starts) != (s.passages+3)/4 ||
+		s.sections[secDocuments].size != int64(documentBytes*s.documents) || s.documents > s.passages {
 		return damaged("%d passages of %d documents", s.passages, s.documents)
 	}
 	if len(terms) < 4 {
@@ -138,7 +185,7 @@ func (s *segment) start(passage int) byte {
 
 // length is the number of terms of a passage, the title's counted twice.
 func (s *segment) length(passage int) uint16 {
-	return binary.LittleEndian.Uint16(s.lengths[2*passage:])
+	return s.lengths[passage]
 }
 
 // document returns the number of the document that passage belongs to.
@@ -176,10 +223,20 @@ func (s *segment) begin(mask byte, passage int) int {
 	return 0
 }
 
-// identity returns the id and version of a document by its number.
+// identity returns the id and version of a document by its number. The segment
+// must be held whole.
 func (s *segment) identity(document int) (uuid.UUID, int64) {
-	d := s.docs[documentBytes*document:]
+	d := s.sections[secDocuments].data[documentBytes*document:]
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:]))
+}
+
+// identify is identity for any segment.
+func (s *segment) identify(document int) (uuid.UUID, int64, error) {
+	d, err := s.bytes(secDocuments, int64(documentBytes*document), documentBytes)
+	if err != nil {
+		return uuid.Nil, 0, err
+	}
+	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:])), nil
 }
 
 // place says where a passage lies: in which chunk of its document, from 1, or 0
@@ -199,11 +256,7 @@ func (s *segment) place(passage int) (chunk, within int) {
 
 // find looks a term up. A missing one gives an empty list.
 func (s *segment) find(term string) (postingList, error) {
-	blocks := len(s.termIndex) / 8
-	i := sort.Search(blocks, func(i int) bool {
-		first, _ := s.firstTerm(i)
-		return string(first) > term
-	}) - 1
+	i := s.blockOf(term)
 	if i < 0 {
 		return postingList{}, nil
 	}
@@ -220,6 +273,27 @@ func (s *segment) find(term string) (postingList, error) {
 		}
 	}
 	return postingList{}, nil
+}
+
+// blockOf returns the dictionary block that holds term if any does, -1 for none.
+func (s *segment) blockOf(term string) int {
+	return sort.Search(len(s.termIndex)/8, func(i int) bool {
+		first, _ := s.firstTerm(i)
+		return string(first) > term
+	}) - 1
+}
+
+// blockRange returns where a dictionary block lies in its section.
+func (s *segment) blockRange(block int) (from, to int64, err error) {
+	to = s.sections[secDictionary].size
+	from = int64(binary.LittleEndian.Uint32(s.termIndex[8*block:]))
+	if 8*block+8 < len(s.termIndex) {
+		to = min(to, int64(binary.LittleEndian.Uint32(s.termIndex[8*block+8:])))
+	}
+	if from > to {
+		return 0, 0, damaged("offset of dictionary block %d", block)
+	}
+	return from, to, nil
 }
 
 // firstTerm returns the first term of a dictionary block, nil when the index is damaged.

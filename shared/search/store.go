@@ -49,9 +49,15 @@ type recordContent struct {
 	Format    int    `json:"format"`
 }
 
-// current tells whether this program can read the segment.
+// current tells whether the segment is as this program writes it.
 func (r record) current() bool {
 	return r.content.Analysis == analysisVersion && r.content.Format == formatVersion
+}
+
+// readable tells whether this program can read the segment. One of an older
+// analysis still answers, with statistics of its own, until it is rebuilt.
+func (r record) readable() bool {
+	return r.content.Analysis <= analysisVersion && r.content.Format == formatVersion
 }
 
 // older tells whether the segment must be rebuilt. One that a newer program wrote
@@ -126,7 +132,7 @@ func (x *Index) init() {
 		if bytes == 0 {
 			bytes = 64 << 20
 		}
-		x.segments = newLRU[string, *segment](bytes)
+		x.pieces = newLRU[pieceKey, piece](bytes)
 		x.analyses = newLRU[analysisKey, analysed](bytes / 4)
 	})
 }
@@ -138,32 +144,51 @@ func (x *Index) fault(ctx context.Context, err error) {
 }
 
 // open returns the segments of records, in their order, from memory or from
-// their blobs. A segment that is missing or damaged is nil, with its error in
-// faults; err is any other failure.
+// their blobs, for a query that ends with ctx. A segment that is missing or damaged
+// is nil, with its error in faults; err is any other failure.
 func (x *Index) open(ctx context.Context, records []record) (open []*segment, faults []error, err error) {
 	x.init()
 	open, faults = make([]*segment, len(records)), make([]error, len(records))
-	g, ctx := errgroup.WithContext(ctx)
+	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(openAtOnce)
 	for i, r := range records {
-		if s, ok := x.segments.get(r.content.Blob); ok {
-			open[i] = s
+		if c, ok := x.pieces.get(pieceKey{r.content.Blob, wholePiece}); ok {
+			open[i] = c.segment
+			continue
+		}
+		if c, ok := x.pieces.get(pieceKey{r.content.Blob, openPiece}); ok {
+			open[i] = c.segment.view(ctx)
 			continue
 		}
 		g.Go(func() error {
-			s, err := x.read(ctx, r)
+			read := x.read
+			if r.content.Bytes > x.wholeBytes() {
+				read = x.readRanged
+			}
+			s, err := read(gctx, r)
 			if errors.Is(err, blob.ErrNotFound) || errors.Is(err, errDamaged) {
 				faults[i] = err
 				return nil
 			}
-			open[i] = s
+			if err == nil {
+				open[i] = s.view(ctx)
+			}
 			return err
 		})
 	}
 	return open, faults, g.Wait()
 }
 
-// read reads a segment from its blob and keeps it.
+// wholeBytes is up to which size a query reads a segment whole.
+func (x *Index) wholeBytes() int {
+	if x.rangedFrom > 0 {
+		return x.rangedFrom
+	}
+	return rangedFrom
+}
+
+// read reads a segment whole from its blob. It is kept when a query would read it
+// whole; what a merge reads is not to push the rest out.
 func (x *Index) read(ctx context.Context, r record) (*segment, error) {
 	x.init()
 	data, err := x.Blobs.Get(ctx, r.content.Blob)
@@ -171,14 +196,36 @@ func (x *Index) read(ctx context.Context, r record) (*segment, error) {
 		return nil, fmt.Errorf("read segment %s: %w", r.id, err)
 	}
 	s, err := openSegment(data)
-	if err != nil {
-		return nil, fmt.Errorf("open segment %s: %w", r.id, err)
+	if err = r.matches(s, err); err != nil {
+		return nil, err
 	}
-	if s.profile != profileOf(r.space) || s.passages != r.content.Passages {
-		return nil, fmt.Errorf("open segment %s: %w", r.id, damaged("it is not the one of its record"))
+	if len(data) <= x.wholeBytes() {
+		x.pieces.put(pieceKey{r.content.Blob, wholePiece}, piece{segment: s}, int64(s.size)+pieceCost)
 	}
-	x.segments.put(r.content.Blob, s, int64(s.size))
 	return s, nil
+}
+
+// readRanged opens a segment to be read by range, and keeps what that takes.
+func (x *Index) readRanged(ctx context.Context, r record) (*segment, error) {
+	x.init()
+	s, err := openRanged(ctx, x.Blobs, r.content.Blob, int64(r.content.Bytes), x.pieces)
+	if err = r.matches(s, err); err != nil {
+		return nil, err
+	}
+	x.pieces.put(pieceKey{r.content.Blob, openPiece}, piece{segment: s}, int64(s.size)+pieceCost)
+	return s, nil
+}
+
+// matches completes the error of opening the segment, and checks that it is the
+// one of r.
+func (r record) matches(s *segment, err error) error {
+	if err == nil && (s.profile != profileOf(r.space) || int(s.analysis) != r.content.Analysis || s.passages != r.content.Passages) {
+		err = damaged("it is not the one of its record")
+	}
+	if err != nil {
+		return fmt.Errorf("open segment %s: %w", r.id, err)
+	}
+	return nil
 }
 
 // cleanup is the operation that has blobs removed once they are due.

@@ -1,9 +1,9 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -11,12 +11,15 @@ import (
 
 // searching is one Search at work.
 type searching struct {
-	index       *Index
-	teamID      string
-	query       Query
-	limit       int
-	passages    int
-	known       bool
+	index    *Index
+	teamID   string
+	query    Query
+	limit    int
+	passages int
+	known    bool
+	rankings []*ranking
+
+	more        bool        // a ranking has passages beyond those
 	candidates  []candidate // best first, by normalised score
 	sources     map[*segment]record
 	instruction map[*ranking]*ranking // how the instruction ranks what the question found
@@ -48,43 +51,41 @@ type verified struct {
 	hit Hit
 }
 
-// rank finds the candidates of each profile and merges them.
+// rank ranks the segments of each profile, and of each analysis apart, and chooses
+// candidates.
 func (s *searching) rank(records []record, segments []*segment) error {
 	s.sources = make(map[*segment]record, len(segments))
 	s.instruction = map[*ranking]*ranking{}
 	for _, p := range profiles {
-		var own []*segment
+		own := map[byte][]*segment{}
 		for i, seg := range segments {
 			if seg.profile == p {
-				own = append(own, seg)
+				own[seg.analysis] = append(own[seg.analysis], seg)
 				s.sources[seg] = records[i]
 			}
 		}
 		if len(own) == 0 {
 			s.known = s.known || hasTerms(p, s.query.Text)
-			continue
 		}
-		r, err := newRanking(p, own, s.query.Text)
-		if err != nil {
-			return err
-		}
-		s.passages += r.passages
-		s.known = s.known || len(r.terms) > 0
-		best, err := r.best(maxCandidates)
-		if err != nil {
-			return err
-		}
-		s.candidates = append(s.candidates, best...)
-		if s.query.Instruction != "" && len(best) > 0 {
-			if s.instruction[r], err = newRanking(p, own, s.query.Instruction); err != nil {
+		for _, analysis := range slices.Sorted(maps.Keys(own)) {
+			r, err := newRanking(p, own[analysis], s.query.Text)
+			if err != nil {
 				return err
+			}
+			s.passages += r.passages
+			s.known = s.known || len(r.terms) > 0
+			s.rankings = append(s.rankings, r)
+			if s.query.Instruction != "" && len(r.terms) > 0 {
+				if s.instruction[r], err = newRanking(p, own[analysis], s.query.Instruction); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
-		return cmp.Compare(b.ranking.normalised(float64(b.score)), a.ranking.normalised(float64(a.score)))
-	})
-	return nil
+	if s.limit > pageUnits/2 {
+		return s.choose(maxCandidates)
+	}
+	return s.choose(firstDepth)
 }
 
 func hasTerms(p *profile, question string) bool {
@@ -104,7 +105,7 @@ func (s *searching) verify(ctx context.Context) error {
 		total += taken
 		stale := pages == 1 && dropped*5 > taken
 		wide := s.limit > pageUnits/2 && total < max(s.limit, pageCandidates) && s.documents() < s.limit
-		if len(s.candidates) == 0 || !stale && !wide {
+		if len(s.candidates) == 0 && !s.more || !stale && !wide {
 			return nil
 		}
 	}
@@ -125,15 +126,21 @@ func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
 	var refs []Ref
 	seen := map[Ref]bool{}
 	records := map[uuid.UUID]bool{}
-	units, used := 0, 0
-	for _, c := range s.candidates {
+	units := 0
+	for len(page) < pageCandidates && units < pageUnits {
+		if more, err := s.refill(); err != nil {
+			return 0, 0, err
+		} else if !more {
+			break
+		}
+		c := s.candidates[0]
 		v := verified{candidate: c}
 		seg := c.ranking.segments[c.segment]
 		chunk, within := seg.place(c.passage)
 		v.passageID = passageID{Ref{c.document, c.version, chunk}, within}
 		dv := documentVersion{c.document, c.version}
 		if s.taken[v.passageID] || s.perDocument[dv] == perDocument {
-			used++
+			s.candidates = s.candidates[1:]
 			continue
 		}
 		cost := 0
@@ -143,10 +150,10 @@ func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
 		if chunk > 0 && !seen[v.Ref] {
 			cost++
 		}
-		if len(page) == pageCandidates || units+cost > pageUnits {
+		if units+cost > pageUnits {
 			break
 		}
-		used++
+		s.candidates = s.candidates[1:]
 		units += cost
 		records[c.document] = true
 		s.taken[v.passageID] = true
@@ -157,7 +164,6 @@ func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
 		}
 		page = append(page, v)
 	}
-	s.candidates = s.candidates[used:]
 	if len(refs) == 0 {
 		return 0, 0, nil
 	}

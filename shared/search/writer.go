@@ -13,15 +13,16 @@ import (
 // writer makes the bytes of one segment. Documents and their passages come in
 // the order in which they are numbered, then terms in byte order, then finish.
 type writer struct {
-	postings, dictionary, termText, lengths []byte
-	termIndex                               []byte
-	starts, documents                       []byte
-	passages, docs                          int
-	sumLengths                              uint64
-	terms                                   int
-	last                                    string // the term before
-	profile                                 byte
-	blockBuf                                []byte
+	postings, dictionary, termText []byte
+	termIndex                      []byte
+	lengths                        []uint16
+	starts, documents              []byte
+	passages, docs                 int
+	sumLengths                     uint64
+	terms                          int
+	last                           string // the term before
+	profile                        byte
+	blockBuf                       []byte
 }
 
 // document begins a document.
@@ -34,7 +35,7 @@ func (w *writer) document(id uuid.UUID, version int64) {
 // passage numbers one passage of the document begun last.
 func (w *writer) passage(length int, starts byte) {
 	length = min(length, math.MaxUint16)
-	w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(length))
+	w.lengths = append(w.lengths, uint16(length))
 	w.sumLengths += uint64(length)
 	if w.passages%4 == 0 {
 		w.starts = append(w.starts, 0)
@@ -81,7 +82,7 @@ func (w *writer) block(list []posting, previous int64) int64 {
 	highest, lowest := uint32(0), uint16(math.MaxUint16)
 	for _, p := range list {
 		highest = max(highest, p.frequency)
-		lowest = min(lowest, binary.LittleEndian.Uint16(w.lengths[2*p.passage:]))
+		lowest = min(lowest, w.lengths[p.passage])
 	}
 	var last int64
 	w.blockBuf, last = appendPostings(w.blockBuf[:0], list, previous)
@@ -124,7 +125,7 @@ func (w *writer) finish() ([]byte, error) {
 	sections := [sectionCount][]byte{
 		secPostings: w.postings, secDictionary: w.dictionary, secTerms: slices.Concat(
 			binary.LittleEndian.AppendUint32(nil, uint32(len(w.termIndex)/8)), w.termIndex, w.termText),
-		secLengths: w.lengths, secStarts: w.starts, secDocuments: w.documents,
+		secLengths: appendLengths(nil, w.lengths), secStarts: w.starts, secDocuments: w.documents,
 	}
 	size := headBytes
 	for _, s := range sections {

@@ -1,0 +1,59 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// run ranks and verifies.
+func (s *searching) run(ctx context.Context, records []record, segments []*segment) error {
+	if err := s.rank(records, segments); err != nil {
+		return fmt.Errorf("rank: %w", err)
+	}
+	return s.verify(ctx)
+}
+
+// choose takes the best depth passages of each ranking as candidates and merges
+// them by normalised score. The fewer, the less has to be scored.
+func (s *searching) choose(depth int) error {
+	s.candidates = nil
+	for _, r := range s.rankings {
+		best, err := r.best(depth)
+		if err != nil {
+			return err
+		}
+		s.candidates = append(s.candidates, best...)
+	}
+	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
+		return cmp.Compare(b.ranking.normalised(float64(b.score)), a.ranking.normalised(float64(a.score)))
+	})
+	if depth == maxCandidates {
+		return nil
+	}
+	// What comes after the last passage of a ranking that has more is not in order.
+	s.more = false
+	of := map[*ranking]int{}
+	for i, c := range s.candidates {
+		if of[c.ranking]++; of[c.ranking] == depth {
+			s.candidates, s.more = s.candidates[:i+1], true
+			break
+		}
+	}
+	return nil
+}
+
+// refill ranks deeper when the candidates have come to an end before the passages
+// did; false when there are no more. Those taken before are skipped by the caller.
+func (s *searching) refill() (bool, error) {
+	if len(s.candidates) > 0 {
+		return true, nil
+	}
+	if !s.more {
+		return false, nil
+	}
+	s.more = false
+	err := s.choose(maxCandidates)
+	return len(s.candidates) > 0, err
+}

@@ -1,0 +1,155 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"docent/shared/blob"
+	"docent/shared/table"
+)
+
+// ReadByRange makes queries read segments of more than from bytes by range.
+func (x *Index) ReadByRange(from int) { x.rangedFrom = from }
+
+// Held is what the cache of segments says it holds, and its bound.
+func (x *Index) Held() (cost, bound int64, pages int) {
+	x.init()
+	x.pieces.mu.Lock()
+	defer x.pieces.mu.Unlock()
+	for key := range x.pieces.byKey {
+		if key.page >= 0 {
+			pages++
+		}
+	}
+	return x.pieces.cost, x.pieces.bound, pages
+}
+
+// Place is a passage in a ranking.
+type Place struct {
+	Segment, Passage int
+	Score            float32
+}
+
+// Ranking is segment files to be ranked.
+type Ranking struct{ segments []*segment }
+
+// OpenFiles opens segment files whole.
+func OpenFiles(files ...[]byte) (Ranking, error) {
+	var r Ranking
+	for _, f := range files {
+		s, err := openSegment(f)
+		if err != nil {
+			return r, err
+		}
+		r.segments = append(r.segments, s)
+	}
+	return r, nil
+}
+
+// OpenRanged opens one stored segment file by range, with a cache of bytes.
+func OpenRanged(ctx context.Context, blobs blob.Store, name string, size, bytes int64) (Ranking, error) {
+	s, err := openRanged(ctx, blobs, name, size, newLRU[pieceKey, piece](bytes))
+	if err != nil {
+		return Ranking{}, err
+	}
+	return Ranking{[]*segment{s}}, nil
+}
+
+// Best ranks with pruning, and says how many postings were read of how many.
+func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place, read, of int, err error) {
+	views := make([]*segment, len(q.segments))
+	for i, s := range q.segments {
+		views[i] = s.view(ctx)
+	}
+	r, err := newRanking(views[0].profile, views, question)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	found, err := r.best(n)
+	for _, c := range found {
+		best = append(best, Place{c.segment, c.passage, c.score})
+	}
+	for _, t := range r.terms {
+		of += t.df
+	}
+	return best, r.decoded, of, err
+}
+
+// Plain ranks without pruning: every posting of every term is scored.
+func (q Ranking) Plain(question string, n int) ([]Place, error) {
+	r, err := newRanking(q.segments[0].profile, q.segments, question)
+	if err != nil {
+		return nil, err
+	}
+	var all []candidate
+	for i, s := range r.segments {
+		scores := make([]float32, s.passages)
+		for _, t := range r.ordered() {
+			by := r.scorer(t)
+			err := t.lists[i].each(func(passage int, frequency uint32) {
+				scores[passage] += by.score(frequency, s.length(passage))
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		for p, score := range scores {
+			if score > 0 {
+				c := candidate{ranking: r, segment: i, passage: p, score: score}
+				c.document, c.version = s.identity(s.document(p))
+				all = append(all, c)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return a.before(&b) })
+	var best []Place
+	for _, c := range all[:min(n, len(all))] {
+		best = append(best, Place{c.segment, c.passage, c.score})
+	}
+	return best, nil
+}
+
+// PackLengths packs and unpacks lengths.
+func PackLengths(lengths []uint16) (int, []uint16, error) {
+	sum := uint64(0)
+	for _, l := range lengths {
+		sum += uint64(l)
+	}
+	b := appendLengths(nil, lengths)
+	out, err := unpackLengths(b, len(lengths), sum)
+	return len(b), out, err
+}
+
+// SetAnalysis says that a team's segments are of another analysis, in their
+// records and in their files.
+func (x *Index) SetAnalysis(ctx context.Context, teamID string, version byte) error {
+	records, err := x.records(ctx, teamID, "")
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		data, err := x.Blobs.Get(ctx, r.content.Blob)
+		if err != nil {
+			return err
+		}
+		data[5] = version
+		if err := x.Blobs.Delete(ctx, r.content.Blob); err != nil {
+			return err
+		}
+		if err := x.Blobs.Put(ctx, r.content.Blob, Reseal(data)); err != nil {
+			return err
+		}
+		r.content.Analysis = int(version)
+		op, err := r.put(teamID)
+		if err != nil {
+			return err
+		}
+		if err := x.Table.Write(ctx, table.Put{Item: op.Item}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AnalysisVersion is the one that this program writes.
+const AnalysisVersion = analysisVersion

@@ -1,0 +1,69 @@
+package search
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// LENGTHS holds the lengths of passages in blocks of lengthBlock: 2 bytes lowest,
+// 1 byte width, then each length less the lowest in width bits, low bits first, the
+// last byte filled with zeros.
+const lengthBlock = 128
+
+// appendLengths packs lengths.
+func appendLengths(dst []byte, lengths []uint16) []byte {
+	for block := range slices.Chunk(lengths, lengthBlock) {
+		lowest, highest := slices.Min(block), slices.Max(block)
+		width := bits.Len16(highest - lowest)
+		dst = binary.LittleEndian.AppendUint16(dst, lowest)
+		dst = append(dst, byte(width))
+		held, have := uint32(0), 0
+		for _, l := range block {
+			held |= uint32(l-lowest) << have
+			for have += width; have >= 8; have -= 8 {
+				dst = append(dst, byte(held))
+				held >>= 8
+			}
+		}
+		if have > 0 {
+			dst = append(dst, byte(held))
+		}
+	}
+	return dst
+}
+
+// unpackLengths reads the lengths of passages, which add up to sum.
+func unpackLengths(b []byte, passages int, sum uint64) ([]uint16, error) {
+	if passages/lengthBlock*3 > len(b) { // before so much is allocated
+		return nil, damaged("%d bytes of lengths", len(b))
+	}
+	lengths := make([]uint16, 0, passages)
+	total := uint64(0)
+	for left := passages; left > 0; left -= lengthBlock {
+		n := min(left, lengthBlock)
+		if len(b) < 3 || b[2] > 16 || len(b)-3 < (n*int(b[2])+7)/8 {
+			return nil, damaged("lengths of passage %d", passages-left)
+		}
+		lowest, width := uint32(binary.LittleEndian.Uint16(b)), int(b[2])
+		packed := b[3:]
+		b = packed[(n*width+7)/8:]
+		mask := uint32(1)<<width - 1
+		held, have := uint32(0), 0
+		for range n {
+			for ; have < width; have += 8 {
+				held |= uint32(packed[0]) << have
+				packed = packed[1:]
+			}
+			l := lowest + held&mask
+			held >>= width
+			have -= width
+			total += uint64(l)
+			lengths = append(lengths, uint16(l))
+		}
+	}
+	if len(b) > 0 || total != sum {
+		return nil, damaged("lengths add up to %d, want %d", total, sum)
+	}
+	return lengths, nil
+}

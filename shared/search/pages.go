@@ -1,0 +1,283 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/blob"
+)
+
+// How a segment that is too large to read whole is read by range.
+const (
+	rangedFrom  = 8 << 20  // bytes of a segment that is read by range
+	joinWithin  = 64 << 10 // a gap between two ranges that is read along
+	spreadJoin  = 8 << 10  // the same for places that are spread evenly, where wide gaps would join into the whole
+	readAhead   = 64 << 10 // of the dictionary, when one walks it
+	rangeAtOnce = 32       // ranges of one segment read at the same time
+	pieceCost   = 200      // bytes that the LRU itself takes for an entry
+)
+
+// pieceKey names what the LRU holds of a blob: a page by its number, or one of
+// the pieces below.
+type pieceKey struct {
+	blob string
+	page int64
+}
+
+const (
+	wholePiece   = -1 - iota // the segment, held whole
+	openPiece                // a ranged segment: what it holds in any case
+	lengthsPiece             // the lengths of a ranged segment
+)
+
+// piece is one of: a segment, a page, the lengths.
+type piece struct {
+	segment *segment
+	page    []byte
+	lengths []uint16
+}
+
+// span is a range of bytes of a file.
+type span struct{ from, to int64 }
+
+// pageView reads one file by range for one query, and holds what it has read to
+// the query's end. It is for one goroutine at a time.
+type pageView struct {
+	ctx   context.Context // of the query
+	blobs blob.Store
+	name  string
+	end   int64  // of what the page sums cover
+	sums  []byte // of pages
+	cache *lru[pieceKey, piece]
+	held  map[int64][]byte
+}
+
+// view returns the segment for one query.
+func (s *segment) view(ctx context.Context) *segment {
+	if s.pages == nil {
+		return s
+	}
+	v, p := *s, *s.pages
+	p.ctx, p.held = ctx, map[int64][]byte{}
+	v.pages = &p
+	return &v
+}
+
+// page returns a page that is held or cached, nil for none.
+func (p *pageView) page(number int64) []byte {
+	if b, ok := p.held[number]; ok {
+		return b
+	}
+	c, ok := p.cache.get(pieceKey{p.name, number})
+	if ok {
+		p.held[number] = c.page
+	}
+	return c.page
+}
+
+// fetch holds every page of spans. Missing ones are read in one round, those less
+// than gap apart in one request.
+func (p *pageView) fetch(spans []span, gap int64) error {
+	var missing []int64
+	for _, s := range spans {
+		for n := s.from / pageBytes; n*pageBytes < s.to; n++ {
+			if p.page(n) == nil {
+				missing = append(missing, n)
+			}
+		}
+	}
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	var runs []span
+	for _, n := range missing {
+		from, to := n*pageBytes, min((n+1)*pageBytes, p.end)
+		if last := len(runs) - 1; last >= 0 && from-runs[last].to < gap {
+			runs[last].to = to
+		} else {
+			runs = append(runs, span{from, to})
+		}
+	}
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(p.ctx)
+	g.SetLimit(rangeAtOnce)
+	for _, r := range runs {
+		g.Go(func() error {
+			data, err := p.blobs.GetRange(ctx, p.name, r.from, r.to-r.from)
+			if errors.Is(err, blob.ErrInvalid) {
+				err = damaged("it ends before byte %d", r.to)
+			}
+			if err != nil {
+				return fmt.Errorf("read %d bytes of %s: %w", r.to-r.from, p.name, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for n := r.from / pageBytes; len(data) > 0; n++ {
+				page := data[:min(pageBytes, len(data))]
+				data = data[len(page):]
+				if err := checkPage(page, int(n), p.sums); err != nil {
+					return fmt.Errorf("read %s: %w", p.name, err)
+				}
+				page = slices.Clone(page) // so that forgetting one page frees it
+				p.held[n] = page
+				p.cache.put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// read returns size bytes from offset, a copy when they lie in several pages.
+func (p *pageView) read(offset, size int64) ([]byte, error) {
+	if size == 0 {
+		return nil, nil
+	}
+	if err := p.fetch([]span{{offset, offset + size}}, joinWithin); err != nil {
+		return nil, err
+	}
+	n, within := offset/pageBytes, offset%pageBytes
+	if page := p.held[n]; within+size <= int64(len(page)) {
+		return page[within : within+size : within+size], nil
+	}
+	out := make([]byte, 0, size)
+	for ; int64(len(out)) < size; n++ {
+		page := p.held[n][within:]
+		out = append(out, page[:min(int64(len(page)), size-int64(len(out)))]...)
+		within = 0
+	}
+	return out, nil
+}
+
+// span returns where bytes of a section lie in the file.
+func (s *segment) span(of int, from, size int64) span {
+	at := s.sections[of].offset + from
+	return span{at, at + size}
+}
+
+// fetchTerms reads the dictionary blocks of terms in one round.
+func (s *segment) fetchTerms(terms []string) error {
+	if s.pages == nil {
+		return nil
+	}
+	var spans []span
+	for _, t := range terms {
+		if i := s.blockOf(t); t != "" && i >= 0 {
+			from, to, err := s.blockRange(i)
+			if err != nil {
+				return err
+			}
+			spans = append(spans, s.span(secDictionary, from, to-from))
+		}
+	}
+	return s.pages.fetch(spans, joinWithin)
+}
+
+// load reads the postings of lists, and the lengths, in one round.
+func (s *segment) load(lists []*postingList) error {
+	if s.pages == nil {
+		return nil
+	}
+	var spans []span
+	for _, l := range lists {
+		spans = append(spans, s.span(secPostings, l.at, l.size))
+	}
+	key := pieceKey{s.pages.name, lengthsPiece}
+	packed := s.sections[secLengths]
+	if s.lengths == nil {
+		if c, ok := s.pages.cache.get(key); ok {
+			s.lengths = c.lengths
+		} else {
+			spans = append(spans, s.span(secLengths, 0, packed.size))
+		}
+	}
+	if err := s.pages.fetch(spans, joinWithin); err != nil {
+		return err
+	}
+	for _, l := range lists {
+		var err error
+		if l.bytes, err = s.bytes(secPostings, l.at, l.size); err != nil {
+			return err
+		}
+	}
+	if s.lengths != nil {
+		return nil
+	}
+	b, err := s.bytes(secLengths, 0, packed.size)
+	if err != nil {
+		return err
+	}
+	if s.lengths, err = unpackLengths(b, s.passages, s.sumLengths); err != nil {
+		return err
+	}
+	s.pages.cache.put(key, piece{lengths: s.lengths}, 2*int64(s.passages)+pieceCost)
+	s.pages.forget(packed)
+	return nil
+}
+
+// forget takes the pages that lie wholly within a section out of memory.
+func (p *pageView) forget(c section) {
+	for n := (c.offset + pageBytes - 1) / pageBytes; (n+1)*pageBytes <= c.offset+c.size; n++ {
+		delete(p.held, n)
+		p.cache.remove(pieceKey{p.name, n})
+	}
+}
+
+// fetchDocuments reads what identify needs of documents in one round.
+func (s *segment) fetchDocuments(documents []int) error {
+	if s.pages == nil {
+		return nil
+	}
+	spans := make([]span, len(documents))
+	for i, d := range documents {
+		spans[i] = s.span(secDocuments, int64(documentBytes*d), documentBytes)
+	}
+	return s.pages.fetch(spans, spreadJoin)
+}
+
+// openRanged opens a file of size bytes by range: the footer with the page sums,
+// then the head, the term index and the starts.
+func openRanged(ctx context.Context, blobs blob.Store, name string, size int64, cache *lru[pieceKey, piece]) (*segment, error) {
+	n := min(size, footerBytes+(size+pageBytes-1)/pageBytes*4)
+	tail, err := blobs.GetRange(ctx, name, size-n, n)
+	if errors.Is(err, blob.ErrInvalid) {
+		err = damaged("it is shorter than %d bytes", size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the footer: %w", err)
+	}
+	f, err := readFooter(tail, size)
+	if err != nil {
+		return nil, err
+	}
+	sums := tail[len(tail)-footerBytes-int(f.sections[secSums].size) : len(tail)-footerBytes]
+	if err := checkSums(sums, f); err != nil {
+		return nil, err
+	}
+	none := newLRU[pieceKey, piece](0) // what is read now is kept as part of the segment
+	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
+	terms, starts := f.sections[secTerms], f.sections[secStarts]
+	err = v.fetch([]span{{0, headBytes}, {terms.offset, terms.offset + terms.size}, {starts.offset, starts.offset + starts.size}}, joinWithin)
+	if err != nil {
+		return nil, err
+	}
+	var parts [3][]byte
+	for i, c := range []section{{size: headBytes}, terms, starts} {
+		b, err := v.read(c.offset, c.size)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = slices.Clone(b)
+	}
+	s, err := newSegment(f, parts[0], parts[1], parts[2])
+	if err != nil {
+		return nil, err
+	}
+	s.size = len(tail) + len(parts[1]) + len(parts[2]) + 4*len(s.ranks)
+	s.pages = &pageView{blobs: blobs, name: name, end: v.end, sums: sums, cache: cache}
+	return s, nil
+}

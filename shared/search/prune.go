@@ -1,0 +1,252 @@
+package search
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// windowPassages is how many passages are scored together, so that their scores
+// stay in the processor's nearest cache and bounds are of a small part of the lists.
+const windowPassages = 4096
+
+// boundSlack makes up for the rounding of scores, so that a bound is never below
+// what it bounds.
+const boundSlack = 1 + 1e-5
+
+// scorer is a term's share in the score of a passage.
+type scorer struct{ weight, base, slope float32 }
+
+func (s *scorer) score(frequency uint32, length uint16) float32 {
+	f := float32(frequency)
+	return s.weight * f / (f + s.base + s.slope*float32(length))
+}
+
+// ordered returns the terms that some passage holds, those that weigh most first.
+// It is the order in which scores are added up, however much is skipped, so that
+// skipping changes no score by a rounding.
+func (r *ranking) ordered() []*questionTerm {
+	terms := slices.DeleteFunc(slices.Clone(r.terms), func(t *questionTerm) bool { return t.df == 0 })
+	slices.SortStableFunc(terms, func(a, b *questionTerm) int { return cmp.Compare(r.weight(b), r.weight(a)) })
+	return terms
+}
+
+func (r *ranking) weight(t *questionTerm) float32 {
+	return float32(float64(t.count) * t.weight * t.idf * (r.profile.k1 + 1))
+}
+
+func (r *ranking) scorer(t *questionTerm) scorer {
+	p := r.profile
+	return scorer{r.weight(t), float32(p.k1 * (1 - p.b)), float32(p.k1 * p.b / r.average)}
+}
+
+// cursor walks the postings of one term in one segment.
+type cursor struct {
+	scorer
+	blocks []postingBlock
+	bounds []float32 // what a posting of each block scores at most
+	first  int       // the first block that reaches into the window or beyond
+	bound  float32   // what a posting in the window scores at most
+	beyond float32   // what this term and those after it in order add at most in the window
+
+	at    int // block that is decoded, -1: none
+	next  int // posting of it that find looks at next
+	total int // postings decoded
+	decoded
+}
+
+// scanner is the memory of one scan, used again by the next.
+type scanner struct {
+	cursors []cursor
+	scores  [windowPassages]float32
+	touched [windowPassages / 64]uint64
+}
+
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// scan adds the best passages of a segment to top. It reads a block of postings
+// only when a passage in it can reach the floor.
+func (r *ranking) scan(segment int, terms []*questionTerm, top *top) error {
+	s := r.segments[segment]
+	sc := scanners.Get().(*scanner)
+	if err := sc.open(r, segment, terms); err != nil {
+		return err // and what is left of sc is not used again
+	}
+	for from := 0; from < s.passages; from += windowPassages {
+		to := min(from+windowPassages, s.passages)
+		essential := sc.bound(from, to, top.floor())
+		if essential == 0 {
+			continue
+		}
+		if err := sc.add(s, from, to, essential, top.floor()); err != nil {
+			return err
+		}
+		if err := sc.collect(s, segment, from, essential, top); err != nil {
+			return err
+		}
+	}
+	for i := range sc.cursors {
+		r.decoded += sc.cursors[i].total
+		clear(sc.cursors[i].blocks) // they would keep a segment in memory
+	}
+	scanners.Put(sc)
+	return nil
+}
+
+// open places a cursor before each term's postings.
+func (sc *scanner) open(r *ranking, segment int, terms []*questionTerm) (err error) {
+	s := r.segments[segment]
+	sc.cursors = slices.Grow(sc.cursors[:0], len(terms))
+	for _, t := range terms {
+		l := t.lists[segment]
+		if l.df == 0 {
+			continue
+		}
+		sc.cursors = sc.cursors[:len(sc.cursors)+1]
+		c := &sc.cursors[len(sc.cursors)-1]
+		c.scorer, c.first, c.at, c.total = r.scorer(t), 0, -1, 0
+		if c.blocks, err = l.blocks(c.blocks[:0]); err != nil {
+			return err
+		}
+		c.bounds = c.bounds[:0]
+		if c.blocks[0].last < 0 { // without a head: few, and read at once
+			if err := c.decode(&c.blocks[0], s.passages); err != nil {
+				return err
+			}
+			c.at, c.next, c.total = 0, 0, c.n
+			c.blocks[0].last = int(c.passages[c.n-1])
+			c.bounds = append(c.bounds, 0)
+			for i := range c.n {
+				c.bounds[0] = max(c.bounds[0], c.score(c.frequencies[i], s.length(int(c.passages[i]))))
+			}
+			continue
+		}
+		for i := range c.blocks {
+			c.bounds = append(c.bounds, c.score(c.blocks[i].highest, c.blocks[i].lowest))
+		}
+	}
+	return nil
+}
+
+// bound moves to a window and returns how many cursors can, with those after them,
+// bring a passage to the floor: a passage without a posting of these can not.
+func (sc *scanner) bound(from, to int, floor float32) (essential int) {
+	for i := range sc.cursors {
+		c := &sc.cursors[i]
+		for c.first < len(c.blocks) && c.blocks[c.first].last < from {
+			c.first++
+		}
+		c.bound = 0
+		for j := c.first; j < len(c.blocks) && c.blocks[j].previous+1 < to; j++ {
+			c.bound = max(c.bound, c.bounds[j])
+		}
+	}
+	beyond := float32(0)
+	for i := len(sc.cursors) - 1; i >= 0; i-- {
+		c := &sc.cursors[i]
+		beyond += c.bound
+		c.beyond = beyond * boundSlack
+		if essential == 0 && beyond > 0 && c.beyond >= floor {
+			essential = i + 1
+		}
+	}
+	return essential
+}
+
+// add scores the essential terms of a window.
+func (sc *scanner) add(s *segment, from, to, essential int, floor float32) error {
+	all := sc.cursors[0].beyond
+	for i := range sc.cursors[:essential] {
+		c := &sc.cursors[i]
+		others := all - c.bound
+		for j := c.first; j < len(c.blocks) && c.blocks[j].previous+1 < to; j++ {
+			if (others+c.bounds[j])*boundSlack < floor {
+				continue // whatever else its passages hold
+			}
+			if err := c.read(j, s.passages); err != nil {
+				return err
+			}
+			for k := range c.n {
+				p := int(c.passages[k]) - from
+				if p < 0 {
+					continue
+				}
+				if p >= to-from {
+					break
+				}
+				sc.scores[p] += c.score(c.frequencies[k], s.lengths[from+p])
+				sc.touched[p/64] |= 1 << (p % 64)
+			}
+		}
+	}
+	return nil
+}
+
+// collect completes the passages of a window that can reach the floor by the other
+// terms, and leaves the window's scores at zero.
+func (sc *scanner) collect(s *segment, segment, from, essential int, top *top) error {
+	others := sc.cursors[essential:]
+	for w, set := range sc.touched {
+		if set == 0 {
+			continue
+		}
+		sc.touched[w] = 0
+		for ; set != 0; set &= set - 1 {
+			p := w*64 + bits.TrailingZeros64(set)
+			score := sc.scores[p]
+			sc.scores[p] = 0
+			passage := from + p
+			for i := range others {
+				c := &others[i]
+				if (score+c.beyond)*boundSlack < top.floor() {
+					break
+				}
+				frequency, err := c.find(passage, s.passages)
+				if err != nil {
+					return err
+				}
+				if frequency > 0 {
+					score += c.score(frequency, s.lengths[passage])
+				}
+			}
+			top.add(score, segment, passage)
+		}
+	}
+	return nil
+}
+
+// read decodes a block unless it is decoded already.
+func (c *cursor) read(block, limit int) error {
+	if c.at == block {
+		return nil
+	}
+	c.at, c.next = -1, 0
+	if err := c.decode(&c.blocks[block], limit); err != nil {
+		return err
+	}
+	c.at = block
+	c.total += c.n
+	return nil
+}
+
+// find returns how often passage holds the term. Passages ascend from call to
+// call, and none is before the window.
+func (c *cursor) find(passage, limit int) (uint32, error) {
+	for c.first < len(c.blocks) && c.blocks[c.first].last < passage {
+		c.first++
+	}
+	if c.first == len(c.blocks) || c.blocks[c.first].previous >= passage {
+		return 0, nil
+	}
+	if err := c.read(c.first, limit); err != nil {
+		return 0, err
+	}
+	for c.next < c.n && int(c.passages[c.next]) < passage {
+		c.next++
+	}
+	if c.next < c.n && int(c.passages[c.next]) == passage {
+		return c.frequencies[c.next], nil
+	}
+	return 0, nil
+}

@@ -46,7 +46,7 @@ var rooms = map[string]layer{
 	"apierr": model, "table": model, "blob": model, "queue": model,
 	"team": area, "saml": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
-	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "app": wiring,
+	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "app": wiring,
 }
 
 // height orders the areas: one imports only areas below it. Equal heights never meet, so collection and

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"docent/shared/blob/dir"
+	"docent/shared/fetch"
 	"docent/shared/httpapi"
 	"docent/shared/queue/local"
 	"docent/shared/search"
@@ -91,6 +92,7 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 		return err
 	}
 	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
+	l.services.sources.Fetch = fetchWeb(fetch.New())
 	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
 	l.Teams, l.Index = l.services.teams, l.services.index
 	return nil

@@ -341,3 +341,24 @@ func TestContextRefusals(t *testing.T) {
 	at := strings.Repeat("ä", 10_000)
 	a.do(call{"POST", "/context/search", acme.key, map[string]any{"query": at, "instruction": at, "limit": 50}, nil}).want(t, 200)
 }
+
+func TestGetFromTheWebIsOffUntilAnAdminAllowsIt(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	get := func() string {
+		reply := a.do(call{"POST", "/context/get", acme.key, map[string]any{"urls": []string{"http://127.0.0.1:9/"}}, nil}).want(t, 200)
+		var body struct {
+			Results []struct{ Error struct{ Code string } }
+		}
+		reply.json(t, &body)
+		return body.Results[0].Error.Code
+	}
+	if got := get(); got != "not-found" {
+		t.Errorf("off: %s", got)
+	}
+	a.do(call{"PATCH", "/team", acme.pat, map[string]any{"webFetch": true}, nil}).want(t, 200)
+	if got := get(); got != "blocked-url" {
+		t.Errorf("on: %s", got)
+	}
+}

@@ -1,0 +1,4 @@
+package fetch
+
+// NewFetcher makes a Fetcher with another resolver and rule.
+var NewFetcher = newFetcher

@@ -1,0 +1,189 @@
+// Package fetch reads pages from the public web as Markdown, on behalf of clients
+// who name any address. It reaches public addresses only: every connection is
+// checked at the moment it is made, by the address that it goes to, so neither a
+// name that resolves to something else the second time nor a redirect leads to a
+// private network or to a cloud's metadata. Size, time, redirects and media types
+// are bounded.
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Bounds of one page.
+const (
+	MaxBytes     = 2 << 20 // unpacked
+	MaxTime      = 10 * time.Second
+	maxRedirects = 5
+	maxHeader    = 64 << 10
+	maxURL       = 2048
+)
+
+// The codes of an Error.
+const (
+	Unsupported = "unsupported-url"
+	Blocked     = "blocked-url"
+	Failed      = "fetch-failed"
+	TimedOut    = "timeout"
+)
+
+// Page is what was read.
+type Page struct {
+	Title   string
+	Content string // Markdown
+}
+
+// Error is why a page could not be read, in words for the client.
+type Error struct {
+	Code   string
+	Detail string
+	Cause  error // for the log; nil where there is none
+}
+
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Detail, e.Cause)
+	}
+	return e.Code + ": " + e.Detail
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+var errBlocked = errors.New("the address is not public")
+
+// Fetcher fetches pages. It is safe for concurrent use.
+type Fetcher struct{ client *http.Client }
+
+// New returns a Fetcher that asks the system's resolver.
+func New() *Fetcher { return newFetcher(nil, Public) }
+
+// newFetcher is New with another resolver and rule, for tests.
+func newFetcher(resolver *net.Resolver, allowed func(netip.AddrPort) bool) *Fetcher {
+	dialer := &net.Dialer{Timeout: MaxTime, Resolver: resolver, Control: func(network, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil || network != "tcp4" && network != "tcp6" || !allowed(to) {
+			return errBlocked
+		}
+		return nil
+	}}
+	return &Fetcher{&http.Client{
+		Timeout: MaxTime,
+		Transport: &http.Transport{
+			Proxy:                  nil, // a proxy would connect for us, past the check
+			DialContext:            dialer.DialContext,
+			DisableKeepAlives:      true, // a connection serves the one page that it was checked for
+			MaxResponseHeaderBytes: maxHeader,
+			TLSHandshakeTimeout:    MaxTime,
+			ForceAttemptHTTP2:      true,
+		},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return errors.New("too many redirects")
+			}
+			r.Header.Del("Referer")
+			return checkURL(r.URL)
+		},
+	}}
+}
+
+// Get reads the page at address. Its errors are of type *Error, or ctx's own.
+func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
+	u, err := url.Parse(address)
+	if err != nil || len(address) > maxURL {
+		return Page{}, &Error{Code: Unsupported, Detail: "This is no absolute http or https URL."}
+	}
+	if err := checkURL(u); err != nil {
+		return Page{}, err
+	}
+	page, err := f.get(ctx, u)
+	var known *Error
+	switch {
+	case err == nil || errors.As(err, &known):
+		if known != nil {
+			return Page{}, known
+		}
+		return page, nil
+	case errors.Is(err, errBlocked):
+		return Page{}, blocked()
+	case errors.Is(ctx.Err(), context.Canceled):
+		return Page{}, ctx.Err()
+	case timedOut(err):
+		return Page{}, &Error{TimedOut, "The page did not arrive in time.", err}
+	default:
+		return Page{}, &Error{Failed, "The page could not be fetched.", err}
+	}
+}
+
+func timedOut(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout() || errors.Is(err, context.DeadlineExceeded)
+}
+
+func blocked() *Error {
+	return &Error{Code: Blocked, Detail: "Only public addresses may be fetched."}
+}
+
+func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Page{}, &Error{Unsupported, "This is no absolute http or https URL.", err}
+	}
+	request.Header.Set("Accept", "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9")
+	request.Header.Set("User-Agent", "Docent/1.0")
+	reply, err := f.client.Do(request)
+	if err != nil {
+		return Page{}, err
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return Page{}, &Error{Code: Failed, Detail: "The page was answered with status " + strconv.Itoa(reply.StatusCode) + "."}
+	}
+	media, _, err := mime.ParseMediaType(reply.Header.Get("Content-Type"))
+	if err != nil || !readable[media] {
+		return Page{}, &Error{Code: Failed, Detail: "The page is neither HTML nor text."}
+	}
+	body, err := io.ReadAll(io.LimitReader(reply.Body, MaxBytes+1))
+	if err != nil {
+		return Page{}, err
+	}
+	if len(body) > MaxBytes {
+		return Page{}, &Error{Code: Failed, Detail: "The page is larger than 2 MB."}
+	}
+	return read(body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
+}
+
+// readable are the media types that are read.
+var readable = map[string]bool{"text/html": true, "application/xhtml+xml": true, "text/plain": true, "text/markdown": true}
+
+// checkURL refuses what can be told from a URL alone. That an address is public is
+// checked when it is dialled.
+func checkURL(u *url.URL) error {
+	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" || u.Host == "" || u.Opaque != "" {
+		return &Error{Code: Unsupported, Detail: "Only absolute http and https URLs can be read."}
+	}
+	if u.User != nil {
+		return &Error{Code: Unsupported, Detail: "A URL may not carry a user or password."}
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return &Error{Code: Unsupported, Detail: "The URL has no valid port."}
+		}
+	}
+	if blockedHost(u.Hostname()) {
+		return blocked()
+	}
+	return nil
+}

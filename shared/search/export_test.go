@@ -200,3 +200,6 @@ func Ranker(data []byte) (func(question string) error, error) {
 
 // LinkTarget is uri as the target of a link.
 func LinkTarget(uri string) string { return linkTarget(uri) }
+
+// Slips is how many slips a is from b.
+func Slips(a, b string) int { return slips([]rune(a), []rune(b)) }

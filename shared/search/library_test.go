@@ -39,6 +39,13 @@ func (l *library) remove(id uuid.UUID) {
 	delete(l.docs, id)
 }
 
+// live replaces the live sources.
+func (l *library) live(sources ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sources = sources
+}
+
 func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[search.Ref]search.Text, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -253,6 +253,25 @@ func TestLongBlocksAreCutAroundTheMatch(t *testing.T) {
 	}
 }
 
+// quotedPieces are the blocks that an answer quotes, in order, without bold.
+func quotedPieces(markdown string) []string {
+	var pieces []string
+	open := false
+	for line := range strings.SplitSeq(markdown, "\n") {
+		text, quoted := strings.CutPrefix(line, ">")
+		if quoted && !open {
+			pieces = append(pieces, "")
+		}
+		if open = quoted; quoted {
+			pieces[len(pieces)-1] += strings.TrimPrefix(text, " ") + "\n"
+		}
+	}
+	for i, p := range pieces {
+		pieces[i] = strings.TrimSpace(strings.ReplaceAll(p, "**", ""))
+	}
+	return pieces
+}
+
 // checkSafe renders Markdown as readers do and fails on HTML, images and links
 // other than to our own addresses.
 func checkSafe(t testing.TB, markdown string) {

@@ -18,7 +18,7 @@ const (
 	blockCue     = 0.13
 	blockPiece   = 0.68
 	blockNearby  = 0.8
-	blockHeading = 0.5
+	blockHeading = 0.6
 	blockAround  = 0.05
 )
 
@@ -89,8 +89,10 @@ func weigh(all []weighedBlock, asked *cue, best float64) {
 		if !b.last {
 			around = max(around, all[i+1].match.r/2)
 		}
+		headed := b.hit.headed()
+		nearby := max(r.nearby(b.match.at), headed) // a heading is read with what stands under it
 		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
-			blockNearby*r.nearby(b.match.at) + blockHeading*b.hit.headed() + blockAround*around
+			blockNearby*nearby + blockHeading*headed + blockAround*around
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -56,6 +57,8 @@ type Answer struct {
 	TeamID     string
 	UserID     string   // whose personal key asked; empty for a team key
 	Sources    []string // what the asking key was restricted to; nil: everything
+
+	origin audit.Origin // of the asking
 }
 
 // Asker is whose key asks or reads.
@@ -95,14 +98,33 @@ func within(inner, outer []string) bool {
 
 // Service holds the rules of questions and answers.
 type Service struct {
-	Table table.Store
-	Work  queue.Queue
-	Now   func() time.Time
+	Table  table.Store
+	Events *audit.Log // nil: nothing is recorded
+	Work   queue.Queue
+	Now    func() time.Time
 	// Wait pauses a long poll between two reads; it returns ctx's error when that ends.
 	Wait func(ctx context.Context) error
 	// Warn is told of a message that could not be sent; the work is pending and
 	// will be sent again.
 	Warn func(w pending.Work, err error)
+}
+
+// about is an event whose target is the question of a; no event holds its text.
+func about(kind audit.Type, a Answer) audit.Event {
+	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAnswer, ID: a.QuestionID}}}
+}
+
+// asked is the event of asking a, which is recorded when it ends.
+func asked(a Answer) audit.Event {
+	e := about(audit.AnswerAsked, a)
+	e.OccurredAt, e.Origin = a.AskedAt, a.origin
+	switch a.State {
+	case Failed:
+		e.Outcome = audit.Outcome{Result: audit.Failure, Reason: a.Failure.Code}
+	case Processing:
+		e.Outcome.Result = audit.Unknown // deleted before its end
+	}
+	return e
 }
 
 // Missing is the answer to a question id that the caller may not read.

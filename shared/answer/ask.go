@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"docent/shared/audit"
 	"docent/shared/queue"
 	"docent/shared/quota"
 	"docent/shared/table"
+	"docent/shared/usage"
 )
 
 // Question is what a client asks.
@@ -24,7 +26,7 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	day := quota.Day(now)
 	a := Answer{QuestionID: q.ID, Question: q.Text, State: Processing, AskedAt: now,
-		TeamID: teamID, UserID: asker.UserID, Sources: asker.Sources}
+		TeamID: teamID, UserID: asker.UserID, Sources: asker.Sources, origin: audit.OriginFrom(ctx)}
 	item, err := toItem(a)
 	if err != nil {
 		return quota.State{}, err
@@ -48,10 +50,15 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 	case failed == nil:
 		return state, fmt.Errorf("accept question: %w", err)
 	case failed.Op == 0:
-		return state, repeated(failed.Item, asker, a)
+		err := repeated(failed.Item, asker, a)
+		if err == nil {
+			usage.Note(ctx, usage.Replayed, 1)
+		}
+		return state, err
 	default:
 		return state.Spent(), quota.Exceeded(state)
 	}
+	usage.Note(ctx, usage.Accepted, 1)
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)
 	}

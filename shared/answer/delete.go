@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"docent/shared/audit"
 	"docent/shared/table"
 )
 
 // Delete erases question and answer for good. The id stays spent.
 func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questionID string) error {
+	claim := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	defer claim.End(ctx)
 	for {
 		a, err := s.Get(ctx, teamID, asker, questionID)
 		if err != nil {
@@ -23,7 +26,11 @@ func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questi
 		for _, entry := range listEntries(a) {
 			ops = append(ops, table.Delete{Key: entry.Key})
 		}
-		err = s.Table.Write(ctx, ops...)
+		events := []audit.Event{about(audit.AnswerDeleted, a)}
+		if a.State == Processing {
+			events = []audit.Event{asked(a), events[0]}
+		}
+		err = claim.Write(ctx, events, ops...)
 		if table.Failed(err) != nil {
 			continue // answered or deleted meanwhile
 		}

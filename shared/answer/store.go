@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/table"
 )
@@ -34,10 +35,11 @@ type stored struct {
 	Markdown   string      `json:"answer,omitempty"`
 	References []Reference `json:"references,omitempty"`
 	Failure    *Failure    `json:"error,omitempty"`
+	Origin     []string    `json:"origin,omitempty"` // of the asking, packed
 }
 
 func toItem(a Answer) (table.Item, error) {
-	body, err := json.Marshal(stored{a.Question, a.AskedAt.UnixMilli(), a.Sources, a.Markdown, a.References, a.Failure})
+	body, err := json.Marshal(stored{a.Question, a.AskedAt.UnixMilli(), a.Sources, a.Markdown, a.References, a.Failure, a.origin.Packed()})
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode answer: %w", err)
 	}
@@ -60,6 +62,7 @@ func fromItem(item table.Item) (Answer, error) {
 	}
 	a.Question, a.AskedAt, a.Sources = s.Question, time.UnixMilli(s.AskedAt).UTC(), s.Sources
 	a.Markdown, a.References, a.Failure = s.Markdown, s.References, s.Failure
+	a.origin = audit.UnpackOrigin(s.Origin)
 	return a, nil
 }
 

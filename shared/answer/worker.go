@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -54,6 +55,8 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 }
 
 func (w *Worker) answer(ctx context.Context, work pending.Work) error {
+	event := w.Events.Or(w.Table).Claim(ctx, work.TeamID, 1)
+	defer event.End(ctx)
 	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
 	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {
 		return w.Table.Write(ctx, table.Delete{Key: work.Key()})
@@ -70,16 +73,18 @@ func (w *Worker) answer(ctx context.Context, work pending.Work) error {
 	for _, r := range quoted.References {
 		a.References = append(a.References, Reference{HTMLURL: r.URL, Title: r.Title})
 	}
-	return w.finish(ctx, a)
+	return w.finish(ctx, a, event)
 }
 
 // finish ends a question in the state of a, unless it has left Processing.
-func (w *Worker) finish(ctx context.Context, a Answer) error {
-	item, err := toItem(a)
+func (w *Worker) finish(ctx context.Context, a Answer, event *audit.Claim) error {
+	ended := a
+	ended.origin = audit.Origin{} // it has served
+	item, err := toItem(ended)
 	if err != nil {
 		return err
 	}
-	err = w.Table.Write(ctx,
+	err = event.Write(ctx, []audit.Event{asked(a)},
 		table.Put{Item: item, If: table.Is("state", string(Processing))},
 		table.Delete{Key: answering(a).Key()},
 	)
@@ -101,6 +106,8 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 }
 
 func (w *Worker) fail(ctx context.Context, work pending.Work, failure Failure) error {
+	event := w.Events.Or(w.Table).Claim(ctx, work.TeamID, 1)
+	defer event.End(ctx)
 	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
 	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {
 		return w.Table.Write(ctx, table.Delete{Key: work.Key()})
@@ -109,5 +116,5 @@ func (w *Worker) fail(ctx context.Context, work pending.Work, failure Failure) e
 		return err
 	}
 	a.State, a.Failure = Failed, &failure
-	return w.finish(ctx, a)
+	return w.finish(ctx, a, event)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/answer"
+	"docent/shared/audit"
 	"docent/shared/blob"
 	"docent/shared/collection"
 	"docent/shared/document"
@@ -22,6 +23,7 @@ import (
 	"docent/shared/source"
 	"docent/shared/table"
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 // engines are what a home of Docent provides.
@@ -34,6 +36,8 @@ type engines struct {
 
 // services are all rooms on one set of engines.
 type services struct {
+	events      *audit.Log
+	usage       *usage.Counter
 	teams       *team.Service
 	collections *collection.Service
 	documents   *document.Service
@@ -53,12 +57,15 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 	warn := func(w pending.Work, err error) {
 		log.Warn("message not sent; it will be sent again", "kind", w.Kind, "id", w.ID, "requestId", w.RequestID, "err", err)
 	}
+	events := &audit.Log{Table: e.table, Now: now}
 	s := &services{
-		teams:       &team.Service{Table: e.table, Now: now, NewID: newID},
-		collections: &collection.Service{Table: e.table, Work: e.documents, Now: now, NewID: newID, Warn: warn},
-		answers:     &answer.Service{Table: e.table, Work: e.questions, Now: now, Wait: wait, Warn: warn},
+		events:      events,
+		usage:       &usage.Counter{Table: e.table},
+		teams:       &team.Service{Table: e.table, Events: events, Now: now, NewID: newID},
+		collections: &collection.Service{Table: e.table, Events: events, Work: e.documents, Now: now, NewID: newID, Warn: warn},
+		answers:     &answer.Service{Table: e.table, Events: events, Work: e.questions, Now: now, Wait: wait, Warn: warn},
 	}
-	s.documents = &document.Service{Table: e.table, Work: e.documents, Now: now, Warn: warn,
+	s.documents = &document.Service{Table: e.table, Events: events, Work: e.documents, Now: now, Warn: warn,
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
@@ -115,6 +122,7 @@ func noFetch(context.Context, string) (source.Page, error) {
 // surface is what the HTTP handlers work on.
 func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources,
+		Events: s.events, Usage: s.usage,
 		SCIM:    &scim.Service{Table: s.teams.Table, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
 		BaseURL: baseURL, Now: now, Log: log}
 }

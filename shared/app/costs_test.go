@@ -56,7 +56,8 @@ var costCases = []costCase{
 		defer c.work()
 		return c.request(c.teamKey, "PUT", "/documents", c.document("new", short), 200)
 	}},
-	{operation: "PUT document, replaced, 3 KB", ceiling: cost{3, 2, 20}, run: func(c *costs) spent {
+	// The old version's fault goes with it: two units more than a new one.
+	{operation: "PUT document, replaced, 3 KB", ceiling: cost{3, 2, 21}, run: func(c *costs) spent {
 		c.request(c.teamKey, "PUT", "/documents", c.document("old", short), 200)
 		c.work()
 		defer c.work()
@@ -96,8 +97,8 @@ var costCases = []costCase{
 	{operation: "search, a key of 10 sources", ceiling: cost{2, 60, 0}, held: cost{2, 70, 0},
 		why: "a list for each source, of two units, as " + longList,
 		run: func(c *costs) spent { return c.search(c.collections) }},
-	// The question, its search, its end.
-	{operation: "answering a question", ceiling: cost{4, 61, 12}, held: cost{4, 63, 12}, why: longList, run: (*costs).answering},
+	// The question, its search, its end with its event.
+	{operation: "answering a question", ceiling: cost{4, 61, 15}, held: cost{4, 63, 15}, why: longList, run: (*costs).answering},
 	// The records, the blob, publishing, and two reads beside each other for merging.
 	{operation: "indexing 10 documents, 3 KB", ceiling: cost{5, 25, 24}, run: func(c *costs) spent { return c.indexing(short) }},
 	// The chunks as well.

@@ -22,6 +22,12 @@ func Documents(c Config) http.Handler { return onAWS(c).http(httpapi.Documents) 
 // Answers returns the handler of /v1/answers on AWS.
 func Answers(c Config) http.Handler { return onAWS(c).http(httpapi.Answers) }
 
+// SecurityEvents returns the handler of /v1/security-events on AWS.
+func SecurityEvents(c Config) http.Handler { return onAWS(c).http(httpapi.SecurityEvents) }
+
+// Usage returns the handler of /v1/usage on AWS.
+func Usage(c Config) http.Handler { return onAWS(c).http(httpapi.Usage) }
+
 // Answering returns the worker of the questions queue on AWS.
 func Answering(c Config) Batches { return onAWS(c).answersQuestions() }
 

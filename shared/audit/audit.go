@@ -154,6 +154,24 @@ func OriginFrom(ctx context.Context) Origin {
 	return o
 }
 
+// Packed is o as texts, for a record that causes an event later.
+func (o Origin) Packed() []string {
+	o = Event{Origin: o}.bounded().Origin
+	a, c, r := o.Actor, o.Client, o.Request
+	return packed(a.Type, a.ID, a.DisplayName, a.Email, a.Credential.Type, a.Credential.ID, a.Credential.Name,
+		c.IP, c.UserAgent, r.ID, r.Method, r.Path, r.Route)
+}
+
+// UnpackOrigin is the Origin whose Packed form texts is.
+func UnpackOrigin(texts []string) Origin {
+	t := unpacked(texts, 13)
+	return Origin{
+		Actor{t[0], t[1], t[2], t[3], Credential{t[4], t[5], t[6]}},
+		Client{t[7], t[8]},
+		Request{t[9], t[10], t[11], t[12]},
+	}
+}
+
 // cut shortens text to MaxText code points.
 func cut(text string) string {
 	if len(text) <= MaxText {

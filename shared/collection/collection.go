@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -48,13 +49,32 @@ func (c Change) apply(to Collection) Collection {
 
 // Service holds the rules of collections.
 type Service struct {
-	Table table.Store
-	Work  queue.Queue // of documents: takes the removal of a collection's documents
-	Now   func() time.Time
-	NewID func() string // time-ordered UUIDs, so that the order of ids is the order of creation
+	Table  table.Store
+	Events *audit.Log  // nil: nothing is recorded
+	Work   queue.Queue // of documents: takes the removal of a collection's documents
+	Now    func() time.Time
+	NewID  func() string // time-ordered UUIDs, so that the order of ids is the order of creation
 	// Warn is told of a message that could not be sent; the work is pending and
 	// will be sent again.
 	Warn func(w pending.Work, err error)
+}
+
+// about is an event whose target is c.
+func about(kind audit.Type, c Collection) audit.Event {
+	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetCollection, ID: c.ID, DisplayName: c.Name}}}
+}
+
+// changes are what differs between before and after.
+func changes(before, after Collection) []audit.Change {
+	var all []audit.Change
+	for _, field := range []struct{ name, from, to string }{
+		{"name", before.Name, after.Name}, {"description", before.Description, after.Description}, {"iconUrl", before.IconURL, after.IconURL},
+	} {
+		if field.from != field.to {
+			all = append(all, audit.Change{Field: field.name, From: field.from, To: field.to})
+		}
+	}
+	return all
 }
 
 // Missing is the answer to an unknown collection id.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -113,6 +114,8 @@ func (s *Service) SourceExists(ctx context.Context, teamID, id string) (bool, er
 // Update applies change and returns the collection. match refuses versions that
 // the caller did not expect; a change that changes nothing writes nothing.
 func (s *Service) Update(ctx context.Context, teamID, id string, change Change, match func(version int64) error) (Collection, error) {
+	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	defer event.End(ctx)
 	for {
 		current, err := s.Get(ctx, teamID, id)
 		if err != nil {
@@ -130,7 +133,9 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change Change, 
 		if err != nil {
 			return Collection{}, err
 		}
-		err = s.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(current.Version)})
+		updated := about(audit.CollectionUpdated, changed)
+		updated.Changes = changes(current, changed)
+		err = event.Write(ctx, []audit.Event{updated}, table.Put{Item: item, If: table.VersionIs(current.Version)})
 		if table.Failed(err) != nil {
 			continue // another change came between; each round of this loop lets one through
 		}
@@ -144,6 +149,8 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change Change, 
 // Delete removes the collection at once and leaves the removal of its documents
 // pending. An absent collection is no error.
 func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, match func(version int64) error) error {
+	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	defer event.End(ctx)
 	for {
 		current, err := s.Get(ctx, teamID, id)
 		if apierr.IsCode(err, apierr.CodeNotFound) {
@@ -157,7 +164,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 		}
 		work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id,
 			At: s.Now().UnixMilli(), RequestID: requestID}
-		err = s.Table.Write(ctx,
+		err = event.Write(ctx, []audit.Event{about(audit.CollectionDeleted, current)},
 			table.Delete{Key: Key(teamID, id), If: table.VersionIs(current.Version)},
 			table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
 			work.Promise(),

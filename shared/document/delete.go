@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
+	"docent/shared/usage"
 )
 
 // Delete removes a document: it is gone from every read and search at once. An
@@ -16,6 +18,8 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 	if !isID(id) {
 		return nil
 	}
+	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	defer event.End(ctx)
 	for {
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
 		if errors.Is(err, table.ErrNotFound) {
@@ -37,7 +41,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 		if err := match(r.version); err != nil {
 			return err
 		}
-		err = s.remove(ctx, teamID, r, requestID)
+		err = s.remove(ctx, teamID, r, requestID, event)
 		if table.Failed(err) != nil {
 			continue // another write came between
 		}
@@ -47,7 +51,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 
 // remove deletes the record r and leaves the removal of its chunks pending; also
 // is part of the same Write.
-func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, also ...table.Op) error {
+func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, event *audit.Claim, also ...table.Op) error {
 	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
 		Old: r.old(), At: s.Now().UnixMilli(), RequestID: requestID}
 	ops := append([]table.Op{
@@ -55,8 +59,16 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
-	if err := s.Table.Write(ctx, append(ops, also...)...); err != nil {
+	var events []audit.Event
+	if r.Facts == nil {
+		events = append(events, about(audit.DocumentDeleted, r.Entry))
+	}
+	if err := event.Write(ctx, events, append(ops, also...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
+	}
+	if r.Facts == nil {
+		usage.Note(ctx, usage.Deleted, 1)
+		usage.About(ctx, r.CollectionID)
 	}
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)

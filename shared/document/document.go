@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -76,6 +77,7 @@ func ID(teamID, uri string) (string, error) {
 // Service holds the rules of documents.
 type Service struct {
 	Table  table.Store
+	Events *audit.Log // nil: nothing is recorded
 	Work   queue.Queue
 	Now    func() time.Time
 	Random func() uint16 // makes versions of one millisecond differ

@@ -50,7 +50,7 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 			if r.Facts == nil || r.CollectionID != sourceID || r.Facts.Changed.After(at) {
 				return nil
 			}
-			err = s.remove(ctx, teamID, r, requestID, mark)
+			err = s.remove(ctx, teamID, r, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), mark)
 		}
 		failed := table.Failed(err)
 		if failed == nil {

@@ -10,10 +10,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
 	"docent/shared/table"
+	"docent/shared/usage"
 )
 
 // parallelChunks bounds the chunk writes and deletes under way for one document.
@@ -45,8 +47,10 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	if id, err = ID(teamID, in.URI); err != nil {
 		return "", 0, fmt.Errorf("team id: %w", err)
 	}
+	event := s.events(in.Facts).Claim(ctx, teamID, 1)
+	defer event.End(ctx)
 	for {
-		version, err = s.put(ctx, teamID, id, in)
+		version, err = s.put(ctx, teamID, id, in, event)
 		if !errors.Is(err, errRaced) {
 			return id, version, err
 		}
@@ -58,7 +62,7 @@ func noCollection() error { return apierr.Missing("collection") }
 // errRaced: another write of the same document came between; try again.
 var errRaced = errors.New("raced by another write")
 
-func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, error) {
+func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *audit.Claim) (int64, error) {
 	old, err := s.currentFor(ctx, teamID, id, in)
 	if err != nil {
 		return 0, err
@@ -79,11 +83,16 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 		entry.CreatedAt = old.CreatedAt
 	}
 	in.dates(&entry)
+	events := []audit.Event{stored(old, entry)}
 	if old.exists && (old.same(entry, in.Body) || old.newer(entry)) {
 		if failed, err := s.failed(ctx, teamID, old.record); err != nil || !failed {
+			if err == nil {
+				usage.Note(ctx, usage.Unchanged, 1)
+			}
 			return old.version, err
 		}
 		entry = old.Entry // put again, only to be indexed again
+		events = nil
 	}
 	chunks := search.Cut(in.Body)
 	next := newRecord(entry, nextVersion(now, s.Random(), old.version), in.Body, chunks)
@@ -112,9 +121,17 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input) (int64, 
 	if intent != nil {
 		ops = append(ops, intent.Kept())
 	}
-	err = s.Table.Write(ctx, ops...)
+	err = event.Write(ctx, events, ops...)
 	switch failed := table.Failed(err); {
 	case err == nil:
+		if number := usage.Created; in.Facts == nil {
+			if old.exists {
+				number = usage.Replaced
+			}
+			usage.Note(ctx, number, 1)
+			usage.Note(ctx, usage.Bytes, int64(len(in.Body)))
+			usage.About(ctx, in.CollectionID)
+		}
 	case failed == nil:
 		return 0, fmt.Errorf("write document: %w", err)
 	case failed.Op == 0:
@@ -143,6 +160,36 @@ func (s *Service) failed(ctx context.Context, teamID string, r record) (bool, er
 		return false, fmt.Errorf("read document: %w", err)
 	}
 	return item.Version == r.version, nil
+}
+
+// events is where a change is recorded. The items of a connected source are not
+// recorded one by one.
+func (s *Service) events(f *Facts) *audit.Log {
+	if f != nil {
+		return (*audit.Log)(nil).Or(s.Table)
+	}
+	return s.Events.Or(s.Table)
+}
+
+// stored is the event of a document that becomes entry.
+func stored(old current, entry Entry) audit.Event {
+	e := about(audit.DocumentCreated, entry)
+	if !old.exists {
+		return e
+	}
+	e.Type = audit.DocumentReplaced
+	if old.CollectionID != entry.CollectionID {
+		e.Changes = append(e.Changes, audit.Change{Field: "collectionId", From: old.CollectionID, To: entry.CollectionID})
+	}
+	if old.Title != entry.Title {
+		e.Changes = append(e.Changes, audit.Change{Field: "title", From: old.Title, To: entry.Title})
+	}
+	return e
+}
+
+// about is an event whose target is the document e.
+func about(kind audit.Type, e Entry) audit.Event {
+	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetDocument, ID: e.ID, DisplayName: e.Title}}}
 }
 
 // staleLists are the entries of before that the entries of after do not replace.

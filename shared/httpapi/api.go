@@ -12,11 +12,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"docent/shared/answer"
+	"docent/shared/audit"
 	"docent/shared/collection"
 	"docent/shared/document"
 	"docent/shared/scim"
 	"docent/shared/source"
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 // Area is a part of the API that one function serves.
@@ -30,10 +32,13 @@ const (
 	Context     Area = "context"
 	Admin       Area = "admin"
 	SCIM        Area = "scim"
+
+	SecurityEvents Area = "securityevents"
+	Usage          Area = "usage"
 )
 
 // Areas lists every area.
-var Areas = []Area{Collections, Documents, Answers, Context, Admin, SCIM}
+var Areas = []Area{Collections, Documents, Answers, Context, SecurityEvents, Usage, Admin, SCIM}
 
 // Services is what the operations work on, and how the surface presents itself.
 type Services struct {
@@ -42,6 +47,8 @@ type Services struct {
 	Documents   *document.Service
 	Answers     *answer.Service
 	Sources     *source.Service
+	Events      *audit.Log     // nil: nothing is recorded
+	Usage       *usage.Counter // nil: nothing is counted
 	SCIM        *scim.Service
 	BaseURL     string // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
@@ -107,6 +114,10 @@ func (m *mux) register(s Services, areas []Area) huma.API {
 			(&answers{s}).routes(api)
 		case Context:
 			(&contexts{s}).routes(api)
+		case SecurityEvents:
+			(&securityEvents{s}).routes(api)
+		case Usage:
+			(&usageReports{s}).routes(api)
 		case Admin:
 			(&dataSources{s}).routes(api)
 			(&webhooks{s}).routes(api)
@@ -136,6 +147,8 @@ func config() huma.Config {
 		{Name: "Collections", Description: "Groups of documents. Deleting one removes all its documents."},
 		{Name: "Documents", Description: "The content that questions are answered from, each identified by its URI."},
 		{Name: "Answers", Description: "Questions, asked by PUT and polled until they are answered."},
+		{Name: "Security events", Description: "Who did what: a feed that a SIEM polls and misses nothing of."},
+		{Name: "Usage", Description: "What the team did with Docent, by time and by user, and what is left of its quotas."},
 		{Name: "SCIM", Description: "Users and groups, provisioned by an identity provider (RFC 7643, RFC 7644, RFC 9865)."},
 		{Name: "Context", Description: "The right pieces of code, pull requests, issues, messages and documentation, for tools and agents."},
 		{Name: "Data sources", Description: "Where content comes from: collections, and what is connected beside them."},

@@ -16,9 +16,11 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/quota"
 	"docent/shared/table"
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 // request is what the edge knows of one request.
@@ -26,8 +28,10 @@ type request struct {
 	id       string
 	arrived  time.Time
 	quotas   []quota.State // reported in the reply's headers
+	spent    *quota.State  // the quota for which it was refused
 	code     string        // of the error that is replied
 	cause    error         // of a 5xx, for the log
+	pattern  string        // of the path; empty when there is none
 	route    string        // the operation's method and path pattern; empty when there is none
 	bodyless bool          // the body was empty
 
@@ -69,6 +73,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
 		var who team.Principal
+		ctx, notes := usage.WithNotes(ctx)
 		reply := &reply{ResponseWriter: w, request: req, r: r}
 		r = r.WithContext(ctx)
 		defer func() {
@@ -81,6 +86,7 @@ func (s Services) edge(operations *mux) http.Handler {
 					writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
 				}
 			}
+			s.observe(r, reply.status, who, notes)
 			s.log(r, reply, who, meter.Read())
 		}()
 		if _, pattern := operations.Handler(r); isSigned(pattern) && r.URL.Path == path.Clean(r.URL.Path) {
@@ -90,6 +96,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		authentication, err := s.authenticate(r)
 		if err != nil {
 			writeError(reply, r, err)
+			s.refused(r, authentication.Principal, reply.status, err)
 			return
 		}
 		who = authentication.Principal
@@ -103,7 +110,8 @@ func (s Services) edge(operations *mux) http.Handler {
 			}
 		})
 		defer beside.Wait()
-		s.route(operations, reply, r.WithContext(team.WithPrincipal(r.Context(), who)))
+		_, req.pattern = operations.Handler(r)
+		s.route(operations, reply, r.WithContext(audit.WithOrigin(team.WithPrincipal(r.Context(), who), originOf(r, who))))
 	})
 }
 

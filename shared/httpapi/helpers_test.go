@@ -144,6 +144,10 @@ func (a *api) stored() (items []string) {
 	err = db.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
 			return bucket.ForEach(func(k, v []byte) error {
+				if keeps := string(name) + string(k); strings.Contains(keeps, "t/events") || strings.Contains(keeps, "@events\x00") ||
+					strings.Contains(keeps, "t/usage") || strings.Contains(keeps, "@usage\x00") {
+					return nil // what happened is told for a year
+				}
 				items = append(items, fmt.Sprintf("%s %q %s", name, k, v))
 				return nil
 			})

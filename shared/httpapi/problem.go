@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/quota"
 	"docent/shared/table"
 )
@@ -32,6 +33,7 @@ type problem struct {
 
 	ViolatedPolicies []string `json:"violated-policies,omitempty" doc:"The quotas that are spent."`
 	ResetsAt         string   `json:"resetsAt,omitempty" doc:"When the quota is full again."`
+	OldestCursor     string   `json:"oldestCursor,omitempty" doc:"The cursor to go on from after one that is past retention."`
 
 	headers http.Header
 }
@@ -96,6 +98,11 @@ func toProblem(ctx context.Context, err error) *problem {
 		p.ResetsAt = formatTime(spent.Window.Reset)
 		p.headers.Set("Retry-After", strconv.FormatInt(spent.RetryAfter(now), 10))
 		requestFrom(ctx).addQuota(spent.State)
+		requestFrom(ctx).spent = &spent.State
+	}
+	var expired *audit.ExpiredError
+	if errors.As(err, &expired) {
+		p.OldestCursor = expired.Oldest
 	}
 	switch e.Kind {
 	case apierr.Unauthenticated:

@@ -16,6 +16,7 @@ type example struct {
 	owned, unknown call // the same call with an id of the team and with one that nothing has
 	gone           bool // it succeeds for what is not there
 	list           bool // it names no data but shows the caller's own
+	echoes         bool // it shows what the caller itself has sent
 	spends         bool // it stores under an id that the caller chooses
 	admin          bool // it adds something, and only an admin may
 }
@@ -35,6 +36,13 @@ func examples(collection, document, question string) map[string]example {
 	ask := of("PUT", "/answers/", question, map[string]string{"question": "Who are we?"})
 	ask.spends = true
 	return map[string]example{
+		"listSecurityEvents":     {owned: call{"GET", "/security-events", "", nil, nil}, list: true, echoes: true},
+		"listSecurityEventTypes": {owned: call{"GET", "/security-events/types", "", nil, nil}, list: true},
+		"getSecurityEvent":       of("GET", "/security-events/", "evt_126AAK2R4BMPQ0000000000Y2Z", nil),
+		"getUsage":               {owned: call{"GET", "/usage?start=2026-11-20", "", nil, nil}, list: true},
+		"listUsageUsers":         {owned: call{"GET", "/usage/users?start=2026-11-20", "", nil, nil}, list: true},
+		"getQuotas":              {owned: call{"GET", "/usage/quotas", "", nil, nil}, list: true},
+
 		"listCollections":  {owned: call{"GET", "/collections", "", nil, nil}, list: true},
 		"createCollection": {owned: call{"POST", "/collections", "", map[string]string{"name": "n", "description": "d"}, nil}, list: true},
 		"getCollection":    of("GET", "/collections/", collection, nil),
@@ -167,7 +175,7 @@ func TestAnotherTeamsDataIsAbsent(t *testing.T) {
 					t.Errorf("status %d: %s", reply.StatusCode, reply.body)
 				}
 			case e.list && e.unknown.method == "":
-				if reply.StatusCode >= 300 || e.owned.method == "GET" && strings.Contains(string(reply.body), collection) {
+				if reply.StatusCode >= 300 || e.owned.method == "GET" && !e.echoes && strings.Contains(string(reply.body), collection) {
 					t.Errorf("status %d: %s", reply.StatusCode, reply.body)
 				}
 			default:

@@ -48,7 +48,8 @@ func unauthorized() error {
 //   - 401 unauthorized, always in the same words, for a text that is no key and
 //     for an unknown, expired or revoked key, a wrong secret or an inactive user;
 //     *RejectedError where the key was known. Not counted.
-//   - *quota.ExceededError when a personal key's day is spent. Not counted.
+//   - *quota.ExceededError when a personal key's day is spent. Not counted. The
+//     Principal tells whose key it is, for the team's security events.
 //   - 503 unavailable when the store gives no answer. The call may have been counted.
 func (s *Service) Authenticate(ctx context.Context, text string) (Authentication, error) {
 	return s.authenticate(ctx, text, true)
@@ -87,6 +88,10 @@ func (s *Service) authenticate(ctx context.Context, text string, counted bool) (
 	var quotas []quota.State
 	if kind == KindPersonal {
 		state, user, err := s.count(ctx, k, inMemory, counted, now)
+		if spent := (*quota.ExceededError)(nil); errors.As(err, &spent) {
+			k.user = user
+			return Authentication{Principal: k.principal()}, err
+		}
 		if err != nil {
 			return Authentication{}, err
 		}

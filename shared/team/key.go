@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/table"
 )
 
@@ -124,7 +125,7 @@ func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time
 		return APIKey{}, "", fmt.Errorf("make key secret: %w", err)
 	}
 	now := s.moment()
-	r, err := s.changeKey(ctx, teamID, id, func(r *record) []table.Op {
+	r, err := s.changeKey(ctx, teamID, id, audit.APIKeyRotated, func(r *record) []table.Op {
 		r.PreviousHash, r.PreviousExpiresAt = nil, nil
 		if overlap > 0 {
 			until := now.Add(overlap).Truncate(time.Millisecond)
@@ -170,7 +171,7 @@ func (s *Service) RevokeUserKeys(ctx context.Context, teamID, userID string) ([]
 
 func (s *Service) revoke(ctx context.Context, teamID, id string) (APIKey, error) {
 	now := s.moment()
-	r, err := s.changeKey(ctx, teamID, id, func(r *record) []table.Op {
+	r, err := s.changeKey(ctx, teamID, id, audit.APIKeyRevoked, func(r *record) []table.Op {
 		r.RevokedAt = &now
 		ops := []table.Op{
 			table.Delete{Key: keyEntryKey(teamID, id, r.CreatedAt)},

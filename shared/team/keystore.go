@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/audit"
 	"docent/shared/table"
 )
 
@@ -28,7 +29,11 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 			table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)},
 			table.Put{Item: table.Item{Key: userKeyEntryKey(r.TeamID, r.UserID, r.id), Version: 1}})
 	}
-	err = s.Table.Write(ctx, ops...)
+	event := aboutKey(audit.APIKeyCreated, r)
+	if r.Sources != nil {
+		event.Changes = []audit.Change{{Field: "dataSourceIds", To: r.Sources}}
+	}
+	err = s.Events.Or(s.Table).Write(ctx, r.TeamID, []audit.Event{event}, ops...)
 	if failed := table.Failed(err); failed != nil {
 		switch failed.Op {
 		case 0:
@@ -43,15 +48,23 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 	return nil
 }
 
+// aboutKey is an event whose target is the key r.
+func aboutKey(kind audit.Type, r record) audit.Event {
+	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
+}
+
 // maxAttempts bounds the tries of a change that others come between.
 const maxAttempts = 5
 
 // changeKey applies change to the team's key, unless it is revoked or absent, in
-// one Write with the operations that change returns. change may run several times.
-func (s *Service) changeKey(ctx context.Context, teamID, id string, change func(*record) []table.Op) (record, error) {
+// one Write with the operations that change returns and an event of the given
+// kind. change may run several times.
+func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.Type, change func(*record) []table.Op) (record, error) {
 	if !isKeyID(id) {
 		return record{}, missingKey()
 	}
+	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	defer event.End(ctx)
 	for range maxAttempts {
 		r, err := s.readRecord(ctx, id)
 		if errors.Is(err, table.ErrNotFound) || err == nil && (r.TeamID != teamID || r.RevokedAt != nil) {
@@ -67,7 +80,7 @@ func (s *Service) changeKey(ctx context.Context, teamID, id string, change func(
 		if err != nil {
 			return record{}, err
 		}
-		err = s.Table.Write(ctx, append(ops, table.Put{Item: item, If: table.VersionIs(before)})...)
+		err = event.Write(ctx, []audit.Event{aboutKey(kind, r)}, append(ops, table.Put{Item: item, If: table.VersionIs(before)})...)
 		if table.Failed(err) != nil {
 			continue
 		}

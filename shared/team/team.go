@@ -36,6 +36,7 @@ import (
 	"unicode/utf8"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/table"
 )
 
@@ -53,6 +54,7 @@ type Team struct {
 // Service holds the rules of teams, users and keys. It must not be copied.
 type Service struct {
 	Table  table.Store
+	Events *audit.Log // nil: nothing is recorded
 	Now    func() time.Time
 	NewID  func() string // time-ordered UUIDs
 	Random io.Reader     // of key ids and secrets; nil: crypto/rand

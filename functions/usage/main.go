@@ -1,0 +1,18 @@
+// Command usage is the Lambda function behind /v1/usage.
+package main
+
+import (
+	"log"
+	"os"
+
+	"docent/shared/app"
+	"docent/shared/lambdahttp"
+)
+
+func main() {
+	config, err := app.ConfigFromEnv(os.Getenv)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambdahttp.Start(app.Usage(config))
+}

@@ -1,0 +1,437 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/apierr"
+	"docent/shared/collection"
+	"docent/shared/quota"
+	"docent/shared/table"
+	"docent/shared/team"
+	"docent/shared/usage"
+)
+
+// usageReports are the operations that report usage and quotas.
+type usageReports struct{ Services }
+
+func (h *usageReports) routes(api huma.API) {
+	tags := []string{"Usage"}
+	schemas := api.OpenAPI().Components.Schemas
+	register(api, huma.Operation{OperationID: "getUsage", Method: http.MethodGet, Path: "/usage", Summary: "Report usage by time",
+		Tags: tags, Errors: []int{400}, Responses: tableResponses(schemas.Schema(reflect.TypeFor[usagePage](), true, "Usage"))}, h.report)
+	register(api, huma.Operation{OperationID: "listUsageUsers", Method: http.MethodGet, Path: "/usage/users", Summary: "Report usage by user",
+		Tags: tags, Errors: []int{400}, Responses: tableResponses(schemas.Schema(reflect.TypeFor[usageUsersPage](), true, "UsageUsers"))}, h.users)
+	register(api, huma.Operation{OperationID: "getQuotas", Method: http.MethodGet, Path: "/usage/quotas", Summary: "Report quotas", Tags: tags}, h.quotas)
+}
+
+// tableResponses describe a report that is JSON, or a table where Accept asks
+// for one.
+func tableResponses(schema *huma.Schema) map[string]*huma.Response {
+	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	return map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: schema}, csvType: text, linesType: text}}}
+}
+
+const (
+	csvType   = "text/csv"
+	linesType = "application/x-ndjson"
+)
+
+// tableOutput is a report in the form that Accept asks for.
+type tableOutput struct {
+	ContentType string `header:"Content-Type"`
+	Link        string `header:"Link"`
+	Body        []byte
+}
+
+// cell is one value of a row of a report as a table.
+type cell struct {
+	column string
+	value  any
+}
+
+// tableOf renders a report: whole as JSON, or its rows as CSV or JSON Lines.
+func tableOf(accept string, whole any, rows [][]cell) (*tableOutput, error) {
+	var body bytes.Buffer
+	switch {
+	case strings.Contains(accept, csvType):
+		if err := writeCSV(&body, rows); err != nil {
+			return nil, err
+		}
+		return &tableOutput{ContentType: csvType + "; charset=utf-8", Body: body.Bytes()}, nil
+	case strings.Contains(accept, linesType):
+		for _, row := range rows {
+			object := map[string]any{}
+			for _, c := range row {
+				object[c.column] = c.value
+			}
+			line, err := json.Marshal(object)
+			if err != nil {
+				return nil, fmt.Errorf("encode report: %w", err)
+			}
+			body.Write(append(line, '\n'))
+		}
+		return &tableOutput{ContentType: linesType, Body: body.Bytes()}, nil
+	default:
+		text, err := json.Marshal(whole)
+		return &tableOutput{ContentType: "application/json", Body: text}, err
+	}
+}
+
+// writeCSV writes rows under the columns of them all (RFC 4180).
+func writeCSV(to *bytes.Buffer, rows [][]cell) error {
+	w := csv.NewWriter(to)
+	var columns []string
+	for _, row := range rows {
+		for _, c := range row {
+			if !slices.Contains(columns, c.column) {
+				columns = append(columns, c.column)
+			}
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	lines := [][]string{columns}
+	for _, row := range rows {
+		line := make([]string, len(columns))
+		for _, c := range row {
+			line[slices.Index(columns, c.column)] = plainCell(c.value)
+		}
+		lines = append(lines, line)
+	}
+	if err := w.WriteAll(lines); err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	return nil
+}
+
+// plainCell renders a value so that no spreadsheet takes it for a formula.
+func plainCell(value any) string {
+	text := fmt.Sprint(value)
+	if value == nil {
+		return ""
+	}
+	if list, ok := value.([]string); ok {
+		text = strings.Join(list, " ")
+	}
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// viewer returns who asks and the one user whose usage it may see, empty for
+// all: a member sees its own.
+func viewer(ctx context.Context) (p team.Principal, only string, err error) {
+	if p, err = caller(ctx); err != nil {
+		return p, "", err
+	}
+	if p.Kind == team.KindTeam {
+		return p, "", team.RequireUnrestricted(p)
+	}
+	if p.Admin {
+		return p, "", nil
+	}
+	return p, p.UserID, nil
+}
+
+// UsageSpan are the parameters of both reports. It is exported because huma
+// reads embedded parameters only from exported types.
+type UsageSpan struct {
+	Accept string `header:"Accept"`
+	Start  string `query:"start" required:"true" maxLength:"100" doc:"RFC 3339 time or date, inclusive, at most 400 days back."`
+	End    string `query:"end" maxLength:"100" doc:"RFC 3339 time or date, exclusive; now when it is absent."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"100" doc:"Buckets or users a page."`
+	After  string `query:"after" maxLength:"1000" doc:"Cursor: the page after it."`
+}
+
+func (s UsageSpan) times(now time.Time, zone *time.Location) (start, end time.Time, err error) {
+	end = now
+	if start, err = usage.ParseTime("start", s.Start, zone); err != nil {
+		return start, end, err
+	}
+	if s.End != "" {
+		end, err = usage.ParseTime("end", s.End, zone)
+	}
+	return start, end, err
+}
+
+type usageInput struct {
+	UsageSpan
+	Granularity  string   `query:"granularity" default:"day" doc:"hour, day or month."`
+	TimeZone     string   `query:"timeZone" default:"UTC" maxLength:"100" doc:"IANA name of a zone of whole hours."`
+	GroupBy      []string `query:"groupBy,explode" maxItems:"10" doc:"At most two of feature, user, apiKey, client; or collection or dataSource, alone or with feature."`
+	Feature      string   `query:"feature" maxLength:"100"`
+	UserID       string   `query:"userId" maxLength:"100"`
+	APIKeyID     string   `query:"apiKeyId" maxLength:"100"`
+	CollectionID string   `query:"collectionId" maxLength:"100"`
+}
+
+type usageResult struct {
+	Feature      *string       `json:"feature,omitempty"`
+	UserID       **string      `json:"userId,omitempty" doc:"Null: of no user."`
+	APIKeyID     *string       `json:"apiKeyId,omitempty"`
+	Client       *string       `json:"client,omitempty"`
+	CollectionID *string       `json:"collectionId,omitempty"`
+	DataSourceID *string       `json:"dataSourceId,omitempty"`
+	ActiveUsers  *int          `json:"activeUsers,omitempty"`
+	Metrics      usage.Metrics `json:"metrics"`
+}
+
+type usageBucket struct {
+	Start   string        `json:"start" format:"date-time"`
+	End     string        `json:"end" format:"date-time"`
+	Results []usageResult `json:"results"`
+}
+
+type usagePage struct {
+	Granularity string        `json:"granularity"`
+	TimeZone    string        `json:"timeZone"`
+	DataThrough string        `json:"dataThrough" format:"date-time" doc:"When the counts were read; the open hour still grows."`
+	Buckets     []usageBucket `json:"buckets"`
+	NextCursor  *string       `json:"nextCursor" nullable:"true"`
+	HasMore     bool          `json:"hasMore"`
+}
+
+// list names the pages of this report, so that a cursor fits no other.
+func (in *usageInput) list() string {
+	return "usage?" + strings.Join(append([]string{in.Start, in.End, in.Granularity, in.TimeZone, in.Feature, in.UserID, in.APIKeyID, in.CollectionID}, in.GroupBy...), "\x1f")
+}
+
+func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput, error) {
+	p, only, err := viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := usage.ParseZone(in.TimeZone)
+	if err != nil {
+		return nil, err
+	}
+	now := h.Now().UTC()
+	q := usage.Query{Granularity: in.Granularity, Zone: zone, GroupBy: slices.DeleteFunc(in.GroupBy, func(g string) bool { return g == "" }),
+		Feature: in.Feature, UserID: in.UserID, APIKeyID: in.APIKeyID, Collection: in.CollectionID, Limit: in.Limit}
+	if q.Start, q.End, err = in.times(now, zone); err != nil {
+		return nil, err
+	}
+	if only != "" {
+		if q.UserID != "" && q.UserID != only || in.CollectionID != "" {
+			return nil, apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "Only an admin sees the usage of others.")
+		}
+		q.UserID = only
+	}
+	if in.After != "" {
+		position, err := decodeCursor(p.TeamID, in.list(), in.After)
+		if err != nil {
+			return nil, err
+		}
+		if q.After, err = time.Parse(time.RFC3339, position); err != nil {
+			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor is not one of this list.")
+		}
+	}
+	buckets, more, err := h.Usage.Report(ctx, p.TeamID, now, q)
+	if err != nil {
+		return nil, err
+	}
+	page := usagePage{Granularity: in.Granularity, TimeZone: in.TimeZone, DataThrough: formatTime(now), HasMore: more, Buckets: []usageBucket{}}
+	var rows [][]cell
+	for _, b := range buckets {
+		bucket := usageBucket{Start: formatTime(b.Start), End: formatTime(b.End), Results: []usageResult{}}
+		for _, r := range b.Results {
+			bucket.Results = append(bucket.Results, resultOf(r))
+			rows = append(rows, append([]cell{{"start", bucket.Start}, {"end", bucket.End}}, resultCells(r)...))
+		}
+		page.Buckets = append(page.Buckets, bucket)
+	}
+	link := ""
+	if more {
+		next := encodeCursor(p.TeamID, in.list(), buckets[len(buckets)-1].End.Format(time.RFC3339))
+		page.NextCursor = &next
+		link = in.next(h.BaseURL, next)
+	}
+	out, err := tableOf(in.Accept, page, rows)
+	if err != nil {
+		return nil, err
+	}
+	out.Link = link
+	return out, nil
+}
+
+func (in *usageInput) next(base, cursor string) string {
+	query := url.Values{"limit": {strconv.Itoa(in.Limit)}, "after": {cursor}, "groupBy": in.GroupBy}
+	for name, value := range map[string]string{"start": in.Start, "end": in.End, "granularity": in.Granularity, "timeZone": in.TimeZone,
+		"feature": in.Feature, "userId": in.UserID, "apiKeyId": in.APIKeyID, "collectionId": in.CollectionID} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return fmt.Sprintf("<%s/usage?%s>; rel=\"next\"", base, query.Encode())
+}
+
+func resultOf(r usage.Result) usageResult {
+	shown := usageResult{Feature: r.Feature, APIKeyID: r.APIKeyID, Client: r.Client, CollectionID: r.CollectionID,
+		DataSourceID: r.DataSourceID, ActiveUsers: r.ActiveUsers, Metrics: r.Metrics}
+	if r.UserID != nil {
+		user := r.UserID
+		if *user == "" {
+			user = nil
+		}
+		shown.UserID = &user
+	}
+	return shown
+}
+
+// resultCells are the cells of a result, whose columns are those of its JSON.
+func resultCells(r usage.Result) []cell {
+	var cells []cell
+	for _, d := range []struct {
+		name  string
+		value *string
+	}{{"feature", r.Feature}, {"userId", r.UserID}, {"apiKeyId", r.APIKeyID}, {"client", r.Client}, {"collectionId", r.CollectionID}, {"dataSourceId", r.DataSourceID}} {
+		if d.value != nil {
+			cells = append(cells, cell{d.name, *d.value})
+		}
+	}
+	if r.ActiveUsers != nil {
+		cells = append(cells, cell{"activeUsers", *r.ActiveUsers})
+	}
+	metrics := reflect.ValueOf(r.Metrics)
+	for i := range metrics.NumField() {
+		name, _, _ := strings.Cut(metrics.Type().Field(i).Tag.Get("json"), ",")
+		cells = append(cells, cell{name, metrics.Field(i).Interface()})
+	}
+	return cells
+}
+
+type usageUser struct {
+	UserID        string   `json:"userId"`
+	UserName      *string  `json:"userName" nullable:"true" doc:"Null when the user is gone."`
+	Questions     int64    `json:"questions"`
+	ContextCalls  int64    `json:"contextCalls"`
+	ActiveDays    int      `json:"activeDays"`
+	FirstActiveAt string   `json:"firstActiveAt" format:"date-time"`
+	LastActiveAt  string   `json:"lastActiveAt" format:"date-time"`
+	Features      []string `json:"features"`
+}
+
+type usageUsersPage struct {
+	Users      []usageUser `json:"users"`
+	NextCursor *string     `json:"nextCursor" nullable:"true"`
+	HasMore    bool        `json:"hasMore"`
+}
+
+func (h *usageReports) users(ctx context.Context, in *struct{ UsageSpan }) (*tableOutput, error) {
+	p, only, err := viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := h.Now().UTC()
+	start, end, err := in.times(now, time.UTC)
+	if err != nil {
+		return nil, err
+	}
+	list, after := "usage/users?"+in.Start+"\x1f"+in.End, ""
+	if in.After != "" {
+		if after, err = decodeCursor(p.TeamID, list, in.After); err != nil {
+			return nil, err
+		}
+	}
+	users, more, err := h.Usage.Users(ctx, p.TeamID, now, start, end, only, after, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	page := usageUsersPage{Users: []usageUser{}, HasMore: more}
+	var rows [][]cell
+	for _, u := range users {
+		shown := usageUser{u.UserID, nil, u.Questions, u.ContextCalls, u.ActiveDays, formatTime(u.FirstActiveAt), formatTime(u.LastActiveAt), u.Features}
+		record, err := h.Teams.User(ctx, p.TeamID, u.UserID)
+		switch {
+		case err == nil:
+			shown.UserName = &record.UserName
+		case !apierr.IsCode(err, apierr.CodeNotFound):
+			return nil, err
+		}
+		page.Users = append(page.Users, shown)
+		rows = append(rows, []cell{{"userId", u.UserID}, {"userName", record.UserName}, {"questions", u.Questions}, {"contextCalls", u.ContextCalls},
+			{"activeDays", u.ActiveDays}, {"firstActiveAt", shown.FirstActiveAt}, {"lastActiveAt", shown.LastActiveAt}, {"features", u.Features}})
+	}
+	link := ""
+	if more {
+		next := encodeCursor(p.TeamID, list, users[len(users)-1].UserID)
+		page.NextCursor = &next
+		query := url.Values{"limit": {strconv.Itoa(in.Limit)}, "after": {next}, "start": {in.Start}}
+		if in.End != "" {
+			query.Set("end", in.End)
+		}
+		link = fmt.Sprintf("<%s/usage/users?%s>; rel=\"next\"", h.BaseURL, query.Encode())
+	}
+	out, err := tableOf(in.Accept, page, rows)
+	if err != nil {
+		return nil, err
+	}
+	out.Link = link
+	return out, nil
+}
+
+type quotaState struct {
+	Name        string  `json:"name" enum:"answers-day,pat-day,collections"`
+	Scope       string  `json:"scope" enum:"team,apiKey"`
+	Limit       int64   `json:"limit"`
+	Used        int64   `json:"used"`
+	Remaining   int64   `json:"remaining"`
+	WindowStart *string `json:"windowStart" nullable:"true" format:"date-time"`
+	ResetsAt    *string `json:"resetsAt" nullable:"true" format:"date-time"`
+	TimeZone    *string `json:"timeZone" nullable:"true"`
+}
+
+type quotasOutput struct {
+	Body struct {
+		Quotas []quotaState `json:"quotas"`
+	}
+}
+
+func dayQuota(s quota.State, scope string) quotaState {
+	start, reset, zone := formatTime(s.Window.Start), formatTime(s.Window.Reset), "America/Los_Angeles"
+	return quotaState{s.Name, scope, s.Limit, min(s.Used, s.Limit), s.Remaining(), &start, &reset, &zone}
+}
+
+func (h *usageReports) quotas(ctx context.Context, _ *struct{}) (*quotasOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	day := quota.Day(requestFrom(ctx).arrived)
+	answers, err := h.Teams.Table.Get(ctx, quota.AnswersKey(p.TeamID, day))
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return nil, fmt.Errorf("read quota: %w", err)
+	}
+	collections, err := h.Collections.All(ctx, p.TeamID)
+	if err != nil {
+		return nil, err
+	}
+	out := &quotasOutput{}
+	out.Body.Quotas = append(out.Body.Quotas, dayQuota(quota.Answers(day, quota.Used(answers)), "team"))
+	for _, s := range requestFrom(ctx).quotas {
+		if s.Name == quota.PATDay {
+			out.Body.Quotas = append(out.Body.Quotas, dayQuota(s, "apiKey"))
+		}
+	}
+	n := int64(len(collections))
+	out.Body.Quotas = append(out.Body.Quotas, quotaState{Name: "collections", Scope: "team", Limit: collection.MaxPerTeam,
+		Used: n, Remaining: max(collection.MaxPerTeam-n, 0)})
+	return out, nil
+}

@@ -25,6 +25,11 @@ type commands struct {
 	Openapi openapiCmd `cmd:"" group:"server" help:"Print the OpenAPI document of the API as YAML."`
 	Team    struct {
 		Create teamCreateCmd `cmd:"" help:"Create a team with its first admin, and print the admin's key."`
+		Saml   struct {
+			Set    samlSetCmd    `cmd:"" help:"Set the team's SAML identity provider by its metadata."`
+			Show   samlShowCmd   `cmd:"" help:"Show the team's SAML identity provider."`
+			Remove samlRemoveCmd `cmd:"" help:"Remove the team's SAML identity provider."`
+		} `cmd:"" group:"client" help:"The team's SAML identity provider, which SCIM needs."`
 	} `cmd:"" group:"data" help:"Teams, in the data folder of this machine."`
 	Key struct {
 		Create keyCreateCmd `cmd:"" help:"Create an API key and print it, this once."`
@@ -35,6 +40,9 @@ type commands struct {
 		Check   indexCheckCmd   `cmd:"" help:"Check the search index against the documents."`
 		Rebuild indexRebuildCmd `cmd:"" help:"Make the search index anew from the documents."`
 	} `cmd:"" group:"data" help:"The search index, in the data folder of this machine."`
+	Scim struct {
+		Setup scimSetupCmd `cmd:"" help:"Make a SCIM key and print what to paste into Okta or Entra ID."`
+	} `cmd:"" group:"client" help:"Provisioning of users and groups by an identity provider."`
 	Put     putCmd     `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
 	Ask     askCmd     `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
 	Version versionCmd `cmd:"" group:"server" help:"Print the version."`

@@ -1,5 +1,5 @@
 // Package client speaks Docent's HTTP API for the command line: collections,
-// documents and answers. It repeats what is safe to repeat, waits when the
+// documents, answers and the team. It repeats what is safe to repeat, waits when the
 // server asks for it, and turns problem objects into one-line errors.
 package client
 
@@ -88,7 +88,7 @@ type call struct {
 	method string
 	path   string // below base, or an absolute URL of the same server from a Link
 	header http.Header
-	body   []byte // JSON; nil for none
+	body   []byte // JSON, unless header names another Content-Type; nil for none
 	limit  time.Duration
 }
 
@@ -141,11 +141,13 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	}
 	var body io.Reader
 	if k.body != nil {
-		header.Set("Content-Type", "application/json")
 		data := k.body
-		if small := squeeze(data); small != nil {
-			header.Set("Content-Encoding", "gzip")
-			data = small
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/json")
+			if small := squeeze(data); small != nil {
+				header.Set("Content-Encoding", "gzip")
+				data = small
+			}
 		}
 		body = bytes.NewReader(data)
 	}

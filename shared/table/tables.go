@@ -35,14 +35,26 @@ const (
 	Answers = "answers"
 
 	// Identities:
-	//   teams                 sort {team}                 every team, for the operator
-	//   {team}                sort "team"                 the team's record
-	//   {team}/users          sort {user}                 a user
-	//   {team}/userNames      sort {folded user name}     uniqueness of user names
-	//   key/{key id}          sort "key"                  an API key; a revoked one for a year
-	//   key/{key id}          sort "used"                 when it was used last, to the minute
-	//   {team}/keys           sort {inverted}#{key id}    the team's keys that are not revoked
-	//   {team}/keys/{user}    sort {key id}               those of one user
+	//   teams                      sort {team}                   every team, for the operator
+	//   {team}                     sort "team"                   the team's record
+	//   {team}                     sort "admins"                 how many active admins it has, counted below zero
+	//   {team}                     sort "saml"                   what its SAML identity provider says of itself
+	//   {team}/saml                sort {part, 2 digits}         the text of that
+	//   {team}/users               sort {user}                   a user
+	//   {team}/userNames           sort {folded user name}       uniqueness of user names
+	//   {team}/by/{field}          sort {hash of value}/{user}   users by externalId, email, displayName
+	//   {team}/inactive            sort {user}                   users that are not active
+	//   {team}/departed            sort {user}                   deleted users whose keys and memberships may be left
+	//   {team}/groups              sort {group}                  a group without its members
+	//   {team}/groupNames          sort {hash of folded name}    uniqueness of group names
+	//   {team}/groupsBy/externalId sort {hash}/{group}           groups by externalId
+	//   {team}/members/{group}     sort {user}                   a member, or the mark of one that comes or goes
+	//   {team}/memberships         sort {user}/{group}           the same, by user
+	//   {team}/departedGroups      sort {group}                  deleted groups whose members' items may be left
+	//   key/{key id}               sort "key"                    an API key; a revoked one for a year
+	//   key/{key id}               sort "used"                   when it was used last, to the minute
+	//   {team}/keys                sort {inverted}#{key id}      the team's keys that are not revoked
+	//   {team}/keys/{user}         sort {key id}                 those of one user
 	Identities = "identities"
 
 	// Usage:

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -45,12 +47,15 @@ func (x *Index) Stale(ctx context.Context, teamID, source string, space Space, p
 // Merge merges what is due in the team's families: ten segments of a level into
 // one of the next, without documents that are gone or replaced; a whole family of
 // which more than a quarter is stale; and it rebuilds a family with a segment
-// that is damaged, missing or of an older analysis. It returns how many segments
-// it replaced. What another worker is merging at the same time is left to it.
+// that is damaged, missing or of an older analysis. Segments of a source that is no
+// longer live, which a slow publish left after DropSource, are removed. It returns
+// how many segments it replaced or removed. What another worker is merging at the
+// same time is left to it.
 func (x *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
 	// Every round replaces segments by fewer of a higher level, so it ends.
 	for {
-		due, err := x.due(ctx, teamID)
+		due, dropped, err := x.due(ctx, teamID)
+		merged += dropped
 		if err != nil || len(due) == 0 {
 			return merged, err
 		}
@@ -79,19 +84,42 @@ type dueMerge struct {
 	rebuild bool
 }
 
-// due finds the merges to be made.
-func (x *Index) due(ctx context.Context, teamID string) ([]dueMerge, error) {
+// due finds the merges to be made, and drops sources that are no longer live; it
+// returns how many segments these had.
+func (x *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped int, err error) {
 	stale := map[string]int64{}
+	segments := map[string]int{} // by source
 	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: teamID + "/stale"}) {
 		if err != nil {
-			return nil, fmt.Errorf("read stale counts: %w", err)
+			return nil, 0, fmt.Errorf("read stale counts: %w", err)
 		}
 		stale[item.Sort] = item.Numbers["n"]
+		source, _, _ := strings.Cut(item.Sort, "#")
+		segments[source] = 0
 	}
 	records, err := x.records(ctx, teamID, "")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	for _, r := range records {
+		segments[r.source]++
+	}
+	// A source is live before anything of it is indexed, and never again once it was
+	// not. So what is listed above and not live now is left over.
+	live, err := x.Corpus.Sources(ctx, teamID)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list the live sources: %w", err)
+	}
+	for _, source := range slices.Sorted(maps.Keys(segments)) {
+		if slices.Contains(live, source) {
+			continue
+		}
+		if err := x.DropSource(ctx, teamID, source); err != nil {
+			return nil, dropped, err
+		}
+		dropped += segments[source]
+	}
+	records = slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) })
 	families := map[family][]record{}
 	var order []family
 	for _, r := range records {
@@ -101,11 +129,10 @@ func (x *Index) due(ctx context.Context, teamID string) ([]dueMerge, error) {
 		}
 		families[f] = append(families[f], r)
 	}
-	var due []dueMerge
 	for _, f := range order {
 		due = append(due, dueIn(f, families[f], stale[staleKey(teamID, f).Sort])...)
 	}
-	return due, nil
+	return due, dropped, nil
 }
 
 func dueIn(f family, records []record, stale int64) []dueMerge {

@@ -1,0 +1,162 @@
+// Package bedrock has drafts written by the models of Amazon Bedrock, through its
+// Converse operation.
+package bedrock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"docent/shared/llm"
+)
+
+// citing are parts of the ids of the models that take search results and cite
+// them: Claude Opus 4.1 and 4, Sonnet 4.5, 4 and 3.7, Haiku 3.5.
+var citing = []string{"anthropic.claude-opus-4-1-", "anthropic.claude-opus-4-2025", "anthropic.claude-sonnet-4-5-",
+	"anthropic.claude-sonnet-4-2025", "anthropic.claude-3-7-sonnet-", "anthropic.claude-3-5-haiku-"}
+
+// Client is an llm.Composer on one model.
+type Client struct {
+	runtime *bedrockruntime.Client
+	model   string
+	cites   bool
+}
+
+var _ llm.Composer = (*Client)(nil)
+
+// New returns a client of a model by its id, or the id or ARN of an inference
+// profile. The runtime's retries must stop after three attempts.
+func New(runtime *bedrockruntime.Client, model string) *Client {
+	c := &Client{runtime: runtime, model: model}
+	for _, part := range citing {
+		c.cites = c.cites || strings.Contains(model, part)
+	}
+	return c
+}
+
+// Compose implements llm.Composer. A model that cites is given each passage as a
+// search result, named by its number alone; any other one is given text.
+func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) {
+	var content []types.ContentBlock
+	if c.cites {
+		for i, p := range r.Passages {
+			number := strconv.Itoa(i + 1)
+			content = append(content, &types.ContentBlockMemberSearchResult{Value: types.SearchResultBlock{
+				Source: &number, Title: aws.String("Document " + number),
+				Content:   []types.SearchResultContentBlock{{Text: aws.String(strings.ToValidUTF8(p, "�"))}},
+				Citations: &types.CitationsConfig{Enabled: aws.Bool(true)},
+			}})
+		}
+		content = append(content, &types.ContentBlockMemberText{Value: llm.Ask(r)})
+	} else {
+		content = append(content, &types.ContentBlockMemberText{Value: llm.Prompt(r)})
+	}
+	out, err := c.runtime.Converse(ctx, &bedrockruntime.ConverseInput{
+		ModelId:         &c.model,
+		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: llm.System}},
+		Messages:        []types.Message{{Role: types.ConversationRoleUser, Content: content}},
+		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(llm.MaxOutputTokens), Temperature: aws.Float32(0)},
+	})
+	if err != nil {
+		return llm.Draft{}, described(ctx, err)
+	}
+	return draft(out)
+}
+
+func draft(out *bedrockruntime.ConverseOutput) (llm.Draft, error) {
+	var d llm.Draft
+	message, ok := out.Output.(*types.ConverseOutputMemberMessage)
+	var err error
+	switch {
+	case out.StopReason == types.StopReasonGuardrailIntervened || out.StopReason == types.StopReasonContentFiltered:
+		err = llm.ErrRefused
+	case !ok || len(message.Value.Content) == 0:
+		err = fmt.Errorf("%w: it holds no message", llm.ErrReply)
+	default:
+		d = draftOf(message.Value.Content)
+		d.Cut = out.StopReason == types.StopReasonMaxTokens || out.StopReason == types.StopReasonModelContextWindowExceeded
+	}
+	if out.Usage != nil {
+		d.InputTokens, d.OutputTokens = int(aws.ToInt32(out.Usage.InputTokens)), int(aws.ToInt32(out.Usage.OutputTokens))
+	}
+	return d, err
+}
+
+// draftOf are the text and the cited content of a message, in order.
+func draftOf(blocks []types.ContentBlock) llm.Draft {
+	var d llm.Draft
+	var all strings.Builder
+	for _, b := range blocks {
+		var p llm.Part
+		switch b := b.(type) {
+		case *types.ContentBlockMemberText:
+			p.Text = b.Value
+		case *types.ContentBlockMemberCitationsContent:
+			p = cited(b.Value)
+		default: // thoughts and calls of tools are no part of an answer
+			continue
+		}
+		all.WriteString(p.Text)
+		d.Parts = append(d.Parts, p)
+	}
+	if len(llm.TextDraft(all.String()).Parts) == 0 {
+		return llm.Draft{}
+	}
+	return d
+}
+
+func cited(b types.CitationsContentBlock) llm.Part {
+	var p llm.Part
+	for _, c := range b.Content {
+		if text, ok := c.(*types.CitationGeneratedContentMemberText); ok {
+			p.Text += text.Value
+		}
+	}
+	for _, c := range b.Citations {
+		p.Cites = append(p.Cites, number(c))
+		for _, s := range c.SourceContent {
+			if text, ok := s.(*types.CitationSourceContentMemberText); ok {
+				p.Quotes = append(p.Quotes, text.Value)
+			}
+		}
+	}
+	return p
+}
+
+// number is the passage that c is of, 0 when it can not be told: no passage has
+// that number, so what cites it is dropped.
+func number(c types.Citation) int {
+	if n, err := strconv.Atoi(aws.ToString(c.Source)); err == nil {
+		return n
+	}
+	if at, ok := c.Location.(*types.CitationLocationMemberSearchResultLocation); ok && at.Value.SearchResultIndex != nil {
+		return int(*at.Value.SearchResultIndex) + 1
+	}
+	return 0
+}
+
+// described is err without anything that a server or a document said.
+func described(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("ask the model: %w", ctx.Err())
+	}
+	var throttled *types.ThrottlingException
+	var status *awshttp.ResponseError
+	switch {
+	case errors.As(err, &throttled), errors.As(err, &status) && status.HTTPStatusCode() == http.StatusTooManyRequests:
+		return llm.ErrThrottled
+	case errors.As(err, &status) && status.HTTPStatusCode() >= http.StatusBadRequest:
+		return fmt.Errorf("ask the model: status %d", status.HTTPStatusCode())
+	case errors.As(err, &status):
+		return llm.ErrReply
+	}
+	return errors.New("ask the model: the server can not be reached")
+}

@@ -42,8 +42,8 @@ func (f *functions) all() map[string]lambda.Handler {
 		"indexing":  lambda.NewHandler(f.indexesDocuments()),
 		"sweeping":  lambda.NewHandler(f.sweeps()),
 	}
-	for _, area := range httpapi.Areas {
-		all[string(area)] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
+	for _, area := range httpapi.Areas() {
+		all[area.Name] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
 	}
 	return all
 }

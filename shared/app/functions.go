@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -73,15 +72,11 @@ func pausePoll(ctx context.Context) error {
 // may answer.
 const maxSCIMReply = 5 << 20
 
-func (f *functions) http(areas ...httpapi.Area) http.Handler {
-	var names []string
-	for _, area := range areas {
-		names = append(names, string(area))
-	}
+func (f *functions) http(area httpapi.Area) http.Handler {
 	surface := f.surface(f.baseURL, f.log, f.now)
 	surface.SCIM.MaxReply = maxSCIMReply
-	surface.Metrics = f.served(strings.Join(names, "-"))
-	return httpapi.New(surface, areas...)
+	surface.Metrics = f.served(area.Name)
+	return httpapi.New(surface, area)
 }
 
 func (f *functions) answersQuestions() Batches {

@@ -58,7 +58,7 @@ func newHome(t *testing.T) *home {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	h.services = newServices(engines{faulttest.Table{Store: h.store, Plan: h.plan}, faulttest.Blob{Store: blobs, Plan: h.plan},
 		h.questions, h.documents}, log, h.clock, func(context.Context) error { return errStopping })
-	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock)))
+	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock), httpapi.Areas()...))
 	var admin team.User
 	if h.team, admin, err = h.services.teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -101,20 +102,53 @@ func (c Corpus) Documents(ctx context.Context, teamID, source string) iter.Seq2[
 			if len(records) == 0 || recordFrom(records[0]).CollectionID != source {
 				continue
 			}
-			d, ok, err := c.whole(ctx, teamID, recordFrom(records[0]))
-			if err == nil && !ok {
-				continue
-			}
-			if !yield(d, err) || err != nil {
+			docs, err := c.whole(ctx, teamID, []record{recordFrom(records[0])})
+			if err != nil {
+				yield(search.Document{}, err)
 				return
+			}
+			for _, d := range docs {
+				if !yield(d, nil) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// whole is r with its body, as search indexes it; false when r is no longer
-// current and its chunks are gone.
-func (s *Service) whole(ctx context.Context, teamID string, r record) (search.Document, bool, error) {
+// whole returns records with their bodies, as search indexes them, read in one
+// round trip. One that is no longer current and whose chunks are gone is left out.
+func (s *Service) whole(ctx context.Context, teamID string, records []record) (map[string]search.Document, error) {
+	var keys []table.Key
+	for _, r := range records {
+		keys = append(keys, chunkKeys(teamID, r.ID, r.version, r.chunks)...)
+	}
+	found := make(map[table.Key]table.Item, len(keys))
+	if len(keys) > 0 {
+		items, err := s.Table.BatchGet(ctx, keys)
+		if err != nil {
+			return nil, fmt.Errorf("read chunks: %w", err)
+		}
+		for _, item := range items {
+			found[item.Key] = item
+		}
+	}
+	docs := make(map[string]search.Document, len(records))
+	for _, r := range records {
+		d, ok, err := r.document(teamID, found)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			docs[r.ID] = d
+		}
+	}
+	return docs, nil
+}
+
+// document is r with its body, of which chunks holds the items; false when one is
+// missing.
+func (r record) document(teamID string, chunks map[table.Key]table.Item) (search.Document, bool, error) {
 	id, err := uuid.Parse(r.ID)
 	if err != nil {
 		return search.Document{}, false, fmt.Errorf("document id: %w", err)
@@ -124,28 +158,27 @@ func (s *Service) whole(ctx context.Context, teamID string, r record) (search.Do
 	if r.chunks == 0 {
 		return d, true, nil
 	}
-	items, err := s.Table.BatchGet(ctx, chunkKeys(teamID, r.ID, r.version, r.chunks))
-	if err != nil {
-		return d, false, fmt.Errorf("read chunks: %w", err)
-	}
-	if len(items) != r.chunks {
-		return d, false, nil
-	}
-	start := 0
-	for _, item := range items {
+	var whole strings.Builder
+	whole.Grow(r.bytes)
+	for _, k := range chunkKeys(teamID, r.ID, r.version, r.chunks) {
+		item, ok := chunks[k]
+		if !ok {
+			return d, false, nil
+		}
 		body, passages, err := chunkFrom(item)
 		if err != nil {
 			return d, false, err
 		}
+		start := whole.Len()
 		passages = slices.Clone(passages)
 		for i := range passages {
 			passages[i].Start += start
 			passages[i].End += start
 		}
 		d.Chunks = append(d.Chunks, search.Chunk{Start: start, End: start + len(body), Passages: passages})
-		start += len(body)
+		whole.WriteString(body)
 	}
-	d.Body = joinChunks(items, r.bytes)
+	d.Body = whole.String()
 	return d, true, nil
 }
 

@@ -96,25 +96,28 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 	if err != nil {
 		return fmt.Errorf("read documents: %w", err)
 	}
-	current := map[string]record{}
+	wanted := map[string]int64{}
+	for _, j := range jobs {
+		wanted[j.work.ID] = max(wanted[j.work.ID], j.work.Version)
+	}
+	var current []record
 	for _, item := range records {
-		r := recordFrom(item)
-		current[r.ID] = r
+		if r := recordFrom(item); r.version == wanted[r.ID] {
+			current = append(current, r)
+		}
+	}
+	whole, err := w.whole(ctx, teamID, current)
+	if err != nil {
+		return err
 	}
 	for _, j := range jobs {
 		kept := j.work.Kept()
 		if slices.ContainsFunc(done, func(op table.Op) bool { return table.KeyOf(op) == kept.Key }) {
 			continue // one message twice in a batch
 		}
-		if r, ok := current[j.work.ID]; ok && r.version == j.work.Version {
-			d, ok, err := w.whole(ctx, teamID, r)
-			if err != nil {
-				return err
-			}
-			if ok {
-				docs, done = append(docs, d), append(done, kept)
-				continue
-			}
+		if d, ok := whole[j.work.ID]; ok && d.Version == j.work.Version {
+			docs, done = append(docs, d), append(done, kept)
+			continue
 		}
 		// Superseded: there is nothing to index any more.
 		if err := w.Table.Write(ctx, table.Delete{Key: kept.Key}); err != nil {

@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -20,25 +21,6 @@ import (
 	"docent/shared/team"
 	"docent/shared/usage"
 )
-
-// Area is a part of the API that one function serves.
-type Area string
-
-// The areas.
-const (
-	Collections Area = "collections"
-	Documents   Area = "documents"
-	Answers     Area = "answers"
-	Context     Area = "context"
-	Admin       Area = "admin"
-	SCIM        Area = "scim"
-
-	SecurityEvents Area = "securityevents"
-	Usage          Area = "usage"
-)
-
-// Areas lists every area.
-var Areas = []Area{Collections, Documents, Answers, Context, SecurityEvents, Usage, Admin, SCIM}
 
 // Services is what the operations work on, and how the surface presents itself.
 type Services struct {
@@ -66,12 +48,9 @@ type Served struct {
 	Took    time.Duration
 }
 
-// New returns the handler of the given areas, all of them when none is named.
-// Paths are relative to BaseURL: "/collections", not "/v1/collections".
+// New returns the handler of the given areas. Paths are relative to BaseURL:
+// "/collections", not "/v1/collections".
 func New(s Services, areas ...Area) http.Handler {
-	if len(areas) == 0 {
-		areas = Areas
-	}
 	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
 	m.register(s, areas)
 	return s.edge(m)
@@ -80,7 +59,7 @@ func New(s Services, areas ...Area) http.Handler {
 // OpenAPI returns the OpenAPI 3.1 document of the whole API.
 func OpenAPI() *huma.OpenAPI {
 	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
-	return m.register(Services{}, Areas).OpenAPI()
+	return m.register(Services{}, Areas()).OpenAPI()
 }
 
 // mux is a ServeMux whose operations read their bodies through readBody.
@@ -95,6 +74,8 @@ func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 		body := &lease{from: m.bodies}
 		defer body.end()
 		if err := readBody(r, body, formOf(pattern)); err != nil {
+			// Who is cut off while still sending sees a broken connection, not the reply.
+			_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, MaxBody-body.read))
 			writeError(w, r, err)
 			return
 		}
@@ -105,26 +86,7 @@ func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 func (m *mux) register(s Services, areas []Area) huma.API {
 	api := humago.New(m, config())
 	for _, area := range areas {
-		switch area {
-		case Collections:
-			(&collections{s}).routes(api)
-		case Documents:
-			(&documents{s}).routes(api)
-		case Answers:
-			(&answers{s}).routes(api)
-		case Context:
-			(&contexts{s}).routes(api)
-		case SecurityEvents:
-			(&securityEvents{s}).routes(api)
-		case Usage:
-			(&usageReports{s}).routes(api)
-		case Admin:
-			(&dataSources{s}).routes(api)
-			(&webhooks{s}).routes(api)
-			(&administration{s}).routes(api, m)
-		case SCIM:
-			s.scimRoutes(api, m)
-		}
+		area.routes(s, api, m)
 	}
 	return api
 }
@@ -150,9 +112,9 @@ func config() huma.Config {
 		{Name: "Security events", Description: "Who did what: a feed that a SIEM polls and misses nothing of."},
 		{Name: "Usage", Description: "What the team did with Docent, by time and by user, and what is left of its quotas."},
 		{Name: "SCIM", Description: "Users and groups, provisioned by an identity provider (RFC 7643, RFC 7644, RFC 9865)."},
+		{Name: "Administration", Description: "The team, its API keys, and its SAML identity provider."},
 		{Name: "Context", Description: "The right pieces of code, pull requests, issues, messages and documentation, for tools and agents."},
 		{Name: "Data sources", Description: "Where content comes from: collections, and what is connected beside them."},
-		{Name: "Administration", Description: "The team, its API keys, and its SAML identity provider."},
 	}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		delete(op.Responses, "422") // validation problems are 400

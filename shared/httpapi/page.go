@@ -46,7 +46,7 @@ func encodeCursor(teamID, list, position string) string {
 func decodeCursor(teamID, list, cursor string) (string, error) {
 	refused := apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor is not one of this list.")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) <= cursorSum || len(raw) > table.MaxSortBytes {
+	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != cursor || len(raw) <= cursorSum || len(raw) > table.MaxSortBytes {
 		return "", refused
 	}
 	position := string(raw[cursorSum:])

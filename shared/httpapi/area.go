@@ -1,0 +1,31 @@
+package httpapi
+
+import "github.com/danielgtaylor/huma/v2"
+
+// Area is a part of the API that one function serves. Each is a value of its own
+// that alone refers to its operations, so that a function links no other's.
+type Area struct {
+	Name   string // the function's, and the first segment of its paths as a rule
+	routes func(s Services, api huma.API, m *mux)
+}
+
+// The areas.
+var (
+	Collections    = Area{"collections", func(s Services, api huma.API, _ *mux) { (&collections{s}).routes(api) }}
+	Documents      = Area{"documents", func(s Services, api huma.API, _ *mux) { (&documents{s}).routes(api) }}
+	Answers        = Area{"answers", func(s Services, api huma.API, _ *mux) { (&answers{s}).routes(api) }}
+	Context        = Area{"context", func(s Services, api huma.API, _ *mux) { (&contexts{s}).routes(api) }}
+	SecurityEvents = Area{"securityevents", func(s Services, api huma.API, _ *mux) { (&securityEvents{s}).routes(api) }}
+	Usage          = Area{"usage", func(s Services, api huma.API, _ *mux) { (&usageReports{s}).routes(api) }}
+	SCIM           = Area{"scim", func(s Services, api huma.API, m *mux) { s.scimRoutes(api, m) }}
+	Admin          = Area{"admin", func(s Services, api huma.API, m *mux) {
+		(&administration{s}).routes(api, m)
+		(&dataSources{s}).routes(api)
+		(&webhooks{s}).routes(api)
+	}}
+)
+
+// Areas lists every area.
+func Areas() []Area {
+	return []Area{Collections, Documents, Answers, Context, SecurityEvents, Usage, SCIM, Admin}
+}

@@ -22,18 +22,12 @@ func Documents(c Config) http.Handler { return onAWS(c).http(httpapi.Documents) 
 // Answers returns the handler of /v1/answers on AWS.
 func Answers(c Config) http.Handler { return onAWS(c).http(httpapi.Answers) }
 
-<<<<<<<
-=======
 // SecurityEvents returns the handler of /v1/security-events on AWS.
 func SecurityEvents(c Config) http.Handler { return onAWS(c).http(httpapi.SecurityEvents) }
 
 // Usage returns the handler of /v1/usage on AWS.
 func Usage(c Config) http.Handler { return onAWS(c).http(httpapi.Usage) }
 
-// Answering returns the worker of the questions queue on AWS.
-func Answering(c Config) Batches { return onAWS(c).answersQuestions() }
-
->>>>>>>
 // SCIM returns the handler of /v1/scim/v2 on AWS.
 func SCIM(c Config) http.Handler { return onAWS(c).http(httpapi.SCIM) }
 
@@ -41,7 +35,7 @@ func SCIM(c Config) http.Handler { return onAWS(c).http(httpapi.SCIM) }
 func Admin(c Config) http.Handler { return onAWS(c).http(httpapi.Admin) }
 
 // Answering returns the worker of the questions queue on AWS.
-func Answering(c Config) Batches { return onAWS(c).byModel(c).answersQuestions() }
+func Answering(c Config) Batches { return onAWS(c).answersQuestions() }
 
 // Indexing returns the worker of the documents queue on AWS.
 func Indexing(c Config) Batches { return onAWS(c).indexesDocuments() }

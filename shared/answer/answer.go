@@ -53,6 +53,7 @@ type Answer struct {
 	Markdown   string      // when Complete
 	References []Reference // when Complete; empty when nothing was found
 	Failure    *Failure    // when Failed
+	Model      *ModelUse   // of a model that was asked; for Worker.Ended only, it is not kept
 	AskedAt    time.Time   // milliseconds
 	TeamID     string
 	UserID     string   // whose personal key asked; empty for a team key

@@ -21,8 +21,11 @@ const passagesForAnswer = 8
 type Worker struct {
 	*Service
 	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
-	Log    *slog.Logger
-	Ended  func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
+	// Compose has a model write an answer from the passages that were found, best
+	// first; nil: no model is configured. It is called only when something was found.
+	Compose func(ctx context.Context, question string, found []search.Hit) (Composed, error)
+	Log     *slog.Logger
+	Ended   func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
 }
 
 // Batch answers the questions of a batch. A question leaves Processing once, so
@@ -72,6 +75,9 @@ func (w *Worker) answer(ctx context.Context, work pending.Work) error {
 	a.State, a.Markdown = Complete, quoted.Markdown
 	for _, r := range quoted.References {
 		a.References = append(a.References, Reference{HTMLURL: r.URL, Title: r.Title})
+	}
+	if quoted.Found {
+		w.compose(ctx, &a, result.Best)
 	}
 	return w.finish(ctx, a, event)
 }

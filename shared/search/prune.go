@@ -202,6 +202,16 @@ func (sc *scanner) collect(s *segment, segment, from, essential int, top *top) e
 				if (score+c.beyond)*boundSlack < top.floor() {
 					break
 				}
+				if !c.reaches(passage) {
+					continue
+				}
+				next := float32(0)
+				if i+1 < len(others) {
+					next = others[i+1].beyond
+				}
+				if (score+c.bounds[c.first]+next)*boundSlack < top.floor() {
+					break
+				}
 				frequency, err := c.find(passage, s.passages)
 				if err != nil {
 					return err
@@ -230,15 +240,17 @@ func (c *cursor) read(block, limit int) error {
 	return nil
 }
 
-// find returns how often passage holds the term. Passages ascend from call to
-// call, and none is before the window.
-func (c *cursor) find(passage, limit int) (uint32, error) {
+// reaches moves to the block that could hold passage, and tells whether one could.
+// Passages ascend from call to call, and none is before the window.
+func (c *cursor) reaches(passage int) bool {
 	for c.first < len(c.blocks) && c.blocks[c.first].last < passage {
 		c.first++
 	}
-	if c.first == len(c.blocks) || c.blocks[c.first].previous >= passage {
-		return 0, nil
-	}
+	return c.first < len(c.blocks) && c.blocks[c.first].previous < passage
+}
+
+// find returns how often passage, which the block at hand reaches, holds the term.
+func (c *cursor) find(passage, limit int) (uint32, error) {
 	if err := c.read(c.first, limit); err != nil {
 		return 0, err
 	}

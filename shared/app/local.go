@@ -134,7 +134,7 @@ func (l *Local) wait(ctx context.Context) error {
 // Handler serves the API, with paths under /v1 and GET /healthz beside it.
 // baseURL is the address of the API as clients reach it.
 func (l *Local) Handler(baseURL string) http.Handler {
-	return root(httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), l.options.Log, l.options.Now)))
+	return root(httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), l.options.Log, l.options.Now), httpapi.Areas()...))
 }
 
 // Close ends the hold on the data.

@@ -97,6 +97,11 @@ ifneq ($(BENCH),)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 endif
 
+# -mod=mod: its go.mod follows the one of the product.
+.PHONY: bench-search
+bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, beside FTS5 and Bleve (ARGS=-http: over HTTP too)
+	go -C scripts/benchsearch run -mod=mod . $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@{ grep -rEo '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . || true; } | sed -E 's/:func / /' | sort | \

@@ -30,6 +30,7 @@ var (
 	tableRule  = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 	breakLine  = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*|-+[ \t]*)$`)
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]]{1,200}\]:`)
+	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
 	quoteMarks = regexp.MustCompile(`^ {0,3}(?:>[ \t]?)+`)
 	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
@@ -44,7 +45,7 @@ func blocks(passage string) []block {
 		var b block
 		var n int
 		switch level, _ := atxHeading(line); {
-		case strings.TrimSpace(line) == "", level > 0, breakLine.MatchString(line), definition.MatchString(line):
+		case strings.TrimSpace(line) == "", level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line):
 			i++
 			continue
 		case openFence(line) != "":

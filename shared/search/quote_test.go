@@ -218,6 +218,7 @@ func TestLeadInIsNoAnswer(t *testing.T) {
 		{"the list that it leads in", "To feed the zebra:\n\n- Bring grass.\n", "> To feed the zebra:\n>\n> - **Bring grass.**\n"},
 		{"the table that it leads in", "To feed the zebra:\n\n| a | b |\n|---|---|\n| grass | hay |\n", "> To feed the zebra:\n>\n> | a | b |\n"},
 		{"what another paragraph says", "To feed the zebra:\n\n## Other\n\nThe zebra is fed with grass.\n", "> **The zebra is fed with grass.**\n"},
+		{"the mark of a note", "> [!NOTE]\n> The zebra is fed with grass.\n", "\n> **The zebra is fed with grass.**\n"},
 		{"better than nothing", "To feed the zebra:\n", "> **To feed the zebra:**\n"},
 	}
 	for _, c := range cases {

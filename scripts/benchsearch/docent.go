@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/blob/dir"
+	"docent/shared/search"
+	"docent/shared/table"
+	"docent/shared/table/bolt"
+)
+
+const teamID = "0b3f1d3e-0000-4000-8000-000000000001"
+
+// library holds the documents of one set. It is the truth about them.
+type library struct {
+	source string
+	docs   map[uuid.UUID]search.Document
+	chunks map[uuid.UUID][]search.Chunk
+}
+
+func newLibrary(s *set) *library {
+	l := &library{source: s.name, docs: map[uuid.UUID]search.Document{}, chunks: map[uuid.UUID][]search.Chunk{}}
+	for _, d := range s.docs {
+		l.docs[d.ID], l.chunks[d.ID] = d, search.Cut(d.Body)
+	}
+	return l
+}
+
+// Texts is of search.Corpus.
+func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[search.Ref]search.Text, error) {
+	texts := make(map[search.Ref]search.Text, len(refs))
+	for _, ref := range refs {
+		d, ok := l.docs[ref.Document]
+		if !ok || d.Version != ref.Version {
+			continue
+		}
+		n, chunks := ref.Chunk, l.chunks[ref.Document]
+		if len(d.Body) > search.InlineBytes {
+			n--
+		}
+		if n < 0 || n >= len(chunks) {
+			return nil, fmt.Errorf("no chunk %d of %d", ref.Chunk, len(chunks))
+		}
+		c := chunks[n]
+		t := search.Text{Document: d.ID, Version: d.Version, Source: d.Source, Title: d.Title, URI: "https://docs.example/" + d.ID.String(), Body: d.Body[c.Start:c.End]}
+		for _, p := range c.Passages {
+			p.Start, p.End = p.Start-c.Start, p.End-c.Start
+			t.Passages = append(t.Passages, p)
+		}
+		texts[ref] = t
+	}
+	return texts, nil
+}
+
+// Current is of search.Corpus.
+func (l *library) Current(_ context.Context, _ string, ids []uuid.UUID) (map[uuid.UUID]int64, error) {
+	current := map[uuid.UUID]int64{}
+	for _, id := range ids {
+		if d, ok := l.docs[id]; ok {
+			current[id] = d.Version
+		}
+	}
+	return current, nil
+}
+
+// Sources is of search.Corpus.
+func (l *library) Sources(context.Context, string) ([]string, error) { return []string{l.source}, nil }
+
+// Documents is of search.Corpus.
+func (l *library) Documents(context.Context, string, string) iter.Seq2[search.Document, error] {
+	return func(yield func(search.Document, error) bool) {
+		for _, d := range l.docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// docent is the product's own engine over one set, as one segment.
+type docent struct {
+	index *search.Index
+	set   *set
+	store *bolt.Store
+}
+
+func openDocent(ctx context.Context, s *set, folder string) (*docent, error) {
+	store, err := bolt.Open(filepath.Join(folder, s.name+".db"), bolt.Options{Tables: table.Names, Now: time.Now, NoSync: true})
+	if err != nil {
+		return nil, err
+	}
+	blobs, err := dir.Open(filepath.Join(folder, s.name+"-blobs"))
+	if err != nil {
+		return nil, err
+	}
+	x := &search.Index{Table: store, Blobs: blobs, Corpus: newLibrary(s), Now: time.Now,
+		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }}
+	if err := x.Publish(ctx, teamID, s.docs, nil); err != nil {
+		return nil, err
+	}
+	return &docent{x, s, store}, nil
+}
+
+func (d *docent) name() string { return "docent" }
+
+func (d *docent) close() error { return d.store.Close() }
+
+func (d *docent) rank(ctx context.Context, question string, limit int) ([]string, error) {
+	r, err := d.index.Search(ctx, teamID, search.Query{Text: question, Limit: limit})
+	var ids []string
+	for _, h := range r.Hits {
+		ids = append(ids, d.set.idOf[h.Document])
+	}
+	return ids, err
+}

@@ -76,7 +76,17 @@ func benchmarkScale(b *testing.B, passages int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64((cpuTime()-started).Microseconds())/1000, "open-ms")
+	b.ReportMetric(float64((cpuTime()-started).Microseconds())/1000, "open-whole-ms")
+	started = cpuTime()
+	for f, err := range folder.List(b.Context(), "") {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := search.OpenRanged(b.Context(), folder, f.Name, f.Size, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((cpuTime()-started).Microseconds())/1000, "open-ranged-ms")
 	b.ReportMetric(float64(len(files)), "segments")
 
 	const questions = 1000

@@ -11,10 +11,13 @@ type Area struct {
 
 // The areas.
 var (
-	Collections    = Area{"collections", func(s Services, api huma.API, _ *mux) { (&collections{s}).routes(api) }}
-	Documents      = Area{"documents", func(s Services, api huma.API, _ *mux) { (&documents{s}).routes(api) }}
-	Answers        = Area{"answers", func(s Services, api huma.API, _ *mux) { (&answers{s}).routes(api) }}
-	Context        = Area{"context", func(s Services, api huma.API, _ *mux) { (&contexts{s}).routes(api) }}
+	Collections = Area{"collections", func(s Services, api huma.API, _ *mux) { (&collections{s}).routes(api) }}
+	Documents   = Area{"documents", func(s Services, api huma.API, _ *mux) { (&documents{s}).routes(api) }}
+	Answers     = Area{"answers", func(s Services, api huma.API, _ *mux) { (&answers{s}).routes(api) }}
+	Context     = Area{"context", func(s Services, api huma.API, m *mux) {
+		(&contexts{s}).routes(api)
+		(&tools{s}).routes(api, m)
+	}}
 	SecurityEvents = Area{"securityevents", func(s Services, api huma.API, _ *mux) { (&securityEvents{s}).routes(api) }}
 	Usage          = Area{"usage", func(s Services, api huma.API, _ *mux) { (&usageReports{s}).routes(api) }}
 	SCIM           = Area{"scim", func(s Services, api huma.API, m *mux) { s.scimRoutes(api, m) }}

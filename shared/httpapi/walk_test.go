@@ -67,6 +67,7 @@ func examples(collection, document, question string) map[string]example {
 		"queryIssues":         {owned: contextCall("query/issues"), list: true},
 		"queryPullRequests":   {owned: contextCall("query/prs"), list: true},
 		"getContent":          {owned: call{"POST", "/context/get", "", map[string]any{"urls": []string{"https://acme.test/"}}, nil}, list: true},
+		"callTools":           {owned: call{"POST", "/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil}, list: true},
 		"listDataSources":     {owned: call{"GET", "/data-sources", "", nil, nil}, list: true},
 		"createDataSource":    {owned: newDataSource, admin: true},
 		"importItems":         {owned: importCall(collection), unknown: importCall(unknownID)},

@@ -26,6 +26,7 @@ func TestConfidence(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			_, there := ask(t, x, search.Query{Text: c.there})
 			_, missing := ask(t, x, search.Query{Text: c.missing})
 			if !there.Found() || there.Best[0].Confidence <= missing.Best[0].Confidence {

@@ -29,6 +29,7 @@ func TestMisspeltWordsAreFound(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			if titles, _ := ask(t, x, search.Query{Text: c.question}); !slices.Equal(titles, c.want) {
 				t.Errorf("found %q, want %q", titles, c.want)
 			}

@@ -106,7 +106,6 @@ func benchmarkScale(b *testing.B, passages int) {
 	b.ReportMetric(p99, "rank-p99-ms")
 	b.ReportMetric(float64(read)/questions, "postings/query")
 	b.ReportMetric(float64(read)/float64(of)*100, "%postings-read")
-	whole, files = search.Ranking{}, nil // or they count as resident
 
 	warmScale(b, func() *search.Index {
 		warm := index(256 << 20)

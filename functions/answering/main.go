@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"docent/shared/app"
+	"docent/shared/app/foundation"
 )
 
 func main() {
@@ -15,5 +16,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(app.Answering(config))
+	lambda.Start(app.Answering(config, foundation.Open(config)))
 }

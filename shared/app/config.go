@@ -26,10 +26,17 @@ type Config struct {
 	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
 	Region         string // AWS_REGION, which Lambda sets
 	Credentials    Credentials
+	ModelProvider  string     // DOCENT_MODEL_PROVIDER: bedrock has answers written by a model; empty: they are quoted
+	Model          string     // DOCENT_MODEL: the model's id, or the id or ARN of an inference profile; required with a provider
+	ModelURL       string     // DOCENT_MODEL_URL: of the model's server, such as an endpoint of a VPC; empty: AWS's own
 	LogLevel       slog.Level // DOCENT_LOG_LEVEL: debug, info, warn or error; empty: info, which metrics need
 
 	Now func() time.Time // nil: time.Now; not read from the environment
 }
+
+// ModelOfBedrock is the provider of models that functions know. The client of any
+// other would be more than all the rest of a function.
+const ModelOfBedrock = "bedrock"
 
 // Credentials are a function's own, by which AWS knows what it may do. Lambda
 // sets them for the life of a process.
@@ -74,6 +81,17 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		Region:         required("AWS_REGION"),
 		Credentials: Credentials{KeyID: required("AWS_ACCESS_KEY_ID"), Secret: required("AWS_SECRET_ACCESS_KEY"),
 			SessionToken: getenv("AWS_SESSION_TOKEN")},
+		ModelProvider: getenv("DOCENT_MODEL_PROVIDER"),
+		Model:         getenv("DOCENT_MODEL"),
+		ModelURL:      address("DOCENT_MODEL_URL", getenv("DOCENT_MODEL_URL")),
+	}
+	switch {
+	case c.ModelProvider == "" && (c.Model != "" || c.ModelURL != ""):
+		errs = append(errs, errors.New("DOCENT_MODEL_PROVIDER is not set"))
+	case c.ModelProvider == ModelOfBedrock && c.Model == "":
+		errs = append(errs, errors.New("DOCENT_MODEL is not set"))
+	case c.ModelProvider != "" && c.ModelProvider != ModelOfBedrock:
+		errs = append(errs, errors.New("DOCENT_MODEL_PROVIDER is not bedrock"))
 	}
 	var err error
 	if c.Tables, err = tableNames(getenv("DOCENT_TABLES")); err != nil {

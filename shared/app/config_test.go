@@ -23,6 +23,9 @@ var environment = map[string]string{
 	"DOCENT_DOCUMENTS_QUEUE_URL": "https://sqs.test/1/documents",
 	"DOCENT_BASE_URL":            "https://docent.test/v1/",
 	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
+	"DOCENT_MODEL_PROVIDER":      "bedrock",
+	"DOCENT_MODEL":               "anthropic.claude-sonnet-4-5-20250929-v1:0",
+	"DOCENT_MODEL_URL":           "https://models.test/",
 	"DOCENT_LOG_LEVEL":           "debug",
 	"AWS_REGION":                 "eu-central-1",
 	"AWS_ACCESS_KEY_ID":          "KEYID",
@@ -54,7 +57,8 @@ func TestEveryFieldArrives(t *testing.T) {
 	}
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
 		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents",
-		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", LogLevel: slog.LevelDebug,
+		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566",
+		ModelProvider: app.ModelOfBedrock, Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", ModelURL: "https://models.test", LogLevel: slog.LevelDebug,
 		Region: "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, want %+v", c, want)
@@ -77,7 +81,8 @@ func TestEveryFieldArrives(t *testing.T) {
 
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
-	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN"}
+	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN",
+		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL"}
 	c, err := app.ConfigFromEnv(func(name string) string {
 		if slices.Contains(optional, name) {
 			return ""
@@ -106,6 +111,35 @@ func TestAllFaultsAreReportedTogether(t *testing.T) {
 		if strings.Count(err.Error(), want) != 1 {
 			t.Errorf("%q is not in: %v", want, err)
 		}
+	}
+}
+
+func TestModelIsNamedWhole(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, provider, model, url, want string }{
+		{"no provider", "", "m", "", "DOCENT_MODEL_PROVIDER is not set"},
+		{"an address alone", "", "", "https://models.test", "DOCENT_MODEL_PROVIDER is not set"},
+		{"no model", "bedrock", "", "", "DOCENT_MODEL is not set"},
+		{"another provider", "other", "m", "", "DOCENT_MODEL_PROVIDER is not bedrock"},
+		{"no address", "bedrock", "m", "models.test", "DOCENT_MODEL_URL is not an http"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := app.ConfigFromEnv(func(name string) string {
+				switch name {
+				case "DOCENT_MODEL_PROVIDER":
+					return c.provider
+				case "DOCENT_MODEL":
+					return c.model
+				case "DOCENT_MODEL_URL":
+					return c.url
+				}
+				return environment[name]
+			})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

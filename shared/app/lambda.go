@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"docent/shared/httpapi"
+	"docent/shared/llm"
 )
 
 // The constructors of functions are called once, by main, and ask AWS nothing:
@@ -34,8 +35,15 @@ func SCIM(c Config) http.Handler { return onAWS(c).http(httpapi.SCIM) }
 // Admin returns the handler of what administers a team on AWS.
 func Admin(c Config) http.Handler { return onAWS(c).http(httpapi.Admin) }
 
-// Answering returns the worker of the questions queue on AWS.
-func Answering(c Config) Batches { return onAWS(c).answersQuestions() }
+// Answering returns the worker of the questions queue on AWS. The model writes its
+// answers; nil: they are quoted.
+func Answering(c Config, model llm.Composer) Batches {
+	f := onAWS(c)
+	if model != nil {
+		f.answersBy(model)
+	}
+	return f.answersQuestions()
+}
 
 // Indexing returns the worker of the documents queue on AWS.
 func Indexing(c Config) Batches { return onAWS(c).indexesDocuments() }

@@ -14,6 +14,7 @@ import (
 	"docent/shared/blob/dir"
 	"docent/shared/fetch"
 	"docent/shared/httpapi"
+	"docent/shared/llm"
 	"docent/shared/queue/local"
 	"docent/shared/search"
 	"docent/shared/table"
@@ -46,6 +47,7 @@ const pollEvery = 50 * time.Millisecond
 type LocalOptions struct {
 	Log    *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
+	Model  llm.Composer     // writes answers; nil: they are quoted
 	NoSync bool             // acknowledge writes before they are on disk: for tests
 }
 
@@ -94,6 +96,9 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
 	l.services.sources.Fetch = fetchWeb(fetch.New())
 	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
+	if l.options.Model != nil {
+		l.answersBy(l.options.Model)
+	}
 	l.Teams, l.Index = l.services.teams, l.services.index
 	return nil
 }

@@ -77,8 +77,13 @@ func (f *functions) delivered(function string, begun time.Time, batch []queue.Me
 
 // ended are the metrics of one question that left processing.
 func (f *functions) ended(a answer.Answer) []slog.Attr {
-	return embedded(f.now(), []dimension{{"service", f.service}, {"function", "answering"}, {"state", string(a.State)}},
-		metric{"Answers", "Count", 1}, metric{"AnswerTime", "Seconds", seconds(f.now().Sub(a.AskedAt))})
+	metrics := []metric{{"Answers", "Count", 1}, {"AnswerTime", "Seconds", seconds(f.now().Sub(a.AskedAt))}}
+	var model []slog.Attr
+	if a.Model != nil {
+		model = []slog.Attr{slog.String("model", a.Model.Outcome)}
+		metrics = append(metrics, metric{"InputTokens", "Count", a.Model.InputTokens}, metric{"OutputTokens", "Count", a.Model.OutputTokens})
+	}
+	return append(model, embedded(f.now(), []dimension{{"service", f.service}, {"function", "answering"}, {"state", string(a.State)}}, metrics...)...)
 }
 
 // swept are the metrics of one sweep.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/shared/llm"
 	"docent/shared/pending"
 	"docent/shared/queue"
 )
@@ -23,6 +24,7 @@ type ServeConfig struct {
 	Addr    string       // HOST:PORT; port 0 takes a free one
 	Program string       // how a person calls this program, for examples
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
+	Model   llm.Composer // writes answers; nil: they are quoted
 	Demo    bool         // make a demo team with a sample collection when there is no team yet
 	Out     io.Writer    // takes what a person reads: the address, the demo's keys
 	Log     *slog.Logger // takes one line a request and a batch
@@ -43,11 +45,11 @@ const (
 
 // Serve runs the whole of Docent until ctx ends, then drains within 10 seconds.
 func Serve(ctx context.Context, c ServeConfig) error {
-	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log})
+	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model})
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", c.Addr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen: %w", err), l.Close())
 	}

@@ -69,7 +69,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
-	s.sources = &source.Service{Table: e.table, Collections: s.collections, Documents: s.documents, Work: e.documents,
+	s.sources = &source.Service{Table: e.table, Events: events, Collections: s.collections, Documents: s.documents, Work: e.documents,
 		Now: now, NewID: newID, Seal: noSealer{}.Seal, Open: noSealer{}.Open, Fetch: noFetch, Warn: warn,
 		WebFetch: func(ctx context.Context, teamID string) (bool, error) {
 			t, err := s.teams.Team(ctx, teamID)

@@ -336,3 +336,30 @@ func TestDeletedDataSourcesTakeTheirItemsAlong(t *testing.T) {
 		t.Errorf("left behind: %q", items)
 	}
 }
+
+func TestChangesOfDataSourcesRecordTheirEvents(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id, _ := a.connect(acme, "linear", nil)
+	a.importItems(acme, id, issue(1, "One", nil), issue(2, "Two", nil)).want(t, 200)
+	a.importItems(acme, id).want(t, 400)
+	a.do(call{"DELETE", "/data-sources/" + id, acme.pat, nil, nil}).want(t, 204)
+	var feed struct {
+		Events []struct {
+			EventType string
+			Targets   []struct{ Type, ID string }
+		}
+	}
+	a.do(call{"GET", "/security-events?category=data&category=configuration", acme.pat, nil, nil}).want(t, 200).json(t, &feed)
+	var got []string
+	for _, e := range feed.Events {
+		if len(e.Targets) == 1 && e.Targets[0].ID == id {
+			got = append(got, e.EventType)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"data_source.created", "data_source.deleted", "data_source.items_imported"}; !slices.Equal(got, want) {
+		t.Errorf("events %v, want %v", got, want)
+	}
+}

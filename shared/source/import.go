@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/document"
 )
 
@@ -48,7 +49,8 @@ type line struct {
 // keep the others out. An item that is older than what is stored is accepted and
 // changes nothing, so an import may be sent again after any failure.
 func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string, lines []byte) (Imported, error) {
-	if _, err := s.get(ctx, teamID, sourceID); err != nil {
+	source, err := s.get(ctx, teamID, sourceID)
+	if err != nil {
 		return Imported{}, err
 	}
 	groups, faults, err := parseLines(lines)
@@ -85,7 +87,7 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 		return Imported{}, err
 	}
 	if accepted > 0 {
-		if err := s.synced(ctx, teamID, sourceID); err != nil {
+		if err := s.synced(ctx, teamID, sourceID, changed(audit.DataSourceItemsImported, sourceFrom(source))); err != nil {
 			return Imported{}, err
 		}
 	}

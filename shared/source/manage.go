@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/collection"
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -46,7 +47,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		}
 		ops = append(ops, table.Put{Item: sealed, If: table.Absent()})
 	}
-	err = s.Table.Write(ctx, ops...)
+	err = s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceCreated, d)}, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
 		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources.", MaxPerTeam)
 	}
@@ -131,11 +132,12 @@ func (s *Service) addSettings(ctx context.Context, teamID string, entries []tabl
 // Delete removes a connected data source at once and leaves the removal of its
 // items pending.
 func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) error {
-	if _, err := s.get(ctx, teamID, id); err != nil {
+	item, err := s.get(ctx, teamID, id)
+	if err != nil {
 		return err
 	}
 	work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id, At: s.Now().UnixMilli(), RequestID: requestID}
-	err := s.Table.Write(ctx,
+	err = s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceDeleted, sourceFrom(item))},
 		table.Delete{Key: collection.Key(teamID, id), If: table.Exists()},
 		table.Delete{Key: settingsKey(teamID, id)},
 		table.Delete{Key: secretsKey(id)},
@@ -153,15 +155,29 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 	return nil
 }
 
+// changed is the event of a change of d.
+func changed(kind audit.Type, d DataSource) audit.Event {
+	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetDataSource, ID: d.ID, DisplayName: d.Name}}}
+}
+
 // synced notes that content came. It does not bring a deleted source back.
-func (s *Service) synced(ctx context.Context, teamID, id string) error {
-	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
+func (s *Service) synced(ctx context.Context, teamID, id string, events ...audit.Event) error {
+	note := table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{syncField: s.now().UnixMilli()},
-		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}})
+		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}}
+	err := s.note(ctx, teamID, note, events)
 	if err != nil && table.Failed(err) == nil {
 		return fmt.Errorf("note the sync: %w", err)
 	}
 	return nil
+}
+
+func (s *Service) note(ctx context.Context, teamID string, note table.Add, events []audit.Event) error {
+	if len(events) > 0 {
+		return s.Events.Or(s.Table).Write(ctx, teamID, events, note)
+	}
+	_, err := s.Table.Add(ctx, note)
+	return err
 }
 
 // Fail shows on a data source that its content could not be brought up to date.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/collection"
 	"docent/shared/document"
 	"docent/shared/pending"
@@ -79,6 +80,7 @@ type DataSource struct {
 // Service holds the rules of data sources and of the operations over them.
 type Service struct {
 	Table       table.Store
+	Events      *audit.Log // nil: nothing is recorded
 	Collections *collection.Service
 	Documents   *document.Service
 	Index       func(ctx context.Context, teamID string, q search.Query) (search.Result, error)

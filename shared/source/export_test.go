@@ -1,0 +1,4 @@
+package source
+
+// Parts cuts a question that asks several things.
+var Parts = parts

@@ -42,7 +42,7 @@ func (c *samlSetCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return err
 		}
-		defer file.Close() //nolint:errcheck // it was only read
+		defer file.Close() // it was only read
 		from = file
 	}
 	text, err := io.ReadAll(io.LimitReader(from, maxMetadata))

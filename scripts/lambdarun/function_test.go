@@ -231,12 +231,12 @@ func working(t *testing.T, run func(order []byte)) (gone chan struct{}) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone = make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, c)
-		close(gone)
+		close(ended)
 	}()
-	return gone
+	return ended
 }
 
 func TestProcessIsKilled(t *testing.T) {

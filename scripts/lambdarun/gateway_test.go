@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
@@ -206,7 +205,7 @@ func TestResponsesAreThoseOfARESTAPI(t *testing.T) {
 		h := w.Header()
 		if !reflect.DeepEqual(h["Link"], []string{"<a>", "<b>"}) || h.Get("X-Single") != "1" || h.Get("WWW-Authenticate") != "" ||
 			h.Get("X-Amzn-Remapped-WWW-Authenticate") != "Bearer" {
-			t.Errorf("headers %v", http.Header(h))
+			t.Errorf("headers %v", h)
 		}
 	}
 }

@@ -53,7 +53,7 @@ type result struct {
 
 // startProcess returns once the process polls for its first event.
 func startProcess(ctx context.Context, binary string, o Options) (*process, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}

@@ -19,7 +19,7 @@ var sample embed.FS
 
 // greet tells a person where the API is. On a first start it makes the demo team
 // and shows its keys, once.
-func (l *Local) greet(ctx context.Context, c ServeConfig, address string) error {
+func (l *Local) greet(ctx context.Context, c ServeConfig) error {
 	teams, err := l.Teams.Teams(ctx)
 	if err != nil {
 		return fmt.Errorf("look for teams: %w", err)
@@ -28,7 +28,7 @@ func (l *Local) greet(ctx context.Context, c ServeConfig, address string) error 
 		_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n", c.BaseURL, c.DataDir)
 		return err
 	}
-	admin, teamWide, err := l.demoTeam(ctx, c)
+	admin, teamWide, err := l.demoTeam(ctx)
 	if err != nil {
 		return fmt.Errorf("make the demo team: %w", err)
 	}
@@ -57,7 +57,7 @@ Or on the command line:
 
 // demoTeam makes the demo team and its sample collection, and waits until the
 // samples can be found.
-func (l *Local) demoTeam(ctx context.Context, c ServeConfig) (admin, teamWide string, err error) {
+func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error) {
 	t, user, err := l.Teams.CreateTeam(ctx, "Demo", "demo@example.com")
 	if err != nil {
 		return "", "", err

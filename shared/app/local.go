@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"docent/shared/answer"
 	"docent/shared/blob/dir"
 	"docent/shared/fetch"
 	"docent/shared/httpapi"
@@ -22,7 +24,7 @@ import (
 	"docent/shared/team"
 )
 
-// ErrInUse: another process holds the data directory.
+// ErrInUse means that another process holds the data directory.
 var ErrInUse = errors.New("the data is in use by another process")
 
 // Local is Docent on one machine, open for administration: its data is held by
@@ -34,13 +36,14 @@ type Local struct {
 	*services
 	options  LocalOptions
 	store    *bolt.Store
-	asked    *local.Queue  // questions to answer
-	changed  *local.Queue  // documents to index or clean up after
-	stopping chan struct{} // closed when long polls are to end
+	asked    *local.Queue                  // questions to answer
+	changed  *local.Queue                  // documents to index or clean up after
+	stopping chan struct{}                 // closed when long polls are to end
+	ended    atomic.Pointer[chan struct{}] // closed when a question has ended, and replaced
 }
 
-// pollEvery is the pause between two reads of a long poll. A read of the local
-// file takes microseconds.
+// pollEvery is the longest pause between two reads of a long poll, for an answer
+// that ended between a read and the pause after it.
 const pollEvery = 50 * time.Millisecond
 
 // LocalOptions changes how OpenLocal opens. Zero values stand for the defaults.
@@ -96,6 +99,9 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
 	l.services.sources.Fetch = fetchWeb(fetch.New())
 	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
+	first := make(chan struct{})
+	l.ended.Store(&first)
+	l.answering.Ended = l.wake
 	if l.options.Model != nil {
 		l.answersBy(l.options.Model)
 	}
@@ -122,12 +128,20 @@ func (l *Local) openQueue(ctx context.Context, name string) (*local.Queue, error
 
 var errStopping = errors.New("stopping")
 
-// wait pauses a long poll, unless the process is to stop.
+// wake ends the pause of every long poll: one of them may have its answer.
+func (l *Local) wake(context.Context, answer.Answer) {
+	next := make(chan struct{})
+	close(*l.ended.Swap(&next))
+}
+
+// wait pauses a long poll until a question has ended, unless the process is to stop.
 func (l *Local) wait(ctx context.Context) error {
 	pause := time.NewTimer(pollEvery)
 	defer pause.Stop()
 	select {
 	case <-pause.C:
+		return nil
+	case <-*l.ended.Load():
 		return nil
 	case <-l.stopping:
 		return errStopping

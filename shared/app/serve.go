@@ -68,7 +68,7 @@ func Serve(ctx context.Context, c ServeConfig) error {
 	l.work(working, &workers, c.Log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	if err = l.greet(ctx, c, address); err == nil {
+	if err = l.greet(ctx, c); err == nil {
 		select {
 		case <-ctx.Done():
 		case err = <-failed:

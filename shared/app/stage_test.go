@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -302,7 +303,7 @@ func (s *stage) sweep() {
 
 func decode(t *testing.T, text []byte, into any) {
 	t.Helper()
-	if err := json.Unmarshal(text, into); err != nil && err != io.EOF {
+	if err := json.Unmarshal(text, into); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatalf("%q: %v", text, err)
 	}
 }

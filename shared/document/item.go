@@ -11,7 +11,7 @@ import (
 	"docent/shared/table"
 )
 
-// ErrElsewhere: the uri is that of a document or item of another source.
+// ErrElsewhere means that the uri is that of a document or item of another source.
 var ErrElsewhere = errors.New("the uri belongs to another source")
 
 // removedFor is how long the removal of an item is remembered, so that a change

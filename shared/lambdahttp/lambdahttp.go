@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -79,7 +80,11 @@ func (f *Function) log() *slog.Logger {
 // end the process: the next call would find a cold one.
 func (f *Function) serve(w *writer, r *http.Request) (whole bool) {
 	defer func() {
-		if p := recover(); p != nil && p != http.ErrAbortHandler {
+		p := recover()
+		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			return
+		}
+		if p != nil {
 			f.log().ErrorContext(r.Context(), "handler panicked", "err", fmt.Sprint(p), "stack", string(debug.Stack()),
 				"method", r.Method, "requestId", requestID(r, w.header()))
 		}

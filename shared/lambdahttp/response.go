@@ -90,8 +90,12 @@ func (w *writer) response() (events.APIGatewayProxyResponse, error) {
 		return response, fmt.Errorf("response body of %d bytes base64 is not UTF-8", len(response.Body))
 	}
 	if len(response.Body) > MaxResponse/8 { // no byte takes more than six in JSON
-		if n, err := size(response); err != nil || n > MaxResponse {
-			return response, fmt.Errorf("response of %d bytes as JSON, at most %d can be sent (%v)", n, MaxResponse, err)
+		n, err := size(response)
+		if err != nil {
+			return response, fmt.Errorf("measure the response: %w", err)
+		}
+		if n > MaxResponse {
+			return response, fmt.Errorf("response of %d bytes as JSON, at most %d can be sent", n, MaxResponse)
 		}
 	}
 	return response, nil

@@ -13,7 +13,7 @@ func Text(tree any) string {
 }
 
 // TypeOf is the resource type of that name.
-func TypeOf(name string) *resourceType { //nolint:revive // tests only hand it on
+func TypeOf(name string) *resourceType {
 	if name == "Group" {
 		return groupType
 	}

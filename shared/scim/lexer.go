@@ -35,7 +35,7 @@ func tokenize(text string) ([]token, bool) {
 	var tokens []token
 	spaced := false
 	for text != "" {
-		length := 0
+		var length int
 		switch c := text[0]; {
 		case strings.IndexByte(" \t\r\n", c) >= 0:
 			spaced, text = true, text[1:]

@@ -11,8 +11,6 @@ type memberNeeds struct {
 	ids []string
 }
 
-func (n memberNeeds) any() bool { return n.all || len(n.ids) > 0 }
-
 // needsOf tells which members the operations of a PATCH look at. The work of
 // a change is in proportion to it, not to the group.
 func needsOf(operations []operation) memberNeeds {

@@ -64,10 +64,10 @@ func routeOf(segments []string) (methods, bool) {
 }
 
 // types are the types that the path is about, and whether it is all of them.
-func (r request) types() (types []*resourceType, root bool) {
-	if len(r.segments) > 0 {
+func (req request) types() (types []*resourceType, root bool) {
+	if len(req.segments) > 0 {
 		for _, t := range resourceTypes {
-			if strings.EqualFold("/"+r.segments[0], t.Endpoint) {
+			if strings.EqualFold("/"+req.segments[0], t.Endpoint) {
 				return []*resourceType{t}, false
 			}
 		}
@@ -75,7 +75,7 @@ func (r request) types() (types []*resourceType, root bool) {
 	return resourceTypes, true
 }
 
-func (r request) onUsers() bool { return strings.EqualFold(r.segments[0], "Users") }
+func (req request) onUsers() bool { return strings.EqualFold(req.segments[0], "Users") }
 
 func getList(s *Service, r request) (result, error) {
 	q, err := r.listQuery()

@@ -16,7 +16,7 @@ import (
 func (s *Service) user(p team.Profile) (map[string]any, error) {
 	resource, err := decodeObject(p.Attributes)
 	if err != nil {
-		return nil, fmt.Errorf("decode user %s: %s", p.ID, err) // not the client's fault
+		return nil, fmt.Errorf("decode user %s: %v", p.ID, err) //nolint:errorlint // not the client's fault, so not its error
 	}
 	resource["schemas"] = userType.schemasOf(resource)
 	resource["id"] = p.ID
@@ -33,7 +33,7 @@ func (s *Service) user(p team.Profile) (map[string]any, error) {
 func attributesOf(p team.Profile) (map[string]any, error) {
 	tree, err := decodeObject(p.Attributes)
 	if err != nil {
-		return nil, fmt.Errorf("decode user %s: %s", p.ID, err)
+		return nil, fmt.Errorf("decode user %s: %v", p.ID, err) //nolint:errorlint // not the client's fault, so not its error
 	}
 	return tree, nil
 }

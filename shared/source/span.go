@@ -53,32 +53,32 @@ func (r *reader) dateFrom(n int) (Span, int) {
 		}
 		return Span{p.begin, q.end}, skip + a + 1 + b
 	}
-	one := func(skip int, span func(period) Span) (Span, int) {
-		p, a := at(n+skip, true)
+	one := func(span func(period) Span) (Span, int) {
+		p, a := at(n+1, true)
 		if a == 0 {
 			return Span{}, 0
 		}
-		return span(p), skip + a
+		return span(p), 1 + a
 	}
 	within := func(p period) Span { return Span{p.begin, p.end} }
 	switch r.peek(n) {
 	case "since":
-		return one(1, func(p period) Span { return Span{After: p.begin} })
+		return one(func(p period) Span { return Span{After: p.begin} })
 	case "after":
-		return one(1, func(p period) Span { return Span{After: p.end} })
+		return one(func(p period) Span { return Span{After: p.end} })
 	case "before":
-		return one(1, func(p period) Span { return Span{Before: p.begin} })
+		return one(func(p period) Span { return Span{Before: p.begin} })
 	case "until", "till":
-		return one(1, func(p period) Span { return Span{Before: p.end} })
+		return one(func(p period) Span { return Span{Before: p.end} })
 	case "between":
 		return two(1, "and")
 	case "from":
 		if s, taken := two(1, "to", "until", "till"); taken > 0 {
 			return s, taken
 		}
-		return one(1, within)
+		return one(within)
 	case "in", "on", "during", "within", "over", "for":
-		return one(1, within)
+		return one(within)
 	case "older", "newer":
 		if r.peek(n+1) == "than" {
 			return r.aged(n)

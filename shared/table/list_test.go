@@ -92,7 +92,7 @@ func walk(rt *rapid.T, limit int, read func(table.Window) table.Slice[string], b
 			page[i] = e.Value
 		}
 		if backward {
-			values = append(page, values...)
+			values = slices.Concat(page, values)
 		} else {
 			values = append(values, page...)
 		}

@@ -95,7 +95,7 @@ func TestReplies(t *testing.T) {
 				_, _ = io.WriteString(w, `{"message":"SECRET"}`)
 			}).Compose(t.Context(), request)
 			switch {
-			case c.want == nil && err != nil, c.want != nil && err == nil, c.want != errOther && !errors.Is(err, c.want):
+			case c.want == nil && err != nil, c.want != nil && err == nil, !errors.Is(c.want, errOther) && !errors.Is(err, c.want):
 				t.Errorf("error %v, want %v", err, c.want)
 			case err != nil && strings.Contains(err.Error(), "SECRET"):
 				t.Errorf("the error tells what the server said: %v", err)

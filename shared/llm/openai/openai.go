@@ -118,7 +118,7 @@ func (c *Client) params(r llm.Request) openai.ChatCompletionNewParams {
 	if c.newBound.Load() {
 		p.MaxCompletionTokens = openai.Int(llm.MaxOutputTokens)
 	} else {
-		p.MaxTokens = openai.Int(llm.MaxOutputTokens) //nolint:staticcheck // the one name that every compatible server knows
+		p.MaxTokens = openai.Int(llm.MaxOutputTokens) // the one name that every compatible server knows
 	}
 	return p
 }

@@ -123,6 +123,6 @@ func noFetch(context.Context, string) (source.Page, error) {
 func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources,
 		Events: s.events, Usage: s.usage,
-		SCIM:    &scim.Service{Table: s.teams.Table, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
+		SCIM:    &scim.Service{Table: s.teams.Table, Events: s.events, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
 		BaseURL: baseURL, Now: now, Log: log}
 }

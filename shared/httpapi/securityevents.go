@@ -42,8 +42,14 @@ func (e eventObject) MarshalJSON() ([]byte, error) { return json.Marshal(e.value
 
 // Schema is that of the native format; the other one is OCSF's.
 func (eventObject) Schema(r huma.Registry) *huma.Schema {
+	native := r.Schema(reflect.TypeFor[audit.Native](), true, "SecurityEvent")
+	change := r.SchemaFromRef(r.Schema(reflect.TypeFor[audit.NativeChange](), true, "").Ref)
+	for _, side := range []string{"from", "to"} {
+		change.Properties[side] = &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeBoolean},
+			{Type: huma.TypeNumber}, {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}}
+	}
 	return &huma.Schema{OneOf: []*huma.Schema{
-		r.Schema(reflect.TypeFor[audit.Native](), true, "SecurityEvent"),
+		native,
 		{Type: huma.TypeObject, Description: "An object of OCSF " + audit.OCSFVersion + ", with format=ocsf.",
 			Required: []string{"class_uid", "type_uid", "time", "metadata"}, AdditionalProperties: true},
 	}}

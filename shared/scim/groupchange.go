@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"docent/shared/audit"
 	"docent/shared/table"
 )
 
@@ -177,7 +178,41 @@ func (s *Service) apply(ctx context.Context, teamID string, before, after group,
 		m.mark = ""
 		ops = append(ops, memberOps(teamID, after.ID, m, table.Condition{})...)
 	}
-	return s.writeGroup(ctx, ops, claims)
+	return s.writeGroup(ctx, teamID, groupEvents(before, after, c), ops, claims)
+}
+
+// aboutGroup is an event whose first target is the group g, and the users the others.
+func aboutGroup(kind audit.Type, g group, users ...member) audit.Event {
+	e := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetGroup, ID: g.ID, DisplayName: g.name()}}}
+	for _, m := range users {
+		e.Targets = append(e.Targets, audit.Target{Type: audit.TargetUser, ID: m.userID})
+	}
+	return e
+}
+
+// groupEvents are the events of a group that becomes after, with the change c of
+// its members.
+func groupEvents(before, after group, c memberChange) []audit.Event {
+	var events []audit.Event
+	switch {
+	case before.ID == "":
+		events = append(events, aboutGroup(audit.SCIMGroupCreated, after))
+	case !same(before.Attributes, after.Attributes):
+		e := aboutGroup(audit.SCIMGroupUpdated, after)
+		for _, name := range []string{"displayName", "externalId"} {
+			if from, to := textOf(before.Attributes, name), textOf(after.Attributes, name); from != to {
+				e.Changes = append(e.Changes, audit.Change{Field: name, From: from, To: to})
+			}
+		}
+		events = append(events, e)
+	}
+	if len(c.added) > 0 {
+		events = append(events, aboutGroup(audit.SCIMGroupMemberAdded, after, c.added...))
+	}
+	if len(c.removed) > 0 {
+		events = append(events, aboutGroup(audit.SCIMGroupMemberRemoved, after, c.removed...))
+	}
+	return events
 }
 
 // groupOps are the operations of a group's own items, under the condition that
@@ -200,8 +235,8 @@ func groupOps(teamID string, before, after group) (ops []table.Op, claims bool, 
 	return append(ops, put), claims, nil
 }
 
-func (s *Service) writeGroup(ctx context.Context, ops []table.Op, claims bool) error {
-	err := s.Table.Write(ctx, ops...)
+func (s *Service) writeGroup(ctx context.Context, teamID string, events []audit.Event, ops []table.Op, claims bool) error {
+	err := s.Events.Or(s.Table).Write(ctx, teamID, events, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 && claims {
 		return refuse(409, uniqueness, "Another group of this team has this displayName.")
 	}
@@ -234,7 +269,7 @@ func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) e
 		if externalID := textOf(g.Attributes, "externalId"); externalID != "" {
 			ops = append(ops, table.Delete{Key: groupIndexKey(teamID, externalID, id)})
 		}
-		return conflicting(s.Table.Write(ctx, ops...))
+		return conflicting(s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{aboutGroup(audit.SCIMGroupDeleted, g)}, ops...))
 	})
 	if err != nil {
 		return err

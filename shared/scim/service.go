@@ -8,16 +8,18 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/table"
 	"docent/shared/team"
 )
 
 // Service holds the users and groups of every team as SCIM resources.
 type Service struct {
-	Table table.Store
-	Teams *team.Service
-	Now   func() time.Time
-	NewID func() string // time-ordered UUIDs
+	Table  table.Store
+	Events *audit.Log // nil: nothing is recorded
+	Teams  *team.Service
+	Now    func() time.Time
+	NewID  func() string // time-ordered UUIDs
 	// BaseURL is where the API is, absolute, ending in /v1; links start with it.
 	BaseURL string
 	// MaxReply bounds a reply in bytes; 0 when nothing bounds it.

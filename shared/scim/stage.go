@@ -77,7 +77,7 @@ func (s *Service) applyStaged(ctx context.Context, teamID string, before, after 
 		var ops []table.Op
 		var claims bool
 		if ops, claims, err = groupOps(teamID, before, after); err == nil {
-			err = s.writeGroup(ctx, ops, claims)
+			err = s.writeGroup(ctx, teamID, groupEvents(before, after, c), ops, claims)
 		}
 	}
 	if err != nil {

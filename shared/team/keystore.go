@@ -48,11 +48,6 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 	return nil
 }
 
-// aboutKey is an event whose target is the key r.
-func aboutKey(kind audit.Type, r record) audit.Event {
-	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
-}
-
 // maxAttempts bounds the tries of a change that others come between.
 const maxAttempts = 5
 

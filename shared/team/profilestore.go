@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/audit"
 	"docent/shared/table"
 )
 
@@ -95,7 +96,7 @@ func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) e
 	if err != nil {
 		return err
 	}
-	err = s.Table.Write(ctx, ops...)
+	err = s.record(ctx, teamID, []audit.Event{aboutUser(audit.SCIMUserCreated, p)}, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
 		return ErrUserNameTaken
 	}
@@ -142,7 +143,7 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 			ops = append(ops, table.Put{Item: table.Item{Key: k, Version: 1}})
 		}
 	}
-	if err := s.write(ctx, ops, taken, last); err != nil {
+	if err := s.write(ctx, teamID, replaced(before, after), ops, taken, last); err != nil {
 		return fmt.Errorf("change user %s: %w", after.ID, err)
 	}
 	if before.Active && !after.Active {
@@ -168,7 +169,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	for _, k := range sortedKeys(p.index(teamID)) {
 		ops = append(ops, table.Delete{Key: k})
 	}
-	if err := s.write(ctx, ops, -1, last); err != nil {
+	if err := s.write(ctx, teamID, []audit.Event{aboutUser(audit.SCIMUserDeleted, p)}, ops, -1, last); err != nil {
 		return fmt.Errorf("delete user %s: %w", p.ID, err)
 	}
 	return nil
@@ -205,8 +206,8 @@ func UserExists(teamID, userID string) table.Check {
 // write makes a Write and names what its failed conditions mean: the one at taken
 // that a user name is, the one at last that no other admin is there, any other
 // that someone came between.
-func (s *Service) write(ctx context.Context, ops []table.Op, taken, last int) error {
-	err := s.Table.Write(ctx, ops...)
+func (s *Service) write(ctx context.Context, teamID string, events []audit.Event, ops []table.Op, taken, last int) error {
+	err := s.record(ctx, teamID, events, ops...)
 	failed := table.Failed(err)
 	switch {
 	case failed == nil:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/saml"
 	"docent/shared/table"
 )
@@ -102,7 +103,7 @@ func (s *Service) SetSAML(ctx context.Context, teamID string, text []byte) (SAML
 	if err != nil {
 		return m, fmt.Errorf("encode SAML metadata: %w", err)
 	}
-	err = s.changeSAML(ctx, teamID, func(version int64) []table.Op {
+	err = s.changeSAML(ctx, teamID, audit.SAMLMetadataUpdated, func(version int64) []table.Op {
 		ops := []table.Op{
 			table.Put{Item: table.Item{Key: samlKey(teamID), Version: version, Body: body,
 				Numbers: map[string]int64{samlBytes: int64(len(text))}}},
@@ -127,7 +128,7 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 	if _, err := s.SAML(ctx, teamID); err != nil {
 		return err
 	}
-	return s.changeSAML(ctx, teamID, func(int64) []table.Op {
+	return s.changeSAML(ctx, teamID, audit.SAMLMetadataDeleted, func(int64) []table.Op {
 		ops := []table.Op{table.Delete{Key: samlKey(teamID)}}
 		for part := range maxSAMLParts {
 			ops = append(ops, table.Delete{Key: samlPartKey(teamID, part)})
@@ -137,8 +138,11 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 }
 
 // changeSAML writes what change returns for the next version, whose first
-// operation is on the metadata's own item.
-func (s *Service) changeSAML(ctx context.Context, teamID string, change func(version int64) []table.Op) error {
+// operation is on the metadata's own item, with an event of the given kind.
+func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type, change func(version int64) []table.Op) error {
+	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	defer event.End(ctx)
+	about := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetSAMLMetadata, ID: teamID}}}
 	for range maxAttempts {
 		when, version := table.Absent(), s.Now().UnixNano()
 		item, err := s.Table.Get(ctx, samlKey(teamID))
@@ -157,7 +161,7 @@ func (s *Service) changeSAML(ctx context.Context, teamID string, change func(ver
 			first.If = when
 			ops[0] = first
 		}
-		err = s.Table.Write(ctx, ops...)
+		err = event.Write(ctx, []audit.Event{about}, ops...)
 		switch failed := table.Failed(err); {
 		case failed == nil && err != nil:
 			return fmt.Errorf("store SAML metadata: %w", err)

@@ -116,6 +116,8 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, w
 			return Team{}, err
 		}
 	}
+	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	defer event.End(ctx)
 	for range maxAttempts {
 		before, err := s.Table.Get(ctx, teamKey(teamID))
 		if errors.Is(err, table.ErrNotFound) {
@@ -128,18 +130,22 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, w
 		if err != nil {
 			return Team{}, err
 		}
+		old := t
 		if name != nil {
 			t.Name = *name
 		}
 		if webFetch != nil {
 			t.WebFetch = *webFetch
 		}
+		if t == old {
+			return t, nil
+		}
 		item, err := teamItem(t)
 		if err != nil {
 			return Team{}, err
 		}
 		item.Version = before.Version + 1
-		err = s.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(before.Version)})
+		err = event.Write(ctx, []audit.Event{updated(old, t)}, table.Put{Item: item, If: table.VersionIs(before.Version)})
 		if table.Failed(err) == nil {
 			if err != nil {
 				err = fmt.Errorf("change team %s: %w", teamID, err)
@@ -148,6 +154,18 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, w
 		}
 	}
 	return Team{}, fmt.Errorf("change team %s: %w", teamID, table.ErrConflict)
+}
+
+// updated is the event of a team that becomes after.
+func updated(before, after Team) audit.Event {
+	e := audit.Event{Type: audit.TeamUpdated, Targets: []audit.Target{{Type: audit.TargetTeam, ID: after.ID, DisplayName: after.Name}}}
+	if before.Name != after.Name {
+		e.Changes = append(e.Changes, audit.Change{Field: "name", From: before.Name, To: after.Name})
+	}
+	if before.WebFetch != after.WebFetch {
+		e.Changes = append(e.Changes, audit.Change{Field: "webFetch", From: before.WebFetch, To: after.WebFetch})
+	}
+	return e
 }
 
 // Teams returns every team in the order of their ids, for the operator.

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/app"
+	"docent/shared/team"
+)
+
+var errFull = errors.New("no space left")
+
+// failing takes some writes and then none.
+type failing struct {
+	bytes.Buffer
+	left int
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.left--; f.left < 0 {
+		return 0, errFull
+	}
+	return f.Buffer.Write(p)
+}
+
+func eventIDs(t *testing.T, lines string) []string {
+	t.Helper()
+	var ids []string
+	for line := range strings.Lines(lines) {
+		var e struct{ ID string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// TestEventsFollowResumes stops the follower between writing and saving, and
+// while writing: nothing is lost, and what comes again has the same id.
+func TestEventsFollowResumes(t *testing.T) {
+	t.Parallel()
+	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := local.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	acme, _, err := local.Teams.CreateTeam(t.Context(), "acme", "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(n int) (key string) {
+		for i := range n {
+			if _, key, err = local.Teams.CreateKey(t.Context(), acme.ID, team.NewKey{Kind: team.KindTeam, Name: fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return key
+	}
+	key := create(250) // two pages
+	server := httptest.NewServer(local.Handler("http://docent.test/v1"))
+	t.Cleanup(server.Close)
+	cursor := filepath.Join(t.TempDir(), "cursor")
+	args := []string{"events", "follow", "--once", "--server", server.URL + "/v1", "--key", key, "--cursor-file", cursor}
+
+	broken := &failing{left: 1}
+	var errOut bytes.Buffer
+	if status := run(t.Context(), args, broken, &errOut); status != exitFailed {
+		t.Fatalf("a full disk: status %d, %s", status, errOut.String())
+	}
+	got := eventIDs(t, broken.String())
+	if len(got) != 200 {
+		t.Fatalf("%d events before the disk was full", len(got))
+	}
+	saved, err := os.ReadFile(cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rest []string
+	for range 2 { // the second run is after a kill between writing and saving
+		if err := os.WriteFile(cursor, saved, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, out, said := docent(t, args...)
+		if status != exitOK {
+			t.Fatalf("status %d: %s", status, said)
+		}
+		again := eventIDs(t, out)
+		if rest != nil && !slices.Equal(rest, again) {
+			t.Errorf("then %d events, first %d", len(again), len(rest))
+		}
+		rest = again
+	}
+	got = append(got, rest...)
+	if len(got) != 250 || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != 250 {
+		t.Errorf("%d events", len(got))
+	}
+	create(3)
+	if _, out, _ := docent(t, args...); len(eventIDs(t, out)) != 3 {
+		t.Errorf("later: %s", out)
+	}
+	if err := os.WriteFile(cursor, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, said := docent(t, args...); status != exitFailed || !strings.Contains(said, "cursor") {
+		t.Errorf("a damaged cursor: status %d, %s", status, said)
+	}
+}

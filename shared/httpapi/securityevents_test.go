@@ -45,7 +45,8 @@ var withoutEvent = []string{
 	"research", "queryIssues", "queryPullRequests", "getContent",
 	"searchScimRoot", "searchScim", "searchScimUsers", "searchScimGroups",
 	"takeGitHubDelivery", "takeSlackEvent", // accepted deliveries
-	"bulkScim", // its operations record theirs
+	"callTools", // its tools are context operations and asking
+	"bulkScim",  // its operations record theirs
 }
 
 const scimUserBody = `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"`

@@ -5,7 +5,7 @@ type Type string
 
 // The types.
 const (
-	KeyRejected             Type = "auth.key.rejected" //nolint:gosec // the name of an event, no credential
+	KeyRejected             Type = "auth.key.rejected"
 	AccessDenied            Type = "auth.access_denied"
 	SAMLLoggedIn            Type = "saml.login"
 	SAMLLoginFailed         Type = "saml.login_failed"

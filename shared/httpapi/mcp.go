@@ -215,7 +215,7 @@ func addTool[In, Out any](s *mcp.Server, name, description string, call func(con
 		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 			if _, ok := team.PrincipalFrom(ctx); !ok {
 				var none Out
-				return nil, none, errors.New(unauthorizedDetail)
+				return nil, none, errors.New(apierr.CodeUnauthorized)
 			}
 			out, err := call(ctx, in)
 			if err != nil {

@@ -112,10 +112,12 @@ func (c *crash) large(n int, text string) large {
 	return l
 }
 
-// send sends the body and reads the reply meanwhile, as a refusal does not wait
-// for the rest.
+// send sends the whole body before it reads the reply, as many clients do: one that
+// is refused must not be cut off while it sends, or it never sees the refusal.
 func (l large) send() (status int, retryAfter, said string, err error) {
-	go func() { _, _ = io.Copy(l.conn, l.body) }() // it fails when the reply is a refusal
+	if _, err := io.Copy(l.conn, l.body); err != nil {
+		return 0, "", "", fmt.Errorf("cut off while sending: %w", err)
+	}
 	reply, err := http.ReadResponse(bufio.NewReader(l.conn), nil)
 	if err != nil {
 		return 0, "", "", err

@@ -67,6 +67,8 @@ func TestStartedFunctionsHoldLittleMemory(t *testing.T) {
 			t.Cleanup(f.Close)
 			if memory := f.PeakMemory(); memory > maxMemory {
 				t.Errorf("%d bytes, at most %d are allowed", memory, maxMemory)
+			} else if memory == 0 && os.Getenv("CI") == "true" {
+				t.Error("CI must run where the system tells the memory of a process")
 			} else if memory == 0 {
 				t.Skip("this system does not tell")
 			}

@@ -151,8 +151,10 @@ func TestEveryCallMayFail(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			var faults, refused atomic.Int64
+			planned := int64(0)
 			for n, name := range callsOf(t, s) {
 				for _, mode := range faulttest.ModesOf(name) {
+					planned++
 					t.Run(fmt.Sprintf("call %d, %s, %s", n+1, name, mode), func(t *testing.T) {
 						h := newHome(t)
 						s.prepare(h)
@@ -160,7 +162,7 @@ func TestEveryCallMayFail(t *testing.T) {
 						first := s.request(h)
 						h.work()
 						if h.plan.Disarm() == "" {
-							t.Skip("this run made fewer calls")
+							return // calls made side by side may be one fewer; the sum below says how many
 						}
 						faults.Add(1)
 						switch {
@@ -181,6 +183,9 @@ func TestEveryCallMayFail(t *testing.T) {
 						h.consistent(t)
 					})
 				}
+			}
+			if made := faults.Load(); made < planned*9/10 {
+				t.Errorf("%d of %d planned faults were made", made, planned)
 			}
 			t.Logf("%s: %d faults, %d of them refused with 503", s.name, faults.Load(), refused.Load())
 		})

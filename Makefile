@@ -102,6 +102,12 @@ endif
 bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, beside FTS5 and Bleve (ARGS=-http: over HTTP too)
 	go -C scripts/benchsearch run -mod=mod . $(ARGS)
 
+# DOCENT_COLLECTOR_WRITES is how many writes each of its eight writers makes (150). The first run builds for minutes.
+.PHONY: collectors
+collectors: ## run the recipes for SIEM collectors in Elastic's CEL evaluator and in Bento against docent serve, all of them killed again and again
+	go -C scripts/collectors vet ./...
+	go -C scripts/collectors test -count=1 -v ./...
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@{ grep -rEo '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . || true; } | sed -E 's/:func / /' | sort | \

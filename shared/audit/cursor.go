@@ -77,6 +77,9 @@ func unsealed(key []byte, teamID, cursor string) (place, error) {
 		*n = int64(binary.BigEndian.Uint64(plain[2+8*i:]))
 	}
 	copy(p.filter[:], plain[2+4*8:])
+	if min(p.at, p.end, p.low) < 0 || p.down && (!p.bounded || p.at > p.end+1) {
+		return place{}, badCursor() // sealed by a program with a fault
+	}
 	return p, nil
 }
 

@@ -11,9 +11,6 @@ import (
 	"sync"
 )
 
-// bulkMark starts a reference to what another operation of the request makes.
-const bulkMark = "bulkId:"
-
 // bulkOperation is one operation of a Bulk request (RFC 7644 section 3.7).
 type bulkOperation struct {
 	method, path, bulkID, version string
@@ -125,10 +122,7 @@ func newBulkOperation(object map[string]any) *bulkOperation {
 func (b *bulkRun) link() {
 	last := map[string]int{}
 	for i, o := range b.operations {
-		names := map[string]bool{}
-		references(o.path, names)
-		references(o.data, names)
-		for name := range names {
+		for name := range o.references() {
 			if at, ok := b.byID[name]; ok {
 				o.refers = append(o.refers, at)
 			} else if o.fault == nil {
@@ -143,46 +137,6 @@ func (b *bulkRun) link() {
 			last[o.path] = i
 		}
 	}
-}
-
-// references collects the bulkIds that value names: as a whole text, as a segment
-// of a path, or in quotes within a filter.
-func references(value any, names map[string]bool) {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, e := range v {
-			references(e, names)
-		}
-	case []any:
-		for _, e := range v {
-			references(e, names)
-		}
-	case string:
-		eachReference(v, func(name string) string { names[name] = true; return name })
-	}
-}
-
-// eachReference replaces every reference in text by what with returns, mark and
-// all.
-func eachReference(text string, with func(name string) string) string {
-	if name, ok := strings.CutPrefix(text, bulkMark); ok && name != "" {
-		return with(name)
-	}
-	for _, ends := range []string{"/", `"`} {
-		start := strings.Index(text, ends+bulkMark)
-		if start < 0 {
-			continue
-		}
-		name := text[start+len(ends)+len(bulkMark):]
-		rest := ""
-		if end := strings.Index(name, ends); end >= 0 {
-			name, rest = name[:end], name[end:]
-		}
-		if name != "" {
-			return text[:start+len(ends)] + with(name) + eachReference(rest, with)
-		}
-	}
-	return text
 }
 
 // breakCycles marks the operations that need each other.
@@ -278,9 +232,13 @@ func (b *bulkRun) run(o *bulkOperation) {
 		}
 	}
 	r := request{ctx: b.r.ctx, teamID: b.r.teamID, method: o.method, ifMatch: o.version, query: url.Values{}}
-	path := strings.Trim(b.resolved(o.path).(string), "/")
+	id := func(name string) string {
+		location := b.operations[b.byID[name]].res.location
+		return location[strings.LastIndexByte(location, '/')+1:]
+	}
+	path := strings.Trim(eachReference(o.path, id), "/")
 	r.segments = strings.Split(path, "/")
-	r.body, _ = b.resolved(o.data).(map[string]any)
+	r.body = withReferences(o.data, id)
 	if o.method != http.MethodPatch || r.onUsers() {
 		r.query.Set("attributes", "id") // the rest would not be shown
 	}
@@ -298,30 +256,6 @@ func (b *bulkRun) run(o *bulkOperation) {
 	if o.err == nil && o.method == http.MethodDelete {
 		o.res.location = b.s.BaseURL + Prefix + "/" + path
 	}
-}
-
-// resolved is value with ids instead of references.
-func (b *bulkRun) resolved(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, e := range v {
-			out[key] = b.resolved(e)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = b.resolved(e)
-		}
-		return out
-	case string:
-		return eachReference(v, func(name string) string {
-			location := b.operations[b.byID[name]].res.location
-			return location[strings.LastIndexByte(location, '/')+1:]
-		})
-	}
-	return value
 }
 
 // reply is what the answer says of an operation.

@@ -204,7 +204,7 @@ func (a *attribute) coerceOne(value any) (any, error) {
 func (a *attribute) merge(out, object map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		sub := a.sub(key)
-		if sub == nil || sub.Mutability == readOnly {
+		if sub == nil || sub.ours() {
 			continue
 		}
 		value, err := sub.coerce(object[key])

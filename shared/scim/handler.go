@@ -105,9 +105,25 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 	if err := team.RequireSCIM(p); err != nil {
 		return result{}, "", err
 	}
-	if err := h.ready(ctx, p.TeamID); err != nil {
-		return result{}, "", err
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if err := h.ready(ctx, p.TeamID); err != nil {
+			return result{}, "", err
+		}
+		return h.answer(r, p)
 	}
+	// A reader need not wait: what it would be refused is thrown away.
+	refused := make(chan error, 1)
+	go func() { refused <- h.ready(ctx, p.TeamID) }()
+	res, allow, err := h.answer(r, p)
+	if not := <-refused; not != nil {
+		return result{}, "", not
+	}
+	return res, allow, err
+}
+
+// answer runs the operation that r asks for.
+func (h Handler) answer(r *http.Request, p team.Principal) (result, string, error) {
+	ctx := r.Context()
 	req := request{ctx: ctx, teamID: p.TeamID, method: r.Method, query: r.URL.Query(),
 		ifMatch: r.Header.Get("If-Match"), ifNoneMatch: r.Header.Get("If-None-Match"), classify: h.Classify}
 	req.segments = segmentsOf(r.URL)

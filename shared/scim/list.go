@@ -26,7 +26,8 @@ type query struct {
 // type.
 type match struct {
 	sortKey
-	t *resourceType
+	t    *resourceType
+	read map[string]any // the resource without its members; nil when only its id was read
 }
 
 // selection is a query compiled for one type.
@@ -132,12 +133,18 @@ func (s *Service) selected(ctx context.Context, teamID string, sel selection) ([
 	return s.selectedUsers(ctx, teamID, sel)
 }
 
-// take adds the resource to found if it is selected.
-func (sel selection) take(found []match, resource map[string]any) []match {
+// take adds the resource to found if it is selected; keep holds on to what was
+// read of it.
+func (sel selection) take(found []match, resource map[string]any, keep bool) []match {
 	if !sel.matches(resource) {
 		return found
 	}
-	return append(found, match{sel.order.key(resource), sel.t})
+	m := match{sortKey: sel.order.key(resource), t: sel.t}
+	if keep {
+		delete(resource, "members")
+		m.read = resource
+	}
+	return append(found, m)
 }
 
 func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
@@ -145,7 +152,7 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 	if sel.parsed == nil && sel.order.by == nil {
 		ids, err := s.Teams.UserIDs(ctx, teamID)
 		for _, id := range ids {
-			found = append(found, match{sortKey{id: id, missing: true}, sel.t})
+			found = append(found, match{sortKey: sortKey{id: id, missing: true}, t: sel.t})
 		}
 		return found, err
 	}
@@ -156,7 +163,7 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 	if narrowed {
 		resources, err := s.userResources(ctx, teamID, ids, sel.all.groups, sel.all.managers, false)
 		for _, r := range resources {
-			found = sel.take(found, r)
+			found = sel.take(found, r, len(ids) <= maxCount)
 		}
 		return found, err
 	}
@@ -173,7 +180,7 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 			return nil, err
 		}
 		more.complete(s, resource)
-		found = sel.take(found, resource)
+		found = sel.take(found, resource, false)
 	}
 	return found, nil
 }
@@ -211,7 +218,7 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 		if err != nil {
 			return nil, err
 		}
-		found = sel.take(found, s.groupResource(g, members))
+		found = sel.take(found, s.groupResource(g, members), narrowed && len(ids) <= maxCount)
 	}
 	return found, nil
 }

@@ -174,18 +174,26 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 
 // resources reads the resources of a page as p shows them, in its order.
 func (s *Service) resources(ctx context.Context, teamID string, p projection, page []match, inRow bool) ([]any, error) {
-	var userIDs []string
+	var unread []string
+	var users []map[string]any
 	for _, m := range page {
-		if m.t == userType {
-			userIDs = append(userIDs, m.id)
+		if m.t == userType && m.read != nil {
+			users = append(users, m.read)
+		} else if m.t == userType {
+			unread = append(unread, m.id)
 		}
 	}
-	users, err := s.userResources(ctx, teamID, userIDs, p.shows(userType, "groups"), p.showsExtension(userType, enterpriseURN, "manager"), inRow)
+	groups, managers := p.shows(userType, "groups"), p.showsExtension(userType, enterpriseURN, "manager")
+	err := s.completeAll(ctx, teamID, users, groups, managers, false)
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.userResources(ctx, teamID, unread, groups, managers, inRow)
 	if err != nil {
 		return nil, err
 	}
 	byID := make(map[string]map[string]any, len(page))
-	for _, u := range users {
+	for _, u := range append(users, more...) {
 		byID[textOf(u, "id")] = u
 	}
 	if err := s.pageGroups(ctx, teamID, p, page, byID); err != nil {
@@ -203,13 +211,16 @@ func (s *Service) resources(ctx context.Context, teamID string, p projection, pa
 // pageGroups adds the groups of a page to byID, with their members where p shows
 // them.
 func (s *Service) pageGroups(ctx context.Context, teamID string, p projection, page []match, byID map[string]map[string]any) error {
+	members := p.shows(groupType, "members")
 	var ids []string
 	for _, m := range page {
-		if m.t == groupType {
+		if m.t == groupType && m.read != nil && !members {
+			byID[m.id] = m.read
+		} else if m.t == groupType {
 			ids = append(ids, m.id)
 		}
 	}
-	if !p.shows(groupType, "members") {
+	if !members {
 		groups, err := s.groups(ctx, teamID, ids)
 		for id, g := range groups {
 			byID[id] = s.groupResource(g, nil)

@@ -133,7 +133,7 @@ func (t *resourceType) patchAll(attributes map[string]any, o operation) error {
 
 // readOnly tells whether clients cannot change what is at p.
 func (p place) readOnly() bool {
-	return p.attr != nil && p.attr.Mutability == readOnly || p.sub != nil && p.sub.Mutability == readOnly
+	return p.attr != nil && p.attr.ours() || p.sub != nil && p.sub.ours()
 }
 
 // patchAt applies an operation with a path.

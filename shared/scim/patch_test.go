@@ -85,6 +85,7 @@ func TestPatch(t *testing.T) {
 			strings.Replace(two, `{"userName":"u"`, `{"userName":"u","name":{"familyName":"F"}`, 1)},
 
 		{"manager as a string", "User", `{"userName":"u"}`, []string{`{"op":"Add","path":"` + enterprise + `:manager","value":"m"}`}, `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`},
+		{"a dot after the URN", "User", `{"userName":"u"}`, []string{`{"op":"replace","path":"` + enterprise + `.manager","value":"m"}`}, `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`},
 		{"manager as an object", "User", `{"userName":"u"}`, []string{`{"op":"Add","path":"` + enterprise + `:manager","value":{"value":"m","displayName":"M","$ref":"x"}}`}, `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`},
 		{"manager by its value", "User", `{"userName":"u"}`, []string{`{"op":"replace","value":{"` + enterprise + `":{"manager.value":"m"}}}`}, `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`},
 		{"manager cleared", "User", `{"userName":"u","` + enterprise + `":{"manager":{"value":"m"}}}`, []string{`{"op":"replace","path":"` + enterprise + `:manager","value":""}`}, `{"userName":"u"}`},

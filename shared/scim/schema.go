@@ -48,7 +48,14 @@ type attribute struct {
 	Canonical   []string     `json:"canonicalValues,omitempty"` // documented, never enforced
 	References  []string     `json:"referenceTypes,omitempty"`
 	Sub         []*attribute `json:"subAttributes,omitempty"`
+
+	// derived: it follows from other attributes, so what clients send is ignored,
+	// although RFC 7643 section 8.7.1 lets them send it.
+	derived bool
 }
+
+// ours tells whether the value of a is never the client's.
+func (a *attribute) ours() bool { return a.Mutability == readOnly || a.derived }
 
 // sub finds a sub-attribute by its name in any case.
 func (a *attribute) sub(name string) *attribute { return find(a.Sub, name) }
@@ -148,7 +155,7 @@ func splitName(word string) (urn, attr, sub string, ok bool) {
 		switch {
 		case len(word) == len(s.ID):
 			urn, rest = s.ID, ""
-		case word[len(s.ID)] == ':':
+		case word[len(s.ID)] == ':' || word[len(s.ID)] == '.': // Entra ID has been seen to send a dot
 			urn, rest = s.ID, word[len(s.ID)+1:]
 		}
 	}

@@ -35,6 +35,8 @@ func (a *attribute) required() *attribute { a.Required = true; return a }
 
 func (a *attribute) changes(mutability string) *attribute { a.Mutability = mutability; return a }
 
+func (a *attribute) derive() *attribute { a.derived = true; return a }
+
 func (a *attribute) unique() *attribute { a.Uniqueness = server; return a }
 
 func (a *attribute) one(of ...string) *attribute { a.Canonical = of; return a }
@@ -61,7 +63,7 @@ func plural(name, description string, value *attribute, types ...string) *attrib
 		text("primary", "Whether this is the preferred value; at most one is.").of(booleanKind))
 }
 
-var userSchema = &schema{ID: userURN, Name: "User", Description: "A person of the team.", Attributes: []*attribute{
+var userSchema = &schema{ID: userURN, Name: "User", Description: "User Account", Attributes: []*attribute{
 	text("userName", "The name by which the user signs in; unique in the team without regard to case.").required().unique(),
 	object("name", "The parts of the user's name.",
 		text("formatted", "The whole name as it is shown."),
@@ -109,16 +111,16 @@ func password() *attribute {
 	return a
 }
 
-var groupSchema = &schema{ID: groupURN, Name: "Group", Description: "A group of users.", Attributes: []*attribute{
+var groupSchema = &schema{ID: groupURN, Name: "Group", Description: "Group", Attributes: []*attribute{
 	text("displayName", "The group's name; unique in the team without regard to case.").required().unique(),
 	list("members", "The users in the group.",
 		text("value", "The id of a user of the team.").exact().required().changes(immutable),
-		text("$ref", "Where the user is.").of(referenceKind, "User").changes(readOnly),
+		text("$ref", "Where the user is.").of(referenceKind, "User").changes(immutable).derive(),
 		text("type", "Always User.").changes(immutable).one("User"),
 		text("display", "A name for people.").changes(immutable)),
 }}
 
-var enterpriseSchema = &schema{ID: enterpriseURN, Name: "EnterpriseUser", Description: "What organizations record of their people.",
+var enterpriseSchema = &schema{ID: enterpriseURN, Name: "EnterpriseUser", Description: "Enterprise User",
 	Attributes: []*attribute{
 		text("employeeNumber", "The number or text by which the organization knows the user."),
 		text("costCenter", "The cost center."),
@@ -127,6 +129,6 @@ var enterpriseSchema = &schema{ID: enterpriseURN, Name: "EnterpriseUser", Descri
 		text("department", "The department."),
 		object("manager", "The user's manager.",
 			text("value", "The id of the manager.").exact(),
-			text("$ref", "Where the manager is.").of(referenceKind, "User").changes(readOnly),
+			text("$ref", "Where the manager is.").of(referenceKind, "User").derive(),
 			text("displayName", "The manager's displayName, where the manager is a user of the team.").changes(readOnly)),
 	}}

@@ -186,7 +186,7 @@ func TestFiltersGoThroughTheIndex(t *testing.T) {
 	}
 	for filter, want := range map[string]int{
 		`active eq true`: 302, `userName sw "p0"`: 300, `not (active eq true)`: 1, `emails[type eq "work"].value ne "g@x.test"`: 302,
-		`emails[type eq "work"].value eq null`: 301, `userName eq "grace" or userName eq "g h"`: 2, `meta.resourceType eq "User"`: 303,
+		`emails[type eq "work"].value eq null`: 300, `userName eq "grace" or userName eq "g h"`: 2, `meta.resourceType eq "User"`: 303,
 	} {
 		if r := s.must(200, "GET", "/Users?count=1&filter="+filter, ""); r.body["totalResults"] != float64(want) {
 			t.Errorf("%s: %v, want %d", filter, r.body["totalResults"], want)
@@ -354,5 +354,68 @@ func TestEdgesOfHTTP(t *testing.T) {
 	s.people(20)
 	if r := limited.do("GET", "/Users", ""); r.StatusCode != http.StatusBadRequest || r.string("scimType") != "tooMany" {
 		t.Errorf("%d %s", r.StatusCode, r.text)
+	}
+}
+
+// TestBulkReferences: they count where an id can stand, and are text elsewhere.
+func TestBulkReferences(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	patch := func(path, operation string) string {
+		return `{"method":"PATCH","path":"` + path + `","data":` + message(operation) + `}`
+	}
+	r := s.must(200, "POST", "/Bulk", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[`+strings.Join([]string{
+		patch("/Groups/bulkId:g", `{"op":"remove","path":"members[value eq \"bulkId:b\"]"}`),
+		`{"method":"POST","path":"/Groups","bulkId":"g","data":{"displayName":"bulkId:none","externalId":"bulkId:a","members":[{"VALUE":"bulkId:a","display":"bulkId:b"},{"value":"bulkId:b"}]}}`,
+		`{"method":"POST","path":"/Users","bulkId":"a","data":{"userName":"bulkId:none","title":"/bulkId:b","emails":[{"value":"bulkId:none"}],"` + enterprise + `":{"manager":"bulkId:b","department":"bulkId:b"}}}`,
+		`{"method":"POST","path":"/Users","bulkId":"b","data":{"userName":"b"}}`,
+		`{"method":"POST","path":"/Users","bulkId":"c","data":{"userName":"c"}}`,
+		patch("/Users/bulkId:c", `{"op":"add","path":"`+enterprise+`:manager","value":{"value":"bulkId:a"}}`),
+		patch("/Users/bulkId:c", `{"op":"add","value":{"title":"bulkId:b","`+enterprise+`":{"manager":{"value":"bulkId:b"}}}}`),
+		patch("/Users/bulkId:c", `{"op":"replace","path":"nickName","value":"bulkId:c"}`),
+	}, ",")+`]}`)
+	id := map[string]string{}
+	for _, e := range r.body["Operations"].([]any) {
+		o := e.(map[string]any)
+		if name, ok := o["bulkId"].(string); ok {
+			location := o["location"].(string)
+			id[name] = location[strings.LastIndexByte(location, '/')+1:]
+		}
+		if status := o["status"].(string); status != "201" && status != "204" && status != "200" {
+			t.Errorf("%v", o)
+		}
+	}
+	for path, want := range map[string][]string{
+		"/Groups/" + id["g"]: {`"displayName":"bulkId:none"`, `"externalId":"bulkId:a"`, `"members":[{"$ref":"` + base + `/scim/v2/Users/` + id["a"] + `","display":"bulkId:b","type":"User","value":"` + id["a"] + `"}]`},
+		"/Users/" + id["a"]:  {`"userName":"bulkId:none"`, `"title":"/bulkId:b"`, `"emails":[{"value":"bulkId:none"}]`, `"department":"bulkId:b"`, `"value":"` + id["b"] + `"`},
+		"/Users/" + id["c"]:  {`"title":"bulkId:b"`, `"nickName":"bulkId:c"`, `"manager":{"$ref":"` + base + `/scim/v2/Users/` + id["b"]},
+	} {
+		text := s.must(200, "GET", path, "").text
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s is not in %s", part, text)
+			}
+		}
+	}
+}
+
+// TestReferencesAreOurs: RFC 7643 section 8.7.1 lets clients send where a member
+// or a manager is, and they do; what is shown follows from the id.
+func TestReferencesAreOurs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	schemas := s.must(200, "GET", "/Schemas", "").text
+	for _, want := range []string{`"mutability":"immutable","name":"$ref","referenceTypes":["User"]`, `"mutability":"readWrite","name":"$ref","referenceTypes":["User"]`} {
+		if !strings.Contains(strings.ReplaceAll(schemas, `"multiValued":false,`, ""), want) {
+			t.Errorf("%s is not in %s", want, schemas)
+		}
+	}
+	id := s.user("a")
+	g := s.must(201, "POST", "/Groups", `{"displayName":"G","members":[{"value":"`+id+`","$ref":"https://elsewhere.test/x"}]}`)
+	u := s.must(201, "POST", "/Users", `{"userName":"b","`+enterprise+`":{"manager":{"value":"`+id+`","$ref":"https://elsewhere.test/x"}}}`)
+	for _, r := range []reply{g, u, s.must(200, "GET", "/Groups/"+g.string("id"), ""), s.must(200, "GET", "/Users/"+u.string("id"), "")} {
+		if strings.Contains(r.text, "elsewhere") || !strings.Contains(r.text, `"$ref":"`+base+`/scim/v2/Users/`+id+`"`) {
+			t.Errorf("%s", r.text)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -132,7 +133,7 @@ func (s *Service) newUser(userName string, role Role) (Profile, error) {
 	if err := CheckUserName(userName); err != nil {
 		return Profile{}, err
 	}
-	attributes := map[string]any{"userName": userName}
+	attributes := placeholders(userName)
 	switch role {
 	case RoleAdmin:
 		attributes["roles"] = []any{map[string]any{"value": string(RoleAdmin)}}
@@ -145,6 +146,27 @@ func (s *Service) newUser(userName string, role Role) (Profile, error) {
 		return Profile{}, fmt.Errorf("encode user: %w", err)
 	}
 	return s.NewProfile(encoded)
+}
+
+// placeholders are the attributes of a user of whom only the name is known, until an
+// identity provider knows better. Importers refuse users without a given name, a
+// family name and an e-mail address, and with them the team's first admin.
+func placeholders(userName string) map[string]any {
+	out := map[string]any{"userName": userName}
+	local, domain, address := strings.Cut(userName, "@")
+	if address && local != "" && domain != "" {
+		out["emails"] = []any{map[string]any{"value": userName, "type": "work", "primary": true}}
+	}
+	words := strings.FieldsFunc(local, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) > 0 {
+		out["name"] = map[string]any{"givenName": capital(words[0]), "familyName": capital(words[len(words)-1])}
+	}
+	return out
+}
+
+func capital(word string) string {
+	first, size := utf8.DecodeRuneInString(word)
+	return string(unicode.ToUpper(first)) + word[size:]
 }
 
 // CheckUserName refuses a name that is blank, longer than MaxUserName or has

@@ -172,3 +172,28 @@ func TestFoldName(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstAdminHasWhatImportersNeed: a user of whom only the name is known has a
+// given name, a family name and an address made of it.
+func TestFirstAdminHasWhatImportersNeed(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	for userName, want := range map[string]string{
+		"ada@acme.test": `{"emails":[{"primary":true,"type":"work","value":"ada@acme.test"}],"name":{"familyName":"Ada","givenName":"Ada"},"userName":"ada@acme.test"}`,
+		"élise.de-la_tour@x.test": `{"emails":[{"primary":true,"type":"work","value":"élise.de-la_tour@x.test"}],` +
+			`"name":{"familyName":"Tour","givenName":"Élise"},"userName":"élise.de-la_tour@x.test"}`,
+		"root":   `{"name":{"familyName":"Root","givenName":"Root"},"userName":"root"}`,
+		"@x":     `{"userName":"@x"}`,
+		"a@":     `{"name":{"familyName":"A","givenName":"A"},"userName":"a@"}`,
+		"\\..\"": `{"userName":"\\..\""}`,
+	} {
+		u, err := o.CreateUser(t.Context(), o.team.ID, userName, team.RoleMember)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := o.Profile(t.Context(), o.team.ID, u.ID)
+		if err != nil || string(p.Attributes) != want {
+			t.Errorf("%s: %s, %v", userName, p.Attributes, err)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package scim
+
+import (
+	"maps"
+	"strings"
+)
+
+// bulkMark starts a reference to what another operation of the request makes (RFC
+// 7644 section 3.7.2). It counts where the id of a resource can stand: in the path
+// of an operation, as the value of a member or a manager, and in a filter of one.
+// Anywhere else it is text like any other.
+const bulkMark = "bulkId:"
+
+// references are the bulkIds that o names.
+func (o *bulkOperation) references() map[string]bool {
+	names := map[string]bool{}
+	note := func(name string) string { names[name] = true; return name }
+	eachReference(o.path, note)
+	withReferences(o.data, note)
+	return names
+}
+
+// withReferences copies the data of an operation, and puts what id returns in the
+// place of every reference, mark and all.
+func withReferences(data map[string]any, id func(name string) string) map[string]any {
+	out := resourceReferences(data, id)
+	for key, value := range out {
+		list, ok := value.([]any)
+		if !ok || !strings.EqualFold(key, "Operations") {
+			continue
+		}
+		operations := make([]any, len(list))
+		for i, e := range list {
+			operations[i] = e
+			if operation, ok := e.(map[string]any); ok {
+				operations[i] = patchReferences(operation, id)
+			}
+		}
+		out[key] = operations
+	}
+	return out
+}
+
+// refersByID tells whether an attribute's value is the id of a resource.
+func refersByID(name string) bool {
+	_, attr, _, ok := splitName(name)
+	return ok && (strings.EqualFold(attr, "members") || strings.EqualFold(attr, "manager"))
+}
+
+// resourceReferences is withReferences for an object whose keys are attributes.
+func resourceReferences(object map[string]any, id func(string) string) map[string]any {
+	out := maps.Clone(object)
+	for key, value := range out {
+		extension, isObject := value.(map[string]any)
+		switch {
+		case refersByID(key):
+			out[key] = valueReferences(value, id)
+		case isObject && strings.EqualFold(key, enterpriseURN):
+			out[key] = resourceReferences(extension, id)
+		}
+	}
+	return out
+}
+
+// patchReferences is withReferences for one operation of a PATCH.
+func patchReferences(operation map[string]any, id func(string) string) map[string]any {
+	out := maps.Clone(operation)
+	path, _ := messageMember(operation, "path").(string)
+	name, _, _ := strings.Cut(path, "[")
+	for key, value := range out {
+		object, isObject := value.(map[string]any)
+		switch {
+		case strings.EqualFold(key, "path") && refersByID(name):
+			out[key] = eachReference(path, id)
+		case strings.EqualFold(key, "value") && refersByID(name):
+			out[key] = valueReferences(value, id)
+		case strings.EqualFold(key, "value") && isObject && path == "":
+			out[key] = resourceReferences(object, id)
+		case strings.EqualFold(key, "value") && isObject && strings.EqualFold(name, enterpriseURN):
+			out[key] = resourceReferences(object, id)
+		}
+	}
+	return out
+}
+
+// valueReferences is withReferences for an id, an object that has it as its value,
+// or a list of those.
+func valueReferences(value any, id func(string) string) any {
+	switch v := value.(type) {
+	case string:
+		return eachReference(v, id)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = valueReferences(e, id)
+		}
+		return list
+	case map[string]any:
+		object := maps.Clone(v)
+		for key, e := range object {
+			if text, ok := e.(string); ok && strings.EqualFold(key, "value") {
+				object[key] = eachReference(text, id)
+			}
+		}
+		return object
+	}
+	return value
+}
+
+// eachReference replaces every reference in text by what with returns: the whole of
+// it, a segment of a path, or a literal of a filter.
+func eachReference(text string, with func(name string) string) string {
+	if name, ok := strings.CutPrefix(text, bulkMark); ok && name != "" {
+		return with(name)
+	}
+	for _, ends := range []string{"/", `"`} {
+		start := strings.Index(text, ends+bulkMark)
+		if start < 0 {
+			continue
+		}
+		name := text[start+len(ends)+len(bulkMark):]
+		rest := ""
+		if end := strings.Index(name, ends); end >= 0 {
+			name, rest = name[:end], name[end:]
+		}
+		if name != "" {
+			return text[:start+len(ends)] + with(name) + eachReference(rest, with)
+		}
+	}
+	return text
+}

@@ -90,6 +90,17 @@ dist/%/bootstrap: FORCE
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -buildvcs=false \
 		-tags lambda.norpc -ldflags '-s -w' -o $@ ./functions/$*
 
+# The values of the stack, for example CONTEXT='-c stage=beta -c alarmsEmail=ops@example.com'; infra/README.md lists them.
+CONTEXT ?=
+
+.PHONY: node
+node: ## install Node under .cache/ if this machine has none that the CDK supports
+	scripts/node/install
+
+.PHONY: synth
+synth: build node ## write the AWS stack as a CloudFormation template to infra/cdk.out
+	go run ./infra -o infra/cdk.out $(CONTEXT)
+
 .PHONY: bench
 bench: ## print what everything costs as one table; BENCH=regexp runs Go benchmarks as well, BENCH_FULL=1 a million documents
 	go run ./scripts/bench

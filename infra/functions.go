@@ -1,0 +1,116 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"docent/shared/table"
+)
+
+// gatewayTimeout is what a function has that the gateway waits for, a second less
+// than the gateway gives it.
+const gatewayTimeout = 28
+
+// function is what the stack knows of a folder under functions/.
+type function struct {
+	name    string
+	about   string
+	memory  int // MB; Lambda gives a part of a processor with it
+	timeout int // seconds
+	grant
+}
+
+// grant is what a function may touch. A test compares it with what the
+// function does touch.
+type grant struct {
+	reads   []string // tables
+	writes  []string // tables, which it reads too
+	objects access   // in the bucket
+	sends   []string // queues
+	takes   string   // the queue that it works off
+	secrets bool     // encrypts and decrypts the secrets of data sources
+	model   bool     // asks the model, where there is one
+}
+
+// access is what may be done with objects.
+type access int
+
+const (
+	none   access = iota
+	reads         // get and list: without leave to list, S3 calls a missing object forbidden
+	writes        // reads, put and delete
+)
+
+const (
+	questions = "questions"
+	documents = "documents"
+)
+
+// served are the tables that every request of the API writes: the key's last use
+// and its day's count, the usage, and the security event of a refusal.
+func served(others ...string) []string {
+	return append([]string{table.Identities, table.Usage, table.Events}, others...)
+}
+
+var functions = []function{
+	{"admin", "teams, keys, data sources and webhooks", 512, gatewayTimeout,
+		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents}, secrets: true}},
+	{"answering", "answers the questions of its queue", 1024, 120,
+		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Index},
+			objects: reads, takes: questions, model: true}},
+	{"answers", "questions and answers", 512, gatewayTimeout,
+		grant{writes: served(table.Answers), reads: []string{table.Collections}, sends: []string{questions}}},
+	{"collections", "collections", 512, gatewayTimeout,
+		grant{writes: served(table.Collections, table.Documents), sends: []string{documents}}},
+	{"context", "search and tools", 1024, gatewayTimeout,
+		grant{writes: served(), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads}},
+	{"documents", "documents", 1024, gatewayTimeout,
+		grant{writes: served(table.Documents), reads: []string{table.Collections}, sends: []string{documents}}},
+	{"indexing", "indexes the documents of its queue", 1024, 120,
+		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes, takes: documents}},
+	{"scim", "users and groups", 512, gatewayTimeout,
+		grant{writes: served()}},
+	{"securityevents", "the feed of security events", 512, gatewayTimeout,
+		grant{writes: served()}},
+	{"sweeping", "sends again what a crash left behind", 512, 50,
+		grant{writes: []string{table.Answers, table.Documents, table.Index, table.Events}, reads: []string{table.Collections},
+			objects: writes, sends: []string{questions, documents}}},
+	{"usage", "usage and quotas", 512, gatewayTimeout,
+		grant{writes: served(), reads: []string{table.Collections}}},
+}
+
+// specOf returns the function of that name, which must exist.
+func specOf(name string) function {
+	return functions[slices.IndexFunc(functions, func(f function) bool { return f.name == name })]
+}
+
+func (x *stack) addFunctions() {
+	x.functions = map[string]awslambda.Function{}
+	environment := x.environment()
+	for _, f := range functions {
+		log := x.newLog(id(f.name, "Log"))
+		role := awsiam.NewRole(x.construct, id(f.name, "Role"), &awsiam.RoleProps{
+			AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+			Description:    jsii.String("What Docent's function " + f.name + " may do."),
+			InlinePolicies: &map[string]awsiam.PolicyDocument{"function": x.policy(f, log)},
+		})
+		x.functions[f.name] = awslambda.NewFunction(x.construct, id(f.name), &awslambda.FunctionProps{
+			Description:  jsii.String("Docent: " + f.about + "."),
+			Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+			Architecture: awslambda.Architecture_ARM_64(),
+			Handler:      jsii.String("bootstrap"),
+			Code:         awslambda.Code_FromAsset(jsii.String(x.code(f.name)), nil),
+			MemorySize:   jsii.Number(f.memory),
+			Timeout:      awscdk.Duration_Seconds(jsii.Number(f.timeout)),
+			Tracing:      awslambda.Tracing_ACTIVE,
+			LogGroup:     log,
+			// The policy is the whole of what it may; the library adds nothing to it.
+			Role:        role.WithoutPolicyUpdates(nil),
+			Environment: &environment,
+		})
+	}
+}

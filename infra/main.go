@@ -1,0 +1,76 @@
+// Command infra writes the AWS stack of Docent as a CloudFormation template with
+// its assets: a cloud assembly, which the CDK command line deploys. It asks AWS
+// nothing and needs Node, in which the CDK's library runs.
+//
+//	infra [-o FOLDER] [-c KEY=VALUE]...
+//
+// The values of -c are those of README.md in this folder.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "infra:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the assembly that the arguments ask for.
+func run(args []string) error {
+	given := map[string]string{}
+	flags := flag.NewFlagSet("infra", flag.ContinueOnError)
+	folder := flags.String("o", "cdk.out", "where the assembly is written")
+	flags.Func("c", "a value of the stack, KEY=VALUE", func(pair string) error {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return errors.New("it is not KEY=VALUE")
+		}
+		given[key] = value
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q is no argument of it", flags.Arg(0))
+	}
+	s, err := parse(given)
+	if err != nil {
+		return err
+	}
+	if err := s.built(); err != nil {
+		return err
+	}
+	if err := findNode(context.Background(), "."); err != nil {
+		return err
+	}
+	out, err := filepath.Abs(*folder)
+	if err != nil {
+		return err
+	}
+	defer jsii.Close()
+	newStack(newApp(out), s).app.Synth(nil)
+	fmt.Println(filepath.Join(out, templateFile))
+	return nil
+}
+
+// newApp returns an application that is written to the folder out.
+func newApp(out string) awscdk.App {
+	return awscdk.NewApp(&awscdk.AppProps{
+		Outdir:             jsii.String(out),
+		AnalyticsReporting: jsii.Bool(false),
+		TreeMetadata:       jsii.Bool(false), // of 400 KB, for a viewer that nobody opens
+	})
+}

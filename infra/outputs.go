@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// addOutputs tells the command line where everything is.
+func (x *stack) addOutputs() {
+	retained := "true"
+	if x.destroy {
+		retained = "false"
+	}
+	for _, o := range []struct{ name, about, value string }{
+		{"BaseURL", "Of the API, with the version.", *x.baseURL()},
+		{"Tables", "What each table is called, as JSON.", x.tableNames()},
+		{"BucketName", "Of the search segments.", *x.bucket.BucketName()},
+		{"QuestionsQueueURL", "Questions to be answered.", *x.questions.queue.QueueUrl()},
+		{"QuestionsDeadLetterURL", "Questions that could not be answered.", *x.questions.dead.QueueUrl()},
+		{"DocumentsQueueURL", "Documents to be indexed.", *x.documents.queue.QueueUrl()},
+		{"DocumentsDeadLetterURL", "Documents that could not be indexed.", *x.documents.dead.QueueUrl()},
+		{"KeyID", "Of the key that encrypts the secrets of data sources.", *x.key.KeyId()},
+		{"DataRetained", "Whether data stays when the stack goes.", retained},
+	} {
+		awscdk.NewCfnOutput(x.construct, jsii.String(o.name), &awscdk.CfnOutputProps{
+			Description: jsii.String(o.about), Value: jsii.String(o.value)})
+	}
+}
+
+// tableNames is a JSON object from the names of shared/table to those in DynamoDB.
+func (x *stack) tableNames() string {
+	var members []string
+	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
+		ours, err := json.Marshal(name)
+		if err != nil {
+			panic(err) // a string always encodes
+		}
+		members = append(members, string(ours)+`:"`+*x.tables[name].TableName()+`"`)
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"docent/shared/queue"
+)
+
+// channel is a queue and where its messages go that can not be handled.
+type channel struct {
+	queue awssqs.Queue
+	dead  awssqs.Queue
+}
+
+const (
+	// visibilityOf is how many times a worker's timeout a message stays hidden: AWS's
+	// rule, so that an event source's own retries do not overlap with the next delivery.
+	visibilityOf = 6
+	keepDays     = 4
+	keepDeadDays = 14 // the most, as somebody has to come and look
+)
+
+func (x *stack) addQueues() {
+	x.questions = x.newChannel("Questions", "answering")
+	x.documents = x.newChannel("Documents", "indexing")
+}
+
+// newChannel adds a queue for the worker, and its dead letters.
+func (x *stack) newChannel(name, worker string) channel {
+	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
+	dead := awssqs.NewQueue(x.construct, id(name, "DeadLetters"), &awssqs.QueueProps{
+		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:      jsii.Bool(true),
+		RetentionPeriod: days(keepDeadDays),
+	})
+	return channel{dead: dead, queue: awssqs.NewQueue(x.construct, id(name, "Queue"), &awssqs.QueueProps{
+		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:        jsii.Bool(true),
+		RetentionPeriod:   days(keepDays),
+		VisibilityTimeout: awscdk.Duration_Seconds(jsii.Number(visibilityOf * specOf(worker).timeout)),
+		DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: dead, MaxReceiveCount: jsii.Number(queue.MaxReceives)},
+	})}
+}
+
+// addWorkers has each queue's messages brought to its worker.
+func (x *stack) addWorkers() {
+	for _, w := range []struct {
+		worker string
+		from   channel
+		batch  float64
+	}{
+		{"answering", x.questions, 1}, // a model may take most of the time that there is
+		{"indexing", x.documents, queue.MaxBatch},
+	} {
+		awslambda.NewEventSourceMapping(x.construct, id(w.worker, "Source"), &awslambda.EventSourceMappingProps{
+			Target:                  x.functions[w.worker],
+			EventSourceArn:          w.from.queue.QueueArn(),
+			BatchSize:               jsii.Number(w.batch),
+			MaxConcurrency:          jsii.Number(x.workers),
+			ReportBatchItemFailures: jsii.Bool(true),
+		})
+	}
+}

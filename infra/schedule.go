@@ -1,0 +1,23 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// addSchedule has sweeping run every minute. A run that fails is not repeated: the
+// next one does its work.
+func (x *stack) addSchedule() {
+	minute := awscdk.Duration_Minutes(jsii.Number(1))
+	sweeping := x.functions["sweeping"]
+	sweeping.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{MaxEventAge: minute, RetryAttempts: jsii.Number(0)})
+	awsevents.NewRule(x.construct, id("EveryMinute"), &awsevents.RuleProps{
+		Description: jsii.String("Has Docent send again what a crash left behind."),
+		Schedule:    awsevents.Schedule_Rate(minute),
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(sweeping, &awseventstargets.LambdaFunctionProps{
+			MaxEventAge: minute, RetryAttempts: jsii.Number(0)})},
+	})
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// settings are what an operator may choose of the stack. README.md lists them
+// under their names for -c.
+type settings struct {
+	name        string // of the installation
+	stage       string // such as beta; empty: it is the only one
+	alarms      bool
+	alarmsEmail string // is told of alarms; empty: they only show
+	refusedKeys int    // refused keys within 5 minutes that are an alarm
+	budget      int    // US dollars a month; 0: none
+	domain      string // of the API; empty: the gateway's own
+	certificate string // ARN, in the stack's region, for domain
+	zone        string // id of the Route 53 zone that domain lies in; empty: its record is made by hand
+	zoneName    string // its name
+	waf         bool   // a web firewall before the API
+	logDays     int    // how long logs are kept
+	logLevel    string
+	logRole     bool     // set the account's role with which API Gateway writes its logs
+	model       string   // of Bedrock: an id, or the id or ARN of an inference profile; empty: answers are quoted
+	modelARNs   []string // what may be invoked for it
+	rate, burst int      // requests a second that the gateway lets pass, and at once
+	workers     int      // of each queue at the same time
+	destroy     bool     // data goes with the stack; false: it stays
+	dist        string   // the folder of the functions that make build has built
+}
+
+// setting is one value of -c.
+type setting struct {
+	otherwise string // the value when it is not given
+	set       func(*settings, string) error
+}
+
+var known = map[string]setting{
+	"name":        {"docent", textOf(func(s *settings) *string { return &s.name }, `[a-zA-Z][a-zA-Z0-9-]{0,63}`)},
+	"stage":       {"", textOf(func(s *settings) *string { return &s.stage }, `([a-zA-Z0-9-]{1,32})?`)},
+	"alarms":      {"true", yesOrNo(func(s *settings) *bool { return &s.alarms })},
+	"alarmsEmail": {"", textOf(func(s *settings) *string { return &s.alarmsEmail }, `([^@\s]+@[^@\s]+)?`)},
+	"refusedKeys": {"100", numberOf(func(s *settings) *int { return &s.refusedKeys }, 1, 1_000_000)},
+	"budget":      {"0", numberOf(func(s *settings) *int { return &s.budget }, 0, 1_000_000)},
+	"domain":      {"", textOf(func(s *settings) *string { return &s.domain }, `([a-z0-9-]+(\.[a-z0-9-]+)+)?`)},
+	"certificate": {"", textOf(func(s *settings) *string { return &s.certificate }, `(arn:[a-z-]+:acm:\S+)?`)},
+	"zone":        {"", textOf(func(s *settings) *string { return &s.zone }, `(Z[A-Z0-9]+)?`)},
+	"zoneName":    {"", textOf(func(s *settings) *string { return &s.zoneName }, `([a-z0-9-]+(\.[a-z0-9-]+)+)?`)},
+	"waf":         {"false", yesOrNo(func(s *settings) *bool { return &s.waf })},
+	"logDays": {"30", func(s *settings, value string) error {
+		if err := numberOf(func(s *settings) *int { return &s.logDays }, 1, 3653)(s, value); err != nil {
+			return err
+		}
+		if _, ok := retentions[s.logDays]; !ok {
+			return fmt.Errorf("CloudWatch keeps logs for one of %v days", slices.Sorted(maps.Keys(retentions)))
+		}
+		return nil
+	}},
+	"logLevel": {"info", textOf(func(s *settings) *string { return &s.logLevel }, `debug|info|warn|error`)},
+	"logRole":  {"true", yesOrNo(func(s *settings) *bool { return &s.logRole })},
+	"model":    {"", textOf(func(s *settings) *string { return &s.model }, `\S*`)},
+	"modelArns": {"", func(s *settings, value string) error {
+		for _, arn := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' }) {
+			if !regexp.MustCompile(`^arn:[a-z-]+:bedrock:\S+$`).MatchString(arn) {
+				return errors.New("it is no list of ARNs of Bedrock")
+			}
+			s.modelARNs = append(s.modelARNs, arn)
+		}
+		return nil
+	}},
+	"rate":    {"500", numberOf(func(s *settings) *int { return &s.rate }, 1, 100_000)},
+	"burst":   {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
+	"workers": {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, 1000)}, // what an event source mapping takes
+	"removal": {"retain", func(s *settings, value string) error {
+		s.destroy = value == "destroy"
+		if !s.destroy && value != "retain" {
+			return errors.New("it is neither retain nor destroy")
+		}
+		return nil
+	}},
+	"dist": {"dist", textOf(func(s *settings) *string { return &s.dist }, `.+`)},
+}
+
+func textOf(field func(*settings) *string, pattern string) func(*settings, string) error {
+	whole := regexp.MustCompile(`^(?:` + pattern + `)$`)
+	return func(s *settings, value string) error {
+		if !whole.MatchString(value) {
+			return errors.New("it does not match " + pattern)
+		}
+		*field(s) = value
+		return nil
+	}
+}
+
+func yesOrNo(field func(*settings) *bool) func(*settings, string) error {
+	return func(s *settings, value string) error {
+		*field(s) = value == "true"
+		if value != "true" && value != "false" {
+			return errors.New("it is neither true nor false")
+		}
+		return nil
+	}
+}
+
+func numberOf(field func(*settings) *int, least, most int) func(*settings, string) error {
+	return func(s *settings, value string) error {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("it is not a whole number from %d to %d", least, most)
+		}
+		*field(s) = n
+		return nil
+	}
+}
+
+// parse reads the values of -c. The error names every one that is wrong.
+func parse(given map[string]string) (settings, error) {
+	var s settings
+	var errs []error
+	for key := range given {
+		if _, ok := known[key]; !ok {
+			errs = append(errs, fmt.Errorf("there is no value %q", key))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		value, ok := given[key]
+		if !ok {
+			value = known[key].otherwise
+		}
+		if err := known[key].set(&s, value); err != nil {
+			errs = append(errs, fmt.Errorf("%s=%s: %w", key, value, err))
+		}
+	}
+	if (s.domain == "") != (s.certificate == "") {
+		errs = append(errs, errors.New("domain and certificate are given together"))
+	}
+	if (s.zone == "") != (s.zoneName == "") || s.zone != "" && s.domain == "" {
+		errs = append(errs, errors.New("zone and zoneName are given together, with a domain"))
+	}
+	if s.budget > 0 && s.alarmsEmail == "" {
+		errs = append(errs, errors.New("a budget needs alarmsEmail"))
+	}
+	if len(s.modelARNs) > 0 && s.model == "" {
+		errs = append(errs, errors.New("modelArns needs model"))
+	}
+	if strings.HasPrefix(s.model, "arn:") && len(s.modelARNs) == 0 {
+		errs = append(errs, errors.New("a model that is an ARN needs modelArns: itself, and the models behind it"))
+	}
+	return s, errors.Join(errs...)
+}
+
+// stackName is the stack's, and the service's in metrics.
+func (s settings) stackName() string {
+	if s.stage == "" {
+		return s.name
+	}
+	return s.name + "-" + s.stage
+}
+
+// code is the folder whose content a function is.
+func (s settings) code(function string) string { return filepath.Join(s.dist, function) }
+
+// built tells whether every function has been built.
+func (s settings) built() error {
+	for _, f := range functions {
+		if _, err := os.Stat(filepath.Join(s.code(f.name), "bootstrap")); err != nil {
+			return fmt.Errorf("the function %s is not built: run make build", f.name)
+		}
+	}
+	return nil
+}

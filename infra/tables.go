@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/jsii-runtime-go"
+
+	"docent/shared/table"
+)
+
+// recoveryDays is how far back a table can be restored to any second; AWS's most.
+const recoveryDays = 35
+
+// addTables adds one table for each name.
+func (x *stack) addTables(names []string) {
+	x.tables = map[string]awsdynamodb.Table{}
+	for _, name := range names {
+		x.tables[name] = awsdynamodb.NewTable(x.construct, id("Table", name), &awsdynamodb.TableProps{
+			PartitionKey:        keyOf(table.PartitionAttribute),
+			SortKey:             keyOf(table.SortAttribute),
+			TimeToLiveAttribute: jsii.String(table.ExpiresAttribute),
+			BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
+			// DynamoDB always encrypts. By AWS's own key of the account rather than by
+			// one that is shared, its uses show in CloudTrail.
+			Encryption: awsdynamodb.TableEncryption_AWS_MANAGED,
+			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
+				PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays)},
+			DeletionProtection: jsii.Bool(!x.destroy),
+			RemovalPolicy:      x.removal(),
+		})
+	}
+}
+
+func keyOf(attribute string) *awsdynamodb.Attribute {
+	return &awsdynamodb.Attribute{Name: jsii.String(attribute), Type: awsdynamodb.AttributeType_STRING}
+}

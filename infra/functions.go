@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
 	"docent/shared/table"
@@ -83,16 +84,20 @@ var functions = []function{
 		grant{writes: served(), reads: []string{table.Collections}}},
 }
 
+// serves tells whether the gateway waits for the function.
+func (f function) serves() bool { return f.timeout == gatewayTimeout }
+
 // specOf returns the function of that name, which must exist.
 func specOf(name string) function {
 	return functions[slices.IndexFunc(functions, func(f function) bool { return f.name == name })]
 }
 
 func (x *stack) addFunctions() {
-	x.functions = map[string]awslambda.Function{}
+	x.functions, x.logs = map[string]awslambda.Function{}, map[string]awslogs.LogGroup{}
 	environment := x.environment()
 	for _, f := range functions {
 		log := x.newLog(id(f.name, "Log"))
+		x.logs[f.name] = log
 		role := awsiam.NewRole(x.construct, id(f.name, "Role"), &awsiam.RoleProps{
 			AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 			Description:    jsii.String("What Docent's function " + f.name + " may do."),

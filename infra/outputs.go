@@ -27,9 +27,13 @@ func (x *stack) addOutputs() {
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *x.key.KeyId()},
 		{"DataRetained", "Whether data stays when the stack goes.", retained},
 	} {
-		awscdk.NewCfnOutput(x.construct, jsii.String(o.name), &awscdk.CfnOutputProps{
-			Description: jsii.String(o.about), Value: jsii.String(o.value)})
+		x.output(o.name, o.about, o.value)
 	}
+}
+
+func (x *stack) output(name, about, value string) {
+	awscdk.NewCfnOutput(x.construct, jsii.String(name), &awscdk.CfnOutputProps{
+		Description: jsii.String(about), Value: jsii.String(value)})
 }
 
 // tableNames is a JSON object from the names of shared/table to those in DynamoDB.

@@ -17,7 +17,7 @@ import (
 type settings struct {
 	name        string // of the installation
 	stage       string // such as beta; empty: it is the only one
-	alarms      bool
+	withAlarms  bool
 	alarmsEmail string // is told of alarms; empty: they only show
 	refusedKeys int    // refused keys within 5 minutes that are an alarm
 	budget      int    // US dollars a month; 0: none
@@ -46,7 +46,7 @@ type setting struct {
 var known = map[string]setting{
 	"name":        {"docent", textOf(func(s *settings) *string { return &s.name }, `[a-zA-Z][a-zA-Z0-9-]{0,63}`)},
 	"stage":       {"", textOf(func(s *settings) *string { return &s.stage }, `([a-zA-Z0-9-]{1,32})?`)},
-	"alarms":      {"true", yesOrNo(func(s *settings) *bool { return &s.alarms })},
+	"alarms":      {"true", yesOrNo(func(s *settings) *bool { return &s.withAlarms })},
 	"alarmsEmail": {"", textOf(func(s *settings) *string { return &s.alarmsEmail }, `([^@\s]+@[^@\s]+)?`)},
 	"refusedKeys": {"100", numberOf(func(s *settings) *int { return &s.refusedKeys }, 1, 1_000_000)},
 	"budget":      {"0", numberOf(func(s *settings) *int { return &s.budget }, 0, 1_000_000)},

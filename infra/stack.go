@@ -6,7 +6,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
 	"docent/shared/table"
@@ -33,6 +36,9 @@ type stack struct {
 	key       awskms.Key
 	api       awsapigateway.RestApi
 	functions map[string]awslambda.Function
+	logs      map[string]awslogs.LogGroup // of functions
+	topic     awssns.ITopic               // nil: nobody is told of alarms
+	alarms    []interfacesawscloudwatch.IAlarmRef
 }
 
 func newStack(app awscdk.App, s settings) *stack {
@@ -53,6 +59,13 @@ func newStack(app awscdk.App, s settings) *stack {
 	x.addRoutes()
 	x.addWorkers()
 	x.addSchedule()
+	x.addDomain()
+	x.addWAF()
+	if x.withAlarms {
+		x.addAlarms()
+	}
+	x.addBudget()
+	x.addDashboard()
 	x.addOutputs()
 	return x
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
+	"github.com/aws/jsii-runtime-go"
+
+	"docent/shared/table"
+)
+
+// addAlarms adds the alarms and, where there is somebody to tell, the topic that
+// tells them. README.md says for each what it means and what to do.
+func (x *stack) addAlarms() {
+	x.countRefused()
+	x.topic = x.newTopic()
+	x.alarmAPI()
+	for _, f := range functions {
+		x.alarmFunction(f)
+	}
+	x.alarmQueues()
+	for _, name := range table.Names {
+		x.alarm("Throttled"+name, "Requests to the table "+name+" are throttled.",
+			formula("throttled", "a+b", x.table(name, "ReadThrottleEvents", "Sum"), x.table(name, "WriteThrottleEvents", "Sum")), 0)
+	}
+	// The feed's number line is the one item that everything of a team writes.
+	x.alarm("EventConflicts", "More than 5 % of the transactions of the feed meet another one.",
+		formula("conflicts", "IF(b>20, 100*a/b, 0)", x.table(table.Events, "TransactionConflict", "Sum"),
+			x.operation(table.Events, "TransactWriteItems", "SuccessfulRequestLatency", "SampleCount")), 5)
+	x.alarm("AnswerTime", "Of 20 questions one waits longer than a minute for its answer.", x.own("answering", "AnswerTime", "p95"), 60)
+	if x.model != "" {
+		x.alarm("ModelErrors", "More than 5 % of the model's calls fail.",
+			formula("errors", "IF(d>0, 100*(a+b+c)/d, 0)", x.bedrock("InvocationServerErrors", "Sum"), x.bedrock("InvocationThrottles", "Sum"),
+				x.bedrock("InvocationClientErrors", "Sum"), x.bedrock("Invocations", "Sum")), 5)
+	}
+}
+
+func (x *stack) alarmAPI() {
+	x.alarm("ServerErrors", "More than 1 % of the API's answers are 5xx.", x.gateway("5XXError", "Average"), 0.01)
+	// Answers are left out: a client may ask them to wait, for up to 20 seconds.
+	var latencies []awscloudwatch.IMetric
+	for _, f := range functions {
+		if f.serves() && f.name != "answers" {
+			latencies = append(latencies, x.own(f.name, "Latency", "p99"))
+		}
+	}
+	x.alarm("Latency", "Of 100 requests of some area one takes longer than 2 s.", formula("p99, ms", "MAX(METRICS())", latencies...), 2000)
+	x.alarm("Refused", fmt.Sprintf("More than %d requests in 5 minutes came with a key that is refused.", x.refusedKeys),
+		metric(namespace, refusedKeys, "Sum", map[string]*string{"service": jsii.String(x.stackName())}), float64(x.refusedKeys))
+}
+
+func (x *stack) alarmFunction(f function) {
+	name := *id(f.name)
+	errors, throttles := x.lambda(f.name, "Errors", "Sum"), x.lambda(f.name, "Throttles", "Sum")
+	if f.serves() {
+		x.alarm(name+"Errors", "More than 1 % of the calls of the function "+f.name+" fail.",
+			formula("errors", "IF(b>0, 100*a/b, 0)", errors, x.lambda(f.name, "Invocations", "Sum")), 1)
+	} else {
+		x.alarm(name+"Errors", "A call of the function "+f.name+" has failed.", errors, 0)
+	}
+	x.alarm(name+"Throttles", "The function "+f.name+" is throttled.", throttles, 0)
+	const part = 0.8
+	x.alarm(name+"Duration", "The function "+f.name+" comes near its timeout.", x.lambda(f.name, "Duration", "p99"),
+		part*float64(f.timeout)*1000)
+}
+
+func (x *stack) alarmQueues() {
+	queued := func(c channel, letters bool, name string) awscloudwatch.IMetric {
+		q := c.queue
+		if letters {
+			q = c.dead
+		}
+		return metric("AWS/SQS", name, "Maximum", map[string]*string{"QueueName": q.QueueName()})
+	}
+	for _, c := range []struct {
+		name    string
+		channel channel
+		oldest  float64 // seconds
+	}{{"Questions", x.questions, 120}, {"Documents", x.documents, 600}} {
+		x.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
+			queued(c.channel, false, "ApproximateAgeOfOldestMessage"), c.oldest)
+		x.alarm(c.name+"DeadLetters", "The queue "+c.name+" has a dead letter.", queued(c.channel, true, "ApproximateNumberOfMessagesVisible"), 0)
+	}
+	x.alarmMissing("Pending", "Work has been pending for more than 5 minutes, or sweeping does not run.", x.own("sweeping", "OldestPending", "Maximum"), 300)
+}
+
+// alarm goes off when the metric was above a value for 5 minutes.
+func (x *stack) alarm(name, about string, of awscloudwatch.IMetric, above float64) {
+	x.newAlarm(name, about, of, above, 1, awscloudwatch.TreatMissingData_NOT_BREACHING)
+}
+
+// alarmMissing goes off when the metric was above a value, or absent, for 10 minutes.
+func (x *stack) alarmMissing(name, about string, of awscloudwatch.IMetric, above float64) {
+	x.newAlarm(name, about, of, above, 2, awscloudwatch.TreatMissingData_BREACHING)
+}
+
+func (x *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above, periods float64, missing awscloudwatch.TreatMissingData) {
+	a := awscloudwatch.NewAlarm(x.construct, id("Alarm", name), &awscloudwatch.AlarmProps{
+		AlarmDescription:   jsii.String(about + " See infra/README.md, alarms, " + name + "."),
+		Metric:             of,
+		Threshold:          jsii.Number(above),
+		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
+		EvaluationPeriods:  jsii.Number(periods),
+		TreatMissingData:   missing,
+	})
+	x.alarms = append(x.alarms, a)
+	if x.topic != nil {
+		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(x.topic))
+		a.AddOkAction(awscloudwatchactions.NewSnsAction(x.topic))
+	}
+}
+
+// newTopic adds the topic that tells of alarms, nil when there is nobody to tell.
+func (x *stack) newTopic() awssns.ITopic {
+	if x.alarmsEmail == "" {
+		return nil
+	}
+	topic := awssns.NewTopic(x.construct, id("Alarms"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
+	topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(x.alarmsEmail), nil))
+	for _, service := range []string{"cloudwatch.amazonaws.com", "budgets.amazonaws.com"} {
+		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String(service), nil)},
+			Actions:    jsii.Strings("sns:Publish"), Resources: &[]*string{topic.TopicArn()},
+			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}},
+		}))
+	}
+	return topic
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// addBudget tells the address of the alarms when a month's cost of what has the
+// stack's tag reaches 80 and 100 % of the budget. It sees the tag once that has been
+// activated as a cost allocation tag.
+func (x *stack) addBudget() {
+	if x.budget == 0 {
+		return
+	}
+	notify := func(percent float64) any {
+		return &awsbudgets.CfnBudget_NotificationWithSubscribersProperty{
+			Notification: &awsbudgets.CfnBudget_NotificationProperty{
+				NotificationType: jsii.String("ACTUAL"), ComparisonOperator: jsii.String("GREATER_THAN"),
+				Threshold: jsii.Number(percent), ThresholdType: jsii.String("PERCENTAGE")},
+			Subscribers: &[]any{&awsbudgets.CfnBudget_SubscriberProperty{
+				SubscriptionType: jsii.String("EMAIL"), Address: jsii.String(x.alarmsEmail)}},
+		}
+	}
+	awsbudgets.NewCfnBudget(x.construct, id("Budget"), &awsbudgets.CfnBudgetProps{
+		Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
+			BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"),
+			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(x.budget), Unit: jsii.String("USD")},
+			CostFilters: map[string]any{"TagKeyValue": []string{"user:" + ownerTag + "$" + x.stackName()}},
+		},
+		NotificationsWithSubscribers: &[]any{notify(80), notify(100)},
+	})
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// requestsPerAddress is how many requests one address may make in 5 minutes.
+const requestsPerAddress = 10_000
+
+// addWAF puts a web firewall before the API. AWS's rule against large bodies only
+// counts, as documents are large; so do those against scripts and file names in
+// bodies, which documents about software are full of.
+func (x *stack) addWAF() {
+	if !x.waf {
+		return
+	}
+	seen := func(name string) *awswafv2.CfnWebACL_VisibilityConfigProperty {
+		return &awswafv2.CfnWebACL_VisibilityConfigProperty{CloudWatchMetricsEnabled: jsii.Bool(true),
+			MetricName: jsii.String(name), SampledRequestsEnabled: jsii.Bool(false)} // samples would show keys
+	}
+	count := func(rules ...string) *[]any {
+		var out []any
+		for _, r := range rules {
+			out = append(out, &awswafv2.CfnWebACL_RuleActionOverrideProperty{Name: jsii.String(r),
+				ActionToUse: &awswafv2.CfnWebACL_RuleActionProperty{Count: map[string]any{}}})
+		}
+		return &out
+	}
+	firewall := awswafv2.NewCfnWebACL(x.construct, id("Firewall"), &awswafv2.CfnWebACLProps{
+		Scope:            jsii.String("REGIONAL"),
+		DefaultAction:    &awswafv2.CfnWebACL_DefaultActionProperty{Allow: map[string]any{}},
+		VisibilityConfig: seen("firewall"),
+		Rules: &[]any{
+			&awswafv2.CfnWebACL_RuleProperty{
+				Name: jsii.String("rate"), Priority: jsii.Number(0), VisibilityConfig: seen("rate"),
+				Action: &awswafv2.CfnWebACL_RuleActionProperty{Block: map[string]any{}},
+				Statement: &awswafv2.CfnWebACL_StatementProperty{RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
+					AggregateKeyType: jsii.String("IP"), Limit: jsii.Number(requestsPerAddress)}},
+			},
+			&awswafv2.CfnWebACL_RuleProperty{
+				Name: jsii.String("common"), Priority: jsii.Number(1), VisibilityConfig: seen("common"),
+				OverrideAction: &awswafv2.CfnWebACL_OverrideActionProperty{None: map[string]any{}},
+				Statement: &awswafv2.CfnWebACL_StatementProperty{ManagedRuleGroupStatement: &awswafv2.CfnWebACL_ManagedRuleGroupStatementProperty{
+					VendorName: jsii.String("AWS"), Name: jsii.String("AWSManagedRulesCommonRuleSet"),
+					RuleActionOverrides: count("SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY",
+						"EC2MetaDataSSRF_BODY", "NoUserAgent_HEADER"),
+				}},
+			},
+		},
+	})
+	awswafv2.NewCfnWebACLAssociation(x.construct, id("FirewallAssociation"), &awswafv2.CfnWebACLAssociationProps{
+		WebAclArn: firewall.AttrArn(), ResourceArn: x.api.DeploymentStage().StageArn()})
+}

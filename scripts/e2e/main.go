@@ -1,0 +1,138 @@
+// Command e2e plays the request scripts beside it at homes of Docent and tells
+// which passed. Without flags it plays them at docent serve and
+// at the deployed template; with -base at an installation that runs already.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	homes   string
+	base    string
+	at      string
+	dir     string
+	scripts string
+	docent  string
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	var o options
+	flags := flag.NewFlagSet("e2e", flag.ContinueOnError)
+	flags.StringVar(&o.homes, "homes", "serve", "what to start and play at, with commas between")
+	flags.StringVar(&o.base, "base", "", "base URL of an installation to play at instead; the admins' keys are in E2E_ADMIN and E2E_RIVAL")
+	flags.StringVar(&o.at, "at", "", "where that installation is reached, when its base URL does not lead there")
+	flags.StringVar(&o.dir, "dir", "scripts/e2e", "where the scripts are")
+	flags.StringVar(&o.docent, "docent", "bin/docent", "the program")
+	flags.StringVar(&o.scripts, "scripts", "", "play only scripts whose names contain one of these, with commas between")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(o.dir, "*.txt"))
+	if err != nil {
+		return err
+	}
+	if files = chosen(files, o.scripts); len(files) == 0 {
+		return fmt.Errorf("no script in %s has such a name", o.dir)
+	}
+	begin := time.Now()
+	fmt.Fprintf(out, "%s %s/%s, %d processors\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	var outcomes []outcome
+	if o.base != "" {
+		h := Home{Name: "remote", Base: strings.TrimSuffix(o.base, "/"), At: strings.TrimSuffix(o.at, "/"),
+			Admin: os.Getenv("E2E_ADMIN"), Rival: os.Getenv("E2E_RIVAL")}
+		if h.At == "" {
+			h.At = h.Base
+		}
+		outcomes = play(h, files, out)
+	} else if outcomes, err = playHomes(ctx, o, files, out); err != nil {
+		return err
+	}
+	return summary(outcomes, time.Since(begin), out)
+}
+
+// chosen are the files whose names contain one of the parts.
+func chosen(files []string, parts string) (some []string) {
+	for _, file := range files {
+		for part := range strings.SplitSeq(parts, ",") {
+			if strings.Contains(filepath.Base(file), part) {
+				some = append(some, file)
+				break
+			}
+		}
+	}
+	return some
+}
+
+// playHomes starts each home, plays files at it and stops it.
+func playHomes(ctx context.Context, o options, files []string, out io.Writer) (all []outcome, err error) {
+	folder, err := os.MkdirTemp("", "docent-e2e-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	for name := range strings.SplitSeq(o.homes, ",") {
+		begin := time.Now()
+		h, stop, err := start(ctx, name, o, folder)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(out, "\n%s: ready after %s\n", name, time.Since(begin).Round(time.Millisecond))
+		begin = time.Now()
+		outcomes := play(h, files, out)
+		fmt.Fprintf(out, "%s: %d scripts in %s\n", name, len(outcomes), time.Since(begin).Round(time.Millisecond))
+		all = append(all, outcomes...)
+		if err := stop(); err != nil {
+			return nil, fmt.Errorf("stop %s: %w", name, err)
+		}
+	}
+	return all, nil
+}
+
+func start(ctx context.Context, name string, o options, folder string) (Home, func() error, error) {
+	if name == "serve" {
+		return serve(ctx, o.docent, folder)
+	}
+	return Home{}, nil, errors.New("there is no such home")
+}
+
+func summary(outcomes []outcome, took time.Duration, out io.Writer) error {
+	passed, failed, skipped := 0, 0, 0
+	for _, o := range outcomes {
+		switch {
+		case o.failed:
+			failed++
+		case o.skipped:
+			skipped++
+		default:
+			passed++
+		}
+	}
+	fmt.Fprintf(out, "\n%d passed, %d failed, %d skipped in %s\n", passed, failed, skipped, took.Round(time.Second))
+	if failed > 0 {
+		return fmt.Errorf("%d scripts failed", failed)
+	}
+	return nil
+}

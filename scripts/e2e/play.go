@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Home is one installation of Docent that scripts are played at.
+type Home struct {
+	Name        string // "serve", "stack" or "remote"; a condition of scripts
+	Base        string // of the API as its replies name it, without a slash at its end
+	At          string // of the API as it is reached from here; mostly Base
+	Admin       string // personal key of an admin of a team that scripts may fill and empty
+	Rival       string // the same of another team
+	// Fault breaks a part of the home ("tables", "queues", "bucket") or mends all ("none"); nil: it can not.
+	Fault func(part string) error
+	// Unsealed: the home has no key for the secrets of data sources.
+	Unsealed bool
+}
+
+// patience bounds every wait of a script: indexing and answering go through queues.
+const patience = 90 * time.Second
+
+// params are testscript's for files at a home.
+func params(h Home, files []string) testscript.Params {
+	p := &player{home: h, patient: patience, client: &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	return testscript.Params{
+		Files: files, Cmds: p.commands(), RequireUniqueNames: true,
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "serve", "stack", "remote":
+				return name == h.Name, nil
+			case "aws":
+				return h.Name != "serve", nil
+			case "sealed":
+				return !h.Unsealed, nil
+			case "faults":
+				return h.Fault != nil, nil
+			}
+			return false, fmt.Errorf("there is no condition %q", name)
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Values[lastReply{}] = &reply{}
+			// Names of their own let scripts be played again at the same home.
+			env.Setenv("RUN", uuid.NewString()[:8])
+			env.Setenv("TODAY", time.Now().UTC().Format(time.DateOnly))
+			env.Setenv("ADMIN", h.Admin)
+			env.Setenv("RIVAL_ADMIN", h.Rival)
+			return p.keys(env)
+		},
+	}
+}
+
+// outcome is how a script ended.
+type outcome struct {
+	name    string
+	failed  bool
+	skipped bool
+	took    time.Duration
+}
+
+// play plays files one after the other and reports each on out.
+func play(h Home, files []string, out io.Writer) []outcome {
+	r := &runner{out: out}
+	testscript.RunT(r, params(h, files))
+	return r.outcomes
+}
+
+// runner is what testing.T is to testscript, for a program: each script runs by
+// itself, and only what failed is told.
+type runner struct {
+	out      io.Writer
+	outcomes []outcome
+
+	current outcome
+	log     strings.Builder
+}
+
+// Run runs one script to its end.
+func (r *runner) Run(name string, script func(testscript.T)) {
+	one := &runner{out: r.out, current: outcome{name: name}}
+	begin, ended := time.Now(), make(chan struct{})
+	go func() {
+		defer close(ended)
+		script(one)
+	}()
+	<-ended
+	one.current.took = time.Since(begin)
+	r.outcomes = append(r.outcomes, one.current)
+	switch o := one.current; {
+	case o.failed:
+		fmt.Fprintf(r.out, "FAIL  %-28s %s\n%s\n", o.name, o.took.Round(time.Millisecond), &one.log)
+	case o.skipped:
+		fmt.Fprintf(r.out, "skip  %-28s %s\n", o.name, strings.TrimSpace(one.log.String()))
+	default:
+		fmt.Fprintf(r.out, "ok    %-28s %s\n", o.name, o.took.Round(time.Millisecond))
+	}
+}
+
+// Skip, Fatal, Parallel, Log, FailNow and Verbose are those of testing.T.
+func (r *runner) Skip(args ...any) {
+	r.current.skipped = true
+	r.Log(args...)
+	runtime.Goexit()
+}
+
+// Fatal reports args and ends the script.
+func (r *runner) Fatal(args ...any) { r.Log(args...); r.FailNow() }
+
+// Parallel does nothing: scripts run one after the other.
+func (r *runner) Parallel() {}
+
+// Log keeps args for the report.
+func (r *runner) Log(args ...any) { fmt.Fprintln(&r.log, args...) }
+
+// FailNow ends the script.
+func (r *runner) FailNow() { r.current.failed = true; runtime.Goexit() }
+
+// Verbose is false: a script that passes prints nothing.
+func (r *runner) Verbose() bool { return false }

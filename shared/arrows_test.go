@@ -43,7 +43,7 @@ const (
 
 // rooms are the folders under shared/. A folder below a model or below llm is an engine.
 var rooms = map[string]layer{
-	"apierr": model, "table": model, "blob": model, "queue": model,
+	"apierr": model, "table": model, "blob": model, "queue": model, "deployed": model,
 	"team": area, "saml": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
 	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "app": wiring,
@@ -68,7 +68,7 @@ var below = map[layer][]layer{
 	wiring:   {model, area, rest, lambda, engine},
 	command:  {model, area, wiring},
 	function: {lambda, wiring},
-	stack:    {model, rest}, // the table list and the route list: data, not behaviour
+	stack:    {model}, // the tables, and what is deployed: data, not behaviour
 	script:   {model, area, rest, lambda, engine, wiring, support},
 	support:  {model, area, engine, script, support},
 }

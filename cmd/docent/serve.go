@@ -6,7 +6,9 @@ import (
 	"os"
 
 	"docent/shared/app"
+	"docent/shared/app/agents"
 	"docent/shared/app/compatible"
+	"docent/shared/app/web"
 )
 
 type serveCmd struct {
@@ -37,7 +39,7 @@ What is found is sent to the model's server. A sentence that the model writes is
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	settings := app.ServeConfig{
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
-		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
+		Log: slog.New(slog.NewJSONHandler(con.err, nil)), Fetch: web.Fetcher(), Tools: agents.Tools,
 	}
 	if c.ModelURL != "" {
 		model, err := compatible.Open(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,6 +48,7 @@ type services struct {
 	indexing    *document.Worker
 	answering   *answer.Worker
 	sweeper     *pending.Sweeper
+	tools       func(httpapi.Services) http.Handler // nil: agents are not served
 }
 
 // newID returns time-ordered UUIDs.
@@ -122,7 +124,7 @@ func noFetch(context.Context, string) (source.Page, error) {
 // surface is what the HTTP handlers work on.
 func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources,
-		Events: s.events, Usage: s.usage,
+		Events: s.events, Usage: s.usage, Tools: s.tools,
 		SCIM:    &scim.Service{Table: s.teams.Table, Events: s.events, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
 		BaseURL: baseURL, Now: now, Log: log}
 }

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/deployed"
 	"docent/shared/table"
 )
 
-// Config is what a function on AWS is told by its environment. Every function is
-// told the same; which of it one may use is its policy's business.
+// Config is what a function on AWS is told by its environment, by the variables of
+// deployed.Environment. Every function reads the same; which of it one may use is
+// its policy's business.
 type Config struct {
 	Service     string // DOCENT_SERVICE: names this installation in metrics; empty: "docent"
 	TablePrefix string // DOCENT_TABLE_PREFIX: stands before the name of every table; not used with Tables
@@ -70,20 +72,20 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		return strings.TrimRight(value, "/")
 	}
 	c := Config{
-		Service:        getenv("DOCENT_SERVICE"),
-		TablePrefix:    getenv("DOCENT_TABLE_PREFIX"),
-		Bucket:         required("DOCENT_BUCKET"),
-		BlobPrefix:     getenv("DOCENT_BLOB_PREFIX"),
-		QuestionsQueue: address("DOCENT_QUESTIONS_QUEUE_URL", required("DOCENT_QUESTIONS_QUEUE_URL")),
-		DocumentsQueue: address("DOCENT_DOCUMENTS_QUEUE_URL", required("DOCENT_DOCUMENTS_QUEUE_URL")),
-		BaseURL:        address("DOCENT_BASE_URL", required("DOCENT_BASE_URL")),
-		AWSEndpoint:    address("DOCENT_AWS_ENDPOINT", getenv("DOCENT_AWS_ENDPOINT")),
-		Region:         required("AWS_REGION"),
-		Credentials: Credentials{KeyID: required("AWS_ACCESS_KEY_ID"), Secret: required("AWS_SECRET_ACCESS_KEY"),
-			SessionToken: getenv("AWS_SESSION_TOKEN")},
-		ModelProvider: getenv("DOCENT_MODEL_PROVIDER"),
-		Model:         getenv("DOCENT_MODEL"),
-		ModelURL:      address("DOCENT_MODEL_URL", getenv("DOCENT_MODEL_URL")),
+		Service:        getenv(deployed.Service),
+		TablePrefix:    getenv(deployed.TablePrefix),
+		Bucket:         required(deployed.Bucket),
+		BlobPrefix:     getenv(deployed.BlobPrefix),
+		QuestionsQueue: address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
+		DocumentsQueue: address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
+		BaseURL:        address(deployed.BaseURL, required(deployed.BaseURL)),
+		AWSEndpoint:    address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
+		Region:         required(deployed.Region),
+		Credentials: Credentials{KeyID: required(deployed.KeyID), Secret: required(deployed.Secret),
+			SessionToken: getenv(deployed.SessionToken)},
+		ModelProvider: getenv(deployed.ModelProvider),
+		Model:         getenv(deployed.Model),
+		ModelURL:      address(deployed.ModelURL, getenv(deployed.ModelURL)),
 	}
 	switch {
 	case c.ModelProvider == "" && (c.Model != "" || c.ModelURL != ""):
@@ -94,7 +96,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		errs = append(errs, errors.New("DOCENT_MODEL_PROVIDER is not bedrock"))
 	}
 	var err error
-	if c.Tables, err = tableNames(getenv("DOCENT_TABLES")); err != nil {
+	if c.Tables, err = tableNames(getenv(deployed.Tables)); err != nil {
 		errs = append(errs, err)
 	} else if c.Tables == nil && c.TablePrefix == "" {
 		errs = append(errs, errors.New("neither DOCENT_TABLES nor DOCENT_TABLE_PREFIX is set"))
@@ -102,7 +104,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	if c.Service == "" {
 		c.Service = "docent"
 	}
-	if level := getenv("DOCENT_LOG_LEVEL"); level != "" {
+	if level := getenv(deployed.LogLevel); level != "" {
 		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
 			errs = append(errs, errors.New("DOCENT_LOG_LEVEL is not debug, info, warn or error"))
 		}

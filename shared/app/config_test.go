@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"docent/shared/app"
+	"docent/shared/deployed"
 	"docent/shared/table"
 )
 
@@ -76,6 +77,34 @@ func TestEveryFieldArrives(t *testing.T) {
 	}
 	if len(read) != len(environment) {
 		t.Errorf("read %v, of which this test sets %d", read, len(environment))
+	}
+}
+
+func TestTheListOfVariablesIsWhatIsRead(t *testing.T) {
+	t.Parallel()
+	var listed []string
+	for _, v := range deployed.Environment {
+		listed = append(listed, v.Name)
+		if strings.HasPrefix(v.Name, "AWS_") != v.Runtime {
+			t.Errorf("%s is set by Lambda: %t", v.Name, v.Runtime)
+		}
+	}
+	var read []string
+	_, err := app.ConfigFromEnv(func(name string) string {
+		if !slices.Contains(read, name) {
+			read = append(read, name)
+		}
+		return ""
+	})
+	slices.Sort(listed)
+	slices.Sort(read)
+	if !slices.Equal(listed, read) {
+		t.Errorf("listed %v, read %v", listed, read)
+	}
+	for _, v := range deployed.Environment {
+		if missing := strings.Contains(err.Error(), "\n"+v.Name+" is not set") || strings.Contains(err.Error(), ": "+v.Name+" is not set"); missing != v.Required {
+			t.Errorf("%s is required: %t, listed so: %t", v.Name, missing, v.Required)
+		}
 	}
 }
 

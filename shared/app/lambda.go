@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	"docent/shared/httpapi"
 	"docent/shared/llm"
+	"docent/shared/source"
 )
 
 // The constructors of functions are called once, by main, and ask AWS nothing:
@@ -22,6 +24,19 @@ func Documents(c Config) http.Handler { return onAWS(c).http(httpapi.Documents) 
 
 // Answers returns the handler of /v1/answers on AWS.
 func Answers(c Config) http.Handler { return onAWS(c).http(httpapi.Answers) }
+
+// Fetch reads a page of the web for data sources; package web has one.
+type Fetch = func(ctx context.Context, url string) (source.Page, error)
+
+// Tools makes the handler of the agents' protocol; package agents has one.
+type Tools = func(httpapi.Services) http.Handler
+
+// Context returns the handler of /v1/context and /v1/mcp on AWS.
+func Context(c Config, fetch Fetch, tools Tools) http.Handler {
+	f := onAWS(c)
+	f.sources.Fetch, f.tools = fetch, tools
+	return f.http(httpapi.Context)
+}
 
 // SecurityEvents returns the handler of /v1/security-events on AWS.
 func SecurityEvents(c Config) http.Handler { return onAWS(c).http(httpapi.SecurityEvents) }

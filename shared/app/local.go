@@ -14,7 +14,6 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/blob/dir"
-	"docent/shared/fetch"
 	"docent/shared/httpapi"
 	"docent/shared/llm"
 	"docent/shared/queue/local"
@@ -51,6 +50,8 @@ type LocalOptions struct {
 	Log    *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 	Model  llm.Composer     // writes answers; nil: they are quoted
+	Fetch  Fetch            // reads pages of the web; nil: none is read
+	Tools  Tools            // serves agents; nil: nobody does
 	NoSync bool             // acknowledge writes before they are on disk: for tests
 }
 
@@ -97,7 +98,9 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 		return err
 	}
 	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
-	l.services.sources.Fetch = fetchWeb(fetch.New())
+	if l.tools = l.options.Tools; l.options.Fetch != nil {
+		l.services.sources.Fetch = l.options.Fetch
+	}
 	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
 	first := make(chan struct{})
 	l.ended.Store(&first)

@@ -25,6 +25,8 @@ type ServeConfig struct {
 	Program string       // how a person calls this program, for examples
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
 	Model   llm.Composer // writes answers; nil: they are quoted
+	Fetch   Fetch        // reads pages of the web; nil: none is read
+	Tools   Tools        // serves agents; nil: nobody does
 	Demo    bool         // make a demo team with a sample collection when there is no team yet
 	Out     io.Writer    // takes what a person reads: the address, the demo's keys
 	Log     *slog.Logger // takes one line a request and a batch
@@ -45,7 +47,7 @@ const (
 
 // Serve runs the whole of Docent until ctx ends, then drains within 10 seconds.
 func Serve(ctx context.Context, c ServeConfig) error {
-	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model})
+	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model, Fetch: c.Fetch, Tools: c.Tools})
 	if err != nil {
 		return err
 	}

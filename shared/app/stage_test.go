@@ -22,6 +22,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"docent/shared/app"
+	"docent/shared/app/agents"
+	"docent/shared/app/web"
 	"docent/shared/pending"
 	"docent/shared/team"
 )
@@ -87,7 +89,8 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}}
 	var err error
-	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now, NoSync: true})
+	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
+		Fetch: web.Fetcher(), Tools: agents.Tools, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

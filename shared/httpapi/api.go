@@ -35,6 +35,10 @@ type Services struct {
 	BaseURL     string // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
 	Log         *slog.Logger
+	// Tools makes the handler that speaks the agents' protocol at /mcp for these
+	// services; nil: there is nothing at that path. It is a value, because few
+	// programs serve it and it is a tenth of what they link.
+	Tools func(Services) http.Handler
 	// Metrics returns what is added to the log line of a request; nil: nothing.
 	Metrics func(Served) []slog.Attr
 }

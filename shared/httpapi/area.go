@@ -4,8 +4,9 @@ import "github.com/danielgtaylor/huma/v2"
 
 // Area is a part of the API that one function serves. Each is a value of its own
 // that alone refers to its operations, so that a function links no other's.
+// deployed.Functions lists the paths that lead to each.
 type Area struct {
-	Name   string // the function's, and the first segment of its paths as a rule
+	Name   string // the function's
 	routes func(s Services, api huma.API, m *mux)
 }
 

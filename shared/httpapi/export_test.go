@@ -1,6 +1,12 @@
 package httpapi
 
-import "docent/shared/document"
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"docent/shared/document"
+)
 
 // What fuzz tests and tests of forged cursors reach into.
 var (
@@ -10,6 +16,12 @@ var (
 	UnpackBody   = unpackBody
 	WaitOf       = waitOf
 )
+
+// PathsOf are the paths of an area's operations.
+func PathsOf(area Area) []string {
+	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
+	return slices.Sorted(maps.Keys(m.register(Services{}, []Area{area}).OpenAPI().Paths))
+}
 
 // Inflate is inflate with a budget of its own.
 func Inflate(packed []byte) ([]byte, error) {

@@ -20,6 +20,8 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"docent/shared/app"
+	"docent/shared/app/agents"
+	"docent/shared/app/web"
 	"docent/shared/team"
 )
 
@@ -104,7 +106,7 @@ func newAPI(t testing.TB) *api {
 	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, dataDir: t.TempDir()}
 	var err error
 	a.local, err = app.OpenLocal(t.Context(), a.dataDir, app.LocalOptions{
-		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, NoSync: true})
+		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, Fetch: web.Fetcher(), Tools: agents.Tools, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,26 @@
+// Package web reads pages of the web for data sources. It stands apart from app
+// because reading HTML adds more than a megabyte to a binary: docent serve and the
+// function of the context link it, the others do not.
+package web
+
+import (
+	"context"
+	"errors"
+
+	"docent/shared/fetch"
+	"docent/shared/source"
+)
+
+// Fetcher returns what fetches a page as data sources ask for it. It reaches public
+// addresses only.
+func Fetcher() func(ctx context.Context, url string) (source.Page, error) {
+	f := fetch.New()
+	return func(ctx context.Context, url string) (source.Page, error) {
+		page, err := f.Get(ctx, url)
+		var refused *fetch.Error
+		if errors.As(err, &refused) {
+			return source.Page{}, &source.FetchError{Code: refused.Code, Detail: refused.Detail, Cause: refused.Cause}
+		}
+		return source.Page{Title: page.Title, Content: page.Content}, err
+	}
+}

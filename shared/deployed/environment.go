@@ -1,0 +1,60 @@
+package deployed
+
+import "slices"
+
+// The variables that functions read. app.Config says what each holds.
+const (
+	Service        = "DOCENT_SERVICE"
+	TablePrefix    = "DOCENT_TABLE_PREFIX"
+	Tables         = "DOCENT_TABLES"
+	Bucket         = "DOCENT_BUCKET"
+	BlobPrefix     = "DOCENT_BLOB_PREFIX"
+	QuestionsQueue = "DOCENT_QUESTIONS_QUEUE_URL"
+	DocumentsQueue = "DOCENT_DOCUMENTS_QUEUE_URL"
+	BaseURL        = "DOCENT_BASE_URL"
+	AWSEndpoint    = "DOCENT_AWS_ENDPOINT"
+	LogLevel       = "DOCENT_LOG_LEVEL"
+	ModelProvider  = "DOCENT_MODEL_PROVIDER"
+	Model          = "DOCENT_MODEL"
+	ModelURL       = "DOCENT_MODEL_URL"
+
+	Region       = "AWS_REGION"
+	KeyID        = "AWS_ACCESS_KEY_ID"
+	Secret       = "AWS_SECRET_ACCESS_KEY" //nolint:gosec // the name of a variable
+	SessionToken = "AWS_SESSION_TOKEN"     //nolint:gosec // the name of a variable
+)
+
+// Variable is one that functions read.
+type Variable struct {
+	Name     string
+	Required bool     // no function starts without it
+	Runtime  bool     // Lambda sets it, never the stack
+	Only     []string // the functions that read it; nil: all
+}
+
+// ReadBy tells whether the function of that name reads the variable.
+func (v Variable) ReadBy(function string) bool {
+	return v.Only == nil || slices.Contains(v.Only, function)
+}
+
+// Environment lists every variable. Of Tables and TablePrefix one is needed: Tables
+// where the names of the tables are made by the stack.
+var Environment = []Variable{
+	{Name: Service},
+	{Name: TablePrefix},
+	{Name: Tables},
+	{Name: Bucket, Required: true},
+	{Name: BlobPrefix},
+	{Name: QuestionsQueue, Required: true},
+	{Name: DocumentsQueue, Required: true},
+	{Name: BaseURL, Required: true},
+	{Name: AWSEndpoint},
+	{Name: LogLevel},
+	{Name: ModelProvider, Only: []string{"answering"}},
+	{Name: Model, Only: []string{"answering"}},
+	{Name: ModelURL, Only: []string{"answering"}},
+	{Name: Region, Required: true, Runtime: true},
+	{Name: KeyID, Required: true, Runtime: true},
+	{Name: Secret, Required: true, Runtime: true},
+	{Name: SessionToken, Runtime: true},
+}

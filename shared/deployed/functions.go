@@ -1,0 +1,54 @@
+// Package deployed says, as data, what a deployment gives the functions: the paths
+// that lead to each and the environment that each reads. The functions and the
+// stack read the same lists, so that neither drifts from the other.
+package deployed
+
+import "strings"
+
+// Function is a folder under functions/.
+type Function struct {
+	Name string
+	// Roots are the first segments of the paths that lead to it, without slashes,
+	// each with everything below it; nil: it is called by a queue or a schedule.
+	Roots []string
+	// Rest: it also gets every path that no function has as a root, the root itself
+	// included, and answers what there is nothing at.
+	Rest bool
+}
+
+// HTTP tells whether the function is reached by paths.
+func (f Function) HTTP() bool { return len(f.Roots) > 0 }
+
+// Functions lists every function. Roots beside Rest need no route of their own:
+// they are listed so that a test can hold them against the operations.
+var Functions = []Function{
+	{Name: "collections", Roots: []string{"collections"}},
+	{Name: "documents", Roots: []string{"documents"}},
+	{Name: "answers", Roots: []string{"answers"}},
+	{Name: "context", Roots: []string{"context", "mcp"}},
+	{Name: "scim", Roots: []string{"scim"}},
+	{Name: "securityevents", Roots: []string{"security-events"}},
+	{Name: "usage", Roots: []string{"usage"}},
+	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks"}, Rest: true},
+	{Name: "answering"},
+	{Name: "indexing"},
+	{Name: "sweeping"},
+}
+
+// FunctionOf is the function that a path leads to, given without the /v1 that all
+// have.
+func FunctionOf(path string) Function {
+	root, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	var rest Function
+	for _, f := range Functions {
+		for _, r := range f.Roots {
+			if r == root {
+				return f
+			}
+		}
+		if f.Rest {
+			rest = f
+		}
+	}
+	return rest
+}

@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"docent/shared/search"
+	"docent/shared/source"
+)
+
+// What agents call as tools is operations of this package, under the same keys,
+// limits and restrictions, by whoever speaks their protocol. The caller is the
+// principal of ctx; the bounds of the fields are the tool's schema's to keep.
+type (
+	// SearchFields are what a search of one space takes.
+	SearchFields struct {
+		Query       string `json:"query" jsonschema:"what is looked for, in plain words"`
+		Instruction string `json:"instruction,omitempty" jsonschema:"changes the order of what is found"`
+		Limit       int    `json:"limit,omitempty" jsonschema:"how many at most; 10 when left out"`
+	}
+	// ResearchFields are what research takes.
+	ResearchFields struct {
+		Query       string        `json:"query" jsonschema:"the question"`
+		Instruction string        `json:"instruction,omitempty" jsonschema:"changes the order of what is found"`
+		Effort      source.Effort `json:"effort,omitempty" jsonschema:"low when left out"`
+	}
+	// RecordFields are what a query of issues or pull requests takes.
+	RecordFields struct {
+		Query    string   `json:"query" jsonschema:"a question, with states, people, projects, labels and dates in it"`
+		Projects []string `json:"projects,omitempty" jsonschema:"any of these"`
+		Labels   []string `json:"labels,omitempty" jsonschema:"all of these"`
+		UserName string   `json:"userName,omitempty" jsonschema:"author or assignee; me is the caller"`
+		Limit    int      `json:"limit,omitempty" jsonschema:"how many at most; 20 when left out"`
+	}
+	// URLFields are what getting content takes.
+	URLFields struct {
+		URLs []string `json:"urls" jsonschema:"absolute http or https URLs"`
+	}
+	// QuestionFields are what asking takes.
+	QuestionFields struct {
+		Question string `json:"question"`
+	}
+
+	// SourcesBody is what a search found.
+	SourcesBody struct {
+		Sources []source.Source `json:"sources" doc:"Best first."`
+	}
+	// ResearchBody is what research answers.
+	ResearchBody struct {
+		Answer  string          `json:"answer" doc:"Markdown."`
+		Sources []source.Source `json:"sources" doc:"What the answer was made from, best first."`
+	}
+	// RecordsBody is what a query found.
+	RecordsBody struct {
+		Sources     []RecordBody `json:"sources"`
+		Interpreted interpreted  `json:"interpreted" doc:"How the query was understood."`
+	}
+	// ContentsBody is what the URLs hold.
+	ContentsBody struct {
+		Results []gotten `json:"results" doc:"In the order of the request."`
+	}
+	// AnswerBody is a question and, once it has ended, its answer.
+	AnswerBody = answerBody
+)
+
+// SearchSpace is the operation of that name on one space.
+func (s Services) SearchSpace(ctx context.Context, space search.Space, in SearchFields) (SourcesBody, error) {
+	request := &searchInput{}
+	request.Body.Query, request.Body.Instruction, request.Body.Limit = in.Query, in.Instruction, in.Limit
+	out, err := (&contexts{s}).search(ctx, request, []search.Space{space})
+	if err != nil {
+		return SourcesBody{}, err
+	}
+	return SourcesBody(out.Body), nil
+}
+
+// Research is the operation of that name.
+func (s Services) Research(ctx context.Context, in ResearchFields) (ResearchBody, error) {
+	request := &researchInput{}
+	request.Body.Query, request.Body.Instruction, request.Body.Effort = in.Query, in.Instruction, in.Effort
+	if request.Body.Effort == "" {
+		request.Body.Effort = "low"
+	}
+	out, err := (&contexts{s}).research(ctx, request)
+	if err != nil {
+		return ResearchBody{}, err
+	}
+	return ResearchBody(out.Body), nil
+}
+
+// QueryRecords queries the issues or the pull requests.
+func (s Services) QueryRecords(ctx context.Context, space search.Space, in RecordFields) (RecordsBody, error) {
+	limit := in.Limit
+	if limit == 0 {
+		limit = 20
+	}
+	out, err := (&contexts{s}).query(ctx, space, QueryFields{Query: in.Query, Projects: in.Projects, Labels: in.Labels, UserName: in.UserName, Limit: limit}, "")
+	if err != nil {
+		return RecordsBody{}, err
+	}
+	return RecordsBody(out.Body), nil
+}
+
+// Contents gets the content of URLs.
+func (s Services) Contents(ctx context.Context, in URLFields) (ContentsBody, error) {
+	request := &getContentInput{}
+	request.Body.URLs = in.URLs
+	out, err := (&contexts{s}).get(ctx, request)
+	if err != nil {
+		return ContentsBody{}, err
+	}
+	return ContentsBody(out.Body), nil
+}
+
+// Ask asks a question under a new id and waits for its answer, as long as a
+// request may; what comes back may still be processing.
+func (s Services) Ask(ctx context.Context, in QuestionFields) (AnswerBody, error) {
+	a := &answers{s}
+	request := &askInput{QuestionPath: QuestionPath{uuid.NewString()}}
+	request.Body.Question = in.Question
+	if _, err := a.ask(ctx, request); err != nil {
+		return AnswerBody{}, err
+	}
+	out, err := a.get(ctx, &getAnswerInput{QuestionPath: request.QuestionPath, Prefer: "wait=20"})
+	if err != nil {
+		return AnswerBody{}, err
+	}
+	return out.Body, nil
+}
+
+// Refusal is the code and the text that clients of the operations read for err.
+func Refusal(ctx context.Context, err error) (code, detail string) {
+	p := toProblem(ctx, err)
+	return p.Code, p.Detail
+}

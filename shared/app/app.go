@@ -72,7 +72,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
 	s.sources = &source.Service{Table: e.table, Events: events, Collections: s.collections, Documents: s.documents, Work: e.documents,
-		Now: now, NewID: newID, Seal: noSealer{}.Seal, Open: noSealer{}.Open, Fetch: noFetch, Warn: warn,
+		Now: now, NewID: newID, Seal: noVault{}.Seal, Open: noVault{}.Open, Fetch: noFetch, Warn: warn,
 		WebFetch: func(ctx context.Context, teamID string) (bool, error) {
 			t, err := s.teams.Team(ctx, teamID)
 			return t.WebFetch, err

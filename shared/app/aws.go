@@ -30,11 +30,10 @@ const (
 	idlePerHost    = 64               // a function asks one store many things at once
 )
 
-// openAWS makes the clients of a function, which live as long as its process.
-// It asks AWS nothing. The SDK's own search for settings is left out: Lambda puts
-// all of them into the environment, and the clients of the places where they
-// could be otherwise are a tenth of a binary.
-func openAWS(c Config) engines {
+// AWSConfig is what the clients of a function are made with. The SDK's own search
+// for settings is left out: Lambda puts all of them into the environment, and the
+// clients of the places where they could be otherwise are a tenth of a binary.
+func AWSConfig(c Config) aws.Config {
 	settings := aws.Config{
 		Region: c.Region,
 		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(
@@ -54,6 +53,13 @@ func openAWS(c Config) engines {
 	if c.AWSEndpoint != "" {
 		settings.BaseEndpoint = &c.AWSEndpoint
 	}
+	return settings
+}
+
+// openAWS makes the clients of a function, which live as long as its process.
+// It asks AWS nothing.
+func openAWS(c Config) engines {
+	settings := AWSConfig(c)
 	messages := awssqs.NewFromConfig(settings)
 	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) {
 		o.UsePathStyle = c.AWSEndpoint != ""               // stand-ins have no host name a bucket

@@ -28,6 +28,7 @@ type Config struct {
 	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
 	Region         string // AWS_REGION, which Lambda sets
 	Credentials    Credentials
+	SecretsKey     string     // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
 	ModelProvider  string     // DOCENT_MODEL_PROVIDER: bedrock has answers written by a model; empty: they are quoted
 	Model          string     // DOCENT_MODEL: the model's id, or the id or ARN of an inference profile; required with a provider
 	ModelURL       string     // DOCENT_MODEL_URL: of the model's server, such as an endpoint of a VPC; empty: AWS's own
@@ -83,6 +84,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		Region:         required(deployed.Region),
 		Credentials: Credentials{KeyID: required(deployed.KeyID), Secret: required(deployed.Secret),
 			SessionToken: getenv(deployed.SessionToken)},
+		SecretsKey:    getenv(deployed.SecretsKey),
 		ModelProvider: getenv(deployed.ModelProvider),
 		Model:         getenv(deployed.Model),
 		ModelURL:      address(deployed.ModelURL, getenv(deployed.ModelURL)),

@@ -24,6 +24,7 @@ var environment = map[string]string{
 	"DOCENT_DOCUMENTS_QUEUE_URL": "https://sqs.test/1/documents",
 	"DOCENT_BASE_URL":            "https://docent.test/v1/",
 	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
+	"DOCENT_SECRETS_KEY":         "arn:aws:kms:eu-central-1:1:key/k",
 	"DOCENT_MODEL_PROVIDER":      "bedrock",
 	"DOCENT_MODEL":               "anthropic.claude-sonnet-4-5-20250929-v1:0",
 	"DOCENT_MODEL_URL":           "https://models.test/",
@@ -58,7 +59,7 @@ func TestEveryFieldArrives(t *testing.T) {
 	}
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
 		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents",
-		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566",
+		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
 		ModelProvider: app.ModelOfBedrock, Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", ModelURL: "https://models.test", LogLevel: slog.LevelDebug,
 		Region: "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
 	if !reflect.DeepEqual(c, want) {
@@ -111,7 +112,7 @@ func TestTheListOfVariablesIsWhatIsRead(t *testing.T) {
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
 	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN",
-		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL"}
+		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_SECRETS_KEY"}
 	c, err := app.ConfigFromEnv(func(name string) string {
 		if slices.Contains(optional, name) {
 			return ""

@@ -79,6 +79,13 @@ func (f *functions) http(area httpapi.Area) http.Handler {
 	return httpapi.New(surface, area)
 }
 
+func (f *functions) administers(v Vault) http.Handler {
+	if v != nil {
+		f.sources.Seal, f.sources.Open = v.Seal, v.Open
+	}
+	return f.http(httpapi.Admin)
+}
+
 func (f *functions) answersQuestions() Batches {
 	worker := *f.services.answering
 	worker.Ended = func(ctx context.Context, a answer.Answer) {

@@ -47,8 +47,9 @@ func Usage(c Config) http.Handler { return onAWS(c).http(httpapi.Usage) }
 // SCIM returns the handler of /v1/scim/v2 on AWS.
 func SCIM(c Config) http.Handler { return onAWS(c).http(httpapi.SCIM) }
 
-// Admin returns the handler of what administers a team on AWS.
-func Admin(c Config) http.Handler { return onAWS(c).http(httpapi.Admin) }
+// Admin returns the handler of what administers a team on AWS. The vault keeps the
+// secrets of data sources; nil: sources that have secrets are refused.
+func Admin(c Config, v Vault) http.Handler { return onAWS(c).administers(v) }
 
 // Answering returns the worker of the questions queue on AWS. The model writes its
 // answers; nil: they are quoted.

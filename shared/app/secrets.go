@@ -12,6 +12,14 @@ import (
 	"docent/shared/source"
 )
 
+// Vault encrypts the secrets of data sources and decrypts them, bound to the text
+// about: a secret that was stored for one source opens for no other. Its errors are
+// of package apierr where the client may read them.
+type Vault interface {
+	Seal(ctx context.Context, secrets []byte, about string) ([]byte, error)
+	Open(ctx context.Context, sealed []byte, about string) ([]byte, error)
+}
+
 // openSealer reads the key at path, which it makes when it is missing. The key is
 // as secret as what it encrypts, and is kept beside the data but not in it, so
 // that a copy of the data alone tells no secret.
@@ -43,13 +51,13 @@ func writeOnce(path string, content []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// noSealer is where no key is configured: secrets are refused, never kept as they are.
-type noSealer struct{}
+// noVault is where no key is configured: secrets are refused, never kept as they are.
+type noVault struct{}
 
-func (noSealer) Seal(context.Context, []byte, string) ([]byte, error) {
-	return nil, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This installation has no key to encrypt the secrets of data sources with.")
+func (noVault) Seal(context.Context, []byte, string) ([]byte, error) {
+	return nil, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This installation has no key to encrypt the secrets of data sources with, so it takes only sources without secrets.")
 }
 
-func (noSealer) Open(context.Context, []byte, string) ([]byte, error) {
+func (noVault) Open(context.Context, []byte, string) ([]byte, error) {
 	return nil, errors.New("no key of secrets is configured")
 }

@@ -14,6 +14,7 @@ const (
 	BaseURL        = "DOCENT_BASE_URL"
 	AWSEndpoint    = "DOCENT_AWS_ENDPOINT"
 	LogLevel       = "DOCENT_LOG_LEVEL"
+	SecretsKey     = "DOCENT_SECRETS_KEY"
 	ModelProvider  = "DOCENT_MODEL_PROVIDER"
 	Model          = "DOCENT_MODEL"
 	ModelURL       = "DOCENT_MODEL_URL"
@@ -50,6 +51,7 @@ var Environment = []Variable{
 	{Name: BaseURL, Required: true},
 	{Name: AWSEndpoint},
 	{Name: LogLevel},
+	{Name: SecretsKey, Only: []string{"admin"}},
 	{Name: ModelProvider, Only: []string{"answering"}},
 	{Name: Model, Only: []string{"answering"}},
 	{Name: ModelURL, Only: []string{"answering"}},

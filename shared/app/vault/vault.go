@@ -1,0 +1,76 @@
+// Package vault encrypts the secrets of data sources with a key of AWS KMS. It
+// stands apart from app because its client is a part of a binary that only the
+// function which keeps secrets needs.
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"docent/shared/apierr"
+	"docent/shared/app"
+)
+
+// MaxSecrets is how much KMS encrypts in one call, in bytes.
+const MaxSecrets = 4096
+
+// Vault encrypts and decrypts in KMS, which binds what it encrypts to the text
+// about and never gives out the key. Its methods are one call each.
+type Vault struct {
+	client *kms.Client
+	key    string
+}
+
+// Open returns the vault of the key that c names, nil when it names none. It asks
+// AWS nothing.
+func Open(c app.Config) app.Vault {
+	if c.SecretsKey == "" {
+		return nil
+	}
+	return &Vault{kms.NewFromConfig(app.AWSConfig(c)), c.SecretsKey}
+}
+
+// aboutField names in the encryption context what secrets are bound to. It stands
+// in the log that AWS keeps of the key's use, as ids of a team and a data source.
+const aboutField = "about"
+
+// Seal encrypts secrets of at most MaxSecrets bytes and binds them to about.
+func (v *Vault) Seal(ctx context.Context, secrets []byte, about string) ([]byte, error) {
+	if len(secrets) > MaxSecrets {
+		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The secrets of a data source may have %d bytes together.", MaxSecrets)
+	}
+	out, err := v.client.Encrypt(ctx, &kms.EncryptInput{KeyId: &v.key, Plaintext: secrets, EncryptionContext: map[string]string{aboutField: about}})
+	if err != nil {
+		return nil, fmt.Errorf("encrypt with the key %s: %w", v.key, classify(err))
+	}
+	return out.CiphertextBlob, nil
+}
+
+// Open decrypts what Seal has made of the same about.
+func (v *Vault) Open(ctx context.Context, sealed []byte, about string) ([]byte, error) {
+	out, err := v.client.Decrypt(ctx, &kms.DecryptInput{KeyId: &v.key, CiphertextBlob: sealed, EncryptionContext: map[string]string{aboutField: about}})
+	if err != nil {
+		return nil, fmt.Errorf("decrypt with the key %s: %w", v.key, classify(err))
+	}
+	return out.Plaintext, nil
+}
+
+// classify tells what passes, which clients are asked to try again, from what an
+// operator has to mend.
+func classify(err error) error {
+	var network net.Error
+	var internal *types.KMSInternalException
+	var dependency *types.DependencyTimeoutException
+	var unavailable *types.KeyUnavailableException
+	throttled := retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err).Bool()
+	if throttled || errors.As(err, &network) || errors.As(err, &internal) || errors.As(err, &dependency) || errors.As(err, &unavailable) {
+		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "Secrets cannot be encrypted or decrypted right now. Try again.").Because(err)
+	}
+	return err
+}

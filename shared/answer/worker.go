@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
@@ -12,6 +13,7 @@ import (
 	"docent/shared/queue"
 	"docent/shared/search"
 	"docent/shared/table"
+	"docent/shared/usage"
 )
 
 // passagesForAnswer is how many documents a question's search brings.
@@ -24,6 +26,7 @@ type Worker struct {
 	// Compose has a model write an answer from the passages that were found, best
 	// first; nil: no model is configured. It is called only when something was found.
 	Compose func(ctx context.Context, question string, found []search.Hit) (Composed, error)
+	Usage   *usage.Counter // nil: nothing is counted
 	Log     *slog.Logger
 	Ended   func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
 }
@@ -58,8 +61,14 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 }
 
 func (w *Worker) answer(ctx context.Context, work pending.Work) error {
-	event := w.Events.Or(w.Table).Claim(ctx, work.TeamID, 1)
-	defer event.End(ctx)
+	// A number of the feed that is claimed holds up its readers, so it is claimed
+	// beside the reads only when no model is asked between them and the end.
+	var event *audit.Claim
+	claim := func() { event = w.Events.Or(w.Table).Claim(ctx, work.TeamID, 1) }
+	if w.Compose == nil {
+		claim()
+		defer event.End(ctx)
+	}
 	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
 	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {
 		return w.Table.Write(ctx, table.Delete{Key: work.Key()})
@@ -78,6 +87,10 @@ func (w *Worker) answer(ctx context.Context, work pending.Work) error {
 	}
 	if quoted.Found {
 		w.compose(ctx, &a, result.Best)
+	}
+	if event == nil {
+		claim()
+		defer event.End(ctx)
 	}
 	return w.finish(ctx, a, event)
 }
@@ -103,7 +116,35 @@ func (w *Worker) finish(ctx context.Context, a Answer, event *audit.Claim) error
 	if w.Ended != nil {
 		w.Ended(ctx, a)
 	}
+	w.count(ctx, a)
 	return nil
+}
+
+// count counts the end of a for the key that asked it. Only the worker that ended
+// it comes here, so that a message which comes twice counts once; by then the
+// answer can be read, so that nobody waits for the count.
+func (w *Worker) count(ctx context.Context, a Answer) {
+	if w.Usage == nil {
+		return
+	}
+	numbers := map[string]int64{usage.References: int64(len(a.References))}
+	switch {
+	case a.State == Failed:
+		numbers[usage.Failed] = 1
+	case len(a.References) == 0:
+		numbers[usage.NoAnswer] = 1
+	default:
+		numbers[usage.Completed] = 1
+	}
+	if a.Model != nil {
+		numbers[usage.InputTokens], numbers[usage.OutputTokens] = int64(a.Model.InputTokens), int64(a.Model.OutputTokens)
+	}
+	now := w.Now()
+	call := usage.Call{At: now, Feature: usage.Answers, KeyID: a.origin.Actor.Credential.ID, UserID: a.UserID, Client: usage.ClientOf(a.origin.Client.UserAgent, a.origin.Request.Route),
+		Numbers: numbers, Ended: max(now.Sub(a.AskedAt), time.Millisecond)}
+	if uncertain, err := w.Usage.Count(ctx, a.TeamID, call); err != nil {
+		w.Log.WarnContext(ctx, "usage not counted", "question", a.QuestionID, "usage_adds_uncertain", uncertain, "err", err)
+	}
 }
 
 // GiveUp ends a question that has been pending for too long as failed.

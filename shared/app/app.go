@@ -84,7 +84,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID,
 		Fault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
 	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: log}
-	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search, Log: log}
+	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search, Usage: s.usage, Log: log}
 	s.sweeper = &pending.Sweeper{Table: e.table, Now: now,
 		Queues:   map[string]queue.Queue{table.Answers: e.questions, table.Documents: e.documents},
 		GiveUp:   s.giveUp,

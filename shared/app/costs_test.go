@@ -1,22 +1,26 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
 
+	"docent/shared/answer"
 	"docent/shared/queue"
 	"docent/shared/search"
 )
 
 // cost is calls that wait for one another, the queue's among them, and units of
-// the table. It is of a warm function and leaves out noting a key's last use,
-// which rides beside once a minute.
+// the table. It is of a warm function. Counting usage is part of the calls, and not
+// of the units, which are one more a call; noting a key's last use, beside the
+// request once a minute, is part of neither.
 type cost struct {
 	RoundTrips int     `json:"roundTrips"`
 	ReadUnits  float64 `json:"readUnits"`
@@ -48,7 +52,7 @@ var costCases = []costCase{
 		return c.request(c.teamKey, "GET", "/collections/"+c.collections[0], nil, 200)
 	}},
 	{operation: "GET collection, key not cached", ceiling: cost{2, 1.5, 0}, run: func(c *costs) spent {
-		c.warm(c.teamKey)
+		c.warm(c.teamKey, "/collections")
 		c.later += 11 * time.Second // a key is cached for 10 s, its use noted once a minute
 		return c.measured(c.teamKey, "GET", "/collections/"+c.collections[0], nil, 200)
 	}},
@@ -92,6 +96,7 @@ var costCases = []costCase{
 	{operation: "GET answer", ceiling: cost{1, 1, 0}, run: func(c *costs) spent {
 		return c.request(c.teamKey, "GET", "/answers/"+c.answered, nil, 200)
 	}},
+	{operation: "POST context/search, 10 sources", ceiling: cost{2, 65, 0}, run: (*costs).searchRequest},
 	{operation: "search, 10 sources", ceiling: cost{2, 60, 0}, held: cost{2, 62, 0}, why: longList,
 		run: func(c *costs) spent { return c.search(nil) }},
 	{operation: "search, a key of 10 sources", ceiling: cost{2, 60, 0}, held: cost{2, 70, 0},
@@ -149,11 +154,16 @@ func (c *costs) report(test costCase, got spent) {
 // request warms the key and measures one request.
 func (c *costs) request(key, method, path string, body any, status int) spent {
 	c.t.Helper()
-	c.warm(key)
+	c.warm(key, path)
 	return c.measured(key, method, path, body, status)
 }
 
-func (c *costs) warm(key string) { c.do(key, "GET", "/collections", nil, http.StatusOK) }
+// warm has the key cached, and counted with the feature that path is of.
+func (c *costs) warm(key, path string) {
+	area, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	area, _, _ = strings.Cut(area, "?")
+	c.do(key, "GET", "/"+area, nil, http.StatusOK)
+}
 
 func (c *costs) measured(key, method, path string, body any, status int) spent {
 	c.t.Helper()
@@ -174,12 +184,25 @@ func (c *costs) search(sources []string) spent {
 	return c.pace.measure(find)
 }
 
-// answering measures the worker's part in one question.
+// searchRequest measures a search as a client makes it, which reads beside it
+// what each data source is.
+func (c *costs) searchRequest() spent {
+	c.t.Helper()
+	find := func() {
+		c.do(c.teamKey, "POST", "/context/search", map[string]string{"query": question["question"]}, http.StatusOK)
+	}
+	find()
+	return c.pace.measure(find)
+}
+
+// answering measures the worker's part in one question, until it has its answer.
 func (c *costs) answering() spent {
 	c.t.Helper()
 	c.search(nil)
 	c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
 	batch := receive(c.t, c.asked, 1)
+	c.services.answering.Ended = func(context.Context, answer.Answer) { c.pace.over() }
+	defer func() { c.services.answering.Ended = nil }()
 	return c.pace.measure(func() {
 		if failed := c.services.answering.Batch(c.t.Context(), batch); len(failed) > 0 {
 			c.t.Fatal("the question was not answered")

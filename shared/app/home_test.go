@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/app/agents"
 	"docent/shared/app/faulttest"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
@@ -58,6 +59,7 @@ func newHome(t *testing.T) *home {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	h.services = newServices(engines{faulttest.Table{Store: h.store, Plan: h.plan}, faulttest.Blob{Store: blobs, Plan: h.plan},
 		h.questions, h.documents}, log, h.clock, func(context.Context) error { return errStopping })
+	h.services.tools = agents.Tools
 	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock), httpapi.Areas()...))
 	var admin team.User
 	if h.team, admin, err = h.services.teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {

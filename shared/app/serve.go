@@ -86,6 +86,9 @@ func Serve(ctx context.Context, c ServeConfig) error {
 		err = errors.Join(err, shut)
 	}
 	workers.Wait()
+	if flush := l.usage.Flush(draining); flush != nil {
+		c.Log.Warn("latency not counted", "err", flush)
+	}
 	return errors.Join(err, l.Close())
 }
 

@@ -69,6 +69,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 	if r.Facts == nil {
 		usage.Note(ctx, usage.Deleted, 1)
 		usage.About(ctx, r.CollectionID)
+		usage.Settled(ctx)
 	}
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)

@@ -144,6 +144,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 		return 0, apierr.New(apierr.Unavailable, apierr.CodeUnavailable,
 			"Storing the document took too long. Nothing was changed; send it again.")
 	}
+	usage.Settled(ctx)
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"docent/shared/search"
 	"docent/shared/source"
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 type contexts struct{ Services }
@@ -72,10 +74,28 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	if err != nil {
 		return nil, err
 	}
+	// Most searches find all that they may, so that they are counted as if they did,
+	// beside the search; what is found tells whether it was so.
+	likely := cmp.Or(in.Body.Limit, source.DefaultLimit)
+	usage.Note(ctx, usage.Sources, int64(likely))
+	usage.Settled(ctx)
 	out := &sourcesOutput{}
 	out.Body.Sources, err = h.Sources.Search(ctx, p.TeamID, askedBy(p),
 		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit}, spaces)
+	usage.Note(ctx, usage.Sources, int64(-likely))
+	noteSources(ctx, len(out.Body.Sources), err)
 	return out, err
+}
+
+// noteSources notes what a context operation found.
+func noteSources(ctx context.Context, found int, err error) {
+	switch {
+	case err != nil:
+	case found == 0:
+		usage.Note(ctx, usage.Empty, 1)
+	default:
+		usage.Note(ctx, usage.Sources, int64(found))
+	}
 }
 
 type researchInput struct {
@@ -101,6 +121,7 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 	out := &researchOutput{}
 	out.Body.Answer, out.Body.Sources, err = h.Sources.Research(ctx, p.TeamID, askedBy(p),
 		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction}, in.Body.Effort)
+	noteSources(ctx, len(out.Body.Sources), err)
 	return out, err
 }
 
@@ -204,6 +225,7 @@ func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields
 			Created:   source.Span{After: in.CreatedAfter, Before: in.CreatedBefore},
 			Updated:   source.Span{After: in.UpdatedAfter, Before: in.UpdatedBefore},
 			Completed: source.Span{After: in.CompletedAfter, Before: in.CompletedBefore}}})
+	noteSources(ctx, len(a.Records), err)
 	if err != nil {
 		return nil, err
 	}
@@ -266,13 +288,16 @@ func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOut
 	if err != nil {
 		return nil, err
 	}
-	out := &getContentOutput{}
+	out, found := &getContentOutput{}, 0
 	for _, g := range all {
 		one := gotten{URL: g.URL, Title: g.Title, Content: g.Content, SourceType: g.SourceType, Provider: g.Provider, Truncated: g.Truncated}
 		if g.Error != nil {
 			one.Error = &notGiven{g.Error.Code, g.Error.Detail}
+		} else {
+			found++
 		}
 		out.Body.Results = append(out.Body.Results, one)
 	}
+	noteSources(ctx, found, nil)
 	return out, nil
 }

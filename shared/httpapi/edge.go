@@ -73,6 +73,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
 		var who team.Principal
+		var count *counting
 		ctx, notes := usage.WithNotes(ctx)
 		reply := &reply{ResponseWriter: w, request: req, r: r}
 		r = r.WithContext(ctx)
@@ -86,7 +87,7 @@ func (s Services) edge(operations *mux) http.Handler {
 					writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
 				}
 			}
-			s.observe(r, reply.status, who, notes)
+			s.observe(r, reply.status, who, count)
 			s.log(r, reply, who, meter.Read())
 		}()
 		if _, pattern := operations.Handler(r); isSigned(pattern) && r.URL.Path == path.Clean(r.URL.Path) {
@@ -100,6 +101,7 @@ func (s Services) edge(operations *mux) http.Handler {
 			return
 		}
 		who = authentication.Principal
+		count = s.beginCounting(r, who, notes)
 		for _, state := range authentication.Quotas {
 			req.addQuota(state)
 		}
@@ -151,6 +153,9 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 	}
 	if _, pattern := operations.Handler(r); pattern != "" {
 		requestFrom(r.Context()).route = pattern
+		if foreseeable(pattern) {
+			usage.Settled(r.Context())
+		}
 		operations.ServeHTTP(w, r)
 		return
 	}

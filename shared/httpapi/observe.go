@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -12,7 +13,6 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/quota"
-	"docent/shared/table"
 	"docent/shared/team"
 	"docent/shared/usage"
 )
@@ -42,14 +42,12 @@ func originOf(r *http.Request, who team.Principal) audit.Origin {
 
 // observe counts an answered request and records its refusal. It runs when the
 // reply is written, and never changes it.
-func (s Services) observe(r *http.Request, status int, who team.Principal, notes *usage.Notes) {
+func (s Services) observe(r *http.Request, status int, who team.Principal, count *counting) {
 	if who.TeamID == "" {
 		return
 	}
 	var all sync.WaitGroup
-	if s.Usage != nil {
-		all.Go(func() { s.count(r.Context(), r, who, status, notes) })
-	}
+	all.Go(func() { count.end(status) })
 	if status == http.StatusForbidden || requestFrom(r.Context()).spent != nil {
 		s.refused(r, who, status, nil)
 	}
@@ -117,37 +115,90 @@ func (s Services) quotaSpent(r *http.Request, who team.Principal, event audit.Ev
 	return err
 }
 
-// countFor bounds what counting may add to a request.
-const countFor = 250 * time.Millisecond
+// counting is the counting of one request.
+type counting struct {
+	Services
+	r     *http.Request
+	who   team.Principal
+	notes *usage.Notes
 
-// count counts one request of a known key.
-func (s Services) count(ctx context.Context, r *http.Request, who team.Principal, status int, notes *usage.Notes) {
-	req := requestFrom(ctx)
-	numbers, source := notes.Read()
+	mu    sync.Mutex // what an agent asks for runs beside its request
+	ended bool
+	tally *usage.Tally // of a request that was counted while it was under way
+}
+
+// beginCounting has the request counted as soon as its outcome is known, beside
+// what is left of it.
+func (s Services) beginCounting(r *http.Request, who team.Principal, notes *usage.Notes) *counting {
+	c := &counting{Services: s, r: r, who: who, notes: notes}
+	if s.Usage != nil {
+		notes.WhenSettled(func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if call := c.call(); !c.ended {
+				call.Numbers[usage.OK]++
+				c.tally = s.Usage.Begin(r.Context(), who.TeamID, call)
+			}
+		})
+	}
+	return c
+}
+
+// call is the request without its outcome.
+func (c *counting) call() usage.Call {
+	req, told := requestFrom(c.r.Context()), c.notes.Read()
+	if req.route == "GET /answers/{questionId}" {
+		told.Numbers[usage.Polled]++
+	}
+	return usage.Call{At: req.arrived, Feature: cmp.Or(told.Feature, featureOf(req.route)), KeyID: c.who.KeyID, UserID: c.who.UserID,
+		Client: usage.ClientOf(c.r.UserAgent(), strings.TrimPrefix(req.route, c.r.Method+" ")), Numbers: told.Numbers, Source: told.Source}
+}
+
+// end counts the request by its outcome, unless it is counted.
+func (c *counting) end(status int) {
+	if c == nil || c.Usage == nil {
+		return
+	}
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	req, call := requestFrom(c.r.Context()), c.call()
 	switch {
 	case status >= 500:
-		numbers[usage.Error]++
+		call.Numbers[usage.Error]++
 	case status >= 400:
-		numbers[usage.Refused]++
+		call.Numbers[usage.Refused]++
 	default:
-		numbers[usage.OK]++
+		call.Numbers[usage.OK]++
 	}
-	feature := featureOf(req.route)
-	switch {
-	case feature == usage.Answers && req.code == apierr.CodeQuotaExceeded && r.Method == http.MethodPut:
-		numbers[usage.Rejected]++
-	case req.route == "GET /answers/{questionId}":
-		numbers[usage.Polled]++
+	if call.Feature == usage.Answers && req.code == apierr.CodeQuotaExceeded && c.r.Method != http.MethodGet {
+		call.Numbers[usage.Rejected]++
 	}
-	call := usage.Call{At: req.arrived, Feature: feature, KeyID: who.KeyID, UserID: who.UserID, Client: clientOf(r), Numbers: numbers,
-		Took: max(s.Now().Sub(req.arrived), time.Millisecond), Source: source}
-	// The count is no part of the request's own cost and outlives its end.
-	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
-	ctx, cancel := context.WithTimeout(ctx, countFor)
-	defer cancel()
-	if uncertain, err := s.Usage.Count(ctx, who.TeamID, call); err != nil {
-		s.Log.WarnContext(ctx, "usage not counted", "usage_adds_uncertain", uncertain, "err", err)
+	call.Took = max(c.Now().Sub(req.arrived), time.Millisecond)
+	var uncertain int
+	var err error
+	if c.tally != nil {
+		uncertain, err = c.tally.End(call.Numbers, call.Took)
+	} else {
+		uncertain, err = c.Usage.Count(c.r.Context(), c.who.TeamID, call)
 	}
+	if err != nil {
+		c.Log.WarnContext(c.r.Context(), "usage not counted", "usage_adds_uncertain", uncertain, "err", err)
+	}
+}
+
+// foreseeable tells whether a request of this route has nothing to count but that
+// it was made, so that it is counted from its beginning.
+func foreseeable(route string) bool {
+	switch featureOf(route) {
+	case usage.Documents, usage.Answers:
+		return strings.HasPrefix(route, "GET ")
+	case usage.Collections, usage.SCIM, usage.SecurityEvents, usage.Usage:
+		return true
+	case usage.Admin:
+		return route != "POST "+mcpPath
+	}
+	return false
 }
 
 // featureOf is the feature that a route belongs to.
@@ -164,12 +215,4 @@ func featureOf(route string) string {
 	default:
 		return usage.Admin
 	}
-}
-
-// clientOf tells Docent's own clients apart from others.
-func clientOf(r *http.Request) string {
-	if strings.HasPrefix(r.UserAgent(), "docent/") {
-		return usage.ClientCLI
-	}
-	return usage.ClientAPI
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/scim"
+	"docent/shared/usage"
 )
 
 // isSCIM tells whether a path is of the SCIM area, whose requests, replies and
@@ -46,6 +47,7 @@ func (s Services) serveSCIM(operations *mux, w http.ResponseWriter, r *http.Requ
 	route := scim.Route(r.URL)
 	if route != "" {
 		requestFrom(r.Context()).route = r.Method + " " + route
+		usage.Settled(r.Context())
 	}
 	if r.Body != nil {
 		r.Body = readCloser{leased{r.Body, body}, r.Body}

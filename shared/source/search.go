@@ -13,6 +13,7 @@ import (
 const (
 	MaxQuery       = 10000
 	MaxSearchLimit = 50
+	DefaultLimit   = 10 // of a search
 )
 
 // Source is a piece of content that an operation found.
@@ -28,7 +29,7 @@ type Source struct {
 type Question struct {
 	Text        string
 	Instruction string // changes the order of what is found, never what is searched
-	Limit       int    // 0: 10
+	Limit       int    // 0: DefaultLimit
 }
 
 // Search returns what fits q best in the spaces, all of them for nil, best first,

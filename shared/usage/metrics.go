@@ -17,18 +17,18 @@ type Metrics struct {
 	Replayed         int64  `json:"replayed,omitempty" doc:"Repeats of accepted questions."`
 	Rejected         int64  `json:"rejected,omitempty" doc:"Questions beyond the day's quota."`
 	Polled           int64  `json:"polled,omitempty" doc:"Reads of answers."`
-	Completed        int64  `json:"completed,omitempty"`
-	Failed           int64  `json:"failed,omitempty"`
-	NoAnswer         int64  `json:"noAnswer,omitempty" doc:"Answers that say that nothing was found."`
+	Completed        int64  `json:"completed,omitempty" doc:"Questions answered."`
+	Failed           int64  `json:"failed,omitempty" doc:"Questions that could not be answered."`
+	NoAnswer         int64  `json:"noAnswer,omitempty" doc:"Questions of which the answer says that nothing was found."`
 	Created          int64  `json:"created,omitempty"`
 	Replaced         int64  `json:"replaced,omitempty"`
 	Unchanged        int64  `json:"unchanged,omitempty"`
 	Deleted          int64  `json:"deleted,omitempty"`
 	Empty            int64  `json:"empty,omitempty" doc:"Context calls that found nothing."`
 	Bytes            int64  `json:"bytes,omitempty"`
-	References       int64  `json:"references,omitempty"`
-	Sources          int64  `json:"sources,omitempty"`
-	InputTokens      int64  `json:"inputTokens,omitempty"`
+	References       int64  `json:"references,omitempty" doc:"That answers name."`
+	Sources          int64  `json:"sources,omitempty" doc:"That context calls gave."`
+	InputTokens      int64  `json:"inputTokens,omitempty" doc:"Of the model that writes answers, as its server counts."`
 	OutputTokens     int64  `json:"outputTokens,omitempty"`
 	EstimatedCostUSD string `json:"estimatedCostUsd,omitempty" doc:"A decimal number."`
 	LatencyMsP50     int64  `json:"latencyMsP50,omitempty" doc:"Of calls; of answers from asking to their end."`

@@ -10,47 +10,78 @@ import (
 // nothing.
 type Notes struct {
 	mu      sync.Mutex
-	numbers map[string]int64
-	source  string
+	noted   Noted
+	settled bool
+	settle  func()
+}
+
+// Noted is what was told of a call.
+type Noted struct {
+	Numbers map[string]int64
+	Source  string // the collection or data source that the call is about
+	Feature string // empty: that of the operation
 }
 
 type notesKey struct{}
 
 // WithNotes returns a context whose call is noted in the returned Notes.
 func WithNotes(ctx context.Context) (context.Context, *Notes) {
-	n := &Notes{numbers: map[string]int64{}}
+	n := &Notes{noted: Noted{Numbers: map[string]int64{}}}
 	return context.WithValue(ctx, notesKey{}, n), n
 }
 
-func notesFrom(ctx context.Context) *Notes {
-	n, _ := ctx.Value(notesKey{}).(*Notes)
-	return n
+// note does do with what was told of the call of ctx.
+func note(ctx context.Context, do func(*Noted)) {
+	if n, _ := ctx.Value(notesKey{}).(*Notes); n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		do(&n.noted)
+	}
 }
 
 // Note adds n to a number of the call of ctx.
 func Note(ctx context.Context, number string, n int64) {
-	if notes := notesFrom(ctx); notes != nil {
-		notes.mu.Lock()
-		defer notes.mu.Unlock()
-		notes.numbers[number] += n
-	}
+	note(ctx, func(told *Noted) { told.Numbers[number] += n })
 }
 
 // About notes the collection or data source that the call of ctx is about.
 func About(ctx context.Context, source string) {
-	if notes := notesFrom(ctx); notes != nil {
-		notes.mu.Lock()
-		defer notes.mu.Unlock()
-		notes.source = source
+	note(ctx, func(told *Noted) { told.Source = source })
+}
+
+// For notes the feature that the call of ctx is for, where the operation does not say.
+func For(ctx context.Context, feature string) {
+	note(ctx, func(told *Noted) { told.Feature = feature })
+}
+
+// Settled tells that all is noted of the call of ctx, and that it is a success
+// unless something unforeseen happens. The first time it runs what WhenSettled was
+// given.
+func Settled(ctx context.Context) {
+	n, _ := ctx.Value(notesKey{}).(*Notes)
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	first := !n.settled
+	n.settled = true
+	n.mu.Unlock()
+	if first && n.settle != nil {
+		n.settle()
 	}
 }
 
+// WhenSettled sets what Settled runs; it is called before the call begins.
+func (n *Notes) WhenSettled(do func()) { n.settle = do }
+
 // Read returns what was noted so far.
-func (n *Notes) Read() (numbers map[string]int64, source string) {
+func (n *Notes) Read() Noted {
 	if n == nil {
-		return map[string]int64{}, ""
+		return Noted{Numbers: map[string]int64{}}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return maps.Clone(n.numbers), n.source
+	read := n.noted
+	read.Numbers = maps.Clone(read.Numbers)
+	return read
 }

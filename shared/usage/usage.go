@@ -1,24 +1,22 @@
 // Package usage counts what a team does with Docent, by the hour, and reports it.
 //
-// Counting is plain atomic adds: one attempt for each row of a call, made when
-// its outcome is known and bounded in time, which never changes a reply. Usage is
-// a report and no limit, so it needs no stream, queue or deduplication: a total
-// differs from the truth by at most the number of adds that failed, which Count
-// tells, and without such faults the totals are equal. Limits are counted exactly
-// and elsewhere, in package quota.
+// Counting is plain atomic adds: one attempt for each row of a call, bounded in
+// time, which never changes a reply. It rides beside the work that it counts: see
+// Counter.Begin. Usage is a report and no limit, so it needs no stream, queue or
+// deduplication: a total differs from the truth by at most the number of adds that
+// failed, which Count and End tell, and without such faults the totals are equal.
+// Limits are counted exactly and elsewhere, in package quota.
 //
 // Hours are UTC; days, months and days of other zones are sums of hours, so one
 // read of a month's partition serves every report.
 package usage
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"docent/shared/table"
@@ -51,6 +49,19 @@ const (
 	ClientCLI = "cli"
 	ClientMCP = "mcp"
 )
+
+// ClientOf tells agents and Docent's own clients apart from others, by the user
+// agent and the path of a request.
+func ClientOf(userAgent, path string) string {
+	switch {
+	case path == "/mcp":
+		return ClientMCP
+	case strings.HasPrefix(userAgent, "docent/"):
+		return ClientCLI
+	default:
+		return ClientAPI
+	}
+}
 
 // Numbers of a row: outcomes of calls, outcomes of one feature, and sums.
 const (
@@ -94,42 +105,6 @@ type Call struct {
 	Source  string        // the collection or data source that the call was about, if one
 }
 
-// Counter counts calls and reports them.
-type Counter struct {
-	Table table.Store
-}
-
-// buckets of latency: bucket i counts 2^i to 2^(i+1) milliseconds.
-const buckets = 18
-
-func bucketOf(d time.Duration) int {
-	return min(max(bits.Len64(uint64(max(d.Milliseconds(), 0)))-1, 0), buckets-1)
-}
-
-// Count adds c to its rows, one attempt each, at once. It returns how many adds
-// failed or are uncertain, with their errors.
-func (c *Counter) Count(ctx context.Context, teamID string, call Call) (uncertain int, err error) {
-	rows := []table.Add{call.keyRow(teamID)}
-	if call.Source != "" {
-		rows = append(rows, call.sourceRow(teamID))
-	}
-	errs := make([]error, len(rows))
-	var all sync.WaitGroup
-	for i, row := range rows {
-		all.Go(func() { _, errs[i] = c.Table.Add(ctx, row) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			uncertain++
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return uncertain, fmt.Errorf("count usage: %w", err)
-	}
-	return 0, nil
-}
-
 const hourLayout = "2006-01-02T15"
 
 func partition(teamID string, at time.Time) string {
@@ -147,19 +122,17 @@ func (c Call) row(teamID, rest string, by map[string]int64) table.Add {
 func (c Call) keyRow(teamID string) table.Add {
 	by := c.sums()
 	if c.Took > 0 {
-		by["l"+strconv.Itoa(bucketOf(c.Took))] = 1
+		by[latencyField(c.Took)]++
 	}
 	if c.Ended > 0 {
-		by["e"+strconv.Itoa(bucketOf(c.Ended))] = 1
+		by["e"+strconv.Itoa(bucketOf(c.Ended))]++
 	}
-	user, client := c.UserID, c.Client
-	if user == "" {
-		user = "-"
-	}
-	if client == "" {
-		client = ClientAPI
-	}
-	return c.row(teamID, strings.Join([]string{"#K", c.Feature, c.KeyID, user, client}, "#"), by)
+	return c.row(teamID, "#K#"+c.caller(), by)
+}
+
+// caller is what a row per key is of, beside its hour.
+func (c Call) caller() string {
+	return strings.Join([]string{c.Feature, c.KeyID, cmp.Or(c.UserID, "-"), cmp.Or(c.Client, ClientAPI)}, "#")
 }
 
 func (c Call) sourceRow(teamID string) table.Add {

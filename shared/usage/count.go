@@ -1,0 +1,190 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/bits"
+	"strconv"
+	"sync"
+	"time"
+
+	"docent/shared/table"
+)
+
+// AddTime bounds one add.
+const AddTime = 250 * time.Millisecond
+
+// Counter counts calls and reports them. It must not be copied.
+type Counter struct {
+	Table table.Store
+
+	mu    sync.Mutex
+	known map[rowName]*late
+}
+
+// rowName is a row per key without its hour.
+type rowName struct{ teamID, caller string }
+
+// late is the latency of calls whose add was made before they ended. It goes with
+// the next add of their row.
+type late struct {
+	call Call
+	by   map[string]int64
+}
+
+// maxKnown bounds the rows whose latency is kept between calls.
+const maxKnown = 4096
+
+// buckets of latency: bucket i counts 2^i to 2^(i+1) milliseconds.
+const buckets = 18
+
+func bucketOf(d time.Duration) int {
+	return min(max(bits.Len64(uint64(max(d.Milliseconds(), 0)))-1, 0), buckets-1)
+}
+
+func latencyField(d time.Duration) string { return "l" + strconv.Itoa(bucketOf(d)) }
+
+// Count adds c to its rows, one attempt each, at once. It returns how many adds
+// failed or are uncertain, with their errors. The end of ctx does not end it, and
+// it is no part of what ctx meters.
+func (c *Counter) Count(ctx context.Context, teamID string, call Call) (uncertain int, err error) {
+	return c.add(ctx, teamID, call, c.takeLate(teamID, call))
+}
+
+// Tally is a call that is counted while it is under way.
+type Tally struct {
+	counter   *Counter
+	ctx       context.Context
+	teamID    string
+	call      Call
+	done      chan struct{} // closed when the fields below are set
+	uncertain int
+	err       error
+}
+
+// Begin counts a call whose outcome is known, or very likely, before it has ended,
+// and returns at once, so that the adds ride beside what is left of the call. End
+// must be called. What call.Numbers has wrong, End corrects; all else of call is
+// certain. Its latency goes with
+// the next add of the row; so that what is called once in a while has a latency
+// too, Begin is nil for the first call of a row, which Count is for.
+func (c *Counter) Begin(ctx context.Context, teamID string, call Call) *Tally {
+	c.mu.Lock()
+	known := c.known[rowName{teamID, call.caller()}] != nil
+	c.mu.Unlock()
+	if !known {
+		return nil
+	}
+	t := &Tally{counter: c, ctx: ctx, teamID: teamID, call: call, done: make(chan struct{})}
+	t.call.Numbers, t.call.Took = maps.Clone(call.Numbers), 0
+	by := c.takeLate(teamID, call)
+	go func() {
+		defer close(t.done)
+		t.uncertain, t.err = c.add(ctx, teamID, t.call, by)
+	}()
+	return t
+}
+
+// End waits for the adds of Begin, and adds by how much the numbers of the call
+// differ from what was begun with. It returns what Count does.
+func (t *Tally) End(numbers map[string]int64, took time.Duration) (uncertain int, err error) {
+	t.counter.keepLate(t.teamID, t.call, took)
+	differ := maps.Clone(numbers)
+	for name, n := range t.call.Numbers {
+		if differ[name] -= n; differ[name] == 0 {
+			delete(differ, name)
+		}
+	}
+	<-t.done
+	if len(differ) == 0 {
+		return t.uncertain, t.err
+	}
+	correction := t.call
+	correction.Numbers = differ
+	more, err := t.counter.add(t.ctx, t.teamID, correction, nil)
+	return t.uncertain + more, errors.Join(t.err, err)
+}
+
+// takeLate takes what the next add of the row of call carries, and makes the row known.
+func (c *Counter) takeLate(teamID string, call Call) map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := rowName{teamID, call.caller()}
+	if c.known == nil {
+		c.known = map[rowName]*late{}
+	}
+	row := c.known[name]
+	if row == nil {
+		if len(c.known) < maxKnown {
+			c.known[name] = &late{}
+		}
+		return nil
+	}
+	by := row.by
+	row.by = nil
+	return by
+}
+
+func (c *Counter) keepLate(teamID string, call Call, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	row := c.known[rowName{teamID, call.caller()}]
+	if row == nil || took <= 0 {
+		return
+	}
+	if row.by == nil {
+		row.by = map[string]int64{}
+	}
+	row.by[latencyField(took)]++
+	row.call = call
+}
+
+// Flush adds the latency that still waits for the next call of its row. A process
+// that ends without it loses at most that of the last call of each row.
+func (c *Counter) Flush(ctx context.Context) error {
+	c.mu.Lock()
+	known := c.known
+	c.known = nil
+	c.mu.Unlock()
+	var errs []error
+	for name, row := range known {
+		if len(row.by) == 0 {
+			continue
+		}
+		row.call.Numbers, row.call.Took, row.call.Ended, row.call.Source = nil, 0, 0, ""
+		_, err := c.add(ctx, name.teamID, row.call, row.by)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// add adds call, and by beside it to the row per key.
+func (c *Counter) add(ctx context.Context, teamID string, call Call, by map[string]int64) (uncertain int, err error) {
+	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeout(ctx, AddTime)
+	defer cancel()
+	rows := []table.Add{call.keyRow(teamID)}
+	for name, n := range by {
+		rows[0].By[name] += n
+	}
+	if call.Source != "" {
+		rows = append(rows, call.sourceRow(teamID))
+	}
+	errs := make([]error, len(rows))
+	var all sync.WaitGroup
+	for i, row := range rows {
+		all.Go(func() { _, errs[i] = c.Table.Add(ctx, row) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			uncertain++
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return uncertain, fmt.Errorf("count usage: %w", err)
+	}
+	return 0, nil
+}

@@ -16,7 +16,7 @@ import (
 // of the agents' protocol and what reads HTML, which are 3.5 MiB together.
 const (
 	maxBinary  = 13 << 20 // bytes, as deployed: arm64
-	maxContext = 16 << 20
+	maxContext = 31 << 19 // 15.5 MiB
 	maxMemory  = 40 << 20 // bytes, at the first poll
 )
 

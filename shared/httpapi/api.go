@@ -55,14 +55,14 @@ type Served struct {
 // New returns the handler of the given areas. Paths are relative to BaseURL:
 // "/collections", not "/v1/collections".
 func New(s Services, areas ...Area) http.Handler {
-	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
+	m := newMux()
 	m.register(s, areas)
 	return s.edge(m)
 }
 
 // OpenAPI returns the OpenAPI 3.1 document of the whole API.
 func OpenAPI() *huma.OpenAPI {
-	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
+	m := newMux()
 	return m.register(Services{}, Areas()).OpenAPI()
 }
 
@@ -70,7 +70,10 @@ func OpenAPI() *huma.OpenAPI {
 type mux struct {
 	*http.ServeMux
 	bodies *budget
+	scim   http.HandlerFunc // the SCIM area, which routes its own paths; nil where it is not served
 }
+
+func newMux() *mux { return &mux{ServeMux: http.NewServeMux(), bodies: newBudget(bodyBudget)} }
 
 // HandleFunc registers an operation; huma calls it.
 func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {

@@ -133,8 +133,8 @@ func (s Services) authenticate(r *http.Request) (team.Authentication, error) {
 // route finds the operation. ServeMux would answer unknown paths and methods as
 // plain text and redirect unclean paths.
 func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request) {
-	if isSCIM(r.URL.Path) && operations.servesSCIM(r) {
-		s.serveSCIM(operations, w, r)
+	if isSCIM(r.URL.Path) && operations.scim != nil {
+		operations.scim(w, r)
 		return
 	}
 	if p := r.URL.Path; p == "" || p[0] != '/' || p != path.Clean(p) {

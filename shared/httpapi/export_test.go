@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 
 	"docent/shared/document"
@@ -19,7 +18,7 @@ var (
 
 // PathsOf are the paths of an area's operations.
 func PathsOf(area Area) []string {
-	m := &mux{http.NewServeMux(), newBudget(bodyBudget)}
+	m := newMux()
 	return slices.Sorted(maps.Keys(m.register(Services{}, []Area{area}).OpenAPI().Paths))
 }
 

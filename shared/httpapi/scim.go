@@ -28,16 +28,9 @@ func (s Services) scimFace() scim.Handler {
 
 // scimRoutes adds the SCIM area, which routes its own paths.
 func (s Services) scimRoutes(api huma.API, m *mux) {
-	m.ServeMux.HandleFunc(scim.Prefix+"/", func(w http.ResponseWriter, r *http.Request) { s.serveSCIM(m, w, r) })
+	m.scim = func(w http.ResponseWriter, r *http.Request) { s.serveSCIM(m, w, r) }
+	m.ServeMux.HandleFunc(scim.Prefix+"/", m.scim)
 	describeSCIM(api.OpenAPI())
-}
-
-// servesSCIM tells whether the SCIM area is among the operations.
-func (m *mux) servesSCIM(r *http.Request) bool {
-	probe := r.Clone(r.Context())
-	probe.URL.Path, probe.URL.RawPath = scim.Prefix+"/Users", ""
-	_, pattern := m.Handler(probe)
-	return pattern != ""
 }
 
 // serveSCIM answers a request of the SCIM area.

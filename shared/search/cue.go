@@ -9,13 +9,15 @@ import (
 
 // cue is what a question asks for beyond its own words.
 type cue struct {
-	holds func(sentences []string) bool
+	holds func(sentences []string) bool // nil: nothing particular
+	steps bool                          // a way to do something is asked for
 }
 
 var (
-	asksNumber = regexp.MustCompile(`(?i)\b(how (many|much|long|often|old|far|big|large|tall|high|deep|fast|wide|heavy)|what (percentage|percent|number|amount|price|size|version|port))\b`)
+	asksNumber = regexp.MustCompile(`(?i)\b(how (many|much|long|often|old|far|big|large|tall|high|deep|fast|wide|heavy)|(what|which)( is| are| was|'s)?( the)?( default| maximum| minimum| total| current)? (percentage|percent|number|amount|price|size|version|port|interval|timeout|limit|duration))\b`)
 	asksDate   = regexp.MustCompile(`(?i)\b(when|(what|which) (year|date|day|month|decade|century))\b`)
 	asksName   = regexp.MustCompile(`(?i)\b(who|whom|whose|where)\b`)
+	asksSteps  = regexp.MustCompile(`(?i)\bhow (to|((do|can|could|should|would|must|may|might) (i|we|you|one|someone|somebody|people|users|admins)))\b`)
 	asksReason = regexp.MustCompile(`(?i)\bwhy\b`)
 
 	number = regexp.MustCompile(`(?i)\d[\d.,]*|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|twice|once)\b`)
@@ -31,7 +33,7 @@ func cueOf(question string) *cue {
 		own[w] = true
 	}
 	matches := func(re *regexp.Regexp) *cue {
-		return &cue{func(sentences []string) bool {
+		return &cue{holds: func(sentences []string) bool {
 			for _, s := range sentences {
 				for _, m := range re.FindAllString(s, -1) {
 					if !own[strings.ToLower(strings.Trim(m, ".,"))] {
@@ -48,9 +50,12 @@ func cueOf(question string) *cue {
 	case asksDate.MatchString(question):
 		return matches(date)
 	case asksName.MatchString(question):
-		return &cue{func(sentences []string) bool { return holdsName(sentences, own) }}
+		return &cue{holds: func(sentences []string) bool { return holdsName(sentences, own) }}
 	case asksReason.MatchString(question):
 		return matches(reason)
+	}
+	if asksSteps.MatchString(question) {
+		return &cue{steps: true}
 	}
 	return nil
 }
@@ -74,10 +79,13 @@ func holdsName(sentences []string, own map[string]bool) bool {
 // particular is.
 func (c *cue) value(sentences []string) float64 {
 	switch {
-	case c == nil:
+	case c == nil || c.holds == nil:
 		return 0.5
 	case c.holds(sentences):
 		return 1
 	}
 	return 0
 }
+
+// asksSteps tells whether the question asks how something is done.
+func (c *cue) asksSteps() bool { return c != nil && c.steps }

@@ -83,8 +83,9 @@ func QuoteAll(body, question string) []string {
 	var out []string
 	for _, c := range Cut(body) {
 		for _, q := range c.Passages {
-			for _, b := range (Hit{Passage: body[q.Start:q.End], opening: q.Opening}).blocks() {
-				out = append(out, quoted(b.markdown(r, cueOf(question))))
+			all := (Hit{Passage: body[q.Start:q.End], opening: q.Opening}).blocks()
+			for i := range all {
+				out = append(out, quoted(stretch(all, i, r, cueOf(question))))
 			}
 		}
 	}

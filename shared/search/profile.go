@@ -8,14 +8,15 @@ type profile struct {
 	k1, b     float64
 	proximity float64 // weight of neighbouring terms
 	named     float64 // weight of a term in the title or heading
+	compound  float64 // weight of two words of the question that a passage writes as one
 	missing   float64 // share of a score that terms which are all missing would take
 	split     bool    // identifiers into their parts
 }
 
 // The profiles. The parameters and their reasons are in the README.
 var (
-	prose    = &profile{id: 0, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2}
-	coding   = &profile{id: 1, k1: 1.2, b: 0.75, proximity: 0.25, named: 0.1, split: true}
+	prose    = &profile{id: 0, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1}
+	coding   = &profile{id: 1, k1: 1.2, b: 0.75, proximity: 0.25, named: 0.1, split: true, compound: 0.7}
 	profiles = []*profile{prose, coding}
 )
 

@@ -66,7 +66,7 @@ func (r *ranking) places(a analysed) places {
 	at := make(places, len(r.terms))
 	for i, c := range a.codes {
 		if c != 0 {
-			if t, ok := r.codes[c]; ok {
+			for _, t := range r.codes[c] {
 				at[t] = append(at[t], i)
 			}
 		}
@@ -79,7 +79,7 @@ func (r *ranking) places(a analysed) places {
 // or heading; terms that are missing take from it.
 func (r *ranking) complete(score float64, a analysed, length uint16) float64 {
 	at := r.places(a)
-	score += r.proximity(at, length)
+	score += r.proximity(at, length) - r.repeated(a, at, length)
 	sum, covered, named := 0.0, 0.0, 0.0
 	for i, t := range r.terms {
 		idf := max(t.idf, t.most)
@@ -123,7 +123,7 @@ func closeness(xs, ys []int) (ordered, near float64) {
 				break
 			}
 			near++
-			if y > x && y <= x+orderedWithin {
+			if y >= x && y <= x+orderedWithin { // at one place as a compound
 				ordered++
 			}
 		}

@@ -27,7 +27,7 @@ func (s *scorer) score(frequency uint32, length uint16) float32 {
 // It is the order in which scores are added up, however much is skipped, so that
 // skipping changes no score by a rounding.
 func (r *ranking) ordered() []*questionTerm {
-	terms := slices.DeleteFunc(slices.Clone(r.terms), func(t *questionTerm) bool { return t.df == 0 })
+	terms := slices.DeleteFunc(r.scored(), func(t *questionTerm) bool { return t.df == 0 })
 	slices.SortStableFunc(terms, func(a, b *questionTerm) int { return cmp.Compare(r.weight(b), r.weight(a)) })
 	return terms
 }

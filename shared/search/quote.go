@@ -15,7 +15,7 @@ import (
 
 // What is quoted.
 const (
-	quotedPassages = 5    // whose blocks are weighed
+	quotedPassages = 8    // whose blocks are weighed
 	quotedBlocks   = 3    // at most, each of another document
 	furtherShare   = 0.5  // of the best passage's score, for a further document
 	blockChars     = 1200 // of one block
@@ -24,8 +24,8 @@ const (
 )
 
 // Quote builds the answer to question from what Search found for it: whole blocks
-// of the best passages as Markdown that is safe to render, or the sentence that
-// says that nothing was found. It adds no words to what the documents say beyond
+// of the best passages, short ones with what stands around them, as Markdown that is
+// safe to render, or the sentence that says that nothing was found. It adds no words to what the documents say beyond
 // names and numbers.
 func Quote(question string, r Result) Answer {
 	return QuoteUpTo(question, r, quotedPassages, quotedBlocks)
@@ -145,7 +145,7 @@ func choose(question string, r Result, passages, pieces int) []quote {
 	for _, hit := range best {
 		found := hit.blocks()
 		for i, b := range found {
-			all = append(all, weighedBlock{hit: hit, block: b, first: i == 0, last: i == len(found)-1})
+			all = append(all, weighedBlock{hit: hit, block: b, all: found, at: i})
 		}
 	}
 	weigh(all, asked, best[0].Normalised)
@@ -163,7 +163,7 @@ func choose(question string, r Result, passages, pieces int) []quote {
 			break
 		}
 		taken[b.hit.Document] = true
-		quotes = append(quotes, quote{b.hit, b.score, b.block.markdown(b.hit.ranking, asked)})
+		quotes = append(quotes, quote{b.hit, b.score, stretch(b.all, b.at, b.hit.ranking, asked)})
 	}
 	return quotes
 }

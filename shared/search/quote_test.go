@@ -46,21 +46,28 @@ func answerTo(t testing.TB, question string, titlesAndBodies ...string) search.A
 
 func TestQuotedBlocks(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ name, question, want string }{
-		{"a paragraph with its sentence in bold", "How do I roll back the new version?",
-			"> Keep the old version until the new one is healthy. **To roll back, run `deployctl undo` within 24 hours.** Then the image is removed.\n"},
-		{"a list with the line before it", "Who should freeze the channel first?",
-			"> Steps in short:\n>\n> - **Freeze the channel first.**\n> - Tell everybody.\n"},
-		{"a table whole", "canary release team", "> | what | who |\n> |------|-----|\n> | canary | release team |\n"},
-		{"code between fences", "deployctl canary start", "> ```sh\n> deployctl canary --start\n> ```\n"},
+	const (
+		paragraph = "> Keep the old version until the new one is healthy. To roll back, run `deployctl undo` within 24 hours. Then the image is removed.\n"
+		list      = ">\n> Steps in short:\n>\n> - Freeze the channel first.\n> - Tell everybody.\n"
+		rest      = ">\n> | what | who |\n> |------|-----|\n> | canary | release team |\n>\n> ```sh\n> deployctl canary --start\n> ```\n"
+	)
+	cases := []struct{ name, question, bold string }{
+		{"a sentence of a paragraph in bold", "How do I roll back the new version?", "To roll back, run `deployctl undo` within 24 hours."},
+		{"an item of a list in bold", "Who should freeze the channel first?", "Freeze the channel first."},
+		{"nothing in bold in a table", "canary release team", ""},
+		{"nothing in bold in code", "deployctl canary start", ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			a := answerTo(t, c.question, "runbook", runbook)
 			head := "*Quoted from 1 document, not written.*\n\n**runbook: Deploying \\> Rolling back** ([1](https://docs.example/runbook))\n\n"
-			if !a.Found || a.Markdown != head+c.want {
-				t.Errorf("found %v:\n%s", a.Found, a.Markdown)
+			want := head + paragraph + list + rest
+			if c.bold != "" {
+				want = strings.Replace(want, c.bold, "**"+c.bold+"**", 1)
+			}
+			if !a.Found || a.Markdown != want {
+				t.Errorf("found %v:\n%s\nwant\n%s", a.Found, a.Markdown, want)
 			}
 			if len(a.References) != 1 || a.References[0] != (search.Reference{URL: "https://docs.example/runbook", Title: "runbook"}) {
 				t.Errorf("references %+v", a.References)
@@ -72,7 +79,7 @@ func TestQuotedBlocks(t *testing.T) {
 func TestFurtherDocumentsAreQuotedOnce(t *testing.T) {
 	t.Parallel()
 	a := answerTo(t, "How do I roll back a release?",
-		"one", "To roll back a release, press the button.\n\nA release can roll back only once.",
+		"one", "To roll back a release, press the button.\n\n## Again\n\nA release can roll back only once.",
 		"two", "Roll back the release, then look for the cause.", "three", "Soup needs salt.")
 	if len(a.References) != 2 || strings.Count(a.Markdown, "\n> ") != 2 || !strings.HasPrefix(a.Markdown, "*Quoted from 2 documents, not written.*\n") ||
 		!strings.Contains(a.Markdown, "([2](https://docs.example/") || strings.Contains(a.Markdown, "salt") {

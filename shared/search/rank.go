@@ -17,18 +17,20 @@ const maxQuestionTerms = 256
 // ranking is a question against the segments of one profile: its terms, and the
 // statistics over exactly those segments.
 type ranking struct {
-	profile  *profile
-	language *language
-	segments []*segment
-	terms    []*questionTerm          // distinct, in order of first use
-	byText   map[string]*questionTerm // by what was asked and by what is looked for
-	order    []int                    // places of the terms as they were asked, while the question is read
-	codes    map[uint32]int           // code of a term → its place in terms
-	pairs    []pair
-	passages int
-	average  float64 // terms a passage
-	highest  float64 // score that no passage can pass without proximity
-	decoded  int     // postings that scoring has read so far
+	profile    *profile
+	language   *language
+	segments   []*segment
+	terms      []*questionTerm          // distinct, in order of first use
+	compounds  []*compound              // of neighbouring words of the question
+	compoundOf map[string]*compound     // by its text
+	byText     map[string]*questionTerm // by what was asked and by what is looked for
+	order      []int                    // places of the terms as they were asked, while the question is read
+	codes      map[uint32][]int         // code of a term → the places in terms of what it stands for
+	pairs      []pair
+	passages   int
+	average    float64 // terms a passage
+	highest    float64 // score that no passage can pass without proximity
+	decoded    int     // postings that scoring has read so far
 }
 
 // questionTerm is one distinct term of a question.
@@ -74,9 +76,12 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 	for _, t := range r.terms {
 		r.highest += (p.k1 + 1) * max(t.idf, t.most)
 	}
-	r.codes = make(map[uint32]int, len(r.terms))
+	r.codes = make(map[uint32][]int, len(r.terms)+len(r.compounds))
+	for _, c := range r.compounds {
+		r.codes[code(c.text)] = c.parts
+	}
 	for i, t := range r.terms {
-		r.codes[code(t.text)] = i
+		r.codes[code(t.text)] = []int{i}
 	}
 	r.pairUp(r.order)
 	r.markNames(question)
@@ -86,9 +91,11 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 
 // ask analyses the question and looks its terms up.
 func (r *ranking) ask(question string) error {
-	r.byText = map[string]*questionTerm{}
+	r.byText, r.compoundOf = map[string]*questionTerm{}, map[string]*compound{}
 	texts := r.profile.in(r.language).appendTerms(nil, question)
-	if err := r.parallel(func(_ int, s *segment) error { return s.fetchTerms(texts) }); err != nil {
+	compounds, words := r.compoundTexts(question)
+	wanted := slices.Concat(texts, compounds)
+	if err := r.parallel(func(_ int, s *segment) error { return s.fetchTerms(wanted) }); err != nil {
 		return err
 	}
 	for _, text := range texts {
@@ -110,7 +117,16 @@ func (r *ranking) ask(question string) error {
 		t.count++
 		r.order = append(r.order, t.place)
 	}
-	return nil
+	return r.compose(compounds, words)
+}
+
+// scored are the terms that a passage is scored by.
+func (r *ranking) scored() []*questionTerm {
+	all := slices.Clone(r.terms)
+	for _, c := range r.compounds {
+		all = append(all, &c.questionTerm)
+	}
+	return all
 }
 
 // known is the share of the terms that some passage holds.
@@ -207,7 +223,7 @@ func (r *ranking) best(n int) ([]candidate, error) {
 func (r *ranking) load() error {
 	return r.parallel(func(i int, s *segment) error {
 		var lists []*postingList
-		for _, t := range r.terms {
+		for _, t := range r.scored() {
 			if l := &t.lists[i]; l.df > 0 && l.bytes == nil {
 				lists = append(lists, l)
 			}

@@ -4,11 +4,12 @@ import "strings"
 
 // weighedBlock is a block of a passage with its score as an answer.
 type weighedBlock struct {
-	hit         Hit
-	block       block
-	first, last bool // of its passage
-	match       match
-	score       float64
+	hit   Hit
+	block block
+	all   []block // of its passage
+	at    int     // in all
+	match match
+	score float64
 }
 
 // What a block weighs as an answer: its r, and these beside it. An answer lies in
@@ -20,6 +21,7 @@ const (
 	blockNearby  = 0.8
 	blockHeading = 0.6
 	blockAround  = 0.05
+	blockSteps   = 0.3
 )
 
 // match is how a text answers a question's terms.
@@ -39,9 +41,9 @@ func matchOf(r *ranking, text string) match {
 			continue
 		}
 		m.length++
-		if t := r.byText[term]; t != nil {
-			m.counts[t]++
-			m.at[t.place] = append(m.at[t.place], i)
+		for _, place := range r.codes[code(term)] {
+			m.counts[r.terms[place]]++
+			m.at[place] = append(m.at[place], i)
 		}
 	}
 	return m
@@ -83,16 +85,19 @@ func weigh(all []weighedBlock, asked *cue, best float64) {
 			piece = max(piece, asked.value([]string{p})*m.share(r))
 		}
 		around := 0.0
-		if !b.first {
+		if b.at > 0 {
 			around = all[i-1].match.r
 		}
-		if !b.last {
+		if b.at+1 < len(b.all) {
 			around = max(around, all[i+1].match.r/2)
 		}
 		headed := b.hit.headed()
 		nearby := max(r.nearby(b.match.at), headed) // a heading is read with what stands under it
 		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
 			blockNearby*nearby + blockHeading*headed + blockAround*around
+		if asked.asksSteps() {
+			b.score += blockSteps * steps(b.all, b.at)
+		}
 	}
 }
 

@@ -1,0 +1,109 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+)
+
+// What may be written as one word or two: so many letters a part at least, and together.
+const (
+	partLetters     = 2
+	compoundLetters = 6
+)
+
+// compound is two neighbouring words of a question written as one: rollback for roll
+// back, timeout for time out.
+type compound struct {
+	questionTerm
+	parts []int // places, in the ranking's terms, of the words that it stands for
+}
+
+// compoundTexts returns the terms that neighbouring words of a question make when
+// they are written as one, with the two words of each.
+func (r *ranking) compoundTexts(question string) (texts []string, words [][2]string) {
+	in := r.profile.in(r.language)
+	all := strings.FieldsFunc(strings.ToLower(question), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
+	for i := 1; i < len(all); i++ {
+		x, y := all[i-1], all[i]
+		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.stop[x] {
+			continue // a verb before its particle is one word as a noun; nothing begins with one
+		}
+		if t := in.appendTerms(nil, x+y); len(t) == 1 && t[0] != "" {
+			texts, words = append(texts, t[0]), append(words, [2]string{x, y})
+		}
+	}
+	return texts, words
+}
+
+// compose looks compounds up. Some passage must hold one for it to count, and it
+// weighs no more than the words that it stands for.
+func (r *ranking) compose(texts []string, words [][2]string) error {
+	in := r.profile.in(r.language)
+	for i, text := range texts {
+		if r.profile.compound == 0 || r.byText[text] != nil || r.compoundOf[text] != nil || len(r.compounds) == maxQuestionTerms {
+			continue
+		}
+		c := &compound{questionTerm: questionTerm{text: text, count: 1, weight: r.profile.compound}}
+		most := 0.0
+		for _, word := range words[i] {
+			for _, part := range in.appendTerms(nil, word) {
+				if t := r.byText[part]; t != nil {
+					c.parts = append(c.parts, t.place)
+					most += t.idf
+				}
+			}
+		}
+		if len(c.parts) == 0 {
+			continue
+		}
+		if err := r.lookUp(&c.questionTerm); err != nil {
+			return err
+		}
+		if c.df > 0 {
+			c.idf = min(c.idf, most)
+			r.compounds = append(r.compounds, c)
+			r.compoundOf[text] = c
+		}
+	}
+	return nil
+}
+
+// repeated is what a passage's score counts twice: of a compound and of the words that
+// it stands for only what scores more is to count.
+func (r *ranking) repeated(a analysed, at places, length uint16) float64 {
+	norm, sum := r.norm(length), 0.0
+	share := func(t *questionTerm, f float64) float64 {
+		return float64(t.count) * t.weight * t.idf * (r.profile.k1 + 1) * f / (f + norm)
+	}
+	for _, c := range r.compounds {
+		own, held := code(c.text), 0.0
+		for i, x := range a.codes {
+			if x == own {
+				held += weightAt(i, a)
+			}
+		}
+		if held == 0 {
+			continue
+		}
+		apart := 0.0
+		for _, p := range c.parts {
+			f := -held
+			for _, i := range at[p] {
+				f += weightAt(i, a)
+			}
+			apart += share(r.terms[p], f)
+		}
+		sum += min(share(&c.questionTerm, held), apart)
+	}
+	return sum
+}
+
+// weightAt is how often a term at a place of a passage counts.
+func weightAt(place int, a analysed) float64 {
+	if place < a.title {
+		return titleWeight
+	}
+	return 1
+}

@@ -1,0 +1,103 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// What a block is quoted with.
+const (
+	stretchChars = 1200 // of a quotation of several blocks; one block alone may have blockChars
+	beginChars   = 300  // left at least, for the beginning of a block that is announced and too long
+)
+
+// stretch is the block at best of a passage as it is quoted, with whole blocks around
+// it while that is short. Documents for readers on screens have short paragraphs, and
+// the one that asks the question best is rarely the one that answers it. What follows
+// comes first, as steps, commands and examples follow what announces them.
+func stretch(all []block, best int, r *ranking, asked *cue) string {
+	b := all[best]
+	room := stretchChars - utf8.RuneCountInString(b.markdown(r, asked))
+	var after []string
+	for next := best + 1; next < len(all); next++ {
+		text := all[next].whole()
+		n := utf8.RuneCountInString(text) + 2
+		if n > room {
+			if text := all[next].begin(room); all[next].lead != "" && room >= beginChars && text != "" {
+				after, room = append(after, text), 0
+			}
+			break
+		}
+		after, room = append(after, text), room-n
+	}
+	from := best
+	for from > 0 {
+		n := utf8.RuneCountInString(all[from-1].whole()) + 2
+		if n > room {
+			break
+		}
+		from, room = from-1, room-n
+	}
+	var parts []string
+	for _, before := range all[from:best] {
+		parts = append(parts, before.whole())
+		b.lead = "" // it stands at the end of that
+	}
+	parts = append(append(parts, b.markdown(r, asked)), after...)
+	return strings.Join(parts, "\n\n")
+}
+
+// whole is the block with nothing cut or marked, without the line that leads to it.
+func (b block) whole() string {
+	switch b.kind {
+	case codeKind:
+		return fence(b.info, b.units, false, false)
+	case listKind, tableKind:
+		return strings.Join(b.units, "\n")
+	default:
+		return b.text
+	}
+}
+
+// begin is the beginning of a block of units, without the line that leads to it: as
+// many as fit in so many characters, with a mark for the rest; "" when none fits.
+func (b block) begin(room int) string {
+	n, least := 0, 1
+	if b.kind == tableKind {
+		least = 3 // under the head
+	}
+	for n < len(b.units)-1 {
+		if room -= utf8.RuneCountInString(b.units[n]) + 1; room < 0 {
+			break
+		}
+		n++
+	}
+	switch {
+	case n < least:
+		return ""
+	case b.kind == codeKind:
+		return fence(b.info, b.units[:n], false, true)
+	}
+	return strings.Join(b.units[:n], "\n") + cutMark("\n\n", true)
+}
+
+// numbered is the mark of an item in an order.
+var numbered = regexp.MustCompile(`^\s*\d{1,9}[.)]`)
+
+// instructs tells whether the block is code or an ordered list.
+func (b block) instructs() bool {
+	return b.kind == codeKind || b.kind == listKind && numbered.MatchString(b.units[0])
+}
+
+// steps tells how far the block at i says how something is done: by code or ordered
+// items, its own or of the block after it, or else by code within its text.
+func steps(all []block, i int) float64 {
+	switch {
+	case all[i].instructs(), i+1 < len(all) && all[i+1].instructs():
+		return 1
+	case strings.Contains(all[i].plain(), "`"):
+		return 0.5
+	}
+	return 0
+}

@@ -1,0 +1,62 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWhatStandsAroundAShortBlockIsQuotedWithIt(t *testing.T) {
+	t.Parallel()
+	long := strings.TrimSpace(strings.Repeat("Grass and hay. ", 50))
+	code := strings.Repeat("feed --with hay\n", 200)
+	cases := []struct {
+		name, body string
+		want       []string // pieces of the quotation, in order
+		without    string
+	}{
+		{"what follows", "The zebra is fed by running:\n\n```sh\nfeed\n```\n", []string{"The zebra is fed by running:", "```sh\nfeed\n```"}, "…"},
+		{"what comes before", "Buy grass.\n\nThe zebra is fed.\n", []string{"Buy grass.\n\nThe zebra is fed."}, "…"},
+		{"a line that leads to it once", "First words. How the zebra is fed:\n\n- Bring the zebra grass.\n", []string{"First words. How the zebra is fed:\n\n- Bring the zebra grass."}, "…"},
+		{"what follows rather than what comes before", long + "\n\nThe zebra is fed.\n\n" + long[:500], []string{"The zebra is fed.\n\nGrass"}, "hay.\n\nThe zebra"},
+		{"nothing that would make it too long", "The zebra is fed.\n\n" + long + " " + long[:500], []string{"The zebra is fed."}, "Grass"},
+		{"the beginning of long code that is announced", "The zebra is fed by running all of this on the zebra:\n\n```\n" + code + "```\n", []string{"running all of this on the zebra:", "```\nfeed --with hay\n", "```\n\n…"}, ""},
+		{"nothing of another section", "The zebra is fed.\n\n## Lions\n\nLions sleep.\n", []string{"The zebra is fed."}, "Lions"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, "How do I feed the zebra?", "t", c.body)
+			pieces := quotedPieces(a.Markdown)
+			if len(pieces) != 1 || len([]rune(pieces[0])) > 1300 || c.without != "" && strings.Contains(pieces[0], c.without) {
+				t.Fatalf("%d pieces, or %q in\n%s", len(pieces), c.without, a.Markdown)
+			}
+			rest := pieces[0]
+			for _, w := range c.want {
+				_, after, ok := strings.Cut(rest, w)
+				if !ok {
+					t.Fatalf("no %q in\n%s", w, pieces[0])
+				}
+				rest = after
+			}
+			checkSafe(t, a.Markdown)
+		})
+	}
+}
+
+func TestWhoAsksHowIsShownSteps(t *testing.T) {
+	t.Parallel()
+	about := "## About\n\nTo feed the striped zebra is an art. Who feeds a zebra knows zebras.\n\n"
+	for _, c := range []struct{ name, question, steps, want string }{
+		{"code", "How do I feed a striped zebra?", "A striped zebra:\n\n```\nfeed zebra\n```\n", "feed zebra"},
+		{"ordered items", "How to feed a striped zebra?", "A striped zebra:\n\n1. Bring feed.\n2. Stand back.\n", "Stand back"},
+		{"not when something else is asked", "Is to feed a striped zebra dear?", "A striped zebra:\n\n1. Bring feed.\n2. Stand back.\n", "an art"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.question, "t", about+"## Doing it\n\n"+c.steps)
+			if pieces := quotedPieces(a.Markdown); len(pieces) != 1 || !strings.Contains(pieces[0], c.want) {
+				t.Errorf("no %q in\n%s", c.want, a.Markdown)
+			}
+		})
+	}
+}

@@ -59,7 +59,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
-	if res.location != "" && res.status == http.StatusCreated {
+	if res.location != "" { // of every resource, as in the examples of RFC 7644 section 3
 		w.Header().Set("Location", res.location)
 	}
 	if res.version != "" {

@@ -18,15 +18,21 @@ type operation struct {
 
 // messageMember finds a message's member by its name in any case.
 func messageMember(message map[string]any, name string) any {
+	v, _ := memberOf(message, name)
+	return v
+}
+
+// memberOf is messageMember that tells null from absent.
+func memberOf(message map[string]any, name string) (value any, there bool) {
 	if v, ok := message[name]; ok {
-		return v
+		return v, true
 	}
 	for _, key := range slices.Sorted(maps.Keys(message)) {
 		if strings.EqualFold(key, name) {
-			return message[key]
+			return message[key], true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // checkMessage refuses a message that does not name the schema urn.
@@ -69,9 +75,13 @@ func parsePatch(message map[string]any) ([]operation, error) {
 
 func parseOperation(object map[string]any) (operation, error) {
 	name, _ := messageMember(object, "op").(string)
-	o := operation{op: strings.ToLower(name), value: messageMember(object, "value")}
+	value, given := memberOf(object, "value")
+	o := operation{op: strings.ToLower(name), value: value}
 	if o.op != "add" && o.op != "replace" && o.op != "remove" {
 		return o, bad(invalidSyntax, "op must be add, replace or remove.")
+	}
+	if o.op != "remove" && !given {
+		return o, bad(invalidValue, "%s needs a value; null unassigns.", o.op)
 	}
 	switch text := messageMember(object, "path").(type) {
 	case nil:

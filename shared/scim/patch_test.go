@@ -115,6 +115,8 @@ func TestPatch(t *testing.T) {
 		{"remove without a path", "User", two, []string{`{"op":"remove"}`}, "noTarget"},
 		{"no such operation", "User", two, []string{`{"op":"move","path":"title","value":"x"}`}, "invalidSyntax"},
 		{"an operation that is no object", "User", two, []string{`1`}, "invalidSyntax"},
+		{"an addition without a value", "User", two, []string{`{"op":"add","path":"title"}`}, "invalidValue"},
+		{"a replacement without a value", "User", two, []string{`{"op":"replace","path":"emails"}`}, "invalidValue"},
 		{"no path and no object", "User", two, []string{`{"op":"add","value":"x"}`}, "invalidValue"},
 		{"readOnly", "User", two, []string{`{"op":"replace","path":"meta.created","value":"2011-05-13T04:42:34Z"}`}, "mutability"},
 		{"readOnly, the same value", "User", two, []string{`{"op":"replace","path":"id","value":"u1"}`, `{"op":"add","path":"schemas","value":["x"]}`}, two},

@@ -129,6 +129,6 @@ var enterpriseSchema = &schema{ID: enterpriseURN, Name: "EnterpriseUser", Descri
 		text("department", "The department."),
 		object("manager", "The user's manager.",
 			text("value", "The id of the manager.").exact(),
-			text("$ref", "Where the manager is.").of(referenceKind, "User").derive(),
+			text("$ref", "Where the manager is.").of(referenceKind, "User").changes(readOnly),
 			text("displayName", "The manager's displayName, where the manager is a user of the team.").changes(readOnly)),
 	}}

@@ -78,7 +78,7 @@ var functions = []function{
 	{"securityevents", "the feed of security events", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"sweeping", "sends again what a crash left behind", 512, 50,
-		grant{writes: []string{table.Answers, table.Documents, table.Index, table.Events}, reads: []string{table.Collections},
+		grant{writes: []string{table.Answers, table.Documents, table.Index, table.Events}, reads: []string{table.Collections, table.Identities, table.Usage},
 			objects: writes, sends: []string{questions, documents}}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,
 		grant{writes: served(), reads: []string{table.Collections}}},

@@ -49,6 +49,7 @@ type services struct {
 	answering   *answer.Worker
 	sweeper     *pending.Sweeper
 	tools       func(httpapi.Services) http.Handler // nil: agents are not served
+	daily       *daily
 }
 
 // newID returns time-ordered UUIDs.
@@ -80,6 +81,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		Index: func(ctx context.Context, teamID string, q search.Query) (search.Result, error) {
 			return s.index.Search(ctx, teamID, q)
 		}}
+	s.collections.Count = s.documents.Count
 	s.teams.SourceExists = s.collections.SourceExists
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID,
 		Fault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
@@ -89,6 +91,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		Queues:   map[string]queue.Queue{table.Answers: e.questions, table.Documents: e.documents},
 		GiveUp:   s.giveUp,
 		Patience: patience}
+	s.daily = &daily{table: e.table, now: now, services: s}
 	return s
 }
 

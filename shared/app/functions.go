@@ -126,7 +126,8 @@ func causes(batch []queue.Message) []string {
 	return ids
 }
 
-// sweeps sends pending work again and removes what searches left behind. What
+// sweeps sends pending work again, removes what searches left behind and goes on
+// with the day's round over all teams. What
 // fails is tried again a minute later; the error is for the function's alarm.
 func (f *functions) sweeps() Schedule {
 	return func(ctx context.Context) error {
@@ -136,7 +137,7 @@ func (f *functions) sweeps() Schedule {
 		begun := f.now()
 		result, err := f.sweeper.Sweep(ctx)
 		_, clean := f.index.Clean(ctx)
-		err = errors.Join(err, clean)
+		err = errors.Join(err, clean, f.daily.run(ctx))
 		f.log.LogAttrs(ctx, slog.LevelInfo, "sweep", append([]slog.Attr{slog.Int("roundTrips", meter.Read().RoundTrips)},
 			f.swept(begun, result, err != nil)...)...)
 		return err

@@ -112,7 +112,9 @@ func (r reply) text(t *testing.T, name string) string {
 func (h *home) do(method, path string, body any, header ...string) reply {
 	h.t.Helper()
 	var content io.Reader = http.NoBody
-	if body != nil {
+	if raw, ok := body.([]byte); ok {
+		content = bytes.NewReader(raw)
+	} else if body != nil {
 		encoded, err := json.Marshal(body)
 		if err != nil {
 			h.t.Fatal(err)

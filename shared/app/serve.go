@@ -122,7 +122,8 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 // sweepEvery is how often what a crash left behind is looked for.
 const sweepEvery = time.Minute
 
-// sweep sends pending work again and removes what has expired.
+// sweep sends pending work again, removes what has expired and goes on with the
+// day's round over all teams.
 func (l *Local) sweep(ctx context.Context, log *slog.Logger, sweep func(context.Context) (pending.Result, error)) {
 	result, err := sweep(ctx)
 	if result.Sent+result.GivenUp > 0 {
@@ -130,7 +131,7 @@ func (l *Local) sweep(ctx context.Context, log *slog.Logger, sweep func(context.
 	}
 	_, clean := l.index.Clean(ctx)
 	_, expired := l.store.Sweep(ctx)
-	if err = errors.Join(err, clean, expired); err != nil && ctx.Err() == nil {
+	if err = errors.Join(err, clean, expired, l.daily.run(ctx)); err != nil && ctx.Err() == nil {
 		log.ErrorContext(ctx, "sweep failed", "err", err)
 	}
 }

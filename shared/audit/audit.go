@@ -47,6 +47,7 @@ type Event struct {
 	Targets     []Target
 	TargetCount int // all targets, when there are more than MaxTargets
 	Changes     []Change
+	Counts      map[string]int64 // how many of what, at most MaxTargets names
 
 	// Set when the event is recorded.
 	TeamID     string

@@ -51,6 +51,7 @@ func TestEventsAreKeptWhole(t *testing.T) {
 	want.OccurredAt = time.Date(2026, 11, 21, 9, 14, 1, 679e6, time.UTC)
 	want.Targets = []audit.Target{{Type: "apiKey", ID: "k", DisplayName: "CI ingest"}, {Type: "user", ID: "u"}}
 	want.TargetCount = 250
+	want.Counts = map[string]int64{"documents": 1 << 40}
 	want.Changes = []audit.Change{{Field: "dataSourceIds", To: []any{"a", "b"}}, {Field: "active", From: true, To: false}, audit.Changed("hash")}
 	if err := w.log.Write(t.Context(), teamID, []audit.Event{want}); err != nil {
 		t.Fatal(err)

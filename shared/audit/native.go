@@ -31,6 +31,8 @@ type Native struct {
 	Changes       []NativeChange `json:"changes,omitempty"`
 	Team          NativeTeam     `json:"team"`
 	OCSF          OCSFClass      `json:"ocsf"`
+
+	Counts map[string]int64 `json:"counts,omitempty" doc:"How many of what: the documents of a deleted collection, the calls of a day."`
 }
 
 // NativeOutcome is how an event ended.
@@ -103,7 +105,7 @@ func (e Event) Native() Native {
 		Category: entry.Category, Severity: entry.Severity, Description: e.Description(),
 		OccurredAt: formatTime(e.OccurredAt), RecordedAt: formatTime(e.RecordedAt),
 		Outcome: NativeOutcome{Result: e.Outcome.Result}, Actor: e.nativeActor(),
-		Targets: []NativeTarget{}, TargetCount: e.TargetCount, Team: NativeTeam{e.TeamID}, OCSF: e.class()}
+		Targets: []NativeTarget{}, TargetCount: e.TargetCount, Counts: e.Counts, Team: NativeTeam{e.TeamID}, OCSF: e.class()}
 	if e.Outcome.Reason != "" {
 		n.Outcome.Reason = &e.Outcome.Reason
 	}

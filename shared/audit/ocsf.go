@@ -97,6 +97,9 @@ func (e Event) OCSF() map[string]any {
 		}
 		unmapped["changes"] = changes
 	}
+	if len(e.Counts) > 0 {
+		unmapped["counts"] = e.Counts
+	}
 	if len(unmapped) > 0 {
 		o["unmapped"] = unmapped
 	}

@@ -76,6 +76,8 @@ type stored struct {
 	Targets     [][]string     `json:"g,omitempty"` // type, id, name
 	TargetCount int            `json:"n,omitempty"`
 	Changes     []storedChange `json:"d,omitempty"`
+
+	Counts map[string]int64 `json:"k,omitempty"`
 }
 
 type storedChange struct {
@@ -88,7 +90,7 @@ type storedChange struct {
 func (e Event) item() (table.Item, error) {
 	e = e.bounded()
 	s := stored{Type: e.Type, Occurred: e.OccurredAt.UnixMilli(), Reason: e.Outcome.Reason, Status: e.Outcome.StatusCode,
-		TargetCount: e.TargetCount}
+		TargetCount: e.TargetCount, Counts: e.Counts}
 	if e.Outcome.Result != Success {
 		s.Result = e.Outcome.Result
 	}
@@ -119,7 +121,7 @@ func (s slot) event(teamID string) (Event, error) {
 	if err := json.Unmarshal(s.body, &b); err != nil {
 		return Event{}, fmt.Errorf("decode event %d: %w", s.number, err)
 	}
-	e := Event{Type: b.Type, OccurredAt: time.UnixMilli(b.Occurred).UTC(), TargetCount: b.TargetCount,
+	e := Event{Type: b.Type, OccurredAt: time.UnixMilli(b.Occurred).UTC(), TargetCount: b.TargetCount, Counts: b.Counts,
 		Outcome: Outcome{b.Result, b.Reason, b.Status},
 		TeamID:  teamID, Sequence: s.number, RecordedAt: s.at}
 	if b.Result == "" {

@@ -3,6 +3,7 @@
 package collection
 
 import (
+	"context"
 	"time"
 
 	"docent/shared/apierr"
@@ -54,6 +55,9 @@ type Service struct {
 	Work   queue.Queue // of documents: takes the removal of a collection's documents
 	Now    func() time.Time
 	NewID  func() string // time-ordered UUIDs, so that the order of ids is the order of creation
+	// Count tells how many documents a collection has, for the event of its removal;
+	// nil: the event does not tell.
+	Count func(ctx context.Context, teamID, id string) (int64, error)
 	// Warn is told of a message that could not be sent; the work is pending and
 	// will be sent again.
 	Warn func(w pending.Work, err error)

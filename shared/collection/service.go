@@ -162,9 +162,13 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 		if err := match(current.Version); err != nil {
 			return err
 		}
+		deleted, err := s.deleted(ctx, teamID, current)
+		if err != nil {
+			return err
+		}
 		work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id,
 			At: s.Now().UnixMilli(), RequestID: requestID}
-		err = event.Write(ctx, []audit.Event{about(audit.CollectionDeleted, current)},
+		err = event.Write(ctx, []audit.Event{deleted},
 			table.Delete{Key: Key(teamID, id), If: table.VersionIs(current.Version)},
 			table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
 			work.Promise(),
@@ -180,4 +184,18 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 		}
 		return nil
 	}
+}
+
+// deleted is the one event of the removal of c with its documents, which have none.
+func (s *Service) deleted(ctx context.Context, teamID string, c Collection) (audit.Event, error) {
+	e := about(audit.CollectionDeleted, c)
+	if s.Count == nil {
+		return e, nil
+	}
+	n, err := s.Count(ctx, teamID, c.ID)
+	if err != nil {
+		return e, fmt.Errorf("delete collection: %w", err)
+	}
+	e.Counts = map[string]int64{"documents": n}
+	return e, nil
 }

@@ -27,6 +27,9 @@ var pacific = func() *time.Location {
 	return zone
 }()
 
+// Zone is the time zone of the quota day.
+func Zone() *time.Location { return pacific }
+
 // Day returns the Pacific day that t is in. A request takes its day once, when
 // it arrives, so that one that spans midnight is not counted in two.
 func Day(t time.Time) Window {

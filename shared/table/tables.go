@@ -70,6 +70,7 @@ const (
 	//   {team}/marks          sort {time, UTC, ms}       the number that a time stands for
 	//   {team}/head           sort "marks"               steps with every mark
 	//   {team}/once           sort {name}                what is recorded once a minute or a day
+	//   daily                 sort "round"               how far the day's round over all teams is
 	//   secret                sort "cursor"              the key of the feed's cursors
 	Events = "events"
 )

@@ -1,10 +1,12 @@
 package team
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"docent/shared/apierr"
@@ -46,6 +48,38 @@ func (s *Service) SAML(ctx context.Context, teamID string) (SAMLMetadata, error)
 		return m, fmt.Errorf("read SAML metadata: %w", err)
 	}
 	return m, nil
+}
+
+// samlChanges are what differs between before and after, certificates by the
+// SHA-256 of each. The text itself is in no event.
+func samlChanges(before, after saml.Metadata) []audit.Change {
+	var all []audit.Change
+	for _, field := range []struct{ name, from, to string }{
+		{"entityId", before.EntityID, after.EntityID}, {"singleSignOnUrl", before.SingleSignOnURL, after.SingleSignOnURL},
+	} {
+		if field.from != field.to {
+			all = append(all, audit.Change{Field: field.name, From: orNil(field.from), To: orNil(field.to)})
+		}
+	}
+	sums := func(m saml.Metadata) []string {
+		of := []string{}
+		for _, c := range m.Certificates {
+			of = append(of, c.SHA256)
+		}
+		return of
+	}
+	if from, to := sums(before), sums(after); !slices.Equal(from, to) {
+		all = append(all, audit.Change{Field: "certificates", From: from, To: to})
+	}
+	return all
+}
+
+// orNil is text, or nil for an empty one.
+func orNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 // SAMLText returns the metadata as it was set, or a 404 when none is.
@@ -92,10 +126,17 @@ func (s *Service) SAMLConfigured(ctx context.Context, teamID string) (bool, erro
 	return false, nil
 }
 
-// SetSAML replaces the team's SAML metadata. What saml.Parse refuses is refused.
+// SetSAML replaces the team's SAML metadata, unless it is this text already. What
+// saml.Parse refuses is refused.
 func (s *Service) SetSAML(ctx context.Context, teamID string, text []byte) (SAMLMetadata, error) {
 	parsed, err := saml.Parse(text)
 	if err != nil {
+		return SAMLMetadata{}, err
+	}
+	switch set, err := s.SAMLText(ctx, teamID); {
+	case err == nil && bytes.Equal(set, text):
+		return s.SAML(ctx, teamID)
+	case err != nil && !apierr.IsCode(err, apierr.CodeNotFound):
 		return SAMLMetadata{}, err
 	}
 	m := SAMLMetadata{Metadata: parsed, UpdatedAt: s.moment()}
@@ -103,7 +144,7 @@ func (s *Service) SetSAML(ctx context.Context, teamID string, text []byte) (SAML
 	if err != nil {
 		return m, fmt.Errorf("encode SAML metadata: %w", err)
 	}
-	err = s.changeSAML(ctx, teamID, audit.SAMLMetadataUpdated, func(version int64) []table.Op {
+	err = s.changeSAML(ctx, teamID, audit.SAMLMetadataUpdated, parsed, func(version int64) []table.Op {
 		ops := []table.Op{
 			table.Put{Item: table.Item{Key: samlKey(teamID), Version: version, Body: body,
 				Numbers: map[string]int64{samlBytes: int64(len(text))}}},
@@ -128,7 +169,7 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 	if _, err := s.SAML(ctx, teamID); err != nil {
 		return err
 	}
-	return s.changeSAML(ctx, teamID, audit.SAMLMetadataDeleted, func(int64) []table.Op {
+	return s.changeSAML(ctx, teamID, audit.SAMLMetadataDeleted, saml.Metadata{}, func(int64) []table.Op {
 		ops := []table.Op{table.Delete{Key: samlKey(teamID)}}
 		for part := range maxSAMLParts {
 			ops = append(ops, table.Delete{Key: samlPartKey(teamID, part)})
@@ -138,20 +179,26 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 }
 
 // changeSAML writes what change returns for the next version, whose first
-// operation is on the metadata's own item, with an event of the given kind.
-func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type, change func(version int64) []table.Op) error {
+// operation is on the metadata's own item, with an event of the given kind that
+// tells what is different in after.
+func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type, after saml.Metadata, change func(version int64) []table.Op) error {
 	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	about := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetSAMLMetadata, ID: teamID}}}
 	for range maxAttempts {
 		when, version := table.Absent(), s.Now().UnixNano()
+		var before SAMLMetadata
 		item, err := s.Table.Get(ctx, samlKey(teamID))
 		switch {
 		case err == nil:
+			if err := json.Unmarshal(item.Body, &before); err != nil {
+				return fmt.Errorf("decode SAML metadata: %w: %w", errDamaged, err)
+			}
 			when, version = table.VersionIs(item.Version), max(version, item.Version+1)
 		case !errors.Is(err, table.ErrNotFound):
 			return fmt.Errorf("read SAML metadata: %w", err)
 		}
+		about.Changes = samlChanges(before.Metadata, after)
 		ops := change(version)
 		switch first := ops[0].(type) {
 		case table.Put:

@@ -195,6 +195,23 @@ func (s *Service) Teams(ctx context.Context) ([]Team, error) {
 	return teams, nil
 }
 
+// IDs returns the ids of up to limit teams after the id after, in their order.
+func (s *Service) IDs(ctx context.Context, after string, limit int) ([]string, error) {
+	var ids []string
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: teamsPartition, From: after}) {
+		if err != nil {
+			return nil, fmt.Errorf("list teams: %w", err)
+		}
+		if item.Sort == after {
+			continue
+		}
+		if ids = append(ids, item.Sort); len(ids) == limit {
+			break
+		}
+	}
+	return ids, nil
+}
+
 func teamItem(t Team) (table.Item, error) {
 	body, err := json.Marshal(t)
 	if err != nil {

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/audit"
+	"docent/shared/quota"
+	"docent/shared/table"
+	"docent/shared/usage"
+)
+
+// daily is what is done for every team once a Pacific day: the feed of security
+// events is trimmed, and what each key did on the day before is recorded in it.
+// A round goes over the teams in the order of their ids, some at each sweep, and
+// goes on where the sweep before stopped.
+type daily struct {
+	table    table.Store
+	now      func() time.Time
+	services *services
+}
+
+const (
+	teamsPerSweep = 100
+	// settleFor is how long after midnight a day's usage may still be counted.
+	settleFor = 15 * time.Minute
+	// daysBack is how many days are summed up, so that a team for which a round
+	// failed, or a machine that was off, is made up for.
+	daysBack = 3
+	// saveFor bounds saving how far a round is, after its time is over.
+	saveFor = time.Second
+)
+
+const (
+	dayField   = "day"   // the Pacific day on which the round runs
+	afterField = "after" // the last team that was done
+	doneField  = "done"
+)
+
+// run goes on with the day's round. It goes on past teams that fail, and returns
+// what failed joined; they are tried again on the next day.
+func (d *daily) run(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	today := quota.Day(d.now().Add(-settleFor))
+	key := table.Key{Table: table.Events, Partition: "daily", Sort: "round"}
+	round, err := d.table.Get(ctx, key)
+	unless := table.VersionIs(round.Version)
+	switch {
+	case errors.Is(err, table.ErrNotFound):
+		unless = table.Absent()
+	case err != nil:
+		return fmt.Errorf("read the day's round: %w", err)
+	}
+	after := round.Strings[afterField]
+	if round.Strings[dayField] != today.Date {
+		after = ""
+	} else if round.Numbers[doneField] > 0 {
+		return nil
+	}
+	ids, err := d.services.teams.IDs(ctx, after, teamsPerSweep)
+	if err != nil {
+		return err
+	}
+	done := int64(0)
+	if len(ids) < teamsPerSweep {
+		done = 1
+	}
+	var failed []error
+	for _, id := range ids {
+		err := d.team(ctx, id, today)
+		if ctx.Err() != nil {
+			done = 0
+			break // this team is begun again
+		}
+		failed = append(failed, err)
+		after = id
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
+	defer cancel()
+	err = d.table.Write(ctx, table.Put{If: unless, Item: table.Item{Key: key, Version: round.Version + 1,
+		Strings: map[string]string{dayField: today.Date, afterField: after}, Numbers: map[string]int64{doneField: done}}})
+	if err != nil && table.Failed(err) == nil { // a sweep beside this one may have saved its own
+		failed = append(failed, fmt.Errorf("save how far the day's round is: %w", err))
+	}
+	return errors.Join(failed...)
+}
+
+// team does the day's work for one team. Doing it again changes nothing.
+func (d *daily) team(ctx context.Context, teamID string, today quota.Window) error {
+	if err := errors.Join(d.services.events.Trim(ctx, teamID), d.sumUp(ctx, teamID, today)); err != nil {
+		return fmt.Errorf("daily work of team %s: %w", teamID, err)
+	}
+	return nil
+}
+
+// sumUp records what each key of the team did on the days before today.
+func (d *daily) sumUp(ctx context.Context, teamID string, today quota.Window) error {
+	start := today.Start
+	for range daysBack {
+		start = quota.Day(start.Add(-time.Hour)).Start
+	}
+	days, _, err := d.services.usage.Report(ctx, teamID, d.now(), usage.Query{Start: start, End: today.Start,
+		Granularity: usage.Day, Zone: quota.Zone(), GroupBy: []string{usage.ByAPIKey, usage.ByFeature}, Limit: daysBack})
+	if err != nil {
+		return fmt.Errorf("sum up the day: %w", err)
+	}
+	for _, day := range days {
+		counts := map[string]map[string]int64{}
+		for _, r := range day.Results {
+			n := r.Metrics.Requests
+			if *r.Feature == usage.Answers {
+				n = r.Metrics.Accepted
+			}
+			if *r.APIKeyID == "" || n == 0 || *r.Feature != usage.Answers && !strings.HasPrefix(*r.Feature, "context.") {
+				continue
+			}
+			if counts[*r.APIKeyID] == nil {
+				counts[*r.APIKeyID] = map[string]int64{}
+			}
+			counts[*r.APIKeyID][*r.Feature] = n
+		}
+		for key, of := range counts {
+			if err := d.record(ctx, teamID, key, quota.Day(day.Start).Date, day.End, of); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// record records the counts of a key on a day, once.
+func (d *daily) record(ctx context.Context, teamID, keyID, date string, end time.Time, counts map[string]int64) error {
+	const remembered = (daysBack + 4) * 24 * time.Hour
+	target := audit.Target{Type: audit.TargetAPIKey, ID: keyID}
+	if k, err := d.services.teams.Key(ctx, teamID, keyID); err == nil {
+		target.DisplayName = k.Name
+	} else if !apierr.IsCode(err, apierr.CodeNotFound) {
+		return fmt.Errorf("read key %s: %w", keyID, err)
+	}
+	_, err := d.services.events.Once(ctx, teamID, string(audit.DailySummary)+"#"+keyID+"#"+date, remembered,
+		audit.Event{Type: audit.DailySummary, OccurredAt: end.Add(-time.Millisecond), Targets: []audit.Target{target}, Counts: counts})
+	return err
+}

@@ -118,7 +118,7 @@ func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.I
 	}
 	named := map[string]bool{}
 	for _, r := range records {
-		named[r.content.Blob] = true
+		named[r.blob] = true
 	}
 	var names []string
 	for _, b := range blobs {
@@ -147,7 +147,7 @@ func (x *Index) DropSource(ctx context.Context, teamID, source string) error {
 		var blobs []string
 		for _, r := range some {
 			ops = append(ops, table.Delete{Key: r.key(teamID)})
-			blobs = append(blobs, r.content.Blob)
+			blobs = append(blobs, r.blob)
 		}
 		op, err := x.cleanup(x.Now().Add(blobGrace), blobs)
 		if err != nil {

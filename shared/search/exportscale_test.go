@@ -128,15 +128,15 @@ func (x *Index) SetAnalysis(ctx context.Context, teamID string, version byte) er
 		return err
 	}
 	for _, r := range records {
-		data, err := x.Blobs.Get(ctx, r.content.Blob)
+		data, err := x.Blobs.Get(ctx, r.blob)
 		if err != nil {
 			return err
 		}
 		data[5] = version
-		if err := x.Blobs.Delete(ctx, r.content.Blob); err != nil {
+		if err := x.Blobs.Delete(ctx, r.blob); err != nil {
 			return err
 		}
-		if err := x.Blobs.Put(ctx, r.content.Blob, Reseal(data)); err != nil {
+		if err := x.Blobs.Put(ctx, r.blob, Reseal(data)); err != nil {
 			return err
 		}
 		r.content.Analysis = int(version)

@@ -267,7 +267,7 @@ func (x *Index) replace(ctx context.Context, teamID string, d dueMerge, made []b
 	var blobs []string
 	for _, r := range d.records {
 		ops = append(ops, table.Delete{Key: r.key(teamID), If: table.Exists()})
-		blobs = append(blobs, r.content.Blob)
+		blobs = append(blobs, r.blob)
 	}
 	var stored []record
 	for _, b := range made {

@@ -74,15 +74,15 @@ func latest(docs []Document) []Document {
 // publishes it.
 func (x *Index) store(ctx context.Context, teamID string, f family, level int, b built) (record, table.Put, error) {
 	id := x.NewID()
-	r := record{source: f.source, space: f.space, level: level, id: id, content: recordContent{
-		Blob: blobPrefix + teamID + "/" + id, Bytes: len(b.data), Passages: b.passages, Documents: b.documents,
+	r := record{source: f.source, space: f.space, level: level, id: id, blob: blobName(teamID, id), content: recordContent{
+		Bytes: len(b.data), Passages: b.passages, Documents: b.documents,
 		Lengths: b.sumLengths, Analysis: analysisVersion, Format: formatVersion,
 	}}
 	op, err := r.put(teamID)
 	if err != nil {
 		return r, op, err
 	}
-	if err := x.Blobs.Put(ctx, r.content.Blob, b.data); err != nil {
+	if err := x.Blobs.Put(ctx, r.blob, b.data); err != nil {
 		return r, op, fmt.Errorf("store segment %s: %w", id, err)
 	}
 	return r, op, nil
@@ -96,7 +96,7 @@ func (x *Index) discard(ctx context.Context, cause error, records []record) {
 		return
 	}
 	for _, r := range records {
-		if err := x.Blobs.Delete(ctx, r.content.Blob); err != nil {
+		if err := x.Blobs.Delete(ctx, r.blob); err != nil {
 			x.fault(ctx, fmt.Errorf("remove the blob of an unpublished segment: %w", err))
 		}
 	}

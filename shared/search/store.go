@@ -36,11 +36,11 @@ type record struct {
 	space   Space
 	level   int
 	id      string
+	blob    string // the segment's file; its name is of the key, as a list of records is read with every question
 	content recordContent
 }
 
 type recordContent struct {
-	Blob      string `json:"blob"`
 	Bytes     int    `json:"bytes"`
 	Passages  int    `json:"passages"`
 	Documents int    `json:"documents"`
@@ -93,13 +93,16 @@ func (r record) put(teamID string) (table.Put, error) {
 	return table.Put{Item: table.Item{Key: r.key(teamID), Version: 1, Body: body}, If: table.Absent()}, err
 }
 
+// blobName is the name of a segment's blob.
+func blobName(teamID, segment string) string { return blobPrefix + teamID + "/" + segment }
+
 func recordFrom(item table.Item) (record, error) {
 	var r record
 	parts := strings.Split(item.Sort, "#")
 	if len(parts) != 4 {
 		return r, fmt.Errorf("segment record %q: damaged key", item.Sort)
 	}
-	r.source, r.space, r.id = parts[0], Space(parts[1]), parts[3]
+	r.source, r.space, r.id, r.blob = parts[0], Space(parts[1]), parts[3], blobName(item.Partition, parts[3])
 	if _, err := fmt.Sscanf(parts[2], "%d", &r.level); err != nil {
 		return r, fmt.Errorf("segment record %q: %w", item.Sort, err)
 	}
@@ -152,11 +155,11 @@ func (x *Index) open(ctx context.Context, records []record) (open []*segment, fa
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(openAtOnce)
 	for i, r := range records {
-		if c, ok := x.pieces.get(pieceKey{r.content.Blob, wholePiece}); ok {
+		if c, ok := x.pieces.get(pieceKey{r.blob, wholePiece}); ok {
 			open[i] = c.segment
 			continue
 		}
-		if c, ok := x.pieces.get(pieceKey{r.content.Blob, openPiece}); ok {
+		if c, ok := x.pieces.get(pieceKey{r.blob, openPiece}); ok {
 			open[i] = c.segment.view(ctx)
 			continue
 		}
@@ -191,7 +194,7 @@ func (x *Index) wholeBytes() int {
 // whole; what a merge reads is not to push the rest out.
 func (x *Index) read(ctx context.Context, r record) (*segment, error) {
 	x.init()
-	data, err := x.Blobs.Get(ctx, r.content.Blob)
+	data, err := x.Blobs.Get(ctx, r.blob)
 	if err != nil {
 		return nil, fmt.Errorf("read segment %s: %w", r.id, err)
 	}
@@ -200,7 +203,7 @@ func (x *Index) read(ctx context.Context, r record) (*segment, error) {
 		return nil, err
 	}
 	if len(data) <= x.wholeBytes() {
-		x.pieces.put(pieceKey{r.content.Blob, wholePiece}, piece{segment: s}, int64(s.size)+pieceCost)
+		x.pieces.put(pieceKey{r.blob, wholePiece}, piece{segment: s}, int64(s.size)+pieceCost)
 	}
 	return s, nil
 }
@@ -208,11 +211,11 @@ func (x *Index) read(ctx context.Context, r record) (*segment, error) {
 // readRanged opens a segment to be read by range, and keeps what that takes.
 func (x *Index) readRanged(ctx context.Context, r record) (*segment, error) {
 	x.init()
-	s, err := openRanged(ctx, x.Blobs, r.content.Blob, int64(r.content.Bytes), x.pieces)
+	s, err := openRanged(ctx, x.Blobs, r.blob, int64(r.content.Bytes), x.pieces)
 	if err = r.matches(s, err); err != nil {
 		return nil, err
 	}
-	x.pieces.put(pieceKey{r.content.Blob, openPiece}, piece{segment: s}, int64(s.size)+pieceCost)
+	x.pieces.put(pieceKey{r.blob, openPiece}, piece{segment: s}, int64(s.size)+pieceCost)
 	return s, nil
 }
 

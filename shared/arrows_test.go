@@ -33,6 +33,7 @@ const (
 	rest     layer = "the REST surface"
 	lambda   layer = "the Lambda adapter"
 	engine   layer = "an engine"
+	connect  layer = "a connector"
 	wiring   layer = "the wiring"
 	command  layer = "a command"
 	function layer = "a function"
@@ -46,7 +47,7 @@ var rooms = map[string]layer{
 	"apierr": model, "table": model, "blob": model, "queue": model, "deployed": model,
 	"team": area, "saml": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
-	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "app": wiring,
+	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "connect": connect, "app": wiring,
 }
 
 // height orders the areas: one imports only areas below it. Equal heights never meet, so collection and
@@ -65,8 +66,9 @@ var below = map[layer][]layer{
 	rest:     {model, area},
 	lambda:   {model},
 	engine:   {model},
-	wiring:   {model, area, rest, lambda, engine},
-	command:  {model, area, wiring},
+	connect:  {model, area, engine},
+	wiring:   {model, area, rest, lambda, engine, connect},
+	command:  {model, area, wiring, connect},
 	function: {lambda, wiring},
 	stack:    {model}, // the tables, and what is deployed: data, not behaviour
 	script:   {model, area, rest, lambda, engine, wiring, support},
@@ -82,7 +84,7 @@ var outside = []struct {
 }{
 	{
 		paths:  []string{"net/http"},
-		layers: []layer{rest, lambda, engine, wiring, command, function, script, support}, rooms: []string{"scim"},
+		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support}, rooms: []string{"scim"},
 		why: "only scim, whose statuses and media types are its domain, knows HTTP below the edges",
 	},
 	{
@@ -379,6 +381,10 @@ func TestForbidden(t *testing.T) {
 		{"test support imports its engine", "shared/table/bolt/bolttest", "docent/shared/table/bolt", yes},
 		{"test support imports testing", "shared/table/bolt/bolttest", "testing", yes},
 		{"an engine imports testing", "shared/table/bolt", "testing", no},
+		{"a connector imports the area that it serves", "shared/connect/github", "docent/shared/source", yes},
+		{"a connector imports net/http", "shared/connect/github", "net/http", yes},
+		{"a connector imports httpapi", "shared/connect/web", "docent/shared/httpapi", no},
+		{"an area imports a connector", "shared/source", "docent/shared/connect/github", no},
 		{"a command imports app", "cmd/docent", "docent/shared/app", yes},
 		{"a command imports its own folder", "cmd/docent", "docent/cmd/docent/internal/client", yes},
 		{"a command imports an engine", "cmd/docent", "docent/shared/table/bolt", no},

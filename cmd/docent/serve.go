@@ -8,6 +8,7 @@ import (
 	"docent/shared/app"
 	"docent/shared/app/agents"
 	"docent/shared/app/compatible"
+	"docent/shared/app/connectors"
 	"docent/shared/app/web"
 )
 
@@ -39,7 +40,7 @@ What is found is sent to the model's server. A sentence that the model writes is
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	settings := app.ServeConfig{
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
-		Log: slog.New(slog.NewJSONHandler(con.err, nil)), Fetch: web.Fetcher(), Tools: agents.Tools,
+		Log: slog.New(slog.NewJSONHandler(con.err, nil)), Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public,
 	}
 	if c.ModelURL != "" {
 		model, err := compatible.Open(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))

@@ -33,6 +33,7 @@ type engines struct {
 	blobs     blob.Store
 	questions queue.Queue
 	documents queue.Queue
+	syncs     queue.Queue // nil: no connector runs in this installation
 }
 
 // services are all rooms on one set of engines.
@@ -47,6 +48,7 @@ type services struct {
 	index       *search.Index
 	indexing    *document.Worker
 	answering   *answer.Worker
+	syncing     *source.Syncer
 	sweeper     *pending.Sweeper
 	tools       func(httpapi.Services) http.Handler // nil: agents are not served
 	daily       *daily
@@ -72,7 +74,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
-	s.sources = &source.Service{Table: e.table, Events: events, Collections: s.collections, Documents: s.documents, Work: e.documents,
+	s.sources = &source.Service{Table: e.table, Events: events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs,
 		Now: now, NewID: newID, Seal: noVault{}.Seal, Open: noVault{}.Open, Fetch: noFetch, Warn: warn,
 		WebFetch: func(ctx context.Context, teamID string) (bool, error) {
 			t, err := s.teams.Team(ctx, teamID)
@@ -87,11 +89,15 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		Fault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
 	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: log}
 	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search, Usage: s.usage, Log: log}
+	s.syncing = &source.Syncer{Service: s.sources, Log: log}
 	s.sweeper = &pending.Sweeper{Table: e.table, Now: now,
 		Queues:   map[string]queue.Queue{table.Answers: e.questions, table.Documents: e.documents},
 		GiveUp:   s.giveUp,
 		Patience: patience}
 	s.daily = &daily{table: e.table, now: now, services: s}
+	if e.syncs != nil {
+		s.sweeper.Queues[table.Collections] = e.syncs
+	}
 	return s
 }
 

@@ -74,7 +74,7 @@ func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engi
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	c.services = newServices(wrap(engines{store, blobs, c.asked, c.changed}, p), log, clock,
+	c.services = newServices(wrap(engines{table: store, blobs: blobs, questions: c.asked, documents: c.changed}, p), log, clock,
 		func(context.Context) error { return errStopping })
 	c.handler = root(httpapi.New(c.services.surface("https://docent.test/v1", log, clock), httpapi.Areas()...))
 	c.fill(batches)

@@ -57,8 +57,8 @@ func newHome(t *testing.T) *home {
 	h.questions = faulttest.Queue{Queue: h.asked, Plan: h.plan}
 	h.documents = faulttest.Queue{Queue: h.changed, Plan: h.plan}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	h.services = newServices(engines{faulttest.Table{Store: h.store, Plan: h.plan}, faulttest.Blob{Store: blobs, Plan: h.plan},
-		h.questions, h.documents}, log, h.clock, func(context.Context) error { return errStopping })
+	h.services = newServices(engines{table: faulttest.Table{Store: h.store, Plan: h.plan}, blobs: faulttest.Blob{Store: blobs, Plan: h.plan},
+		questions: h.questions, documents: h.documents}, log, h.clock, func(context.Context) error { return errStopping })
 	h.services.tools = agents.Tools
 	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock), httpapi.Areas()...))
 	var admin team.User

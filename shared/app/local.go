@@ -37,6 +37,7 @@ type Local struct {
 	store    *bolt.Store
 	asked    *local.Queue                  // questions to answer
 	changed  *local.Queue                  // documents to index or clean up after
+	due      *local.Queue                  // data sources to read
 	stopping chan struct{}                 // closed when long polls are to end
 	ended    atomic.Pointer[chan struct{}] // closed when a question has ended, and replaced
 }
@@ -47,12 +48,13 @@ const pollEvery = 50 * time.Millisecond
 
 // LocalOptions changes how OpenLocal opens. Zero values stand for the defaults.
 type LocalOptions struct {
-	Log    *slog.Logger     // nil: slog.Default()
-	Now    func() time.Time // nil: time.Now
-	Model  llm.Composer     // writes answers; nil: they are quoted
-	Fetch  Fetch            // reads pages of the web; nil: none is read
-	Tools  Tools            // serves agents; nil: nobody does
-	NoSync bool             // acknowledge writes before they are on disk: for tests
+	Log     *slog.Logger     // nil: slog.Default()
+	Now     func() time.Time // nil: time.Now
+	Model   llm.Composer     // writes answers; nil: they are quoted
+	Fetch   Fetch            // reads pages of the web; nil: none is read
+	Tools   Tools            // serves agents; nil: nobody does
+	Connect Connect          // reads data sources by connectors; nil: none does
+	NoSync  bool             // acknowledge writes before they are on disk: for tests
 }
 
 // OpenLocal opens the data in the directory dataDir, which it creates when it is
@@ -93,13 +95,19 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	if l.changed, err = l.openQueue(ctx, "documents"); err != nil {
 		return err
 	}
+	if l.due, err = l.openQueue(ctx, "sources"); err != nil {
+		return err
+	}
 	secrets, err := openSealer(filepath.Join(dataDir, "secrets.key"))
 	if err != nil {
 		return err
 	}
-	l.services = newServices(engines{l.store, blobs, l.asked, l.changed}, l.options.Log, l.options.Now, l.wait)
+	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.asked, documents: l.changed, syncs: l.due}, l.options.Log, l.options.Now, l.wait)
 	if l.tools = l.options.Tools; l.options.Fetch != nil {
 		l.services.sources.Fetch = l.options.Fetch
+	}
+	if l.options.Connect != nil {
+		l.syncing.Connections = l.options.Connect(l.options.Now)
 	}
 	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
 	first := make(chan struct{})

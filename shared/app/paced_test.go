@@ -93,7 +93,7 @@ func (p *pace) call(ctx context.Context, name string, do func(context.Context) e
 
 // paced returns e at the pace of a bubble.
 func paced(e engines, p *pace) engines {
-	return engines{pacedTable{e.table, p}, pacedBlobs{e.blobs, p}, pacedQueue{e.questions, p}, pacedQueue{e.documents, p}}
+	return engines{table: pacedTable{e.table, p}, blobs: pacedBlobs{e.blobs, p}, questions: pacedQueue{e.questions, p}, documents: pacedQueue{e.documents, p}}
 }
 
 // pacedTable is a store at the pace of a bubble.

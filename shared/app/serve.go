@@ -26,6 +26,7 @@ type ServeConfig struct {
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
 	Model   llm.Composer // writes answers; nil: they are quoted
 	Fetch   Fetch        // reads pages of the web; nil: none is read
+	Connect Connect      // reads data sources by connectors; nil: none does
 	Tools   Tools        // serves agents; nil: nobody does
 	Demo    bool         // make a demo team with a sample collection when there is no team yet
 	Out     io.Writer    // takes what a person reads: the address, the demo's keys
@@ -43,11 +44,12 @@ const (
 	drainTime      = 8 * time.Second // of requests and work in hand when the process is to stop
 	answerWorkers  = 4
 	indexWorkers   = 2
+	syncWorkers    = 2
 )
 
 // Serve runs the whole of Docent until ctx ends, then drains within 10 seconds.
 func Serve(ctx context.Context, c ServeConfig) error {
-	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model, Fetch: c.Fetch, Tools: c.Tools})
+	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model, Fetch: c.Fetch, Tools: c.Tools, Connect: c.Connect})
 	if err != nil {
 		return err
 	}
@@ -102,6 +104,9 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	batches.Batch = queue.MaxBatch
 	for range indexWorkers {
 		workers.Go(func() { queue.Work(ctx, l.changed, l.indexing.Batch, batches) })
+	}
+	for range syncWorkers {
+		workers.Go(func() { queue.Work(ctx, l.due, l.turn, options) })
 	}
 	workers.Go(func() {
 		sweep := l.sweeper.SweepAll // this is the only process, and it has just started

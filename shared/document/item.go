@@ -28,36 +28,40 @@ func afterRemoval(teamID string, e Entry) table.Op {
 }
 
 // Remove removes the item that uri identifies from its source, as its provider
-// did at the time at. An item that changed after that stays. An absent item is no
-// error; changes of it from before at are ignored from now on.
-func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at time.Time, requestID string) error {
+// did at the time at. An item that changed after that stays, and so does one of
+// which no change is known and that was stored after that. An absent item is no
+// error; changes of it from before at are ignored from now on. It reports whether
+// the item was there and is gone.
+func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at time.Time, requestID string) (bool, error) {
 	id, err := ID(teamID, uri)
 	if err != nil {
-		return fmt.Errorf("team id: %w", err)
+		return false, fmt.Errorf("team id: %w", err)
 	}
 	mark := table.Put{If: table.Below(changedField, millis(at).UnixMilli()),
 		Item: table.Item{Key: removedKey(teamID, id), Numbers: map[string]int64{changedField: millis(at).UnixMilli()},
 			Expires: s.Now().Add(removedFor)}}
 	for {
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
+		there := err == nil
 		switch {
 		case errors.Is(err, table.ErrNotFound):
 			err = s.Table.Write(ctx, mark, table.Check{Key: recordKey(teamID, id), If: table.Absent()})
 		case err != nil:
-			return fmt.Errorf("read item: %w", err)
+			return false, fmt.Errorf("read item: %w", err)
 		default:
 			r := recordFrom(item)
-			if r.Facts == nil || r.CollectionID != sourceID || r.Facts.Changed.After(at) {
-				return nil
+			if r.Facts == nil || r.CollectionID != sourceID || r.Facts.Changed.After(at) ||
+				r.Facts.Changed.IsZero() && millisOf(r.version) > at.UnixMilli() {
+				return false, nil
 			}
 			err = s.remove(ctx, teamID, r, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), mark)
 		}
 		failed := table.Failed(err)
 		if failed == nil {
-			return err
+			return err == nil && there, err
 		}
 		if failed.Item != nil && failed.Item.Key == mark.Item.Key {
-			return nil // a later removal was first
+			return false, nil // a later removal was first
 		}
 	}
 }

@@ -33,12 +33,13 @@ type DataSourceBody struct {
 	State     source.State        `json:"state" enum:"connecting,ready,failed"`
 	LastSync  string              `json:"lastSync,omitempty" format:"date-time" doc:"When content came last."`
 	LastError *source.SyncFailure `json:"lastError,omitempty" doc:"Why content could not be brought up to date."`
+	Sync      *source.Progress    `json:"sync,omitempty" doc:"How far reading the provider is, where a connector does that."`
 	CreatedAt string              `json:"createdAt" format:"date-time"`
 	UpdatedAt string              `json:"updatedAt" format:"date-time"`
 }
 
 func dataSourceOf(d source.DataSource) DataSourceBody {
-	body := DataSourceBody{ID: d.ID, Provider: d.Provider, Name: d.Name, Settings: d.Settings, State: d.State, LastError: d.LastError,
+	body := DataSourceBody{ID: d.ID, Provider: d.Provider, Name: d.Name, Settings: d.Settings, State: d.State, LastError: d.LastError, Sync: d.Sync,
 		CreatedAt: formatTime(d.CreatedAt), UpdatedAt: formatTime(d.UpdatedAt)}
 	if d.LastSync != nil {
 		body.LastSync = formatTime(*d.LastSync)

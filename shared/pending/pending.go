@@ -30,14 +30,19 @@ const (
 	RemoveDocument   Kind = "remove-document"   // ID is the document, Old what was current
 	RemoveChunks     Kind = "remove-chunks"     // ID is the document, Old a version that may never have become current
 	RemoveCollection Kind = "remove-collection" // ID is the collection
+	SyncSource       Kind = "sync-source"       // ID is the data source, At when it is due, which may lie ahead
 )
 
 // Table is where the pending items of k lie: beside the records they belong to.
 func (k Kind) Table() string {
-	if k == AnswerQuestion {
+	switch k {
+	case AnswerQuestion:
 		return table.Answers
+	case SyncSource:
+		return table.Collections
+	default:
+		return table.Documents
 	}
-	return table.Documents
 }
 
 // Version is a document version that work refers to.
@@ -111,7 +116,7 @@ func Decode(body []byte) (Work, error) {
 		return Work{}, fmt.Errorf("decode work: %w", err)
 	}
 	switch w.Kind {
-	case AnswerQuestion, IndexDocument, RemoveDocument, RemoveChunks, RemoveCollection:
+	case AnswerQuestion, IndexDocument, RemoveDocument, RemoveChunks, RemoveCollection, SyncSource:
 	default:
 		return Work{}, fmt.Errorf("decode work: unknown kind %q", w.Kind)
 	}

@@ -39,7 +39,8 @@ type Item struct {
 	UpdatedAt  time.Time
 	ClosedAt   time.Time
 	MergedAt   time.Time
-	Comment    bool // on an issue or pull request; queries leave it out
+	Comment    bool   // on an issue or pull request; queries leave it out
+	About      string // uri of what a connector's comment is on, whose title it is given
 }
 
 // sourceTypes is what items of each space are called.

@@ -47,12 +47,20 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		}
 		ops = append(ops, table.Put{Item: sealed, If: table.Absent()})
 	}
+	first, work, err := s.planned(teamID, d)
+	if err != nil {
+		return DataSource{}, "", err
+	}
+	ops = append(ops, first...)
 	err = s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceCreated, d)}, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
 		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources.", MaxPerTeam)
 	}
 	if err != nil {
 		return DataSource{}, "", fmt.Errorf("create data source: %w", err)
+	}
+	if work != nil {
+		s.send(ctx, *work, 0)
 	}
 	return d, secrets.WebhookSecret, nil
 }
@@ -105,13 +113,18 @@ func (s *Service) List(ctx context.Context, teamID string, w table.Window, see f
 	return out, s.addSettings(ctx, teamID, out.Entries)
 }
 
+// addSettings adds what lies beside the items of connected sources: their settings
+// and how far their syncs are.
 func (s *Service) addSettings(ctx context.Context, teamID string, entries []table.Entry[DataSource]) error {
-	at := map[table.Key]*DataSource{}
+	at := map[string]*DataSource{} // by partition
 	var keys []table.Key
 	for i := range entries {
 		if d := &entries[i].Value; d.Provider != Custom {
 			k := settingsKey(teamID, d.ID)
-			at[k], keys = d, append(keys, k)
+			at[k.Partition], keys = d, append(keys, k)
+			if d.Provider.IsSynced() {
+				keys = append(keys, syncKey(teamID, d.ID))
+			}
 		}
 	}
 	if len(keys) == 0 {
@@ -122,9 +135,19 @@ func (s *Service) addSettings(ctx context.Context, teamID string, entries []tabl
 		return fmt.Errorf("read settings: %w", err)
 	}
 	for _, item := range items {
-		if err := json.Unmarshal(item.Body, &at[item.Key].Settings); err != nil {
-			return fmt.Errorf("decode settings of %s: %w", item.Partition, err)
+		d := at[item.Partition]
+		if item.Key == settingsKey(teamID, d.ID) {
+			if err := json.Unmarshal(item.Body, &d.Settings); err != nil {
+				return fmt.Errorf("decode settings of %s: %w", item.Partition, err)
+			}
+			continue
 		}
+		st, err := syncStateFrom(item)
+		if err != nil {
+			return err
+		}
+		progress := st.progress()
+		d.Sync = &progress
 	}
 	return nil
 }

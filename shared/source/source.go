@@ -73,6 +73,7 @@ type DataSource struct {
 	State     State
 	LastSync  *time.Time // when content came last; nil: never, and for a collection
 	LastError *SyncFailure
+	Sync      *Progress // nil: no connector reads it
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -85,6 +86,7 @@ type Service struct {
 	Documents   *document.Service
 	Index       func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
 	Work        queue.Queue // of documents: takes the removal of a source's items
+	Syncs       queue.Queue // takes the work of reading sources; nil: no connector runs in this installation
 	Now         func() time.Time
 	NewID       func() string // time-ordered UUIDs
 	// Seal encrypts the secrets of a source, Open decrypts them. Both bind them to

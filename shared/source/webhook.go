@@ -82,7 +82,7 @@ func (s *Service) take(ctx context.Context, k known, requestID string, change ch
 	}
 	var err error
 	if change.remove != "" {
-		err = s.Documents.Remove(ctx, k.teamID, k.id, change.remove, change.at, requestID)
+		_, err = s.Documents.Remove(ctx, k.teamID, k.id, change.remove, change.at, requestID)
 	} else if err = change.item.check(); err == nil {
 		err = s.put(ctx, k.teamID, k.id, requestID, *change.item)
 	} else {

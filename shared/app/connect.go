@@ -1,0 +1,34 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"docent/shared/queue"
+	"docent/shared/source"
+)
+
+// Connect returns the connectors of this program; package connectors has them.
+type Connect = func(now func() time.Time) map[source.Provider]source.Connection
+
+// syncTurn is how long one data source is read before another one has its turn:
+// within the time for which its message is hidden.
+const syncTurn = 4 * time.Minute
+
+// turn reads the data sources of a batch, each for a turn.
+func (l *Local) turn(ctx context.Context, batch []queue.Message) []string {
+	ctx, cancel := context.WithTimeout(ctx, syncTurn)
+	defer cancel()
+	return l.syncing.Batch(ctx, batch)
+}
+
+// SyncSource brings a data source up to date now, however long it takes, and indexes
+// what came. tell is called after every page.
+func (l *Local) SyncSource(ctx context.Context, teamID, id string, tell func(source.Progress)) (source.Progress, error) {
+	if err := l.sources.SyncSoon(ctx, teamID, id); err != nil {
+		return source.Progress{}, err
+	}
+	progress, err := l.syncing.Sync(ctx, teamID, id, tell)
+	return progress, errors.Join(err, l.Drain(ctx))
+}

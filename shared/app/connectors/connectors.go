@@ -1,0 +1,46 @@
+// Package connectors has the connectors of data sources. It stands apart from app
+// because they are more than a megabyte of a binary: docent serve and the function
+// that reads sources link it, the others do not.
+package connectors
+
+import (
+	"context"
+	"time"
+
+	"docent/shared/connect/github"
+	"docent/shared/fetch"
+	"docent/shared/source"
+)
+
+// How often data sources are read. A webhook tells of most changes at once; what it
+// does not, or what got lost, a sync finds.
+const (
+	githubEvery = 15 * time.Minute
+	githubWhole = 24 * time.Hour
+)
+
+// Public returns the connectors, which reach public addresses only.
+func Public(now func() time.Time) map[source.Provider]source.Connection {
+	return With(fetch.New())(now)
+}
+
+// With returns the connectors that reach what f reaches.
+func With(f *fetch.Fetcher) func(now func() time.Time) map[source.Provider]source.Connection {
+	return func(now func() time.Time) map[source.Provider]source.Connection {
+		return map[source.Provider]source.Connection{
+			source.GitHub: {Connector: &github.Connector{HTTP: f.Client(0), Now: now, Pause: pause}, Every: githubEvery, Whole: githubWhole},
+		}
+	}
+}
+
+// pause waits, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,281 @@
+package github
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v88/github"
+
+	"docent/shared/source"
+)
+
+// Bounds of files.
+const (
+	filesAPage  = 50
+	maxFile     = 256 << 10 // bytes of a file that is read
+	maxArchive  = 4 << 30   // unpacked bytes of an archive
+	maxEntries  = 500_000   // of an archive
+	maxCompared = 300       // files that a comparison of commits lists
+	stall       = time.Minute
+)
+
+const (
+	shaType     = "application/vnd.github.sha"
+	rawType     = "application/vnd.github.raw+json"
+	archiveType = "application/gzip, */*;q=0.1"
+)
+
+// readFiles reads the files of the default branch: all of them, or what has changed
+// since the commit that was read last.
+func (s *session) readFiles(ctx context.Context, p place, whole bool, yield func(source.SyncPage) bool) error {
+	if p.Target == "" {
+		if p.Branch == "" {
+			var err error
+			if p.Branch, err = s.defaultBranch(ctx); err != nil {
+				return err
+			}
+		}
+		head, tag, err := s.head(ctx, p)
+		if err != nil {
+			return err
+		}
+		if head == "" || head == p.Commit {
+			p.ETag = tag
+			yield(source.SyncPage{Place: p.encoded(), Last: true, Exact: head == "" && whole})
+			return nil
+		}
+		p.Target, p.ETag, p.Skip, p.Whole = head, tag, 0, whole
+	}
+	s.branch = p.Branch
+	if p.Whole {
+		return s.readArchive(ctx, p, yield)
+	}
+	changes, err := s.compare(ctx, p.Commit, p.Target)
+	if err != nil {
+		return err
+	}
+	return s.readChanges(ctx, p, changes, yield)
+}
+
+// defaultBranch asks for the branch that a repository is shown by.
+func (s *session) defaultBranch(ctx context.Context) (string, error) {
+	var about struct {
+		Branch string `json:"default_branch"`
+	}
+	_, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &about })
+	if err == nil && about.Branch == "" {
+		err = nothing()
+	}
+	return about.Branch, err
+}
+
+// head is the last commit of the branch, p's when nothing has changed, and empty for
+// an empty repository.
+func (s *session) head(ctx context.Context, p place) (commit, tag string, err error) {
+	var sha bytes.Buffer
+	tag, unchanged, err := s.get(ctx, "repos/"+s.repository+"/commits/"+(&url.URL{Path: p.Branch}).EscapedPath(), shaType, p.ETag, func() any { sha.Reset(); return &sha })
+	var answered *github.ErrorResponse
+	switch {
+	case errors.As(err, &answered) && answered.Response.StatusCode == http.StatusConflict:
+		return "", "", nil // there is no commit yet
+	case err != nil:
+		return "", "", err
+	case unchanged:
+		return p.Commit, tag, nil
+	}
+	commit = strings.TrimSpace(sha.String())
+	if !isSHA(commit) {
+		return "", "", &source.SyncError{Code: source.Unreadable, Detail: "GitHub named no commit."}
+	}
+	return commit, tag, nil
+}
+
+func isSHA(text string) bool {
+	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// blob is the address of a file.
+func (s *session) blob(name string) string {
+	return s.html + "blob/" + (&url.URL{Path: s.branch + "/" + name}).EscapedPath()
+}
+
+// readArchive reads all files of the commit p.Target from its archive.
+func (s *session) readArchive(ctx context.Context, p place, yield func(source.SyncPage) bool) error {
+	r, err := s.api.NewRequest(ctx, http.MethodGet, "repos/"+s.repository+"/tarball/"+p.Target, nil) // may take as long as it flows
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", archiveType)
+	reply, err := s.api.BareDo(r)
+	if err != nil {
+		return s.failure(err)
+	}
+	defer reply.Body.Close()
+	unpacked, err := gzip.NewReader(steady{reply.Body})
+	if err != nil {
+		return broken(err)
+	}
+	limited := &io.LimitedReader{R: unpacked, N: maxArchive}
+	archive := tar.NewReader(limited)
+	page := source.SyncPage{}
+	for n := 0; ; n++ {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || n == maxEntries {
+			if limited.N <= 0 || n == maxEntries {
+				return &source.SyncError{Code: source.TooLarge, Detail: "The repository has more files than are read of one."}
+			}
+			return broken(err)
+		}
+		_, name, _ := strings.Cut(h.Name, "/") // below a folder named for the commit
+		if h.Typeflag != tar.TypeReg || !wanted(name, h.Size) {
+			continue
+		}
+		if n < p.Skip { // before the sync was stopped
+			continue
+		}
+		text, err := io.ReadAll(archive)
+		if err != nil {
+			return broken(err)
+		}
+		if i := s.file(name, text); i != nil {
+			page.Items = append(page.Items, *i)
+		}
+		if len(page.Items) == filesAPage {
+			p.Skip = n + 1
+			page.Place = p.encoded()
+			if !yield(page) {
+				return errEnough
+			}
+			page = source.SyncPage{}
+		}
+	}
+	page.Place, page.Last, page.Exact = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded(), true, true
+	if !yield(page) {
+		return errEnough
+	}
+	return nil
+}
+
+// steady is a body that is given up when nothing has come for stall.
+type steady struct{ io.ReadCloser }
+
+func (s steady) Read(p []byte) (int, error) {
+	watch := time.AfterFunc(stall, func() { _ = s.Close() }) // ends the read that hangs
+	defer watch.Stop()
+	return s.ReadCloser.Read(p)
+}
+
+func broken(err error) error {
+	return &source.SyncError{Code: source.Unreadable, Detail: "The archive of the repository broke off.", Cause: err}
+}
+
+// fileChange is a file that differs between two commits.
+type fileChange struct {
+	Name     string `json:"filename"`
+	Previous string `json:"previous_filename"`
+	Status   string `json:"status"`
+	SHA      string `json:"sha"`
+}
+
+// compare lists the files that differ between two commits. source.ErrBeginAnew when
+// the later one does not follow from the earlier, or when there are too many.
+func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, error) {
+	var all struct {
+		Status string       `json:"status"`
+		Files  []fileChange `json:"files"`
+	}
+	at := "repos/" + s.repository + "/compare/" + from + "..." + to + "?per_page=1"
+	_, _, err := s.get(ctx, at, "", "", func() any { all.Files = nil; return &all })
+	var failed *source.SyncError
+	if errors.As(err, &failed) && failed.Code == source.NotThere {
+		return nil, source.ErrBeginAnew // a commit that is gone
+	}
+	if err != nil {
+		return nil, err
+	}
+	if all.Status != "ahead" || len(all.Files) >= maxCompared {
+		return nil, source.ErrBeginAnew
+	}
+	return all.Files, nil
+}
+
+// readChanges reads the files that have changed.
+func (s *session) readChanges(ctx context.Context, p place, changes []fileChange, yield func(source.SyncPage) bool) error {
+	for {
+		n := min(p.Skip+filesAPage, len(changes))
+		var page source.SyncPage
+		for _, f := range changes[min(p.Skip, n):n] {
+			if f.Status == "removed" {
+				page.Removed = append(page.Removed, s.blob(f.Name))
+				continue
+			}
+			if f.Previous != "" && f.Status == "renamed" {
+				page.Removed = append(page.Removed, s.blob(f.Previous))
+			}
+			i, err := s.readFile(ctx, f)
+			if err != nil {
+				return err
+			}
+			if i == nil { // it was text before, perhaps
+				page.Removed = append(page.Removed, s.blob(f.Name))
+				continue
+			}
+			page.Items = append(page.Items, *i)
+		}
+		done := n == len(changes)
+		p.Skip = n
+		if done {
+			p = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}
+		}
+		page.Place, page.Last = p.encoded(), done
+		if !yield(page) {
+			return errEnough
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+// readFile reads one file, nil when it is none that is wanted.
+func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, error) {
+	if !wanted(f.Name, 0) || !isSHA(f.SHA) {
+		return nil, nil
+	}
+	var text limitedBuffer
+	_, _, err := s.get(ctx, "repos/"+s.repository+"/git/blobs/"+f.SHA, rawType, "", func() any { text = limitedBuffer{}; return &text })
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", strconv.Quote(f.Name), err)
+	}
+	if text.full {
+		return nil, nil
+	}
+	return s.file(f.Name, text.Bytes()), nil
+}
+
+// limitedBuffer keeps up to maxFile bytes and knows whether there were more.
+type limitedBuffer struct {
+	bytes.Buffer
+	full bool
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxFile {
+		b.full = true
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}

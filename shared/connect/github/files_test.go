@@ -1,0 +1,197 @@
+package github_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/connect/github/githubtest"
+	"docent/shared/source"
+)
+
+func (r *reading) commit(files map[string]string, rewritten bool) {
+	r.put(func(x *githubtest.Repository) {
+		x.Commits = append(x.Commits, githubtest.Commit{Files: maps.Clone(files), Rewritten: rewritten})
+	})
+}
+
+func tree() map[string]string {
+	return map[string]string{"README.md": "# The API\n\nText.", "docs/a b.md": "No heading.", "main.go": "package main\n", "internal/login.go": "package internal\n",
+		"vendor/x/x.go": "package x\n", "go.sum": "x v1 h1:\n", "logo.png": "\x89PNG\x00", "empty.go": "", "big.txt": strings.Repeat("x", 300<<10)}
+}
+
+func TestFilesOfARepository(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.commit(tree(), false)
+	items, removed, place := r.mustRead("files", nil)
+	slices.Sort(items)
+	if want := []string{"code internal/login.go", "code main.go", "documentation The API", "documentation docs/a b.md"}; !slices.Equal(items, want) || removed != nil {
+		t.Errorf("got %q %q, want %q", items, removed, want)
+	}
+	if items, removed, _ := r.mustRead("files", place); items != nil || removed != nil {
+		t.Errorf("unchanged: %q %q", items, removed)
+	}
+	for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range page.Items {
+			if i.Project != "acme/api" || !r.c.Holds(r.access.Settings, "acme/api files", i.URI) || r.c.Holds(r.access.Settings, "acme/api issues", i.URI) {
+				t.Errorf("%+v", i)
+			}
+			if i.Title == "docs/a b.md" && i.URI != r.server.URL+"/acme/api/blob/main/docs/a%20b.md" {
+				t.Errorf("%s", i.URI)
+			}
+		}
+		if !page.Exact {
+			t.Error("an archive is not exact")
+		}
+	}
+}
+
+func TestChangedFilesAlone(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := tree()
+	r.commit(files, false)
+	_, _, place := r.mustRead("files", nil)
+	delete(files, "docs/a b.md")
+	files["main.go"], files["new.go"] = "package main // changed\n", "package main // new\n"
+	files["internal/signin.go"] = files["internal/login.go"]
+	delete(files, "internal/login.go")
+	r.commit(files, false)
+	r.server.Requests()
+	items, removed, _ := r.mustRead("files", place)
+	slices.Sort(items)
+	slices.Sort(removed)
+	if !slices.Equal(items, []string{"code internal/signin.go", "code main.go", "code new.go"}) || !slices.Equal(removed, []string{"docs/a%20b.md", "internal/login.go"}) {
+		t.Errorf("got %q %q", items, removed)
+	}
+	for _, request := range r.server.Requests() {
+		if strings.Contains(request, "tarball") {
+			t.Error("the whole archive was read")
+		}
+	}
+}
+
+func TestFilesAreWalkedAnewWhereTheChangeCanNotBeTold(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(r *reading){
+		"rewritten": func(r *reading) { r.commit(map[string]string{"a.go": "a"}, true) },
+		"a lost commit": func(r *reading) {
+			r.put(func(x *githubtest.Repository) { x.Commits = nil })
+			r.commit(map[string]string{"a.go": "a"}, false)
+		},
+		"many files": func(r *reading) {
+			files := map[string]string{}
+			for i := range 400 {
+				files[fmt.Sprintf("f%d.go", i)] = fmt.Sprint(i)
+			}
+			r.commit(files, false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.commit(tree(), false)
+			_, _, place := r.mustRead("files", nil)
+			change(r)
+			if _, _, _, err := r.part("files", place); !errors.Is(err, source.ErrBeginAnew) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestAnArchiveThatBreaksOffGoesOnWhereItDid(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{}
+	for i := range 120 {
+		files[fmt.Sprintf("f%03d.go", i)] = fmt.Sprintf("package f%d\n", i)
+	}
+	r.commit(files, false)
+	var got []string
+	var place []byte
+	for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range page.Items {
+			got = append(got, i.Title)
+		}
+		place = page.Place
+		break // killed
+	}
+	// A later commit does not mix into the one that is being read.
+	r.commit(map[string]string{"other.go": "package other\n"}, false)
+	r.server.Requests()
+	items, _, end := r.mustRead("files", place)
+	if len(got) != 50 || len(items) != 70 || slices.Contains(items, "code other.go") {
+		t.Errorf("%d and %d items", len(got), len(items))
+	}
+	items, removed, _ := r.mustRead("files", end)
+	if !slices.Equal(items, []string{"code other.go"}) || len(removed) != 120 {
+		t.Errorf("then %q, %d removed", items, len(removed))
+	}
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if strings.HasPrefix(path, "/codeload/") {
+			w.Header().Set("Content-Type", "application/x-gzip")
+			_, _ = w.Write([]byte("\x1f\x8b\x08\x00broken"))
+			return true
+		}
+		return false
+	})
+	var failed *source.SyncError
+	if _, _, _, err := r.part("files", nil); !errors.As(err, &failed) || failed.Code != source.Unreadable {
+		t.Errorf("broken: %v", err)
+	}
+}
+
+func TestAnEmptyRepositoryHasNoFiles(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	items, _, end, err := r.part("files", nil)
+	if err != nil || items != nil || !end.Exact {
+		t.Errorf("got %q %+v %v", items, end, err)
+	}
+}
+
+func TestGoneIsWhatGitHubSaysIsGone(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	first := r.server.NewIssue("acme/api", 1, "First")
+	pull := r.server.NewPull("acme/api", 2, "Pull")
+	note, review := r.server.NewComment("acme/api", 7, first, "x"), r.server.NewReview("acme/api", 8, pull, "y")
+	r.put(func(x *githubtest.Repository) {
+		x.Issues, x.Comments, x.Reviews = []githubtest.Issue{first, pull}, []githubtest.Comment{note}, []githubtest.Comment{review}
+	})
+	moved := r.server.NewIssue("acme/api", 5, "Moved")
+	moved.HTMLURL = r.server.URL + "/acme/other/issues/1"
+	r.put(func(x *githubtest.Repository) { x.Issues = append(x.Issues, moved) })
+	for _, tt := range []struct {
+		part, uri string
+		gone      bool
+	}{
+		{"issues", first.HTMLURL, false}, {"issues", pull.HTMLURL, false}, {"issues", r.server.URL + "/acme/api/issues/9", true},
+		{"issues", strings.ToUpper(first.HTMLURL[:len(r.server.URL)+5]) + first.HTMLURL[len(r.server.URL)+5:], false},
+		{"issues", r.server.URL + "/acme/api/issues/5", true}, {"issues", r.server.URL + "/acme/api/issues/x", false},
+		{"comments", note.HTMLURL, false}, {"comments", first.HTMLURL + "#issuecomment-9", true},
+		{"review comments", review.HTMLURL, false}, {"review comments", pull.HTMLURL + "#discussion_r9", true},
+	} {
+		gone, err := r.c.Gone(t.Context(), r.access, "acme/api "+tt.part, tt.uri)
+		if err != nil || gone != tt.gone {
+			t.Errorf("%s: %t %v", tt.uri, gone, err)
+		}
+	}
+	r.put(func(x *githubtest.Repository) { x.Missing = true })
+	var failed *source.SyncError
+	if gone, err := r.c.Gone(t.Context(), r.access, "acme/api issues", first.HTMLURL); gone || !errors.As(err, &failed) || failed.Code != source.NotThere {
+		t.Errorf("of a repository that is not shown: %t %v", gone, err)
+	}
+}

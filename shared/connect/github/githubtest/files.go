@@ -1,0 +1,127 @@
+package githubtest
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/sha1" //nolint:gosec // what git names things by
+	"encoding/hex"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Commit is a state of all files, by name.
+type Commit struct {
+	Files map[string]string
+	// Rewritten tells that the commit does not follow from the one before it.
+	Rewritten bool
+}
+
+// SHA names a commit by what it holds.
+func (c Commit) SHA() string {
+	h := sha1.New() //nolint:gosec // as above
+	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
+		_, _ = io.WriteString(h, name+"\x00"+c.Files[name]+"\x00")
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func blobSHA(text string) string {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // as above
+	return hex.EncodeToString(sum[:])
+}
+
+func (r *Repository) find(sha string) int {
+	return slices.IndexFunc(r.Commits, func(c Commit) bool { return c.SHA() == sha })
+}
+
+func head(r *Repository, w http.ResponseWriter, q *http.Request) {
+	switch {
+	case len(r.Commits) == 0:
+		refuse(w, http.StatusConflict, "Git Repository is empty.")
+	case q.PathValue("ref") != r.Branch || q.Header.Get("Accept") != "application/vnd.github.sha":
+		refuse(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+q.PathValue("ref"))
+	default:
+		w.Header().Set("Content-Type", "application/vnd.github.sha; charset=utf-8")
+		_, _ = io.WriteString(w, r.Commits[len(r.Commits)-1].SHA())
+	}
+}
+
+func archive(r *Repository, w http.ResponseWriter, q *http.Request) {
+	sha := q.PathValue("sha")
+	at := r.find(sha)
+	if at < 0 {
+		refuse(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-gzip")
+	z := gzip.NewWriter(w)
+	t := tar.NewWriter(z)
+	top := q.PathValue("owner") + "-" + q.PathValue("name") + "-" + sha[:7] + "/"
+	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": sha}})
+	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top, Mode: 0o755})
+	for _, name := range slices.Sorted(maps.Keys(r.Commits[at].Files)) {
+		text := r.Commits[at].Files[name]
+		_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: top + name, Mode: 0o644, Size: int64(len(text))})
+		_, _ = io.WriteString(t, text)
+	}
+	_ = t.Close()
+	_ = z.Close()
+}
+
+func compare(r *Repository, w http.ResponseWriter, q *http.Request) {
+	from, to, _ := strings.Cut(q.PathValue("span"), "...")
+	a, b := r.find(from), r.find(to)
+	if a < 0 || b < 0 {
+		refuse(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	status := "ahead"
+	if slices.ContainsFunc(r.Commits[a+1:max(b+1, a+1)], func(c Commit) bool { return c.Rewritten }) {
+		status = "diverged"
+	}
+	type file struct {
+		Name     string `json:"filename"`
+		Previous string `json:"previous_filename,omitempty"`
+		Status   string `json:"status"`
+		SHA      string `json:"sha"`
+	}
+	before, after := r.Commits[a].Files, maps.Clone(r.Commits[b].Files)
+	files := []file{}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		text, there := after[name]
+		switch {
+		case there && text != before[name]:
+			files = append(files, file{name, "", "modified", blobSHA(text)})
+		case !there:
+			f := file{name, "", "removed", blobSHA(before[name])}
+			for other, text := range after {
+				if _, old := before[other]; !old && text == before[name] {
+					f = file{other, name, "renamed", blobSHA(text)}
+				}
+			}
+			files = append(files, f)
+		}
+		delete(after, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if !slices.ContainsFunc(files, func(f file) bool { return f.Name == name }) {
+			files = append(files, file{name, "", "added", blobSHA(after[name])})
+		}
+	}
+	answer(w, map[string]any{"status": status, "files": files[:min(len(files), 300)]})
+}
+
+func blob(r *Repository, w http.ResponseWriter, q *http.Request) {
+	for _, c := range r.Commits {
+		for _, text := range c.Files {
+			if blobSHA(text) == q.PathValue("sha") && q.Header.Get("Accept") == "application/vnd.github.raw+json" {
+				_, _ = io.WriteString(w, text)
+				return
+			}
+		}
+	}
+	refuse(w, http.StatusNotFound, "Not Found")
+}

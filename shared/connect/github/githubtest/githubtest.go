@@ -1,0 +1,249 @@
+// Package githubtest is a server that answers as GitHub does about repositories
+// whose issues, comments and files a test makes, pages, entity tags, limits and
+// failures included.
+package githubtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Token is what the server wants to be shown.
+const Token = "ghp_recorded"
+
+// Repository is what the server shows of one.
+type Repository struct {
+	Issues   []Issue // and pull requests
+	Comments []Comment
+	Reviews  []Comment
+	Branch   string   // the default one
+	Commits  []Commit // the last one is the head of Branch
+	Missing  bool     // it is not shown any more
+}
+
+// Issue is an issue or a pull request in the form of GitHub's lists.
+type Issue struct {
+	HTMLURL   string     `json:"html_url"`
+	Number    int        `json:"number"`
+	Title     string     `json:"title"`
+	Body      *string    `json:"body"`
+	State     string     `json:"state"`
+	User      *User      `json:"user"`
+	Assignees []User     `json:"assignees"`
+	Labels    []Label    `json:"labels"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+	ClosedAt  *time.Time `json:"closed_at"`
+	Pull      *Pull      `json:"pull_request,omitempty"`
+}
+
+// User is an account.
+type User struct {
+	Login string `json:"login"`
+}
+
+// Label is one of an issue.
+type Label struct {
+	Name string `json:"name"`
+}
+
+// Pull is what an issue that is a pull request has.
+type Pull struct {
+	HTMLURL  string     `json:"html_url"`
+	MergedAt *time.Time `json:"merged_at"`
+}
+
+// Comment is one on an issue, or with PullRequestURL one on a line.
+type Comment struct {
+	ID             int       `json:"id"`
+	HTMLURL        string    `json:"html_url"`
+	IssueURL       string    `json:"issue_url,omitempty"`
+	PullRequestURL string    `json:"pull_request_url,omitempty"`
+	Body           string    `json:"body"`
+	User           *User     `json:"user"`
+	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+}
+
+// Server is the stand-in. Its methods are safe for concurrent use.
+type Server struct {
+	*httptest.Server
+	mu           sync.Mutex
+	repositories map[string]*Repository // by lower-case name
+	requests     []string               // path and query, those that were answered with 304 ending in " 304"
+	before       func(path string, w http.ResponseWriter) (answered bool)
+}
+
+// New starts a server without repositories; it ends with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{repositories: map[string]*Repository{}}
+	mux := http.NewServeMux()
+	at := func(pattern string, h func(r *Repository, w http.ResponseWriter, q *http.Request)) {
+		mux.HandleFunc("GET /api/v3/repos/{owner}/{name}"+pattern, func(w http.ResponseWriter, q *http.Request) { s.serve(w, q, h) })
+	}
+	at("", s.repository)
+	at("/issues", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Issues, issueTime) })
+	at("/issues/comments", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Comments, commentTime) })
+	at("/pulls/comments", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Reviews, commentTime) })
+	at("/issues/{number}", func(r *Repository, w http.ResponseWriter, q *http.Request) {
+		one(w, r.Issues, func(i Issue) bool { return strconv.Itoa(i.Number) == q.PathValue("number") })
+	})
+	at("/issues/comments/{id}", func(r *Repository, w http.ResponseWriter, q *http.Request) { oneComment(w, q, r.Comments) })
+	at("/pulls/comments/{id}", func(r *Repository, w http.ResponseWriter, q *http.Request) { oneComment(w, q, r.Reviews) })
+	at("/commits/{ref...}", head)
+	at("/tarball/{sha}", func(_ *Repository, w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, "/codeload/"+q.PathValue("owner")+"/"+q.PathValue("name")+"/"+q.PathValue("sha"), http.StatusFound) //nolint:gosec // a path of this server
+	})
+	mux.HandleFunc("GET /codeload/{owner}/{name}/{sha}", func(w http.ResponseWriter, q *http.Request) { s.serve(w, q, archive) })
+	at("/compare/{span}", compare)
+	at("/git/blobs/{sha}", blob)
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// API is the base URL.
+func (s *Server) API() string { return s.URL + "/api/v3" }
+
+// Put shows a repository, or changes what is shown of it.
+func (s *Server) Put(name string, change func(r *Repository)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name = strings.ToLower(name)
+	if s.repositories[name] == nil {
+		s.repositories[name] = &Repository{Branch: "main"}
+	}
+	change(s.repositories[name])
+}
+
+// Before sets what is called before each answer, and may answer itself. nil: nothing.
+func (s *Server) Before(f func(path string, w http.ResponseWriter) (answered bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = f
+}
+
+// Requests returns what was asked for since the last call.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.requests
+	s.requests = nil
+	return out
+}
+
+func (s *Server) serve(w http.ResponseWriter, q *http.Request, h func(*Repository, http.ResponseWriter, *http.Request)) {
+	path := strings.TrimPrefix(q.URL.RequestURI(), "/api/v3/repos/")
+	s.mu.Lock()
+	before := s.before
+	s.requests = append(s.requests, path)
+	n := len(s.requests) - 1
+	s.mu.Unlock()
+	if before != nil && before(path, w) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.repositories[strings.ToLower(q.PathValue("owner")+"/"+q.PathValue("name"))]
+	given := q.Header.Get("Authorization")
+	switch {
+	case strings.HasPrefix(q.URL.Path, "/codeload/") && given == "":
+	case given != "Bearer "+Token:
+		refuse(w, http.StatusUnauthorized, "Bad credentials")
+		return
+	}
+	if r == nil || r.Missing {
+		refuse(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	reply := httptest.NewRecorder()
+	h(r, reply, q)
+	tag := reply.Header().Get("ETag")
+	if reply.Code == http.StatusOK && tag == "" {
+		sum := fnv.New64a()
+		sum.Write(reply.Body.Bytes())
+		tag = fmt.Sprintf(`W/"%x"`, sum.Sum64())
+	}
+	for name, values := range reply.Header() {
+		w.Header()[name] = values
+	}
+	w.Header().Set("ETag", tag)
+	if tag != "" && q.Header.Get("If-None-Match") == tag {
+		if n < len(s.requests) {
+			s.requests[n] += " 304"
+		}
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.WriteHeader(reply.Code)
+	_, _ = w.Write(reply.Body.Bytes())
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"message": message, "documentation_url": "https://docs.github.com/rest"})
+}
+
+func (s *Server) repository(r *Repository, w http.ResponseWriter, q *http.Request) {
+	answer(w, map[string]any{"full_name": q.PathValue("owner") + "/" + q.PathValue("name"), "default_branch": r.Branch})
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func issueTime(i Issue) time.Time     { return i.UpdatedAt }
+func commentTime(c Comment) time.Time { return c.UpdatedAt }
+
+// list answers a page of what was changed since a time, oldest change first.
+func list[T any](w http.ResponseWriter, q *http.Request, all []T, at func(T) time.Time) {
+	query := q.URL.Query()
+	since, _ := time.Parse(time.RFC3339, query.Get("since"))
+	size, _ := strconv.Atoi(cmp.Or(query.Get("per_page"), "30"))
+	page, _ := strconv.Atoi(cmp.Or(query.Get("page"), "1"))
+	if query.Get("sort") != "updated" || query.Get("direction") != "asc" {
+		refuse(w, http.StatusUnprocessableEntity, "not recorded")
+		return
+	}
+	matching := []T{}
+	for _, one := range all {
+		if !at(one).Before(since) {
+			matching = append(matching, one)
+		}
+	}
+	slices.SortStableFunc(matching, func(a, b T) int { return at(a).Compare(at(b)) })
+	begin := min((page-1)*size, len(matching))
+	end := min(begin+size, len(matching))
+	if end < len(matching) {
+		query.Set("page", strconv.Itoa(page+1))
+		w.Header().Set("Link", fmt.Sprintf(`<http://%s%s?%s>; rel="next"`, q.Host, q.URL.Path, query.Encode()))
+	}
+	answer(w, matching[begin:end])
+}
+
+func one[T any](w http.ResponseWriter, all []T, is func(T) bool) {
+	for _, one := range all {
+		if is(one) {
+			answer(w, one)
+			return
+		}
+	}
+	refuse(w, http.StatusNotFound, "Not Found")
+}
+
+func oneComment(w http.ResponseWriter, q *http.Request, all []Comment) {
+	one(w, all, func(c Comment) bool { return strconv.Itoa(c.ID) == q.PathValue("id") })
+}

@@ -1,0 +1,191 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/source"
+)
+
+// record is an issue, a pull request or a comment.
+type record interface {
+	item(project string) *source.Item
+	changed() time.Time
+}
+
+type issue struct{ source.GitHubIssue }
+
+func (i issue) item(project string) *source.Item { return i.Item(project) }
+func (i issue) changed() time.Time               { return i.UpdatedAt }
+
+type comment struct{ source.GitHubComment }
+
+func (c comment) changed() time.Time { return c.UpdatedAt }
+
+func (c comment) item(project string) *source.Item {
+	on := c.IssueURL
+	if on == "" {
+		on = c.PullRequestURL
+	}
+	about, _, _ := strings.Cut(c.HTMLURL, "#")
+	i := c.Item(project, path.Base(on), "", strings.Contains(about, "/pull/"))
+	i.About = about
+	return i
+}
+
+// readRecords reads the issues, comments or comments on lines that changed since p.
+func (s *session) readRecords(ctx context.Context, kind string, p place, yield func(source.SyncPage) bool) error {
+	for {
+		tag, unchanged, records, err := s.list(ctx, kind, p)
+		if err != nil {
+			return err
+		}
+		if unchanged {
+			yield(source.SyncPage{Place: p.encoded(), Last: true})
+			return nil
+		}
+		page := source.SyncPage{Items: make([]source.Item, 0, len(records))}
+		last := p.Since
+		for _, r := range records {
+			page.Items = append(page.Items, *r.item(s.repository))
+			if r.changed().After(last) {
+				last = r.changed()
+			}
+		}
+		full := len(records) >= perPage
+		switch {
+		case full && last.Equal(p.Since):
+			p.Page = max(p.Page, 1) + 1 // more of one moment than a page holds
+		case full:
+			p = place{Since: last}
+		case last.Equal(p.Since) && p.Page <= 1:
+			p = place{Since: last, ETag: tag} // the next sync asks for just this
+		default:
+			p = place{Since: last}
+		}
+		page.Place, page.Last = p.encoded(), !full
+		if !yield(page) {
+			return errEnough
+		}
+		if !full {
+			return nil
+		}
+	}
+}
+
+// list reads a page of records.
+func (s *session) list(ctx context.Context, kind string, p place) (tag string, unchanged bool, records []record, err error) {
+	q := url.Values{"sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(perPage)}}
+	if !p.Since.IsZero() {
+		q.Set("since", p.Since.UTC().Format(time.RFC3339))
+	}
+	if p.Page > 1 {
+		q.Set("page", strconv.Itoa(p.Page))
+	}
+	at := "repos/" + s.repository
+	if kind == issues {
+		q.Set("state", "all")
+		var all []issue
+		tag, unchanged, err = s.get(ctx, at+"/issues?"+q.Encode(), "", p.ETag, func() any { all = nil; return &all })
+		if err == nil && all == nil && !unchanged {
+			err = nothing()
+		}
+		for _, i := range all {
+			records = append(records, i)
+		}
+		return tag, unchanged, records, err
+	}
+	at += map[string]string{comments: "/issues/comments?", reviews: "/pulls/comments?"}[kind]
+	var all []comment
+	tag, unchanged, err = s.get(ctx, at+q.Encode(), "", p.ETag, func() any { all = nil; return &all })
+	if err == nil && all == nil && !unchanged {
+		err = nothing()
+	}
+	for _, c := range all {
+		records = append(records, c)
+	}
+	return tag, unchanged, records, err
+}
+
+// nothing is the answer that is no list, not even an empty one.
+func nothing() error {
+	return &source.SyncError{Code: source.Unreadable, Detail: "GitHub gave an empty answer."}
+}
+
+// Holds tells by its address whether an item belongs to a part.
+func (c *Connector) Holds(settings source.Settings, part, uri string) bool {
+	repository, kind, _ := strings.Cut(part, " ")
+	s, err := c.open(source.Access{Settings: settings}, repository)
+	if err != nil {
+		return false
+	}
+	rest, ok := below(s.html, uri)
+	if !ok {
+		return false
+	}
+	folder, _, _ := strings.Cut(rest, "/")
+	_, fragment, _ := strings.Cut(rest, "#")
+	record := folder == "issues" || folder == "pull"
+	switch kind {
+	case issues:
+		return record && fragment == ""
+	case comments:
+		return record && strings.HasPrefix(fragment, "issuecomment-")
+	case reviews:
+		return record && strings.HasPrefix(fragment, "discussion_r")
+	default:
+		return folder == "blob"
+	}
+}
+
+// below is what of uri follows prefix, whose case does not matter to GitHub.
+func below(prefix, uri string) (string, bool) {
+	if len(uri) <= len(prefix) || !strings.EqualFold(uri[:len(prefix)], prefix) {
+		return "", false
+	}
+	return uri[len(prefix):], true
+}
+
+// Gone asks GitHub for one issue, pull request or comment. A file is never asked for:
+// an archive holds all of them.
+func (c *Connector) Gone(ctx context.Context, a source.Access, part, uri string) (bool, error) {
+	repository, kind, _ := strings.Cut(part, " ")
+	s, err := c.open(a, repository)
+	if err != nil {
+		return false, err
+	}
+	rest, _ := below(s.html, uri)
+	before, fragment, _ := strings.Cut(rest, "#")
+	at, id := "issues/", path.Base(before)
+	switch kind {
+	case comments:
+		at, id = "issues/comments/", strings.TrimPrefix(fragment, "issuecomment-")
+	case reviews:
+		at, id = "pulls/comments/", strings.TrimPrefix(fragment, "discussion_r")
+	}
+	if _, err := strconv.ParseUint(id, 10, 63); err != nil {
+		return false, nil // no address of GitHub's making, so none that it could tell of
+	}
+	var one struct {
+		HTMLURL string `json:"html_url"`
+	}
+	_, _, err = s.get(ctx, "repos/"+s.repository+"/"+at+id, "", "", func() any { return &one })
+	if err == nil {
+		return one.HTMLURL != "" && !strings.EqualFold(one.HTMLURL, uri), nil // another address: it was moved
+	}
+	var failed *source.SyncError
+	if !errors.As(err, &failed) || failed.Code != source.NotThere {
+		return false, err
+	}
+	// Without the repository its records are not known to be gone.
+	if _, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &struct{}{} }); err != nil {
+		return false, fmt.Errorf("look for the repository: %w", err)
+	}
+	return true, nil
+}

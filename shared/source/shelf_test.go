@@ -1,0 +1,312 @@
+package source_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/app/faulttest"
+	"docent/shared/collection"
+	"docent/shared/document"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/queue/local"
+	"docent/shared/search"
+	"docent/shared/source"
+	"docent/shared/table"
+	"docent/shared/table/bolt/bolttest"
+)
+
+// shelf is a provider: parts of items, of which a page shows three. What it is told
+// to do it does once, at a page.
+type shelf struct {
+	mu       sync.Mutex
+	parts    map[string][]string     // uris by part
+	asked    []string                // parts of pages that were read, and uris that were asked for
+	at       map[string]func() error // by "part place", or "gone"
+	changed  map[string][]string     // uris that a part tells of after it was read to its end
+	removed  map[string][]string
+	exact    bool
+	hide     map[string]bool // uris that are there and not shown by a walk
+	beginNew bool
+}
+
+func newShelf() *shelf {
+	return &shelf{parts: map[string][]string{"a": uris("a", 7), "b": uris("b", 4)}, at: map[string]func() error{},
+		changed: map[string][]string{}, removed: map[string][]string{}, hide: map[string]bool{}}
+}
+
+func uris(part string, n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("https://shelf.test/%s/%d", part, i+1))
+	}
+	return out
+}
+
+const shelfPage = 3
+
+func (p *shelf) Parts(source.Settings) []string { return slices.Sorted(maps.Keys(p.parts)) }
+
+func (p *shelf) Holds(_ source.Settings, part, uri string) bool {
+	return strings.HasPrefix(uri, "https://shelf.test/"+part+"/")
+}
+
+func (p *shelf) Gone(_ context.Context, _ source.Access, part, uri string) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, uri)
+	if fail := p.at["gone"]; fail != nil {
+		return false, fail()
+	}
+	return !slices.Contains(p.parts[part], uri), nil
+}
+
+type shelfPlace struct {
+	Next int
+	Done bool
+}
+
+// page is a step from at on.
+func (p *shelf) page(part string, at shelfPlace) (source.SyncPage, shelfPlace, error) {
+	page, next := p.read(part, at)
+	p.mu.Lock()
+	from := at.Next
+	if at.Done {
+		from = 0
+	}
+	name := fmt.Sprintf("%s %d", part, from)
+	fail := p.at[name]
+	delete(p.at, name)
+	p.mu.Unlock()
+	if fail != nil {
+		return page, next, fail()
+	}
+	return page, next, nil
+}
+
+func (p *shelf) read(part string, at shelfPlace) (source.SyncPage, shelfPlace) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, uri := range p.parts[part] {
+		if !p.hide[uri] {
+			all = append(all, uri)
+		}
+	}
+	page := source.SyncPage{}
+	if at.Done {
+		all, page.Removed = p.changed[part], p.removed[part]
+		at.Next = 0
+	}
+	end := min(at.Next+shelfPage, len(all))
+	p.asked = append(p.asked, fmt.Sprintf("%s %d", part, at.Next))
+	for _, uri := range all[min(at.Next, end):end] {
+		page.Items = append(page.Items, source.Item{URI: uri, Title: uri, Body: "Text of " + uri + ".", SourceType: "documentation"})
+	}
+	next := shelfPlace{Next: end, Done: end == len(all)}
+	page.Last, page.Exact = next.Done, p.exact && next.Done
+	page.Place, _ = json.Marshal(next)
+	return page, next
+}
+
+func (p *shelf) Read(_ context.Context, _ source.Access, part string, place []byte) iter.Seq2[source.SyncPage, error] {
+	return func(yield func(source.SyncPage, error) bool) {
+		var at shelfPlace
+		if place != nil && json.Unmarshal(place, &at) != nil {
+			panic("a place that is none")
+		}
+		if p.beginNew && place != nil {
+			p.beginNew = false
+			yield(source.SyncPage{}, source.ErrBeginAnew)
+			return
+		}
+		for {
+			page, next, err := p.page(part, at)
+			if err != nil {
+				yield(source.SyncPage{}, err)
+				return
+			}
+			if !yield(page, nil) || next.Done {
+				return
+			}
+			at = next
+		}
+	}
+}
+
+// library is the services of data sources on a file, with one source of the shelf.
+type library struct {
+	t      *testing.T
+	shelf  *shelf
+	plan   *faulttest.Plan
+	store  table.Store
+	due    *local.Queue
+	syncer *source.Syncer
+	sweep  *pending.Sweeper
+	team   string
+	id     string
+	mu     sync.Mutex
+	now    time.Time
+}
+
+func (l *library) clock() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
+func (l *library) advance(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = l.now.Add(d)
+}
+
+func newLibrary(t *testing.T, p *shelf) *library {
+	t.Helper()
+	l := &library{t: t, shelf: p, plan: &faulttest.Plan{}, team: uuid.NewString(), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	l.store = bolttest.OpenAt(t, l.clock, local.Table)
+	open := func(name string) *local.Queue {
+		q, err := local.Open(l.store, name, local.Options{Visibility: 5 * time.Minute, Now: l.clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	store := faulttest.Table{Store: l.store, Plan: l.plan}
+	documents := open("documents")
+	l.due = open("sources")
+	warn := func(pending.Work, error) {}
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	collections := &collection.Service{Table: store, Work: documents, Now: l.clock, NewID: newID, Warn: warn}
+	sealer, err := source.NewSealer(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &source.Service{Table: store, Collections: collections, Work: documents, Syncs: l.due, Now: l.clock, NewID: newID,
+		Seal: sealer.Seal, Open: sealer.Open, Warn: warn,
+		Documents: &document.Service{Table: store, Work: documents, Now: l.clock, Random: func() uint16 { return 0 }, Warn: warn,
+			SourceKey: collection.Key, Connected: collection.IsConnected, Sources: collections.Sources, Collections: collections.IDs}}
+	l.syncer = &source.Syncer{Service: s, Log: slog.New(slog.DiscardHandler), Connections: map[source.Provider]source.Connection{
+		source.Web: {Connector: p, Every: 15 * time.Minute, Whole: 24 * time.Hour}}}
+	l.sweep = &pending.Sweeper{Table: l.store, Queues: map[string]queue.Queue{table.Collections: l.due}, Now: l.clock,
+		Patience: func(pending.Kind) time.Duration { return 0 }}
+	d, _, err := s.Create(t.Context(), l.team, source.DataSource{Provider: source.Web, Name: "shelf",
+		Settings: source.Settings{URLs: []string{"https://shelf.test/"}}}, source.Secrets{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.id = d.ID
+	return l
+}
+
+// sync syncs until it is finished and returns its error.
+func (l *library) sync() error {
+	_, err := l.syncer.Sync(l.t.Context(), l.team, l.id, nil)
+	return err
+}
+
+// mustSync fails the test when a sync does not end well.
+func (l *library) mustSync() {
+	l.t.Helper()
+	if err := l.sync(); err != nil {
+		l.t.Fatalf("sync: %v", err)
+	}
+}
+
+// items are the uris of what is stored, sorted.
+func (l *library) items() []string {
+	l.t.Helper()
+	out := []string{}
+	for e, err := range l.syncer.Documents.Items(l.t.Context(), l.team, l.id, search.Documentation) {
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		out = append(out, strings.TrimPrefix(e.URI, "https://shelf.test/"))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// wantItems fails the test when something else is stored.
+func (l *library) wantItems(want ...string) {
+	l.t.Helper()
+	if got := l.items(); !slices.Equal(got, want) {
+		l.t.Errorf("stored %v, want %v", got, want)
+	}
+}
+
+// shown is the source as lists show it.
+func (l *library) shown() source.DataSource {
+	l.t.Helper()
+	list, err := l.syncer.List(l.t.Context(), l.team, table.Window{Limit: 10}, func(string) bool { return true })
+	if err != nil || len(list.Entries) != 1 {
+		l.t.Fatalf("list: %v %v", list, err)
+	}
+	return list.Entries[0].Value
+}
+
+// code is what the source shows as its last error.
+func code(d source.DataSource) string {
+	if d.LastError == nil {
+		return ""
+	}
+	return d.LastError.Code
+}
+
+// work handles what waits in the queue, once, and returns how much that was.
+func (l *library) work() int {
+	l.t.Helper()
+	batch, err := l.due.Receive(l.t.Context(), queue.MaxBatch, 0)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if failed := l.syncer.Batch(l.t.Context(), batch); len(failed) > 0 {
+		l.t.Errorf("failed: %v", failed)
+	}
+	if len(batch) > 0 {
+		if err := l.due.Done(l.t.Context(), batch...); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	return len(batch)
+}
+
+// swept is how much the sweeper has sent.
+func (l *library) swept() int {
+	l.t.Helper()
+	result, err := l.sweep.Sweep(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return result.Sent
+}
+
+// left are the keys of what lies in the tables of sources, without those of lists.
+func (l *library) left() []string {
+	l.t.Helper()
+	var keys []string
+	partitions := []string{l.team + "/source/" + l.id}
+	for shard := range 8 {
+		partitions = append(partitions, fmt.Sprintf("pending/%d", shard))
+	}
+	for _, partition := range partitions {
+		for item, err := range table.All(l.t.Context(), l.store, table.Query{Table: table.Collections, Partition: partition}) {
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			keys = append(keys, cmp.Or(strings.TrimPrefix(item.Sort, " "), "?"))
+		}
+	}
+	return keys
+}

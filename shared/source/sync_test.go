@@ -1,0 +1,362 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/app/faulttest"
+	"docent/shared/source"
+)
+
+var everything = []string{"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "b/1", "b/2", "b/3", "b/4"}
+
+func TestSyncsReadEverythingAndThenWhatChanged(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	if d := l.shown(); d.State != source.Connecting || d.Sync == nil || d.Sync.State != source.SyncWaiting || d.LastSync != nil {
+		t.Errorf("before: %+v", d)
+	}
+	if l.work() != 1 { // the creation has sent it
+		t.Fatal("no message of the creation")
+	}
+	l.wantItems(everything...)
+	d := l.shown()
+	if d.State != source.Ready || d.LastSync == nil || d.LastError != nil || d.Sync.Read != 11 || !d.Sync.Next.Equal(l.now.Add(15*time.Minute)) {
+		t.Errorf("after: %+v %+v", d, d.Sync)
+	}
+	if l.swept() != 0 || l.work() != 0 {
+		t.Error("a sync before its time")
+	}
+	l.shelf.asked = nil
+	l.shelf.changed["a"], l.shelf.removed["b"] = []string{"https://shelf.test/a/8"}, []string{"https://shelf.test/b/2"}
+	l.advance(16*time.Minute + time.Second)
+	if l.swept() != 1 || l.work() != 1 {
+		t.Error("no sync at its time")
+	}
+	l.wantItems("a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "a/8", "b/1", "b/3", "b/4")
+	if want := []string{"a 0", "b 0"}; !slices.Equal(l.shelf.asked, want) {
+		t.Errorf("asked for %q, want %q", l.shelf.asked, want)
+	}
+}
+
+func TestSyncsGoOnWhereverTheyStop(t *testing.T) {
+	t.Parallel()
+	count := newLibrary(t, newShelf())
+	count.plan.Watch()
+	count.mustSync()
+	calls := count.plan.Seen()
+	if len(calls) < 20 {
+		t.Fatalf("%d calls", len(calls))
+	}
+	for at, name := range calls {
+		for _, mode := range faulttest.ModesOf(name) {
+			t.Run(fmt.Sprintf("%d %s %s", at+1, name, mode), func(t *testing.T) {
+				t.Parallel()
+				l := newLibrary(t, newShelf())
+				l.plan.Arm(mode, at+1)
+				first := l.sync()
+				l.plan.Disarm()
+				l.advance(3 * time.Minute) // past the hold of who was stopped
+				for range 3 {
+					l.swept()
+					l.work()
+					l.advance(20 * time.Minute)
+				}
+				l.advance(25 * time.Hour) // what is left is gone after the next walk
+				l.swept()
+				l.work()
+				l.wantItems(everything...)
+				if d := l.shown(); d.State != source.Ready || d.LastError != nil || d.Sync.State != source.SyncWaiting {
+					t.Errorf("after %v: %+v %+v", first, d, d.Sync)
+				}
+				if marks := slices.DeleteFunc(l.left(), func(key string) bool { return !strings.HasPrefix(key, "seen#") }); len(marks) > 0 {
+					t.Errorf("left: %q", marks)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatIsGoneIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(p *shelf)
+		want   []string
+		asked  []string
+	}{
+		{"gone", func(p *shelf) { p.parts["a"] = p.parts["a"][:5] }, []string{"a/1", "a/2", "a/3", "a/4", "a/5", "b/1", "b/2", "b/3", "b/4"}, []string{"a/6", "a/7"}},
+		{"missed by the walk", func(p *shelf) { p.hide["https://shelf.test/b/2"] = true }, everything, []string{"b/2"}},
+		{"gone from an exact walk", func(p *shelf) { p.exact, p.parts["b"] = true, p.parts["b"][1:] },
+			[]string{"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "b/2", "b/3", "b/4"}, nil},
+		{"a part that can not be read loses nothing", func(p *shelf) {
+			p.parts["a"] = nil
+			p.at["a 0"] = func() error { return &source.SyncError{Code: source.NotThere, Detail: "No such part."} }
+		}, everything, nil},
+		{"everything of a part", func(p *shelf) { p.parts["b"] = nil }, everything[:7], []string{"b/1", "b/2", "b/3", "b/4"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLibrary(t, newShelf())
+			l.mustSync()
+			l.advance(25 * time.Hour)
+			tt.change(l.shelf)
+			l.shelf.asked = nil
+			l.mustSync()
+			l.wantItems(tt.want...)
+			var asked []string
+			for _, uri := range l.shelf.asked {
+				if name, ok := strings.CutPrefix(uri, "https://shelf.test/"); ok {
+					asked = append(asked, name)
+				}
+			}
+			slices.Sort(asked)
+			if !slices.Equal(asked, tt.asked) {
+				t.Errorf("asked for %v, want %v", asked, tt.asked)
+			}
+			if got, want := l.shown().Sync.Removed, len(everything)-len(tt.want); got != want {
+				t.Errorf("removed %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+func TestWhatComesDuringAWalkStays(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.mustSync()
+	l.advance(25 * time.Hour)
+	l.shelf.exact = true
+	l.shelf.at["a 3"] = func() error { // by a webhook, say
+		l.advance(time.Second)
+		line := `{"uri":"https://shelf.test/a/new","title":"New","body":"New.","sourceType":"documentation"}`
+		_, err := l.syncer.Import(t.Context(), l.team, l.id, "", []byte(line))
+		return errors.Join(err, &source.SyncError{Code: source.Unreadable, Detail: "Broken."})
+	}
+	l.mustSync()
+	l.advance(time.Minute)
+	l.mustSync()
+	l.wantItems(append([]string{"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "a/new"}, everything[7:]...)...)
+}
+
+func TestLimitsOfTheProviderAreWaitedOut(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	until := l.now.Add(40 * time.Minute)
+	l.shelf.at["a 6"] = func() error {
+		return &source.SyncError{Code: source.RateLimited, Detail: "Later.", RetryAt: until, All: true}
+	}
+	if l.work() != 1 {
+		t.Fatal("no message")
+	}
+	l.wantItems(everything[:6]...)
+	d := l.shown()
+	if d.State != source.Connecting || code(d) != source.RateLimited || !d.Sync.Next.Equal(until) || d.LastSync != nil {
+		t.Errorf("limited: %+v %+v", d, d.Sync)
+	}
+	if err := l.syncer.SyncSoon(t.Context(), l.team, l.id); err != nil {
+		t.Fatal(err)
+	}
+	l.advance(39 * time.Minute)
+	if l.swept() != 0 || l.work() != 0 {
+		t.Error("asked again before its time")
+	}
+	l.shelf.asked = nil
+	l.advance(3 * time.Minute)
+	if l.swept() != 1 || l.work() != 1 {
+		t.Error("not asked again at its time")
+	}
+	l.wantItems(everything...)
+	if want := []string{"a 6", "b 0", "b 3"}; !slices.Equal(l.shelf.asked, want) {
+		t.Errorf("asked for %q, want %q", l.shelf.asked, want)
+	}
+	if d := l.shown(); d.State != source.Ready || d.LastError != nil {
+		t.Errorf("after: %+v", d)
+	}
+}
+
+func TestFailuresOfTheProviderShow(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		fail  error
+		items []string
+		code  string
+		state source.State
+		sync  bool // something was read to its end
+	}{
+		{"one part", &source.SyncError{Code: source.Unreadable, Detail: "Broken."}, append(slices.Clone(everything[:3]), everything[7:]...), source.Unreadable, source.Failed, true},
+		{"every part", &source.SyncError{Code: source.Unauthorized, Detail: "No.", All: true}, everything[:3], source.Unauthorized, source.Failed, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLibrary(t, newShelf())
+			l.shelf.at["a 3"] = func() error { return tt.fail }
+			l.mustSync()
+			l.wantItems(tt.items...)
+			d := l.shown()
+			if d.State != tt.state || code(d) != tt.code || (d.LastSync != nil) != tt.sync || !strings.HasPrefix(d.LastError.Detail, "a: ") || !d.LastError.At.Equal(l.now) {
+				t.Errorf("failed: %+v %+v", d, d.LastError)
+			}
+			if !d.Sync.Next.Equal(l.now.Add(time.Minute)) {
+				t.Errorf("next at %s", d.Sync.Next)
+			}
+			l.shelf.asked = nil
+			l.advance(2 * time.Minute)
+			l.mustSync()
+			l.wantItems(everything...)
+			if d := l.shown(); d.State != source.Ready || d.LastError != nil || d.LastSync == nil {
+				t.Errorf("mended: %+v", d)
+			}
+			if slices.Contains(l.shelf.asked, "a 0") {
+				t.Errorf("read again from the begin: %q", l.shelf.asked)
+			}
+		})
+	}
+}
+
+func TestSyncsThatKeepFailingAreTriedLessOften(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	var pauses []time.Duration
+	for range 6 {
+		l.shelf.at["a 0"] = func() error { return &source.SyncError{Code: source.Unauthorized, Detail: "No.", All: true} }
+		l.mustSync()
+		pauses = append(pauses, l.shown().Sync.Next.Sub(l.now))
+		l.advance(time.Hour)
+	}
+	want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 15 * time.Minute, 15 * time.Minute}
+	if !slices.Equal(pauses, want) {
+		t.Errorf("pauses %v, want %v", pauses, want)
+	}
+}
+
+func TestItemsOutOfBoundsAreLeftOutAndShown(t *testing.T) {
+	t.Parallel()
+	p := newShelf()
+	p.parts["a"] = []string{"https://shelf.test/a/1", "javascript:alert(1)", "https://shelf.test/a/2"}
+	l := newLibrary(t, p)
+	l.mustSync()
+	l.wantItems(append([]string{"a/1", "a/2"}, everything[7:]...)...)
+	if d := l.shown(); d.State != source.Ready || code(d) != source.ItemRejected || d.Sync.Rejected != 1 || d.Sync.Read != 7 {
+		t.Errorf("got %+v %+v", d, d.Sync)
+	}
+}
+
+func TestTimeThatIsUpLeavesTheRestForLater(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	pages := 0
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // less than another page gets
+		_, err := l.syncer.Sync(ctx, l.team, l.id, nil)
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, source.ErrUnfinished) || pages > 10 {
+			t.Fatalf("after %d pages: %v", pages, err)
+		}
+		pages++
+	}
+	l.wantItems(everything...)
+	if len(l.shelf.asked) > 7 {
+		t.Errorf("read twice: %q", l.shelf.asked)
+	}
+}
+
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.shelf.at["a 3"] = func() error {
+		var held *source.HeldError
+		if err := l.sync(); !errors.As(err, &held) {
+			t.Errorf("a second sync: %v", err)
+		}
+		return nil
+	}
+	l.mustSync()
+	// One that was thought dead comes back after another has taken over.
+	l.advance(25 * time.Hour)
+	l.shelf.at["a 3"] = func() error {
+		l.advance(5 * time.Minute)
+		l.mustSync()
+		return nil
+	}
+	if err := l.sync(); err == nil {
+		t.Error("the one that was overtaken went on")
+	}
+	l.wantItems(everything...)
+	if d := l.shown(); d.State != source.Ready || d.Sync.State != source.SyncWaiting {
+		t.Errorf("got %+v %+v", d, d.Sync)
+	}
+}
+
+func TestASyncThatIsAskedForWhileOneRunsFollowsIt(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.mustSync()
+	l.advance(time.Minute)
+	l.work() // the message of the creation, which is done
+	for _, running := range []bool{false, true} {
+		if running {
+			l.shelf.at["b 0"] = func() error { return l.syncer.SyncSoon(t.Context(), l.team, l.id) }
+			l.mustSync()
+		} else if err := l.syncer.SyncSoon(t.Context(), l.team, l.id); err != nil {
+			t.Fatal(err)
+		}
+		l.advance(time.Second)
+		l.shelf.asked = nil
+		if n := l.work(); n != 1 || len(l.shelf.asked) != 2 {
+			t.Errorf("running %t: %d messages, asked for %q", running, n, l.shelf.asked)
+		}
+		l.advance(time.Minute)
+	}
+}
+
+func TestADeletedSourceIsForgotten(t *testing.T) {
+	t.Parallel()
+	for name, during := range map[string]bool{"between syncs": false, "during one": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLibrary(t, newShelf())
+			remove := func() error { return l.syncer.Delete(t.Context(), l.team, l.id, "") }
+			if during {
+				l.shelf.at["a 3"] = remove
+			} else {
+				l.mustSync()
+				if err := remove(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.advance(20 * time.Minute)
+			for range 3 {
+				l.swept()
+				l.work()
+				l.advance(20 * time.Minute)
+			}
+			if keys := l.left(); len(keys) > 0 {
+				t.Errorf("left: %q", keys)
+			}
+			if err := l.sync(); !apierr.IsCode(err, apierr.CodeNotFound) {
+				t.Errorf("synced: %v", err)
+			}
+		})
+	}
+}
+
+func TestAPlaceThatIsLostIsWalkedAnew(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.mustSync()
+	l.advance(time.Hour)
+	l.shelf.beginNew, l.shelf.parts["a"] = true, uris("a", 2)
+	l.mustSync()
+	l.wantItems(append([]string{"a/1", "a/2"}, everything[7:]...)...)
+}

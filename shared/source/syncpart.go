@@ -1,0 +1,211 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/table"
+)
+
+// read reads a part to its end: everything when it was never read or when it is
+// time to notice what is gone, else what has changed.
+func (r *syncing) read(ctx context.Context, part string, p partState) error {
+	if p.Walk != 0 && p.Walked {
+		return nil // what is gone is still to be removed
+	}
+	if now := r.now().UnixMilli(); p.Walk == 0 && (p.Place == nil || p.LastWalk+r.Whole.Milliseconds() <= now) {
+		p.begin(now)
+	}
+	r.state.Part = part
+	err := r.pages(ctx, part, &p)
+	if errors.Is(err, ErrBeginAnew) {
+		p.begin(r.now().UnixMilli())
+		err = r.pages(ctx, part, &p)
+	}
+	return err
+}
+
+// begin begins a walk of everything.
+func (p *partState) begin(now int64) { p.partBody = partBody{Walk: now, LastWalk: p.LastWalk} }
+
+// pages reads and stores one page after the other.
+func (r *syncing) pages(ctx context.Context, part string, p *partState) error {
+	for page, err := range r.Connector.Read(ctx, r.access, part, p.Place) {
+		if err != nil {
+			return cmp.Or(ctx.Err(), err)
+		}
+		if len(page.Place) > MaxPlace {
+			return fmt.Errorf("a place of %d bytes in %s", len(page.Place), part)
+		}
+		if err := r.store(ctx, page); err != nil {
+			return err
+		}
+		p.Place, p.Exact = page.Place, page.Exact
+		var marks []table.Op
+		if p.Walk != 0 {
+			if marks, err = r.seen(part, *p, page); err != nil {
+				return err
+			}
+			p.Pages++
+		}
+		if page.Last {
+			p.ReadUntil, p.Walked = r.state.Began, p.Walk != 0
+		}
+		if err := r.savePart(ctx, part, p, marks...); err != nil || page.Last {
+			return err
+		}
+		if r.short(ctx) {
+			return ErrUnfinished
+		}
+	}
+	return fmt.Errorf("the pages of %s ended before the last one", part)
+}
+
+// savePart keeps the place in a part with the state of the sync.
+func (r *syncing) savePart(ctx context.Context, part string, p *partState, also ...table.Op) error {
+	p.version++
+	item, err := p.item(r.teamID, r.id, part)
+	if err != nil {
+		return err
+	}
+	r.parts[part] = *p
+	return r.save(ctx, append(also, table.Put{Item: item})...)
+}
+
+// seen is the mark of what a page of a walk of everything held.
+func (r *syncing) seen(part string, p partState, page SyncPage) ([]table.Op, error) {
+	var ids []byte
+	add := func(uri string) error {
+		id, err := document.ID(r.teamID, uri)
+		if err != nil {
+			return fmt.Errorf("team id: %w", err)
+		}
+		parsed := uuid.MustParse(id)
+		ids = append(ids, parsed[:]...)
+		return nil
+	}
+	for _, i := range page.Items {
+		if err := add(i.URI); err != nil {
+			return nil, err
+		}
+	}
+	for _, uri := range page.Kept {
+		if err := add(uri); err != nil {
+			return nil, err
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return []table.Op{table.Put{Item: table.Item{Key: seenKey(r.teamID, r.id, part, p.Walk, p.Pages), Version: 1, Body: ids,
+		Expires: r.Now().Add(seenFor)}}}, nil
+}
+
+// store stores the items of a page, each by itself, and removes what it says is
+// gone.
+func (r *syncing) store(ctx context.Context, page SyncPage) error {
+	items, err := r.titled(ctx, page.Items)
+	if err != nil {
+		return err
+	}
+	last := map[string]int{} // of a uri that comes twice the last one counts
+	for n, i := range items {
+		last[i.URI] = n
+	}
+	var mu sync.Mutex
+	reject := func(i Item, why string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.state.Rejected++; r.state.Rejection == "" {
+			r.state.Rejection = clipTitle(printable(i.URI)) + ": " + why
+		}
+	}
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(storeAtOnce)
+	for n, i := range items {
+		if last[i.URI] != n {
+			continue
+		}
+		if err := i.check(); err != nil {
+			reject(i, err.Error())
+			continue
+		}
+		group.Go(func() error {
+			err := r.put(gctx, r.teamID, r.id, "", i)
+			if errors.Is(err, document.ErrElsewhere) {
+				reject(i, "uri is that of a document or of an item of another data source")
+				return nil
+			}
+			return err
+		})
+	}
+	for _, uri := range page.Removed {
+		group.Go(func() error {
+			removed, err := r.Documents.Remove(gctx, r.teamID, r.id, uri, r.now(), "")
+			if removed {
+				mu.Lock()
+				r.state.Removed++
+				mu.Unlock()
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		if apierr.IsCode(err, apierr.CodeNotFound) {
+			return Missing() // deleted meanwhile
+		}
+		return fmt.Errorf("store what was read: %w", err)
+	}
+	r.state.Read += len(items)
+	return nil
+}
+
+// titled gives comments the titles of what they are about, where that is stored.
+func (r *syncing) titled(ctx context.Context, items []Item) ([]Item, error) {
+	ids := map[string]string{} // by the uri of what a comment is about
+	var wanted []string
+	for _, i := range items {
+		if i.About == "" || ids[i.About] != "" {
+			continue
+		}
+		id, err := document.ID(r.teamID, i.About)
+		if err != nil {
+			return nil, fmt.Errorf("team id: %w", err)
+		}
+		ids[i.About], wanted = id, append(wanted, id)
+	}
+	if len(wanted) == 0 {
+		return items, nil
+	}
+	found, err := r.Documents.Find(ctx, r.teamID, wanted, false)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Item, len(items))
+	for n, i := range items {
+		if about, ok := found[ids[i.About]]; ok && i.About != "" && about.CollectionID == r.id {
+			i.Title = clipTitle(i.Title + ": " + about.Title)
+		}
+		out[n] = i
+	}
+	return out, nil
+}
+
+// printable is text without what steers a terminal.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return '?'
+		}
+		return c
+	}, text)
+}

@@ -1,0 +1,165 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"docent/shared/pending"
+	"docent/shared/table"
+)
+
+// A source that a connector reads has, beside its settings, an item with the state
+// of its sync, one a part with the place up to which it is read, and while
+// everything is walked one a page with the ids of what the page held. Its next sync
+// is pending work of the time when it is due.
+
+func syncKey(teamID, id string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "sync"}
+}
+
+// askedKey stands beside a sync under way when another one was asked for.
+func askedKey(teamID, id string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "sync-asked"}
+}
+
+func partKey(teamID, id, part string) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "part#" + part}
+}
+
+func seenPrefix(part string, walk int64) string { return fmt.Sprintf("seen#%s#%013d#", part, walk) }
+
+func seenKey(teamID, id, part string, walk int64, page int) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: seenPrefix(part, walk) + fmt.Sprintf("%08d", page)}
+}
+
+// seenFor is how long the marks of a walk are kept that was never finished.
+const seenFor = 30 * 24 * time.Hour
+
+// The states of a sync.
+const (
+	SyncWaiting  = "waiting"  // for its time
+	SyncReading  = "reading"  // what there is, part by part
+	SyncRemoving = "removing" // what is gone
+)
+
+// Progress is how far the sync of a data source is, or how the last one went.
+type Progress struct {
+	State    string    `json:"state" enum:"waiting,reading,removing"`
+	Part     string    `json:"part,omitempty" doc:"What is being read."`
+	Read     int       `json:"read" doc:"Items read by this sync, or by the last one."`
+	Removed  int       `json:"removed" doc:"Items removed because the provider no longer has them."`
+	Rejected int       `json:"rejected" doc:"Items left out because they are out of bounds."`
+	Began    time.Time `json:"began,omitzero"`
+	Next     time.Time `json:"next,omitzero" doc:"When the next sync is due."`
+}
+
+// syncState is the stored state of a sync. The version of its item changes with
+// each save, so that of two who believe to be at it only one goes on.
+type syncState struct {
+	version int64
+	due     int64 // Unix milliseconds in the key of the pending work
+	until   int64 // Unix milliseconds until which somebody is at it; 0: nobody
+	syncBody
+}
+
+type syncBody struct {
+	Began     int64  `json:"began,omitempty"` // of the sync under way; 0: there is none
+	LastBegan int64  `json:"lastBegan,omitempty"`
+	State     string `json:"state,omitempty"`
+	Part      string `json:"part,omitempty"`
+	Read      int    `json:"read,omitempty"`
+	Removed   int    `json:"removed,omitempty"`
+	Rejected  int    `json:"rejected,omitempty"`
+	Rejection string `json:"rejection,omitempty"` // why the first one was
+	Finished  int    `json:"finished,omitempty"`  // parts
+	Code      string `json:"code,omitempty"`      // of the first failure
+	Detail    string `json:"detail,omitempty"`
+	Failures  int    `json:"failures,omitempty"`  // syncs in a row
+	NotBefore int64  `json:"notBefore,omitempty"` // the provider wants to be left alone until then
+}
+
+const (
+	dueField   = "due"
+	untilField = "until"
+)
+
+func (st syncState) item(teamID, id string) (table.Item, error) {
+	body, err := json.Marshal(st.syncBody)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode the state of the sync: %w", err)
+	}
+	return table.Item{Key: syncKey(teamID, id), Version: st.version, Body: body,
+		Numbers: map[string]int64{dueField: st.due, untilField: st.until}}, nil
+}
+
+func syncStateFrom(item table.Item) (syncState, error) {
+	st := syncState{version: item.Version, due: item.Numbers[dueField], until: item.Numbers[untilField]}
+	if err := json.Unmarshal(item.Body, &st.syncBody); err != nil {
+		return st, fmt.Errorf("decode the state of the sync: %w", err)
+	}
+	return st, nil
+}
+
+func (st syncState) progress() Progress {
+	p := Progress{State: st.State, Part: st.Part, Read: st.Read, Removed: st.Removed, Rejected: st.Rejected}
+	if began := max(st.Began, st.LastBegan); began > 0 {
+		p.Began = time.UnixMilli(began).UTC()
+	}
+	if st.State == SyncWaiting || st.State == "" {
+		p.State, p.Part, p.Next = SyncWaiting, "", time.UnixMilli(st.due).UTC()
+	}
+	return p
+}
+
+// work is the pending work of the next sync.
+func (st syncState) work(teamID, id string) pending.Work {
+	return pending.Work{Kind: pending.SyncSource, TeamID: teamID, ID: id, At: st.due}
+}
+
+// partState is how far a part is read.
+type partState struct {
+	version int64
+	partBody
+}
+
+type partBody struct {
+	Place     []byte `json:"place,omitempty"`
+	Walk      int64  `json:"walk,omitempty"`      // when the walk of everything began that is under way; 0: there is none
+	Walked    bool   `json:"walked,omitempty"`    // it has come to its end, and what is gone is to be removed
+	Exact     bool   `json:"exact,omitempty"`     // it was exact
+	Pages     int    `json:"pages,omitempty"`     // of it
+	LastWalk  int64  `json:"lastWalk,omitempty"`  // when the last finished walk of everything began
+	ReadUntil int64  `json:"readUntil,omitempty"` // the sync that has read it last
+}
+
+func (p partState) item(teamID, id, part string) (table.Item, error) {
+	body, err := json.Marshal(p.partBody)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode the place in %s: %w", part, err)
+	}
+	return table.Item{Key: partKey(teamID, id, part), Version: p.version, Body: body}, nil
+}
+
+func partStateFrom(item table.Item) (partState, error) {
+	p := partState{version: item.Version}
+	if err := json.Unmarshal(item.Body, &p.partBody); err != nil {
+		return p, fmt.Errorf("decode the place in %s: %w", strings.TrimPrefix(item.Sort, "part#"), err)
+	}
+	return p, nil
+}
+
+// planned are the operations that make the first sync of a new source due.
+func (s *Service) planned(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
+	if s.Syncs == nil || !d.Provider.IsSynced() {
+		return nil, nil, nil
+	}
+	st := syncState{version: 1, due: d.CreatedAt.UnixMilli()}
+	item, err := st.item(teamID, d.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	work := st.work(teamID, d.ID)
+	return []table.Op{table.Put{Item: item, If: table.Absent()}, work.Promise()}, &work, nil
+}

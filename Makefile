@@ -29,7 +29,7 @@ run: bin/docent ## build the program and serve on 127.0.0.1:8080, data in ./data
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
-test: moto ## run every test
+test: moto scimtester ## run every test
 	go test $(TESTFLAGS) ./...
 
 .PHONY: race
@@ -129,7 +129,11 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 
 .PHONY: moto
 moto: ## install the AWS protocol server of the tests under .cache/
-	scripts/moto/install
+	scripts/venv moto
+
+.PHONY: scimtester
+scimtester: ## install the SCIM checker of the tests under .cache/
+	scripts/venv scimtester
 
 .PHONY: clean
 clean: ## remove what the verbs built (not ./data)

@@ -3,7 +3,6 @@ package scim_test
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -25,21 +24,6 @@ import (
 )
 
 const base = "https://docent.test/v1"
-
-// metadata is that of an identity provider, with a certificate that nobody uses.
-func metadata(t testing.TB) []byte {
-	t.Helper()
-	block, err := base64.StdEncoding.DecodeString(certificate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []byte(`<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.test/">
-	<IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
-	<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
-		base64.StdEncoding.EncodeToString(block) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>
-	<SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://idp.test/sso"/>
-	</IDPSSODescriptor></EntityDescriptor>`)
-}
 
 // server is a SCIM server over a store of its own, with a team that may use it.
 type server struct {
@@ -93,7 +77,7 @@ func (s *server) newTeam(name string) (team.Team, team.User) {
 	s.Helper()
 	made, boss, err := s.Teams.CreateTeam(s.Context(), name, "boss@"+name+".test")
 	if err == nil {
-		_, err = s.Teams.SetSAML(s.Context(), made.ID, metadata(s))
+		_, err = s.Teams.SetSAML(s.Context(), made.ID, []byte(scimtest.Metadata))
 	}
 	if err != nil {
 		s.Fatal(err)
@@ -215,12 +199,3 @@ func TestFixtures(t *testing.T) {
 	t.Cleanup(web.Close)
 	scimtest.Run(t, web.Client(), web.URL+"/v1/scim/v2", s.key)
 }
-
-// certificate is one of an identity provider that signs nothing.
-const certificate = "" +
-	"MIIBfDCCASGgAwIBAgIUR40edqUBj3H1yUHg+Ml4vYDjXeEwCgYIKoZIzj0EAwIwEzERMA8GA1UEAwwIaWRwLnRlc3QwHhcNMjYx" +
-	"MTIxMTMwNTE2WhcNMzYxMTE4MTMwNTE2WjATMREwDwYDVQQDDAhpZHAudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABH8S" +
-	"05I2gqprPuHlHh+okWwt6YFqosOMd94xudUdU3ebLhkQQuwGKC5op4i1thna8qoDoCsyQGmA6Wt/ZkN0lACjUzBRMB0GA1UdDgQW" +
-	"BBTn8kcXOJn4tsOKbLve4HZGkSsYYDAfBgNVHSMEGDAWgBTn8kcXOJn4tsOKbLve4HZGkSsYYDAPBgNVHRMBAf8EBTADAQH/MAoG" +
-	"CCqGSM49BAMCA0kAMEYCIQDZlDQdTfZ918He0mW6IIHqUAXKHlZZYvFb+btTw4YqgwIhAMh8JW9c3KFw8Cx0ACbqEY1FoUMZzz4Q" +
-	"vAsRWNG1KW2P"

@@ -1,0 +1,35 @@
+package functions_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/scim/scimtest"
+	"docent/shared/team"
+)
+
+// TestProvidersThroughTheBinary replays what identity providers send against the
+// function as it is deployed.
+func TestProvidersThroughTheBinary(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	c.gateway.Functions["scim"] = c.start("scim").Invoke
+	teams := &team.Service{Table: c.store, Now: time.Now, NewID: uuid.NewString}
+	if _, err := teams.SetSAML(t.Context(), c.team, []byte(scimtest.Metadata)); err != nil {
+		t.Fatal(err)
+	}
+	_, key, err := teams.CreateKey(t.Context(), c.team, team.NewKey{Kind: team.KindSCIM, Name: "idp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(c.gateway)
+	t.Cleanup(web.Close)
+	scimtest.Run(t, http.DefaultClient, web.URL+"/v1/scim/v2", key)
+	if n := len(c.functions["scim"].Starts()); n != 1 {
+		t.Errorf("the function was started %d times", n)
+	}
+}

@@ -1,0 +1,84 @@
+package scimtest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What scim2-tester finds fault with and the API's contract demands: name,
+// displayName and active are in every user, so removing one leaves its default (RFC
+// 7643 section 2.4 lets a service provider have defaults).
+var byContract = []string{
+	"PATCH modify() did not remove attribute 'active'",
+	"PATCH modify() did not remove attribute 'displayName'",
+	"PATCH modify() did not remove attribute 'name'",
+}
+
+// fewestChecks is a number of checks that scim2-tester makes at least: with fewer
+// it has not understood what the server says of itself.
+const fewestChecks = 120
+
+// Tester lets scim2-tester, which knows the RFCs and nothing of Docent, check the
+// server at base, which ends in /scim/v2. It may find fault only with what the
+// contract demands. The test is skipped where scim2-tester is not installed, and
+// fails there in CI.
+func Tester(t *testing.T, base, key string) {
+	t.Helper()
+	program, err := tester()
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "--url", base, "test")
+	cmd.Env = append(os.Environ(), "SCIM_CLI_HEADERS=Authorization: Bearer "+key, "NO_COLOR=1", "PYTHONIOENCODING=utf-8")
+	output, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	var faults []string
+	checks := 0
+	lines := strings.Split(string(output), "\n")
+	for i, line := range lines {
+		switch status, _, _ := strings.Cut(line, " "); status {
+		case "SUCCESS", "SKIPPED", "ACCEPTABLE":
+			checks++
+		case "ERROR", "CRITICAL", "DEVIATION":
+			checks++
+			faults = append(faults, strings.TrimSpace(lines[min(i+1, len(lines)-1)]))
+		}
+	}
+	slices.Sort(faults)
+	if checks < fewestChecks || !slices.Equal(faults, byContract) {
+		t.Errorf("%d checks, faults %q, want %q:\n%s", checks, faults, byContract, output)
+	}
+}
+
+// tester is the program, which make scimtester installs below the module's root.
+func tester() (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			break
+		}
+		if folder == filepath.Dir(folder) {
+			return "", errors.New("no go.mod above the working folder")
+		}
+		folder = filepath.Dir(folder)
+	}
+	program := filepath.Join(folder, ".cache", "scimtester", "bin", "scim2")
+	if _, err := os.Stat(program); err != nil {
+		return "", errors.New("scim2-tester is not installed: run make scimtester")
+	}
+	return program, nil
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"docent/shared/app/agents"
 	"docent/shared/httpapi"
 	"docent/shared/lambdahttp"
 	"docent/shared/queue"
@@ -28,7 +29,9 @@ func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler
 
 // FunctionsOnAWS are all functions on AWS.
 func FunctionsOnAWS(c Config, w io.Writer) map[string]lambda.Handler {
-	return joinOnAWS(c, newFunctionLog(w, slog.LevelInfo)).all()
+	f := joinOnAWS(c, newFunctionLog(w, slog.LevelInfo))
+	f.tools = agents.Tools
+	return f.all()
 }
 
 // Handles is a queue's function with the handler h.

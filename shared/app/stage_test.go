@@ -3,7 +3,10 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +28,7 @@ import (
 	"docent/shared/app/agents"
 	"docent/shared/app/web"
 	"docent/shared/pending"
+	"docent/shared/scim/scimtest"
 	"docent/shared/team"
 )
 
@@ -32,7 +36,11 @@ import (
 //   - a collection (COLLECTION) with an indexed document (DOCUMENT), one that is
 //     to be indexed (CHANGED, INDEX_MESSAGE) and one that was deleted (REMOVE_MESSAGE),
 //   - a deleted collection (EMPTIED, REMOVE_COLLECTION_MESSAGE),
-//   - an answered question (ANSWERED) and one that waits (QUESTION, QUESTION_MESSAGE).
+//   - an answered question (ANSWERED) and one that waits (QUESTION, QUESTION_MESSAGE),
+//   - a data source with an indexed issue (TRACKER), and one of GitHub with a signed
+//     delivery that has not come yet (GITHUB, GITHUB_BODY, GITHUB_SIGNATURE),
+//   - a SAML identity provider (SAML) and a provisioned user (USER),
+//   - keys of each kind: KEY (KEY_ID) of the team, PAT of its admin, MEMBER of the user, SCIM.
 //
 // All queues are empty.
 type stage struct {
@@ -108,15 +116,21 @@ func newStage(t *testing.T) *stage {
 func (s *stage) fill() {
 	s.t.Helper()
 	ctx := s.t.Context()
-	acme, _, err := s.local.Teams.CreateTeam(ctx, "acme", "admin@acme.test")
+	acme, admin, err := s.local.Teams.CreateTeam(ctx, "acme", "admin@acme.test")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_, key, err := s.local.Teams.CreateKey(ctx, acme.ID, team.NewKey{Kind: team.KindTeam, Name: "team"})
-	if err != nil {
-		s.t.Fatal(err)
+	s.values = map[string]string{"TEAM": acme.ID, "QUESTION": question, "ANSWERED": answered, "SAML": scimtest.Metadata}
+	for name, k := range map[string]team.NewKey{
+		"KEY": {Kind: team.KindTeam, Name: "team"}, "PAT": {Kind: team.KindPersonal, Name: "admin", UserID: admin.ID}, "SCIM": {Kind: team.KindSCIM, Name: "scim"},
+	} {
+		made, secret, err := s.local.Teams.CreateKey(ctx, acme.ID, k)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.values[name], s.values[name+"_ID"] = secret, made.ID
 	}
-	s.values = map[string]string{"KEY": key, "TEAM": acme.ID, "QUESTION": question, "ANSWERED": answered}
+	s.fillConnected(acme.ID)
 	s.values["COLLECTION"] = s.id(s.call("collections", "POST", "/collections", `{"name":"wiki","description":"All"}`, 201))
 	s.values["COLLECTION_ETAG"] = s.call("collections", "GET", "/collections/"+s.values["COLLECTION"], "", 200).MultiValueHeaders["Etag"][0]
 	s.values["EMPTIED"] = s.id(s.call("collections", "POST", "/collections", `{"name":"old","description":"Old"}`, 201))
@@ -148,6 +162,31 @@ func (s *stage) fill() {
 	}
 	s.values["PUT_BASE64"] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
 		`{"collectionId":%q,"title":"Größe","body":"7 µm","uri":"https://wiki.test/size"}`, s.values["COLLECTION"]))
+}
+
+// fillConnected adds what a team has beside its collections.
+func (s *stage) fillConnected(teamID string) {
+	s.t.Helper()
+	if _, err := s.local.Teams.SetSAML(s.t.Context(), teamID, []byte(scimtest.Metadata)); err != nil {
+		s.t.Fatal(err)
+	}
+	s.values["USER"] = s.id(s.callAs("SCIM", "scim", "POST", "/scim/v2/Users", `{"userName":"grace@acme.test"}`, 201))
+	_, member, err := s.local.Teams.CreateKey(s.t.Context(), teamID, team.NewKey{Kind: team.KindPersonal, Name: "grace", UserID: s.values["USER"]})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.values["MEMBER"] = member
+	s.values["TRACKER"] = s.id(s.callAs("PAT", "admin", "POST", "/data-sources", `{"provider":"jira","name":"Tracker"}`, 201))
+	s.callAs("PAT", "admin", "POST", "/data-sources/"+s.values["TRACKER"]+"/items",
+		`{"uri":"https://tracker.test/issues/1","title":"Login fails","body":"The login fails on Safari.","sourceType":"issue","state":"open"}`, 200)
+	var github struct{ ID, WebhookSecret string }
+	decode(s.t, []byte(s.callAs("PAT", "admin", "POST", "/data-sources",
+		`{"provider":"github","name":"Code","settings":{"repositories":["acme/api"]}}`, 201).Body), &github)
+	const body = `{"action":"opened","repository":{"full_name":"acme/api"},"issue":{"html_url":"https://github.test/acme/api/issues/1","number":1,` +
+		`"title":"Crash","body":"It crashes.","state":"open","user":{"login":"ada"},"created_at":"2026-11-20T00:00:00Z","updated_at":"2026-11-20T00:00:00Z"}}`
+	mac := hmac.New(sha256.New, []byte(github.WebhookSecret))
+	mac.Write([]byte(body))
+	s.values["GITHUB"], s.values["GITHUB_BODY"], s.values["GITHUB_SIGNATURE"] = github.ID, body, hex.EncodeToString(mac.Sum(nil))
 }
 
 func (s *stage) put(collection, page, title, body string) (id string) {
@@ -226,11 +265,20 @@ func (s *stage) invoke(name, event string) []byte {
 	return answer
 }
 
-// call gives an HTTP function the plainest event.
+// call gives an HTTP function the plainest event, with the team's key.
 func (s *stage) call(function, method, path, body string, status int) events.APIGatewayProxyResponse {
 	s.t.Helper()
-	event, err := json.Marshal(events.APIGatewayProxyRequest{HTTPMethod: method, Path: path, Body: body,
-		Headers: map[string]string{"Authorization": "Bearer " + s.values["KEY"]}})
+	return s.callAs("KEY", function, method, path, body, status)
+}
+
+// callAs is call with the key of that name.
+func (s *stage) callAs(key, function, method, path, body string, status int) events.APIGatewayProxyResponse {
+	s.t.Helper()
+	header := map[string]string{"Authorization": "Bearer " + s.values[key]}
+	if strings.HasSuffix(path, "/items") {
+		header["Content-Type"] = "application/x-ndjson"
+	}
+	event, err := json.Marshal(events.APIGatewayProxyRequest{HTTPMethod: method, Path: path, Body: body, Headers: header})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -22,11 +22,26 @@ import (
 // Tools returns the protocol's handler, for httpapi.Services.
 func Tools(s httpapi.Services) http.Handler {
 	server := serverOf(s)
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+	protocol := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: httpapi.MaxBody, // which the surface has bounded it to
 		// A page that a browser was led to has no key, so a request from one is refused as any without.
 		DisableLocalhostProtection: true,
 	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protocol.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context())))
+	})
+}
+
+type requestKey struct{}
+
+// requestOf is the context of the request that calls a tool. The SDK gives tools
+// one without its deadline and its end, so that a call would outlive the client
+// who has gone, and the time that a function has.
+func requestOf(ctx context.Context) context.Context {
+	if request, ok := ctx.Value(requestKey{}).(context.Context); ok {
+		return request
+	}
+	return ctx
 }
 
 const instructions = "Docent holds a team's documents, code, pull requests, issues and messages. Search a space for pieces of content, " +
@@ -73,6 +88,7 @@ func addTool[In, Out any](s *mcp.Server, name, description string, call func(con
 				var none Out
 				return nil, none, errors.New(apierr.CodeUnauthorized)
 			}
+			ctx = requestOf(ctx)
 			out, err := call(ctx, in)
 			if err != nil {
 				code, detail := httpapi.Refusal(ctx, err)

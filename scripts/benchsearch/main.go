@@ -2,7 +2,7 @@
 // SQLite's FTS5 and Bleve in the same run. It is a module of its own, so that these
 // stay out of the product.
 //
-//	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http]
+//	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http] [-passages N]
 //	make bench-search DOCENT_EVAL=FOLDER ARGS='-save FILE -against FILE'
 //
 // Paths are absolute, or from scripts/benchsearch.
@@ -42,6 +42,7 @@ type run map[string]map[string]values
 type options struct {
 	folder, only, save, against, spaces string
 	http                                bool
+	passages                            int
 }
 
 func main() {
@@ -52,6 +53,7 @@ func main() {
 	flag.StringVar(&o.against, "against", "", "file of an earlier run")
 	flag.StringVar(&o.spaces, "spaces", "cosqa=code,gitbugs-hadoop=issues", "sets that are not documentation")
 	flag.BoolVar(&o.http, "http", false, "ask the questions with gold answers through the HTTP API as well")
+	flag.IntVar(&o.passages, "passages", 150_000, "size of a made collection over which the engines are timed; 0: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := measure(ctx, o)
@@ -104,14 +106,19 @@ func measure(ctx context.Context, o options) (err error) {
 	if err := now.save(o.save); err != nil {
 		return err
 	}
+	if o.passages > 0 {
+		if err := speed(ctx, o.passages, folder); err != nil {
+			return fmt.Errorf("time the engines: %w", err)
+		}
+	}
 	if len(missed) > 0 {
 		return fmt.Errorf("below the floor: %s", strings.Join(missed, "; "))
 	}
 	return nil
 }
 
-// measure runs every engine over the set.
-func (s *set) measure(ctx context.Context, folder string) (map[string]values, error) {
+// engines are those that are measured, docent first, each with the set's documents.
+func (s *set) engines(ctx context.Context, folder string) ([]engine, error) {
 	own, err := openDocent(ctx, s, folder)
 	if err != nil {
 		return nil, err
@@ -128,8 +135,18 @@ func (s *set) measure(ctx context.Context, folder string) (map[string]values, er
 	if err != nil {
 		return nil, err
 	}
+	return []engine{own, lite, tfidf, bm25}, nil
+}
+
+// measure runs every engine over the set.
+func (s *set) measure(ctx context.Context, folder string) (map[string]values, error) {
+	engines, err := s.engines(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	own := engines[0].(*docent)
 	out := map[string]values{}
-	for _, e := range []engine{own, lite, tfidf, bm25} {
+	for _, e := range engines {
 		if out[e.name()], err = s.ask(ctx, e); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.name(), err)
 		}
@@ -137,7 +154,10 @@ func (s *set) measure(ctx context.Context, folder string) (map[string]values, er
 	if err := own.answers(ctx, out[own.name()]); err != nil {
 		return nil, err
 	}
-	return out, errors.Join(own.close(), lite.close(), tfidf.close(), bm25.close())
+	for _, e := range engines {
+		err = errors.Join(err, e.close())
+	}
+	return out, err
 }
 
 // took is the metric of the time of a query of ten documents, in milliseconds.

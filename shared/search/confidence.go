@@ -26,11 +26,10 @@ const (
 // the normalised score count: the share of the question that one stretch of it
 // holds, neighbouring terms that stand near each other, the names that are asked
 // for, and the number of terms, as no passage holds all of many.
-func (r *ranking) confidence(score float64, a analysed, length uint16) float64 {
+func (r *ranking) confidence(score float64, at places, length uint16) float64 {
 	if r.highest == 0 {
 		return 0
 	}
-	at := r.places(a)
 	names, held := 0.0, 0.0
 	for i, t := range r.terms {
 		if t.name {

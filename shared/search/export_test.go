@@ -49,7 +49,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 		for i, c := range found {
 			score := float64(c.score)
 			if i < near {
-				score = r.complete(score, texts[c.passage], s.length(c.passage))
+				score = r.complete(score, texts[c.passage], r.places(texts[c.passage]), s.length(c.passage))
 			}
 			if j, ok := place[c.document]; ok {
 				if score > out[j].Score {
@@ -203,4 +203,4 @@ func Ranker(data []byte) (func(question string) error, error) {
 func LinkTarget(uri string) string { return linkTarget(uri) }
 
 // Slips is how many slips a is from b.
-func Slips(a, b string) int { return slips([]rune(a), []rune(b)) }
+func Slips(a, b string) int { return slips([]rune(a), []rune(b), new([3][]int)) }

@@ -15,16 +15,20 @@ const maxContent = 4000
 
 // result orders what was found by documents and by passages.
 func (s *searching) result() Result {
-	slices.SortFunc(s.found, func(a, b verified) int {
+	slices.SortFunc(s.found, func(a, b *verified) int {
 		return cmp.Or(cmp.Compare(b.hit.Normalised, a.hit.Normalised), bytes.Compare(a.document[:], b.document[:]), a.inBody(b))
 	})
 	r := Result{Passages: s.passages, Known: s.known}
-	byDocument := map[uuid.UUID][]verified{}
+	byDocument := map[uuid.UUID][]*verified{}
 	for _, v := range s.found {
-		if len(r.Best) < bestPassages {
+		best, hit := len(r.Best) < bestPassages, byDocument[v.document] == nil && len(r.Hits) < s.limit
+		if best || hit {
+			v.hit.Confidence = v.ranking.confidence(v.score, v.at, v.length)
+		}
+		if best {
 			r.Best = append(r.Best, v.hit)
 		}
-		if byDocument[v.document] == nil && len(r.Hits) < s.limit {
+		if hit {
 			r.Hits = append(r.Hits, v.hit)
 		}
 		byDocument[v.document] = append(byDocument[v.document], v)
@@ -36,13 +40,13 @@ func (s *searching) result() Result {
 }
 
 // inBody orders passages of one document as they are read.
-func (v verified) inBody(w verified) int {
+func (v *verified) inBody(w *verified) int {
 	return cmp.Or(v.Chunk-w.Chunk, v.within-w.within)
 }
 
 // content is the best passage, which is the first, under its heading path, and
 // then the others in reading order, as far as they fit whole.
-func content(passages []verified) string {
+func content(passages []*verified) string {
 	best := passages[0]
 	var b strings.Builder
 	room := maxContent
@@ -63,7 +67,7 @@ func content(passages []verified) string {
 	}
 	add(best.hit.Passage)
 	rest := slices.Clone(passages[1:])
-	slices.SortFunc(rest, verified.inBody)
+	slices.SortFunc(rest, (*verified).inBody)
 	for _, v := range rest {
 		add(v.hit.Passage)
 	}

@@ -62,10 +62,17 @@ func (p *profile) analyse(title, heading, passage string) analysed {
 // places is where each term of a question stands in an analysed passage, in order.
 type places [][]int
 
+// codeFilter tells quickly of most codes that they are not among a few: a set of
+// their lowest bits.
+type codeFilter [4]uint64
+
+func (f *codeFilter) add(code uint32)      { f[code/64%4] |= 1 << (code % 64) }
+func (f *codeFilter) has(code uint32) bool { return f[code/64%4]>>(code%64)&1 != 0 }
+
 func (r *ranking) places(a analysed) places {
 	at := make(places, len(r.terms))
 	for i, c := range a.codes {
-		if c != 0 {
+		if r.filter.has(c) {
 			for _, t := range r.codes[c] {
 				at[t] = append(at[t], i)
 			}
@@ -77,8 +84,7 @@ func (r *ranking) places(a analysed) places {
 // complete is the score of a passage by its text, given the one by its counts:
 // neighbouring terms that stand near each other add to it, and terms in the title
 // or heading; terms that are missing take from it.
-func (r *ranking) complete(score float64, a analysed, length uint16) float64 {
-	at := r.places(a)
+func (r *ranking) complete(score float64, a analysed, at places, length uint16) float64 {
 	score += r.proximity(at, length) - r.repeated(a, at, length)
 	sum, covered, named := 0.0, 0.0, 0.0
 	for i, t := range r.terms {

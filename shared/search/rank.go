@@ -26,6 +26,7 @@ type ranking struct {
 	byText     map[string]*questionTerm // by what was asked and by what is looked for
 	order      []int                    // places of the terms as they were asked, while the question is read
 	codes      map[uint32][]int         // code of a term → the places in terms of what it stands for
+	filter     codeFilter               // of codes
 	pairs      []pair
 	passages   int
 	average    float64 // terms a passage
@@ -82,6 +83,9 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 	}
 	for i, t := range r.terms {
 		r.codes[code(t.text)] = []int{i}
+	}
+	for c := range r.codes {
+		r.filter.add(c)
 	}
 	r.pairUp(r.order)
 	r.markNames(question)

@@ -1,7 +1,8 @@
 package search
 
 import (
-	"bytes"
+	"math/bits"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -53,14 +54,14 @@ func respellable(term string) bool {
 // nearest is the term of the dictionaries with the fewest slips from term, of
 // those the one in most passages; "" when none is near enough.
 func (r *ranking) nearest(term string) (string, error) {
-	limit := 1
-	if utf8.RuneCountInString(term) >= respellTwice {
-		limit = 2
+	m := misspelt{term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1}
+	if len(m.term) >= respellTwice {
+		m.limit = 2
 	}
-	passages := map[string]int{}
+	passages := map[string]int{} // that hold a term that is near
 	for _, s := range r.segments {
 		err := s.eachTerm(term[:respellPrefix], func(t []byte, df int) {
-			if d := len(t) - len(term); d <= 2*limit && d >= -2*limit && !bytes.ContainsAny(t, "0123456789._'") {
+			if _, ok := passages[string(t)]; ok || m.slips(t) <= m.limit {
 				passages[string(t)] += df
 			}
 		})
@@ -68,14 +69,61 @@ func (r *ranking) nearest(term string) (string, error) {
 			return "", &segmentFault{s, err}
 		}
 	}
-	best, fewest, most := "", limit+1, 0
+	best, fewest, most := "", m.limit+1, 0
 	for t, df := range passages {
-		n := slips([]rune(term), []rune(t))
-		if n < fewest || n == fewest && n <= limit && (df > most || df == most && t < best) {
+		n := m.slips([]byte(t))
+		if n < fewest || n == fewest && (df > most || df == most && t < best) {
 			best, fewest, most = t, n, df
 		}
 	}
 	return best, nil
+}
+
+// misspelt is a term that is held against a dictionary.
+type misspelt struct {
+	term    []rune
+	bytes   int // of term
+	letters uint64
+	limit   int // slips that are forgiven
+	other   []rune
+	rows    [3][]int
+}
+
+// letters is the set of a term's bytes, by their lowest bits. Where a letter is a
+// byte, a slip changes at most two of them.
+func letters(term []byte) (set uint64) {
+	for _, c := range term {
+		set |= 1 << (c % 64)
+	}
+	return set
+}
+
+// slips is how many slips term is from the misspelt one, or more than the limit.
+func (m *misspelt) slips(term []byte) int {
+	const letterBytes = 4
+	far := m.limit + 1
+	if d := len(term) - m.bytes; d > letterBytes*m.limit || d < -letterBytes*m.limit {
+		return far
+	}
+	ascii := m.bytes == len(m.term)
+	for _, c := range term {
+		if c >= '0' && c <= '9' || c == '.' || c == '_' || c == '\'' {
+			return far
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	if ascii && bits.OnesCount64(m.letters^letters(term)) > 2*m.limit {
+		return far
+	}
+	m.other = m.other[:0]
+	for len(term) > 0 {
+		c, size := utf8.DecodeRune(term)
+		m.other, term = append(m.other, c), term[size:]
+	}
+	if d := len(m.other) - len(m.term); d > m.limit || d < -m.limit {
+		return far
+	}
+	return slips(m.term, m.other, &m.rows)
 }
 
 // eachTerm calls f with every term of the dictionary that begins with prefix. The
@@ -102,8 +150,12 @@ func (s *segment) eachTerm(prefix string, f func(term []byte, df int)) error {
 
 // slips is how many characters were left out, put in, replaced, or swapped with
 // the next, between a and b (optimal string alignment).
-func slips(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+// The rows are memory that it may use.
+func slips(a, b []rune, rows *[3][]int) int {
+	for i := range rows {
+		rows[i] = slices.Grow(rows[i][:0], len(b)+1)[:len(b)+1]
+	}
+	before, last, row := rows[0], rows[1], rows[2]
 	for j := range last {
 		last[j] = j
 	}

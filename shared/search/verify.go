@@ -25,7 +25,7 @@ type searching struct {
 	instruction map[*ranking]*ranking // how the instruction ranks what the question found
 	taken       map[passageID]bool    // as candidates
 	perDocument map[documentVersion]int
-	found       []verified
+	found       []*verified
 }
 
 type documentVersion struct {
@@ -48,7 +48,10 @@ type analysisKey struct {
 type verified struct {
 	candidate
 	passageID
-	hit Hit
+	hit    Hit
+	at     places  // of the question's terms
+	length uint16  // of the passage
+	score  float64 // without the instruction
 }
 
 // rank ranks the segments of each profile, and of each analysis apart, and chooses
@@ -184,7 +187,7 @@ func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
 }
 
 // weigh completes the score of a candidate from its text.
-func (s *searching) weigh(v verified, text Text, r record) verified {
+func (s *searching) weigh(v verified, text Text, r record) *verified {
 	p := text.Passages[v.within]
 	body := text.Body[p.Start:p.End]
 	key := analysisKey{v.passageID, v.ranking.profile.id}
@@ -194,14 +197,15 @@ func (s *searching) weigh(v verified, text Text, r record) verified {
 		s.index.analyses.put(key, a, int64(4*len(a.codes)+200))
 	}
 	length := v.ranking.segments[v.segment].length(v.passage)
-	score := v.ranking.complete(float64(v.score), a, length)
-	confidence := v.ranking.confidence(score, a, length)
+	at := v.ranking.places(a)
+	score := v.ranking.complete(float64(v.candidate.score), a, at, length)
+	v.at, v.length, v.score = at, length, score
 	if by := s.instruction[v.ranking]; by != nil {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
-		Heading: p.Heading, Passage: body, Score: score, Normalised: v.ranking.normalised(score), Confidence: confidence, opening: p.Opening, ranking: v.ranking}
-	return v
+		Heading: p.Heading, Passage: body, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
+	return &v
 }
 
 // instructionShare bounds what an instruction adds to a score.

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"docent/shared/search"
+)
+
+// How the engines are timed.
+const (
+	speedQuestions = 200
+	speedRounds    = 3 // of which each question's shortest time counts
+	speedResults   = 10
+)
+
+// madeSet is n documents of one passage each, of words as frequent as language has
+// them: two in five hold sentences together, the others are drawn from a
+// Zipf-Mandelbrot distribution. Questions have 3 to 7 words that are drawn likewise.
+func madeSet(n int) *set {
+	s := &set{name: "made", space: search.Documentation, idOf: map[uuid.UUID]string{}}
+	random := rand.New(rand.NewPCG(1, 42))
+	ranks := rand.NewZipf(random, 1.07, 30, 200_000)
+	stop := strings.Fields("the of and to a in is for that with on as are this by from or at an it")
+	word := func() string {
+		var b [12]byte
+		out := b[:0]
+		for n := ranks.Uint64() + 1; n > 0; n /= 60 {
+			out = append(out, "bdfgklmnprtz"[n%12], "aeiou"[n/12%5])
+		}
+		return string(append(out, 'k'))
+	}
+	for i := range n {
+		var b strings.Builder
+		for range min(max(1, int(80*math.Exp(0.5*random.NormFloat64()))), 190) {
+			if random.IntN(5) < 2 {
+				b.WriteString(stop[random.IntN(len(stop))])
+			} else {
+				b.WriteString(word())
+			}
+			b.WriteByte(" .\n"[max(0, random.IntN(14)-11)])
+		}
+		id := uuid.NewSHA1(uuid.NameSpaceOID, binary.BigEndian.AppendUint64(nil, uint64(i)))
+		s.idOf[id] = id.String()
+		s.docs = append(s.docs, search.Document{ID: id, Version: 1, Source: s.name, Space: s.space, Title: word() + " " + word(), Body: b.String()})
+	}
+	for i := range speedQuestions {
+		words := make([]string, 3+random.IntN(5))
+		for j := range words {
+			words[j] = word()
+		}
+		s.queries = append(s.queries, query{ID: fmt.Sprint(i), Text: "how to " + strings.Join(words, " ")})
+	}
+	return s
+}
+
+// speed prints what a question for ten documents takes each engine over so many
+// passages: processor time of the process, collecting its garbage included, which
+// other work on the machine does not lengthen.
+func speed(ctx context.Context, passages int, folder string) (err error) {
+	s := madeSet(passages)
+	engines, err := s.engines(ctx, folder)
+	if err != nil {
+		return err
+	}
+	took := make([][]float64, len(engines))
+	for _, q := range s.queries {
+		for i, e := range engines {
+			least := time.Duration(math.MaxInt64)
+			for range speedRounds {
+				started := cpuTime()
+				if _, err := e.rank(ctx, q.Text, speedResults); err != nil {
+					return fmt.Errorf("%s: %w", e.name(), err)
+				}
+				least = min(least, cpuTime()-started)
+			}
+			took[i] = append(took[i], float64(least.Microseconds())/1000)
+		}
+	}
+	fmt.Printf("\n%d passages, %d questions for %d documents, processor time, the least of %d\n\n", passages, len(s.queries), speedResults, speedRounds)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\tp50 ms\tp99 ms")
+	for i, e := range engines {
+		slices.Sort(took[i])
+		n := len(took[i])
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\n", e.name(), took[i][n/2], took[i][n*99/100])
+		err = errors.Join(err, e.close())
+	}
+	return errors.Join(err, w.Flush())
+}
+
+func cpuTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		panic(err) // every system that this runs on has the clock
+	}
+	return time.Duration(t.Nano())
+}

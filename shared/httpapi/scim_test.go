@@ -192,3 +192,70 @@ func TestSCIMRoutesInTheLog(t *testing.T) {
 	}
 	a.raw(call{"OPTIONS", "/scim/v2/Users", x.scim, nil, nil}).want(t, 204)
 }
+
+// TestDailyLimitThroughSCIM: the calls of a personal key are counted here as well,
+// and their end is told in SCIM's terms, in both faces.
+func TestDailyLimitThroughSCIM(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	for range 1000 {
+		if _, err := a.local.Teams.Authenticate(t.Context(), x.pat); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for accept, want := range map[string]string{
+		"application/scim+json": `{"detail":"`, "text/plain": "",
+	} {
+		r := a.raw(call{"GET", "/scim/v2/Users", x.pat, nil, map[string]string{"Accept": accept}}).want(t, 429)
+		if !strings.HasPrefix(string(r.body), want) || want != "" && !strings.Contains(string(r.body), `"status":"429"`) || want == "" && strings.Contains(string(r.body), "{") ||
+			r.Header.Get("Retry-After") != "72000" || r.Header.Get("X-RateLimit-Remaining") != "0" {
+			t.Errorf("%s: %s %v", accept, r.body, r.Header)
+		}
+	}
+	a.raw(call{"POST", "/scim/v2/Users", x.pat, `{"userName":"x"}`, nil}).want(t, 429)
+	a.raw(call{"GET", "/scim/v2/Users", x.scim, nil, nil}).want(t, 200)
+	a.clock.Advance(20 * time.Hour)
+	a.raw(call{"GET", "/scim/v2/Users", x.pat, nil, nil}).want(t, 200)
+}
+
+func TestRestrictedKeysMayNotProvision(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	made := a.do(call{"POST", "/collections", x.key, map[string]string{"name": "c", "description": "d"}, nil}).want(t, 201)
+	_, key := a.newKey(x.ID, team.NewKey{Kind: team.KindTeam, Name: "r", DataSourceIDs: []string{made.text(t, "id")}})
+	for method, body := range map[string]any{"GET": nil, "POST": `{"userName":"x"}`} {
+		r := a.raw(call{method, "/scim/v2/Users", key, body, map[string]string{"Accept": "application/scim+json"}}).want(t, 403)
+		if !strings.Contains(string(r.body), `"status":"403"`) {
+			t.Errorf("%s", r.body)
+		}
+	}
+}
+
+// TestLastAdminByAnyKey: whoever asks, the last active admin stays one.
+func TestLastAdminByAnyKey(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	found := a.raw(call{"GET", "/scim/v2/Users", x.scim, nil, nil}).want(t, 200)
+	var list struct {
+		Resources []struct{ ID, UserName string }
+	}
+	if err := json.Unmarshal(found.body, &list); err != nil || len(list.Resources) != 1 {
+		t.Fatalf("%s, %v", found.body, err)
+	}
+	path := "/scim/v2/Users/" + list.Resources[0].ID
+	patch := `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","value":{"active":false}}]}`
+	for _, key := range []string{x.scim, x.key, x.pat} {
+		for _, c := range []call{
+			{"DELETE", path, key, nil, nil}, {"PATCH", path, key, patch, nil}, {"PUT", path, key, `{"userName":"` + list.Resources[0].UserName + `"}`, nil},
+		} {
+			c.header = map[string]string{"Accept": "application/scim+json"}
+			if r := a.raw(c).want(t, 409); !strings.Contains(string(r.body), "last active admin") {
+				t.Errorf("%s: %s", c.method, r.body)
+			}
+		}
+	}
+	a.do(call{"GET", "/me", x.pat, nil, nil}).want(t, 200)
+}

@@ -62,7 +62,9 @@ func timeComparison(a *attribute, op operator, l literal) (func(any) bool, error
 }
 
 // parseTime reads an xsd:dateTime: any number of decimals; UTC without an offset.
+// The plus of an offset may have become a space on its way through a URL.
 func parseTime(text string) (time.Time, bool) {
+	text = strings.Replace(text, " ", "+", 1)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05"} {
 		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
 			return t, true

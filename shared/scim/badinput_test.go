@@ -1,0 +1,85 @@
+package scim_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestBadInputChangesNothing: each is refused as the error it is, and everything
+// stays as it was.
+func TestBadInputChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id := s.user("ada")
+	group := s.group("g", id)
+	everything := s.must(200, "GET", "/", "").text
+	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
+	bulk := func(operations string) string {
+		return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":` + operations + `}`
+	}
+	search := func(members string) string {
+		return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:SearchRequest"],` + members + `}`
+	}
+	for name, c := range map[string]struct {
+		method, path, body string
+		status             int
+		kind               string
+	}{
+		"a filter of a million characters":        {"GET", "/Users?filter=userName%20eq%20%22" + strings.Repeat("x", 1_000_000) + "%22", "", 400, "invalidFilter"},
+		"the same in a body":                      {"POST", "/.search", search(`"filter":"userName eq \"` + strings.Repeat("x", 1_000_000) + `\""`), 400, "invalidFilter"},
+		"a path of a million characters":          {"PATCH", "/Users/" + id, message(`{"op":"add","path":"` + strings.Repeat("x", 1_000_000) + `","value":1}`), 400, "invalidPath"},
+		"a path that nests deep":                  {"PATCH", "/Users/" + id, message(`{"op":"add","path":"emails[` + strings.Repeat("(", 40) + `value pr` + strings.Repeat(")", 40) + `]","value":{}}`), 400, "invalidPath"},
+		"JSON that nests deep":                    {"POST", "/Users", `{"userName":"x","x":` + deep + `}`, 400, "invalidSyntax"},
+		"JSON that nests without end":             {"POST", "/Users", strings.Repeat("[", 1_000_000), 400, "invalidSyntax"},
+		"JSON that is cut off":                    {"PUT", "/Users/" + id, `{"userName":"x"`, 400, "invalidSyntax"},
+		"no JSON":                                 {"POST", "/Groups", `displayName=x`, 400, "invalidSyntax"},
+		"a list":                                  {"POST", "/Groups", `[]`, 400, "invalidSyntax"},
+		"a key twice":                             {"POST", "/Users", `{"userName":"x","userName":"y"}`, 400, "invalidSyntax"},
+		"a key twice, deep down":                  {"POST", "/Users", `{"userName":"x","name":{"givenName":"a","givenName":"b"}}`, 400, "invalidSyntax"},
+		"a key twice in two cases":                {"PUT", "/Users/" + id, `{"userName":"x","USERNAME":"y"}`, 400, "invalidSyntax"},
+		"a number as a name":                      {"PUT", "/Users/" + id, `{"userName":1}`, 400, "invalidValue"},
+		"a number as a text":                      {"PATCH", "/Users/" + id, message(`{"op":"add","path":"title","value":7}`), 400, "invalidValue"},
+		"a number as a boolean":                   {"PATCH", "/Users/" + id, message(`{"op":"replace","path":"active","value":0}`), 400, "invalidValue"},
+		"a text as a number":                      {"POST", "/Users/.search", search(`"count":"10"`), 400, "invalidValue"},
+		"a fraction as a count":                   {"POST", "/Users/.search", search(`"startIndex":1.5`), 400, "invalidValue"},
+		"a text as failOnErrors":                  {"POST", "/Bulk", `{"failOnErrors":"1",` + bulk("[]")[1:], 400, "invalidValue"},
+		"operations that are no list":             {"POST", "/Bulk", bulk(`{}`), 400, "invalidSyntax"},
+		"an operation that is none":               {"POST", "/Bulk", bulk(`["x"]`), 400, "invalidSyntax"},
+		"a name with a control character":         {"POST", "/Users", `{"userName":"a\u0000b"}`, 400, "invalidValue"},
+		"a name that is too long":                 {"PUT", "/Users/" + id, `{"userName":"` + strings.Repeat("x", 257) + `"}`, 400, "invalidValue"},
+		"attributes that are too large":           {"POST", "/Users", `{"userName":"x","title":"` + strings.Repeat("x", 200_000) + `"}`, 413, ""},
+		"an id with an encoded slash":             {"GET", "/Users/" + id + "%2F", "", 404, ""},
+		"an id with a slash":                      {"DELETE", "/Users/" + id + "/x", "", 404, ""},
+		"an id that goes up":                      {"DELETE", "/Groups/..%2FUsers%2F" + id, "", 404, ""},
+		"an id of Unicode":                        {"DELETE", "/Users/%F0%9F%98%80", "", 404, ""},
+		"an id that is no UTF-8":                  {"PATCH", "/Users/%FF%FE", message(), 404, ""},
+		"an id in capitals":                       {"DELETE", "/Users/" + strings.ToUpper(id), "", 404, ""},
+		"a user's id as a group's":                {"DELETE", "/Groups/" + id, "", 404, ""},
+		"the reserved id":                         {"GET", "/Users/bulkId", "", 404, ""},
+		"a cursor of a million characters":        {"GET", "/Users?cursor=" + strings.Repeat("x", 1_000_000), "", 400, "invalidCursor"},
+		"a member that is no user":                {"PUT", "/Groups/" + group, `{"displayName":"g","members":[{"value":"../` + id + `"}]}`, 400, "invalidValue"},
+		"a member that is a number":               {"PATCH", "/Groups/" + group, message(`{"op":"add","path":"members","value":[{"value":5}]}`), 400, "invalidValue"},
+		"a sort by nothing that is there":         {"GET", "/Users?sortBy=nope", "", 400, "invalidValue"},
+		"a body for what takes none of that kind": {"POST", "/Schemas", `{}`, 405, ""},
+	} {
+		r := s.do(c.method, c.path, c.body)
+		if r.StatusCode != c.status || r.string("scimType") != c.kind || r.string("detail") == "" || len(r.text) > 1000 {
+			t.Errorf("%s: %d %.300s, want %d %s", name, r.StatusCode, r.text, c.status, c.kind)
+		}
+	}
+	for name, operations := range map[string]string{
+		"itself": `[{"method":"POST","path":"/Users","bulkId":"a","data":{"userName":"x","` + enterprise + `":{"manager":"bulkId:a"}}}]`,
+		"a ring": `[{"method":"POST","path":"/Users","bulkId":"a","data":{"userName":"x","` + enterprise + `":{"manager":"bulkId:b"}}},
+			{"method":"POST","path":"/Users","bulkId":"b","data":{"userName":"y","` + enterprise + `":{"manager":{"value":"bulkId:a"}}}}]`,
+	} {
+		r := s.must(200, "POST", "/Bulk", bulk(operations))
+		for _, e := range r.body["Operations"].([]any) {
+			if e.(map[string]any)["status"] != "409" {
+				t.Errorf("%s: %v", name, e)
+			}
+		}
+	}
+	if got := s.must(200, "GET", "/", "").text; got != everything {
+		t.Errorf("something has changed:\n%s\n%s", everything, got)
+	}
+}

@@ -18,6 +18,12 @@ BENCH ?=
 ADDR ?= 127.0.0.1:8080
 DATA ?= ./data
 
+# Node, where make node had to install it. The CDK looks for it on the PATH.
+export PATH := $(CURDIR)/.cache/node/bin:$(PATH)
+
+# The stack's tests do one thing at a time, and the CDK takes minutes to build for the race detector.
+TEST_INFRA = go test $(filter-out -race,$(TESTFLAGS)) ./infra
+
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: help
@@ -29,15 +35,16 @@ run: bin/docent ## build the program and serve on 127.0.0.1:8080, data in ./data
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
-test: moto scimtester ## run every test
-	go test $(TESTFLAGS) ./...
+test: moto scimtester node ## run every test
+	go test $(TESTFLAGS) $$(go list ./... | grep -v '/infra$$')
+	$(TEST_INFRA)
 
 .PHONY: race
 race: ## run every test under the race detector
 	$(MAKE) test TESTFLAGS='-race $(TESTFLAGS)'
 
 .PHONY: check
-check: format vet lint tidy openapi-check paths ## format, vet, lint, tidy modules, openapi.yaml up to date, no path of this machine
+check: format vet lint tidy openapi-check paths template ## format, vet, lint, tidy modules, openapi.yaml up to date, no path of this machine, the AWS stack
 
 .PHONY: format
 format:
@@ -74,6 +81,10 @@ ifneq ($(CI),true)
 		if git grep -nIF -e "$$p" -- .; then echo "the lines above name a path of this machine"; exit 1; fi; \
 	done
 endif
+
+.PHONY: template
+template: moto node ## hold the AWS stack to its rules: assertions, cdk-nag, cfn-lint
+	$(TEST_INFRA)
 
 .PHONY: build
 build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one arm64 bootstrap per function under dist/

@@ -26,17 +26,17 @@ func (x *stack) addAlarms() {
 	x.alarmQueues()
 	for _, name := range table.Names {
 		x.alarm("Throttled"+name, "Requests to the table "+name+" are throttled.",
-			formula("throttled", "a+b", x.table(name, "ReadThrottleEvents", "Sum"), x.table(name, "WriteThrottleEvents", "Sum")), 0)
+			formula("throttled", "a+b", x.table(name, "ReadThrottleEvents"), x.table(name, "WriteThrottleEvents")), 0)
 	}
 	// The feed's number line is the one item that everything of a team writes.
 	x.alarm("EventConflicts", "More than 5 % of the transactions of the feed meet another one.",
-		formula("conflicts", "IF(b>20, 100*a/b, 0)", x.table(table.Events, "TransactionConflict", "Sum"),
+		formula("conflicts", "IF(b>20, 100*a/b, 0)", x.table(table.Events, "TransactionConflict"),
 			x.operation(table.Events, "TransactWriteItems", "SuccessfulRequestLatency", "SampleCount")), 5)
 	x.alarm("AnswerTime", "Of 20 questions one waits longer than a minute for its answer.", x.own("answering", "AnswerTime", "p95"), 60)
 	if x.model != "" {
 		x.alarm("ModelErrors", "More than 5 % of the model's calls fail.",
-			formula("errors", "IF(d>0, 100*(a+b+c)/d, 0)", x.bedrock("InvocationServerErrors", "Sum"), x.bedrock("InvocationThrottles", "Sum"),
-				x.bedrock("InvocationClientErrors", "Sum"), x.bedrock("Invocations", "Sum")), 5)
+			formula("errors", "IF(d>0, 100*(a+b+c)/d, 0)", x.bedrock("InvocationServerErrors"), x.bedrock("InvocationThrottles"),
+				x.bedrock("InvocationClientErrors"), x.bedrock("Invocations")), 5)
 	}
 }
 
@@ -64,9 +64,8 @@ func (x *stack) alarmFunction(f function) {
 		x.alarm(name+"Errors", "A call of the function "+f.name+" has failed.", errors, 0)
 	}
 	x.alarm(name+"Throttles", "The function "+f.name+" is throttled.", throttles, 0)
-	const part = 0.8
-	x.alarm(name+"Duration", "The function "+f.name+" comes near its timeout.", x.lambda(f.name, "Duration", "p99"),
-		part*float64(f.timeout)*1000)
+	const part = 800 // milliseconds of each second that it has
+	x.alarm(name+"Duration", "The function "+f.name+" comes near its timeout.", x.lambda(f.name, "Duration", "p99"), float64(part*f.timeout))
 }
 
 func (x *stack) alarmQueues() {

@@ -4,6 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
+
+	"docent/shared/deployed"
 )
 
 // stageName is the stage's and with it the first element of every path.
@@ -44,7 +46,8 @@ const accessLog = `{"requestId":"$context.requestId","time":"$context.requestTim
 	`"error":"$context.integration.error","latency":"$context.responseLatency","integrationLatency":"$context.integration.latency",` +
 	`"bytes":"$context.responseLength","trace":"$context.xrayTraceId"}`
 
-// addRoutes has each root of the paths answered by its function, and every other path by admin.
+// addRoutes has each root of the paths answered by its function, and every other
+// path by the one that takes the rest.
 func (x *stack) addRoutes() {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	answer := func(r awsapigateway.IResource, function string) {
@@ -58,10 +61,15 @@ func (x *stack) addRoutes() {
 		answer(r, function)
 		answer(r.AddResource(jsii.String("{proxy+}"), nil), function)
 	}
-	for _, r := range routes() {
-		proxied(x.api.Root().AddResource(jsii.String(r.root), nil), r.function)
+	for _, f := range deployed.Functions {
+		if f.Rest {
+			proxied(x.api.Root(), f.Name)
+			continue
+		}
+		for _, root := range f.Roots {
+			proxied(x.api.Root().AddResource(jsii.String(root), nil), f.Name)
+		}
 	}
-	proxied(x.api.Root(), admin)
 }
 
 // baseURL is the API's as clients reach it. It is put together from its parts,

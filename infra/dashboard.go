@@ -46,9 +46,9 @@ func (x *stack) addDashboard() {
 		graph("Gateway latency, p50, p99, ms", x.gateway("Latency", "p50"), x.gateway("Latency", "p99")),
 		graph("Function duration, p99, ms", every(func(f function) awscloudwatch.IMetric { return x.lambda(f.name, "Duration", "p99") })...))
 	row(x.queueRow(graph)...)
-	row(graph("Table units read", tables(func(n string) awscloudwatch.IMetric { return x.table(n, "ConsumedReadCapacityUnits", "Sum") })...),
-		graph("Table units written", tables(func(n string) awscloudwatch.IMetric { return x.table(n, "ConsumedWriteCapacityUnits", "Sum") })...),
-		graph("Transaction conflicts", tables(func(n string) awscloudwatch.IMetric { return x.table(n, "TransactionConflict", "Sum") })...))
+	row(graph("Table units read", tables(func(n string) awscloudwatch.IMetric { return x.table(n, "ConsumedReadCapacityUnits") })...),
+		graph("Table units written", tables(func(n string) awscloudwatch.IMetric { return x.table(n, "ConsumedWriteCapacityUnits") })...),
+		graph("Transaction conflicts", tables(func(n string) awscloudwatch.IMetric { return x.table(n, "TransactionConflict") })...))
 	row(graph("Answers", x.own("answering", "Answers", "Sum"), x.own("answering", "FailedMessages", "Sum")),
 		graph("Seconds to the answer, p50, p95", x.own("answering", "AnswerTime", "p50"), x.own("answering", "AnswerTime", "p95")),
 		graph("Documents' messages", x.own("indexing", "Messages", "Sum"), x.own("indexing", "FailedMessages", "Sum")))

@@ -94,7 +94,6 @@ func specOf(name string) function {
 
 func (x *stack) addFunctions() {
 	x.functions, x.logs = map[string]awslambda.Function{}, map[string]awslogs.LogGroup{}
-	environment := x.environment()
 	for _, f := range functions {
 		log := x.newLog(id(f.name, "Log"))
 		x.logs[f.name] = log
@@ -115,7 +114,7 @@ func (x *stack) addFunctions() {
 			LogGroup:     log,
 			// The policy is the whole of what it may; the library adds nothing to it.
 			Role:        role.WithoutPolicyUpdates(nil),
-			Environment: &environment,
+			Environment: x.environment(f.name),
 		})
 	}
 }

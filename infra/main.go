@@ -53,7 +53,7 @@ func run(args []string) error {
 	if err := s.built(); err != nil {
 		return err
 	}
-	if err := findNode(context.Background(), "."); err != nil {
+	if err := findNode(context.Background()); err != nil {
 		return err
 	}
 	out, err := filepath.Abs(*folder)

@@ -29,8 +29,8 @@ func (x *stack) lambda(function, name, statistic string) awscloudwatch.IMetric {
 	return metric("AWS/Lambda", name, statistic, map[string]*string{"FunctionName": x.functions[function].FunctionName()})
 }
 
-func (x *stack) table(table, name, statistic string) awscloudwatch.IMetric {
-	return metric("AWS/DynamoDB", name, statistic, map[string]*string{"TableName": x.tables[table].TableName()})
+func (x *stack) table(table, name string) awscloudwatch.IMetric {
+	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": x.tables[table].TableName()})
 }
 
 // operation is a metric that DynamoDB keeps for each kind of request.
@@ -42,8 +42,8 @@ func (x *stack) gateway(name, statistic string) awscloudwatch.IMetric {
 	return metric("AWS/ApiGateway", name, statistic, map[string]*string{"ApiName": jsii.String(x.stackName()), "Stage": jsii.String(stageName)})
 }
 
-func (x *stack) bedrock(name, statistic string) awscloudwatch.IMetric {
-	return metric("AWS/Bedrock", name, statistic, map[string]*string{"ModelId": jsii.String(x.model)})
+func (x *stack) bedrock(name string) awscloudwatch.IMetric {
+	return metric("AWS/Bedrock", name, "Sum", map[string]*string{"ModelId": jsii.String(x.model)})
 }
 
 // formula calculates with metrics, which are a, b, c and so on in it.

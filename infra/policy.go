@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -95,24 +94,3 @@ func (x *stack) models() (arns []*string) {
 
 // profileAreas are what the ids of AWS's own inference profiles begin with.
 var profileAreas = []string{"apac", "au", "ca", "eu", "global", "jp", "us", "us-gov"}
-
-// environment is what every function is told; see app.Config.
-func (x *stack) environment() map[string]*string {
-	var names []*string
-	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
-		names = append(names, jsii.String(name+"="+*x.tables[name].TableName()))
-	}
-	e := map[string]*string{
-		"DOCENT_SERVICE":             jsii.String(x.stackName()),
-		"DOCENT_TABLES":              awscdk.Fn_Join(jsii.String(","), &names),
-		"DOCENT_BUCKET":              x.bucket.BucketName(),
-		"DOCENT_QUESTIONS_QUEUE_URL": x.questions.queue.QueueUrl(),
-		"DOCENT_DOCUMENTS_QUEUE_URL": x.documents.queue.QueueUrl(),
-		"DOCENT_BASE_URL":            x.baseURL(),
-		"DOCENT_LOG_LEVEL":           jsii.String(x.logLevel),
-	}
-	if x.model != "" {
-		e["DOCENT_MODEL_PROVIDER"], e["DOCENT_MODEL"] = jsii.String("bedrock"), jsii.String(x.model)
-	}
-	return e
-}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/httpapi"
+)
+
+// gateway finds the function of a path as the gateway does: an element by its name
+// before one by {proxy+}.
+type gateway struct {
+	children map[string]map[string]string // of a resource: its own by path part
+	answers  map[string]string            // function by resource
+}
+
+const root = ""
+
+func newGateway(m template) gateway {
+	g := gateway{map[string]map[string]string{}, map[string]string{}}
+	name := func(v any) string {
+		if get, ok := v.(map[string]any)["Fn::GetAtt"].([]any); ok && get[1] == "RootResourceId" {
+			return root
+		}
+		return target(v)
+	}
+	for n, r := range m.of("AWS::ApiGateway::Resource") {
+		parent := name(r.at("ParentId"))
+		if g.children[parent] == nil {
+			g.children[parent] = map[string]string{}
+		}
+		g.children[parent][r.at("PathPart").(string)] = n
+	}
+	for _, r := range m.of("AWS::ApiGateway::Method") {
+		if r.at("HttpMethod") == "ANY" && r.at("Integration", "Type") == "AWS_PROXY" {
+			for _, f := range functions {
+				if strings.Contains(words(r.at("Integration", "Uri")), "${"+*id(f.name)+"}/invocations") {
+					g.answers[name(r.at("ResourceId"))] = f.name
+				}
+			}
+		}
+	}
+	return g
+}
+
+func (g gateway) function(path string) string {
+	at := root
+	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		if part == "" {
+			break
+		}
+		next, ok := g.children[at][part]
+		if !ok {
+			next, ok = g.children[at]["{proxy+}"]
+			if !ok {
+				return ""
+			}
+			return g.answers[next]
+		}
+		at = next
+	}
+	return g.answers[at]
+}
+
+func TestEveryPathReachesItsFunction(t *testing.T) {
+	t.Parallel()
+	g := newGateway(plain(t))
+	for path, want := range map[string]string{
+		"/": "admin", "/me": "admin", "/team": "admin", "/team/saml-metadata": "admin", "/api-keys/x/rotate": "admin",
+		"/data-sources/x/items": "admin", "/webhooks/github/x": "admin", "/no/such/path": "admin", "/collectionsx": "admin",
+		"/collections": "collections", "/collections/x": "collections", "/collections/x/y/z": "collections",
+		"/documents": "documents", "/documents/x": "documents", "/answers": "answers", "/answers/x": "answers",
+		"/context/search": "context", "/context/query/prs": "context", "/mcp": "context",
+		"/scim/v2/Users/x": "scim", "/scim": "scim", "/security-events": "securityevents", "/security-events/types": "securityevents",
+		"/usage": "usage", "/usage/quotas": "usage",
+	} {
+		if got := g.function(path); got != want {
+			t.Errorf("%s reaches %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestEveryOperationReachesOneFunction(t *testing.T) {
+	t.Parallel()
+	g := newGateway(plain(t))
+	var areas []string
+	for _, a := range httpapi.Areas() {
+		areas = append(areas, a.Name)
+	}
+	reached := map[string]bool{}
+	for path := range httpapi.OpenAPI().Paths {
+		f := g.function(path)
+		if !slices.Contains(areas, f) {
+			t.Errorf("%s reaches %q, which is no area", path, f)
+		}
+		reached[f] = true
+		for _, reserved := range []string{"/ping", "/sping"} {
+			if path == reserved || strings.HasPrefix(path, reserved+"/") {
+				t.Errorf("the gateway keeps %s for itself", path)
+			}
+		}
+	}
+	slices.Sort(areas)
+	if got := slices.Sorted(maps.Keys(reached)); !slices.Equal(got, areas) {
+		t.Errorf("operations reach %v, areas are %v", got, areas)
+	}
+}
+
+func TestOneFunctionAnswersEachResource(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	methods := map[string]int{}
+	for _, r := range m.of("AWS::ApiGateway::Method") {
+		methods[words(r.at("ResourceId"))]++
+		if r.at("ApiKeyRequired") == true || r.at("RequestValidatorId") != nil {
+			t.Errorf("the gateway checks what is ours to check: %v", r.Properties)
+		}
+	}
+	if want := len(m.of("AWS::ApiGateway::Resource")) + 1; len(methods) != want {
+		t.Errorf("%d resources answer, want %d", len(methods), want)
+	}
+	for name, n := range methods {
+		if n != 1 {
+			t.Errorf("%s has %d methods", name, n)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/app"
+	"docent/shared/deployed"
+)
+
+// unset are variables that are read and that the stack never sets: each has its reason.
+var unset = map[string]string{
+	deployed.TablePrefix: "the tables have names of their own",
+	deployed.BlobPrefix:  "the bucket is of this stack alone",
+	deployed.AWSEndpoint: "it is AWS itself",
+	deployed.ModelURL:    "the model is reached where AWS has it",
+}
+
+func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
+	t.Parallel()
+	withModel := []string{deployed.ModelProvider, deployed.Model}
+	for _, c := range []struct {
+		name string
+		m    template
+	}{{"plain", plain(t)}, {"whole", whole(t)}} {
+		for _, f := range functions {
+			set, _ := c.m.of("AWS::Lambda::Function")[*id(f.name)].at("Environment", "Variables").(map[string]any)
+			left := len(set)
+			for _, v := range deployed.Environment {
+				_, isSet := set[v.Name]
+				if isSet {
+					left--
+				}
+				missing := !v.Runtime && unset[v.Name] == "" && (c.name == "whole" || !slices.Contains(withModel, v.Name))
+				if want := v.ReadBy(f.name) && missing; isSet != want {
+					t.Errorf("%s of %s: %s is set: %t, want %t", f.name, c.name, v.Name, isSet, want)
+				}
+			}
+			if left != 0 {
+				t.Errorf("%s of %s: nothing reads %d of %v", f.name, c.name, left, set)
+			}
+		}
+	}
+}
+
+var reference = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// TestFunctionsStartWithWhatTheyAreTold reads the environment as the function does.
+func TestFunctionsStartWithWhatTheyAreTold(t *testing.T) {
+	t.Parallel()
+	for _, m := range []template{plain(t), whole(t)} {
+		m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
+			set, _ := r.at("Environment", "Variables").(map[string]any)
+			_, err := app.ConfigFromEnv(func(variable string) string {
+				if strings.HasPrefix(variable, "AWS_") {
+					return "of Lambda"
+				}
+				v, ok := set[variable]
+				if !ok {
+					return ""
+				}
+				return reference.ReplaceAllStringFunc(words(v), func(name string) string { // as AWS would put it together
+					if strings.HasSuffix(name, "Queue}") {
+						return "https://queues.test/1/q"
+					}
+					return "of-aws"
+				})
+			})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+func TestBaseURLIsOneThroughout(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		m    template
+		want string
+	}{
+		{plain(t), "https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/v1"},
+		{whole(t), "https://docent.example.com/v1"},
+	} {
+		if got := words(c.m.Outputs["BaseURL"].Value); got != c.want {
+			t.Errorf("output %s, want %s", got, c.want)
+		}
+		c.m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
+			if got := words(r.at("Environment", "Variables", deployed.BaseURL)); got != c.want {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+		})
+	}
+}

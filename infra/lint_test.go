@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestTemplatePassesLint runs cfn-lint, which make moto has installed. W3005 is of
+// the dependencies that the CDK writes although they follow from references.
+func TestTemplatePassesLint(t *testing.T) {
+	t.Parallel()
+	lint, err := filepath.Abs("../.cache/moto/bin/cfn-lint")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(lint); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("cfn-lint is not installed: run make moto")
+		}
+		t.Skip("cfn-lint is not installed: run make moto")
+	}
+	args := []string{"-i", "W3005", "-t"}
+	for _, m := range []template{plain(t), whole(t)} {
+		args = append(args, filepath.Join(m.folder, templateFile))
+	}
+	if out, err := exec.Command(lint, args...).CombinedOutput(); err != nil {
+		t.Errorf("cfn-lint: %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// starred are the resources with a star, by action, and why they have it.
+var starred = map[string]string{
+	"xray:PutTraceSegments *":       "X-Ray knows no resources",
+	"xray:PutTelemetryRecords *":    "X-Ray knows no resources",
+	"s3:GetObject ${Segments}/*":    "the names of segments are made as they are written",
+	"s3:PutObject ${Segments}/*":    "the names of segments are made as they are written",
+	"s3:DeleteObject ${Segments}/*": "the names of segments are made as they are written",
+	"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:*::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0": "a profile passes a " +
+		"request on to its model in any of its regions",
+}
+
+// keyPolicy is the action of the key's own policy: AWS's way of leaving a key to the
+// account's policies, without which nobody could administer it.
+const keyPolicy = "kms:*"
+
+func TestPoliciesNameWhatTheyAllow(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, m := range []template{plain(t), whole(t)} {
+		seen := 0
+		for name, r := range m.Resources {
+			for _, s := range statements(r) {
+				if s.at("Effect") != "Allow" {
+					continue
+				}
+				seen++
+				for _, action := range list(s.at("Action")) {
+					action := action.(string)
+					if strings.Contains(action, "*") && (r.Type != "AWS::KMS::Key" || action != keyPolicy) {
+						t.Errorf("%s allows %s", name, action)
+					}
+					for _, on := range list(s.at("Resource")) {
+						grant := action + " " + words(on)
+						if strings.Contains(words(on), "*") && r.Type != "AWS::KMS::Key" && starred[grant] == "" {
+							t.Errorf("%s allows %s", name, grant)
+						}
+						used[grant] = true
+					}
+				}
+				if who := s.at("Principal"); who == "*" || words(who) == "AWS=*" {
+					t.Errorf("%s allows everybody %v", name, s.at("Action"))
+				}
+			}
+			if managed := r.at("ManagedPolicyArns"); managed != nil && bare(name) != "ApiCloudWatchRole" {
+				t.Errorf("%s has policies that are not ours: %s", name, words(managed))
+			}
+			if r.Type == "AWS::IAM::Policy" || r.Type == "AWS::IAM::ManagedPolicy" {
+				t.Errorf("%s stands beside the policy of its function", name)
+			}
+		}
+		if seen < len(functions) {
+			t.Errorf("%d statements", seen)
+		}
+	}
+	for grant := range starred {
+		if !used[grant] {
+			t.Errorf("nothing allows %s: its reason can go", grant)
+		}
+	}
+}
+
+// statements are those of all policies in a resource.
+func statements(r resource) (out []resource) {
+	documents := []any{r.at("PolicyDocument"), r.at("KeyPolicy"), r.at("AssumeRolePolicyDocument")}
+	for _, p := range list(r.at("Policies")) {
+		documents = append(documents, p.(map[string]any)["PolicyDocument"])
+	}
+	for _, d := range documents {
+		d, _ := d.(map[string]any)
+		for _, s := range list(d["Statement"]) {
+			out = append(out, resource{Properties: s.(map[string]any)})
+		}
+	}
+	return out
+}
+
+// granted lists what the policy of a function allows, as "action resource".
+func granted(m template, function string) (out []string) {
+	role := m.of("AWS::IAM::Role")[*id(function, "Role")]
+	for _, s := range statements(role) {
+		for _, action := range list(s.at("Action")) {
+			for _, on := range list(s.at("Resource")) {
+				out = append(out, action.(string)+" "+words(on))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestOnlyWhoAsksTheModelMayInvokeIt(t *testing.T) {
+	t.Parallel()
+	for _, f := range functions {
+		var invokes []string
+		for _, g := range granted(whole(t), f.name) {
+			if strings.HasPrefix(g, "bedrock:") {
+				invokes = append(invokes, g)
+			}
+		}
+		want := []string{
+			"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:${AWS::Region}:${AWS::AccountId}:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+			"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:*::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0",
+		}
+		slices.Sort(want)
+		if f.name != "answering" {
+			want = nil
+		}
+		if !slices.Equal(invokes, want) {
+			t.Errorf("%s: %q, want %q", f.name, invokes, want)
+		}
+		if slices.ContainsFunc(granted(plain(t), f.name), func(g string) bool { return strings.HasPrefix(g, "bedrock:") }) {
+			t.Errorf("%s may ask a model that there is none of", f.name)
+		}
+	}
+}
+
+func TestOnlyTheGatewayAndTheScheduleInvoke(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	invoked := map[string]string{}
+	m.each(t, "AWS::Lambda::Permission", func(t *testing.T, name string, r resource) {
+		invoked[target(r.at("FunctionName"))] = words(r.at("Principal"))
+		if r.at("SourceArn") == nil {
+			t.Errorf("%s has no source: whoever is of that service may call", name)
+		}
+	})
+	for _, f := range functions {
+		want := ""
+		switch {
+		case f.serves():
+			want = "apigateway.amazonaws.com"
+		case f.name == "sweeping":
+			want = "events.amazonaws.com"
+		}
+		if got := invoked[*id(f.name)]; got != want {
+			t.Errorf("%s is invoked by %q, want %q", f.name, got, want)
+		}
+	}
+}

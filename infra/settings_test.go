@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWrongValuesAreNamedTogether(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given map[string]string
+		want  []string
+	}{
+		"unknown and malformed": {map[string]string{"colour": "red", "waf": "yes", "logDays": "31", "workers": "1", "removal": "keep",
+			"name": "9 lives", "modelArns": "x"},
+			[]string{`no value "colour"`, "waf=yes", "logDays=31", "one of [1 3 5", "workers=1", "from 2 to 1000", "removal=keep", "name=9 lives", "modelArns=x"}},
+		"a domain without its certificate": {map[string]string{"domain": "docent.example.com"}, []string{"domain and certificate"}},
+		"a zone without a domain":          {map[string]string{"zone": "Z1", "zoneName": "example.com"}, []string{"zone and zoneName"}},
+		"a budget that tells nobody":       {map[string]string{"budget": "5"}, []string{"a budget needs alarmsEmail"}},
+		"a model's ARN alone":              {map[string]string{"model": "arn:aws:bedrock:eu-central-1:1:inference-profile/x"}, []string{"needs modelArns"}},
+		"ARNs without a model":             {map[string]string{"modelArns": "arn:aws:bedrock:eu-central-1::foundation-model/x"}, []string{"modelArns needs model"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := parse(c.given)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in: %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryValueIsInTheGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, s := range known {
+		row := "| `" + key + "` | "
+		if s.otherwise != "" {
+			row += "`" + s.otherwise + "` |"
+		}
+		if !strings.Contains(string(guide), row) {
+			t.Errorf("README.md has no row %q", row)
+		}
+	}
+	if _, err := parse(nil); err != nil {
+		t.Errorf("what is not given is not accepted: %v", err)
+	}
+}
+
+func TestTheStageNamesTheStack(t *testing.T) {
+	t.Parallel()
+	for want, given := range map[string]map[string]string{
+		"docent": nil, "docent-beta": {"stage": "beta"}, "wiki-beta": {"stage": "beta", "name": "wiki"},
+	} {
+		s, err := parse(given)
+		if err != nil || s.stackName() != want {
+			t.Errorf("%v names it %s, want %s (%v)", given, s.stackName(), want, err)
+		}
+	}
+}
+
+// TestNothingIsWrittenOfFunctionsThatAreNotBuilt: the command says so before it starts.
+func TestNothingIsWrittenOfFunctionsThatAreNotBuilt(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for args, want := range map[string]string{
+		"-c dist=" + folder: "is not built: run make build",
+		"-c waf":            "not KEY=VALUE",
+		"more":              `"more" is no argument`,
+		"-c stage=a/b":      "stage=a/b",
+	} {
+		err := run(append(strings.Fields(args), []string{"-o", filepath.Join(folder, "out")}...))
+		if args == "more" {
+			err = run([]string{"more"})
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "out")); err == nil {
+		t.Error("it has written something")
+	}
+}

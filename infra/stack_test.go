@@ -1,0 +1,287 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/deployed"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+func TestTablesAreKeptAndRecoverable(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	if n := len(m.of("AWS::DynamoDB::Table")); n != len(table.Names) {
+		t.Errorf("%d tables, want %d", n, len(table.Names))
+	}
+	m.each(t, "AWS::DynamoDB::Table", func(t *testing.T, name string, r resource) {
+		for _, want := range []struct {
+			path  []any
+			value any
+		}{
+			{[]any{"BillingMode"}, "PAY_PER_REQUEST"},
+			{[]any{"DeletionProtectionEnabled"}, true},
+			{[]any{"SSESpecification", "SSEEnabled"}, true},
+			{[]any{"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"}, true},
+			{[]any{"PointInTimeRecoverySpecification", "RecoveryPeriodInDays"}, 35.0},
+			{[]any{"TimeToLiveSpecification", "AttributeName"}, table.ExpiresAttribute},
+			{[]any{"TimeToLiveSpecification", "Enabled"}, true},
+			{[]any{"KeySchema", 0, "AttributeName"}, table.PartitionAttribute},
+			{[]any{"KeySchema", 0, "KeyType"}, "HASH"},
+			{[]any{"KeySchema", 1, "AttributeName"}, table.SortAttribute},
+			{[]any{"KeySchema", 1, "KeyType"}, "RANGE"},
+		} {
+			if got := r.at(want.path...); got != want.value {
+				t.Errorf("%s: %v is %v, want %v", name, want.path, got, want.value)
+			}
+		}
+		if r.DeletionPolicy != "Retain" {
+			t.Errorf("%s is not retained", name)
+		}
+	})
+}
+
+func TestDataStaysUnlessItIsToGo(t *testing.T) {
+	t.Parallel()
+	holds := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key"}
+	for _, c := range []struct {
+		m                template
+		policy, retained string
+		protected        bool
+	}{{plain(t), "Retain", "true", true}, {whole(t), "Delete", "false", false}} {
+		for _, kind := range holds {
+			c.m.each(t, kind, func(t *testing.T, name string, r resource) {
+				if r.DeletionPolicy != c.policy {
+					t.Errorf("%s: %s, want %s", name, r.DeletionPolicy, c.policy)
+				}
+				if kind == holds[0] && r.at("DeletionProtectionEnabled") != c.protected {
+					t.Errorf("%s: protected %v, want %t", name, r.at("DeletionProtectionEnabled"), c.protected)
+				}
+			})
+		}
+		if got := c.m.Outputs["DataRetained"].Value; got != c.retained {
+			t.Errorf("DataRetained is %v", got)
+		}
+	}
+}
+
+func TestBucketIsPrivate(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	m.each(t, "AWS::S3::Bucket", func(t *testing.T, name string, r resource) {
+		for _, block := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
+			if r.at("PublicAccessBlockConfiguration", block) != true {
+				t.Errorf("%s has no %s", name, block)
+			}
+		}
+		if r.at("BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm") != "AES256" {
+			t.Errorf("%s is not encrypted", name)
+		}
+		if r.at("LifecycleConfiguration", "Rules", 0, "AbortIncompleteMultipartUpload", "DaysAfterInitiation") != 1.0 {
+			t.Errorf("%s keeps uploads that ended half way", name)
+		}
+		if r.at("VersioningConfiguration") != nil || r.at("NotificationConfiguration") != nil {
+			t.Errorf("%s has versions or notifications", name)
+		}
+	})
+	m.each(t, "AWS::S3::BucketPolicy", func(t *testing.T, name string, r resource) { refusesPlainText(t, name, r) })
+}
+
+// refusesPlainText: a policy denies everybody what does not come over TLS.
+func refusesPlainText(t *testing.T, name string, r resource) {
+	t.Helper()
+	for _, s := range list(r.at("PolicyDocument", "Statement")) {
+		s := resource{Properties: s.(map[string]any)}
+		if s.at("Effect") == "Deny" && s.at("Principal", "AWS") == "*" && s.at("Condition", "Bool", "aws:SecureTransport") == "false" {
+			return
+		}
+	}
+	t.Errorf("%s takes what does not come over TLS", name)
+}
+
+func TestQueuesLoseNothing(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	policies := map[string]bool{}
+	m.each(t, "AWS::SQS::QueuePolicy", func(t *testing.T, name string, r resource) {
+		refusesPlainText(t, name, r)
+		policies[target(r.at("Queues", 0))] = true
+	})
+	queues := m.of("AWS::SQS::Queue")
+	for name, r := range queues {
+		if r.at("SqsManagedSseEnabled") != true || !policies[name] {
+			t.Errorf("%s is not encrypted or has no policy", name)
+		}
+		if strings.HasSuffix(name, "DeadLetters") {
+			if r.at("MessageRetentionPeriod") != 14.0*24*3600 {
+				t.Errorf("%s keeps dead letters for %v s", name, r.at("MessageRetentionPeriod"))
+			}
+			continue
+		}
+		dead := queues[target(r.at("RedrivePolicy", "deadLetterTargetArn"))]
+		if dead.Type == "" || r.at("RedrivePolicy", "maxReceiveCount") != float64(queue.MaxReceives) {
+			t.Errorf("%s: its dead letters go to %v", name, r.at("RedrivePolicy"))
+		}
+		if r.at("MessageRetentionPeriod") != 4.0*24*3600 {
+			t.Errorf("%s keeps messages for %v s", name, r.at("MessageRetentionPeriod"))
+		}
+	}
+	taken := map[string]bool{}
+	m.each(t, "AWS::Lambda::EventSourceMapping", func(t *testing.T, name string, r resource) {
+		from := target(r.at("EventSourceArn"))
+		taken[from] = true
+		hidden, _ := queues[from].at("VisibilityTimeout").(float64)
+		worker := m.of("AWS::Lambda::Function")[target(r.at("FunctionName"))]
+		timeout, _ := worker.at("Timeout").(float64)
+		if timeout == 0 || hidden < 6*timeout {
+			t.Errorf("%s: hidden for %v s, and its worker has %v s", name, hidden, timeout)
+		}
+		if words(r.at("FunctionResponseTypes")) != "ReportBatchItemFailures" {
+			t.Errorf("%s: one bad message repeats the rest", name)
+		}
+		if n, _ := r.at("ScalingConfig", "MaximumConcurrency").(float64); n < 2 {
+			t.Errorf("%s: concurrency %v", name, n)
+		}
+	})
+	if len(taken) != 2 || len(queues) != 4 {
+		t.Errorf("%d queues, of which %d are worked off", len(queues), len(taken))
+	}
+}
+
+func TestFunctionsAreBuiltAndWatched(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	logs := m.of("AWS::Logs::LogGroup")
+	m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
+		for property, want := range map[string]string{"Runtime": "provided.al2023", "Architectures": "arm64", "TracingConfig": "Mode=Active",
+			"Handler": "bootstrap"} {
+			if got := words(r.at(property)); got != want {
+				t.Errorf("%s: %s is %s, want %s", name, property, got, want)
+			}
+		}
+		log := logs[target(r.at("LoggingConfig", "LogGroup"))]
+		if log.at("RetentionInDays") != 30.0 {
+			t.Errorf("%s: its log is kept for %v days", name, log.at("RetentionInDays"))
+		}
+		if r.at("ReservedConcurrentExecutions") != nil {
+			t.Errorf("%s takes concurrency from the account", name)
+		}
+	})
+	m.each(t, "AWS::Events::Rule", func(t *testing.T, name string, r resource) {
+		if r.at("ScheduleExpression") != "rate(1 minute)" || target(r.at("Targets", 0, "Arn")) != "Sweeping" {
+			t.Errorf("%s: %v", name, r.Properties)
+		}
+	})
+}
+
+func TestEveryFunctionIsDeployed(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{}
+	for _, f := range deployed.Functions {
+		listed[f.Name] = true
+		i := slices.IndexFunc(functions, func(g function) bool { return g.name == f.Name })
+		if i < 0 {
+			t.Errorf("%s is not in the stack", f.Name)
+		} else if functions[i].serves() != f.HTTP() {
+			t.Errorf("%s has %d s, reached by paths: %t", f.Name, functions[i].timeout, f.HTTP())
+		}
+	}
+	for _, f := range functions {
+		if !listed[f.name] {
+			t.Errorf("%s is deployed and there is no such function", f.name)
+		}
+	}
+}
+
+// TestNothingHasANameOfOurs: two stacks stand side by side, and what has to be
+// replaced can be.
+func TestNothingHasANameOfOurs(t *testing.T) {
+	t.Parallel()
+	for _, m := range []template{plain(t), whole(t)} {
+		for name, r := range m.Resources {
+			for _, property := range []string{"TableName", "QueueName", "BucketName", "RoleName", "LogGroupName", "TopicName",
+				"AlarmName", "DashboardName", "AliasName", "FunctionName"} {
+				if v := r.at(property); v != nil && target(v) == "" {
+					t.Errorf("%s has the %s %v", name, property, v)
+				}
+			}
+		}
+	}
+}
+
+func TestGatewayAnswersInOurShape(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	want := map[string]string{ // notes of the gateway's own answers
+		"MISSING_AUTHENTICATION_TOKEN": "404 not-found", "RESOURCE_NOT_FOUND": "404 not-found",
+		"REQUEST_TOO_LARGE": "413 request-too-large",
+		"THROTTLED":         "503 unavailable again", "QUOTA_EXCEEDED": "503 unavailable again",
+		"UNSUPPORTED_MEDIA_TYPE": "415 unsupported-media-type",
+		"BAD_REQUEST_BODY":       "400 invalid-request", "BAD_REQUEST_PARAMETERS": "400 invalid-request", "DEFAULT_4XX": "400 invalid-request",
+		"UNAUTHORIZED":  "401 unauthorized",
+		"ACCESS_DENIED": "403 forbidden", "WAF_FILTERED": "403 forbidden", "INVALID_API_KEY": "403 forbidden",
+		"EXPIRED_TOKEN": "403 forbidden", "INVALID_SIGNATURE": "403 forbidden",
+		"INTEGRATION_TIMEOUT": "503 unavailable again", "INTEGRATION_FAILURE": "503 unavailable again",
+		"API_CONFIGURATION_ERROR": "500 internal", "AUTHORIZER_CONFIGURATION_ERROR": "500 internal", "AUTHORIZER_FAILURE": "500 internal",
+		"DEFAULT_5XX": "500 internal",
+	}
+	m.each(t, "AWS::ApiGateway::GatewayResponse", func(t *testing.T, name string, r resource) {
+		kind, _ := r.at("ResponseType").(string)
+		var body struct {
+			Status    int
+			Code      string
+			Title     string
+			Detail    string
+			RequestID string
+		}
+		text, _ := r.at("ResponseTemplates", "application/json").(string)
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got := words(r.at("StatusCode")) + " " + body.Code
+		if r.at("ResponseParameters", "gatewayresponse.header.Retry-After") == "'1'" {
+			got += " again"
+		}
+		if got != want[kind] {
+			t.Errorf("%s: %s, want %s", kind, got, want[kind])
+		}
+		if words(float64(body.Status)) != words(r.at("StatusCode")) || body.Title == "" || body.Detail == "" || body.RequestID != "$context.requestId" {
+			t.Errorf("%s: %s", name, text)
+		}
+		if r.at("ResponseParameters", "gatewayresponse.header.X-Request-Id") != "context.requestId" {
+			t.Errorf("%s has no request id", name)
+		}
+		delete(want, kind)
+	})
+	if len(want) > 0 {
+		t.Errorf("no answer for %v", want)
+	}
+}
+
+func TestStageIsBoundedAndLogged(t *testing.T) {
+	t.Parallel()
+	m := plain(t)
+	m.each(t, "AWS::ApiGateway::Stage", func(t *testing.T, _ string, r resource) {
+		if r.at("StageName") != "v1" || r.at("TracingEnabled") != true || r.at("MethodSettings", 0, "ThrottlingRateLimit") != 500.0 {
+			t.Errorf("stage %v", r.Properties)
+		}
+		format, _ := r.at("AccessLogSetting", "Format").(string)
+		var line map[string]string
+		if err := json.Unmarshal([]byte(format), &line); err != nil || line["requestId"] != "$context.requestId" {
+			t.Errorf("access log %s: %v", format, err)
+		}
+		for _, secret := range []string{"header", "query", "apiKey", "authorizer"} {
+			if strings.Contains(format, secret) {
+				t.Errorf("the access log shows %s", secret)
+			}
+		}
+	})
+	m.each(t, "AWS::ApiGateway::RestApi", func(t *testing.T, _ string, r resource) {
+		if r.at("MinimumCompressionSize") != 1024.0 || words(r.at("EndpointConfiguration", "Types")) != "REGIONAL" || r.at("BinaryMediaTypes") != nil {
+			t.Errorf("API %v", r.Properties)
+		}
+	})
+}

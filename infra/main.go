@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,7 @@ func main() {
 func run(args []string) error {
 	given := map[string]string{}
 	flags := flag.NewFlagSet("infra", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error says it
 	folder := flags.String("o", "cdk.out", "where the assembly is written")
 	flags.Func("c", "a value of the stack, KEY=VALUE", func(pair string) error {
 		key, value, ok := strings.Cut(pair, "=")

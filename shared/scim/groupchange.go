@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"docent/shared/audit"
 	"docent/shared/table"
@@ -15,10 +16,11 @@ import (
 // group: 30 additions. Changes of more are staged.
 const inOneWrite = 90
 
-func (s *Service) createGroup(ctx context.Context, teamID string, body map[string]any) (group, error) {
+// createGroup returns the new group and its members in the order of their ids.
+func (s *Service) createGroup(ctx context.Context, teamID string, body map[string]any) (group, []member, error) {
 	attributes, err := groupType.read(body)
 	if err != nil {
-		return group{}, err
+		return group{}, nil, err
 	}
 	now := s.moment()
 	g := group{ID: s.NewID(), CreatedAt: now, ModifiedAt: now, Version: 1}
@@ -30,7 +32,8 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 		}
 		return s.apply(ctx, teamID, group{}, g, change)
 	})
-	return g, err
+	slices.SortFunc(change.added, func(a, b member) int { return strings.Compare(a.userID, b.userID) })
+	return g, change.added, err
 }
 
 // changeGroup applies change to a copy of the group's attributes, with those

@@ -157,16 +157,19 @@ func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (re
 
 // showGroup is the answer with a group; it reads the members if they are shown.
 func showGroup(s *Service, r request, status int, g group) (result, error) {
-	show := r.projection()
 	var members []member
-	if show.shows(groupType, "members") {
+	if r.projection().shows(groupType, "members") {
 		var err error
 		if g, members, err = s.whole(r.ctx, r.teamID, g.ID); err != nil {
 			return result{}, err
 		}
 	}
+	return groupResult(s, r, status, g, members), nil
+}
+
+func groupResult(s *Service, r request, status int, g group, members []member) result {
 	return result{status: status, location: s.location(groupType, g.ID), version: versionTag(g.Version),
-		body: show.apply(groupType, s.groupResource(g, members))}, nil
+		body: r.projection().apply(groupType, s.groupResource(g, members))}
 }
 
 func create(s *Service, r request) (result, error) {
@@ -177,11 +180,11 @@ func create(s *Service, r request) (result, error) {
 		}
 		return showUser(s, r, http.StatusCreated, p, true)
 	}
-	g, err := s.createGroup(r.ctx, r.teamID, r.body)
+	g, members, err := s.createGroup(r.ctx, r.teamID, r.body)
 	if err != nil {
 		return result{}, err
 	}
-	return showGroup(s, r, http.StatusCreated, g)
+	return groupResult(s, r, http.StatusCreated, g, members), nil
 }
 
 func getOne(s *Service, r request) (result, error) {

@@ -127,10 +127,13 @@ func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) er
 	if err != nil {
 		return err
 	}
-	if _, err := s.Teams.RevokeUserKeys(ctx, teamID, id); err != nil {
+	work, workCtx := errgroup.WithContext(ctx)
+	work.Go(func() error {
+		_, err := s.Teams.RevokeUserKeys(workCtx, teamID, id)
 		return err
-	}
-	if err := s.leaveGroups(ctx, teamID, id); err != nil {
+	})
+	work.Go(func() error { return s.leaveGroups(workCtx, teamID, id) })
+	if err := work.Wait(); err != nil {
 		return err
 	}
 	return s.Teams.Forget(ctx, teamID, id)

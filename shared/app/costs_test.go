@@ -52,6 +52,18 @@ var costCases = []costCase{
 		c.later += 11 * time.Second // a key is cached for 10 s, its use noted once a minute
 		return c.measured(c.teamKey, "GET", "/collections/"+c.collections[0], nil, 200)
 	}},
+	// The number of its event is claimed before it is written.
+	{operation: "POST collection", ceiling: cost{2, 1, 12}, run: func(c *costs) spent {
+		return c.request(c.teamKey, "POST", "/collections", map[string]string{"name": "new", "description": "New"}, 201)
+	}},
+	// So it is here, beside the look for the team's identity provider.
+	{operation: "POST scim/v2/Users", ceiling: cost{2, 1, 12}, run: func(c *costs) spent {
+		if _, err := c.services.teams.SetSAML(c.t.Context(), c.team.ID, samlText(c.t, "sso")); err != nil {
+			c.t.Fatal(err)
+		}
+		c.do(c.teamKey, "GET", "/scim/v2/Users", nil, 200)
+		return c.measured(c.teamKey, "POST", "/scim/v2/Users", map[string]any{"userName": "grace@acme.test", "active": true}, 201)
+	}},
 	{operation: "PUT document, new, 3 KB", ceiling: cost{3, 2, 20}, run: func(c *costs) spent {
 		defer c.work()
 		return c.request(c.teamKey, "PUT", "/documents", c.document("new", short), 200)

@@ -185,9 +185,31 @@ func (c *Claim) End(ctx context.Context) {
 	all.Wait()
 }
 
+type aheadKey struct{}
+
+// ahead is a claim that Writes may find in their context.
+type ahead struct {
+	*Claim
+	using sync.Mutex
+}
+
+// Ahead begins to claim n numbers of the team, beside what a request does before
+// its first Write: Writes of the team under the context that it returns take them.
+// It is for requests that will almost certainly record; what they do not use ends
+// as a tombstone. The function must be called when the request has written.
+func (l *Log) Ahead(ctx context.Context, teamID string, n int) (context.Context, func()) {
+	a := &ahead{Claim: l.Claim(ctx, teamID, n)}
+	return context.WithValue(ctx, aheadKey{}, a), func() { a.End(ctx) }
+}
+
 // Write applies ops and records events, all or nothing, under numbers that it
-// claims first. Its errors are those of table.Store.Write over ops alone.
+// claims first, unless they were claimed ahead. Its errors are those of
+// table.Store.Write over ops alone.
 func (l *Log) Write(ctx context.Context, teamID string, events []Event, ops ...table.Op) error {
+	if a, ok := ctx.Value(aheadKey{}).(*ahead); ok && a.log == l && a.teamID == teamID && a.using.TryLock() {
+		defer a.using.Unlock()
+		return a.Write(ctx, events, ops...)
+	}
 	c := l.Claim(ctx, teamID, len(events))
 	defer c.End(ctx)
 	return c.Write(ctx, events, ops...)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"docent/shared/apierr"
 	"docent/shared/team"
@@ -105,24 +106,24 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 	if err := team.RequireSCIM(p); err != nil {
 		return result{}, "", err
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		if err := h.ready(ctx, p.TeamID); err != nil {
-			return result{}, "", err
-		}
-		return h.answer(r, p)
+	// A reader need not wait: what it would be refused is thrown away. A writer
+	// waits before it changes anything.
+	looked := make(chan error, 1)
+	go func() { looked <- h.ready(ctx, p.TeamID) }()
+	refused := sync.OnceValue(func() error { return <-looked })
+	before := refused
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		before = func() error { return nil }
 	}
-	// A reader need not wait: what it would be refused is thrown away.
-	refused := make(chan error, 1)
-	go func() { refused <- h.ready(ctx, p.TeamID) }()
-	res, allow, err := h.answer(r, p)
-	if not := <-refused; not != nil {
+	res, allow, err := h.answer(r, p, before)
+	if not := refused(); not != nil {
 		return result{}, "", not
 	}
 	return res, allow, err
 }
 
-// answer runs the operation that r asks for.
-func (h Handler) answer(r *http.Request, p team.Principal) (result, string, error) {
+// answer runs the operation that r asks for, unless before refuses it.
+func (h Handler) answer(r *http.Request, p team.Principal, before func() error) (result, string, error) {
 	ctx := r.Context()
 	req := request{ctx: ctx, teamID: p.TeamID, method: r.Method, query: r.URL.Query(),
 		ifMatch: r.Header.Get("If-Match"), ifNoneMatch: r.Header.Get("If-None-Match"), classify: h.Classify}
@@ -147,8 +148,23 @@ func (h Handler) answer(r *http.Request, p team.Principal) (result, string, erro
 	if err := req.read(r); err != nil {
 		return result{}, "", err
 	}
+	if req.creates() {
+		var end func()
+		req.ctx, end = h.Events.Or(h.Table).Ahead(ctx, p.TeamID, 1)
+		defer end()
+	}
+	if err := before(); err != nil {
+		return result{}, "", err
+	}
 	res, err := operation(h.Service, req)
 	return res, "", err
+}
+
+// creates tells whether the request creates a user or a group, which records one
+// event.
+func (req *request) creates() bool {
+	return req.method == http.MethodPost && len(req.segments) == 1 &&
+		(strings.EqualFold(req.segments[0], "Users") || strings.EqualFold(req.segments[0], "Groups"))
 }
 
 // read reads the body of a request that has one.

@@ -105,11 +105,15 @@ func TestPatchFollowsModel(t *testing.T) {
 }
 
 func patched(t *rapid.T, on map[string]any, operations ...string) map[string]any {
+	return patchedAs(t, "Group", on, operations...)
+}
+
+func patchedAs(t *rapid.T, typeName string, on map[string]any, operations ...string) map[string]any {
 	body, err := scim.Tree(message(operations...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := scim.Patch("Group", on, nil, body)
+	after, err := scim.Patch(typeName, on, nil, body)
 	if err != nil {
 		t.Fatalf("%v: %v", operations, err)
 	}

@@ -85,6 +85,39 @@ func TestNoUpdateIsLost(t *testing.T) {
 	}
 }
 
+// TestRaces: of two renames onto one name one holds, and a PATCH beside a DELETE
+// leaves nothing of the user.
+func TestRaces(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for round := range 8 {
+		a, b := s.user(fmt.Sprint("a", round)), s.user(fmt.Sprint("b", round))
+		var wg sync.WaitGroup
+		statuses := make([]int, 4)
+		for i, id := range []string{a, b} {
+			wg.Go(func() {
+				statuses[i] = s.do("PATCH", "/Users/"+id, message(fmt.Sprintf(`{"op":"replace","path":"userName","value":"taken%d"}`, round))).StatusCode
+			})
+		}
+		wg.Wait()
+		if statuses[0]+statuses[1] != 200+409 {
+			t.Errorf("two renames: %v", statuses)
+		}
+		wg.Go(func() {
+			statuses[2] = s.do("PATCH", "/Users/"+a, message(`{"op":"replace","path":"displayName","value":"late"}`)).StatusCode
+		})
+		wg.Go(func() { statuses[3] = s.do("DELETE", "/Users/"+a, "").StatusCode })
+		wg.Wait()
+		if statuses[3] != 204 || statuses[2] != 200 && statuses[2] != 404 {
+			t.Errorf("a PATCH beside a DELETE: %v", statuses)
+		}
+		s.must(404, "GET", "/Users/"+a, "")
+		s.has(`/Users?filter=displayName eq "late"`, `"totalResults":0`)
+		s.must(204, "DELETE", "/Users/"+b, "")
+	}
+	s.has("/Users?count=0", `"totalResults":1`)
+}
+
 func TestLastAdminThroughSCIM(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -52,9 +52,8 @@ const (
 	stallPer   = 5
 )
 
-func newCrowd(t *testing.T, events int64, grace, skew time.Duration) *crowd {
+func newCrowd(t *testing.T, w *world, events int64, grace, skew time.Duration) *crowd {
 	t.Helper()
-	w := newWorld(t)
 	c := &crowd{world: w, drained: make(chan struct{}), working: make(chan struct{})}
 	c.store = &closing{Store: w.store, waiting: map[table.Key]chan struct{}{}}
 	c.left.Store(events)
@@ -173,36 +172,43 @@ func TestPollersMissNothing(t *testing.T) {
 	}{
 		{"clocks that agree", raceGrace, 0},
 		{"clocks up to ten times the grace apart", raceGrace, 10 * raceGrace},
+		{"clocks up to a minute apart, the grace of the product", audit.Grace, time.Minute},
 		{"no grace at all", 1, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newCrowd(t, raceEvents(t), test.grace, test.skew)
-			queries := []audit.Query{
-				{Limit: 200},
-				{Limit: 7, Types: []string{string(audit.CollectionCreated)}},
-				{Limit: 50, Outcomes: []string{"success"}, Categories: []string{"configuration"}},
-			}
-			got := make([][]audit.Event, len(queries))
-			errs := make([]error, len(queries))
-			var pollers sync.WaitGroup
-			for i, q := range queries {
-				pollers.Go(func() {
-					log := c.newLog(c.store, 0)
-					audit.SetGrace(log, test.grace)
-					got[i], errs[i] = c.poll(t.Context(), q, log, rand.New(rand.NewPCG(uint64(i), 1)))
-				})
-			}
-			pollers.Wait()
-			for i, err := range errs {
-				if err != nil {
-					t.Fatalf("poller %d: %v", i, err)
-				}
-				c.compare(t, fmt.Sprintf("poller %d", i), got[i])
-			}
-			t.Logf("%d committed, %d died, %d stalled", len(c.committed), c.died, c.stalled)
+			newCrowd(t, newWorld(t), raceEvents(t), test.grace, test.skew).polled(t, test.grace)
 		})
 	}
+}
+
+// polled lets three pollers with pages and filters of their own follow the crowd
+// to its end, and compares what each has got.
+func (c *crowd) polled(t *testing.T, grace time.Duration) {
+	t.Helper()
+	queries := []audit.Query{
+		{Limit: 200},
+		{Limit: 7, Types: []string{string(audit.CollectionCreated)}},
+		{Limit: 50, Outcomes: []string{"success"}, Categories: []string{"configuration"}},
+	}
+	got := make([][]audit.Event, len(queries))
+	errs := make([]error, len(queries))
+	var pollers sync.WaitGroup
+	for i, q := range queries {
+		pollers.Go(func() {
+			log := c.newLog(c.store, 0)
+			audit.SetGrace(log, grace)
+			got[i], errs[i] = c.poll(t.Context(), q, log, rand.New(rand.NewPCG(uint64(i), 1)))
+		})
+	}
+	pollers.Wait()
+	for i, err := range errs {
+		if err != nil {
+			t.Fatalf("poller %d: %v", i, err)
+		}
+		c.compare(t, fmt.Sprintf("poller %d", i), got[i])
+	}
+	t.Logf("%d committed, %d died, %d stalled", len(c.committed), c.died, c.stalled)
 }
 
 // compare holds what a reader has got to what was committed.
@@ -234,7 +240,7 @@ func (c *crowd) compare(t *testing.T, who string, got []audit.Event) {
 // own clock, while events are written.
 func TestWindowsTileTheFeed(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, raceEvents(t), raceGrace, 5*raceGrace)
+	c := newCrowd(t, newWorld(t), raceEvents(t), raceGrace, 5*raceGrace)
 	begin := c.clock.now().Add(-time.Hour)
 	clocks := []time.Duration{time.Minute, -time.Minute, 0}
 	got := make([][]audit.Event, len(clocks))

@@ -45,8 +45,14 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	return newWorldOn(t, func(now func() time.Time) table.Store { return bolttest.OpenAt(t, now) })
+}
+
+// newWorldOn is a world on the store that open opens by the world's clock.
+func newWorldOn(t testing.TB, open func(now func() time.Time) table.Store) *world {
+	t.Helper()
 	c := newClock()
-	w := &world{t: t, clock: c, store: bolttest.OpenAt(t, c.now)}
+	w := &world{t: t, clock: c, store: open(c.now)}
 	w.log = w.newLog(w.store, 0)
 	return w
 }

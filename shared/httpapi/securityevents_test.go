@@ -4,11 +4,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/audit"
 	"docent/shared/httpapi"
 	"docent/shared/team"
 )
@@ -217,6 +219,63 @@ func TestWhoMayReadTheFeed(t *testing.T) {
 	}
 	if want := map[string]int{"admin-required": 3, "key-restricted": 3, "wrong-key-kind": 3}; !maps.Equal(counts, want) {
 		t.Errorf("refusals %v, want %v", counts, want)
+	}
+}
+
+// TestAFloodOfRefusalsCannotFillTheFeed: whatever one key is refused, and however
+// often and at once, the feed gets one event for each operation and reason in a
+// minute.
+func TestAFloodOfRefusalsCannotFillTheFeed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	_, restricted := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "r", DataSourceIDs: []string{a.newCollection(acme.key, "wiki")}})
+	before := a.feed(acme.key, "")
+	const each = 200
+	var clients sync.WaitGroup
+	for n := range 10 {
+		clients.Go(func() {
+			for i := range each / 10 {
+				id := numberedID(1000*n + i)
+				a.do(call{"GET", "/security-events/" + id, restricted, nil, nil}).want(t, 403)
+				a.do(call{"GET", "/security-events?after=" + id, restricted, nil, map[string]string{"User-Agent": id}}).want(t, 403)
+				a.do(call{"DELETE", "/api-keys/" + id, restricted, nil, nil}).want(t, 403)
+				a.do(call{"PATCH", "/team", restricted, map[string]string{"name": id}, nil}).want(t, 403)
+			}
+		})
+	}
+	clients.Wait()
+	a.clock.Advance(audit.Grace) // a number lost to a racing refusal is closed
+	page := a.feed(acme.key, "&after="+*before.NextCursor)
+	if len(page.Events) != 4 || page.HasMore {
+		t.Errorf("%d events of %d refusals: %+v", len(page.Events), 4*each, page.Events)
+	}
+	if len(a.feed(acme.key, "&outcome=failure").Events) != 4 {
+		t.Error("the filter gives others")
+	}
+}
+
+// TestTheListOfTypesIsTheCatalogue: what a client may read about types is all
+// there is.
+func TestTheListOfTypesIsTheCatalogue(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	var listed []struct {
+		EventType, Category, Severity, Description string
+		OCSF                                       map[string]int
+	}
+	a.do(call{"GET", "/security-events/types", acme.key, nil, nil}).want(t, 200).json(t, &listed)
+	if len(listed) != len(audit.Catalogue) {
+		t.Fatalf("%d types of %d", len(listed), len(audit.Catalogue))
+	}
+	for i, e := range audit.Catalogue {
+		got := listed[i]
+		if got.EventType != string(e.Type) || got.Category != e.Category || got.Severity != e.Severity || got.Description != e.Description ||
+			got.OCSF["class_uid"] != e.Class || got.OCSF["activity_id"] != e.Activity {
+			t.Errorf("listed %+v, of %+v", got, e)
+		}
+		a.do(call{"GET", "/security-events?eventType=" + got.EventType + "&category=" + got.Category, acme.key, nil, nil}).want(t, 200)
 	}
 }
 

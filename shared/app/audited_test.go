@@ -321,3 +321,23 @@ func TestADeletedCollectionTellsItsDocuments(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 }
+
+// TestDocumentEventsTellTheirCollection when a document comes, moves and goes.
+func TestDocumentEventsTellTheirCollection(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	wiki, other := h.collection("wiki"), h.collection("other")
+	h.put(wiki, smallURI, "The zebra is small.")
+	h.put(other, smallURI, "The zebra is small.")
+	h.must(204, "DELETE", "/documents/"+h.id(smallURI), nil)
+	var got []audit.Change
+	for _, e := range h.feed(t) {
+		if e.Targets[0].Type == audit.TargetDocument {
+			got = append(got, e.Changes...)
+		}
+	}
+	want := []audit.Change{{Field: "collectionId", To: wiki}, {Field: "collectionId", From: wiki, To: other}, {Field: "collectionId", From: other}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

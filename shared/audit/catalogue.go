@@ -89,7 +89,7 @@ const other = 99
 
 // Catalogue lists every type, in the order in which it is documented.
 var Catalogue = []Entry{
-	{KeyRejected, Authentication, Medium, "A known API key was refused: it is revoked, expired or of an inactive user.", classAuthentication, 1, "was refused with the API key"},
+	{KeyRejected, Authentication, Medium, "A known API key was refused: it is revoked, expired or of an inactive user.", classAuthentication, 1, "was refused"},
 	{AccessDenied, Authentication, Medium, "A known API key was refused what it has no right to.", classAPIActivity, byMethod, "was denied access"},
 	{SAMLLoggedIn, Authentication, Informational, "A user signed in to the dashboard.", classAuthentication, 1, "signed in"},
 	{SAMLLoginFailed, Authentication, Medium, "A sign-in to the dashboard failed.", classAuthentication, 1, "failed to sign in"},

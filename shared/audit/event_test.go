@@ -114,6 +114,9 @@ func TestDescriptionsReadWell(t *testing.T) {
 		{audit.Event{Type: audit.AccessDenied, Outcome: audit.Outcome{Reason: "admin-required"},
 			Origin: audit.Origin{Actor: audit.Actor{Type: audit.ActorTeam, Credential: audit.Credential{Name: "CI"}}}},
 			`The team key "CI" was denied access (admin-required)`},
+		{audit.Event{Type: audit.KeyRejected, Outcome: audit.Outcome{Reason: "revoked"}, Targets: []audit.Target{{Type: "apiKey", ID: "k", DisplayName: "CI"}},
+			Origin: audit.Origin{Actor: audit.Actor{Type: audit.ActorTeam, Credential: audit.Credential{Name: "CI"}}}},
+			`The team key "CI" was refused (revoked)`},
 		{audit.Event{Type: audit.SCIMUserDeleted, Targets: []audit.Target{{ID: "a"}, {ID: "b"}, {ID: "c"}}}, `Docent deleted the user a and 2 more`},
 		{audit.Event{Type: "later.type", Origin: ada}, `Ada Byron later.type`},
 	} {

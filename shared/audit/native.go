@@ -161,6 +161,8 @@ func (a Actor) name() string {
 func (e Event) Description() string {
 	words := []string{e.Origin.Actor.name(), e.entry().phrase}
 	switch n := max(e.TargetCount, len(e.Targets)); {
+	case e.Type == KeyRejected: // its target is who was refused
+		words = append(words, "("+e.Outcome.Reason+")")
 	case n == 1, n > 1 && e.Targets[0].Type == TargetGroup:
 		words = append(words, e.Targets[0].name())
 	case n > 1:

@@ -61,7 +61,9 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 	}, listDeletes(teamID, r.Entry)...)
 	var events []audit.Event
 	if r.Facts == nil {
-		events = append(events, about(audit.DocumentDeleted, r.Entry))
+		gone := about(audit.DocumentDeleted, r.Entry)
+		gone.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
+		events = append(events, gone)
 	}
 	if err := event.Write(ctx, events, append(ops, also...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)

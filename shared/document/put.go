@@ -176,6 +176,7 @@ func (s *Service) events(f *Facts) *audit.Log {
 func stored(old current, entry Entry) audit.Event {
 	e := about(audit.DocumentCreated, entry)
 	if !old.exists {
+		e.Changes = []audit.Change{{Field: "collectionId", To: entry.CollectionID}}
 		return e
 	}
 	e.Type = audit.DocumentReplaced

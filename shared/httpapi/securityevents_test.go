@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -122,6 +123,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 		{"updateScimUser", send("PATCH", "/scim/v2/Users/{user}", patch("active", "true"), "Content-Type", scimType, "Accept", jsonType), "scim.user.reactivated"},
 		{"replaceScimUser", send("PUT", "/scim/v2/Users/{user}", scimUserBody+`bob@x.test","roles":[{"value":"admin"}]}`, "Content-Type", scimType, "Accept", jsonType), "user.role_changed"},
 		{"updateScimUser", send("PATCH", "/scim/v2/Users/{user}", patch("displayName", `"Bob"`), "Content-Type", scimType, "Accept", jsonType), "scim.user.updated"},
+		{"updateScimUser", send("PATCH", "/scim/v2/Users/{user}", patch("roles", `[{"value":"member"}]`), "Content-Type", scimType, "Accept", jsonType), "user.role_changed"},
 		{"createScimGroup", keep(&group, send("POST", "/scim/v2/Groups", `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:Group"],"displayName":"Staff"}`, "Content-Type", scimType, "Accept", jsonType)), "scim.group.created"},
 		{"updateScimGroup", send("PATCH", "/scim/v2/Groups/{group}", strings.Replace(patch("members", `[{"value":"{user}"}]`), "replace", "add", 1), "Content-Type", scimType, "Accept", jsonType), "scim.group.member_added"},
 		{"replaceScimGroup", send("PUT", "/scim/v2/Groups/{group}", `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:Group"],"displayName":"Staff","members":[]}`, "Content-Type", scimType, "Accept", jsonType), "scim.group.member_removed"},
@@ -158,6 +160,73 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 		body := a.do(call{"GET", "/security-events?limit=200" + format, acme.key, nil, nil}).want(t, 200).body
 		if strings.Contains(string(body), secret) || strings.Contains(string(body), acme.key) {
 			t.Errorf("an event holds what it must not: %s", body)
+		}
+	}
+}
+
+// TestAnAdminComesAndGoesWithAnEventOfItsOwn: who watches for new admins sees also
+// those that are created as one.
+func TestAnAdminComesAndGoesWithAnEventOfItsOwn(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	cursor := *a.feed(acme.key, "").NextCursor
+	scim := map[string]string{"Content-Type": "application/scim+json", "Accept": "application/json"}
+	a.do(call{"PUT", "/team/saml-metadata", acme.pat, samlText, map[string]string{"Content-Type": "application/xml"}}).want(t, 200)
+	boss := a.do(call{"POST", "/scim/v2/Users", acme.scim, scimUserBody + `boss@x.test","roles":[{"value":"admin"}]}`, scim}).want(t, 201).text(t, "id")
+	a.do(call{"DELETE", "/scim/v2/Users/" + boss, acme.scim, nil, scim}).want(t, 204)
+	page := a.feed(acme.key, "&after="+cursor)
+	var types []string
+	for _, e := range page.Events[1:] {
+		types = append(types, e.EventType)
+		if e.Targets[0].ID != boss {
+			t.Errorf("%+v", e)
+		}
+	}
+	if want := []string{"scim.user.created", "user.role_changed", "user.role_changed", "scim.user.deleted"}; !slices.Equal(types, want) {
+		t.Errorf("events %v, want %v", types, want)
+	}
+}
+
+// TestAKeysEventsTellWhatItMay: a new key's event has its kind, owner, bounds and
+// end; a rotated one's says that the secret changed and until when the old works.
+func TestAKeysEventsTellWhatItMay(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	cursor := *a.feed(acme.key, "").NextCursor
+	expires := a.clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	made := a.do(call{"POST", "/api-keys", acme.pat, map[string]any{"kind": "personal", "name": "laptop", "userId": acme.admin.ID,
+		"dataSourceIds": []string{wiki}, "expiresAt": expires}, nil}).want(t, 201)
+	rotated := a.do(call{"POST", "/api-keys/" + made.text(t, "id") + "/rotate", acme.pat, map[string]int{"overlapSeconds": 60}, nil}).want(t, 200)
+	var page struct {
+		Events []struct {
+			Changes []struct {
+				Field string
+				To    any
+			}
+		}
+	}
+	r := a.do(call{"GET", "/security-events?after=" + cursor, acme.key, nil, nil}).want(t, 200)
+	r.json(t, &page)
+	got := make([]map[string]any, len(page.Events))
+	for i, e := range page.Events {
+		got[i] = map[string]any{}
+		for _, c := range e.Changes {
+			got[i][c.Field] = c.To
+		}
+	}
+	want := []map[string]any{
+		{"kind": "personal", "userId": acme.admin.ID, "dataSourceIds": []any{wiki}, "expiresAt": expires},
+		{"secret": "changed", "previousSecretExpiresAt": a.clock.Now().Add(time.Minute).UTC().Format(time.RFC3339)},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	for _, secret := range []string{made.text(t, "secret"), rotated.text(t, "secret")} {
+		if strings.Contains(string(r.body), secret) {
+			t.Error("an event holds a secret")
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"docent/shared/audit"
 	"docent/shared/table"
@@ -21,19 +22,65 @@ func aboutKey(kind audit.Type, r record) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
 }
 
+// keyCreated is the event of the new key r: what it is, whose, and what bounds it.
+func keyCreated(r record) audit.Event {
+	e := aboutKey(audit.APIKeyCreated, r)
+	e.Changes = []audit.Change{{Field: "kind", To: string(r.Kind)}}
+	if r.UserID != "" {
+		e.Changes = append(e.Changes, audit.Change{Field: "userId", To: r.UserID})
+	}
+	if r.Sources != nil {
+		e.Changes = append(e.Changes, audit.Change{Field: "dataSourceIds", To: r.Sources})
+	}
+	if r.ExpiresAt != nil {
+		e.Changes = append(e.Changes, audit.Change{Field: "expiresAt", To: r.ExpiresAt.Format(time.RFC3339)})
+	}
+	return e
+}
+
+// keyChanged is an event of the key r, which has changed.
+func keyChanged(kind audit.Type, r record) audit.Event {
+	e := aboutKey(kind, r)
+	if kind != audit.APIKeyRotated {
+		return e
+	}
+	e.Changes = []audit.Change{audit.Changed("secret")}
+	if r.PreviousExpiresAt != nil {
+		e.Changes = append(e.Changes, audit.Change{Field: "previousSecretExpiresAt", To: r.PreviousExpiresAt.Format(time.RFC3339)})
+	}
+	return e
+}
+
 // aboutUser is an event whose target is the user p.
 func aboutUser(kind audit.Type, p Profile) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetUser, ID: p.ID, DisplayName: p.UserName}}}
 }
 
+// inserted are the events of a new user.
+func inserted(p Profile) []audit.Event {
+	return append([]audit.Event{aboutUser(audit.SCIMUserCreated, p)}, roleEvents(p, "", p.Role)...)
+}
+
+// removed are the events of a user that is deleted.
+func removed(p Profile) []audit.Event {
+	return append(roleEvents(p, p.Role, ""), aboutUser(audit.SCIMUserDeleted, p))
+}
+
+// roleEvents tell that a user becomes an admin or stops being one, which it does
+// also when it comes or goes.
+func roleEvents(p Profile, from, to Role) []audit.Event {
+	if (from == RoleAdmin) == (to == RoleAdmin) {
+		return nil
+	}
+	e := aboutUser(audit.UserRoleChanged, p)
+	e.Changes = []audit.Change{{Field: "role", From: orNil(string(from)), To: orNil(string(to))}}
+	return []audit.Event{e}
+}
+
 // replaced are the events of a user that becomes after.
 func replaced(before, after Profile) []audit.Event {
 	var events []audit.Event
-	if before.Role != after.Role {
-		e := aboutUser(audit.UserRoleChanged, after)
-		e.Changes = []audit.Change{{Field: "role", From: string(before.Role), To: string(after.Role)}}
-		events = append(events, e)
-	}
+	events = append(events, roleEvents(after, before.Role, after.Role)...)
 	if before.Active != after.Active {
 		kind := audit.SCIMUserDeactivated
 		if after.Active {

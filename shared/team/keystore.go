@@ -29,11 +29,7 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 			table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)},
 			table.Put{Item: table.Item{Key: userKeyEntryKey(r.TeamID, r.UserID, r.id), Version: 1}})
 	}
-	event := aboutKey(audit.APIKeyCreated, r)
-	if r.Sources != nil {
-		event.Changes = []audit.Change{{Field: "dataSourceIds", To: r.Sources}}
-	}
-	err = s.Events.Or(s.Table).Write(ctx, r.TeamID, []audit.Event{event}, ops...)
+	err = s.Events.Or(s.Table).Write(ctx, r.TeamID, []audit.Event{keyCreated(r)}, ops...)
 	if failed := table.Failed(err); failed != nil {
 		switch failed.Op {
 		case 0:
@@ -75,7 +71,7 @@ func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.T
 		if err != nil {
 			return record{}, err
 		}
-		err = event.Write(ctx, []audit.Event{aboutKey(kind, r)}, append(ops, table.Put{Item: item, If: table.VersionIs(before)})...)
+		err = event.Write(ctx, []audit.Event{keyChanged(kind, r)}, append(ops, table.Put{Item: item, If: table.VersionIs(before)})...)
 		if table.Failed(err) != nil {
 			continue
 		}

@@ -96,7 +96,7 @@ func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) e
 	if err != nil {
 		return err
 	}
-	err = s.record(ctx, teamID, []audit.Event{aboutUser(audit.SCIMUserCreated, p)}, ops...)
+	err = s.record(ctx, teamID, inserted(p), ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
 		return ErrUserNameTaken
 	}
@@ -169,7 +169,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	for _, k := range sortedKeys(p.index(teamID)) {
 		ops = append(ops, table.Delete{Key: k})
 	}
-	if err := s.write(ctx, teamID, []audit.Event{aboutUser(audit.SCIMUserDeleted, p)}, ops, -1, last); err != nil {
+	if err := s.write(ctx, teamID, removed(p), ops, -1, last); err != nil {
 		return fmt.Errorf("delete user %s: %w", p.ID, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/agents"
+	"docent/shared/app/foundation"
 	"docent/shared/app/web"
 	"docent/shared/lambdahttp"
 )
@@ -16,5 +17,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Context(config, web.Fetcher(), agents.Tools))
+	lambdahttp.Start(app.Context(config, web.Fetcher(), agents.Tools, foundation.Open(config)))
 }

@@ -31,10 +31,14 @@ type Fetch = func(ctx context.Context, url string) (source.Page, error)
 // Tools makes the handler of the agents' protocol; package agents has one.
 type Tools = func(httpapi.Services) http.Handler
 
-// Context returns the handler of /v1/context and /v1/mcp on AWS.
-func Context(c Config, fetch Fetch, tools Tools) http.Handler {
+// Context returns the handler of /v1/context and /v1/mcp on AWS. The model writes
+// what research answers; nil: it is quoted.
+func Context(c Config, fetch Fetch, tools Tools, model llm.Composer) http.Handler {
 	f := onAWS(c)
 	f.sources.Fetch, f.tools = fetch, tools
+	if model != nil {
+		f.answersBy(model)
+	}
 	return f.http(httpapi.Context)
 }
 

@@ -5,6 +5,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,8 +20,19 @@ type Composer interface {
 	Compose(ctx context.Context, r Request) (Draft, error)
 }
 
+// Task is what a model is to do with a question.
+type Task uint8
+
+// The tasks.
+const (
+	WriteAnswer     Task = iota // from the passages
+	ProposeWordings             // other words for it
+	ProposeParts                // what it asks for, one by one
+)
+
 // Request is what a model is given.
 type Request struct {
+	Task        Task
 	Question    string
 	Instruction string   // the asker's wishes for the wording; may be empty
 	Passages    []string // numbered from 1 by place
@@ -55,7 +67,7 @@ const (
 	MaxTime         = 20 * time.Second // for a draft, with all that is repeated
 	MaxReply        = 1 << 20          // bytes of one reply of a server
 
-	maxPassages  = 8
+	maxPassages  = 24
 	maxPassage   = 8 << 10  // bytes
 	maxDraft     = 16 << 10 // bytes
 	leastTime    = 2 * time.Second
@@ -100,21 +112,18 @@ type Answer struct {
 // Writer has answers written.
 type Writer struct {
 	Model Composer
+	Time  time.Duration // for a draft, with all that is repeated; 0: MaxTime
 }
 
 // Write has the answer to question written from passages, of which it takes the
-// first 8. The error says why a model that was asked did not answer; the outcome
-// is set all the same. It takes at most MaxTime, and leaves of ctx's time enough
+// first 24. The error says why a model that was asked did not answer; the outcome
+// is set all the same. It takes at most w.Time, and leaves of ctx's time enough
 // to record another answer.
 func (w *Writer) Write(ctx context.Context, question, instruction string, passages []Passage) (Answer, error) {
-	budget := MaxTime
-	if deadline, ok := ctx.Deadline(); ok {
-		budget = min(budget, time.Until(deadline)-timeToRecord)
+	ctx, cancel, err := within(ctx, cmp.Or(w.Time, MaxTime))
+	if err != nil {
+		return Answer{Outcome: OutOfTime}, err
 	}
-	if budget < leastTime {
-		return Answer{Outcome: OutOfTime}, errNoTime
-	}
-	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	passages = slices.Clone(passages[:min(len(passages), maxPassages)])
 	request := Request{Question: question, Instruction: instruction}
@@ -148,4 +157,17 @@ func (w *Writer) Write(ctx context.Context, question, instruction string, passag
 		answer.Outcome = Unverified
 	}
 	return answer, nil
+}
+
+// within bounds ctx for one request to a model: by most, and by what is left of
+// ctx's time when what comes after the request has its part.
+func within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(deadline)-timeToRecord)
+	}
+	if most < leastTime {
+		return nil, nil, errNoTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	return ctx, cancel, nil
 }

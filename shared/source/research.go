@@ -34,54 +34,115 @@ const rankOffset = 60
 // bounds are what each effort quotes from and how much.
 var bounds = map[Effort]struct{ documents, passages, pieces int }{Low: {8, 8, 3}, Medium: {16, 16, 6}, High: {24, 24, 3}}
 
-// Research answers a question by quoting, with what it has found, best first.
-// When its time is up it answers from what was found until then.
+// Research answers a question by quoting, or by a model where there is one, with
+// what it has found, best first. When its time is up it answers from what was found
+// until then.
 func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Question, effort Effort) (string, []Source, error) {
-	b := bounds[effort]
-	searchFor := func(ctx context.Context, text string) (search.Result, error) {
-		return s.Index(ctx, teamID, search.Query{Text: text, Instruction: q.Instruction, Sources: c.Sources, Limit: b.documents})
-	}
-	asked := []string{q.Text}
-	if effort == High {
-		if several := parts(q.Text); len(several) > 1 {
-			asked = several
-		}
-	}
+	r := &researching{Service: s, teamID: teamID, caller: c, question: q, effort: effort}
 	limited, cancel := context.WithTimeout(ctx, ResearchTime)
 	defer cancel()
-	var providers map[string]Provider
-	found := make([]search.Result, len(asked))
-	group, gctx := errgroup.WithContext(limited)
-	group.Go(func() (err error) {
-		providers, err = s.providers(gctx, teamID)
-		return err
-	})
-	for i, part := range asked {
-		group.Go(func() (err error) {
-			if found[i], err = searchFor(gctx, part); err != nil || effort == Low {
-				return err
-			}
-			found[i], err = reworded(gctx, searchFor, part, found[i])
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	asked, found, providers, err := r.find(limited)
+	if err != nil {
 		return "", nil, err
 	}
-	answer := answerParts(asked, found, b.passages, b.pieces)
+	b := bounds[effort]
+	answer := s.write(limited, q, found, b.passages)
+	if answer == "" {
+		answer = answerParts(asked, found, b.passages, b.pieces)
+	}
 	found = slices.DeleteFunc(found, func(r search.Result) bool { return !r.Found() })
 	return answer, sourcesOf(joined(found, b.documents), providers), nil
 }
 
-// reworded adds to own, what question found, what its other wordings find. Those
-// that do not end in time are left out.
-func reworded(ctx context.Context, searchFor func(context.Context, string) (search.Result, error), question string, own search.Result) (search.Result, error) {
+// researching is one Research.
+type researching struct {
+	*Service
+	teamID   string
+	caller   Caller
+	question Question
+	effort   Effort
+}
+
+// search is every search of a Research: whatever is searched for, it is among what
+// the caller may read.
+func (r *researching) search(ctx context.Context, text string) (search.Result, error) {
+	return r.Index(ctx, r.teamID, search.Query{Text: text, Instruction: r.question.Instruction, Sources: r.caller.Sources,
+		Limit: bounds[r.effort].documents})
+}
+
+// find searches for the parts of the question, and reads beside it which provider
+// each data source has.
+func (r *researching) find(ctx context.Context) (asked []string, found []search.Result, providers map[string]Provider, err error) {
+	group, gctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		providers, err = r.providers(gctx, r.teamID)
+		return err
+	})
+	group.Go(func() (err error) {
+		asked, found, err = r.findParts(gctx)
+		return err
+	})
+	err = group.Wait()
+	return asked, found, providers, err
+}
+
+func (r *researching) findParts(ctx context.Context) (asked []string, found []search.Result, err error) {
+	whole := []string{r.question.Text}
+	if r.effort != High {
+		found, err = r.findAll(ctx, whole)
+		return whole, found, err
+	}
+	if asked = r.parts(ctx, r.question.Text); len(asked) > 1 {
+		found, err = r.findAll(ctx, asked)
+		if err != nil || slices.ContainsFunc(found, search.Result.Found) {
+			return asked, found, err
+		}
+	}
+	// The parts of a question say less of it than the whole.
+	found, err = r.findAll(ctx, whole)
+	return whole, found, err
+}
+
+// findAll searches for each of texts, with the wordings that the effort allows.
+func (r *researching) findAll(ctx context.Context, texts []string) ([]search.Result, error) {
+	found := make([]search.Result, len(texts))
+	group, gctx := errgroup.WithContext(ctx)
+	for i, text := range texts {
+		group.Go(func() (err error) {
+			var proposed []string
+			beside, bctx := errgroup.WithContext(gctx)
+			if r.effort == Medium {
+				beside.Go(func() error {
+					proposed = r.wordings(bctx, text)
+					return nil
+				})
+			}
+			beside.Go(func() (err error) {
+				found[i], err = r.search(bctx, text)
+				return err
+			})
+			if err := beside.Wait(); err != nil || r.effort == Low {
+				return err
+			}
+			if len(proposed) == 0 {
+				proposed = []string{rarer(text, found[i]), widened(text, found[i])}
+			}
+			found[i], err = r.reworded(gctx, proposed, found[i])
+			return err
+		})
+	}
+	return found, group.Wait()
+}
+
+// reworded adds to own, what the question found, what its other wordings find.
+// Those that do not end in time are left out.
+func (r *researching) reworded(ctx context.Context, wordings []string, own search.Result) (search.Result, error) {
 	lists := []search.Result{own}
-	for _, wording := range []string{rarer(question, own), widened(question, own)} {
+	for _, wording := range wordings {
 		if wording == "" {
 			continue
 		}
-		more, err := searchFor(ctx, wording)
+		more, err := r.search(ctx, wording)
 		if errors.Is(err, context.DeadlineExceeded) {
 			break
 		}
@@ -167,23 +228,9 @@ var escaper = strings.NewReplacer("\\", `\\`, "`", "\\`", "*", `\*`, "_", `\_`, 
 
 // joined are the documents of all parts, the best of each first.
 func joined(found []search.Result, limit int) []search.Hit {
-	var out []search.Hit
-	seen := map[uuid.UUID]bool{}
-	for rank := 0; len(out) < limit; rank++ {
-		left := false
-		for _, r := range found {
-			if rank >= len(r.Hits) {
-				continue
-			}
-			left = true
-			if h := r.Hits[rank]; !seen[h.Document] && len(out) < limit {
-				seen[h.Document] = true
-				out = append(out, h)
-			}
-		}
-		if !left {
-			break
-		}
+	var lists [][]search.Hit
+	for _, r := range found {
+		lists = append(lists, r.Hits)
 	}
-	return out
+	return inTurn(lists, limit, func(h search.Hit) uuid.UUID { return h.Document })
 }

@@ -97,6 +97,8 @@ type Service struct {
 	// Fetch does it; see Get.
 	WebFetch func(ctx context.Context, teamID string) (bool, error)
 	Fetch    func(ctx context.Context, url string) (Page, error)
+	// Model writes what Research answers; nil: it is quoted.
+	Model *Model
 	// Warn is told of a message that could not be sent; the work is pending and
 	// will be sent again.
 	Warn func(w pending.Work, err error)

@@ -61,7 +61,7 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 	}
 	out, err := c.runtime.Converse(ctx, &bedrockruntime.ConverseInput{
 		ModelId:         &c.model,
-		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: llm.System}},
+		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System()}},
 		Messages:        []types.Message{{Role: types.ConversationRoleUser, Content: content}},
 		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(llm.MaxOutputTokens), Temperature: aws.Float32(0)},
 	})
@@ -78,6 +78,8 @@ func draft(out *bedrockruntime.ConverseOutput) (llm.Draft, error) {
 	switch {
 	case out.StopReason == types.StopReasonGuardrailIntervened || out.StopReason == types.StopReasonContentFiltered:
 		err = llm.ErrRefused
+	case out.StopReason == types.StopReasonToolUse:
+		err = fmt.Errorf("%w: it calls a tool, and none was given", llm.ErrReply)
 	case !ok || len(message.Value.Content) == 0:
 		err = fmt.Errorf("%w: it holds no message", llm.ErrReply)
 	default:

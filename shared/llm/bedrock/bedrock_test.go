@@ -73,6 +73,7 @@ func TestReplies(t *testing.T) {
 		{"broken", []int{500}, "", errOther, nil, false, 3},
 		{"forbidden", []int{403}, "", errOther, nil, false, 1},
 		{"guardrail", []int{200}, said(`{"text":"SECRET"}`, "guardrail_intervened"), llm.ErrRefused, nil, false, 1},
+		{"a call of a tool", []int{200}, said(`{"toolUse":{"toolUseId":"1","name":"SECRET","input":{}}}`, "tool_use"), llm.ErrReply, nil, false, 1},
 		{"no content", []int{200}, said("", "end_turn"), llm.ErrReply, nil, false, 1},
 		{"no message", []int{200}, `{"stopReason":"end_turn"}`, llm.ErrReply, nil, false, 1},
 		{"cut off", []int{200}, said(`{"text":"SECRET"}`, "end_turn")[:60], errOther, nil, false, 1},

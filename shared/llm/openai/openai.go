@@ -111,7 +111,7 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 
 func (c *Client) params(r llm.Request) openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{Model: c.model,
-		Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(llm.System), openai.UserMessage(llm.Prompt(r))}}
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(r.System()), openai.UserMessage(llm.Prompt(r))}}
 	if !c.noTemperature.Load() {
 		p.Temperature = openai.Float(0)
 	}
@@ -144,6 +144,8 @@ func draft(completion *openai.ChatCompletion) (llm.Draft, error) {
 		switch choice := completion.Choices[0]; {
 		case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 			err = llm.ErrRefused
+		case len(choice.Message.ToolCalls) > 0:
+			err = fmt.Errorf("%w: it calls a tool, and none was given", llm.ErrReply)
 		default:
 			d = llm.TextDraft(choice.Message.Content)
 			d.Cut = choice.FinishReason == "length"

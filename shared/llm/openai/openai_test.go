@@ -93,6 +93,11 @@ func TestServersThatMisbehave(t *testing.T) {
 		{"empty text", []reply{{status: 200, body: completion("", "stop")}}, nil, "", 1},
 		{"not found", []reply{{status: 200, body: completion("NOT FOUND", "stop")}}, nil, "", 1},
 		{"filtered", []reply{{status: 200, body: completion("SECRET", "content_filter")}}, llm.ErrRefused, "", 1},
+		{"a call of a tool", []reply{{status: 200, body: `{"choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":[` +
+			`{"id":"1","type":"function","function":{"name":"SECRET","arguments":"{}"}}]}}]}`}}, llm.ErrReply, "", 1},
+		{"a choice without a message", []reply{{status: 200, body: `{"choices":[{"finish_reason":"stop"}]}`}}, nil, "", 1},
+		{"choices that are null", []reply{{status: 200, body: `{"choices":null}`}}, llm.ErrReply, "", 1},
+		{"a stream, though none was asked for", []reply{{status: 200, body: "data: " + completion("SECRET", "stop") + "\n\ndata: [DONE]\n\n"}}, llm.ErrReply, "", 1},
 		{"no JSON", []reply{{status: 200, body: "SECRET"}}, llm.ErrReply, "", 1},
 		{"body cut off", []reply{{status: 200, body: completion("SECRET", "stop")[:60], cut: true}}, llm.ErrReply, "", 1},
 		{"JSON cut off", []reply{{status: 200, body: completion("SECRET", "stop")[:60]}}, llm.ErrReply, "", 1},

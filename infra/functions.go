@@ -68,7 +68,8 @@ var functions = []function{
 	{"collections", "collections", 512, gatewayTimeout,
 		grant{writes: served(table.Collections, table.Documents), sends: []string{documents}}},
 	{"context", "search and tools", 1024, gatewayTimeout,
-		grant{writes: served(), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads}},
+		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
+			sends: []string{questions}, model: true}}, // an agent may ask; research may be written by a model
 	{"documents", "documents", 1024, gatewayTimeout,
 		grant{writes: served(table.Documents), reads: []string{table.Collections}, sends: []string{documents}}},
 	{"indexing", "indexes the documents of its queue", 1024, 120,
@@ -78,7 +79,7 @@ var functions = []function{
 	{"securityevents", "the feed of security events", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"sweeping", "sends again what a crash left behind", 512, 50,
-		grant{writes: []string{table.Answers, table.Documents, table.Index, table.Events}, reads: []string{table.Collections, table.Identities, table.Usage},
+		grant{writes: []string{table.Answers, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Collections, table.Identities},
 			objects: writes, sends: []string{questions, documents}}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,
 		grant{writes: served(), reads: []string{table.Collections}}},

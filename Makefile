@@ -112,6 +112,33 @@ node: ## install Node under .cache/ if this machine has none that the CDK suppor
 synth: build node ## write the AWS stack as a CloudFormation template to infra/cdk.out
 	go run ./infra -o infra/cdk.out $(CONTEXT)
 
+CDK := .cache/cdk/node_modules/.bin/cdk
+
+# Not below infra/: among the command line's files are some that go takes for its own.
+$(CDK): infra/package.json infra/package-lock.json | node
+	mkdir -p .cache/cdk
+	cp $^ .cache/cdk/
+	npm ci --prefix .cache/cdk --no-audit --no-fund --loglevel=error
+	touch $@
+
+# Looks first: a build for an account that is not reached would be for nothing.
+.PHONY: deploy
+deploy: ## deploy the AWS stack to the account and region of the environment (CONTEXT as for synth)
+	go run ./scripts/deploy -look
+	$(MAKE) synth $(CDK)
+	go run ./scripts/deploy
+
+.PHONY: bootstrap
+bootstrap: $(CDK) ## prepare the account and region of the environment for the CDK, once
+	$(CDK) bootstrap --no-notices
+
+# The name of a deployed stack.
+STACK ?= docent
+
+.PHONY: destroy
+destroy: ## remove the AWS stack STACK (docent); refuses while its data is retained
+	go run ./scripts/deploy -destroy $(STACK)
+
 .PHONY: bench
 bench: ## print what everything costs as one table; BENCH=regexp runs Go benchmarks as well, BENCH_FULL=1 a million documents
 	go run ./scripts/bench

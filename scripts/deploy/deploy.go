@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// toolkit is the stack with which an account is bootstrapped for the CDK.
+const toolkit = "CDKToolkit"
+
+// stackName reads from the assembly what the stack in it is called.
+func stackName(assembly string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(assembly, "manifest.json"))
+	if err != nil {
+		return "", fmt.Errorf("there is no stack in %s: run make synth", assembly)
+	}
+	var manifest struct {
+		Artifacts map[string]struct {
+			Type       string
+			Properties struct{ StackName string }
+		}
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return "", fmt.Errorf("read %s: %w", assembly, err)
+	}
+	for _, artifact := range manifest.Artifacts {
+		if artifact.Type == "aws:cloudformation:stack" && artifact.Properties.StackName != "" {
+			return artifact.Properties.StackName, nil
+		}
+	}
+	return "", fmt.Errorf("there is no stack in %s: run make synth", assembly)
+}
+
+// deploy looks whether the stack can be deployed, has the CDK do it, and says where
+// it is.
+func (a *account) deploy(ctx context.Context, name, assembly, cdk string, out io.Writer) error {
+	there, err := a.stack(ctx, name)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		if err := a.usable(there); err != nil {
+			return err
+		}
+	}
+	bootstrapped, err := a.stack(ctx, toolkit)
+	if err != nil {
+		return err
+	}
+	if bootstrapped == nil {
+		return fmt.Errorf("the region %s of the account %s is not prepared for the CDK: run make bootstrap",
+			a.region, a.id)
+	}
+	fmt.Fprintf(out, "Deploying %s to %s in the account %s.\n", name, a.region, a.id)
+	program := exec.CommandContext(ctx, cdk, "deploy", "--app", assembly, "--all", "--require-approval", "never", "--no-notices")
+	program.Env = append(os.Environ(), "CDK_DISABLE_CLI_TELEMETRY=true")
+	program.Stdout, program.Stderr = out, os.Stderr
+	if err := program.Run(); err != nil {
+		return fmt.Errorf("cdk deploy: %w", err)
+	}
+	if there, err = a.stack(ctx, name); err != nil {
+		return err
+	}
+	if there == nil {
+		return fmt.Errorf("the stack %s is not there", name)
+	}
+	base := output(there, "BaseURL")
+	if base == "" {
+		return errors.New("the stack has no output BaseURL")
+	}
+	fmt.Fprintf(out, "\nThe API is at %s\nNext, the first team and its admin's key, which is shown once:\n\n"+
+		"  AWS_REGION=%s bin/docent team create --aws --stack %s --name Acme --admin ada@acme.example\n", base, a.region, name)
+	return nil
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// cloud answers as STS, CloudFormation and S3 do.
+type cloud struct {
+	mu     sync.Mutex
+	stacks map[string]string // what DescribeStacks says of each
+	who    int               // status of GetCallerIdentity; 0: 200
+	code   string            // of the error, with who
+	did    []string
+}
+
+func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.Method == http.MethodGet { // S3 lists
+		fmt.Fprint(w, `<ListBucketResult><Contents><Key>segments/1</Key></Contents><IsTruncated>false</IsTruncated></ListBucketResult>`)
+		return
+	}
+	if r.URL.Query().Has("delete") {
+		c.did = append(c.did, "empty "+strings.Trim(r.URL.Path, "/"))
+		fmt.Fprint(w, `<DeleteResult></DeleteResult>`)
+		return
+	}
+	refuse := func(status int, code, message string) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>`, code, message)
+	}
+	name := r.FormValue("StackName")
+	switch r.FormValue("Action") {
+	case "GetCallerIdentity":
+		if c.who != 0 {
+			refuse(c.who, c.code, "not you")
+			return
+		}
+		fmt.Fprint(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+	case "DescribeStacks":
+		described, ok := c.stacks[name]
+		if !ok {
+			refuse(400, "ValidationError", "Stack with id "+name+" does not exist")
+			return
+		}
+		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>%s</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, described)
+	case "DeleteStack":
+		c.did = append(c.did, "delete "+name)
+		c.stacks[name] = described(name, "DELETE_COMPLETE", name)
+		fmt.Fprint(w, `<DeleteStackResponse></DeleteStackResponse>`)
+	default:
+		refuse(400, "InvalidAction", r.FormValue("Action"))
+	}
+}
+
+// described is a stack as CloudFormation describes it; outputs are names and values in turn.
+func described(name, status, owner string, outputs ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<StackName>%s</StackName><StackId>%s</StackId><CreationTime>2026-11-01T00:00:00Z</CreationTime><StackStatus>%s</StackStatus>`, name, name, status)
+	if owner != "" {
+		fmt.Fprintf(&b, `<Tags><member><Key>docent</Key><Value>%s</Value></member></Tags>`, owner)
+	}
+	b.WriteString("<Outputs>")
+	for i := 0; i+1 < len(outputs); i += 2 {
+		fmt.Fprintf(&b, `<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>`, outputs[i], outputs[i+1])
+	}
+	return b.String() + "</Outputs>"
+}
+
+// given sets the environment of a deployer, whom c answers.
+func given(t *testing.T, c *cloud) {
+	t.Helper()
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "eu-central-1", "AWS_DEFAULT_REGION": "", "AWS_PROFILE": "",
+		"AWS_ACCESS_KEY_ID": "KEY", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_MAX_ATTEMPTS": "1",
+	} {
+		t.Setenv(name, value)
+	}
+}
+
+// assembly writes what make synth does of a stack, and a command line of the CDK that writes what it is asked.
+func assembly(t *testing.T, name string) (args []string, asked string) {
+	t.Helper()
+	folder := t.TempDir()
+	manifest := `{"artifacts":{"Docent.assets":{"type":"cdk:asset-manifest"},"Docent":{"type":"aws:cloudformation:stack","properties":{"stackName":"` + name + `"}}}}`
+	asked = filepath.Join(folder, "asked")
+	cdk := filepath.Join(folder, "cdk")
+	for file, text := range map[string]string{filepath.Join(folder, "manifest.json"): manifest, cdk: "#!/bin/sh\necho \"$@\" >" + asked + "\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"-assembly", folder, "-cdk", cdk}, asked
+}
+
+const base = "https://abc.execute-api.eu-central-1.amazonaws.com/v1"
+
+func TestDeploySaysWhereTheAPIIs(t *testing.T) { // the environment is the process's, so not parallel
+	c := &cloud{stacks: map[string]string{"CDKToolkit": described("CDKToolkit", "CREATE_COMPLETE", ""),
+		"docent-beta": described("docent-beta", "UPDATE_COMPLETE", "docent-beta", "BaseURL", base)}}
+	given(t, c)
+	args, asked := assembly(t, "docent-beta")
+	var out strings.Builder
+	if err := run(t.Context(), args, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{base, "AWS_REGION=eu-central-1 bin/docent team create --aws --stack docent-beta"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in %s", want, out.String())
+		}
+	}
+	if text, err := os.ReadFile(asked); err != nil || !strings.Contains(string(text), "deploy --app "+args[1]+" --all --require-approval never") {
+		t.Errorf("the CDK is asked %s, %v", text, err)
+	}
+}
+
+func TestDeployRefusesInOneLine(t *testing.T) {
+	toolkit := described("CDKToolkit", "CREATE_COMPLETE", "")
+	for name, c := range map[string]struct {
+		cloud  *cloud
+		set    map[string]string
+		change func(args []string) []string
+		want   string
+	}{
+		"no credentials": {set: map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, want: "there are no credentials: set AWS_PROFILE"},
+		"wrong credentials": {cloud: &cloud{who: 403, code: "InvalidClientTokenId"},
+			want: "AWS does not know the credentials in eu-central-1: they are wrong, or the region is not enabled"},
+		"expired credentials": {cloud: &cloud{who: 403, code: "ExpiredToken"}, want: "the credentials have expired"},
+		"no region":           {set: map[string]string{"AWS_REGION": ""}, want: "no region is chosen: set AWS_REGION"},
+		"no such region":      {set: map[string]string{"AWS_REGION": "Frankfurt"}, want: `"Frankfurt" is no name of a region`},
+		"a region without a network to it": {set: map[string]string{"AWS_ENDPOINT_URL": "http://sts.eu-nowhere-9.invalid", "AWS_REGION": "eu-nowhere-9"},
+			want: "is there a region eu-nowhere-9"},
+		"no bootstrap": {cloud: &cloud{stacks: map[string]string{}},
+			want: "not prepared for the CDK: run make bootstrap"},
+		"another owner's stack": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "CREATE_COMPLETE", "")}},
+			want: "the stack docent in eu-central-1 is not Docent's: choose another name"},
+		"a stack that has the tag of another": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "CREATE_COMPLETE", "wiki")}},
+			want: "is not Docent's"},
+		"a stack that changes": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "UPDATE_IN_PROGRESS", "docent")}},
+			want: "is being changed (UPDATE_IN_PROGRESS)"},
+		"nothing synthesised": {change: func(args []string) []string { args[1] = t.TempDir(); return args }, want: "run make synth"},
+		"no command line":     {change: func(args []string) []string { args[3] += "x"; return args }, want: "not installed: run make deploy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.cloud == nil {
+				c.cloud = &cloud{}
+			}
+			given(t, c.cloud)
+			for name, value := range c.set {
+				t.Setenv(name, value)
+			}
+			args, asked := assembly(t, "docent")
+			if c.change != nil {
+				args = c.change(args)
+			}
+			err := run(t.Context(), args, &strings.Builder{})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want %q in one line", err, c.want)
+			}
+			if _, err := os.Stat(asked); err == nil {
+				t.Error("it was deployed")
+			}
+		})
+	}
+}
+
+func TestDestroyRefusesWhileDataIsRetained(t *testing.T) {
+	for name, c := range map[string]struct{ stack, want string }{
+		"retained":        {described("docent", "CREATE_COMPLETE", "docent", "DataRetained", "true", "BucketName", "b"), "keeps its data"},
+		"it does not say": {described("docent", "CREATE_COMPLETE", "docent", "BucketName", "b"), "keeps its data"},
+		"another owner's": {described("docent", "CREATE_COMPLETE", "", "DataRetained", "false"), "is not Docent's"},
+		"none":            {"", "there is no stack docent in eu-central-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := &cloud{stacks: map[string]string{}}
+			if c.stack != "" {
+				fake.stacks["docent"] = c.stack
+			}
+			given(t, fake)
+			err := run(t.Context(), []string{"-destroy", "docent"}, &strings.Builder{})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if len(fake.did) > 0 {
+				t.Errorf("it did %v", fake.did)
+			}
+		})
+	}
+}
+
+func TestDestroyEmptiesTheBucketAndDeletes(t *testing.T) {
+	fake := &cloud{stacks: map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "DataRetained", "false", "BucketName", "segments")}}
+	given(t, fake)
+	var out strings.Builder
+	if err := run(t.Context(), []string{"-destroy", "docent"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(fake.did, ", "); got != "empty segments, delete docent" {
+		t.Errorf("it did %s", got)
+	}
+	if !strings.Contains(out.String(), "docent is gone") {
+		t.Errorf("it says %s", out.String())
+	}
+}
+
+func TestLookOnlyLooks(t *testing.T) {
+	fake := &cloud{}
+	given(t, fake)
+	var out strings.Builder
+	if err := run(t.Context(), []string{"-look"}, &out); err != nil || out.String() != "The account 123456789012, eu-central-1.\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// deletionWait bounds how long a stack may take to go.
+const deletionWait = 30 * time.Minute
+
+// destroy removes a stack with all its data. It refuses one whose data is retained:
+// that would leave tables that no stack knows, and look as if all were gone.
+func (a *account) destroy(ctx context.Context, name string, out io.Writer) error {
+	there, err := a.stack(ctx, name)
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		return fmt.Errorf("there is no stack %s in %s of the account %s", name, a.region, a.id)
+	}
+	if err := a.usable(there); err != nil {
+		return err
+	}
+	if output(there, "DataRetained") != "false" {
+		return fmt.Errorf("the stack %s keeps its data: if all of it is to go, run make deploy CONTEXT='-c removal=destroy' first, with your other values", name)
+	}
+	if bucket := output(there, "BucketName"); bucket != "" {
+		if err := a.empty(ctx, bucket); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "Removing %s and its data from %s in the account %s.\n", name, a.region, a.id)
+	id := there.StackId // a deleted stack is found by its id alone
+	if _, err := a.stacks.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: id}); err != nil {
+		return a.explain(err)
+	}
+	waiter := cloudformation.NewStackDeleteCompleteWaiter(a.stacks)
+	if err := waiter.Wait(ctx, &cloudformation.DescribeStacksInput{StackName: id}, deletionWait); err != nil {
+		return fmt.Errorf("the stack %s is not gone: %w", name, err)
+	}
+	fmt.Fprintf(out, "%s is gone.\n", name)
+	return nil
+}
+
+// empty deletes what is in a bucket: CloudFormation deletes only empty ones.
+func (a *account) empty(ctx context.Context, bucket string) error {
+	pages := s3.NewListObjectsV2Paginator(a.objects, &s3.ListObjectsV2Input{Bucket: &bucket})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return fmt.Errorf("list the bucket %s: %w", bucket, a.explain(err))
+		}
+		var batch []s3types.ObjectIdentifier
+		for _, object := range page.Contents {
+			batch = append(batch, s3types.ObjectIdentifier{Key: object.Key})
+		}
+		if len(batch) == 0 {
+			continue
+		}
+		deleted, err := a.objects.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &bucket,
+			Delete: &s3types.Delete{Objects: batch, Quiet: aws.Bool(true)}})
+		if err != nil {
+			return fmt.Errorf("empty the bucket %s: %w", bucket, a.explain(err))
+		}
+		if len(deleted.Errors) > 0 {
+			return fmt.Errorf("empty the bucket %s: %s", bucket, aws.ToString(deleted.Errors[0].Message))
+		}
+	}
+	return nil
+}

@@ -113,7 +113,7 @@ var Catalogue = []Entry{
 	{DataSourceCreated, Configuration, Medium, "A data source was connected.", classAPIActivity, 1, "created the data source"},
 	{DataSourceDeleted, Configuration, Medium, "A data source was removed.", classAPIActivity, 4, "deleted the data source"},
 	{DataSourceItemsImported, Data, Informational, "Items were imported into a data source.", classAPIActivity, 3, "imported items into the data source"},
-	{WebhookRejected, Configuration, Medium, "A webhook of a known data source was refused.", classAPIActivity, 1, "sent a webhook with a bad signature to the data source"},
+	{WebhookRejected, Configuration, Medium, "A webhook of a known data source was refused.", classAPIActivity, 1, "was refused for a bad signature by the data source"},
 	{CollectionCreated, Configuration, Low, "A collection was created.", classAPIActivity, 1, "created the collection"},
 	{CollectionUpdated, Configuration, Informational, "A collection changed.", classAPIActivity, 3, "updated the collection"},
 	{CollectionDeleted, Configuration, Medium, "A collection was deleted with all its documents.", classAPIActivity, 4, "deleted the collection"},

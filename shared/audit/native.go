@@ -150,6 +150,8 @@ func (a Actor) name() string {
 		return a.DisplayName
 	case a.Credential.Name != "":
 		return fmt.Sprintf("The %s key %q", a.kind(), a.Credential.Name)
+	case a.Credential.Type == WebhookSignature:
+		return "A sender of webhooks"
 	case a.kind() == ActorSystem:
 		return "Docent"
 	default:

@@ -158,7 +158,7 @@ func (e Event) statusID() int {
 
 func (e Event) ocsfActor() object {
 	a := e.Origin.Actor
-	if a.kind() == ActorSystem {
+	if a.kind() == ActorSystem && a.Credential.Type == "" {
 		return object{"app_uid": "docent", "app_name": "Docent"}
 	}
 	return object{"user": e.actorUser()}

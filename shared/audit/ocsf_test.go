@@ -124,10 +124,12 @@ func samples() []audit.Event {
 	}
 	var all []audit.Event
 	for _, entry := range audit.Catalogue {
-		for _, origin := range []audit.Origin{full, {}, {Actor: audit.Actor{Type: audit.ActorTeam, ID: teamID}}} {
+		for _, origin := range []audit.Origin{full, {}, {Actor: audit.Actor{Type: audit.ActorTeam, ID: teamID}},
+			{Actor: audit.Actor{Credential: audit.Credential{Type: audit.WebhookSignature}}}} {
 			for _, targets := range [][]audit.Target{nil, {{Type: audit.TargetGroup, ID: "g", DisplayName: "Staff"}, {Type: audit.TargetUser, ID: "u"}, {Type: audit.TargetUser, ID: "v"}}} {
 				all = append(all, audit.Event{Type: entry.Type, Origin: origin, Targets: targets, TeamID: teamID, Sequence: 7,
 					Outcome: audit.Outcome{Result: audit.Failure, Reason: "key-restricted", StatusCode: 403},
+					Counts:  map[string]int64{"documents": 7},
 					Changes: []audit.Change{{Field: "role", From: "admin", To: "member"}}})
 			}
 		}

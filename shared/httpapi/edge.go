@@ -91,7 +91,8 @@ func (s Services) edge(operations *mux) http.Handler {
 			s.log(r, reply, who, meter.Read())
 		}()
 		if _, pattern := operations.Handler(r); isSigned(pattern) && r.URL.Path == path.Clean(r.URL.Path) {
-			s.route(operations, reply, r)
+			req.pattern = pattern
+			s.route(operations, reply, r.WithContext(audit.WithOrigin(ctx, senderOf(r))))
 			return
 		}
 		authentication, err := s.authenticate(r)

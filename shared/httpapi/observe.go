@@ -40,6 +40,13 @@ func originOf(r *http.Request, who team.Principal) audit.Origin {
 	return o
 }
 
+// senderOf is who delivers to a webhook: a signature stands for it, and says no more.
+func senderOf(r *http.Request) audit.Origin {
+	o := originOf(r, team.Principal{})
+	o.Actor = audit.Actor{Credential: audit.Credential{Type: audit.WebhookSignature}}
+	return o
+}
+
 // observe counts an answered request and records its refusal. It runs when the
 // reply is written, and never changes it.
 func (s Services) observe(r *http.Request, status int, who team.Principal, count *counting) {

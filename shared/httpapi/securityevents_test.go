@@ -156,6 +156,10 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 			}
 		}
 	}
+	imported := a.do(call{"GET", "/security-events?eventType=data_source.items_imported", acme.key, nil, nil}).want(t, 200).body
+	if !strings.Contains(string(imported), `"counts":{"accepted":1,"rejected":0}`) {
+		t.Errorf("an import without its counts: %s", imported)
+	}
 	for _, format := range []string{"", "&format=ocsf"} {
 		body := a.do(call{"GET", "/security-events?limit=200" + format, acme.key, nil, nil}).want(t, 200).body
 		if strings.Contains(string(body), secret) || strings.Contains(string(body), acme.key) {

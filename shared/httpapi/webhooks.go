@@ -3,12 +3,15 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/apierr"
+	"docent/shared/audit"
 	"docent/shared/source"
 )
 
@@ -65,8 +68,27 @@ func describeSigned(op *huma.Operation) {
 }
 
 func (h *webhooks) github(ctx context.Context, in *githubInput) (*struct{}, error) {
-	return nil, h.Sources.TakeGitHub(ctx, source.Delivery{SourceID: in.ID, Signature: in.Signature, Event: in.Event,
+	err := h.Sources.TakeGitHub(ctx, source.Delivery{SourceID: in.ID, Signature: in.Signature, Event: in.Event,
 		ID: in.Delivery, Body: in.body, RequestID: requestFrom(ctx).id})
+	h.rejected(ctx, err)
+	return nil, err
+}
+
+// rejected records that a delivery to a known data source was refused, once a
+// minute for each source; what fails of it is for the log.
+func (h *webhooks) rejected(ctx context.Context, err error) {
+	var r *source.RejectedError
+	if h.Events == nil || !errors.As(err, &r) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	defer cancel()
+	err = h.Events.Refused(ctx, r.TeamID, r.SourceID, audit.Event{Type: audit.WebhookRejected,
+		Outcome: audit.Outcome{Result: audit.Failure, Reason: apierr.CodeUnauthorized, StatusCode: http.StatusUnauthorized},
+		Targets: []audit.Target{{Type: audit.TargetDataSource, ID: r.SourceID}}})
+	if err != nil {
+		h.Log.WarnContext(ctx, "refusal not recorded", "dataSource", r.SourceID, "err", err)
+	}
 }
 
 type slackInput struct {
@@ -85,6 +107,7 @@ type slackOutput struct {
 func (h *webhooks) slack(ctx context.Context, in *slackInput) (*slackOutput, error) {
 	challenge, err := h.Sources.TakeSlack(ctx, source.SlackRequest{SourceID: in.ID, Signature: in.Signature, Timestamp: in.Timestamp,
 		Body: in.body, RequestID: requestFrom(ctx).id})
+	h.rejected(ctx, err)
 	if err != nil || challenge == "" {
 		return &slackOutput{Status: http.StatusAccepted}, err
 	}

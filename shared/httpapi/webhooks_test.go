@@ -265,3 +265,53 @@ func TestUnsignedDeliveriesAreAllTheSame(t *testing.T) {
 		t.Error("the log tells a secret")
 	}
 }
+
+// TestRejectedDeliveriesAreRecorded: once a minute for each known source, whatever
+// is sent; an unknown one belongs to no team.
+func TestRejectedDeliveriesAreRecorded(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id, _ := a.github(acme)
+	slack, _ := a.connect(acme, "slack", map[string]any{"signingSecret": "slack-signing-secret"})
+	const forged = `{"forged":"Birnenmost"}`
+	for n := range 5 {
+		a.do(githubCall(id, "guess", "issues", strconv.Itoa(n), forged)).want(t, 401)
+		a.do(slackCall(slack, "guess", a.clock.Now(), forged)).want(t, 401)
+		a.do(githubCall(unknownID, "guess", "issues", "d", forged)).want(t, 401)
+	}
+	reply := a.do(call{"GET", "/security-events?eventType=data_source.webhook_rejected", acme.key, nil, nil}).want(t, 200)
+	var page struct {
+		Events []struct {
+			Description string
+			Outcome     struct {
+				Result, Reason string
+				StatusCode     int
+			}
+			Actor struct {
+				Type       string
+				Credential struct{ Type string }
+			}
+			Targets []struct{ Type, ID string }
+			Client  struct{ IP string }
+			Request struct{ Method, Path string }
+		}
+	}
+	reply.json(t, &page)
+	if len(page.Events) != 2 || strings.Contains(string(reply.body), "Birnenmost") {
+		t.Fatalf("%s", reply.body)
+	}
+	for i, source := range []string{id, slack} {
+		e := page.Events[i]
+		if e.Targets[0].Type != "dataSource" || e.Targets[0].ID != source || e.Outcome.Result != "failure" || e.Outcome.StatusCode != 401 ||
+			e.Actor.Credential.Type != "webhook_signature" || e.Client.IP == "" || e.Request.Method != "POST" || !strings.HasSuffix(e.Request.Path, source) ||
+			e.Description != "A sender of webhooks was refused for a bad signature by the data source "+source {
+			t.Errorf("%+v", e)
+		}
+	}
+	a.clock.Advance(time.Minute)
+	a.do(githubCall(id, "guess", "issues", "d", forged)).want(t, 401)
+	if n := len(a.feed(acme.key, "&eventType=data_source.webhook_rejected").Events); n != 3 {
+		t.Errorf("%d events a minute later", n)
+	}
+}

@@ -30,7 +30,7 @@ func (s *Service) TakeGitHub(ctx context.Context, d Delivery) error {
 	}
 	hexed, ok := strings.CutPrefix(d.Signature, "sha256=")
 	if !signed(k.secrets.WebhookSecret, hexed, string(d.Body)) || !ok {
-		return Unsigned()
+		return k.refusal()
 	}
 	return s.once(ctx, k, d.ID, func() error {
 		var event githubEvent

@@ -87,7 +87,9 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 		return Imported{}, err
 	}
 	if accepted > 0 {
-		if err := s.synced(ctx, teamID, sourceID, changed(audit.DataSourceItemsImported, sourceFrom(source))); err != nil {
+		event := changed(audit.DataSourceItemsImported, sourceFrom(source))
+		event.Counts = map[string]int64{"accepted": int64(accepted), "rejected": int64(len(faults))}
+		if err := s.synced(ctx, teamID, sourceID, event); err != nil {
 			return Imported{}, err
 		}
 	}

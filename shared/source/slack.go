@@ -36,7 +36,7 @@ func (s *Service) TakeSlack(ctx context.Context, r SlackRequest) (challenge stri
 	hexed, ok := strings.CutPrefix(r.Signature, "v0=")
 	genuine := signed(k.secrets.SigningSecret, hexed, "v0:", r.Timestamp, ":", string(r.Body))
 	if !genuine || !ok || bad != nil || s.Now().Sub(time.Unix(seconds, 0)).Abs() > slackAge {
-		return "", Unsigned()
+		return "", k.refusal()
 	}
 	var event slackEvent
 	if err := json.Unmarshal(r.Body, &event); err != nil {

@@ -29,6 +29,22 @@ func Unsigned() *apierr.Error {
 	return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The delivery is not signed by this data source's secret.")
 }
 
+// RejectedError refuses a delivery to a known data source. It unwraps to Unsigned.
+type RejectedError struct{ TeamID, SourceID string }
+
+func (e *RejectedError) Error() string { return "the delivery to " + e.SourceID + " is not signed" }
+
+// Unwrap returns the refusal as the sender reads it.
+func (e *RejectedError) Unwrap() error { return Unsigned() }
+
+// refusal is the answer to a delivery to k that is not signed.
+func (k known) refusal() error {
+	if k.id == "" {
+		return Unsigned()
+	}
+	return &RejectedError{k.teamID, k.id}
+}
+
 // signed tells whether signature is the hex HMAC-SHA-256 of the message's parts by
 // secret, in constant time.
 func signed(secret, signature string, parts ...string) bool {

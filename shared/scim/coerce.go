@@ -165,8 +165,8 @@ func (a *attribute) coerceOne(value any) (any, error) {
 	}
 	switch a.Kind {
 	case complexKind:
-		if text, ok := value.(string); ok && a.Name == "manager" {
-			value = map[string]any{"value": text}
+		if text, ok := value.(string); ok && (a.Name == "manager" || a.Name == "members") {
+			value = map[string]any{"value": text} // an id alone
 		}
 		object, ok := value.(map[string]any)
 		if !ok {

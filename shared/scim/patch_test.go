@@ -38,6 +38,8 @@ func TestPatch(t *testing.T) {
 		{"remove a member twice", "Group", three, []string{`{"op":"remove","path":"members[value eq \"x\"]"}`}, three},
 		{"add a present member", "Group", three, []string{`{"op":"add","path":"members","value":[{"value":"a","display":"Z"}]}`}, three},
 		{"members in another case are other members", "Group", three, []string{`{"op":"remove","path":"members","value":[{"value":"A"}]}`}, three},
+		{"a member as its id", "Group", three, []string{`{"op":"add","path":"members","value":"d"}`, `{"op":"add","path":"members","value":["a","e"]}`},
+			`{"displayName":"g","members":[{"value":"a","display":"A"},{"value":"b"},{"value":"c"},{"value":"d"},{"value":"e"}]}`},
 		{"a group as member", "Group", three, []string{`{"op":"add","path":"members","value":[{"value":"d","type":"Group"}]}`}, "invalidValue"},
 		{"a member of no id", "Group", three, []string{`{"op":"add","path":"members","value":[{"display":"d"}]}`}, "invalidValue"},
 		{"clear the id of a member", "Group", three, []string{`{"op":"replace","path":"members[value eq \"a\"].value","value":null}`}, "mutability"},

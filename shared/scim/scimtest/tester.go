@@ -36,7 +36,7 @@ func Tester(t *testing.T, base, key string) {
 	if err != nil {
 		t.Skip(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "--url", base, "test")
+	cmd := exec.CommandContext(t.Context(), program, "--url", base, "test") //nolint:gosec // what make scimtester installed
 	cmd.Env = append(os.Environ(), "SCIM_CLI_HEADERS=Authorization: Bearer "+key, "NO_COLOR=1", "PYTHONIOENCODING=utf-8")
 	output, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

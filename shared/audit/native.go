@@ -39,7 +39,7 @@ type Native struct {
 type NativeOutcome struct {
 	Result     string  `json:"result" enum:"success,failure,unknown"`
 	Reason     *string `json:"reason" nullable:"true" doc:"The error code of a refusal."`
-	StatusCode *int    `json:"statusCode" nullable:"true"`
+	StatusCode *int    `json:"statusCode" nullable:"true" doc:"Of the reply to a refused request. Null for a success, which is recorded with its change and before its reply."`
 }
 
 // NativeActor is who did it.

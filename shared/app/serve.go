@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/shared/httpapi"
 	"docent/shared/llm"
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -158,9 +158,6 @@ func root(api http.Handler) http.Handler {
 			api.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusNotFound)
-		_ = json.NewEncoder(w).Encode(map[string]any{"status": http.StatusNotFound, "code": "not-found",
-			"title": "Not found", "detail": "The API is under /v1."})
+		httpapi.Outside(w, r, "The API is under /v1.")
 	})
 }

@@ -69,11 +69,14 @@ func OpenAPI() *huma.OpenAPI {
 // mux is a ServeMux whose operations read their bodies through readBody.
 type mux struct {
 	*http.ServeMux
-	bodies *budget
-	scim   http.HandlerFunc // the SCIM area, which routes its own paths; nil where it is not served
+	bodies  *budget
+	replies *budget
+	scim    http.HandlerFunc // the SCIM area, which routes its own paths; nil where it is not served
 }
 
-func newMux() *mux { return &mux{ServeMux: http.NewServeMux(), bodies: newBudget(bodyBudget)} }
+func newMux() *mux {
+	return &mux{ServeMux: http.NewServeMux(), bodies: newBudget(bodyBudget), replies: newBudget(replyBudget)}
+}
 
 // HandleFunc registers an operation; huma calls it.
 func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {

@@ -8,11 +8,14 @@ import (
 )
 
 // The memory of a process is bounded by what all bodies in flight may hold
-// together; handling a body takes about four times its size. A body's first part
-// is free, so that small requests pass while large ones fill the budget.
+// together; handling a body takes about four times its size. So it is by what all
+// replies hold that are being sent, for as long as a slow reader takes. The first
+// part of each is free, so that small requests pass while large ones fill the
+// budgets.
 const (
-	bodyBudget = 64 << 20
-	freePart   = 64 << 10
+	bodyBudget  = 64 << 20
+	replyBudget = 64 << 20
+	freePart    = 64 << 10
 )
 
 // budget is the bytes of bodies that may be in memory at once.

@@ -67,26 +67,27 @@ var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 // methods.
 func (s Services) edge(operations *mux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &request{id: r.Header.Get("X-Request-Id"), arrived: s.Now()}
-		if !echoable.MatchString(req.id) {
-			req.id = uuid.NewString()
-		}
+		req := &request{id: requestIDOf(r), arrived: s.Now()}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
 		var who team.Principal
 		var count *counting
 		ctx, notes := usage.WithNotes(ctx)
-		reply := &reply{ResponseWriter: w, request: req, r: r}
 		r = r.WithContext(ctx)
+		memory := &lease{from: operations.replies}
+		defer memory.end()
+		reply := &reply{ResponseWriter: w, request: req, r: r, memory: memory}
 		defer func() {
 			if p := recover(); p != nil {
 				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(p) // net/http's own way to cut a connection
 				}
 				req.cause = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-				if reply.status == 0 {
+				if !reply.sent {
+					reply.forget()
 					writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
 				}
 			}
+			reply.send()
 			s.observe(r, reply.status, who, count)
 			s.log(r, reply, who, meter.Read())
 		}()
@@ -171,6 +172,22 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 
 func unknownPath() *apierr.Error {
 	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is nothing at this path.")
+}
+
+// Outside answers a request whose path is not the API's, in the shape of the API's
+// errors; the detail is what the client reads.
+func Outside(w http.ResponseWriter, r *http.Request, detail string) {
+	req := &request{id: requestIDOf(r)}
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
+	writeError(&reply{ResponseWriter: w, request: req, r: r}, r, apierr.New(apierr.NotFound, apierr.CodeNotFound, "%s", detail))
+}
+
+// requestIDOf is the client's own id for r, if it may stand in a reply, or a new one.
+func requestIDOf(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); echoable.MatchString(id) {
+		return id
+	}
+	return uuid.NewString()
 }
 
 // allowed lists the methods of r's path, empty when the path is unknown.

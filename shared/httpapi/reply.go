@@ -8,19 +8,22 @@ import (
 )
 
 // reply puts the headers on a reply that every one carries, and answers a GET
-// whose If-None-Match names the current version with 304.
+// whose If-None-Match names the current version with 304. Nothing is sent before
+// the first part of the body is known to fit into the memory that replies have.
 type reply struct {
 	http.ResponseWriter
 	request *request
 	r       *http.Request
 	status  int
-	empty   bool // the body is dropped
+	sent    bool   // the status and the headers
+	empty   bool   // the body is dropped
+	memory  *lease // nil: not bounded
 }
 
 // Unwrap gives http.ResponseController the connection.
 func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader sends the headers, once.
+// WriteHeader decides the status and the headers, once.
 func (w *reply) WriteHeader(status int) {
 	if w.status != 0 {
 		return // the first one stands
@@ -44,7 +47,21 @@ func (w *reply) WriteHeader(status int) {
 		h.Set(name, value)
 	}
 	w.status = status
-	w.ResponseWriter.WriteHeader(status)
+}
+
+// send sends the status and the headers that were decided.
+func (w *reply) send() {
+	if !w.sent && w.status != 0 {
+		w.sent = true
+		w.ResponseWriter.WriteHeader(w.status)
+	}
+}
+
+// forget takes back what was decided and is not sent, so that another reply can
+// stand for it.
+func (w *reply) forget() {
+	clear(w.Header())
+	w.status, w.empty, w.memory = 0, false, nil
 }
 
 func (w *reply) Write(body []byte) (int, error) {
@@ -54,5 +71,14 @@ func (w *reply) Write(body []byte) (int, error) {
 	if w.empty {
 		return len(body), nil
 	}
+	if w.memory != nil && !w.sent {
+		if err := w.memory.take(int64(len(body))); err != nil {
+			w.forget()
+			writeError(w, w.r, err)
+			w.empty = true // what else there is of it
+			return len(body), nil
+		}
+	}
+	w.send()
 	return w.ResponseWriter.Write(body)
 }

@@ -1,0 +1,50 @@
+package app_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"docent/shared/app"
+)
+
+// TestOutsideOfTheAPIErrorsHaveItsShape: a client that forgot /v1 reads what it
+// reads everywhere.
+func TestOutsideOfTheAPIErrorsHaveItsShape(t *testing.T) {
+	t.Parallel()
+	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := local.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	handler := local.Handler("https://docent.test/v1")
+	for _, path := range []string{"/", "/collections", "/v1x", "/v2/collections", "/scim/v2"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+		r.Header.Set("X-Request-Id", "mine")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if path == "/scim/v2" { // whose clients read RFC 7644's errors
+			if w.Code != http.StatusNotFound || w.Header().Get("X-Request-Id") != "mine" {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+			continue
+		}
+		var p struct {
+			Status                               int
+			Type, Title, Detail, Code, RequestID string
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+			t.Fatalf("%s: %s", path, w.Body)
+		}
+		if w.Code != http.StatusNotFound || p.Status != w.Code || p.Code != "not-found" || p.Type == "" || p.Title == "" ||
+			p.Detail != "The API is under /v1." || p.RequestID != "mine" || w.Header().Get("X-Request-Id") != "mine" {
+			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+		}
+	}
+}

@@ -10,10 +10,11 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// What AWS calls reading and writing. A transaction needs leave for each of its parts.
+// What AWS calls reading and writing. A transaction needs leave for each of its parts;
+// a check is one, and may be of a table that is only read: a document's collection.
 var (
-	readItems  = []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
-	writeItems = []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+	readItems  = []string{"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem", "dynamodb:GetItem", "dynamodb:Query"}
+	writeItems = []string{"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
 
 	readObjects  = []string{"s3:GetObject"}
 	listObjects  = []string{"s3:ListBucket"} // without it S3 says of a missing object that it is forbidden

@@ -110,7 +110,7 @@ func TestOnlyWhoAsksTheModelMayInvokeIt(t *testing.T) {
 			"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:*::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0",
 		}
 		slices.Sort(want)
-		if f.name != "answering" {
+		if f.name != "answering" && f.name != "context" { // answers and research are written by it
 			want = nil
 		}
 		if !slices.Equal(invokes, want) {

@@ -118,6 +118,14 @@ func TestRaces(t *testing.T) {
 	s.has("/Users?count=0", `"totalResults":1`)
 }
 
+// TestTheFirstListedUserIsWhole: Okta's test of a server begins with the first user of
+// the list, which is the team's first admin, and wants of it what its import needs.
+func TestTheFirstListedUserIsWhole(t *testing.T) {
+	t.Parallel()
+	newServer(t).has("/Users?count=1&startIndex=1", `"active":true`, `"emails":[{"primary":true,"type":"work","value":"boss@acme.test"}]`,
+		`"name":{"familyName":"Boss","givenName":"Boss"}`, `"itemsPerPage":1`, `"startIndex":1`, `"totalResults":1`)
+}
+
 func TestLastAdminThroughSCIM(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,6 +10,7 @@ import (
 const (
 	partLetters     = 2
 	compoundLetters = 6
+	maxCompounds    = 64 // of a question, that are looked up
 )
 
 // compound is two neighbouring words of a question written as one: rollback for roll
@@ -25,7 +27,7 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	all := strings.FieldsFunc(strings.ToLower(question), func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c)
 	})
-	for i := 1; i < len(all); i++ {
+	for i := 1; i < len(all) && len(texts) < maxCompounds; i++ {
 		x, y := all[i-1], all[i]
 		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.stop[x] {
 			continue // a verb before its particle is one word as a noun; nothing begins with one
@@ -42,14 +44,14 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 func (r *ranking) compose(texts []string, words [][2]string) error {
 	in := r.profile.in(r.language)
 	for i, text := range texts {
-		if r.profile.compound == 0 || r.byText[text] != nil || r.compoundOf[text] != nil || len(r.compounds) == maxQuestionTerms {
+		if r.byText[text] != nil || r.compoundOf[text] != nil {
 			continue
 		}
 		c := &compound{questionTerm: questionTerm{text: text, count: 1, weight: r.profile.compound}}
 		most := 0.0
 		for _, word := range words[i] {
 			for _, part := range in.appendTerms(nil, word) {
-				if t := r.byText[part]; t != nil {
+				if t := r.byText[part]; t != nil && !slices.Contains(c.parts, t.place) {
 					c.parts = append(c.parts, t.place)
 					most += t.idf
 				}

@@ -13,10 +13,11 @@ import (
 
 // Ceilings of a function. A bigger binary takes longer to start, and memory is
 // what an idle environment holds. The function of the context alone links the SDK
-// of the agents' protocol and what reads HTML, which are 3.5 MiB together.
+// of the agents' protocol and what reads HTML, which are 3.5 MiB together, beside
+// the client of the model.
 const (
 	maxBinary  = 13 << 20 // bytes, as deployed: arm64
-	maxContext = 31 << 19 // 15.5 MiB
+	maxContext = 17 << 20
 	maxMemory  = 40 << 20 // bytes, at the first poll
 )
 

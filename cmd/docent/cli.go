@@ -43,8 +43,9 @@ type commands struct {
 	Scim struct {
 		Setup scimSetupCmd `cmd:"" help:"Make a SCIM key and print what to paste into Okta or Entra ID."`
 	} `cmd:"" group:"client" help:"Provisioning of users and groups by an identity provider."`
-	Put    putCmd `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
-	Ask    askCmd `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
+	Put    putCmd   `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
+	Ask    askCmd   `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
+	Usage  usageCmd `cmd:"" group:"client" help:"Print what the team, or its user, did with Docent."`
 	Events struct {
 		Follow eventsFollowCmd `cmd:"" help:"Print the team's security events as they come, one JSON object a line."`
 	} `cmd:"" group:"client" help:"The team's security events, for a SIEM."`

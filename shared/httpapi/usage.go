@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -58,6 +59,28 @@ type tableOutput struct {
 	Body        []byte
 }
 
+// preferred is which form of a report Accept wants most; of several alike, the
+// first (RFC 9110 section 12.5.1).
+func preferred(accept string) string {
+	best, most := "", 0.0
+	for one := range strings.SplitSeq(accept, ",") {
+		media, params, err := mime.ParseMediaType(one)
+		if err != nil || media != csvType && media != linesType && media != "application/json" {
+			continue
+		}
+		weight := 1.0
+		if q, has := params["q"]; has {
+			if weight, err = strconv.ParseFloat(q, 64); err != nil {
+				continue
+			}
+		}
+		if weight > most {
+			best, most = media, weight
+		}
+	}
+	return best
+}
+
 // cell is one value of a row of a report as a table.
 type cell struct {
 	column string
@@ -68,12 +91,12 @@ type cell struct {
 func tableOf(accept string, whole any, rows [][]cell) (*tableOutput, error) {
 	var body bytes.Buffer
 	switch {
-	case strings.Contains(accept, csvType):
+	case preferred(accept) == csvType:
 		if err := writeCSV(&body, rows); err != nil {
 			return nil, err
 		}
 		return &tableOutput{ContentType: csvType + "; charset=utf-8", Body: body.Bytes()}, nil
-	case strings.Contains(accept, linesType):
+	case preferred(accept) == linesType:
 		for _, row := range rows {
 			object := map[string]any{}
 			for _, c := range row {

@@ -64,6 +64,8 @@ func (q Query) check(now time.Time) error {
 	switch {
 	case q.Start.Before(now.Add(-MaxAge)):
 		return apierr.BadField("/query/start", "must be at most %d days ago", MaxAge/(24*time.Hour))
+	case q.End.After(now.Add(MaxAge)):
+		return apierr.BadField("/query/end", "must be at most %d days ahead", MaxAge/(24*time.Hour))
 	case !q.End.After(q.Start):
 		return apierr.BadField("/query/end", "must be after start")
 	case !slices.Contains([]string{Hour, Day, Month}, q.Granularity):

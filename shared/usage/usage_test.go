@@ -203,6 +203,7 @@ func TestBadReports(t *testing.T) {
 	good := usage.Query{Zone: time.UTC, Granularity: usage.Day, Limit: 10, Start: now.Add(-time.Hour), End: now}
 	for name, change := range map[string]func(*usage.Query){
 		"too old":               func(q *usage.Query) { q.Start = now.Add(-401 * 24 * time.Hour) },
+		"far ahead":             func(q *usage.Query) { q.End = now.Add(401 * 24 * time.Hour) },
 		"end first":             func(q *usage.Query) { q.End = q.Start },
 		"granularity":           func(q *usage.Query) { q.Granularity = "week" },
 		"half an hour":          func(q *usage.Query) { q.Zone = mustZone(t, "Asia/Kolkata") },

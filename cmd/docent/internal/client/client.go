@@ -156,7 +156,9 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	header.Set("Authorization", "Bearer "+c.key)
-	header.Set("Accept", "application/json")
+	if header.Get("Accept") == "" {
+		header.Set("Accept", "application/json")
+	}
 	header.Set("User-Agent", c.userAgent)
 	req.Header = header
 	return req, nil

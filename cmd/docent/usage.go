@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"docent/cmd/docent/internal/client"
+)
+
+type usageCmd struct {
+	serverFlags
+	Start       string   `placeholder:"TIME" help:"Begin of the report: a date or a time (RFC 3339), at most 400 days back (default: 30 days, 48 hours or 12 months ago)."`
+	End         string   `placeholder:"TIME" help:"End of the report, exclusive (default: now)."`
+	Granularity string   `enum:"hour,day,month" default:"day" help:"hour, day or month."`
+	TimeZone    string   `name:"time-zone" default:"UTC" placeholder:"ZONE" help:"IANA name of the zone of the days; America/Los_Angeles is that of the quotas (default ${default})."`
+	GroupBy     []string `name:"group-by" enum:"feature,user,apiKey,client,collection,dataSource" placeholder:"WHAT" help:"feature, user, apiKey or client, two at most; or collection or dataSource, alone or with feature."`
+	Feature     string   `placeholder:"NAME" help:"Only this feature, such as answers or context.search."`
+	CSV         bool     `name:"csv" xor:"form" help:"Print CSV with every number."`
+	JSON        bool     `name:"json" xor:"form" help:"Print the API's JSON, its pages joined."`
+}
+
+// Help is the long help of docent usage.
+func (c *usageCmd) Help() string {
+	return `An admin's personal key and a team key see the whole team, a member's key what its user did. On a terminal each line has a bar of its requests.
+
+Examples:
+
+    export DOCENT_API_KEY=docent_team_...
+    docent usage
+    docent usage --granularity hour --group-by feature
+    docent usage --start 2026-11-01 --group-by user --csv > november.csv`
+}
+
+// Run reads the report and prints it.
+func (c *usageCmd) Run(ctx context.Context, con *console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return fmt.Errorf("--time-zone: %q is no IANA name of a time zone", c.TimeZone)
+	}
+	query := url.Values{"start": {c.Start}, "granularity": {c.Granularity}, "timeZone": {c.TimeZone}, "groupBy": c.GroupBy, "limit": {"200"}}
+	if c.Start == "" {
+		query.Set("start", c.begin(con.now().In(zone)).Format(time.RFC3339))
+	}
+	for name, value := range map[string]string{"end": c.End, "feature": c.Feature} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if c.CSV {
+		return c.csv(ctx, con, api, query)
+	}
+	report, err := api.Usage(ctx, query)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(con.out, report)
+	}
+	return c.table(con.out, report, zone, isTerminal(con.out))
+}
+
+// begin is where a report begins that names no start.
+func (c *usageCmd) begin(now time.Time) time.Time {
+	switch c.Granularity {
+	case "hour":
+		return now.Add(-47 * time.Hour)
+	case "month":
+		return time.Date(now.Year(), now.Month()-11, 1, 0, 0, 0, 0, now.Location())
+	default:
+		return now.AddDate(0, 0, -29)
+	}
+}
+
+// csv prints the pages as one table.
+func (c *usageCmd) csv(ctx context.Context, con *console, api *client.Client, query url.Values) error {
+	var head []byte
+	return api.UsageCSV(ctx, query, func(page []byte) error {
+		columns, rows, _ := bytes.Cut(page, []byte("\n"))
+		switch {
+		case len(page) == 0:
+			return nil
+		case head == nil:
+			head, rows = columns, page
+		case !bytes.Equal(head, columns):
+			return errors.New("the pages of the report have different columns")
+		}
+		_, err := con.out.Write(rows)
+		return err
+	})
+}
+
+// What a line of the table shows of a group, beside its dimensions.
+var usageColumns = []struct{ title, metric string }{
+	{"requests", "requests"}, {"asked", "accepted"}, {"answered", "completed"}, {"not found", "noAnswer"}, {"failed", "failed"},
+	{"refused", "refused"}, {"errors", "error"}, {"p50 ms", "latencyMsP50"}, {"p95 ms", "latencyMsP95"},
+}
+
+// chartWidth is the bar of the most requests, in characters.
+const chartWidth = 24
+
+// usageLine is a line of the table.
+type usageLine struct {
+	cells    []string
+	requests int64
+}
+
+// table prints a line for each bucket and group; with chart, each has a bar.
+func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, chart bool) error {
+	var lines []usageLine
+	var most int64
+	for _, bucket := range report.Buckets {
+		start, err := time.Parse(time.RFC3339, bucket.Start)
+		if err != nil {
+			return fmt.Errorf("read the report: %w", err)
+		}
+		label := start.In(zone).Format(map[string]string{"hour": "2006-01-02 15:04", "day": time.DateOnly, "month": "2006-01"}[c.Granularity])
+		results := bucket.Results
+		if len(results) == 0 {
+			results = []map[string]json.RawMessage{nil} // nothing, on a line that shows it
+		}
+		for _, result := range results {
+			line, err := c.line(label, result)
+			if err != nil {
+				return err
+			}
+			lines, most = append(lines, line), max(most, line.requests)
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	titles := append([]string{"start"}, c.GroupBy...)
+	for _, column := range usageColumns {
+		titles = append(titles, column.title)
+	}
+	if err := printf(t, "%s\n", strings.Join(titles, "\t")); err != nil {
+		return err
+	}
+	for _, line := range lines {
+		cells := line.cells
+		if chart {
+			cells = append(cells, bar(line.requests, most))
+		}
+		if err := printf(t, "%s\n", strings.Join(cells, "\t")); err != nil {
+			return err
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return printf(w, "Counted until %s; days and hours of %s.\n", client.Printable(report.DataThrough), client.Printable(report.TimeZone))
+}
+
+// line is a group of the bucket that label names.
+func (c *usageCmd) line(label string, result map[string]json.RawMessage) (usageLine, error) {
+	line := usageLine{cells: []string{label}}
+	for _, dimension := range c.GroupBy {
+		var value *string
+		if text := result[dimensionMember[dimension]]; text != nil {
+			if err := json.Unmarshal(text, &value); err != nil {
+				return line, fmt.Errorf("read the report: %w", err)
+			}
+		}
+		cell := "-"
+		if value != nil && *value != "" {
+			cell = client.Printable(*value)
+		}
+		line.cells = append(line.cells, cell)
+	}
+	var metrics map[string]json.RawMessage
+	if text := result["metrics"]; text != nil {
+		if err := json.Unmarshal(text, &metrics); err != nil {
+			return line, fmt.Errorf("read the report: %w", err)
+		}
+	}
+	for _, column := range usageColumns {
+		var n int64
+		if text := metrics[column.metric]; text != nil {
+			if err := json.Unmarshal(text, &n); err != nil {
+				return line, fmt.Errorf("read the report: %w", err)
+			}
+		}
+		if column.metric == "requests" {
+			line.requests = n
+		}
+		line.cells = append(line.cells, fmt.Sprint(n))
+	}
+	return line, nil
+}
+
+// dimensionMember is what a dimension is called in a result.
+var dimensionMember = map[string]string{"feature": "feature", "user": "userId", "apiKey": "apiKeyId", "client": "client",
+	"collection": "collectionId", "dataSource": "dataSourceId"}
+
+// bar draws n of most in eighths of a character.
+func bar(n, most int64) string {
+	if n <= 0 || most <= 0 {
+		return ""
+	}
+	eighths := max(n*chartWidth*8/most, 1)
+	parts := []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+	return strings.Repeat("█", int(eighths/8)) + parts[eighths%8]
+}

@@ -30,12 +30,15 @@ type commands struct {
 			Show   samlShowCmd   `cmd:"" help:"Show the team's SAML identity provider."`
 			Remove samlRemoveCmd `cmd:"" help:"Remove the team's SAML identity provider."`
 		} `cmd:"" group:"client" help:"The team's SAML identity provider, which SCIM needs."`
-	} `cmd:"" group:"data" help:"Teams, in the data folder of this machine."`
+	} `cmd:"" group:"data" help:"Teams, in the data folder of this machine or on AWS."`
 	Key struct {
 		Create keyCreateCmd `cmd:"" help:"Create an API key and print it, this once."`
 		List   keyListCmd   `cmd:"" help:"List a team's API keys."`
 		Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key."`
-	} `cmd:"" group:"data" help:"API keys, in the data folder of this machine."`
+	} `cmd:"" group:"data" help:"API keys, in the data folder of this machine or on AWS."`
+	Queue struct {
+		Redrive queueRedriveCmd `cmd:"" help:"Have messages that a worker gave up tried again."`
+	} `cmd:"" group:"aws" help:"The queues of an installation on AWS."`
 	Index struct {
 		Check   indexCheckCmd   `cmd:"" help:"Check the search index against the documents."`
 		Rebuild indexRebuildCmd `cmd:"" help:"Make the search index anew from the documents."`
@@ -73,7 +76,8 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "server", Title: "The server:"},
-			{Key: "data", Title: "Teams and keys (with --data, while no server runs on it):"},
+			{Key: "data", Title: "Teams and keys (with --data, while no server runs on it, or with --aws):"},
+			{Key: "aws", Title: "An installation on AWS:"},
 			{Key: "client", Title: "Using a server:"},
 		}),
 		kong.Vars{"server": client.DefaultServer},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"docent/cmd/docent/internal/client"
-	"docent/shared/app"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -19,7 +18,7 @@ type teamFlag struct {
 }
 
 type keyCreateCmd struct {
-	dataFlags
+	homeFlags
 	teamFlag
 	Kind       string   `required:"" enum:"team,personal,scim" placeholder:"KIND" help:"What the key may do: team, personal or scim."`
 	Name       string   `required:"" placeholder:"NAME" help:"Name of the key, 1 to 100 characters."`
@@ -35,11 +34,15 @@ func (c *keyCreateCmd) Help() string {
 
     docent key create --team ID --kind team --name "Support bot" --expires 90d
     docent key create --team ID --kind personal --user ada@example.com --name laptop
-    docent key create --team ID --kind team --data-source COLLECTION --name "Handbook only" --json`
+    docent key create --team ID --kind team --data-source COLLECTION --name "Handbook only" --json
+    docent key create --aws --stack docent --team ID --kind team --name "Support bot"`
 }
 
 // Validate checks what the flags' types can not.
 func (c *keyCreateCmd) Validate() error {
+	if err := c.homeFlags.Validate(); err != nil {
+		return err
+	}
 	if (c.Kind == string(team.KindPersonal)) != (c.User != "") {
 		return errors.New("--user goes with --kind personal, and only with it")
 	}
@@ -48,19 +51,19 @@ func (c *keyCreateCmd) Validate() error {
 
 // Run creates the key.
 func (c *keyCreateCmd) Run(ctx context.Context, con *console) error {
-	return c.withExisting(ctx, func(local *app.Local) error {
+	return c.existing(ctx, func(teams *team.Service) error {
 		wanted := team.NewKey{Kind: team.Kind(c.Kind), Name: c.Name, DataSourceIDs: c.DataSource}
 		if at, ok := c.Expires.from(con.now()); ok {
 			wanted.ExpiresAt = &at
 		}
 		if c.User != "" {
-			u, err := local.Teams.UserByName(ctx, c.Team, c.User)
+			u, err := teams.UserByName(ctx, c.Team, c.User)
 			if err != nil {
 				return err
 			}
 			wanted.UserID = u.ID
 		}
-		k, secret, err := local.Teams.CreateKey(ctx, c.Team, wanted)
+		k, secret, err := teams.CreateKey(ctx, c.Team, wanted)
 		if err != nil {
 			return err
 		}
@@ -77,20 +80,20 @@ func (c *keyCreateCmd) Run(ctx context.Context, con *console) error {
 }
 
 type keyListCmd struct {
-	dataFlags
+	homeFlags
 	teamFlag
 	JSON bool `name:"json" help:"Print JSON: the API's key objects, newest first."`
 }
 
 // Run lists the keys.
 func (c *keyListCmd) Run(ctx context.Context, con *console) error {
-	return c.withExisting(ctx, func(local *app.Local) error {
-		if _, err := local.Teams.Team(ctx, c.Team); err != nil {
+	return c.existing(ctx, func(teams *team.Service) error {
+		if _, err := teams.Team(ctx, c.Team); err != nil {
 			return err
 		}
 		keys := []team.APIKey{}
 		for w := (table.Window{Limit: 200}); ; {
-			page, err := local.Teams.Keys(ctx, c.Team, w)
+			page, err := teams.Keys(ctx, c.Team, w)
 			if err != nil {
 				return err
 			}
@@ -136,7 +139,7 @@ func date(t *time.Time) string {
 }
 
 type keyRevokeCmd struct {
-	dataFlags
+	homeFlags
 	teamFlag
 	ID   string `arg:"" help:"The key's id, as docent key list shows it."`
 	JSON bool   `name:"json" help:"Print JSON with the id."`
@@ -144,8 +147,8 @@ type keyRevokeCmd struct {
 
 // Run revokes the key.
 func (c *keyRevokeCmd) Run(ctx context.Context, con *console) error {
-	return c.withExisting(ctx, func(local *app.Local) error {
-		if err := local.Teams.RevokeKey(ctx, c.Team, c.ID); err != nil {
+	return c.existing(ctx, func(teams *team.Service) error {
+		if err := teams.RevokeKey(ctx, c.Team, c.ID); err != nil {
 			return fmt.Errorf("revoke the key: %w", err)
 		}
 		if c.JSON {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"docent/shared/app"
 	"docent/shared/team"
 )
 
 type teamCreateCmd struct {
-	dataFlags
+	homeFlags
 	Name  string `required:"" placeholder:"NAME" help:"Name of the team, 1 to 100 characters."`
 	Admin string `required:"" placeholder:"USERNAME" help:"User name of its first user, an admin."`
 	JSON  bool   `name:"json" help:"Print JSON: the team, the user, and the user's personal key with its secret."`
@@ -20,7 +19,8 @@ func (c *teamCreateCmd) Help() string {
 	return `Examples:
 
     docent team create --name "Platform" --admin ada@example.com
-    docent team create --data /var/lib/docent --name Platform --admin ada@example.com --json`
+    docent team create --data /var/lib/docent --name Platform --admin ada@example.com --json
+    docent team create --aws --stack docent --name Platform --admin ada@example.com`
 }
 
 // madeTeam is the JSON of docent team create.
@@ -42,12 +42,12 @@ type madeTeam struct {
 
 // Run creates the team.
 func (c *teamCreateCmd) Run(ctx context.Context, con *console) error {
-	return c.with(ctx, func(local *app.Local) error {
-		t, u, err := local.Teams.CreateTeam(ctx, c.Name, c.Admin)
+	return c.teams(ctx, func(teams *team.Service) error {
+		t, u, err := teams.CreateTeam(ctx, c.Name, c.Admin)
 		if err != nil {
 			return err
 		}
-		k, secret, err := local.Teams.CreateKey(ctx, t.ID, team.NewKey{
+		k, secret, err := teams.CreateKey(ctx, t.ID, team.NewKey{
 			Kind: team.KindPersonal, Name: "First admin key", UserID: u.ID,
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"docent/shared/blob/s3"
 	"docent/shared/queue/sqs"
 	"docent/shared/table/dynamo"
+	"docent/shared/team"
 )
 
 // Bounds of a call to AWS. All of them lie well within an invocation; what is
@@ -72,3 +74,7 @@ func openAWS(c Config) engines {
 		documents: sqs.New(messages, c.DocumentsQueue),
 	}
 }
+
+// TeamsOnAWS returns the teams and keys of the installation on AWS that c names, for
+// commands; it asks AWS nothing yet.
+func TeamsOnAWS(c Config, log *slog.Logger) *team.Service { return joinOnAWS(c, log).teams }

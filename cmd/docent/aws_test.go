@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// fakeAWS answers for one stack and its dead letters, and keeps what it was asked.
+type fakeAWS struct {
+	stack   string // DescribeStacks' Stacks; empty: there is none
+	letters int
+
+	mu    sync.Mutex
+	calls []string
+}
+
+func (f *fakeAWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // a request that breaks off fails the test below
+	call := string(body)
+	_, operation, isQueue := strings.Cut(r.Header.Get("X-Amz-Target"), "AmazonSQS.")
+	f.mu.Lock()
+	f.calls = append(f.calls, operation+call)
+	f.mu.Unlock()
+	switch {
+	case !isQueue && f.stack == "":
+		w.Header().Set("Content-Type", "text/xml")
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id beta does not exist</Message></Error></ErrorResponse>`)
+	case !isQueue:
+		w.Header().Set("Content-Type", "text/xml")
+		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>%s</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, f.stack)
+	case operation == "GetQueueAttributes":
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		fmt.Fprintf(w, `{"Attributes":{"QueueArn":"arn:aws:sqs:eu-north-1:1:dead","ApproximateNumberOfMessages":"%d"}}`, f.letters)
+	default:
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		fmt.Fprint(w, `{"TaskHandle":"t"}`)
+	}
+}
+
+// describe is a stack with the outputs of names, without those that are left out.
+func describe(status string, without ...string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "<StackName>beta</StackName><StackStatus>%s</StackStatus><CreationTime>2026-11-21T12:00:00Z</CreationTime><Outputs>", status)
+	for name, value := range map[string]string{"BaseURL": "https://docent.test/v1", "Tables": `{"teams":"T"}`, "BucketName": "b",
+		"QuestionsQueueURL": "https://sqs.test/q", "DocumentsQueueURL": "https://sqs.test/d",
+		"QuestionsDeadLetterURL": "https://sqs.test/qd", "DocumentsDeadLetterURL": "https://sqs.test/dd"} {
+		if !strings.Contains(strings.Join(without, " "), name) {
+			fmt.Fprintf(&out, "<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>", name, value)
+		}
+	}
+	return out.String() + "</Outputs>"
+}
+
+// TestCommandsOnAWS is not parallel: the settings of AWS are the environment's.
+func TestCommandsOnAWS(t *testing.T) {
+	const create = "team create --aws --stack beta --name n --admin a"
+	for _, tt := range []struct {
+		name, args string
+		aws        *fakeAWS
+		unset      string // of the environment
+		status     int
+		want       string // in the output or the errors
+		asked      string // in the last call to AWS
+	}{
+		{name: "no region", args: create, unset: "AWS_REGION", status: 1, want: "set AWS_REGION"},
+		{name: "no credentials", args: create, unset: "AWS_ACCESS_KEY_ID", status: 1, want: "no AWS credentials are set"},
+		{name: "no stack", args: create, aws: &fakeAWS{}, status: 1, want: "there is no stack beta in eu-north-1", asked: "StackName=beta"},
+		{name: "another's stack", args: create, aws: &fakeAWS{stack: describe("CREATE_COMPLETE", "Tables")}, status: 1, want: "has no output Tables"},
+		{name: "being deleted", args: create, aws: &fakeAWS{stack: describe("DELETE_IN_PROGRESS")}, status: 1, want: "DELETE_IN_PROGRESS"},
+		{name: "a stack without --aws", args: "team create --stack beta --name n --admin a", status: 2, want: "--stack goes with --aws"},
+		{name: "nothing to redrive", args: "queue redrive questions", aws: &fakeAWS{stack: describe("UPDATE_COMPLETE")}, want: "There are no dead letters of questions.", asked: "https://sqs.test/qd"},
+		{name: "dead letters", args: "queue redrive documents --per-second 10", aws: &fakeAWS{stack: describe("UPDATE_COMPLETE"), letters: 3},
+			want: "About 3 messages move back", asked: `"MaxNumberOfMessagesPerSecond":10`},
+		{name: "an unknown queue", args: "queue redrive letters", status: 2, want: "must be one of"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, value := range map[string]string{"AWS_REGION": "eu-north-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+				"AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_DEFAULT_REGION": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "",
+				"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull} {
+				if name == tt.unset {
+					value = ""
+				}
+				t.Setenv(name, value)
+			}
+			aws := tt.aws
+			if aws == nil {
+				aws = &fakeAWS{}
+			}
+			server := httptest.NewServer(aws)
+			defer server.Close()
+			t.Setenv("AWS_ENDPOINT_URL", server.URL)
+			status, out, errOut := docent(t, strings.Fields(tt.args)...)
+			if status != tt.status || !strings.Contains(out+errOut, tt.want) || status == 1 && strings.Count(errOut, "\n") != 1 {
+				t.Errorf("status %d, output %q, errors %q", status, out, errOut)
+			}
+			if calls := strings.Join(aws.calls, "\n"); !strings.Contains(calls, tt.asked) || tt.aws == nil && len(aws.calls) > 0 {
+				t.Errorf("AWS was asked %q", calls)
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"docent/shared/app"
+	"docent/shared/app/operator"
+	"docent/shared/team"
+)
+
+// defaultStack is what the stack is called when nobody names it otherwise.
+const defaultStack = "docent"
+
+// homeFlags say in which installation a command works: on this machine or on AWS.
+type homeFlags struct {
+	dataFlags
+	AWS   bool   `name:"aws" help:"Work on an installation on AWS instead. Region and credentials are those of the AWS command line."`
+	Stack string `placeholder:"NAME" help:"Its stack (default docent)."`
+}
+
+// Validate checks what the flags' types can not.
+func (f homeFlags) Validate() error {
+	if f.Stack != "" && !f.AWS {
+		return errors.New("--stack goes with --aws")
+	}
+	return nil
+}
+
+// teams runs do on the teams of the installation, whose data folder is made when it
+// is missing.
+func (f homeFlags) teams(ctx context.Context, do func(*team.Service) error) error {
+	if f.AWS {
+		return f.deployed(ctx, do)
+	}
+	return f.with(ctx, func(local *app.Local) error { return do(local.Teams) })
+}
+
+// existing is teams for commands that make no sense on an empty folder.
+func (f homeFlags) existing(ctx context.Context, do func(*team.Service) error) error {
+	if f.AWS {
+		return f.deployed(ctx, do)
+	}
+	return f.withExisting(ctx, func(local *app.Local) error { return do(local.Teams) })
+}
+
+func (f homeFlags) deployed(ctx context.Context, do func(*team.Service) error) error {
+	stack, err := operator.Open(ctx, stackName(f.Stack))
+	if err != nil {
+		return err
+	}
+	return do(stack.Teams)
+}
+
+func stackName(given string) string {
+	if given == "" {
+		return defaultStack
+	}
+	return given
+}

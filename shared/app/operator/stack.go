@@ -1,0 +1,115 @@
+// Package operator opens an installation on AWS for its operator: it finds tables
+// and queues by the outputs of the stack. It is apart from app, because functions
+// need none of it.
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+
+	"docent/shared/app"
+	"docent/shared/team"
+)
+
+// Stack is a deployed stack of Docent.
+type Stack struct {
+	Name    string
+	Region  string
+	BaseURL string // of its API
+	Teams   *team.Service
+
+	outputs map[string]string
+	queues  *sqs.Client
+}
+
+// The outputs of the stack that are read here.
+const (
+	outBaseURL   = "BaseURL"
+	outTables    = "Tables"
+	outBucket    = "BucketName"
+	outQuestions = "QuestionsQueueURL"
+	outDocuments = "DocumentsQueueURL"
+	outDead      = "DeadLetterURL" // after Questions or Documents
+)
+
+// Open finds the stack by name. Region and credentials are those of the AWS command
+// line: the environment and its files, and AWS_ENDPOINT_URL for a local stand-in. The
+// address at which machines of AWS are given credentials is never asked. Each error is
+// one line that says what is missing.
+func Open(ctx context.Context, name string) (*Stack, error) {
+	settings, err := config.LoadDefaultConfig(ctx, config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
+	if err != nil {
+		return nil, fmt.Errorf("read the AWS settings: %w", oneLine(err))
+	}
+	if settings.Region == "" {
+		return nil, errors.New("no AWS region is set; set AWS_REGION")
+	}
+	own, err := settings.Credentials.Retrieve(ctx)
+	if err != nil {
+		return nil, errors.New("no AWS credentials are set; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	settings.Credentials = aws.NewCredentialsCache(aws.CredentialsProviderFunc(
+		func(context.Context) (aws.Credentials, error) { return own, nil }))
+	s := &Stack{Name: name, Region: settings.Region, queues: sqs.NewFromConfig(settings)}
+	if s.outputs, err = outputs(ctx, cloudformation.NewFromConfig(settings), name, settings.Region); err != nil {
+		return nil, err
+	}
+	s.BaseURL = s.outputs[outBaseURL]
+	c := app.Config{Service: name, Bucket: s.outputs[outBucket], BaseURL: s.BaseURL,
+		QuestionsQueue: s.outputs[outQuestions], DocumentsQueue: s.outputs[outDocuments],
+		Region: settings.Region, Credentials: app.Credentials{KeyID: own.AccessKeyID, Secret: own.SecretAccessKey, SessionToken: own.SessionToken},
+		AWSEndpoint: aws.ToString(settings.BaseEndpoint)}
+	if err := json.Unmarshal([]byte(s.outputs[outTables]), &c.Tables); err != nil {
+		return nil, fmt.Errorf("the stack %s tells no names of tables: is it Docent's, and of this version?", name)
+	}
+	s.Teams = app.TeamsOnAWS(c, slog.New(slog.DiscardHandler))
+	return s, nil
+}
+
+func outputs(ctx context.Context, stacks *cloudformation.Client, name, region string) (map[string]string, error) {
+	found, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
+	var refused smithy.APIError
+	switch {
+	case errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "does not exist"),
+		err == nil && len(found.Stacks) == 0:
+		return nil, fmt.Errorf("there is no stack %s in %s; deploy it, or name another with --stack or AWS_REGION", name, region)
+	case err != nil:
+		return nil, fmt.Errorf("describe the stack %s: %w", name, oneLine(err))
+	}
+	stack := found.Stacks[0]
+	switch stack.StackStatus {
+	case types.StackStatusReviewInProgress, types.StackStatusCreateInProgress, types.StackStatusDeleteInProgress:
+		return nil, fmt.Errorf("the stack %s is not there just now: %s", name, stack.StackStatus)
+	}
+	out := map[string]string{}
+	for _, o := range stack.Outputs {
+		out[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+	}
+	for _, needed := range []string{outBaseURL, outTables, outBucket, outQuestions, outDocuments} {
+		if out[needed] == "" {
+			return nil, fmt.Errorf("the stack %s has no output %s: is it Docent's, and of this version?", name, needed)
+		}
+	}
+	return out, nil
+}
+
+// oneLine is err by what AWS says of it.
+func oneLine(err error) error {
+	var refused smithy.APIError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("%s: %s", refused.ErrorCode(), refused.ErrorMessage())
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
+}

@@ -28,7 +28,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: help
 help: ## list the verbs
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | expand -t 14
 
 .PHONY: run
 run: bin/docent ## build the program and serve on 127.0.0.1:8080, data in ./data
@@ -138,6 +138,27 @@ STACK ?= docent
 .PHONY: destroy
 destroy: ## remove the AWS stack STACK (docent); refuses while its data is retained
 	go run ./scripts/deploy -destroy $(STACK)
+
+# The functions as they run on this machine, and the stack with them: for a local AWS.
+E2E := .cache/e2e
+
+# One set of flags for all, so that the program shares what is compiled for the functions.
+.PHONY: e2e
+e2e: node ## play the request scripts at docent serve and at the stack, deployed to a local AWS without containers (ARGS='-scripts answers')
+	scripts/ministack/install
+	rm -rf $(E2E) && mkdir -p $(E2E)/host
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(E2E)/host/ ./functions/... ./cmd/docent
+	for name in $(FUNCTIONS); do mkdir -p $(E2E)/dist/$$name; mv $(E2E)/host/$$name $(E2E)/dist/$$name/bootstrap; done
+	go run ./infra -o $(E2E)/cdk.out -c dist=$(E2E)/dist
+	go run ./scripts/e2e -docent $(E2E)/host/docent -assembly $(E2E)/cdk.out $(ARGS)
+
+.PHONY: load
+load: bin/docent ## load docent serve on this machine for a minute and report (ARGS='-for 20s -rate 100')
+	go -C scripts/load run . -docent $(CURDIR)/bin/docent $(ARGS)
+
+.PHONY: cost
+cost: ## print what AWS asks a month for a stated load, from what the operations cost as counted
+	go run ./scripts/cost $(ARGS)
 
 .PHONY: bench
 bench: ## print what everything costs as one table; BENCH=regexp runs Go benchmarks as well, BENCH_FULL=1 a million documents

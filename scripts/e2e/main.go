@@ -36,15 +36,17 @@ type options struct {
 	dir     string
 	scripts string
 	docent  string
+	folder  string // of the assembly
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("e2e", flag.ContinueOnError)
-	flags.StringVar(&o.homes, "homes", "serve", "what to start and play at, with commas between")
+	flags.StringVar(&o.homes, "homes", "serve,stack", "what to start and play at, with commas between")
 	flags.StringVar(&o.base, "base", "", "base URL of an installation to play at instead; the admins' keys are in E2E_ADMIN and E2E_RIVAL")
 	flags.StringVar(&o.at, "at", "", "where that installation is reached, when its base URL does not lead there")
 	flags.StringVar(&o.dir, "dir", "scripts/e2e", "where the scripts are")
+	flags.StringVar(&o.folder, "assembly", ".cache/e2e/cdk.out", "the synthesised stack, with functions built for this machine")
 	flags.StringVar(&o.docent, "docent", "bin/docent", "the program")
 	flags.StringVar(&o.scripts, "scripts", "", "play only scripts whose names contain one of these, with commas between")
 	if err := flags.Parse(args); err != nil {
@@ -92,10 +94,14 @@ func playHomes(ctx context.Context, o options, files []string, out io.Writer) (a
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() {
+		if os.Getenv("E2E_KEEP") == "" {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+	}()
 	for name := range strings.SplitSeq(o.homes, ",") {
 		begin := time.Now()
-		h, stop, err := start(ctx, name, o, folder)
+		h, stop, err := start(ctx, name, o, folder, out)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -104,6 +110,9 @@ func playHomes(ctx context.Context, o options, files []string, out io.Writer) (a
 		outcomes := play(h, files, out)
 		fmt.Fprintf(out, "%s: %d scripts in %s\n", name, len(outcomes), time.Since(begin).Round(time.Millisecond))
 		all = append(all, outcomes...)
+		if h.Refusals != nil {
+			all = append(all, allowed(h, out))
+		}
 		if err := stop(); err != nil {
 			return nil, fmt.Errorf("stop %s: %w", name, err)
 		}
@@ -111,11 +120,24 @@ func playHomes(ctx context.Context, o options, files []string, out io.Writer) (a
 	return all, nil
 }
 
-func start(ctx context.Context, name string, o options, folder string) (Home, func() error, error) {
-	if name == "serve" {
-		return serve(ctx, o.docent, folder)
+// allowed fails when a function called what its policy does not allow.
+func allowed(h Home, out io.Writer) outcome {
+	refusals := h.Refusals()
+	for _, said := range refusals {
+		fmt.Fprintf(out, "%s: denied: %s\n", h.Name, said)
 	}
-	return Home{}, nil, errors.New("there is no such home")
+	return outcome{name: "policies", failed: len(refusals) > 0}
+}
+
+func start(ctx context.Context, name string, o options, folder string, out io.Writer) (Home, func() error, error) {
+	switch name {
+	case "serve":
+		return serve(ctx, o.docent, folder)
+	case "stack":
+		return deployed(ctx, o.docent, o.folder, folder, out)
+	default:
+		return Home{}, nil, errors.New("there is no such home")
+	}
 }
 
 func summary(outcomes []outcome, took time.Duration, out io.Writer) error {

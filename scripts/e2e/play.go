@@ -14,19 +14,22 @@ import (
 
 // Home is one installation of Docent that scripts are played at.
 type Home struct {
-	Name        string // "serve", "stack" or "remote"; a condition of scripts
-	Base        string // of the API as its replies name it, without a slash at its end
-	At          string // of the API as it is reached from here; mostly Base
-	Admin       string // personal key of an admin of a team that scripts may fill and empty
-	Rival       string // the same of another team
+	Name  string // "serve", "stack" or "remote"; a condition of scripts
+	Base  string // of the API as its replies name it, without a slash at its end
+	At    string // of the API as it is reached from here; mostly Base
+	Admin string // personal key of an admin of a team that scripts may fill and empty
+	Rival string // the same of another team
 	// Fault breaks a part of the home ("tables", "queues", "bucket") or mends all ("none"); nil: it can not.
 	Fault func(part string) error
+	// Refusals are the calls to AWS that functions made and their policies do not allow; nil: nobody watches.
+	Refusals func() []string
 	// Unsealed: the home has no key for the secrets of data sources.
 	Unsealed bool
 }
 
-// patience bounds every wait of a script: indexing and answering go through queues.
-const patience = 90 * time.Second
+// patience bounds every wait of a script. The longest is for the sweeper, which comes
+// every minute and sends again what has been pending for a minute.
+const patience = 150 * time.Second
 
 // params are testscript's for files at a home.
 func params(h Home, files []string) testscript.Params {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
+	t.Parallel()
+	var l load
+	var p prices
+	if err := read("prices.json", &p); err != nil {
+		t.Fatal(err)
+	}
+	l.Requests = []work{{Operation: "ask", Count: 2e6, MemoryMB: 512, Messages: 1}}
+	l.Workers = []work{{Operation: "answer", Count: 1e6, MemoryMB: 1024, ObjectReads: 2}}
+	l.Assumed.MillisecondsARoundTrip, l.Assumed.UsageUnitsARequest = 5, 1
+	bill, err := price(l, p, map[string]spent{"ask": {2, 1, 9}, "answer": {4, 60, 15}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"gateway": 7, "functions, invocations": 0.6, "functions, time": (2e6*0.5*0.010 + 1e6*0.020) * p.FunctionGigabyteSecond,
+		"tables, reads": 62 * 0.125, "tables, writes": (2*10 + 15) * 0.625, "queues": 0.8, "bucket": 0.8, "key": 1}
+	for _, line := range bill {
+		if w, ok := want[line.what]; ok && math.Abs(line.dollars-w) > 1e-9 {
+			t.Errorf("%s: %g, want %g", line.what, line.dollars, w)
+		}
+		delete(want, line.what)
+	}
+	if len(want) > 0 {
+		t.Errorf("not on the bill: %v", want)
+	}
+	if _, err := price(l, p, nil); err == nil || !strings.Contains(err.Error(), `"ask"`) {
+		t.Errorf("an operation that nothing is counted of: %v", err)
+	}
+}
+
+func TestTheStatedLoadIsAMillionRequests(t *testing.T) {
+	t.Parallel()
+	var l load
+	if err := read("load.json", &l); err != nil {
+		t.Fatal(err)
+	}
+	var requests, new, indexed float64
+	for _, w := range l.Requests {
+		requests += w.Count
+		if strings.HasPrefix(w.Operation, "PUT document") {
+			new += w.Count
+		}
+	}
+	for _, w := range l.Workers {
+		if strings.HasPrefix(w.Operation, "indexing 10 documents") {
+			indexed += 10 * w.Count
+		}
+	}
+	if requests != 1e6 || indexed < new {
+		t.Errorf("%g requests; %g documents put and %g indexed", requests, new, indexed)
+	}
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// tap stands between the functions and AWS and breaks parts of it.
+type tap struct {
+	URL    string
+	server *http.Server
+	target atomic.Pointer[url.URL]
+	broken atomic.Pointer[string]
+
+	mu     sync.Mutex
+	denied map[string]bool // what AWS said of calls that the policy of a function does not allow
+}
+
+func newTap(ctx context.Context) (*tap, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	t := &tap{URL: "http://" + l.Addr().String(), denied: map[string]bool{}}
+	none := "none"
+	t.broken.Store(&none)
+	forward := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(t.target.Load())
+			r.Out.Host = r.In.Host // it is signed
+			// Functions reach AWS by TLS, without which queues and bucket deny them. Here it is left out.
+			r.Out.Header.Set("X-Forwarded-Proto", "https")
+		},
+		ModifyResponse: t.watch,
+		ErrorLog:       log.New(io.Discard, "", 0), // functions that are stopped
+	}
+	t.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refuse := faults[*t.broken.Load()]; refuse != nil && refuse(w, r) {
+			return
+		}
+		forward.ServeHTTP(w, r)
+	})}
+	go func() { _ = t.server.Serve(l) }() // ends by Close
+	return t, nil
+}
+
+func (t *tap) forwardTo(endpoint string) error {
+	target, err := url.Parse(endpoint)
+	t.target.Store(target)
+	return err
+}
+
+// watch keeps what AWS says of calls that it denies.
+func (t *tap) watch(r *http.Response) error {
+	if r.StatusCode < http.StatusBadRequest {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	if said := string(text); strings.Contains(said, "AccessDenied") {
+		t.mu.Lock()
+		t.denied[said] = true
+		t.mu.Unlock()
+	}
+	return nil
+}
+
+// refusals are the calls of functions that their policies do not allow.
+func (t *tap) refusals() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.denied))
+}
+
+// Close ends the tap.
+func (t *tap) Close() error { return t.server.Close() }
+
+// fault breaks a part from now on, and only that.
+func (t *tap) fault(part string) error {
+	if _, ok := faults[part]; !ok && part != "none" {
+		return fmt.Errorf("there is no part %q", part)
+	}
+	t.broken.Store(&part)
+	return nil
+}
+
+// faults answer a request in the place of AWS, and tell whether they did.
+var faults = map[string]func(http.ResponseWriter, *http.Request) bool{
+	"tables": func(w http.ResponseWriter, r *http.Request) bool {
+		return isFor(r, "dynamodb") && answer(w, http.StatusBadRequest, "application/x-amz-json-1.0",
+			`{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"Throughput exceeds the current capacity."}`)
+	},
+	"queues": func(_ http.ResponseWriter, r *http.Request) bool {
+		if isFor(r, "sqs") {
+			panic(http.ErrAbortHandler) // the line is cut
+		}
+		return false
+	},
+	"bucket": func(w http.ResponseWriter, r *http.Request) bool {
+		return isFor(r, "s3") && answer(w, http.StatusNotFound, "application/xml",
+			`<Error><Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message></Error>`)
+	},
+}
+
+// isFor tells for which service a request is signed.
+func isFor(r *http.Request, service string) bool {
+	return strings.Contains(r.Header.Get("Authorization"), "/"+service+"/aws4_request")
+}
+
+func answer(w http.ResponseWriter, status int, media, body string) bool {
+	w.Header().Set("Content-Type", media)
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body))
+	return true
+}

@@ -1,0 +1,206 @@
+package ministack
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+const (
+	deployWait = 5 * time.Minute
+	pollEvery  = 200 * time.Millisecond
+)
+
+// An alarm on a metric that CloudWatch calculates is the one thing of the template that
+// the emulator refuses. A plain alarm takes its place, so that what refers to it holds.
+const (
+	alarmType  = "AWS::CloudWatch::Alarm"
+	calculated = "Metrics"
+)
+
+// On AWS leave to send is leave to send in batches; the emulator knows no such rule.
+var (
+	maySend        = []byte(`"Action":"sqs:SendMessage"`)
+	maySendBatches = []byte(`"Action":["sqs:SendMessage","sqs:SendMessageBatch"]`)
+)
+
+var plainAlarm = map[string]json.RawMessage{"Namespace": json.RawMessage(`"Local"`), "MetricName": json.RawMessage(`"StandIn"`),
+	"Statistic": json.RawMessage(`"Sum"`), "Period": json.RawMessage(`60`)}
+
+// standIn returns the template as the emulator takes it, and a line for each kind of
+// change.
+func standIn(template []byte) (fit []byte, changes []string, err error) {
+	alarms := 0
+	var whole, resources map[string]json.RawMessage
+	if err := json.Unmarshal(template, &whole); err != nil {
+		return nil, nil, fmt.Errorf("read the template: %w", err)
+	}
+	if err := json.Unmarshal(whole["Resources"], &resources); err != nil {
+		return nil, nil, fmt.Errorf("read the template: %w", err)
+	}
+	for name, text := range resources {
+		var r map[string]json.RawMessage
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, nil, fmt.Errorf("read the resource %s: %w", name, err)
+		}
+		var properties map[string]json.RawMessage
+		if string(r["Type"]) != `"`+alarmType+`"` {
+			continue
+		}
+		if err := json.Unmarshal(r["Properties"], &properties); err != nil {
+			return nil, nil, fmt.Errorf("read the resource %s: %w", name, err)
+		}
+		if properties[calculated] == nil {
+			continue
+		}
+		delete(properties, calculated)
+		maps.Copy(properties, plainAlarm)
+		if r["Properties"], err = json.Marshal(properties); err != nil {
+			return nil, nil, err
+		}
+		if resources[name], err = json.Marshal(r); err != nil {
+			return nil, nil, err
+		}
+		alarms++
+	}
+	if whole["Resources"], err = json.Marshal(resources); err != nil {
+		return nil, nil, err
+	}
+	if fit, err = json.Marshal(whole); err != nil {
+		return nil, nil, err
+	}
+	if alarms > 0 {
+		changes = append(changes, fmt.Sprintf("%d alarms on calculated metrics: plain ones stand in", alarms))
+	}
+	if n := bytes.Count(fit, maySend); n > 0 {
+		changes = append(changes, fmt.Sprintf("%d policies that allow sqs:SendMessage: they name its batches too, which AWS implies", n))
+	}
+	return bytes.ReplaceAll(fit, maySend, maySendBatches), changes, nil
+}
+
+// assets is the list of files that a template refers to, as the CDK writes it.
+type assets struct {
+	Files map[string]struct {
+		Source       struct{ Path, Packaging string }
+		Destinations map[string]struct{ BucketName, ObjectKey string }
+	}
+}
+
+// Deploy does what the CDK's command line does with the assembly in folder: it puts
+// the assets where the template looks for them and creates the stack name from the
+// template file. It returns the stack's outputs, and a line for each kind of change that
+// the emulator needs.
+func (s *Server) Deploy(ctx context.Context, folder, file, name string) (outputs map[string]string, changes []string, err error) {
+	body, err := os.ReadFile(filepath.Join(folder, strings.TrimSuffix(file, ".template.json")+".assets.json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	var list assets
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, nil, fmt.Errorf("read the list of assets: %w", err)
+	}
+	objects := s3.NewFromConfig(s.Config(), func(o *s3.Options) { o.UsePathStyle = true })
+	template := ""
+	made := map[string]bool{}
+	for _, asset := range list.Files {
+		content, err := packaged(filepath.Join(folder, asset.Source.Path), asset.Source.Packaging)
+		if err != nil {
+			return nil, nil, fmt.Errorf("package %s: %w", asset.Source.Path, err)
+		}
+		if asset.Source.Path == file {
+			if content, changes, err = standIn(content); err != nil {
+				return nil, nil, err
+			}
+		}
+		for _, to := range asset.Destinations {
+			bucket := strings.NewReplacer("${AWS::AccountId}", Account, "${AWS::Region}", Region, "${AWS::Partition}", "aws").Replace(to.BucketName)
+			if !made[bucket] {
+				if _, err := objects.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+					return nil, nil, fmt.Errorf("make the bucket of assets: %w", err)
+				}
+				made[bucket] = true
+			}
+			key := to.ObjectKey
+			if _, err := objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)}); err != nil {
+				return nil, nil, fmt.Errorf("upload %s: %w", asset.Source.Path, err)
+			}
+			if asset.Source.Path == file {
+				template = s.Endpoint + "/" + bucket + "/" + key
+			}
+		}
+	}
+	if template == "" {
+		return nil, nil, fmt.Errorf("%s is not among the assets", file)
+	}
+	outputs, err = create(ctx, cloudformation.NewFromConfig(s.Config()), name, template)
+	return outputs, changes, err
+}
+
+// packaged is a file as it is, or the files of a folder as a zip.
+func packaged(path, packaging string) ([]byte, error) {
+	if packaging == "file" {
+		return os.ReadFile(path)
+	}
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	if err := w.AddFS(os.DirFS(path)); err != nil {
+		return nil, err
+	}
+	err := w.Close() // it writes the list of files, without which there is no zip
+	return out.Bytes(), err
+}
+
+func create(ctx context.Context, stacks *cloudformation.Client, name, template string) (map[string]string, error) {
+	if _, err := stacks.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateURL: &template,
+		Capabilities: []types.Capability{types.CapabilityCapabilityIam, types.CapabilityCapabilityNamedIam}}); err != nil {
+		return nil, fmt.Errorf("create the stack: %w", err)
+	}
+	for end := time.Now().Add(deployWait); ; time.Sleep(pollEvery) {
+		found, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
+		if err != nil || len(found.Stacks) != 1 {
+			return nil, fmt.Errorf("describe the stack: %w", err)
+		}
+		stack := found.Stacks[0]
+		switch {
+		case stack.StackStatus == types.StackStatusCreateComplete:
+			out := map[string]string{}
+			for _, o := range stack.Outputs {
+				out[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+			}
+			return out, nil
+		case stack.StackStatus != types.StackStatusCreateInProgress:
+			return nil, errors.Join(fmt.Errorf("the stack is %s: %s", stack.StackStatus, aws.ToString(stack.StackStatusReason)),
+				failures(ctx, stacks, name))
+		case time.Now().After(end):
+			return nil, fmt.Errorf("the stack is not there after %v", deployWait)
+		}
+	}
+}
+
+// failures are the resources that could not be made, each with the reason.
+func failures(ctx context.Context, stacks *cloudformation.Client, name string) error {
+	events, err := stacks.DescribeStackEvents(ctx, &cloudformation.DescribeStackEventsInput{StackName: &name})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range events.StackEvents {
+		if strings.HasSuffix(string(e.ResourceStatus), "_FAILED") {
+			errs = append(errs, fmt.Errorf("%s %s: %s", aws.ToString(e.ResourceType), aws.ToString(e.LogicalResourceId), aws.ToString(e.ResourceStatusReason)))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -169,7 +169,7 @@ endif
 
 # -mod=mod: its go.mod follows the one of the product.
 .PHONY: bench-search
-bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, beside FTS5 and Bleve (ARGS=-http: over HTTP too)
+bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, beside FTS5 and Bleve, and time them over 150,000 passages (ARGS=-http: over HTTP too; -passages=0: not timed)
 	go -C scripts/benchsearch run -mod=mod . $(ARGS)
 
 # DOCENT_COLLECTOR_WRITES is how many writes each of its eight writers makes (150). The first run builds for minutes.

@@ -10,6 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"docent/cmd/docent/internal/client"
+	"docent/shared/app"
+	"docent/shared/app/connectors"
 )
 
 // The exit statuses.
@@ -46,19 +48,30 @@ type commands struct {
 	Scim struct {
 		Setup scimSetupCmd `cmd:"" help:"Make a SCIM key and print what to paste into Okta or Entra ID."`
 	} `cmd:"" group:"client" help:"Provisioning of users and groups by an identity provider."`
-	Put    putCmd   `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
-	Ask    askCmd   `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
-	Usage  usageCmd `cmd:"" group:"client" help:"Print what the team, or its user, did with Docent."`
-	Events struct {
+	Source struct {
+		Add    sourceAddCmd    `cmd:"" group:"client" help:"Connect a data source."`
+		List   sourceListCmd   `cmd:"" group:"client" help:"List data sources and how far they are read."`
+		Import sourceImportCmd `cmd:"" group:"client" help:"Import items from a file: JSON Lines, or the archive of a Slack export."`
+		Remove sourceRemoveCmd `cmd:"" group:"client" help:"Disconnect a data source and remove its items."`
+		Sync   sourceSyncCmd   `cmd:"" group:"data" help:"Read data sources now, in the data folder of this machine."`
+	} `cmd:"" group:"client" help:"Data sources: repositories, messages, web pages and what is imported."`
+	Search   searchCmd   `cmd:"" group:"client" help:"Search collections and data sources."`
+	Research researchCmd `cmd:"" group:"client" help:"Answer a question from collections and data sources, with its sources."`
+	Get      getCmd      `cmd:"" group:"client" help:"Print the content of addresses."`
+	Put      putCmd      `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
+	Ask      askCmd      `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
+	Usage    usageCmd    `cmd:"" group:"client" help:"Print what the team, or its user, did with Docent."`
+	Events   struct {
 		Follow eventsFollowCmd `cmd:"" help:"Print the team's security events as they come, one JSON object a line."`
 	} `cmd:"" group:"client" help:"The team's security events, for a SIEM."`
 	Version versionCmd `cmd:"" group:"server" help:"Print the version."`
 }
 
-// console is where a command writes, and its clock.
+// console is where a command writes, its clock, and what reads data sources.
 type console struct {
 	out, err io.Writer
 	now      func() time.Time
+	connect  app.Connect
 }
 
 // errReported ends a command with a failure that its output has told already.
@@ -82,7 +95,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		}),
 		kong.Vars{"server": client.DefaultServer},
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(&console{out: out, err: errOut, now: time.Now}),
+		kong.Bind(&console{out: out, err: errOut, now: time.Now, connect: connectors.Public}),
 	)
 	if err != nil {
 		panic(err) // the command tree itself is wrong

@@ -17,7 +17,11 @@ type dataFlags struct {
 
 // with runs do on the data, which no other process may hold meanwhile.
 func (f dataFlags) with(ctx context.Context, do func(*app.Local) error) error {
-	local, err := app.OpenLocal(ctx, f.Data, app.LocalOptions{})
+	return f.open(ctx, app.LocalOptions{}, do)
+}
+
+func (f dataFlags) open(ctx context.Context, o app.LocalOptions, do func(*app.Local) error) error {
+	local, err := app.OpenLocal(ctx, f.Data, o)
 	if err != nil {
 		return inUse(err, f.Data)
 	}
@@ -27,10 +31,14 @@ func (f dataFlags) with(ctx context.Context, do func(*app.Local) error) error {
 // withExisting is with for commands that make no sense on an empty folder, so
 // that a mistyped one is not created.
 func (f dataFlags) withExisting(ctx context.Context, do func(*app.Local) error) error {
+	return f.openExisting(ctx, app.LocalOptions{}, do)
+}
+
+func (f dataFlags) openExisting(ctx context.Context, o app.LocalOptions, do func(*app.Local) error) error {
 	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no data folder %s; docent serve and docent team create make one", f.Data)
 	}
-	return f.with(ctx, do)
+	return f.open(ctx, o, do)
 }
 
 // inUse says how to go on when another process holds the data. A running server

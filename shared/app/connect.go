@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"docent/shared/collection"
 	"docent/shared/queue"
 	"docent/shared/source"
+	"docent/shared/table"
 )
 
 // Connect returns the connectors of this program; package connectors has them.
@@ -31,4 +33,19 @@ func (l *Local) SyncSource(ctx context.Context, teamID, id string, tell func(sou
 	}
 	progress, err := l.syncing.Sync(ctx, teamID, id, tell)
 	return progress, errors.Join(err, l.Drain(ctx))
+}
+
+// SyncedSources are the data sources of a team that connectors read.
+func (l *Local) SyncedSources(ctx context.Context, teamID string) ([]source.DataSource, error) {
+	list, err := l.sources.List(ctx, teamID, table.Window{Limit: source.MaxPerTeam + collection.MaxPerTeam}, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	var synced []source.DataSource
+	for _, e := range list.Entries {
+		if e.Value.Sync != nil {
+			synced = append(synced, e.Value)
+		}
+	}
+	return synced, nil
 }

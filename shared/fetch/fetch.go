@@ -31,6 +31,9 @@ const (
 	maxURL       = 2048
 )
 
+// UserAgent is what pages are asked for as; sites name it in robots.txt as Docent.
+const UserAgent = "Docent/1.0"
+
 // Times of a provider's API.
 const (
 	headerTime = 30 * time.Second
@@ -139,21 +142,28 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 		return Page{}, err
 	}
 	page, err := f.get(ctx, u)
+	if err = f.failure(ctx, err); err != nil {
+		return Page{}, err
+	}
+	return page, nil
+}
+
+// failure is err as an *Error, or ctx's own.
+func (f *Fetcher) failure(ctx context.Context, err error) error {
 	var known *Error
 	switch {
-	case err == nil || errors.As(err, &known):
-		if known != nil {
-			return Page{}, known
-		}
-		return page, nil
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, ErrBlocked):
-		return Page{}, blocked()
+		return blocked()
 	case errors.Is(ctx.Err(), context.Canceled):
-		return Page{}, ctx.Err()
+		return ctx.Err()
 	case timedOut(err):
-		return Page{}, &Error{TimedOut, "The page did not arrive in time.", err}
+		return &Error{TimedOut, "The page did not arrive in time.", err}
 	default:
-		return Page{}, &Error{Failed, "The page could not be fetched.", err}
+		return &Error{Failed, "The page could not be fetched.", err}
 	}
 }
 
@@ -166,20 +176,66 @@ func blocked() *Error {
 	return &Error{Code: Blocked, Detail: "Only public addresses may be fetched."}
 }
 
+// StatusError is the cause of a failure that the server has answered with a status.
+type StatusError struct{ Status int }
+
+func (e *StatusError) Error() string { return "status " + strconv.Itoa(e.Status) }
+
+// Raw is what an address answered.
+type Raw struct {
+	Status int
+	Body   []byte
+}
+
+// Raw reads what is at address as it is, at most limit bytes of it, whatever the
+// status. More is an error, as is what may not be reached; they are those of Get.
+func (f *Fetcher) Raw(ctx context.Context, address string, limit int64) (Raw, error) {
+	u, err := url.Parse(address)
+	if err != nil || len(address) > maxURL {
+		return Raw{}, &Error{Code: Unsupported, Detail: "This is no absolute http or https URL."}
+	}
+	if err := f.check(u); err != nil {
+		return Raw{}, err
+	}
+	raw, err := f.raw(ctx, u, limit)
+	return raw, f.failure(ctx, err)
+}
+
+func (f *Fetcher) raw(ctx context.Context, u *url.URL, limit int64) (Raw, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Raw{}, &Error{Unsupported, "This is no absolute http or https URL.", err}
+	}
+	request.Header.Set("User-Agent", UserAgent)
+	reply, err := f.pages.Do(request)
+	if err != nil {
+		return Raw{}, err
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(reply.Body, limit+1))
+	if err != nil {
+		return Raw{}, err
+	}
+	if int64(len(body)) > limit {
+		return Raw{}, &Error{Code: Failed, Detail: fmt.Sprintf("What is there is larger than %d bytes.", limit)}
+	}
+	return Raw{reply.StatusCode, body}, nil
+}
+
 func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return Page{}, &Error{Unsupported, "This is no absolute http or https URL.", err}
 	}
 	request.Header.Set("Accept", "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9")
-	request.Header.Set("User-Agent", "Docent/1.0")
+	request.Header.Set("User-Agent", UserAgent)
 	reply, err := f.pages.Do(request)
 	if err != nil {
 		return Page{}, err
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return Page{}, &Error{Code: Failed, Detail: "The page was answered with status " + strconv.Itoa(reply.StatusCode) + "."}
+		return Page{}, &Error{Failed, "The page was answered with status " + strconv.Itoa(reply.StatusCode) + ".", &StatusError{reply.StatusCode}}
 	}
 	media, _, err := mime.ParseMediaType(reply.Header.Get("Content-Type"))
 	if err != nil || !readable[media] {

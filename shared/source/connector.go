@@ -35,6 +35,7 @@ type SyncPage struct {
 	Items   []Item
 	Kept    []string // uris of what is there still and was not read now
 	Removed []string // uris of what is gone
+	Left    []Left   // what is not taken, and why
 	// Last tells that this is the last page. Exact, on the last page of a walk of
 	// everything, that nothing is in the part but what came: the rest is gone without
 	// asking.
@@ -43,6 +44,9 @@ type SyncPage struct {
 	// sync begins; it belongs to the connector. At most MaxPlace bytes.
 	Place []byte
 }
+
+// Left is an item that was left out, and why in words for the team's admins.
+type Left struct{ URI, Why string }
 
 // MaxPlace bounds a place of a connector in bytes, so that saving it costs little.
 const MaxPlace = 64 << 10

@@ -167,3 +167,24 @@ func parseItem(raw []byte) (Item, error) {
 	i.State = strings.ToLower(i.State)
 	return i, i.check()
 }
+
+// Line is i as a line of an import, without the line's end.
+func (i Item) Line() ([]byte, error) {
+	return json.Marshal(struct {
+		URI        string    `json:"uri"`
+		Title      string    `json:"title"`
+		Body       string    `json:"body"`
+		SourceType string    `json:"sourceType"`
+		Author     string    `json:"author,omitempty"`
+		Assignees  []string  `json:"assignees,omitempty"`
+		Project    string    `json:"project,omitempty"`
+		Number     string    `json:"number,omitempty"`
+		State      string    `json:"state,omitempty"`
+		Labels     []string  `json:"labels,omitempty"`
+		CreatedAt  time.Time `json:"createdAt,omitzero"`
+		UpdatedAt  time.Time `json:"updatedAt,omitzero"`
+		ClosedAt   time.Time `json:"closedAt,omitzero"`
+		MergedAt   time.Time `json:"mergedAt,omitzero"`
+	}{i.URI, i.Title, i.Body, i.SourceType, i.Author, i.Assignees, i.Project, i.Number, i.State, i.Labels,
+		i.CreatedAt, i.UpdatedAt, i.ClosedAt, i.MergedAt})
+}

@@ -61,16 +61,17 @@ type slackEvent struct {
 }
 
 type slackInner struct {
-	slackMessage
+	SlackMessage
 	Type      string        `json:"type"`
-	Subtype   string        `json:"subtype"`
 	Channel   string        `json:"channel"`
 	EventTS   string        `json:"event_ts"`
 	DeletedTS string        `json:"deleted_ts"`
-	Message   *slackMessage `json:"message"` // of message_changed
+	Message   *SlackMessage `json:"message"` // of message_changed
 }
 
-type slackMessage struct {
+// SlackMessage is a message in events and in exports.
+type SlackMessage struct {
+	Subtype  string `json:"subtype"`
 	User     string `json:"user"`
 	Username string `json:"username"`
 	Text     string `json:"text"`
@@ -96,24 +97,24 @@ func (e slackInner) change() change {
 	case e.Subtype == "message_changed" && e.Message != nil:
 		return e.Message.change(e.Channel)
 	default:
-		return e.slackMessage.change(e.Channel)
+		return e.SlackMessage.change(e.Channel)
 	}
 }
 
-func (m slackMessage) change(channel string) change {
-	item, ok := m.item(channel, channel)
+func (m SlackMessage) change(channel string) change {
+	item, ok := m.Item(channel, channel)
 	if !ok {
 		return change{}
 	}
 	return change{item: &item}
 }
 
-// item is the message as an item of a channel whose name is project; false for one
-// without text or time.
-func (m slackMessage) item(channel, project string) (Item, bool) {
+// Item is the message as an item of a channel, by its id, that is shown as project;
+// false for one that says nothing or has no time.
+func (m SlackMessage) Item(channel, project string) (Item, bool) {
 	at, ok := slackTime(m.TS)
 	text := strings.TrimSpace(slackText(m.Text))
-	if !ok || text == "" {
+	if !ok || text == "" || silent.MatchString(m.Subtype) {
 		return Item{}, false
 	}
 	changed := at

@@ -129,6 +129,9 @@ func (r *syncing) store(ctx context.Context, page SyncPage) error {
 			r.state.Rejection = clipTitle(printable(i.URI)) + ": " + why
 		}
 	}
+	for _, left := range page.Left {
+		reject(Item{URI: left.URI}, left.Why)
+	}
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(storeAtOnce)
 	for n, i := range items {

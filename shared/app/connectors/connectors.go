@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"docent/shared/connect/github"
+	"docent/shared/connect/web"
 	"docent/shared/fetch"
 	"docent/shared/source"
 )
@@ -17,6 +18,8 @@ import (
 const (
 	githubEvery = 15 * time.Minute
 	githubWhole = 24 * time.Hour
+	webEvery    = 24 * time.Hour
+	webWhole    = 7 * 24 * time.Hour
 )
 
 // Public returns the connectors, which reach public addresses only.
@@ -29,6 +32,7 @@ func With(f *fetch.Fetcher) func(now func() time.Time) map[source.Provider]sourc
 	return func(now func() time.Time) map[source.Provider]source.Connection {
 		return map[source.Provider]source.Connection{
 			source.GitHub: {Connector: &github.Connector{HTTP: f.Client(0), Now: now, Pause: pause}, Every: githubEvery, Whole: githubWhole},
+			source.Web:    {Connector: &web.Connector{Fetch: f, Now: now, Pause: pause}, Every: webEvery, Whole: webWhole},
 		}
 	}
 }

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"docent/cmd/docent/internal/client"
+)
+
+// findFlags are of searches and researches alike.
+type findFlags struct {
+	Query string `arg:"" help:"What to look for, 1 to 10000 characters."`
+	serverFlags
+	Instruction string `placeholder:"TEXT" help:"Changes the order of what is found, never what is searched."`
+	JSON        bool   `name:"json" help:"Print the reply as the API's JSON object."`
+}
+
+// Validate checks what the flags' types can not.
+func (f *findFlags) Validate() error {
+	if strings.TrimSpace(f.Query) == "" {
+		return errors.New("the query is empty")
+	}
+	return nil
+}
+
+type searchCmd struct {
+	findFlags
+	Space string `enum:"all,code,prs,issues,documentation,messages" default:"all" help:"What to search: ${enum} (default ${default})."`
+	Limit int    `default:"10" placeholder:"N" help:"At most so many, 1 to 50 (default ${default})."`
+}
+
+// Help is the long help of docent search.
+func (c *searchCmd) Help() string {
+	return `Searches the collections and connected data sources that the key may read.
+
+Examples:
+
+    docent search "rolling back a release"
+    docent search --space prs "retry of failed uploads"`
+}
+
+// Run searches and prints.
+func (c *searchCmd) Run(ctx context.Context, con *console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	w := client.Wanted{Query: c.Query, Instruction: c.Instruction, Limit: c.Limit, Space: c.Space}
+	if c.Space == "all" {
+		w.Space = ""
+	}
+	found, err := api.Search(ctx, w)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printRaw(con, found.Raw)
+	}
+	if len(found.Sources) == 0 {
+		return printf(con.out, "Nothing was found.\n")
+	}
+	return printSources(con, found.Sources, true)
+}
+
+type researchCmd struct {
+	findFlags
+	Effort string `enum:"low,medium,high" default:"low" help:"How much is searched: ${enum} (default ${default})."`
+}
+
+// Help is the long help of docent research.
+func (c *researchCmd) Help() string {
+	return `Answers from the collections and connected data sources that the key may read, and lists what the answer was made from.
+
+Example:
+
+    docent research --effort high "How do retries of uploads work, and who changed them last?"`
+}
+
+// Run asks and prints.
+func (c *researchCmd) Run(ctx context.Context, con *console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	found, err := api.Research(ctx, client.Wanted{Query: c.Query, Instruction: c.Instruction, Effort: c.Effort})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printRaw(con, found.Raw)
+	}
+	if err := printf(con.out, "%s\n", client.Printable(strings.TrimRight(found.Answer, "\n"))); err != nil || len(found.Sources) == 0 {
+		return err
+	}
+	if err := printf(con.out, "\nSources:\n"); err != nil {
+		return err
+	}
+	return printSources(con, found.Sources, false)
+}
+
+// printSources prints what was found, with the begin of its content or without.
+func printSources(con *console, sources []client.Source, content bool) error {
+	var b strings.Builder
+	for i, s := range sources {
+		fmt.Fprintf(&b, "%d. %s (%s, %s)\n   %s\n", i+1, oneLine(s.Title, 200), s.SourceType, s.Provider, s.URL)
+		if content {
+			fmt.Fprintf(&b, "   %s\n", oneLine(s.Content, 240))
+		}
+	}
+	// What documents say must not steer the terminal.
+	return printf(con.out, "%s", client.Printable(b.String()))
+}
+
+// oneLine is text on one line, cut at most characters.
+func oneLine(text string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return string(runes)
+}
+
+func printRaw(con *console, raw json.RawMessage) error { return printJSON(con.out, raw) }
+
+type getCmd struct {
+	URLs []string `arg:"" name:"url" help:"Addresses, 1 to 10 of them, http or https."`
+	serverFlags
+	JSON bool `name:"json" help:"Print the reply as the API's JSON object."`
+}
+
+// Help is the long help of docent get.
+func (c *getCmd) Help() string {
+	return `Prints what connected data holds of the addresses, else what the web has, if an admin of the team has allowed that. The exit status is 1 when one of them could not be read.
+
+Example:
+
+    docent get https://github.com/acme/api/issues/42`
+}
+
+// Run reads and prints.
+func (c *getCmd) Run(ctx context.Context, con *console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	results, raw, err := api.Get(ctx, c.URLs)
+	if err != nil {
+		return err
+	}
+	failed := false
+	for i, got := range results {
+		switch {
+		case got.Error != nil:
+			failed = true
+			_, _ = fmt.Fprintf(con.err, "docent: %s: %s\n", client.Printable(got.URL), client.Printable(got.Error.Detail))
+		case !c.JSON:
+			if i > 0 {
+				err = printf(con.out, "\n")
+			}
+			err = errors.Join(err, printf(con.out, "%s\n", client.Printable(strings.TrimRight(got.Content, "\n"))))
+		}
+	}
+	if c.JSON {
+		err = printRaw(con, raw)
+	}
+	if err == nil && failed {
+		return errReported
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Source is a piece of content that was found.
+type Source struct {
+	Content    string `json:"content"`
+	Title      string `json:"title"`
+	URL        string `json:"url"`
+	SourceType string `json:"sourceType"`
+	Provider   string `json:"provider"`
+}
+
+// Found is what a search or a research found. Raw is the reply as it came.
+type Found struct {
+	Answer  string          `json:"answer"`
+	Sources []Source        `json:"sources"`
+	Raw     json.RawMessage `json:"-"`
+}
+
+// Wanted is what is searched for. Space is empty for all of them; Effort is of a
+// research alone.
+type Wanted struct {
+	Query       string `json:"query"`
+	Instruction string `json:"instruction,omitempty"`
+	Limit       int    `json:"limit,omitempty"`
+	Effort      string `json:"effort,omitempty"`
+	Space       string `json:"-"`
+}
+
+// Search searches one space or all of them.
+func (c *Client) Search(ctx context.Context, w Wanted) (Found, error) {
+	path := "/context/search"
+	if w.Space != "" {
+		path += "/" + w.Space
+	}
+	return c.find(ctx, path, w, 0)
+}
+
+// researchTime bounds a research, for which the server has 25 seconds of work.
+const researchTime = 2 * time.Minute
+
+// Research answers a question with its sources.
+func (c *Client) Research(ctx context.Context, w Wanted) (Found, error) {
+	return c.find(ctx, "/context/research", w, researchTime)
+}
+
+func (c *Client) find(ctx context.Context, path string, w Wanted, limit time.Duration) (Found, error) {
+	var out Found
+	body, err := marshal(w)
+	if err != nil {
+		return out, err
+	}
+	r, err := c.do(ctx, call{method: http.MethodPost, path: path, body: body, limit: limit})
+	if err != nil {
+		return out, err
+	}
+	out.Raw = r.body
+	return out, decode(r, &out)
+}
+
+// Got is the content of a URL, or why there is none.
+type Got struct {
+	URL       string `json:"url"`
+	Title     string `json:"title"`
+	Content   string `json:"content"`
+	Truncated bool   `json:"truncated"`
+	Error     *struct {
+		Code   string `json:"code"`
+		Detail string `json:"detail"`
+	} `json:"error"`
+}
+
+// Get reads the content of URLs, in their order, and returns the reply as it came
+// beside it.
+func (c *Client) Get(ctx context.Context, urls []string) ([]Got, json.RawMessage, error) {
+	body, err := marshal(map[string][]string{"urls": urls})
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := c.do(ctx, call{method: http.MethodPost, path: "/context/get", body: body, limit: researchTime})
+	if err != nil {
+		return nil, nil, err
+	}
+	var out struct{ Results []Got }
+	return out.Results, r.body, decode(r, &out)
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"docent/cmd/docent/internal/client"
+	"docent/cmd/docent/internal/put"
+	"docent/shared/connect/slack"
+	"docent/shared/source"
+)
+
+type sourceImportCmd struct {
+	ID   string `arg:"" help:"The data source."`
+	File string `arg:"" type:"existingfile" help:"A .zip file of a Slack export, else JSON Lines."`
+	serverFlags
+}
+
+// Help is the long help of docent source import.
+func (c *sourceImportCmd) Help() string {
+	return `JSON Lines has one item a line: uri, title, body and sourceType (code, pull_request, issue, documentation or message), and optionally author, assignees, project, number, state, labels, createdAt, updatedAt, closedAt and mergedAt. Of a Slack export the messages of public channels are imported.
+
+It takes the personal key of an admin of the team. Importing again changes nothing but what is newer. The exit status is 1 when an item was rejected.
+
+Examples:
+
+    docent source import $SOURCE issues.jsonl
+    docent source import $SOURCE "Acme Slack export.zip"`
+}
+
+// Bounds of one import, below the server's.
+const (
+	importLines = 500
+	importBytes = 4 << 20
+	maxLine     = 10 << 20
+)
+
+// batch is what is sent at a time.
+type batch struct {
+	lines [][]byte
+	done  int // of total, in the unit of the file
+	total int
+}
+
+// Run imports.
+func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	batches := lines(f, info.Size())
+	if strings.EqualFold(filepath.Ext(c.File), ".zip") {
+		archive, err := slack.Open(f, info.Size())
+		if err != nil {
+			return err
+		}
+		batches = messages(archive)
+	}
+	return c.send(ctx, con, api, batches)
+}
+
+// send imports one batch after the other.
+func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Client, batches iter.Seq2[batch, error]) error {
+	tell, end := put.Lines(con.err, con.now), func() {}
+	if isTerminal(con.err) {
+		tell, end = put.Bar(con.err)
+	}
+	accepted, rejected, before := 0, 0, 0
+	var failed error
+	for b, err := range batches {
+		if err != nil {
+			_, _ = fmt.Fprintf(con.err, "docent: %s\n", client.Printable(err.Error()))
+			rejected++ // counted as one: what it held is not known
+			if errors.Is(err, slack.ErrBomb) {
+				break
+			}
+			continue
+		}
+		done, err := api.Import(ctx, c.ID, bytes.Join(b.lines, []byte("\n")))
+		if err != nil {
+			failed = err
+			break
+		}
+		accepted, rejected = accepted+done.Accepted, rejected+done.Rejected
+		for _, e := range done.Errors {
+			_, _ = fmt.Fprintf(con.err, "docent: item %d: %s\n", before+e.Line, client.Printable(e.Detail))
+		}
+		before += len(b.lines)
+		tell(b.done, rejected, b.total)
+	}
+	end()
+	if err := printf(con.out, "%d accepted, %d rejected\n", accepted, rejected); err != nil {
+		return err
+	}
+	if failed == nil && rejected > 0 {
+		return errReported
+	}
+	return failed
+}
+
+// lines are the lines of a file in batches; done counts bytes.
+func lines(r io.Reader, size int64) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		b, read, held := batch{total: int(size)}, 0, 0
+		scan := bufio.NewScanner(r)
+		scan.Buffer(nil, maxLine)
+		for scan.Scan() {
+			read += len(scan.Bytes()) + 1
+			line := bytes.Clone(scan.Bytes())
+			if len(b.lines) == importLines || held > 0 && held+len(line) > importBytes {
+				if !yield(b, nil) {
+					return
+				}
+				b.lines, held = nil, 0
+			}
+			b.lines, b.done, held = append(b.lines, line), min(read, int(size)), held+len(line)
+		}
+		if len(b.lines) > 0 && !yield(b, nil) {
+			return
+		}
+		if err := scan.Err(); err != nil {
+			yield(b, fmt.Errorf("read line %d of the file: %w", read, err))
+		}
+	}
+}
+
+// messages are the messages of an archive in batches; done counts days.
+func messages(a *slack.Archive) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		b := batch{total: a.Days()}
+		for items, err := range a.Items() {
+			b.done++
+			if err != nil {
+				if !yield(b, err) {
+					return
+				}
+				continue
+			}
+			for _, i := range items {
+				line, err := source.Item.Line(i)
+				if err != nil {
+					yield(b, err)
+					return
+				}
+				if b.lines = append(b.lines, line); len(b.lines) == importLines {
+					if !yield(b, nil) {
+						return
+					}
+					b.lines = nil
+				}
+			}
+		}
+		if len(b.lines) > 0 {
+			yield(b, nil)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+// Package slack reads the archive of a Slack export: the messages of its public
+// channels. Private channels and direct messages, which some exports hold too, are
+// left out.
+package slack
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"docent/shared/source"
+)
+
+// Bounds of an archive.
+const (
+	maxFiles  = 500_000
+	maxFile   = 64 << 20 // bytes of one file, unpacked
+	maxTotal  = 8 << 30  // bytes of all files, unpacked
+	maxPacked = 200      // times that a file may grow by unpacking, from leastBomb on
+	leastBomb = 1 << 20
+)
+
+// ErrBomb means that an archive unpacks to more than any export holds.
+var ErrBomb = errors.New("the archive unpacks to more than an export holds")
+
+// Archive is an export that was opened.
+type Archive struct {
+	files    map[string][]*zip.File // by channel's name, a day each
+	channels []channel
+	users    map[string]string // names by id
+	left     int64             // bytes that may still be unpacked
+}
+
+type channel struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type user struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Profile struct {
+		DisplayName string `json:"display_name"`
+		RealName    string `json:"real_name"`
+	} `json:"profile"`
+}
+
+var day = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\.json$`)
+
+// Open reads what an archive of that many bytes says of its channels and users. It
+// unpacks nothing to disk.
+func Open(r io.ReaderAt, size int64) (*Archive, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are looked up, never written to
+		return nil, fmt.Errorf("read the archive: %w", err)
+	}
+	if len(z.File) > maxFiles {
+		return nil, ErrBomb
+	}
+	a := &Archive{files: map[string][]*zip.File{}, users: map[string]string{}, left: maxTotal}
+	var users []user
+	known := false
+	for _, f := range z.File {
+		folder, name := path.Split(f.Name)
+		switch {
+		case f.Name == "channels.json":
+			known = true
+			err = a.decode(f, &a.channels)
+		case f.Name == "users.json":
+			err = a.decode(f, &users)
+		case day.MatchString(name):
+			folder = strings.TrimSuffix(folder, "/")
+			a.files[folder] = append(a.files[folder], f)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !known {
+		return nil, errors.New("this is no Slack export: it has no channels.json")
+	}
+	for _, u := range users {
+		a.users[u.ID] = u.name()
+	}
+	return a, nil
+}
+
+func (u user) name() string {
+	for _, name := range []string{u.Profile.DisplayName, u.Profile.RealName, u.Name} {
+		if name != "" {
+			return name
+		}
+	}
+	return u.ID
+}
+
+// decode unpacks one file of JSON, within all bounds: what a file says of its size
+// is not believed.
+func (a *Archive) decode(f *zip.File, into any) error {
+	r, err := f.Open()
+	if err != nil {
+		return fmt.Errorf("unpack %q: %w", f.Name, err)
+	}
+	defer r.Close()
+	most := min(maxFile, a.left, max(leastBomb, int64(min(f.CompressedSize64, maxFile))*maxPacked))
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if int64(len(text)) > most {
+		return fmt.Errorf("unpack %q: %w", f.Name, ErrBomb)
+	}
+	if err != nil {
+		return fmt.Errorf("unpack %q: %w", f.Name, err)
+	}
+	a.left -= int64(len(text))
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read %q: %w", f.Name, err)
+	}
+	return nil
+}
+
+// Days is how many files of messages there are.
+func (a *Archive) Days() int {
+	n := 0
+	for _, c := range a.channels {
+		n += len(a.files[c.Name])
+	}
+	return n
+}
+
+// Items yields the messages of one day of one channel after the other, oldest day
+// first. An error is of one day, and what follows comes all the same, but after
+// ErrBomb nothing does.
+func (a *Archive) Items() iter.Seq2[[]source.Item, error] {
+	return func(yield func([]source.Item, error) bool) {
+		for _, c := range a.channels {
+			files := a.files[c.Name]
+			slices.SortFunc(files, func(x, y *zip.File) int { return strings.Compare(x.Name, y.Name) })
+			for _, f := range files {
+				var messages []source.SlackMessage
+				err := a.decode(f, &messages)
+				if !yield(a.items(c, messages), err) || errors.Is(err, ErrBomb) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var mention = regexp.MustCompile(`<@([A-Z0-9]+)(?:\|[^<>]*)?>`)
+
+func (a *Archive) items(c channel, messages []source.SlackMessage) []source.Item {
+	var items []source.Item
+	for _, m := range messages {
+		if name, ok := a.users[m.User]; ok {
+			m.User = name
+		}
+		m.Text = mention.ReplaceAllStringFunc(m.Text, func(mark string) string {
+			if name, ok := a.users[mention.FindStringSubmatch(mark)[1]]; ok {
+				return "@" + name
+			}
+			return mark
+		})
+		if i, ok := m.Item(c.ID, c.Name); ok {
+			items = append(items, i)
+		}
+	}
+	return items
+}

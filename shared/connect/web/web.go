@@ -1,0 +1,193 @@
+// Package web reads pages of the web that a list or a sitemap names, as far as the
+// robots.txt of their sites allows. It reaches public addresses only, asks a site
+// for one page at a time and pauses between two.
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"docent/shared/fetch"
+	"docent/shared/source"
+)
+
+// Bounds of one source.
+const (
+	maxPages    = 20_000
+	pagesAPage  = 10
+	usualPause  = 500 * time.Millisecond // between two pages of a site
+	longestWait = 30 * time.Second       // that a site may ask for between two pages
+)
+
+// Connector reads pages. It is safe for concurrent use.
+type Connector struct {
+	Fetch *fetch.Fetcher
+	Now   func() time.Time
+	Pause func(ctx context.Context, d time.Duration) error
+}
+
+// pages is the one part of a source.
+const pages = "pages"
+
+// Parts is one.
+func (c *Connector) Parts(source.Settings) []string { return []string{pages} }
+
+// Holds is true of all pages.
+func (c *Connector) Holds(source.Settings, string, string) bool { return true }
+
+// Gone is never asked: a list of pages is exact.
+func (c *Connector) Gone(context.Context, source.Access, string, string) (bool, error) {
+	return false, nil
+}
+
+// place is how far the pages are read.
+type place struct {
+	Since time.Time `json:"since,omitzero"` // pages that changed before are known
+	Begun time.Time `json:"begun,omitzero"` // when the reading under way began
+	Next  int       `json:"next,omitempty"` // page of the list
+}
+
+func (p place) encoded() []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // it has no field that can fail to encode
+	}
+	return text
+}
+
+// listed is a page that a list names.
+type listed struct {
+	url     string
+	changed time.Time // zero: not known
+}
+
+// Read yields the pages, of a sitemap those that changed since.
+func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []byte) iter.Seq2[source.SyncPage, error] {
+	return func(yield func(source.SyncPage, error) bool) {
+		var p place
+		if at != nil {
+			if err := json.Unmarshal(at, &p); err != nil {
+				yield(source.SyncPage{}, err)
+				return
+			}
+		}
+		if p.Begun.IsZero() {
+			p.Begun = c.Now().UTC()
+		}
+		v := &visit{Connector: c, sites: map[string]*site{}}
+		all, err := v.list(ctx, a.Settings)
+		if err == nil {
+			err = v.read(ctx, p, all, func(page source.SyncPage) bool { return yield(page, nil) })
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(source.SyncPage{}, err)
+		}
+	}
+}
+
+// errEnough: who reads has stopped.
+var errEnough = errors.New("stopped")
+
+// visit is one reading, which knows the sites that it has met.
+type visit struct {
+	*Connector
+	sites map[string]*site
+}
+
+// list is what a source names.
+func (v *visit) list(ctx context.Context, s source.Settings) ([]listed, error) {
+	if s.Sitemap != "" {
+		return v.sitemap(ctx, s.Sitemap)
+	}
+	var all []listed
+	for _, u := range s.URLs {
+		all = append(all, listed{url: u})
+	}
+	return all, nil
+}
+
+// read reads the pages from p on.
+func (v *visit) read(ctx context.Context, p place, all []listed, yield func(source.SyncPage) bool) error {
+	for {
+		var page source.SyncPage
+		for ; p.Next < len(all) && len(page.Items)+len(page.Left) < pagesAPage; p.Next++ {
+			one := all[p.Next]
+			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) {
+				page.Kept = append(page.Kept, one.url)
+				continue
+			}
+			if err := v.one(ctx, one.url, &page); err != nil {
+				return err
+			}
+		}
+		done := p.Next >= len(all)
+		if done {
+			// A day more, as the times of a sitemap are rarely exact.
+			p = place{Since: p.Begun.Add(-24 * time.Hour)}
+		}
+		page.Place, page.Last, page.Exact = p.encoded(), done, done
+		if !yield(page) {
+			return errEnough
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+// one reads a page into what is yielded. That it can not be read is no error but a
+// page that is left out; one that is there all the same is kept as it was.
+func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		page.Left = append(page.Left, source.Left{URI: address, Why: "it is no absolute http or https URL"})
+		return nil
+	}
+	s, err := v.site(ctx, u)
+	if err != nil {
+		return err
+	}
+	if !s.allows(u) {
+		page.Left = append(page.Left, source.Left{URI: address, Why: "robots.txt of the site does not allow it"})
+		return nil
+	}
+	if err := s.wait(ctx, v.Pause); err != nil {
+		return err
+	}
+	got, err := v.Fetch.Get(ctx, address)
+	var failed *fetch.Error
+	switch {
+	case err == nil:
+		page.Items = append(page.Items, source.Item{URI: address, Title: got.Title, Body: got.Content, SourceType: "documentation", Project: u.Hostname()})
+		return nil
+	case !errors.As(err, &failed):
+		return err // ctx has ended
+	}
+	var answered *fetch.StatusError
+	gone := failed.Code == fetch.Blocked || failed.Code == fetch.Unsupported ||
+		errors.As(err, &answered) && (answered.Status == http.StatusNotFound || answered.Status == http.StatusGone)
+	if !gone {
+		page.Kept = append(page.Kept, address)
+	}
+	page.Left = append(page.Left, source.Left{URI: address, Why: failed.Detail})
+	return nil
+}
+
+// unreadable is a list that can not be read.
+func unreadable(what string, err error) error {
+	var failed *fetch.Error
+	if errors.As(err, &failed) {
+		code := source.Unreadable
+		if failed.Code == fetch.Blocked {
+			code = source.Blocked
+		}
+		return &source.SyncError{Code: code, Detail: fmt.Sprintf("The %s can not be read. %s", what, failed.Detail), Cause: err}
+	}
+	return err
+}

@@ -1,0 +1,240 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/connect/web"
+	"docent/shared/fetch"
+	"docent/shared/source"
+)
+
+var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+type answer struct {
+	status int
+	body   string
+}
+
+// reading is a connector on a site of answers by path; what is missing is 404.
+type reading struct {
+	t      *testing.T
+	url    string
+	pages  map[string]answer
+	asked  []string
+	pauses []time.Duration
+	c      *web.Connector
+}
+
+func read(t *testing.T, pages map[string]answer) *reading {
+	t.Helper()
+	r := &reading{t: t, pages: pages}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		r.asked = append(r.asked, q.URL.RequestURI())
+		a, ok := r.pages[q.URL.RequestURI()]
+		if !ok {
+			a = answer{404, "gone"}
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if strings.Contains(q.URL.Path, "robots") || strings.HasSuffix(q.URL.Path, ".gz") {
+			w.Header().Set("Content-Type", "application/octet-stream")
+		}
+		w.WriteHeader(a.status)
+		_, _ = io.WriteString(w, a.body)
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	own := server.Listener.Addr().(*net.TCPAddr).AddrPort()
+	r.c = &web.Connector{Fetch: fetch.NewReaching(func(to netip.AddrPort) bool { return to == own }), Now: func() time.Time { return now },
+		Pause: func(_ context.Context, d time.Duration) error { r.pauses = append(r.pauses, d); return nil }}
+	return r
+}
+
+// result is what came of a reading, paths instead of addresses.
+type result struct{ items, kept, left []string }
+
+func (r *reading) read(s source.Settings, place []byte) (result, []byte, error) {
+	r.t.Helper()
+	var out result
+	var end source.SyncPage
+	path := func(uri string) string { return strings.TrimPrefix(uri, r.url) }
+	for page, err := range r.c.Read(r.t.Context(), source.Access{Settings: s}, "pages", place) {
+		if err != nil {
+			return out, end.Place, err
+		}
+		for _, i := range page.Items {
+			out.items = append(out.items, path(i.URI))
+		}
+		for _, uri := range page.Kept {
+			out.kept = append(out.kept, path(uri))
+		}
+		for _, left := range page.Left {
+			out.left = append(out.left, path(left.URI))
+		}
+		end = page
+	}
+	if !end.Last || !end.Exact {
+		r.t.Errorf("the last page is %+v", end)
+	}
+	return out, end.Place, nil
+}
+
+func article(title string) answer {
+	return answer{200, "<html><head><title>" + title + "</title></head><body><article><h1>" + title + "</h1><p>" +
+		strings.Repeat("All about "+title+" is written here. ", 20) + "</p></article></body></html>"}
+}
+
+func sitemap(entries ...string) answer {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+	for _, e := range entries {
+		at, changed, _ := strings.Cut(e, " ")
+		fmt.Fprintf(&b, "<url><loc> %s </loc><lastmod>%s</lastmod><priority>0.5</priority></url>", at, changed)
+	}
+	return answer{200, b.String() + "</urlset>"}
+}
+
+func packed(a answer) answer {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, a.body)
+	_ = z.Close()
+	return answer{a.status, b.String()}
+}
+
+func TestPagesOfAList(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{"/robots.txt": {200, "User-agent: *\nDisallow: /private\nAllow: /private/open\nCrawl-delay: 2\n\nUser-agent: Docent\nDisallow: /drafts\nCrawl-delay: 3\n"},
+		"/a": article("A"), "/drafts/b": article("B"), "/private/c": article("C"), "/broken": {500, "oops"}})
+	var urls []string
+	for _, path := range []string{"/a", "/drafts/b", "/private/c", "/missing", "/broken"} {
+		urls = append(urls, r.url+path)
+	}
+	got, _, err := r.read(source.Settings{URLs: urls}, nil)
+	if err != nil || !slices.Equal(got.items, []string{"/a", "/private/c"}) || !slices.Equal(got.kept, []string{"/broken"}) ||
+		!slices.Equal(got.left, []string{"/drafts/b", "/missing", "/broken"}) {
+		t.Errorf("got %+v %v", got, err)
+	}
+	if slices.Contains(r.asked, "/drafts/b") {
+		t.Error("what robots.txt forbids was read")
+	}
+	if want := []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}; !slices.Equal(r.pauses, want) {
+		t.Errorf("paused %v", r.pauses)
+	}
+}
+
+func TestRobotsThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		robots answer
+		want   []string
+	}{{answer{404, ""}, []string{"/a"}}, {answer{403, ""}, []string{"/a"}}, {answer{500, ""}, nil}, {answer{200, strings.Repeat("#", 600<<10)}, nil},
+		{answer{200, "User-agent: *\nDisallow: /\n"}, nil}, {answer{200, "<html>no rules</html>"}, []string{"/a"}}, {answer{200, ""}, []string{"/a"}}} {
+		r := read(t, map[string]answer{"/robots.txt": tt.robots, "/a": article("A")})
+		if got, _, err := r.read(source.Settings{URLs: []string{r.url + "/a"}}, nil); err != nil || !slices.Equal(got.items, tt.want) {
+			t.Errorf("%d %.20q: %+v %v", tt.robots.status, tt.robots.body, got, err)
+		}
+	}
+}
+
+func TestSitemaps(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{"/a": article("A"), "/b": article("B"), "/c?x=1&y=2": article("C")})
+	index := func(paths ...string) answer {
+		var b strings.Builder
+		for _, p := range paths {
+			fmt.Fprintf(&b, "<sitemap><loc>%s</loc></sitemap>", p)
+		}
+		return answer{200, `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + b.String() + "</sitemapindex>"}
+	}
+	r.pages["/plain.xml"] = sitemap(r.url+"/a 2026-01-01", r.url+"/b", r.url+"/a#part", "http://other.test/x", "ftp://x.test/", r.url+"/c?x=1&amp;y=2 2026-11-20T10:00:00+01:00")
+	r.pages["/packed.xml.gz"] = packed(r.pages["/plain.xml"])
+	r.pages["/index.xml"] = index(r.url+"/plain.xml", r.url+"/packed.xml.gz", "http://other.test/sitemap.xml")
+	all := []string{"/a", "/b", "/c?x=1&y=2"}
+	var place []byte
+	for _, path := range []string{"/plain.xml", "/packed.xml.gz", "/index.xml"} {
+		got, end, err := r.read(source.Settings{Sitemap: r.url + path}, nil)
+		if err != nil || !slices.Equal(got.items, all) || got.left != nil {
+			t.Errorf("%s: %+v %v", path, got, err)
+		}
+		place = end
+	}
+	// Later only what may have changed is read again.
+	got, _, err := r.read(source.Settings{Sitemap: r.url + "/plain.xml"}, place)
+	if err != nil || !slices.Equal(got.items, []string{"/b", "/c?x=1&y=2"}) && !slices.Equal(got.items, []string{"/b"}) || !slices.Contains(got.kept, "/a") {
+		t.Errorf("later: %+v %v", got, err)
+	}
+	bomb := answer{200, strings.Repeat(" ", 60<<20)}
+	many := make([]string, 20_001)
+	for i := range many {
+		many[i] = fmt.Sprintf("%s/%d", r.url, i)
+	}
+	r.pages["/html.xml"], r.pages["/cut.xml"], r.pages["/bomb.xml.gz"] = answer{200, "<html></html>"}, answer{200, r.pages["/plain.xml"].body[:120]}, packed(bomb)
+	r.pages["/nested.xml"], r.pages["/many.xml"], r.pages["/broken.xml"], r.pages["/badgzip.xml.gz"] = index(r.url+"/index.xml"), sitemap(many...), answer{503, ""}, answer{200, "\x1f\x8bnonsense"}
+	r.pages["/entities.xml"] = answer{200, `<!DOCTYPE x [<!ENTITY a "aaaa">]><urlset><url><loc>&a;</loc></url></urlset>`}
+	for path, code := range map[string]string{"/html.xml": source.Unreadable, "/cut.xml": source.Unreadable, "/bomb.xml.gz": source.TooLarge, "/nested.xml": source.Unreadable,
+		"/many.xml": source.TooLarge, "/broken.xml": source.Unreadable, "/badgzip.xml.gz": source.Unreadable, "/none.xml": source.NotThere, "/entities.xml": source.Unreadable} {
+		var failed *source.SyncError
+		if _, _, err := r.read(source.Settings{Sitemap: r.url + path}, nil); !errors.As(err, &failed) || failed.Code != code {
+			t.Errorf("%s: %v, want %s", path, err, code)
+		}
+	}
+}
+
+func TestAReadingGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	var urls []string
+	for n := range 25 {
+		path := fmt.Sprintf("/%02d", n)
+		r.pages[path] = article(path)
+		urls = append(urls, r.url+path)
+	}
+	var place []byte
+	for page, err := range r.c.Read(t.Context(), source.Access{Settings: source.Settings{URLs: urls}}, "pages", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		place = page.Place
+		break
+	}
+	got, _, err := r.read(source.Settings{URLs: urls}, place)
+	if err != nil || len(got.items) != 15 || got.items[0] != "/10" {
+		t.Errorf("got %v %v", got.items, err)
+	}
+}
+
+func TestPrivateAddressesAreNotReached(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{"/a": article("A"), "/sitemap.xml": sitemap("http://127.0.0.1/a")})
+	r.c.Fetch = fetch.New()
+	for _, host := range []string{"", "http://localhost/a", "http://[::1]/a", "http://2130706433/a", "http://169.254.169.254/latest/meta-data/", "http://0x7f.1/a", "file:///etc/passwd", "http://u:p@127.0.0.1/"} {
+		address := host
+		if host == "" {
+			address = r.url + "/a"
+		}
+		got, _, err := r.read(source.Settings{URLs: []string{address}}, nil)
+		if err != nil || got.items != nil || got.left == nil {
+			t.Errorf("%s: %+v %v", address, got, err)
+		}
+		var failed *source.SyncError
+		if _, _, err := r.read(source.Settings{Sitemap: address}, nil); !errors.As(err, &failed) {
+			t.Errorf("sitemap %s: %v", address, err)
+		}
+	}
+	if len(r.asked) > 0 {
+		t.Errorf("reached: %q", r.asked)
+	}
+}

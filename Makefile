@@ -114,11 +114,12 @@ synth: build node ## write the AWS stack as a CloudFormation template to infra/c
 
 CDK := .cache/cdk/node_modules/.bin/cdk
 
-# Not below infra/: among the command line's files are some that go takes for its own.
+# Not below infra/, and without its templates: go and gofmt would take them for files of ours.
 $(CDK): infra/package.json infra/package-lock.json | node
 	mkdir -p .cache/cdk
 	cp $^ .cache/cdk/
 	npm ci --prefix .cache/cdk --no-audit --no-fund --loglevel=error
+	rm -rf .cache/cdk/node_modules/aws-cdk/lib/init-templates
 	touch $@
 
 # Looks first: a build for an account that is not reached would be for nothing.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -103,6 +104,29 @@ func TestAlarmsTellTheAddressThatIsGiven(t *testing.T) {
 			t.Errorf("%s: %v", name, r.Properties)
 		}
 	})
+}
+
+// TestTheGuideKnowsWhatAlarmsCost: each metric of an alarm is paid for.
+func TestTheGuideKnowsWhatAlarmsCost(t *testing.T) {
+	t.Parallel()
+	n := 0
+	plain(t).each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, _ string, r resource) {
+		if r.at("Metrics") == nil {
+			n++
+		}
+		for _, m := range list(r.at("Metrics")) {
+			if (resource{Properties: m.(map[string]any)}).at("MetricStat") != nil {
+				n++
+			}
+		}
+	})
+	guide, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := fmt.Sprintf("alarms: %d metrics", n); !strings.Contains(string(guide), row) {
+		t.Errorf("README.md does not say %q", row)
+	}
 }
 
 func TestEveryDeadLetterQueueHasAnAlarm(t *testing.T) {

@@ -21,8 +21,8 @@ const (
 
 	Region       = "AWS_REGION"
 	KeyID        = "AWS_ACCESS_KEY_ID"
-	Secret       = "AWS_SECRET_ACCESS_KEY" //nolint:gosec // the name of a variable
-	SessionToken = "AWS_SESSION_TOKEN"     //nolint:gosec // the name of a variable
+	Secret       = "AWS_SECRET_ACCESS_KEY"
+	SessionToken = "AWS_SESSION_TOKEN"
 )
 
 // Variable is one that functions read.

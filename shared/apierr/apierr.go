@@ -137,7 +137,7 @@ func Missing(what string) *Error {
 // BadField is the answer to one faulty field or parameter.
 func BadField(pointer, format string, args ...any) *Error {
 	detail := fmt.Sprintf(format, args...)
-	e := New(Invalid, CodeInvalidRequest, "The request is not valid: %s", detail)
+	e := New(Invalid, CodeInvalidRequest, "The request is not valid: %s: %s.", pointer, detail)
 	e.Fields = []Field{{Pointer: pointer, Detail: detail}}
 	return e
 }

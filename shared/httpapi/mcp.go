@@ -82,6 +82,8 @@ func refusalOf(status int, text string) error {
 		return tooLarge()
 	case status == http.StatusUnsupportedMediaType:
 		return unsupportedMedia()
+	case status < 500 && strings.Contains(text, "unmarshal"): // it quotes the body, and names types of the SDK
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The body must be one JSON-RPC message.")
 	case status < 500:
 		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request is no valid message of the protocol: %.*s", most, text)
 	default:

@@ -128,6 +128,9 @@ func TestBadMessagesOfTheProtocol(t *testing.T) {
 	for _, body := range []string{"", "{", "[]", "null", `"x"`, `{"jsonrpc":"1.0"}`, strings.Repeat("[", 100)} {
 		a.refused(post(acme.key, body), 400, "invalid-request")
 	}
+	if reply := a.do(post(acme.key, `"Kirschkern"`)); strings.Contains(string(reply.body), "Kirschkern") || strings.Contains(string(reply.body), "jsonrpc2") {
+		t.Errorf("a refusal quotes the body: %s", reply.body)
+	}
 	a.refused(post(acme.key, strings.Repeat(" ", 10<<20+1)), 413, "request-too-large")
 	c := post(acme.key, list)
 	c.header = map[string]string{"Content-Type": "text/plain"}

@@ -197,6 +197,9 @@ func fieldOf(fault *huma.ErrorDetail) apierr.Field {
 	if name, ok := strings.CutPrefix(fault.Message, nullMember); ok {
 		return apierr.Field{Pointer: "/" + name, Detail: "must not be null"}
 	}
+	if f, ok := missingField(fault.Location, fault.Message); ok {
+		return f
+	}
 	return apierr.Field{Pointer: pointer(fault.Location), Detail: faultOf(fault.Message)}
 }
 
@@ -216,6 +219,7 @@ func pointer(location string) string {
 // faultOf cuts what a decoder may quote of the request out of its message.
 func faultOf(message string) string {
 	const most = 200
+	message = required.Replace(message)
 	for _, leak := range []string{"invalid character", "cannot unmarshal", "unexpected end of JSON"} {
 		if strings.Contains(message, leak) {
 			return "is not well-formed JSON of the expected type"

@@ -1,0 +1,54 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"docent/shared/apierr"
+)
+
+// The faults that huma finds are told in the words of those that the rooms find:
+// each says what the field must be. They are package variables of huma's, set once
+// before any operation is registered.
+func init() {
+	validation.MsgExpectedRFC3339DateTime = "must be an RFC 3339 time"
+	validation.MsgExpectedRFC3986URI = "must be a URI"
+	validation.MsgExpectedBoolean = "must be true or false"
+	validation.MsgExpectedNumber = "must be a number"
+	validation.MsgExpectedInteger = "must be a whole number"
+	validation.MsgExpectedString = "must be a string"
+	validation.MsgExpectedBase64String = "must be base64"
+	validation.MsgExpectedArray = "must be an array"
+	validation.MsgExpectedObject = "must be an object"
+	validation.MsgExpectedOneOf = "must be one of \"%s\""
+	validation.MsgExpectedMinimumNumber = "must be at least %v"
+	validation.MsgExpectedMaximumNumber = "must be at most %v"
+	validation.MsgExpectedMinLength = "must have at least %d characters"
+	validation.MsgExpectedMaxLength = "must have at most %d characters"
+	validation.MsgExpectedMinItems = "must have at least %d items"
+	validation.MsgExpectedMaxItems = "must have at most %d items"
+	validation.MsgExpectedRequiredProperty = missingMember + "%s"
+}
+
+// missingMember begins the fault of a member that must be there; the member's name
+// follows.
+const missingMember = "required member "
+
+// required are the faults of huma's parameters that no variable holds.
+var required = strings.NewReplacer(
+	"required query parameter is missing", "is required",
+	"required header parameter is missing", "is required",
+	"invalid integer", "must be a whole number",
+	"invalid boolean", "must be true or false",
+)
+
+// missingField is the fault of a missing member of the object at location, false
+// when message is of something else.
+func missingField(location, message string) (apierr.Field, bool) {
+	name, ok := strings.CutPrefix(message, missingMember)
+	if !ok {
+		return apierr.Field{}, false
+	}
+	return apierr.Field{Pointer: pointer(location) + "/" + name, Detail: "is required"}, true
+}

@@ -1,0 +1,39 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestFaultsReadAlike: whoever finds a fault, its text names the field and what it
+// must be.
+func TestFaultsReadAlike(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, tt := range []struct {
+		name           string
+		call           call
+		pointer, fault string
+	}{
+		{"a missing member", call{"POST", "/collections", acme.key, `{"name":"wiki"}`, nil}, "/description", "is required"},
+		{"too short", call{"POST", "/collections", acme.key, `{"name":"","description":"d"}`, nil}, "/name", "must have at least 1 characters"},
+		{"too long", call{"POST", "/context/search", acme.key, map[string]string{"query": strings.Repeat("x", 10_001)}, nil}, "/query", "must have at most 10000 characters"},
+		{"no string", call{"POST", "/context/search", acme.key, `{"query":5}`, nil}, "/query", "must be a string"},
+		{"too much", call{"POST", "/context/search", acme.key, `{"query":"x","limit":51}`, nil}, "/limit", "must be at most 50"},
+		{"none of some", call{"POST", "/context/research", acme.key, `{"query":"x","effort":"extreme"}`, nil}, "/effort", `must be one of "low, medium, high"`},
+		{"no time", call{"POST", "/context/query/issues", acme.key, `{"query":"x","createdAfter":"May"}`, nil}, "/createdAfter", "must be an RFC 3339 time"},
+		{"a parameter that is no number", call{"GET", "/collections?limit=x", acme.key, nil, nil}, "/query/limit", "must be a whole number"},
+		{"a missing parameter", call{"GET", "/usage", acme.key, nil, nil}, "/query/start", "is required"},
+		{"a parameter of ours", call{"GET", "/security-events?format=x", acme.key, nil, nil}, "/query/format", "must be native or ocsf"},
+		{"a member of a list, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""]}`, nil}, "/labels/0", "must have 1 to 256 characters"},
+	} {
+		reply := a.refused(tt.call, 400, "invalid-request")
+		if got, want := reply.text(t, "detail"), "The request is not valid: "+tt.pointer+": "+tt.fault+"."; got != want {
+			t.Errorf("%s: %q, want %q", tt.name, got, want)
+		}
+		if !strings.Contains(string(reply.body), `"pointer":"`+tt.pointer+`"`) {
+			t.Errorf("%s: %s", tt.name, reply.body)
+		}
+	}
+}

@@ -48,6 +48,8 @@ func (s *Service) Create(ctx context.Context, teamID string, c Collection, repea
 		return Collection{}, fmt.Errorf("create collection: %w", err)
 	case repeat.Key != "" && failed.Op == 0:
 		return replay(failed.Item, reply)
+	case failed.Op == len(ops)-1:
+		return c, nil // its id is new: an attempt of this write, whose answer was lost, has landed
 	default:
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeCollectionLimit,
 			"This team has %d collections.", MaxPerTeam)

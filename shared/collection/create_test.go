@@ -1,0 +1,27 @@
+package collection_test
+
+import (
+	"testing"
+	"time"
+
+	"docent/shared/collection"
+	"docent/shared/table/bolt/bolttest"
+)
+
+// TestAWriteThatHasLandedBeforeIsNoLimit: a store whose client repeats a write that
+// lost its answer finds its own collection there.
+func TestAWriteThatHasLandedBeforeIsNoLimit(t *testing.T) {
+	t.Parallel()
+	const id = "0190d2a0-0000-7000-8000-00000000000c"
+	s := &collection.Service{Table: bolttest.OpenAt(t, time.Now), Now: time.Now, NewID: func() string { return id }}
+	for range 2 {
+		made, err := s.Create(t.Context(), "acme", collection.Collection{Name: "wiki", Description: "Team wiki"}, collection.Repeat{})
+		if err != nil || made.ID != id {
+			t.Fatalf("%+v, %v", made, err)
+		}
+	}
+	ids, err := s.IDs(t.Context(), "acme")
+	if err != nil || len(ids) != 1 {
+		t.Errorf("%v, %v", ids, err)
+	}
+}

@@ -98,20 +98,6 @@ func (s *Service) CreateUser(ctx context.Context, teamID, userName string, role 
 	return p.User, nil
 }
 
-// EnsureUser returns the team's user of that name as it is, or creates it with
-// role. Of concurrent calls one creates it.
-func (s *Service) EnsureUser(ctx context.Context, teamID, userName string, role Role) (User, error) {
-	u, err := s.UserByName(ctx, teamID, userName)
-	if !apierr.IsCode(err, apierr.CodeNotFound) {
-		return u, err
-	}
-	u, err = s.CreateUser(ctx, teamID, userName, role)
-	if errors.Is(err, ErrUserNameTaken) {
-		return s.UserByName(ctx, teamID, userName)
-	}
-	return u, err
-}
-
 // FoldName returns the form of a name that two names share exactly when
 // strings.EqualFold holds of them. It is never longer than name.
 func FoldName(name string) string {

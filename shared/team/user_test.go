@@ -70,13 +70,6 @@ func TestUserNamesAreUniqueWithoutCase(t *testing.T) {
 	if got, err := o.UserByName(t.Context(), o.team.ID, "aDA@eXAMPLE.com"); err != nil || got != o.admin {
 		t.Errorf("UserByName = %+v, %v", got, err)
 	}
-	if got, err := o.EnsureUser(t.Context(), o.team.ID, "ada@example.com", team.RoleMember); err != nil || got != o.admin {
-		t.Errorf("EnsureUser of an existing one = %+v, %v", got, err)
-	}
-	bob, err := o.EnsureUser(t.Context(), o.team.ID, "Bob", team.RoleMember)
-	if err != nil || bob.Role != team.RoleMember || !bob.Active || bob.UserName != "Bob" {
-		t.Errorf("EnsureUser of a new one = %+v, %v", bob, err)
-	}
 }
 
 func TestRacingUsersOfOneName(t *testing.T) {
@@ -85,17 +78,10 @@ func TestRacingUsersOfOneName(t *testing.T) {
 	var wg sync.WaitGroup
 	made := make([]team.User, 32)
 	errs := make([]error, 32)
-	ensured := make([]team.User, 32)
 	for i := range 32 {
 		wg.Go(func() {
 			name := []string{"grace", "GRACE", "Grace", "gRACe"}[i%4]
 			made[i], errs[i] = o.CreateUser(t.Context(), o.team.ID, name, team.RoleMember)
-		})
-		wg.Go(func() {
-			var err error
-			if ensured[i], err = o.EnsureUser(t.Context(), o.team.ID, "Edsger", team.RoleMember); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 	wg.Wait()
@@ -108,9 +94,6 @@ func TestRacingUsersOfOneName(t *testing.T) {
 			}
 		} else if !errors.Is(err, team.ErrUserNameTaken) {
 			t.Error(err)
-		}
-		if ensured[i] != ensured[0] {
-			t.Errorf("EnsureUser gave %+v and %+v", ensured[i], ensured[0])
 		}
 	}
 	if won != 1 {

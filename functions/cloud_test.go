@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/uuid"
@@ -23,6 +24,7 @@ import (
 	"docent/scripts/lambdarun"
 	"docent/scripts/moto"
 	"docent/shared/app"
+	"docent/shared/deployed"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/queue/sqs"
@@ -48,6 +50,7 @@ type cloud struct {
 	gateway   *lambdarun.Gateway
 	log       *syncBuffer
 	team, key string
+	admin     string // personal key of the team's admin
 }
 
 type syncBuffer struct {
@@ -101,20 +104,34 @@ func newCloud(t *testing.T) *cloud {
 		"DOCENT_QUESTIONS_QUEUE_URL": c.config.QuestionsQueue, "DOCENT_DOCUMENTS_QUEUE_URL": c.config.DocumentsQueue,
 		"DOCENT_AWS_ENDPOINT": c.tap.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 	}
+	key, err := kms.NewFromConfig(settings).CreateKey(ctx, &kms.CreateKeyInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.env[deployed.SecretsKey] = *key.KeyMetadata.Arn
 	c.gateway = &lambdarun.Gateway{Functions: map[string]lambdarun.Invoker{}}
-	for _, name := range []string{"collections", "documents", "answers"} {
-		c.gateway.Functions[name] = c.start(name).Invoke
+	for _, f := range deployed.Functions {
+		c.serve(f)
 	}
-	for _, name := range []string{"answering", "indexing", "sweeping"} {
-		c.start(name)
-	}
-	c.team, c.key = c.newTeam("acme")
+	c.team, c.key, c.admin = c.newTeam("acme")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the functions printed:\n%s", c.log)
 		}
 	})
 	return c
+}
+
+// serve starts a function and leads its paths to it.
+func (c *cloud) serve(f deployed.Function) {
+	c.t.Helper()
+	invoke := c.start(f.Name).Invoke
+	for _, root := range f.Roots {
+		c.gateway.Functions[root] = invoke
+	}
+	if f.Rest {
+		c.gateway.Functions[""] = invoke
+	}
 }
 
 // start starts a function of its own, beside one that there is.
@@ -129,10 +146,10 @@ func (c *cloud) start(name string) *lambdarun.Function {
 	return f
 }
 
-func (c *cloud) newTeam(name string) (id, key string) {
+func (c *cloud) newTeam(name string) (id, key, personal string) {
 	c.t.Helper()
 	teams := &team.Service{Table: c.store, Now: time.Now, NewID: uuid.NewString}
-	made, _, err := teams.CreateTeam(c.t.Context(), name, "admin@"+name+".test")
+	made, admin, err := teams.CreateTeam(c.t.Context(), name, "admin@"+name+".test")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -140,7 +157,18 @@ func (c *cloud) newTeam(name string) (id, key string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return made.ID, key
+	_, personal, err = teams.CreateKey(c.t.Context(), made.ID, team.NewKey{Kind: team.KindPersonal, Name: "admin", UserID: admin.ID})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return made.ID, key, personal
+}
+
+// as is c with another key.
+func (c *cloud) as(key string) *cloud {
+	other := *c
+	other.key = key
+	return &other
 }
 
 // reply is what a client gets.
@@ -160,9 +188,13 @@ func (c *cloud) do(method, path string, body any, header ...string) reply {
 func (c *cloud) through(gateway http.Handler, method, path string, body any, header ...string) reply {
 	c.t.Helper()
 	var text []byte
-	if body != nil {
+	switch b := body.(type) {
+	case nil:
+	case string:
+		text = []byte(b)
+	default:
 		var err error
-		if text, err = json.Marshal(body); err != nil {
+		if text, err = json.Marshal(b); err != nil {
 			c.t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/scim/scimtest"
 	"docent/shared/table"
 )
 
@@ -16,6 +17,7 @@ type attempt struct {
 	collection string
 	page       string // name of a document
 	document   string // its id, when it was prepared
+	source     string // id of a data source
 	question   string // id
 	repeat     string // Idempotency-Key
 }
@@ -27,6 +29,7 @@ type act struct {
 	do             func(a *attempt) reply // of a worker: status 0
 	ok             int                    // status of do
 	gone           bool                   // a repeat may also find nothing any more: 404
+	taken          int                    // what a repeat may also find, as it is there already
 	check          func(a *attempt)       // once all is settled
 }
 
@@ -47,6 +50,15 @@ func (a *attempt) isFound(found bool) {
 	uri := "https://wiki.test/" + a.page + `"`
 	if r := a.c.answer(howTo); strings.Contains(r.body, uri) != found {
 		a.c.t.Errorf("found is not %t: %s", found, r.body)
+	}
+}
+
+// isRecorded looks for the event of what was done in the feed.
+func (a *attempt) isRecorded(kind string) {
+	a.c.t.Helper()
+	feed := a.c.want(a.c.do("GET", "/security-events?limit=200&order=desc&until=2100-01-01T00:00:00Z&eventType="+kind, nil), 200)
+	if n := strings.Count(feed.body, `"`+a.page); n == 0 {
+		a.c.t.Errorf("no %s of %s in the feed: %.500s", kind, a.page, feed.body)
 	}
 }
 
@@ -113,6 +125,37 @@ var acts = []act{
 				}
 			}
 		}},
+	{name: "search as an agent", function: "context", ok: 200,
+		do: func(a *attempt) reply {
+			return a.c.do("POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+				"params": map[string]any{"name": "context_search_issues", "arguments": map[string]any{"query": "login"}}})
+		},
+		check: func(*attempt) {}},
+	{name: "create a key", function: "admin", ok: 201,
+		do: func(a *attempt) reply {
+			return a.c.as(a.c.admin).do("POST", "/api-keys", map[string]any{"kind": "team", "name": a.page})
+		},
+		check: func(a *attempt) { a.isRecorded("api_key.created") }},
+	{name: "import items", function: "admin", ok: 200,
+		prepare: func(a *attempt) {
+			a.source = a.c.id(a.c.want(a.c.as(a.c.admin).do("POST", "/data-sources", map[string]any{"provider": "jira", "name": a.page}), 201))
+		},
+		do: func(a *attempt) reply {
+			return a.c.as(a.c.admin).do("POST", "/data-sources/"+a.source+"/items", `{"uri":"https://tracker.test/`+a.page+
+				`","title":"Login fails","body":"On Safari.","sourceType":"issue"}`, "Content-Type", "application/x-ndjson")
+		},
+		check: func(a *attempt) {
+			a.c.want(a.c.do("POST", "/context/search/issues", map[string]any{"query": "login fails", "limit": 50}), 200, "https://tracker.test/"+a.page)
+			a.c.want(a.c.as(a.c.admin).do("DELETE", "/data-sources/"+a.source, nil), 204)
+		}},
+	{name: "provision a user", function: "scim", ok: 201, taken: 409,
+		do: func(a *attempt) reply {
+			return a.c.do("POST", "/scim/v2/Users", `{"userName":"`+a.page+`@acme.test"}`, "Content-Type", "application/scim+json")
+		},
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", `/scim/v2/Users?filter=userName+eq+"`+a.page+`@acme.test"`, nil), 200, `"totalResults":1`)
+			a.isRecorded("scim.user.created")
+		}},
 	{name: "index a document", function: "indexing",
 		prepare: func(a *attempt) { a.document = a.c.id(a.c.want(a.c.put(a.collection, a.page, rollback), 200)) },
 		do:      (*attempt).work,
@@ -147,6 +190,7 @@ var acts = []act{
 func TestKilledInTheMiddleOfEachStep(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
+	c.want(c.as(c.admin).do("PUT", "/team/saml-metadata", scimtest.Metadata, "Content-Type", "application/samlmetadata+xml"), 200)
 	killed := 0
 	for i, act := range acts {
 		steps := 0
@@ -190,7 +234,7 @@ func (c *cloud) killAt(act act, name string, n int, after bool) (killed bool) {
 		if first.status != 503 && first.status != act.ok { // it had answered when a request beside was cut
 			c.t.Errorf("a killed function gave %d %s", first.status, first.body)
 		}
-		if again := act.do(a); !act.gone || again.status != 404 {
+		if again := act.do(a); (!act.gone || again.status != 404) && (act.taken == 0 || again.status != act.taken) {
 			c.want(again, act.ok)
 		}
 	}

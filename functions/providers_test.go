@@ -17,7 +17,6 @@ import (
 func TestProvidersThroughTheBinary(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
-	c.gateway.Functions["scim"] = c.start("scim").Invoke
 	teams := &team.Service{Table: c.store, Now: time.Now, NewID: uuid.NewString}
 	if _, err := teams.SetSAML(t.Context(), c.team, []byte(scimtest.Metadata)); err != nil {
 		t.Fatal(err)

@@ -140,7 +140,7 @@ func TestAnotherTeamSeesNothing(t *testing.T) {
 	id := uuid.NewString()
 	c.want(c.ask(id, "How do I roll back a deployment?"), 204)
 	c.drain()
-	_, c.key = c.newTeam("rival")
+	_, c.key, _ = c.newTeam("rival")
 	for _, path := range []string{"/collections/" + wiki, "/documents/" + doc, "/answers/" + id} {
 		c.want(c.do("GET", path, nil), 404, `"code":"not-found"`)
 	}

@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,8 @@ import (
 )
 
 // tap stands between the functions and the server of AWS's protocols. It counts
-// requests and can cut the line at one of them.
+// requests and can cut the line at one of them. It lets one through at a time:
+// a transaction that the server takes back would take back what came beside it.
 type tap struct {
 	URL string
 
@@ -21,6 +23,9 @@ type tap struct {
 	after bool   // cut once the server has done it, and not before
 	cut   func() // is called when it is cut
 	dead  bool   // cut: nothing passes until rearmed
+
+	cutting sync.WaitGroup // a cut that is under way
+	line    sync.Mutex     // held by the request that is let through
 }
 
 func newTap(t *testing.T, endpoint string) *tap {
@@ -44,15 +49,22 @@ func newTap(t *testing.T, endpoint string) *tap {
 			panic(http.ErrAbortHandler)
 		}
 		if cutLater {
-			forward.ServeHTTP(httptest.NewRecorder(), r)
+			p.forward(forward, httptest.NewRecorder(), r)
 			cut()
 			panic(http.ErrAbortHandler)
 		}
-		forward.ServeHTTP(w, r)
+		p.forward(forward, w, r)
 	}))
 	t.Cleanup(server.Close)
 	p.URL = server.URL
 	return p
+}
+
+func (p *tap) forward(to http.Handler, w http.ResponseWriter, r *http.Request) {
+	p.line.Lock()
+	defer p.line.Unlock()
+	// The server goes on with what a client has given up.
+	to.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
 }
 
 // next counts a request and tells whether the line is cut before or after it.
@@ -65,7 +77,9 @@ func (p *tap) next() (now, later bool, cut func()) {
 		return true, false, func() {}
 	case p.at != 0 && p.count == p.at:
 		p.dead = true
-		return !p.after, p.after, p.cut
+		p.cutting.Add(1)
+		kill := p.cut
+		return !p.after, p.after, func() { kill(); p.cutting.Done() }
 	}
 	return false, false, nil
 }
@@ -77,8 +91,11 @@ func (p *tap) arm(n int, after bool, cut func()) {
 	p.count, p.at, p.after, p.cut, p.dead = 0, n, after, cut, false
 }
 
-// disarm tells how many requests there were since arm, and whether the line was cut.
+// disarm tells how many requests there were since arm, and whether the line was
+// cut. It waits for the cut, which may come after the answer when the request is
+// one that the answer does not wait for.
 func (p *tap) disarm() (count int, wasCut bool) {
+	p.cutting.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	count, wasCut = p.count, p.dead

@@ -1,0 +1,116 @@
+package functions_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"docent/shared/deployed"
+	"docent/shared/scim/scimtest"
+	"docent/shared/table"
+)
+
+// TestAdministrationThroughTheBinaries: keys, a data source whose secret only KMS
+// can read, its content by import and by webhook, and what agents find of it.
+func TestAdministrationThroughTheBinaries(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	admin := c.as(c.admin)
+	c.want(c.do("GET", "/me", nil), 200, c.team)
+	c.want(c.do("PATCH", "/team", map[string]any{"name": "x"}), 403, `"admin-required"`)
+	c.want(admin.do("PATCH", "/team", map[string]any{"name": "Acme Corporation"}), 200, "Acme Corporation")
+	made := c.want(admin.do("POST", "/api-keys", map[string]any{"kind": "team", "name": "bot"}), 201, `"secret"`)
+	var key struct{ ID, Secret string }
+	decode(t, made.body, &key)
+	c.want(c.as(key.Secret).do("GET", "/collections", nil), 200, "[]")
+	c.want(admin.do("DELETE", "/api-keys/"+key.ID, nil), 204)
+
+	const token = "github-token-of-the-test"
+	connected := c.want(admin.do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Code",
+		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token}}), 201)
+	var source struct{ ID, WebhookSecret string }
+	decode(t, connected.body, &source)
+	for _, name := range table.Names {
+		for _, item := range c.items(name) {
+			if strings.Contains(item, token) || strings.Contains(item, source.WebhookSecret) {
+				t.Errorf("a secret is stored in clear: %.300s", item)
+			}
+		}
+	}
+	c.want(admin.do("POST", "/data-sources/"+source.ID+"/items", `{"uri":"https://tracker.test/issues/1","title":"Login fails",`+
+		`"body":"On Safari.","sourceType":"issue","state":"open"}`, "Content-Type", "application/x-ndjson"), 200, `"accepted":1`)
+	const delivery = `{"action":"opened","repository":{"full_name":"acme/api"},"issue":{"html_url":"https://tracker.test/issues/2","number":2,` +
+		`"title":"Login is slow","body":"Very.","state":"open","user":{"login":"ada"},"created_at":"2026-05-01T00:00:00Z","updated_at":"2026-05-01T00:00:00Z"}}`
+	signed := hmac.New(sha256.New, []byte(source.WebhookSecret))
+	signed.Write([]byte(delivery))
+	sender := c.as("none")
+	c.want(sender.do("POST", "/webhooks/github/"+source.ID, delivery, "X-Github-Event", "issues", "X-Github-Delivery", "1",
+		"X-Hub-Signature-256", "sha256="+hex.EncodeToString(signed.Sum(nil))), 202)
+	c.want(sender.do("POST", "/webhooks/github/"+source.ID, delivery, "X-Github-Event", "issues", "X-Github-Delivery", "2",
+		"X-Hub-Signature-256", "sha256="+hex.EncodeToString(make([]byte, 32))), 401)
+	c.drain()
+
+	c.want(c.do("POST", "/context/search/issues", map[string]any{"query": "login"}), 200, "issues/1", "issues/2")
+	call := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": "context_query_issues", "arguments": map[string]any{"query": "open issues about the login"}}}
+	c.want(c.do("POST", "/mcp", call), 200, "issues/1", "issues/2")
+	c.want(c.do("GET", "/nothing", nil), 404, `"not-found"`, `"requestId":"`)
+	c.want(sender.do("GET", "/nothing", nil), 401, `"unauthorized"`)
+
+	if log := c.log.String(); strings.Contains(log, token) || strings.Contains(log, source.WebhookSecret) || strings.Contains(log, key.Secret) {
+		t.Error("a secret is logged")
+	}
+}
+
+// TestProvisioningThroughTheBinaries: an identity provider's user, and what the
+// feed and the usage say of all that was done.
+func TestProvisioningThroughTheBinaries(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	admin := c.as(c.admin)
+	c.want(c.do("GET", "/scim/v2/Users", nil), 403, "SAML")
+	c.want(admin.do("PUT", "/team/saml-metadata", scimtest.Metadata, "Content-Type", "application/samlmetadata+xml"), 200, "https://idp.test/")
+	user := c.id(c.want(c.do("POST", "/scim/v2/Users", `{"userName":"grace@acme.test","active":true}`, "Content-Type", "application/scim+json"), 201))
+	c.want(c.do("POST", "/scim/v2/Users", `{"userName":"GRACE@acme.test"}`, "Content-Type", "application/scim+json"), 409, "uniqueness")
+	c.want(c.do("PATCH", "/scim/v2/Users/"+user, `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],`+
+		`"Operations":[{"op":"replace","value":{"active":false}}]}`, "Content-Type", "application/scim+json"), 200, `"active":false`)
+
+	feed := c.want(c.do("GET", "/security-events", nil), 200, "saml_metadata.updated", "scim.user.created", "scim.user.deactivated")
+	var page struct {
+		Events     []struct{ ID string }
+		NextCursor string
+	}
+	decode(t, feed.body, &page)
+	c.want(c.do("GET", "/security-events/"+page.Events[0].ID, nil), 200, page.Events[0].ID)
+	c.want(c.do("GET", "/security-events?after="+page.NextCursor, nil), 200, `"events":[]`, `"hasMore":false`)
+	c.want(admin.do("GET", "/usage/quotas", nil), 200, `"limit":1000`)
+	c.want(admin.do("GET", "/usage?start=2026-11-20", nil), 200, `"buckets"`)
+}
+
+// TestWithoutAKeyOfSecretsNoneIsTaken: such an installation is told so, and takes
+// the sources that have none.
+func TestWithoutAKeyOfSecretsNoneIsTaken(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	delete(c.env, deployed.SecretsKey)
+	for _, f := range deployed.Functions {
+		if f.Rest {
+			c.serve(f)
+		}
+	}
+	admin := c.as(c.admin)
+	c.want(admin.do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Code",
+		"settings": map[string]any{"repositories": []string{"acme/api"}}}), 503, "no key to encrypt the secrets of data sources with")
+	c.want(admin.do("POST", "/data-sources", map[string]any{"provider": "jira", "name": "Tracker"}), 201)
+	c.want(c.do("GET", "/data-sources", nil), 200, "Tracker")
+}
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}

@@ -100,6 +100,8 @@ func TestCommandsOnAWS(t *testing.T) {
 			if status != tt.status || !strings.Contains(out+errOut, tt.want) || status == 1 && strings.Count(errOut, "\n") != 1 {
 				t.Errorf("status %d, output %q, errors %q", status, out, errOut)
 			}
+			aws.mu.Lock()
+			defer aws.mu.Unlock()
 			if calls := strings.Join(aws.calls, "\n"); !strings.Contains(calls, tt.asked) || tt.aws == nil && len(aws.calls) > 0 {
 				t.Errorf("AWS was asked %q", calls)
 			}

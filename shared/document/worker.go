@@ -96,13 +96,12 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 	if err != nil {
 		return fmt.Errorf("read documents: %w", err)
 	}
-	wanted := map[string]int64{}
-	for _, j := range jobs {
-		wanted[j.work.ID] = max(wanted[j.work.ID], j.work.Version)
-	}
+	// A document that is put again after its deletion may have a lower version than
+	// before, as clocks differ: only the record tells which version is current.
 	var current []record
 	for _, item := range records {
-		if r := recordFrom(item); r.version == wanted[r.ID] {
+		r := recordFrom(item)
+		if slices.ContainsFunc(jobs, func(j job) bool { return j.work.ID == r.ID && j.work.Version == r.version }) {
 			current = append(current, r)
 		}
 	}

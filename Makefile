@@ -35,7 +35,7 @@ run: bin/docent ## build the program and serve on 127.0.0.1:8080, data in ./data
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
-test: moto scimtester node ## run every test
+test: moto scimtester mcpclient node ## run every test
 	go test $(TESTFLAGS) $$(go list ./... | grep -v '/infra$$')
 	$(TEST_INFRA)
 
@@ -194,6 +194,10 @@ moto: ## install the AWS protocol server of the tests under .cache/
 .PHONY: scimtester
 scimtester: ## install the SCIM checker of the tests under .cache/
 	scripts/venv scimtester
+
+.PHONY: mcpclient
+mcpclient: ## install the Python client of the tests' tools for agents under .cache/
+	scripts/venv mcpclient
 
 .PHONY: clean
 clean: ## remove what the verbs built (not ./data)

@@ -51,6 +51,23 @@ func (a *api) use(s *mcp.ClientSession, name string, arguments map[string]any) (
 	return strings.ReplaceAll(string(text), `\"`, `"`), result.IsError
 }
 
+// toolCalls is a call of every tool, on the tracker, and what its text holds.
+var toolCalls = map[string]struct {
+	arguments map[string]any
+	holds     string
+}{
+	"ask":                          {map[string]any{"question": "Why does the login fail on Safari?"}, `"state":"processing"`},
+	"context_get_urls":             {map[string]any{"urls": []string{"https://tracker.test/issues/1"}}, "Login fails on Safari"},
+	"context_query_issues":         {map[string]any{"query": "my open issues"}, "https://tracker.test/issues/4"},
+	"context_query_prs":            {map[string]any{"query": "merged PRs"}, "https://tracker.test/pulls/7"},
+	"context_research":             {map[string]any{"query": "What sets the cookie?", "effort": "medium"}, "Sets the cookie"},
+	"context_search_code":          {map[string]any{"query": "login"}, "https://tracker.test/login.go"},
+	"context_search_documentation": {map[string]any{"query": "login"}, "https://tracker.test/guide"},
+	"context_search_issues":        {map[string]any{"query": "login", "limit": 1}, "https://tracker.test/issues/"},
+	"context_search_messages":      {map[string]any{"query": "login", "instruction": "down"}, "https://tracker.test/m1"},
+	"context_search_prs":           {map[string]any{"query": "login"}, "https://tracker.test/pulls/7"},
+}
+
 func TestTheOfficialClientCallsEveryTool(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -65,26 +82,11 @@ func TestTheOfficialClientCallsEveryTool(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	slices.Sort(names)
-	want := map[string]struct {
-		arguments map[string]any
-		holds     string
-	}{
-		"ask":                          {map[string]any{"question": "Why does the login fail on Safari?"}, `"state":"processing"`},
-		"context_get_urls":             {map[string]any{"urls": []string{"https://tracker.test/issues/1"}}, "Login fails on Safari"},
-		"context_query_issues":         {map[string]any{"query": "my open issues"}, "https://tracker.test/issues/4"},
-		"context_query_prs":            {map[string]any{"query": "merged PRs"}, "https://tracker.test/pulls/7"},
-		"context_research":             {map[string]any{"query": "What sets the cookie?", "effort": "medium"}, "Sets the cookie"},
-		"context_search_code":          {map[string]any{"query": "login"}, "https://tracker.test/login.go"},
-		"context_search_documentation": {map[string]any{"query": "login"}, "https://tracker.test/guide"},
-		"context_search_issues":        {map[string]any{"query": "login", "limit": 1}, "https://tracker.test/issues/"},
-		"context_search_messages":      {map[string]any{"query": "login", "instruction": "down"}, "https://tracker.test/m1"},
-		"context_search_prs":           {map[string]any{"query": "login"}, "https://tracker.test/pulls/7"},
-	}
-	if len(names) != len(want) {
+	if len(names) != len(toolCalls) {
 		t.Errorf("tools %v", names)
 	}
 	a.clock.Step(7_000_000_000) // waiting for an answer is over after three looks
-	for name, call := range want {
+	for name, call := range toolCalls {
 		if text, failed := a.use(session, name, call.arguments); failed || !strings.Contains(text, call.holds) {
 			t.Errorf("%s: %t %s", name, failed, text)
 		}

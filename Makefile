@@ -145,13 +145,14 @@ E2E := .cache/e2e
 
 # One set of flags for all, so that the program shares what is compiled for the functions.
 .PHONY: e2e
-e2e: node ## play the request scripts at docent serve and at the stack, deployed to a local AWS without containers (ARGS='-scripts answers')
+e2e: node ## play the request scripts at docent serve and at the stack, deployed to a local AWS without containers; then the collectors (with ARGS='-scripts answers' only these)
 	scripts/ministack/install
 	rm -rf $(E2E) && mkdir -p $(E2E)/host
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(E2E)/host/ ./functions/... ./cmd/docent
 	for name in $(FUNCTIONS); do mkdir -p $(E2E)/dist/$$name; mv $(E2E)/host/$$name $(E2E)/dist/$$name/bootstrap; done
 	go run ./infra -o $(E2E)/cdk.out -c dist=$(E2E)/dist
 	go run ./scripts/e2e -docent $(E2E)/host/docent -assembly $(E2E)/cdk.out $(ARGS)
+	$(if $(ARGS),,$(MAKE) collectors)
 
 .PHONY: load
 load: bin/docent ## load docent serve on this machine for a minute and report (ARGS='-for 20s -rate 100')

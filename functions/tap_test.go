@@ -7,13 +7,14 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 )
 
 // tap stands between the functions and the server of AWS's protocols. It counts
-// requests and can cut the line at one of them. It lets one through at a time:
-// a transaction that the server takes back would take back what came beside it.
+// requests and can cut the line at one of them. Nothing passes beside a transaction:
+// one that the server takes back would take back what came beside it.
 type tap struct {
 	URL string
 
@@ -25,7 +26,7 @@ type tap struct {
 	dead  bool   // cut: nothing passes until rearmed
 
 	cutting sync.WaitGroup // a cut that is under way
-	line    sync.Mutex     // held by the request that is let through
+	line    sync.RWMutex   // a transaction has it alone
 }
 
 func newTap(t *testing.T, endpoint string) *tap {
@@ -61,8 +62,13 @@ func newTap(t *testing.T, endpoint string) *tap {
 }
 
 func (p *tap) forward(to http.Handler, w http.ResponseWriter, r *http.Request) {
-	p.line.Lock()
-	defer p.line.Unlock()
+	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+		p.line.Lock()
+		defer p.line.Unlock()
+	} else {
+		p.line.RLock()
+		defer p.line.RUnlock()
+	}
 	// The server goes on with what a client has given up.
 	to.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
 }

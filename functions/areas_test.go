@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
+	"docent/scripts/lambdarun"
 	"docent/shared/deployed"
 	"docent/shared/scim/scimtest"
 	"docent/shared/table"
@@ -88,6 +90,31 @@ func TestProvisioningThroughTheBinaries(t *testing.T) {
 	c.want(c.do("GET", "/security-events?after="+page.NextCursor, nil), 200, `"events":[]`, `"hasMore":false`)
 	c.want(admin.do("GET", "/usage/quotas", nil), 200, `"limit":1000`)
 	c.want(admin.do("GET", "/usage?start=2026-11-20", nil), 200, `"buckets"`)
+}
+
+// TestASyncThroughTheBinaries: a source that can not be read says so, is tried again,
+// and tells nobody its secret. What a sync reads, the tests of connectors show:
+// the deployed binary reaches public addresses only.
+func TestASyncThroughTheBinaries(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	const token = "github-token-of-the-sync"
+	c.want(c.as(c.admin).do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Code",
+		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token, "baseUrl": "http://127.0.0.1:9"}}), 201)
+	delivery, err := lambdarun.Deliver(t.Context(), c.syncs, c.functions["syncing"].Invoke, 1)
+	if err != nil || delivery.Err != nil || delivery.Received != 1 || delivery.Failed != 0 {
+		t.Fatalf("delivery %+v, %v", delivery, err)
+	}
+	c.want(c.do("GET", "/data-sources", nil), 200, `"state":"failed"`, `"address-refused"`, `"next":"`)
+	later := c.config
+	later.Now = func() time.Time { return time.Now().Add(5 * time.Minute) }
+	c.sweep(later)
+	if batch, err := c.syncs.Receive(t.Context(), 1, 0); err != nil || len(batch) != 1 {
+		t.Errorf("%d messages of the next sync, %v", len(batch), err)
+	}
+	if strings.Contains(c.log.String(), token) {
+		t.Error("the secret is logged")
+	}
 }
 
 // TestWithoutAKeyOfSecretsNoneIsTaken: such an installation is told so, and takes

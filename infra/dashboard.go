@@ -68,9 +68,10 @@ func (x *stack) queueRow(graph func(string, ...awscloudwatch.IMetric) awscloudwa
 		return metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", map[string]*string{"QueueName": c.dead.QueueName()})
 	}
 	return []awscloudwatch.IWidget{
-		graph("Messages waiting", of(x.questions, "ApproximateNumberOfMessagesVisible"), of(x.documents, "ApproximateNumberOfMessagesVisible")),
+		graph("Messages waiting", of(x.questions, "ApproximateNumberOfMessagesVisible"), of(x.documents, "ApproximateNumberOfMessagesVisible"),
+			of(x.syncs, "ApproximateNumberOfMessagesVisible")),
 		graph("Oldest message and oldest pending work, s", of(x.questions, "ApproximateAgeOfOldestMessage"),
-			of(x.documents, "ApproximateAgeOfOldestMessage"), x.own("sweeping", "OldestPending", "Maximum")),
-		graph("Dead letters", dead(x.questions), dead(x.documents)),
+			of(x.documents, "ApproximateAgeOfOldestMessage"), of(x.syncs, "ApproximateAgeOfOldestMessage"), x.own("sweeping", "OldestPending", "Maximum")),
+		graph("Dead letters", dead(x.questions), dead(x.documents), dead(x.syncs)),
 	}
 }

@@ -49,6 +49,7 @@ const (
 const (
 	questions = "questions"
 	documents = "documents"
+	syncs     = "syncs"
 )
 
 // served are the tables that every request of the API writes: the key's last use
@@ -59,7 +60,7 @@ func served(others ...string) []string {
 
 var functions = []function{
 	{"admin", "teams, keys, data sources and webhooks", 512, gatewayTimeout,
-		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents}, secrets: true}},
+		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs}, secrets: true}},
 	{"answering", "answers the questions of its queue", 1024, 120,
 		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Index},
 			objects: reads, takes: questions, model: true}},
@@ -79,8 +80,10 @@ var functions = []function{
 	{"securityevents", "the feed of security events", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"sweeping", "sends again what a crash left behind", 512, 50,
-		grant{writes: []string{table.Answers, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Collections, table.Identities},
-			objects: writes, sends: []string{questions, documents}}},
+		grant{writes: []string{table.Answers, table.Collections, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Identities},
+			objects: writes, sends: []string{questions, documents, syncs}}},
+	{"syncing", "reads the data sources of its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
+		grant{writes: []string{table.Collections, table.Documents}, sends: []string{documents, syncs}, takes: syncs, secrets: true}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,
 		grant{writes: served(), reads: []string{table.Collections}}},
 }

@@ -24,6 +24,8 @@ func (x *stack) addOutputs() {
 		{"QuestionsDeadLetterURL", "Questions that could not be answered.", *x.questions.dead.QueueUrl()},
 		{"DocumentsQueueURL", "Documents to be indexed.", *x.documents.queue.QueueUrl()},
 		{"DocumentsDeadLetterURL", "Documents that could not be indexed.", *x.documents.dead.QueueUrl()},
+		{"SyncsQueueURL", "Data sources to be read.", *x.syncs.queue.QueueUrl()},
+		{"SyncsDeadLetterURL", "Data sources that could not be read for a fault of the installation.", *x.syncs.dead.QueueUrl()},
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *x.key.KeyId()},
 		{"DataRetained", "Whether data stays when the stack goes.", retained},
 	} {

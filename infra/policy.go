@@ -72,7 +72,7 @@ func (x *stack) tableARNs(names []string) (arns []*string) {
 }
 
 func (x *stack) channels() map[string]channel {
-	return map[string]channel{questions: x.questions, documents: x.documents}
+	return map[string]channel{questions: x.questions, documents: x.documents, syncs: x.syncs}
 }
 
 // models are the ARNs of what may be invoked for the model. A model is invoked

@@ -26,6 +26,7 @@ const (
 func (x *stack) addQueues() {
 	x.questions = x.newChannel("Questions", "answering")
 	x.documents = x.newChannel("Documents", "indexing")
+	x.syncs = x.newChannel("Syncs", "syncing")
 }
 
 // newChannel adds a queue for the worker, and its dead letters.
@@ -54,6 +55,7 @@ func (x *stack) addWorkers() {
 	}{
 		{"answering", x.questions, 1}, // a model may take most of the time that there is
 		{"indexing", x.documents, queue.MaxBatch},
+		{"syncing", x.syncs, 1}, // a source may take all of a turn
 	} {
 		awslambda.NewEventSourceMapping(x.construct, id(w.worker, "Source"), &awslambda.EventSourceMappingProps{
 			Target:                  x.functions[w.worker],

@@ -33,6 +33,7 @@ type stack struct {
 	bucket    awss3.Bucket
 	questions channel
 	documents channel
+	syncs     channel
 	key       awskms.Key
 	api       awsapigateway.RestApi
 	functions map[string]awslambda.Function

@@ -50,7 +50,7 @@ func describe(status string, without ...string) string {
 	fmt.Fprintf(&out, "<StackName>beta</StackName><StackStatus>%s</StackStatus><CreationTime>2026-11-21T12:00:00Z</CreationTime><Outputs>", status)
 	for name, value := range map[string]string{"BaseURL": "https://docent.test/v1", "Tables": `{"teams":"T"}`, "BucketName": "b",
 		"QuestionsQueueURL": "https://sqs.test/q", "DocumentsQueueURL": "https://sqs.test/d",
-		"QuestionsDeadLetterURL": "https://sqs.test/qd", "DocumentsDeadLetterURL": "https://sqs.test/dd"} {
+		"QuestionsDeadLetterURL": "https://sqs.test/qd", "DocumentsDeadLetterURL": "https://sqs.test/dd", "SyncsDeadLetterURL": "https://sqs.test/sd"} {
 		if !strings.Contains(strings.Join(without, " "), name) {
 			fmt.Fprintf(&out, "<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>", name, value)
 		}
@@ -78,6 +78,8 @@ func TestCommandsOnAWS(t *testing.T) {
 		{name: "nothing to redrive", args: "queue redrive questions", aws: &fakeAWS{stack: describe("UPDATE_COMPLETE")}, want: "There are no dead letters of questions.", asked: "https://sqs.test/qd"},
 		{name: "dead letters", args: "queue redrive documents --per-second 10", aws: &fakeAWS{stack: describe("UPDATE_COMPLETE"), letters: 3},
 			want: "About 3 messages move back", asked: `"MaxNumberOfMessagesPerSecond":10`},
+		{name: "dead letters of sources", args: "queue redrive syncs", aws: &fakeAWS{stack: describe("UPDATE_COMPLETE"), letters: 1},
+			want: "About 1 messages move back to the queue of syncs", asked: "https://sqs.test/sd"},
 		{name: "an unknown queue", args: "queue redrive letters", status: 2, want: "must be one of"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,6 +19,10 @@ const (
 	maxMemory = 40 << 20
 )
 
+// larger are the ceilings of binaries that link more, for reasons that the tests of
+// functions tell.
+var larger = map[string]int64{"context": 17 << 20, "syncing": 14 << 20}
+
 // starts is how often each function is started; the median counts.
 const starts = 15
 
@@ -51,7 +55,8 @@ func functions(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		b.add(name+", binary (arm64)", mebibytes(info.Size()), mebibytes(maxBinary), atMost(info.Size(), maxBinary))
+		most := max(maxBinary, larger[name])
+		b.add(name+", binary (arm64)", mebibytes(info.Size()), mebibytes(most), atMost(info.Size(), most))
 		if err := b.starting(ctx, name, host+name); err != nil {
 			return fmt.Errorf("function %s: %w", name, err)
 		}
@@ -94,7 +99,8 @@ func (b *bench) starting(ctx context.Context, name, binary string) error {
 var environment = map[string]string{
 	"DOCENT_TABLE_PREFIX": "bench-", "DOCENT_BUCKET": "bench", "DOCENT_BASE_URL": "https://docent.test/v1",
 	"DOCENT_QUESTIONS_QUEUE_URL": "http://127.0.0.1:9/1/questions", "DOCENT_DOCUMENTS_QUEUE_URL": "http://127.0.0.1:9/1/documents",
-	"DOCENT_AWS_ENDPOINT": "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench",
+	"DOCENT_SYNCS_QUEUE_URL": "http://127.0.0.1:9/1/syncs",
+	"DOCENT_AWS_ENDPOINT":    "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench",
 	"DOCENT_LOG_LEVEL": "error",
 }
 
@@ -102,7 +108,7 @@ var environment = map[string]string{
 // an empty batch. A schedule would go to AWS at once.
 func eventOf(name string) string {
 	switch name {
-	case "answering", "indexing":
+	case "answering", "indexing", "syncing":
 		return `{"Records":[]}`
 	case "sweeping":
 		return ""

@@ -44,7 +44,7 @@ type load struct {
 	// Always is what an installation does that nobody uses.
 	Always struct {
 		Sweeps, SweepMemoryMB, SweepMilliseconds, SweepReadUnits float64
-		QueuePolls                                               float64 // of both queues, by their event source mappings
+		QueuePolls                                               float64 // of all queues, by their event source mappings
 		Alarms, Metrics                                          float64
 	}
 }

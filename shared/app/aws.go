@@ -72,6 +72,7 @@ func openAWS(c Config) engines {
 		blobs:     s3.New(objects, c.Bucket, c.BlobPrefix),
 		questions: sqs.New(messages, c.QuestionsQueue),
 		documents: sqs.New(messages, c.DocumentsQueue),
+		syncs:     sqs.New(messages, c.SyncsQueue),
 	}
 }
 

@@ -24,6 +24,7 @@ type Config struct {
 	BlobPrefix     string // DOCENT_BLOB_PREFIX: stands before the key of every object; may be empty
 	QuestionsQueue string // DOCENT_QUESTIONS_QUEUE_URL
 	DocumentsQueue string // DOCENT_DOCUMENTS_QUEUE_URL
+	SyncsQueue     string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
 	BaseURL        string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
 	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
 	Region         string // AWS_REGION, which Lambda sets
@@ -79,6 +80,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		BlobPrefix:     getenv(deployed.BlobPrefix),
 		QuestionsQueue: address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
 		DocumentsQueue: address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
+		SyncsQueue:     address(deployed.SyncsQueue, required(deployed.SyncsQueue)),
 		BaseURL:        address(deployed.BaseURL, required(deployed.BaseURL)),
 		AWSEndpoint:    address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
 		Region:         required(deployed.Region),

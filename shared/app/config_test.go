@@ -22,6 +22,7 @@ var environment = map[string]string{
 	"DOCENT_BLOB_PREFIX":         "v1/",
 	"DOCENT_QUESTIONS_QUEUE_URL": "https://sqs.test/1/questions",
 	"DOCENT_DOCUMENTS_QUEUE_URL": "https://sqs.test/1/documents",
+	"DOCENT_SYNCS_QUEUE_URL":     "https://sqs.test/1/syncs",
 	"DOCENT_BASE_URL":            "https://docent.test/v1/",
 	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
 	"DOCENT_SECRETS_KEY":         "arn:aws:kms:eu-central-1:1:key/k",
@@ -58,7 +59,7 @@ func TestEveryFieldArrives(t *testing.T) {
 		names[name] = "T-" + name
 	}
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
-		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents",
+		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents", SyncsQueue: "https://sqs.test/1/syncs",
 		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
 		ModelProvider: app.ModelOfBedrock, Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", ModelURL: "https://models.test", LogLevel: slog.LevelDebug,
 		Region: "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
@@ -135,7 +136,7 @@ func TestAllFaultsAreReportedTogether(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{"DOCENT_BUCKET is not set", "AWS_REGION is not set", "AWS_ACCESS_KEY_ID is not set",
-		"AWS_SECRET_ACCESS_KEY is not set", "DOCENT_QUESTIONS_QUEUE_URL is not set", "DOCENT_DOCUMENTS_QUEUE_URL is not set",
+		"AWS_SECRET_ACCESS_KEY is not set", "DOCENT_QUESTIONS_QUEUE_URL is not set", "DOCENT_DOCUMENTS_QUEUE_URL is not set", "DOCENT_SYNCS_QUEUE_URL is not set",
 		"DOCENT_BASE_URL is not an http", "DOCENT_AWS_ENDPOINT is not an http", "DOCENT_LOG_LEVEL is not debug",
 		"neither DOCENT_TABLES nor DOCENT_TABLE_PREFIX is set"} {
 		if strings.Count(err.Error(), want) != 1 {

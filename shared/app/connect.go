@@ -15,14 +15,15 @@ import (
 type Connect = func(now func() time.Time) map[source.Provider]source.Connection
 
 // syncTurn is how long one data source is read before another one has its turn:
-// within the time for which its message is hidden.
+// within the time for which its message is hidden, and on AWS within four fifths of
+// its function's time, which is where an alarm would go off.
 const syncTurn = 4 * time.Minute
 
 // turn reads the data sources of a batch, each for a turn.
-func (l *Local) turn(ctx context.Context, batch []queue.Message) []string {
+func (s *services) turn(ctx context.Context, batch []queue.Message) []string {
 	ctx, cancel := context.WithTimeout(ctx, syncTurn)
 	defer cancel()
-	return l.syncing.Batch(ctx, batch)
+	return s.syncing.Batch(ctx, batch)
 }
 
 // SyncSource brings a data source up to date now, however long it takes, and indexes

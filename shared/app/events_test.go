@@ -158,6 +158,16 @@ func TestEvents(t *testing.T) {
 			s.wantWaiting(pending.AnswerQuestion, pending.IndexDocument, pending.RemoveDocument) // and not RemoveCollection
 		}},
 
+		"syncing-one": {then: func(s *stage) {
+			if got := s.get("admin", "/data-sources", 200); !strings.Contains(got, `"read":1`) || !strings.Contains(got, `"lastSync":"2026-11-21`) {
+				s.t.Errorf("after the sync: %s", got)
+			}
+			s.wantWaiting(pending.IndexDocument) // the issue
+			s.invoke(s.function, s.event)
+			s.wantWaiting() // it was done already
+		}},
+		"syncing-mixed": {failed: []string{"2", "3"}, then: func(s *stage) { s.wantWaiting(pending.IndexDocument) }},
+
 		"sweeping-minute": {then: func(s *stage) { s.wantWaiting() }}, // nothing has been pending for a minute
 	}
 	files, err := filepath.Glob("../../events/*.json")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"docent/shared/httpapi"
 	"docent/shared/lambdahttp"
 	"docent/shared/queue"
+	"docent/shared/source"
 )
 
 // PausePoll is the pause of a long poll on Lambda.
@@ -44,6 +46,9 @@ func (f *functions) all() map[string]lambda.Handler {
 		"answering": lambda.NewHandler(f.answersQuestions()),
 		"indexing":  lambda.NewHandler(f.indexesDocuments()),
 		"sweeping":  lambda.NewHandler(f.sweeps()),
+		"syncing": lambda.NewHandler(f.readsSources(func(func() time.Time) map[source.Provider]source.Connection {
+			return map[source.Provider]source.Connection{source.GitHub: {Connector: oneIssue{}, Every: time.Hour, Whole: time.Hour}}
+		}, nil)),
 	}
 	for _, area := range httpapi.Areas() {
 		all[area.Name] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
@@ -51,10 +56,33 @@ func (f *functions) all() map[string]lambda.Handler {
 	return all
 }
 
-// Waiting takes the messages that wait in both queues and returns their bodies.
+// oneIssue is a connector of a provider that has one issue.
+type oneIssue struct{}
+
+func (oneIssue) Parts(source.Settings) []string { return []string{"issues"} }
+
+func (oneIssue) Read(context.Context, source.Access, string, []byte) iter.Seq2[source.SyncPage, error] {
+	return func(yield func(source.SyncPage, error) bool) {
+		yield(source.SyncPage{Items: []source.Item{{URI: "https://github.test/acme/api/issues/7", Title: "Flicker", Body: "The lamp flickers.",
+			SourceType: "issue", State: "open"}}, Last: true, Exact: true, Place: []byte("end")}, nil)
+	}
+}
+
+func (oneIssue) Holds(source.Settings, string, string) bool { return true }
+
+func (oneIssue) Gone(context.Context, source.Access, string, string) (bool, error) { return false, nil }
+
+// Waiting takes the messages that wait of questions and documents and returns their bodies.
 func (l *Local) Waiting(ctx context.Context) ([]string, error) {
+	return waiting(ctx, l.asked, l.changed)
+}
+
+// WaitingSyncs is Waiting for data sources.
+func (l *Local) WaitingSyncs(ctx context.Context) ([]string, error) { return waiting(ctx, l.due) }
+
+func waiting(ctx context.Context, queues ...queue.Queue) ([]string, error) {
 	var bodies []string
-	for _, q := range []queue.Queue{l.asked, l.changed} {
+	for _, q := range queues {
 		for {
 			batch, err := q.Receive(ctx, queue.MaxBatch, 0)
 			if err != nil {

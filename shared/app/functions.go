@@ -80,10 +80,14 @@ func (f *functions) http(area httpapi.Area) http.Handler {
 }
 
 func (f *functions) administers(v Vault) http.Handler {
+	f.keepsSecrets(v)
+	return f.http(httpapi.Admin)
+}
+
+func (f *functions) keepsSecrets(v Vault) {
 	if v != nil {
 		f.sources.Seal, f.sources.Open = v.Seal, v.Open
 	}
-	return f.http(httpapi.Admin)
 }
 
 func (f *functions) answersQuestions() Batches {
@@ -97,6 +101,12 @@ func (f *functions) answersQuestions() Batches {
 
 func (f *functions) indexesDocuments() Batches {
 	return f.batches("indexing", f.services.indexing.Batch)
+}
+
+func (f *functions) readsSources(connect Connect, v Vault) Batches {
+	f.keepsSecrets(v)
+	f.syncing.Connections = connect(f.now)
+	return f.batches("syncing", f.turn)
 }
 
 // batches wraps h in what every batch has: a margin of time and one log line.

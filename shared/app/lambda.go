@@ -68,6 +68,10 @@ func Answering(c Config, model llm.Composer) Batches {
 // Indexing returns the worker of the documents queue on AWS.
 func Indexing(c Config) Batches { return onAWS(c).indexesDocuments() }
 
+// Syncing returns the worker of the queue of data sources to read on AWS. The vault
+// decrypts their secrets; nil: there are none.
+func Syncing(c Config, connect Connect, v Vault) Batches { return onAWS(c).readsSources(connect, v) }
+
 // Sweeping returns what is to run every minute on AWS.
 func Sweeping(c Config) Schedule { return onAWS(c).sweeps() }
 

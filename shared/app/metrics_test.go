@@ -67,7 +67,7 @@ func (s *stage) measured() map[string][]line {
 // did, or none when it is to be silent.
 func (s *stage) wantLogged(speaks bool) {
 	s.t.Helper()
-	message, ok := map[string]string{"answering": "batch", "indexing": "batch", "sweeping": "sweep"}[s.function]
+	message, ok := map[string]string{"answering": "batch", "indexing": "batch", "sweeping": "sweep", "syncing": "batch"}[s.function]
 	if !ok {
 		message = "request"
 	}

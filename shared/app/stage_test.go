@@ -39,6 +39,7 @@ import (
 //   - an answered question (ANSWERED) and one that waits (QUESTION, QUESTION_MESSAGE),
 //   - a data source with an indexed issue (TRACKER), and one of GitHub with a signed
 //     delivery that has not come yet (GITHUB, GITHUB_BODY, GITHUB_SIGNATURE),
+//     and whose first sync is due (SYNC_MESSAGE),
 //   - a SAML identity provider (SAML) and a provisioned user (USER),
 //   - keys of each kind: KEY (KEY_ID) of the team, PAT of its admin, MEMBER of the user, SCIM.
 //
@@ -186,6 +187,11 @@ func (s *stage) fillConnected(teamID string) {
 		`"title":"Crash","body":"It crashes.","state":"open","user":{"login":"ada"},"created_at":"2026-11-20T00:00:00Z","updated_at":"2026-11-20T00:00:00Z"}}`
 	mac := hmac.New(sha256.New, []byte(github.WebhookSecret))
 	mac.Write([]byte(body))
+	due, err := s.local.WaitingSyncs(s.t.Context())
+	if err != nil || len(due) != 1 {
+		s.t.Fatalf("due: %q, %v", due, err)
+	}
+	s.values["SYNC_MESSAGE"] = due[0]
 	s.values["GITHUB"], s.values["GITHUB_BODY"], s.values["GITHUB_SIGNATURE"] = github.ID, body, hex.EncodeToString(mac.Sum(nil))
 }
 

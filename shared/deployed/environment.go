@@ -11,6 +11,7 @@ const (
 	BlobPrefix     = "DOCENT_BLOB_PREFIX"
 	QuestionsQueue = "DOCENT_QUESTIONS_QUEUE_URL"
 	DocumentsQueue = "DOCENT_DOCUMENTS_QUEUE_URL"
+	SyncsQueue     = "DOCENT_SYNCS_QUEUE_URL"
 	BaseURL        = "DOCENT_BASE_URL"
 	AWSEndpoint    = "DOCENT_AWS_ENDPOINT"
 	LogLevel       = "DOCENT_LOG_LEVEL"
@@ -48,10 +49,11 @@ var Environment = []Variable{
 	{Name: BlobPrefix},
 	{Name: QuestionsQueue, Required: true},
 	{Name: DocumentsQueue, Required: true},
+	{Name: SyncsQueue, Required: true},
 	{Name: BaseURL, Required: true},
 	{Name: AWSEndpoint},
 	{Name: LogLevel},
-	{Name: SecretsKey, Only: []string{"admin"}},
+	{Name: SecretsKey, Only: []string{"admin", "syncing"}},
 	{Name: ModelProvider, Only: []string{"answering", "context"}},
 	{Name: Model, Only: []string{"answering", "context"}},
 	{Name: ModelURL, Only: []string{"answering", "context"}},

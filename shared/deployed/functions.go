@@ -33,6 +33,7 @@ var Functions = []Function{
 	{Name: "answering"},
 	{Name: "indexing"},
 	{Name: "sweeping"},
+	{Name: "syncing"},
 }
 
 // FunctionOf is the function that a path leads to, given without the /v1 that all

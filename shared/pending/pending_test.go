@@ -257,3 +257,20 @@ func TestTheOnlyProcessSendsEverythingWhenItStarts(t *testing.T) {
 		t.Errorf("sent %v", got)
 	}
 }
+
+// TestSyncsAreNoneOfTheOldestWork: they are pending for as long as a source is read.
+func TestSyncsAreNoneOfTheOldestWork(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	q, err := local.Open(r.store, "sources", local.Options{Now: func() time.Time { return r.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.queues[table.Collections], r.Queues[table.Collections] = q, q
+	r.promise(t, work(pending.SyncSource, "source", start))
+	r.promise(t, work(pending.IndexDocument, "doc", start.Add(time.Hour)))
+	r.now = start.Add(time.Hour + 2*time.Minute)
+	if result := r.sweep(t); result.Sent != 2 || result.Oldest != 2*time.Minute {
+		t.Errorf("result %+v", result)
+	}
+}

@@ -30,7 +30,9 @@ type Sweeper struct {
 // Result counts what one Sweep did.
 type Result struct {
 	Sent, GivenUp int
-	Oldest        time.Duration // age of the oldest pending item; 0 when there is none past Grace
+	// Oldest is the age of the oldest pending item, 0 when there is none past Grace.
+	// Syncs are left out: each is pending until its source is read, for hours the first time.
+	Oldest time.Duration
 }
 
 // Sweep goes once over everything that has been pending for longer than Grace.
@@ -74,7 +76,9 @@ func (s *Sweeper) one(ctx context.Context, q queue.Queue, item table.Item, now t
 		return fmt.Errorf("pending item %s: %w", item.Sort, err)
 	}
 	age := now.Sub(w.Since())
-	result.Oldest = max(result.Oldest, age)
+	if w.Kind != SyncSource {
+		result.Oldest = max(result.Oldest, age)
+	}
 	if patience := s.Patience(w.Kind); patience > 0 && age > patience {
 		if err := s.GiveUp(ctx, w); err != nil {
 			return fmt.Errorf("give up %s %s: %w", w.Kind, w.ID, err)

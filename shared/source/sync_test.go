@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"docent/shared/apierr"
 	"docent/shared/app/faulttest"
 	"docent/shared/source"
+	"docent/shared/table"
 )
 
 var everything = []string{"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "b/1", "b/2", "b/3", "b/4"}
@@ -359,4 +362,34 @@ func TestAPlaceThatIsLostIsWalkedAnew(t *testing.T) {
 	l.shelf.beginNew, l.shelf.parts["a"] = true, uris("a", 2)
 	l.mustSync()
 	l.wantItems(append([]string{"a/1", "a/2"}, everything[7:]...)...)
+}
+
+// TestSourcesOfBeforeTheConnectorsAreRead: they were made where no sync was planned.
+func TestSourcesOfBeforeTheConnectorsAreRead(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	d, _, err := (&source.Service{Table: l.store, Collections: l.syncer.Collections, Work: l.syncer.Work, Now: l.clock, NewID: uuid.NewString,
+		Seal: l.syncer.Seal, Warn: l.syncer.Warn}).Create(t.Context(), l.team, source.DataSource{Provider: source.Web, Name: "of before",
+		Settings: source.Settings{URLs: []string{"https://shelf.test/"}}}, source.Secrets{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.work() // that of the other source
+	l.advance(2 * time.Minute)
+	if n := l.swept(); n != 0 {
+		t.Fatalf("%d sent before it is planned", n)
+	}
+	for range 2 { // the second changes nothing
+		if err := l.syncer.PlanMissing(t.Context(), l.team); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := l.swept(); n != 1 {
+		t.Fatalf("%d sent", n)
+	}
+	l.work()
+	list, err := l.syncer.List(t.Context(), l.team, table.Window{Limit: 10}, func(id string) bool { return id == d.ID })
+	if err != nil || len(list.Entries) != 1 || list.Entries[0].Value.LastSync == nil {
+		t.Errorf("after the sync: %+v %v", list.Entries, err)
+	}
 }

@@ -1,11 +1,14 @@
 package source
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"docent/shared/collection"
 	"docent/shared/pending"
 	"docent/shared/table"
 )
@@ -162,4 +165,34 @@ func (s *Service) planned(teamID string, d DataSource) ([]table.Op, *pending.Wor
 	}
 	work := st.work(teamID, d.ID)
 	return []table.Op{table.Put{Item: item, If: table.Absent()}, work.Promise()}, &work, nil
+}
+
+// PlanMissing makes the first sync due of a team's sources that have none: they were
+// made where no connector ran. The sweeper sends it. Doing it again changes nothing.
+func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
+		if err != nil {
+			return fmt.Errorf("list data sources: %w", err)
+		}
+		if !collection.IsConnected(item) {
+			continue
+		}
+		d := sourceFrom(item)
+		ops, work, err := s.planned(teamID, d)
+		if err != nil {
+			return err
+		}
+		if work == nil {
+			continue
+		}
+		if _, err := s.Table.Get(ctx, syncKey(teamID, d.ID)); err == nil {
+			continue
+		} else if !errors.Is(err, table.ErrNotFound) {
+			return fmt.Errorf("read the state of the sync: %w", err)
+		}
+		if err := s.Table.Write(ctx, ops...); err != nil && table.Failed(err) == nil { // failed: somebody else was first
+			return fmt.Errorf("make the first sync due: %w", err)
+		}
+	}
+	return nil
 }

@@ -41,7 +41,7 @@ const (
 	outBucket    = "BucketName"
 	outQuestions = "QuestionsQueueURL"
 	outDocuments = "DocumentsQueueURL"
-	outDead      = "DeadLetterURL" // after Questions or Documents
+	outDead      = "DeadLetterURL" // after Questions, Documents or Syncs
 )
 
 // Open finds the stack by name. Region and credentials are those of the AWS command

@@ -146,7 +146,7 @@ func TestQueuesLoseNothing(t *testing.T) {
 			t.Errorf("%s: concurrency %v", name, n)
 		}
 	})
-	if len(taken) != 2 || len(queues) != 4 {
+	if len(taken) != 3 || len(queues) != 6 {
 		t.Errorf("%d queues, of which %d are worked off", len(queues), len(taken))
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/agents"
+	"docent/shared/app/connectors"
 	"docent/shared/team"
 )
 
@@ -44,7 +45,7 @@ func newHome(t *testing.T) Home {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- app.Serve(ctx, app.ServeConfig{DataDir: folder, Addr: "127.0.0.1:0", Out: out,
-			Tools: agents.Tools, Log: slog.New(slog.DiscardHandler)})
+			Tools: agents.Tools, Connect: connectors.Public, Log: slog.New(slog.DiscardHandler)})
 	}()
 	t.Cleanup(func() {
 		stop()

@@ -146,7 +146,7 @@ E2E := .cache/e2e
 # One set of flags for all, so that the program shares what is compiled for the functions.
 .PHONY: e2e
 e2e: node ## play the request scripts at docent serve and at the stack, deployed to a local AWS without containers; then the collectors (with ARGS='-scripts answers' only these)
-	scripts/ministack/install
+	scripts/venv ministack
 	rm -rf $(E2E) && mkdir -p $(E2E)/host
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(E2E)/host/ ./functions/... ./cmd/docent
 	for name in $(FUNCTIONS); do mkdir -p $(E2E)/dist/$$name; mv $(E2E)/host/$$name $(E2E)/dist/$$name/bootstrap; done

@@ -42,13 +42,13 @@ type Server struct {
 // which the system sees to even if this process is killed.
 const guard = `exec 3<&0; "$1" </dev/null & server=$!; cat <&3 >/dev/null; kill $server; wait $server`
 
-// Start starts the emulator that scripts/ministack/install put below root, on the
+// Start starts the emulator that scripts/venv ministack put below root, on the
 // loopback interface and with nothing in it. The functions that it runs are told to
 // reach AWS at functionsAWS (empty: at the emulator itself). What it prints goes to log.
 func Start(ctx context.Context, root, functionsAWS string, log io.Writer) (*Server, error) {
 	program := filepath.Join(root, ".cache", "ministack", "bin", "ministack")
 	if _, err := os.Stat(program); err != nil {
-		return nil, errors.New("MiniStack is not installed: run scripts/ministack/install")
+		return nil, errors.New("MiniStack is not installed: run scripts/venv ministack")
 	}
 	address, port, err := freePort(ctx)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 	"docent/scripts/moto"
 	"docent/shared/app"
 	"docent/shared/deployed"
+	"docent/shared/logtest"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/queue/sqs"
@@ -49,26 +49,9 @@ type cloud struct {
 	env       map[string]string
 	functions map[string]*lambdarun.Function
 	gateway   *lambdarun.Gateway
-	log       *syncBuffer
+	log       *logtest.Buffer
 	team, key string
 	admin     string // personal key of the team's admin
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 func newCloud(t *testing.T) *cloud {
@@ -77,7 +60,7 @@ func newCloud(t *testing.T) *cloud {
 	ctx := t.Context()
 	settings := moto.Config(endpoint)
 	mark := strings.ToLower(rand.Text()[:10])
-	c := &cloud{t: t, tap: newTap(t, endpoint), database: dynamodb.NewFromConfig(settings), log: &syncBuffer{},
+	c := &cloud{t: t, tap: newTap(t, endpoint), database: dynamodb.NewFromConfig(settings), log: &logtest.Buffer{},
 		functions: map[string]*lambdarun.Function{}}
 	c.config = app.Config{Service: "docent", TablePrefix: mark + "-", Bucket: "docent-" + mark, BaseURL: "https://docent.test/v1", AWSEndpoint: endpoint,
 		Region: "us-east-1", Credentials: app.Credentials{KeyID: "test", Secret: "test"}, LogLevel: slog.LevelWarn}

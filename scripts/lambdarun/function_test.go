@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"docent/scripts/lambdarun"
+	"docent/shared/logtest"
 )
 
 // TestMain lets this test binary be the function that its tests drive.
@@ -166,7 +167,7 @@ func TestFailuresOfAFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var printed syncBuffer
+			var printed logtest.Buffer
 			f := start(t, lambdarun.Options{Log: &printed})
 			_, err := f.Invoke(t.Context(), []byte(c.order))
 			var e *lambdarun.FunctionError

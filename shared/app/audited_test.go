@@ -26,7 +26,7 @@ type audited struct {
 // feed reads the whole feed twice and holds the two to each other.
 func (h *home) feed(t *testing.T) []audit.Event {
 	t.Helper()
-	h.advance(audit.Grace) // what a lost answer left open may be closed
+	h.clock.Advance(audit.Grace) // what a lost answer left open may be closed
 	var first []audit.Event
 	for try := range 2 {
 		var all []audit.Event

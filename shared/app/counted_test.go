@@ -48,7 +48,7 @@ func TestAnswersAreCountedWhenTheyEnd(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.services.answering.Compose = func(context.Context, string, []search.Hit) (answer.Composed, error) {
-		h.advance(3 * time.Second)
+		h.clock.Advance(3 * time.Second)
 		return answer.Composed{Markdown: "Seven metres.", References: []answer.Reference{{HTMLURL: "https://wiki.test/zebra"}},
 			ModelUse: answer.ModelUse{Outcome: "written", InputTokens: 100, OutputTokens: 20}}, nil
 	}
@@ -61,7 +61,7 @@ func TestAnswersAreCountedWhenTheyEnd(t *testing.T) {
 	h.work()
 	h.must(204, "PUT", "/answers/"+id(3), map[string]string{"question": "How tall is the zebra?"})
 	h.must(200, "GET", "/answers/"+id(3), nil)
-	h.advance(patience(pending.AnswerQuestion) + time.Minute)
+	h.clock.Advance(patience(pending.AnswerQuestion) + time.Minute)
 	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}

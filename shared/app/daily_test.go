@@ -49,13 +49,13 @@ func TestADayIsSummedUpOncePerKey(t *testing.T) {
 	if run(); len(h.summaries(t)) != 0 {
 		t.Error("the day was summed up before its end")
 	}
-	h.advance(day)
+	h.clock.Advance(day)
 	for range 3 {
 		run()
 	}
-	h.advance(2 * day) // two more rounds see the day again
+	h.clock.Advance(2 * day) // two more rounds see the day again
 	run()
-	h.advance(day)
+	h.clock.Advance(day)
 	run()
 	got := h.summaries(t)
 	if len(got) != 1 {
@@ -79,7 +79,7 @@ func TestEveryCallOfARoundMayFail(t *testing.T) {
 	prepare := func(t *testing.T) *home {
 		h := newHome(t)
 		h.ask(questionID)
-		h.advance(day)
+		h.clock.Advance(day)
 		return h
 	}
 	h := prepare(t)
@@ -99,11 +99,11 @@ func TestEveryCallOfARoundMayFail(t *testing.T) {
 				if h.plan.Disarm() == "" {
 					t.Fatal("no call went wrong")
 				}
-				h.advance(day)
+				h.clock.Advance(day)
 				if err := h.services.daily.run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				h.advance(audit.Grace)
+				h.clock.Advance(audit.Grace)
 				if got := h.summaries(t); len(got) != 1 {
 					t.Errorf("%d summaries", len(got))
 				}
@@ -140,7 +140,7 @@ func TestARoundGoesOnWhereItStopped(t *testing.T) {
 			t.Errorf("sweep %d: %d teams done, want %d", sweep, len(visited), want)
 		}
 	}
-	h.advance(day)
+	h.clock.Advance(day)
 	if err := h.services.daily.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -194,9 +194,9 @@ func TestACursorPastRetentionIsGone(t *testing.T) {
 		return r.body
 	}
 	start := h.must(200, "GET", "/security-events?limit=1", nil).text(t, "nextCursor")
-	h.advance(audit.Retention - day)
+	h.clock.Advance(audit.Retention - day)
 	h.collection("new")
-	h.advance(2 * day)
+	h.clock.Advance(2 * day)
 	if read(200, start); len(page.Events) == 0 {
 		t.Error("nothing is readable before the trim")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"docent/shared/app"
+	"docent/shared/logtest"
 	"docent/shared/pending"
 	"docent/shared/queue"
 )
@@ -116,7 +117,7 @@ func TestOutagesOfAWSEndInTime(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(aws)
 			t.Cleanup(server.Close)
-			log := &syncBuffer{}
+			log := &logtest.Buffer{}
 			functions := app.FunctionsOnAWS(app.Config{Service: "docent", TablePrefix: "x-", Bucket: "x", BaseURL: "https://docent.test/v1",
 				QuestionsQueue: server.URL + "/q", DocumentsQueue: server.URL + "/d", SyncsQueue: server.URL + "/s", AWSEndpoint: server.URL, Region: "us-east-1",
 				Credentials: app.Credentials{KeyID: "test", Secret: "test"}}, log)

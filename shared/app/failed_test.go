@@ -16,7 +16,7 @@ func TestFailedIndexingIsVisibleAndPutAgainRetries(t *testing.T) {
 	wiki := h.collection("wiki")
 	h.put(wiki, smallURI, "The zebra is small.")
 	state := func() string { return string(h.must(200, "GET", "/documents/"+h.id(smallURI), nil).body) }
-	h.advance(indexPatience + time.Minute)
+	h.clock.Advance(indexPatience + time.Minute)
 	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestWorkOfADeletedDocumentFailsNothing(t *testing.T) {
 	wiki := h.collection("wiki")
 	h.put(wiki, smallURI, "The zebra is small.")
 	h.must(204, "DELETE", "/documents/"+h.id(smallURI), nil)
-	h.advance(indexPatience + time.Minute)
+	h.clock.Advance(indexPatience + time.Minute)
 	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestAnUnansweredQuestionFails(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.must(204, "PUT", "/answers/"+questionID, map[string]string{"question": "How small is the zebra?"})
-	h.advance(patience(pending.AnswerQuestion) + time.Minute)
+	h.clock.Advance(patience(pending.AnswerQuestion) + time.Minute)
 	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"docent/shared/app/faulttest"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
+	"docent/shared/clocktest"
 	"docent/shared/httpapi"
 	"docent/shared/queue/local"
 	"docent/shared/table/bolt"
@@ -35,8 +35,7 @@ type home struct {
 	changed   *local.Queue
 	services  *services
 	handler   http.Handler
-	mu        sync.Mutex
-	now       time.Time
+	clock     *clocktest.Clock
 	team      team.Team
 	key       string
 	questions faulttest.Queue
@@ -46,8 +45,8 @@ type home struct {
 
 func newHome(t *testing.T) *home {
 	t.Helper()
-	h := &home{t: t, plan: &faulttest.Plan{}, prepared: map[string]string{}, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	h.store = bolttest.OpenAt(t, h.clock, local.Table)
+	h := &home{t: t, plan: &faulttest.Plan{}, prepared: map[string]string{}, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
+	h.store = bolttest.OpenAt(t, h.clock.Now, local.Table)
 	blobs, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -58,9 +57,9 @@ func newHome(t *testing.T) *home {
 	h.documents = faulttest.Queue{Queue: h.changed, Plan: h.plan}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	h.services = newServices(engines{table: faulttest.Table{Store: h.store, Plan: h.plan}, blobs: faulttest.Blob{Store: blobs, Plan: h.plan},
-		questions: h.questions, documents: h.documents}, log, h.clock, func(context.Context) error { return errStopping })
+		questions: h.questions, documents: h.documents}, log, h.clock.Now, func(context.Context) error { return errStopping })
 	h.services.tools = agents.Tools
-	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock), httpapi.Areas()...))
+	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock.Now), httpapi.Areas()...))
 	var admin team.User
 	if h.team, admin, err = h.services.teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {
 		t.Fatal(err)
@@ -73,23 +72,11 @@ func newHome(t *testing.T) *home {
 
 func (h *home) queue(name string) *local.Queue {
 	h.t.Helper()
-	q, err := local.Open(h.store, name, local.Options{Visibility: visibility, Now: h.clock})
+	q, err := local.Open(h.store, name, local.Options{Visibility: visibility, Now: h.clock.Now})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return q
-}
-
-func (h *home) clock() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.now
-}
-
-func (h *home) advance(d time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.now = h.now.Add(d)
 }
 
 // reply is what a client saw.
@@ -162,13 +149,13 @@ func (h *home) work() {
 func (h *home) repair() {
 	h.t.Helper()
 	for range 3 {
-		h.advance(visibility + time.Minute)
+		h.clock.Advance(visibility + time.Minute)
 		if _, err := h.services.sweeper.Sweep(h.t.Context()); err != nil {
 			h.t.Fatal(err)
 		}
 		h.work()
 	}
-	h.advance(26 * time.Hour) // what nothing names is kept for a day, clean-ups for an hour
+	h.clock.Advance(26 * time.Hour) // what nothing names is kept for a day, clean-ups for an hour
 	if _, err := h.services.index.Clean(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type line struct {
 func (s *stage) measured() map[string][]line {
 	s.t.Helper()
 	found := map[string][]line{}
-	for _, text := range s.log.lines() {
+	for text := range strings.Lines(s.log.String()) {
 		l := line{text: text}
 		if err := json.Unmarshal([]byte(text), &l.fields); err != nil {
 			s.t.Fatalf("log line %q: %v", text, err)
@@ -73,7 +73,7 @@ func (s *stage) wantLogged(speaks bool) {
 	}
 	lines := s.measured()[message]
 	if len(lines) != 1 && speaks || len(lines) > 0 && !speaks {
-		s.t.Errorf("%d lines %q with metrics among %q", len(lines), message, s.log.lines())
+		s.t.Errorf("%d lines %q with metrics among %q", len(lines), message, s.log.String())
 	}
 	for _, l := range lines {
 		if l.fields["invocation"] != "invocation-1" || l.fields["service"] != "docent-test" || l.fields["function"] != s.function {
@@ -104,7 +104,7 @@ func TestOneRequestIDFromTheEdgeToTheWorker(t *testing.T) {
 	if answer.fields["state"] != "complete" || answer.fields["AnswerTime"] != 90.0 || answer.fields["question"] != id {
 		t.Errorf("answer: %s", answer.text)
 	}
-	for _, text := range s.log.lines() {
+	for text := range strings.Lines(s.log.String()) {
 		if strings.Contains(text, "roll back") || strings.Contains(text, s.values["KEY"]) {
 			t.Errorf("log line with question or key: %s", text)
 		}

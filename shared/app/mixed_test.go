@@ -60,7 +60,7 @@ func TestTotalsEqualWhatWasDone(t *testing.T) {
 	uncertain := &uncertainties{}
 	log := slog.New(uncertain)
 	h.services.answering.Log = log
-	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock), httpapi.Areas()...))
+	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock.Now), httpapi.Areas()...))
 	var err error
 	if _, h.key, err = h.services.teams.CreateKey(t.Context(), h.team.ID, team.NewKey{Kind: team.KindTeam, Name: "team"}); err != nil {
 		t.Fatal(err)
@@ -133,12 +133,12 @@ func TestTotalsEqualWhatWasDone(t *testing.T) {
 			h.work()
 		}
 	}
-	item, err := h.store.Get(t.Context(), quota.AnswersKey(h.team.ID, quota.Day(h.clock())))
+	item, err := h.store.Get(t.Context(), quota.AnswersKey(h.team.ID, quota.Day(h.clock.Now())))
 	if err != nil || quota.Used(item) != int64(min(asked, quota.AnswersPerDay)) || asked > quota.AnswersPerDay {
 		t.Errorf("%d questions are counted, %d were accepted, %v", quota.Used(item), asked, err)
 	}
 	h.work()
-	h.advance(2 * time.Minute) // what was not sent is sent again
+	h.clock.Advance(2 * time.Minute) // what was not sent is sent again
 	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func (u *uncertainties) WithGroup(string) slog.Handler { return u }
 func (h *home) usageTotals(t *testing.T, feature string) map[string]int64 {
 	t.Helper()
 	totals := map[string]int64{}
-	page, more, err := h.services.usage.Report(t.Context(), h.team.ID, h.clock(), usage.Query{Start: h.clock().Add(-time.Hour), End: h.clock().Add(time.Hour),
+	page, more, err := h.services.usage.Report(t.Context(), h.team.ID, h.clock.Now(), usage.Query{Start: h.clock.Now().Add(-time.Hour), End: h.clock.Now().Add(time.Hour),
 		Granularity: usage.Month, Zone: time.UTC, Feature: feature, Limit: 2})
 	if err != nil || more {
 		t.Fatalf("%t, %v", more, err)

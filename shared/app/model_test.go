@@ -88,7 +88,7 @@ func TestAnswersByModel(t *testing.T) {
 			if text := strings.ToLower(log.String()); strings.Contains(text, "metres") || strings.Contains(text, "zebra") || strings.Contains(text, "parliament") {
 				t.Errorf("the log tells what was asked or written: %s", text)
 			}
-			if attributes := (&functions{now: h.clock}).ended(ended[0]); (c.use == nil) == strings.Contains(slog.GroupValue(attributes...).String(), "OutputTokens") {
+			if attributes := (&functions{now: h.clock.Now}).ended(ended[0]); (c.use == nil) == strings.Contains(slog.GroupValue(attributes...).String(), "OutputTokens") {
 				t.Errorf("metrics %v", attributes)
 			}
 		})

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -16,7 +15,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +25,8 @@ import (
 	"docent/shared/app"
 	"docent/shared/app/agents"
 	"docent/shared/app/web"
+	"docent/shared/clocktest"
+	"docent/shared/logtest"
 	"docent/shared/pending"
 	"docent/shared/scim/scimtest"
 	"docent/shared/team"
@@ -47,46 +47,12 @@ import (
 type stage struct {
 	t         *testing.T
 	local     *app.Local
-	clock     *clock
-	log       *syncBuffer
+	clock     *clocktest.Clock
+	log       *logtest.Buffer
 	functions map[string]lambda.Handler
 	values    map[string]string // of the placeholders of events
 	function  string            // the one that is tried
 	event     string            // what it is given
-}
-
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) lines() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Collect(strings.Lines(b.b.String()))
 }
 
 const (
@@ -96,7 +62,7 @@ const (
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}}
+	s := &stage{t: t, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), log: &logtest.Buffer{}}
 	var err error
 	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
 		Fetch: web.Fetcher(), Tools: agents.Tools, NoSync: true})
@@ -110,7 +76,7 @@ func newStage(t *testing.T) *stage {
 	})
 	s.functions = s.local.Functions(s.log, "https://docent.test/v1")
 	s.fill()
-	s.log.b.Reset()
+	s.log.Reset()
 	return s
 }
 

@@ -22,6 +22,7 @@ import (
 	"docent/shared/app"
 	"docent/shared/app/agents"
 	"docent/shared/app/web"
+	"docent/shared/logtest"
 	"docent/shared/team"
 )
 
@@ -35,7 +36,7 @@ type api struct {
 	local   *app.Local
 	handler http.Handler
 	clock   *clock
-	log     *syncBuffer
+	log     *logtest.Buffer
 	dataDir string
 }
 
@@ -84,26 +85,9 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 func newAPI(t testing.TB) *api {
 	t.Helper()
-	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &syncBuffer{}, dataDir: t.TempDir()}
+	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &logtest.Buffer{}, dataDir: t.TempDir()}
 	var err error
 	a.local, err = app.OpenLocal(t.Context(), a.dataDir, app.LocalOptions{
 		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, Fetch: web.Fetcher(), Tools: agents.Tools, NoSync: true})

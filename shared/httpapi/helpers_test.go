@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"compress/gzip"
+	"docent/shared/logtest"
 	"docent/shared/quota"
 	"encoding/base64"
 	"errors"
@@ -27,7 +28,7 @@ const unknownID = "0190d2a0-ffff-7fff-bfff-ffffffffffff"
 func numberedID(n int) string { return fmt.Sprintf("0190d2a0-0000-7000-8000-%012d", n) }
 
 // workerLog takes what the workers of all tests log.
-var workerLog syncBuffer
+var workerLog logtest.Buffer
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(&workerLog, nil)))

@@ -190,7 +190,7 @@ func TestStagedChangeIsWholeOrNothing(t *testing.T) {
 			if got := s.in(group); !(len(got) == 60 && got[0] == ids[0]) && !(len(got) == 70 && got[0] == ids[50]) {
 				t.Fatalf("cut off at write %d: %d members", at, len(got))
 			}
-			s.now.advance(2 * time.Minute)
+			s.now.Advance(2 * time.Minute)
 			s.must(204, "PATCH", "/Groups/"+group, change)
 			if got := s.in(group); len(got) != 70 || got[0] != ids[50] {
 				t.Fatalf("cut off at write %d and made again: %d members", at, len(got))

@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"docent/shared/apierr"
+	"docent/shared/clocktest"
 	"docent/shared/scim"
 	"docent/shared/scim/scimtest"
 	"docent/shared/table"
@@ -33,25 +33,7 @@ type server struct {
 	team team.Team
 	boss team.User // the first admin
 	key  string    // scim
-	now  *clock
-}
-
-// clock is a time that tests move.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	now  *clocktest.Clock
 }
 
 func newServer(t testing.TB) *server { return newServerOn(t, nil) }
@@ -59,7 +41,7 @@ func newServer(t testing.TB) *server { return newServerOn(t, nil) }
 // newServerOn is newServer over the store that wrap makes of the real one.
 func newServerOn(t testing.TB, wrap func(table.Store) table.Store) *server {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	c := clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	var store table.Store = bolttest.OpenAt(t, c.Now)
 	if wrap != nil {
 		store = wrap(store)

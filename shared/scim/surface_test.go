@@ -339,7 +339,7 @@ func TestVersionsAndProjections(t *testing.T) {
 	for _, tags := range []string{`W/"1"`, `"1"`, "*", `W/"7", W/"1"`} {
 		s.must(304, "GET", "/Users/"+id, "", "If-None-Match", tags)
 	}
-	s.now.advance(1e9)
+	s.now.Advance(1e9)
 	if r := s.patchUser(200, id, `{"op":"replace","path":"userName","value":"grace"}`); r.Header.Get("ETag") != `W/"1"` {
 		t.Error("a change of nothing moves the version")
 	}

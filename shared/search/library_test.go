@@ -13,6 +13,7 @@ import (
 
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
+	"docent/shared/clocktest"
 	"docent/shared/search"
 	"docent/shared/table/bolt/bolttest"
 )
@@ -112,33 +113,15 @@ func (l *library) Documents(_ context.Context, _, source string) iter.Seq2[searc
 	}
 }
 
-// clock is the time of a test.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 // newIndex is an index on a temporary file and folder over an empty library with
 // the sources "wiki" and "guide".
-func newIndex(t testing.TB) (*search.Index, *library, *clock) {
+func newIndex(t testing.TB) (*search.Index, *library, *clocktest.Clock) {
 	t.Helper()
 	blobs, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &clock{now: time.Now()}
+	c := clocktest.New(time.Now())
 	lib := &library{docs: map[uuid.UUID]search.Document{}, sources: []string{"wiki", "guide"}}
 	return &search.Index{
 		Table: bolttest.OpenAt(t, c.Now), Blobs: blobs, Corpus: lib, Now: c.Now,

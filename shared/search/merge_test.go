@@ -71,7 +71,7 @@ func TestTenSegmentsOfALevelBecomeOne(t *testing.T) {
 		wait          time.Duration
 		removed, left int
 	}{{59 * time.Minute, 0, 27}, {2 * time.Minute, 20, 7}, {25 * time.Hour, 0, 7}} {
-		clock.advance(c.wait)
+		clock.Advance(c.wait)
 		if n, err := x.Clean(t.Context()); err != nil || n != c.removed || blobCount(t, x) != c.left {
 			t.Errorf("after %v: removed %d, %d left: %v", c.wait, n, blobCount(t, x), err)
 		}
@@ -131,7 +131,7 @@ func TestDroppedSourceLeavesNothing(t *testing.T) {
 	if titles, _ := ask(t, x, search.Query{Text: "zebra"}); !slices.Equal(titles, []string{"b"}) {
 		t.Errorf("found %q", titles)
 	}
-	clock.advance(61 * time.Minute)
+	clock.Advance(61 * time.Minute)
 	if n, err := x.Clean(t.Context()); n != 1 || err != nil || blobCount(t, x) != 1 {
 		t.Errorf("removed %d, left %d: %v", n, blobCount(t, x), err)
 	}
@@ -150,7 +150,7 @@ func TestBlobsWithoutARecordGoAfterADay(t *testing.T) {
 		wait    time.Duration
 		removed int
 	}{{0, 0}, {23 * time.Hour, 0}, {2 * time.Hour, 2}, {time.Hour, 0}, {24 * time.Hour, 0}} {
-		clock.advance(c.wait)
+		clock.Advance(c.wait)
 		if n, err := x.Clean(t.Context()); n != c.removed || err != nil {
 			t.Errorf("after %v: removed %d, want %d: %v", c.wait, n, c.removed, err)
 		}
@@ -225,7 +225,7 @@ func TestQueryGoesOnWhenAMergeTakesItsSegment(t *testing.T) {
 	}
 	cold := &search.Index{Table: x.Table, Blobs: &takenAway{Store: x.Blobs, before: func() {
 		merge(t, x)
-		clock.advance(61 * time.Minute)
+		clock.Advance(61 * time.Minute)
 		if n, err := x.Clean(t.Context()); n != 10 || err != nil {
 			t.Errorf("removed %d: %v", n, err)
 		}
@@ -309,7 +309,7 @@ func TestCrashesAndRacesLoseNothing(t *testing.T) {
 		t.Errorf("%d found, %d passages, %d documents", len(titles), r.Passages, len(lib.docs))
 	}
 	checkCurrent(t, x, lib)
-	clock.advance(25 * time.Hour)
+	clock.Advance(25 * time.Hour)
 	if _, err := x.Clean(t.Context()); err != nil || blobCount(t, x) != 1 {
 		t.Errorf("%d blobs left: %v", blobCount(t, x), err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/app/faulttest"
+	"docent/shared/clocktest"
 	"docent/shared/collection"
 	"docent/shared/document"
 	"docent/shared/pending"
@@ -156,28 +157,15 @@ type library struct {
 	sweep  *pending.Sweeper
 	team   string
 	id     string
-	mu     sync.Mutex
-	now    time.Time
-}
-
-func (l *library) clock() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.now
-}
-
-func (l *library) advance(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.now = l.now.Add(d)
+	clock  *clocktest.Clock
 }
 
 func newLibrary(t *testing.T, p *shelf) *library {
 	t.Helper()
-	l := &library{t: t, shelf: p, plan: &faulttest.Plan{}, team: uuid.NewString(), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	l.store = bolttest.OpenAt(t, l.clock, local.Table)
+	l := &library{t: t, shelf: p, plan: &faulttest.Plan{}, team: uuid.NewString(), clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
+	l.store = bolttest.OpenAt(t, l.clock.Now, local.Table)
 	open := func(name string) *local.Queue {
-		q, err := local.Open(l.store, name, local.Options{Visibility: 5 * time.Minute, Now: l.clock})
+		q, err := local.Open(l.store, name, local.Options{Visibility: 5 * time.Minute, Now: l.clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,18 +176,18 @@ func newLibrary(t *testing.T, p *shelf) *library {
 	l.due = open("sources")
 	warn := func(pending.Work, error) {}
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
-	collections := &collection.Service{Table: store, Work: documents, Now: l.clock, NewID: newID, Warn: warn}
+	collections := &collection.Service{Table: store, Work: documents, Now: l.clock.Now, NewID: newID, Warn: warn}
 	sealer, err := source.NewSealer(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &source.Service{Table: store, Collections: collections, Work: documents, Syncs: l.due, Now: l.clock, NewID: newID,
+	s := &source.Service{Table: store, Collections: collections, Work: documents, Syncs: l.due, Now: l.clock.Now, NewID: newID,
 		Seal: sealer.Seal, Open: sealer.Open, Warn: warn,
-		Documents: &document.Service{Table: store, Work: documents, Now: l.clock, Random: func() uint16 { return 0 }, Warn: warn,
+		Documents: &document.Service{Table: store, Work: documents, Now: l.clock.Now, Random: func() uint16 { return 0 }, Warn: warn,
 			SourceKey: collection.Key, Connected: collection.IsConnected, Sources: collections.Sources, Collections: collections.IDs}}
 	l.syncer = &source.Syncer{Service: s, Log: slog.New(slog.DiscardHandler), Connections: map[source.Provider]source.Connection{
 		source.Web: {Connector: p, Every: 15 * time.Minute, Whole: 24 * time.Hour}}}
-	l.sweep = &pending.Sweeper{Table: l.store, Queues: map[string]queue.Queue{table.Collections: l.due}, Now: l.clock,
+	l.sweep = &pending.Sweeper{Table: l.store, Queues: map[string]queue.Queue{table.Collections: l.due}, Now: l.clock.Now,
 		Patience: func(pending.Kind) time.Duration { return 0 }}
 	d, _, err := s.Create(t.Context(), l.team, source.DataSource{Provider: source.Web, Name: "shelf",
 		Settings: source.Settings{URLs: []string{"https://shelf.test/"}}}, source.Secrets{})

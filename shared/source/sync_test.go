@@ -30,7 +30,7 @@ func TestSyncsReadEverythingAndThenWhatChanged(t *testing.T) {
 	}
 	l.wantItems(everything...)
 	d := l.shown()
-	if d.State != source.Ready || d.LastSync == nil || d.LastError != nil || d.Sync.Read != 11 || !d.Sync.Next.Equal(l.now.Add(15*time.Minute)) {
+	if d.State != source.Ready || d.LastSync == nil || d.LastError != nil || d.Sync.Read != 11 || !d.Sync.Next.Equal(l.clock.Now().Add(15*time.Minute)) {
 		t.Errorf("after: %+v %+v", d, d.Sync)
 	}
 	if l.swept() != 0 || l.work() != 0 {
@@ -38,7 +38,7 @@ func TestSyncsReadEverythingAndThenWhatChanged(t *testing.T) {
 	}
 	l.shelf.asked = nil
 	l.shelf.changed["a"], l.shelf.removed["b"] = []string{"https://shelf.test/a/8"}, []string{"https://shelf.test/b/2"}
-	l.advance(16*time.Minute + time.Second)
+	l.clock.Advance(16*time.Minute + time.Second)
 	if l.swept() != 1 || l.work() != 1 {
 		t.Error("no sync at its time")
 	}
@@ -65,13 +65,13 @@ func TestSyncsGoOnWhereverTheyStop(t *testing.T) {
 				l.plan.Arm(mode, at+1)
 				first := l.sync()
 				l.plan.Disarm()
-				l.advance(3 * time.Minute) // past the hold of who was stopped
+				l.clock.Advance(3 * time.Minute) // past the hold of who was stopped
 				for range 3 {
 					l.swept()
 					l.work()
-					l.advance(20 * time.Minute)
+					l.clock.Advance(20 * time.Minute)
 				}
-				l.advance(25 * time.Hour) // what is left is gone after the next walk
+				l.clock.Advance(25 * time.Hour) // what is left is gone after the next walk
 				l.swept()
 				l.work()
 				l.wantItems(everything...)
@@ -108,7 +108,7 @@ func TestWhatIsGoneIsRemoved(t *testing.T) {
 			t.Parallel()
 			l := newLibrary(t, newShelf())
 			l.mustSync()
-			l.advance(25 * time.Hour)
+			l.clock.Advance(25 * time.Hour)
 			tt.change(l.shelf)
 			l.shelf.asked = nil
 			l.mustSync()
@@ -134,16 +134,16 @@ func TestWhatComesDuringAWalkStays(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.mustSync()
-	l.advance(25 * time.Hour)
+	l.clock.Advance(25 * time.Hour)
 	l.shelf.exact = true
 	l.shelf.at["a 3"] = func() error { // by a webhook, say
-		l.advance(time.Second)
+		l.clock.Advance(time.Second)
 		line := `{"uri":"https://shelf.test/a/new","title":"New","body":"New.","sourceType":"documentation"}`
 		_, err := l.syncer.Import(t.Context(), l.team, l.id, "", []byte(line))
 		return errors.Join(err, &source.SyncError{Code: source.Unreadable, Detail: "Broken."})
 	}
 	l.mustSync()
-	l.advance(time.Minute)
+	l.clock.Advance(time.Minute)
 	l.mustSync()
 	l.wantItems(append([]string{"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "a/new"}, everything[7:]...)...)
 }
@@ -151,7 +151,7 @@ func TestWhatComesDuringAWalkStays(t *testing.T) {
 func TestLimitsOfTheProviderAreWaitedOut(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
-	until := l.now.Add(40 * time.Minute)
+	until := l.clock.Now().Add(40 * time.Minute)
 	l.shelf.at["a 6"] = func() error {
 		return &source.SyncError{Code: source.RateLimited, Detail: "Later.", RetryAt: until, All: true}
 	}
@@ -166,12 +166,12 @@ func TestLimitsOfTheProviderAreWaitedOut(t *testing.T) {
 	if err := l.syncer.SyncSoon(t.Context(), l.team, l.id); err != nil {
 		t.Fatal(err)
 	}
-	l.advance(39 * time.Minute)
+	l.clock.Advance(39 * time.Minute)
 	if l.swept() != 0 || l.work() != 0 {
 		t.Error("asked again before its time")
 	}
 	l.shelf.asked = nil
-	l.advance(3 * time.Minute)
+	l.clock.Advance(3 * time.Minute)
 	if l.swept() != 1 || l.work() != 1 {
 		t.Error("not asked again at its time")
 	}
@@ -204,14 +204,14 @@ func TestFailuresOfTheProviderShow(t *testing.T) {
 			l.mustSync()
 			l.wantItems(tt.items...)
 			d := l.shown()
-			if d.State != tt.state || code(d) != tt.code || (d.LastSync != nil) != tt.sync || !strings.HasPrefix(d.LastError.Detail, "a: ") || !d.LastError.At.Equal(l.now) {
+			if d.State != tt.state || code(d) != tt.code || (d.LastSync != nil) != tt.sync || !strings.HasPrefix(d.LastError.Detail, "a: ") || !d.LastError.At.Equal(l.clock.Now()) {
 				t.Errorf("failed: %+v %+v", d, d.LastError)
 			}
-			if !d.Sync.Next.Equal(l.now.Add(time.Minute)) {
+			if !d.Sync.Next.Equal(l.clock.Now().Add(time.Minute)) {
 				t.Errorf("next at %s", d.Sync.Next)
 			}
 			l.shelf.asked = nil
-			l.advance(2 * time.Minute)
+			l.clock.Advance(2 * time.Minute)
 			l.mustSync()
 			l.wantItems(everything...)
 			if d := l.shown(); d.State != source.Ready || d.LastError != nil || d.LastSync == nil {
@@ -231,8 +231,8 @@ func TestSyncsThatKeepFailingAreTriedLessOften(t *testing.T) {
 	for range 6 {
 		l.shelf.at["a 0"] = func() error { return &source.SyncError{Code: source.Unauthorized, Detail: "No.", All: true} }
 		l.mustSync()
-		pauses = append(pauses, l.shown().Sync.Next.Sub(l.now))
-		l.advance(time.Hour)
+		pauses = append(pauses, l.shown().Sync.Next.Sub(l.clock.Now()))
+		l.clock.Advance(time.Hour)
 	}
 	want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 15 * time.Minute, 15 * time.Minute}
 	if !slices.Equal(pauses, want) {
@@ -286,9 +286,9 @@ func TestOneAtATime(t *testing.T) {
 	}
 	l.mustSync()
 	// One that was thought dead comes back after another has taken over.
-	l.advance(25 * time.Hour)
+	l.clock.Advance(25 * time.Hour)
 	l.shelf.at["a 3"] = func() error {
-		l.advance(5 * time.Minute)
+		l.clock.Advance(5 * time.Minute)
 		l.mustSync()
 		return nil
 	}
@@ -305,7 +305,7 @@ func TestASyncThatIsAskedForWhileOneRunsFollowsIt(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.mustSync()
-	l.advance(time.Minute)
+	l.clock.Advance(time.Minute)
 	l.work() // the message of the creation, which is done
 	for _, running := range []bool{false, true} {
 		if running {
@@ -314,12 +314,12 @@ func TestASyncThatIsAskedForWhileOneRunsFollowsIt(t *testing.T) {
 		} else if err := l.syncer.SyncSoon(t.Context(), l.team, l.id); err != nil {
 			t.Fatal(err)
 		}
-		l.advance(time.Second)
+		l.clock.Advance(time.Second)
 		l.shelf.asked = nil
 		if n := l.work(); n != 1 || len(l.shelf.asked) != 2 {
 			t.Errorf("running %t: %d messages, asked for %q", running, n, l.shelf.asked)
 		}
-		l.advance(time.Minute)
+		l.clock.Advance(time.Minute)
 	}
 }
 
@@ -338,11 +338,11 @@ func TestADeletedSourceIsForgotten(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			l.advance(20 * time.Minute)
+			l.clock.Advance(20 * time.Minute)
 			for range 3 {
 				l.swept()
 				l.work()
-				l.advance(20 * time.Minute)
+				l.clock.Advance(20 * time.Minute)
 			}
 			if keys := l.left(); len(keys) > 0 {
 				t.Errorf("left: %q", keys)
@@ -358,7 +358,7 @@ func TestAPlaceThatIsLostIsWalkedAnew(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.mustSync()
-	l.advance(time.Hour)
+	l.clock.Advance(time.Hour)
 	l.shelf.beginNew, l.shelf.parts["a"] = true, uris("a", 2)
 	l.mustSync()
 	l.wantItems(append([]string{"a/1", "a/2"}, everything[7:]...)...)
@@ -368,14 +368,14 @@ func TestAPlaceThatIsLostIsWalkedAnew(t *testing.T) {
 func TestSourcesOfBeforeTheConnectorsAreRead(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
-	d, _, err := (&source.Service{Table: l.store, Collections: l.syncer.Collections, Work: l.syncer.Work, Now: l.clock, NewID: uuid.NewString,
+	d, _, err := (&source.Service{Table: l.store, Collections: l.syncer.Collections, Work: l.syncer.Work, Now: l.clock.Now, NewID: uuid.NewString,
 		Seal: l.syncer.Seal, Warn: l.syncer.Warn}).Create(t.Context(), l.team, source.DataSource{Provider: source.Web, Name: "of before",
 		Settings: source.Settings{URLs: []string{"https://shelf.test/"}}}, source.Secrets{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.work() // that of the other source
-	l.advance(2 * time.Minute)
+	l.clock.Advance(2 * time.Minute)
 	if n := l.swept(); n != 0 {
 		t.Fatalf("%d sent before it is planned", n)
 	}

@@ -73,7 +73,7 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 	if _, err := o.Authenticate(ctx, expiring); err != nil {
 		t.Fatalf("the key before its expiry: %v", err)
 	}
-	o.clock.advance(time.Second)
+	o.clock.Advance(time.Second)
 	for _, c := range []struct{ name, text, reason string }{
 		{"no key", "", ""},
 		{"malformed", strings.TrimSuffix(text, text[len(text)-1:]), ""},
@@ -147,7 +147,7 @@ func TestWhatEndsIsDeadWithinTenSeconds(t *testing.T) {
 			if _, err := elsewhere.Authenticate(t.Context(), text); err != nil {
 				t.Fatalf("the key is not read from memory: %v", err)
 			}
-			o.clock.advance(10 * time.Second)
+			o.clock.Advance(10 * time.Second)
 			a, err := elsewhere.Authenticate(t.Context(), text)
 			if c.dead {
 				wantCode(t, err, apierr.CodeUnauthorized)
@@ -186,11 +186,11 @@ func TestRotation(t *testing.T) {
 	if !works(second) || !works(first) {
 		t.Error("within the overlap both secrets work, the new one at once")
 	}
-	o.clock.advance(time.Hour - time.Millisecond)
+	o.clock.Advance(time.Hour - time.Millisecond)
 	if !works(first) {
 		t.Error("the old secret ended early")
 	}
-	o.clock.advance(time.Millisecond)
+	o.clock.Advance(time.Millisecond)
 	if works(first) || !works(second) {
 		t.Error("after the overlap only the new secret works")
 	}
@@ -205,7 +205,7 @@ func TestRotation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.clock.advance(10 * time.Second)
+	o.clock.Advance(10 * time.Second)
 	if works(second) || !works(third) || !works(fourth) {
 		t.Error("two rotations leave the last two secrets")
 	}
@@ -233,7 +233,7 @@ func TestTouch(t *testing.T) {
 		{"elsewhere, within that minute", 90 * time.Second, elsewhere, false, 1},
 		{"elsewhere, after it", 151 * time.Second, elsewhere, true, 1},
 	} {
-		o.clock.advance(start.Add(c.at).Sub(o.Now()))
+		o.clock.Advance(start.Add(c.at).Sub(o.Now()))
 		a, err := c.service.Authenticate(ctx, text)
 		if err != nil {
 			t.Fatal(err)
@@ -314,7 +314,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 func TestDayOfAPersonalKey(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	o.clock.advance(time.Date(2026, 11, 22, 7, 59, 50, 0, time.UTC).Sub(o.Now()))
+	o.clock.Advance(time.Date(2026, 11, 22, 7, 59, 50, 0, time.UTC).Sub(o.Now()))
 	today := quota.Day(o.Now())
 	_, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
 	_, second := o.key(t, team.NewKey{Kind: team.KindPersonal})
@@ -337,11 +337,11 @@ func TestDayOfAPersonalKey(t *testing.T) {
 	if a, err := o.Authenticate(t.Context(), second); err != nil || a.Quotas[0].Used != 1 {
 		t.Errorf("the user's other key: %+v, %v", a, err)
 	}
-	o.clock.advance(10*time.Second - time.Nanosecond)
+	o.clock.Advance(10*time.Second - time.Nanosecond)
 	if _, err := o.Authenticate(t.Context(), text); !apierr.IsCode(err, apierr.CodeQuotaExceeded) {
 		t.Errorf("just before midnight: %v", err)
 	}
-	o.clock.advance(time.Nanosecond)
+	o.clock.Advance(time.Nanosecond)
 	tomorrow := quota.Day(today.Reset)
 	if a, err := o.Authenticate(t.Context(), text); err != nil || a.Quotas[0] != quota.Calls(tomorrow, 1) {
 		t.Errorf("at midnight: %+v, %v", a, err)

@@ -143,7 +143,7 @@ func TestKeysAreListedNewestFirst(t *testing.T) {
 		k, _ := o.key(t, team.NewKey{Kind: team.KindTeam, Name: fmt.Sprint(i)})
 		want = append(want, k)
 		if i%2 == 1 { // so that two are of one moment
-			o.clock.advance(time.Millisecond)
+			o.clock.Advance(time.Millisecond)
 		}
 	}
 	slices.SortFunc(want, func(a, b team.APIKey) int {

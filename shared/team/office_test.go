@@ -2,47 +2,29 @@ package team_test
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/clocktest"
 	"docent/shared/table"
 	"docent/shared/table/bolt/bolttest"
 	"docent/shared/team"
 )
 
-// clock is a time that tests set.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock(text string) *clock {
+func newClock(text string) *clocktest.Clock {
 	now, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		panic(err)
 	}
-	return &clock{now: now}
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	return clocktest.New(now)
 }
 
 // office is a team with an admin over a store of its own.
 type office struct {
 	*team.Service
-	clock *clock
+	clock *clocktest.Clock
 	team  team.Team
 	admin team.User
 }
@@ -57,7 +39,7 @@ func open(t *testing.T) *office {
 	return openOn(t, bolttest.OpenAt(t, c.Now), c)
 }
 
-func openOn(t *testing.T, store table.Store, c *clock) *office {
+func openOn(t *testing.T, store table.Store, c *clocktest.Clock) *office {
 	t.Helper()
 	o := &office{Service: service(store, c), clock: c}
 	var err error
@@ -68,7 +50,7 @@ func openOn(t *testing.T, store table.Store, c *clock) *office {
 }
 
 // service is another instance over the same store, with a memory of its own.
-func service(store table.Store, c *clock) *team.Service {
+func service(store table.Store, c *clocktest.Clock) *team.Service {
 	return &team.Service{Table: store, Now: c.Now, NewID: newID}
 }
 

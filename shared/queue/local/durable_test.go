@@ -43,7 +43,7 @@ func TestMessagesSurviveARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "docent.db")
 	clock := newClock()
 	restart := func() (*local.Queue, func()) {
-		store, q, err := openFile(file, local.Options{Now: clock.now})
+		store, q, err := openFile(file, local.Options{Now: clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestMessagesSurviveARestart(t *testing.T) {
 	if got := receive(t, q, 10); len(got) != 1 || got[0] != "waiting 1" {
 		t.Errorf("after the restart: %.100q, want only what was waiting", got)
 	}
-	clock.add(time.Minute - 1)
+	clock.Advance(time.Minute - 1)
 	if got := receive(t, q, 10); len(got) != 0 {
 		t.Errorf("before the visibility timeout: %.100q", got)
 	}
@@ -74,7 +74,7 @@ func TestMessagesSurviveARestart(t *testing.T) {
 
 	q, stop = restart()
 	defer stop()
-	clock.add(1)
+	clock.Advance(1)
 	got := receive(t, q, 10)
 	if !slices.Equal(got, []string{"flying 2", large + " 2", "waiting 2"}) {
 		t.Errorf("after the visibility timeout: %.100q", got)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"docent/shared/clocktest"
 	"docent/shared/queue"
 	"docent/shared/queue/local"
 	"docent/shared/queue/queuetest"
@@ -19,34 +20,16 @@ import (
 	"docent/shared/table/bolt/bolttest"
 )
 
-// clock is a clock that moves only when told.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func newClock() *clock { return &clock{at: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)} }
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
+func newClock() *clocktest.Clock { return clocktest.New(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)) }
 
 // open opens the queue "work" on a store of its own, with a clock and with ids
 // that count up.
-func open(t *testing.T) (*local.Queue, *clock, *bolt.Store) {
+func open(t *testing.T) (*local.Queue, *clocktest.Clock, *bolt.Store) {
 	t.Helper()
 	c := newClock()
-	store := bolttest.OpenAt(t, c.now, local.Table)
+	store := bolttest.OpenAt(t, c.Now, local.Table)
 	last := 0
-	q, err := local.Open(store, "work", local.Options{Now: c.now, NewID: func() string {
+	q, err := local.Open(store, "work", local.Options{Now: c.Now, NewID: func() string {
 		last++
 		return fmt.Sprintf("id%03d", last)
 	}})
@@ -98,13 +81,13 @@ func wantStats(t *testing.T, q *local.Queue, want local.Stats) {
 }
 
 // kill lets every message in the queue become a dead letter.
-func kill(t *testing.T, q *local.Queue, c *clock) {
+func kill(t *testing.T, q *local.Queue, c *clocktest.Clock) {
 	t.Helper()
 	for range queue.MaxReceives {
 		if len(take(t, q, 10)) == 0 {
 			t.Fatal("nothing to receive")
 		}
-		c.add(time.Minute)
+		c.Advance(time.Minute)
 	}
 	if got := take(t, q, 10); len(got) != 0 {
 		t.Fatalf("received %d messages after the last delivery", len(got))
@@ -139,7 +122,7 @@ func TestReceiveInTheOrderOfDueTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	send(t, q, "first")
-	c.add(2 * time.Second)
+	c.Advance(2 * time.Second)
 	if got := receive(t, q, 10); !slices.Equal(got, []string{"first 1", "second 1", "third 1"}) {
 		t.Errorf("received %q", got)
 	}
@@ -151,11 +134,11 @@ func TestADelayEndsToTheNanosecond(t *testing.T) {
 	if err := q.Send(t.Context(), queue.Outgoing{Body: []byte("x"), Delay: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	c.add(time.Second - 1)
+	c.Advance(time.Second - 1)
 	if got := receive(t, q, 1); len(got) != 0 {
 		t.Errorf("received %q early", got)
 	}
-	c.add(1)
+	c.Advance(1)
 	if got := receive(t, q, 1); len(got) != 1 {
 		t.Error("not received when due")
 	}
@@ -186,7 +169,7 @@ func TestOldReceiptsDoNothing(t *testing.T) {
 		t.Errorf("Done: %v", err)
 	}
 	wantStats(t, q, local.Stats{})
-	c.add(time.Hour)
+	c.Advance(time.Hour)
 	if got := receive(t, q, 1); len(got) != 0 {
 		t.Errorf("received %q after Done", got)
 	}
@@ -200,7 +183,7 @@ func TestRetryAtTheSameInstant(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantStats(t, q, local.Stats{Waiting: 1})
-	c.add(time.Minute)
+	c.Advance(time.Minute)
 	if got := receive(t, q, 1); !slices.Equal(got, []string{"x 2"}) {
 		t.Errorf("received %q", got)
 	}
@@ -263,7 +246,7 @@ func TestDeadAndRedrive(t *testing.T) {
 	t.Parallel()
 	q, c, _ := open(t)
 	large := strings.Repeat("large", 100_000)
-	began := c.now()
+	began := c.Now()
 	send(t, q, "one", large, "three")
 	kill(t, q, c)
 	wantStats(t, q, local.Stats{Dead: 3})
@@ -274,7 +257,7 @@ func TestDeadAndRedrive(t *testing.T) {
 	for i, want := range []string{"one", large, "three"} {
 		l := letters[i]
 		if string(l.Body) != want || l.ID != fmt.Sprintf("id%03d", i+1) || l.Receives != queue.MaxReceives ||
-			!l.Sent.Equal(began) || !l.Died.Equal(c.now()) {
+			!l.Sent.Equal(began) || !l.Died.Equal(c.Now()) {
 			t.Errorf("letter %d: %.200v", i, l)
 		}
 	}
@@ -343,7 +326,7 @@ func TestQueuesOfOneStoreAreApart(t *testing.T) {
 	_, c, store := open(t)
 	var queues []*local.Queue
 	for _, name := range []string{"a", "a-b", "b"} {
-		q, err := local.Open(store, name, local.Options{Now: c.now})
+		q, err := local.Open(store, name, local.Options{Now: c.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -174,7 +174,7 @@ func (e *env) overflow(t *testing.T, companions ...table.Op) {
 
 func (e *env) addExpiry(t *testing.T, companions ...table.Op) {
 	t.Helper()
-	early, late := e.clock.now().Add(time.Minute), e.clock.now().Add(time.Hour)
+	early, late := e.clock.Now().Add(time.Minute), e.clock.Now().Add(time.Hour)
 	add := func(sort string, expires time.Time) {
 		t.Helper()
 		e.write(t, append(companions, table.Add{Key: e.key(sort), By: map[string]int64{"n": 1}, Expires: expires})...)
@@ -194,7 +194,7 @@ func (e *env) addExpiry(t *testing.T, companions ...table.Op) {
 	add("forever", late)
 	want("forever", 2, time.Time{})
 
-	e.clock.advance(2 * time.Minute)
+	e.clock.Advance(2 * time.Minute)
 	e.missing(t, e.key("made"))
 	add("made", late)
 	want("made", 1, late)

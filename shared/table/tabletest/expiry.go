@@ -11,15 +11,15 @@ import (
 var expiryCases = []testCase{
 	{"an item is there until its second", 0, func(t *testing.T, e *env) {
 		item := e.expiring(t, "a", 10*time.Second)
-		e.clock.advance(10*time.Second - time.Nanosecond)
+		e.clock.Advance(10*time.Second - time.Nanosecond)
 		e.same(t, item)
-		e.clock.advance(time.Nanosecond)
+		e.clock.Advance(time.Nanosecond)
 		e.missing(t, item.Key)
 	}},
 	{"no read shows an expired item", 0, func(t *testing.T, e *env) {
 		gone := e.expiring(t, "a", time.Second)
 		e.put(t, e.item("b"))
-		e.clock.advance(2 * time.Second)
+		e.clock.Advance(2 * time.Second)
 		for _, options := range [][]table.ReadOption{nil, {table.Eventual}} {
 			_, err := e.store.Get(t.Context(), gone.Key, options...)
 			is(t, err, table.ErrNotFound)
@@ -41,13 +41,13 @@ var expiryCases = []testCase{
 	}},
 	{"an add starts an expired item anew", 0, func(t *testing.T, e *env) {
 		gone := e.expiring(t, "a", time.Second)
-		e.clock.advance(2 * time.Second)
+		e.clock.Advance(2 * time.Second)
 		e.add(t, table.Add{Key: gone.Key, By: map[string]int64{"m": 2}, If: table.Below("n", 1)},
 			table.Item{Key: gone.Key, Numbers: map[string]int64{"m": 2}})
 	}},
 	{"fifty at once start an expired counter anew", concurrency, func(t *testing.T, e *env) {
 		e.expiring(t, "a", time.Second)
-		e.clock.advance(2 * time.Second)
+		e.clock.Advance(2 * time.Second)
 		e.ceiling(t, 0)
 	}},
 	{"expired items do not end a query", 0, func(t *testing.T, e *env) {
@@ -61,7 +61,7 @@ var expiryCases = []testCase{
 			e.put(t, e.item(sort))
 			want = append(want, sort)
 		}
-		e.clock.advance(2 * time.Second)
+		e.clock.Advance(2 * time.Second)
 		for _, limit := range []int{0, 1, 4, 10} {
 			e.finds(t, table.Query{Limit: limit}, want...)
 		}
@@ -75,7 +75,7 @@ var expiryCases = []testCase{
 func (e *env) expiring(t *testing.T, sort string, d time.Duration) table.Item {
 	t.Helper()
 	item := e.item(sort)
-	item.Expires = e.clock.now().Add(d)
+	item.Expires = e.clock.Now().Add(d)
 	e.put(t, item)
 	return item
 }
@@ -85,7 +85,7 @@ func (e *env) expiredConditions(t *testing.T, companions ...table.Op) {
 	for _, truth := range truths {
 		for _, operation := range operations {
 			gone := e.expiring(t, truth.name+", "+operation.name, time.Second)
-			e.clock.advance(2 * time.Second)
+			e.clock.Advance(2 * time.Second)
 			op := operation.make(gone.Key, truth.condition)
 			err := e.store.Write(t.Context(), append(companions, op)...)
 			if !truth.missing {

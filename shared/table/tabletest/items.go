@@ -38,13 +38,13 @@ var itemCases = []testCase{
 	{"put replaces the whole item", 0, func(t *testing.T, e *env) {
 		old := e.item("a")
 		old.Numbers["gone"], old.Strings["gone"] = 1, "x"
-		old.Expires = e.clock.now().Add(time.Hour)
+		old.Expires = e.clock.Now().Add(time.Hour)
 		e.put(t, old)
 		e.same(t, old)
 		bare := table.Item{Key: old.Key, Numbers: map[string]int64{"new": 2}}
 		e.put(t, bare)
 		e.same(t, bare)
-		e.clock.advance(2 * time.Hour)
+		e.clock.Advance(2 * time.Hour)
 		e.same(t, bare)
 	}},
 	{"a missing item is not found", 0, func(t *testing.T, e *env) {

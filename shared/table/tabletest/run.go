@@ -3,10 +3,10 @@
 package tabletest
 
 import (
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"docent/shared/clocktest"
 	"docent/shared/table"
 
 	"github.com/google/uuid"
@@ -89,10 +89,9 @@ func (c testCase) run(t *testing.T, open Open, o Options) {
 	if !o.NoConcurrency {
 		t.Parallel()
 	}
-	clock := &clock{}
-	clock.set(time.Now().UTC().Truncate(time.Second))
+	clock := clocktest.New(time.Now().UTC().Truncate(time.Second))
 	c.check(t, &env{
-		store:     open(t, clock.now),
+		store:     open(t, clock.Now),
 		clock:     clock,
 		options:   o,
 		partition: uuid.NewString(),
@@ -102,14 +101,7 @@ func (c testCase) run(t *testing.T, open Open, o Options) {
 // env is what one case works with.
 type env struct {
 	store     table.Store
-	clock     *clock
+	clock     *clocktest.Clock
 	options   Options
 	partition string // no other case has it
 }
-
-// clock is set by hand.
-type clock struct{ at atomic.Pointer[time.Time] }
-
-func (c *clock) now() time.Time          { return *c.at.Load() }
-func (c *clock) set(t time.Time)         { c.at.Store(&t) }
-func (c *clock) advance(d time.Duration) { c.set(c.now().Add(d)) }

@@ -31,7 +31,7 @@ var valueCases = []testCase{
 				Numbers: map[string]int64{"n": 1, "p": 2, "a b": 3, "a.b": 4, "é": 5, "#a": 6, ":a": 7, "size": 8},
 				Strings: map[string]string{"n": "1", "s": "2", "a[0]": "3", strings.Repeat("f", table.MaxFieldBytes): "4"},
 			},
-			"expiry":      {Expires: e.clock.now().Add(time.Second)},
+			"expiry":      {Expires: e.clock.Now().Add(time.Second)},
 			"late expiry": {Expires: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)},
 		} {
 			item.Key = e.key(name)
@@ -45,7 +45,7 @@ var valueCases = []testCase{
 		}
 	}},
 	{"expiry is kept in whole seconds", 0, func(t *testing.T, e *env) {
-		second := e.clock.now().Add(time.Hour)
+		second := e.clock.Now().Add(time.Hour)
 		e.put(t, table.Item{Key: e.key("a"), Expires: second.Add(999 * time.Millisecond)})
 		e.same(t, table.Item{Key: e.key("a"), Expires: second})
 	}},

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/shared/pause"
 	"docent/shared/table"
 )
 
@@ -21,9 +22,9 @@ const maxNumbers = 2000
 // parallelCloses bounds the tombstones that a reader puts at once.
 const parallelCloses = 32
 
-// pause is how long a bounded read waits before it looks again for an event that
+// lookAgain is how long a bounded read waits before it looks again for an event that
 // is on its way.
-const pause = 200 * time.Millisecond
+const lookAgain = 200 * time.Millisecond
 
 // head is how far a team's line is.
 type head struct{ seq, trimmed int64 }
@@ -172,7 +173,7 @@ func (r *read) walk(ctx context.Context) error {
 				r.more = true
 				return nil
 			}
-			if err := r.wait(ctx, min(young, pause)); err != nil {
+			if err := r.wait(ctx, min(young, lookAgain)); err != nil {
 				return err
 			}
 			r.slots.again(r.place.at + 1)
@@ -229,14 +230,7 @@ func (l *Log) wait(ctx context.Context, d time.Duration) error {
 	if l.Wait != nil {
 		return l.Wait(ctx, d)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, d)
 }
 
 // take passes one slot.
@@ -405,7 +399,7 @@ func (r *read) between(ctx context.Context, first, last int64) ([]slot, error) {
 			continue
 		}
 		if young := r.young(next); young > 0 {
-			return nil, r.wait(ctx, min(young, pause))
+			return nil, r.wait(ctx, min(young, lookAgain))
 		}
 		settled, err := r.closeAll(ctx, r.teamID, first+int64(i), first+int64(to))
 		if err != nil {

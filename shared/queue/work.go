@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"docent/shared/pause"
 )
 
 // WorkOptions changes how Work goes about it. Zero values stand for the defaults.
@@ -52,7 +54,7 @@ func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
 		if err != nil {
 			faults++
 			w.o.Log.ErrorContext(ctx, "receive from queue", "err", err, "faults", faults)
-			pause(ctx, Backoff(faults))
+			_ = pause.For(ctx, Backoff(faults)) // the loop asks ctx
 			continue
 		}
 		faults = 0
@@ -116,15 +118,5 @@ func (w worker) do(ctx context.Context, batch []Message) {
 		if err := w.q.Retry(ctx, delay, messages...); err != nil {
 			w.o.Log.ErrorContext(ctx, "put messages back", "err", err, "messages", len(messages))
 		}
-	}
-}
-
-// pause waits for delay or the end of ctx.
-func pause(ctx context.Context, delay time.Duration) {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }

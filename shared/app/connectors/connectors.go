@@ -4,12 +4,12 @@
 package connectors
 
 import (
-	"context"
 	"time"
 
 	"docent/shared/connect/github"
 	"docent/shared/connect/web"
 	"docent/shared/fetch"
+	"docent/shared/pause"
 	"docent/shared/source"
 )
 
@@ -31,20 +31,8 @@ func Public(now func() time.Time) map[source.Provider]source.Connection {
 func With(f *fetch.Fetcher) func(now func() time.Time) map[source.Provider]source.Connection {
 	return func(now func() time.Time) map[source.Provider]source.Connection {
 		return map[source.Provider]source.Connection{
-			source.GitHub: {Connector: &github.Connector{HTTP: f.Client(0), Now: now, Pause: pause}, Every: githubEvery, Whole: githubWhole},
-			source.Web:    {Connector: &web.Connector{Fetch: f, Now: now, Pause: pause}, Every: webEvery, Whole: webWhole},
+			source.GitHub: {Connector: &github.Connector{HTTP: f.Client(0), Now: now, Pause: pause.For}, Every: githubEvery, Whole: githubWhole},
+			source.Web:    {Connector: &web.Connector{Fetch: f, Now: now, Pause: pause.For}, Every: webEvery, Whole: webWhole},
 		}
-	}
-}
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

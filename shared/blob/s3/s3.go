@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"docent/shared/blob"
+	"docent/shared/pause"
 	"docent/shared/table"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -56,9 +57,9 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 	writer := rand.Text()
 	err := s.put(ctx, name, data, writer)
 	for try := 1; try < conflictTries && codeOf(err) == "ConditionalRequestConflict"; try++ {
-		pause := conflictPause << (try - 1)
-		pause = pause/2 + mathrand.N(pause/2) //nolint:gosec // it spreads retries and guards nothing
-		if err := sleep(ctx, pause); err != nil {
+		delay := conflictPause << (try - 1)
+		delay = delay/2 + mathrand.N(delay/2) //nolint:gosec // it spreads retries and guards nothing
+		if err := pause.For(ctx, delay); err != nil {
 			return err
 		}
 		err = s.put(ctx, name, data, writer)
@@ -203,15 +204,4 @@ func codeOf(err error) string {
 		return answer.ErrorCode()
 	}
 	return ""
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"time"
 
+	"docent/shared/pause"
 	"docent/shared/table"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,7 +48,7 @@ type Store struct {
 
 // New returns a store that uses client for every request. It makes none itself.
 func New(client *dynamodb.Client, o Options) *Store {
-	s := &Store{client: client, names: o.Names, now: o.Now, retryFor: o.RetryFor, wait: wait}
+	s := &Store{client: client, names: o.Names, now: o.Now, retryFor: o.RetryFor, wait: pause.For}
 	if s.names == nil {
 		s.names = make(map[string]string, len(table.Names))
 		for _, name := range table.Names {
@@ -61,17 +62,6 @@ func New(client *dynamodb.Client, o Options) *Store {
 		s.retryFor = defaultRetryFor
 	}
 	return s
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func (s *Store) checkTable(name string) error {

@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"docent/shared/pause"
 )
 
 // DefaultServer is the base address of a server started by docent serve.
@@ -64,24 +66,13 @@ func New(server, key, version string) (*Client, error) {
 		key:       key,
 		userAgent: "docent/" + version,
 		HTTP:      &http.Client{Transport: transport},
-		Pause:     pause,
+		Pause:     pause.For,
 		Now:       time.Now,
 	}, nil
 }
 
 // Base is the address that every path is relative to.
 func (c *Client) Base() string { return c.base }
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
 
 // call is one operation. Every operation the client makes is safe to repeat.
 type call struct {

@@ -148,6 +148,7 @@ var acts = []act{
 		},
 		check: func(a *attempt) {
 			a.c.want(a.c.do("POST", "/context/search/issues", map[string]any{"query": "login fails", "limit": 50}), 200, "https://tracker.test/"+a.page)
+			a.isRecorded("data_source.items_imported")
 			a.c.want(a.c.as(a.c.admin).do("DELETE", "/data-sources/"+a.source, nil), 204)
 		}},
 	{name: "provision a user", function: "scim", ok: 201, taken: 409,

@@ -10,6 +10,7 @@ import (
 
 	"docent/shared/app/faulttest"
 	"docent/shared/audit"
+	"docent/shared/search"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -152,6 +153,70 @@ func scimPatch(op, path string, value any) map[string]any {
 		"Operations": []map[string]any{{"op": op, "path": path, "value": value}}}
 }
 
+// crowd is so many users that a change of a group by all of them is staged.
+const crowd = 46
+
+func (h *home) makeCrowd() {
+	h.t.Helper()
+	r := h.asSCIM("POST", "/Bulk", scimBulk(crowd))
+	var reply struct{ Operations []struct{ Location string } }
+	if err := json.Unmarshal(r.body, &reply); err != nil || len(reply.Operations) != crowd {
+		h.t.Fatalf("%d %s", r.status, r.body)
+	}
+	for n, o := range reply.Operations {
+		h.prepared[fmt.Sprintf("user %d", n)] = o.Location[strings.LastIndexByte(o.Location, '/')+1:]
+	}
+}
+
+// scimBulk is a request that creates so many users.
+func scimBulk(users int) map[string]any {
+	var operations []map[string]any
+	for n := range users {
+		operations = append(operations, map[string]any{"method": "POST", "path": "/Users", "bulkId": fmt.Sprint(n),
+			"data": scimUser(fmt.Sprintf("u%d@x.test", n))})
+	}
+	return map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:BulkRequest"}, "Operations": operations}
+}
+
+// staff is the group of that name with the crowd for its members.
+func (h *home) staff(name string) map[string]any {
+	var members []map[string]string
+	for n := range crowd {
+		members = append(members, map[string]string{"value": h.prepared[fmt.Sprintf("user %d", n)]})
+	}
+	g := scimGroup(name)
+	g["members"] = members
+	return g
+}
+
+// members is how many members the prepared group has.
+func (h *home) members() int {
+	return strings.Count(string(h.asSCIM("GET", "/Groups/"+h.prepared["group"], nil).body), `"$ref"`)
+}
+
+// importItems imports that many issues into the prepared source.
+func (h *home) importItems(items int) reply {
+	h.t.Helper()
+	var lines strings.Builder
+	for n := range items {
+		fmt.Fprintf(&lines, `{"uri":"https://t.test/%d","title":"t","body":"The zebra is small.","sourceType":"issue"}`+"\n", n)
+	}
+	return h.do("POST", "/data-sources/"+h.prepared["source"]+"/items", []byte(lines.String()), "Content-Type", "application/x-ndjson")
+}
+
+// imported is how many items the prepared source has.
+func (h *home) imported() int {
+	h.t.Helper()
+	n := 0
+	for _, err := range h.services.documents.Items(h.t.Context(), h.team.ID, h.prepared["source"], search.Issues) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
 func (h *home) scimID(name, path string, body any) {
 	h.t.Helper()
 	h.prepared[name] = h.asSCIM("POST", path, body).text(h.t, "id")
@@ -213,6 +278,27 @@ func families() []audited {
 		}, []audit.Type{audit.DataSourceCreated}, func(h *home) int { return h.list("/data-sources") }},
 		{"remove a data source", source, func(h *home) reply { return h.do("DELETE", "/data-sources/"+h.prepared["source"], nil) },
 			[]audit.Type{audit.DataSourceDeleted}, func(h *home) int { return 1 - h.list("/data-sources") }},
+		{"import an item", source, func(h *home) reply { return h.importItems(1) },
+			[]audit.Type{audit.DataSourceItemsImported}, (*home).imported},
+		{"add users in bulk", nothing, func(h *home) reply { return h.asSCIM("POST", "/Bulk", scimBulk(3)) },
+			[]audit.Type{audit.SCIMUserCreated}, func(h *home) int { return h.scimList("/Users") - 1 }},
+		{"replace a user", user, func(h *home) reply {
+			u := scimUser("rob@x.test")
+			u["displayName"] = "Rob"
+			return h.asSCIM("PUT", "/Users/"+h.prepared["user"], u)
+		}, []audit.Type{audit.SCIMUserUpdated}, func(h *home) int { return h.scimList("/Users?filter=userName+eq+%22rob@x.test%22") }},
+		{"replace a group by one of many members", func(h *home) { h.makeCrowd(); group(h) }, func(h *home) reply {
+			return h.asSCIM("PUT", "/Groups/"+h.prepared["group"], h.staff("Staff"))
+		}, []audit.Type{audit.SCIMGroupMemberAdded}, func(h *home) int { return h.members() / crowd }},
+		{"take many members out of a group", func(h *home) {
+			h.makeCrowd()
+			h.scimID("group", "/Groups", h.staff("Staff"))
+		}, func(h *home) reply {
+			return h.asSCIM("PUT", "/Groups/"+h.prepared["group"], scimGroup("Staff"))
+		}, []audit.Type{audit.SCIMGroupMemberRemoved}, func(h *home) int { return 1 - h.members()/crowd }},
+		{"add a group of many members", func(h *home) { h.makeCrowd() }, func(h *home) reply {
+			return h.asSCIM("POST", "/Groups", h.staff("Staff"))
+		}, []audit.Type{audit.SCIMGroupCreated}, func(h *home) int { return h.scimList("/Groups") }},
 		{"add a user", nothing, func(h *home) reply { return h.asSCIM("POST", "/Users", scimUser("bob@x.test")) },
 			[]audit.Type{audit.SCIMUserCreated}, func(h *home) int { return h.scimList("/Users") - 1 }},
 		{"deactivate a user", user, func(h *home) reply {
@@ -272,7 +358,7 @@ func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 				t.Fatal("the state does not show that it happened")
 			}
 			for n, call := range calls {
-				for _, mode := range faulttest.ModesOf(call) {
+				for _, mode := range append(faulttest.ModesOf(call), faulttest.EndBefore, faulttest.EndAfter) {
 					if call != "Write" && mode != faulttest.FailBefore && mode != faulttest.FailAfter {
 						continue // without effect, as FailBefore
 					}
@@ -280,6 +366,9 @@ func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 						h := prepared()
 						h.plan.Arm(mode, n+1)
 						first := f.request(h)
+						if mode == faulttest.EndBefore || mode == faulttest.EndAfter {
+							h.plan.Disarm() // another process
+						}
 						h.work()
 						h.plan.Disarm()
 						h.repair()
@@ -296,6 +385,57 @@ func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAnImportIsToldIfItChangedAnything, once each time it did, whichever of its
+// writes goes wrong and whether its process goes on.
+func TestAnImportIsToldIfItChangedAnything(t *testing.T) {
+	t.Parallel()
+	const items = 20
+	prepared := func(t *testing.T) *home {
+		h := newHome(t)
+		h.remember("source", 201, "POST", "/data-sources", map[string]string{"provider": "jira", "name": "Tickets"})
+		return h
+	}
+	try := func(t *testing.T, h *home, request func() reply) reply {
+		t.Helper()
+		items, events := h.imported(), h.count(t, []audit.Type{audit.DataSourceItemsImported})
+		r := request()
+		h.plan.Disarm()
+		items, events = h.imported()-items, h.count(t, []audit.Type{audit.DataSourceItemsImported})-events
+		if want := min(items, 1); events != want {
+			t.Errorf("%d items came, with %d events", items, events)
+		}
+		return r
+	}
+	h := prepared(t)
+	h.plan.Watch()
+	if r := h.importItems(items); r.status != 200 {
+		t.Fatalf("without a fault: %d %s", r.status, r.body)
+	}
+	writes := 0
+	for n, call := range h.plan.Seen() {
+		if call != "Write" {
+			continue
+		}
+		writes++
+		for _, mode := range []faulttest.Mode{faulttest.FailBefore, faulttest.FailAfter, faulttest.EndBefore, faulttest.EndAfter} {
+			t.Run(fmt.Sprintf("call %d %s", n+1, mode), func(t *testing.T) {
+				t.Parallel()
+				h := prepared(t)
+				try(t, h, func() reply { h.plan.Arm(mode, n+1); return h.importItems(items) })
+				if again := try(t, h, func() reply { return h.importItems(items) }); again.status != 200 || h.imported() != items {
+					t.Errorf("again: %d %s, %d items", again.status, again.body, h.imported())
+				}
+				if r := try(t, h, func() reply { return h.importItems(items) }); r.status != 200 {
+					t.Errorf("nothing new: %d %s", r.status, r.body)
+				}
+			})
+		}
+	}
+	if writes < items {
+		t.Errorf("%d writes", writes)
 	}
 }
 

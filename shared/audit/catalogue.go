@@ -112,7 +112,7 @@ var Catalogue = []Entry{
 	{SAMLMetadataDeleted, Configuration, High, "The SAML metadata of the team was removed.", classAPIActivity, 4, "deleted the SAML metadata"},
 	{DataSourceCreated, Configuration, Medium, "A data source was connected.", classAPIActivity, 1, "created the data source"},
 	{DataSourceDeleted, Configuration, Medium, "A data source was removed.", classAPIActivity, 4, "deleted the data source"},
-	{DataSourceItemsImported, Data, Informational, "Items were imported into a data source.", classAPIActivity, 3, "imported items into the data source"},
+	{DataSourceItemsImported, Data, Informational, "Items were imported into a data source; recorded with the first that changed anything, with counts of what was sent.", classAPIActivity, 3, "imported items into the data source"},
 	{WebhookRejected, Configuration, Medium, "A webhook of a known data source was refused.", classAPIActivity, 1, "was refused for a bad signature by the data source"},
 	{CollectionCreated, Configuration, Low, "A collection was created.", classAPIActivity, 1, "created the collection"},
 	{CollectionUpdated, Configuration, Informational, "A collection changed.", classAPIActivity, 3, "updated the collection"},

@@ -34,6 +34,10 @@ type Input struct {
 	// Created is not known.
 	Facts   *Facts
 	Created time.Time
+	// Write, of an item, makes the Write that changes it, with whatever tells of it
+	// all or nothing; nil: nothing does. Its errors are those of table.Store.Write
+	// over ops.
+	Write func(ctx context.Context, ops ...table.Op) error
 }
 
 // Put creates, replaces or moves the document that in.URI identifies and returns
@@ -121,7 +125,11 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	if intent != nil {
 		ops = append(ops, intent.Kept())
 	}
-	err = event.Write(ctx, events, ops...)
+	if in.Write != nil {
+		err = in.Write(ctx, ops...)
+	} else {
+		err = event.Write(ctx, events, ops...)
+	}
 	switch failed := table.Failed(err); {
 	case err == nil:
 		if number := usage.Created; in.Facts == nil {

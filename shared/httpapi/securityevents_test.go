@@ -157,7 +157,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 		}
 	}
 	imported := a.do(call{"GET", "/security-events?eventType=data_source.items_imported", acme.key, nil, nil}).want(t, 200).body
-	if !strings.Contains(string(imported), `"counts":{"accepted":1,"rejected":0}`) {
+	if !strings.Contains(string(imported), `"counts":{"items":1,"malformed":0}`) {
 		t.Errorf("an import without its counts: %s", imported)
 	}
 	for _, format := range []string{"", "&format=ocsf"} {

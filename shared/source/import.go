@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/apierr"
-	"docent/shared/audit"
 	"docent/shared/document"
 )
 
@@ -47,7 +46,8 @@ type line struct {
 
 // Import stores the items of JSON Lines, each by itself: a faulty line does not
 // keep the others out. An item that is older than what is stored is accepted and
-// changes nothing, so an import may be sent again after any failure.
+// changes nothing, so an import may be sent again after any failure. An import
+// that changes anything is recorded, with the first item that it changes.
 func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string, lines []byte) (Imported, error) {
 	source, err := s.get(ctx, teamID, sourceID)
 	if err != nil {
@@ -57,6 +57,11 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	if err != nil {
 		return Imported{}, err
 	}
+	if len(groups) == 0 {
+		return imported(0, faults), nil
+	}
+	news := s.importing(ctx, teamID, sourceFrom(source), groups, faults)
+	defer news.claim.End(ctx)
 	var mu sync.Mutex
 	accepted := 0
 	work, gctx := errgroup.WithContext(ctx)
@@ -64,7 +69,7 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	for _, group := range groups {
 		work.Go(func() error {
 			for _, l := range group { // of one uri, in the order of the lines
-				err := s.put(gctx, teamID, sourceID, requestID, l.item)
+				err := s.putTold(gctx, teamID, sourceID, requestID, l.item, news.write)
 				mu.Lock()
 				switch {
 				case err == nil:
@@ -87,14 +92,16 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 		return Imported{}, err
 	}
 	if accepted > 0 {
-		event := changed(audit.DataSourceItemsImported, sourceFrom(source))
-		event.Counts = map[string]int64{"accepted": int64(accepted), "rejected": int64(len(faults))}
-		if err := s.synced(ctx, teamID, sourceID, event); err != nil {
+		if err := s.synced(ctx, teamID, sourceID); err != nil {
 			return Imported{}, err
 		}
 	}
+	return imported(accepted, faults), nil
+}
+
+func imported(accepted int, faults []Fault) Imported {
 	slices.SortFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
-	return Imported{accepted, len(faults), append([]Fault{}, faults[:min(len(faults), maxFaults)]...)}, nil
+	return Imported{accepted, len(faults), append([]Fault{}, faults[:min(len(faults), maxFaults)]...)}
 }
 
 // parseLines reads JSON Lines: the items by uri, and what is wrong with the rest.

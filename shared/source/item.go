@@ -132,6 +132,13 @@ func (i Item) input(sourceID, requestID string) document.Input {
 
 // put stores one item that was checked.
 func (s *Service) put(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
-	_, _, err := s.Documents.Put(ctx, teamID, i.input(sourceID, requestID))
+	return s.putTold(ctx, teamID, sourceID, requestID, i, nil)
+}
+
+// putTold is put by write, nil for one that tells nothing.
+func (s *Service) putTold(ctx context.Context, teamID, sourceID, requestID string, i Item, write writer) error {
+	in := i.input(sourceID, requestID)
+	in.Write = write
+	_, _, err := s.Documents.Put(ctx, teamID, in)
 	return err
 }

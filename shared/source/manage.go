@@ -184,23 +184,14 @@ func changed(kind audit.Type, d DataSource) audit.Event {
 }
 
 // synced notes that content came. It does not bring a deleted source back.
-func (s *Service) synced(ctx context.Context, teamID, id string, events ...audit.Event) error {
-	note := table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
+func (s *Service) synced(ctx context.Context, teamID, id string) error {
+	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{syncField: s.now().UnixMilli()},
-		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}}
-	err := s.note(ctx, teamID, note, events)
+		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}})
 	if err != nil && table.Failed(err) == nil {
 		return fmt.Errorf("note the sync: %w", err)
 	}
 	return nil
-}
-
-func (s *Service) note(ctx context.Context, teamID string, note table.Add, events []audit.Event) error {
-	if len(events) > 0 {
-		return s.Events.Or(s.Table).Write(ctx, teamID, events, note)
-	}
-	_, err := s.Table.Add(ctx, note)
-	return err
 }
 
 // Fail shows on a data source that its content could not be brought up to date.

@@ -26,7 +26,13 @@ const (
 	Delay      Mode = "delays its message"
 )
 
-// Modes lists every mode.
+// The ends of a process: no call after that one has an effect.
+const (
+	EndBefore Mode = "is the last before it has its effect"
+	EndAfter  Mode = "is the last that has its effect"
+)
+
+// Modes lists every mode of a single call.
 var Modes = []Mode{FailBefore, FailAfter, TimeOut, Throttle, Lose, Duplicate, Delay}
 
 // Plan says which call goes wrong, and how. The zero Plan lets all pass.
@@ -87,7 +93,11 @@ func (p *Plan) next(name string, args ...any) Mode {
 		return ""
 	}
 	p.seen = append(p.seen, name)
-	if p.calls++; p.calls != p.at {
+	p.calls++
+	if ends := p.mode == EndBefore || p.mode == EndAfter; ends && p.calls > p.at && p.at > 0 {
+		return EndBefore
+	}
+	if p.calls != p.at {
 		return ""
 	}
 	p.hit = fmt.Sprint(append([]any{name, " "}, args...)...)
@@ -97,13 +107,13 @@ func (p *Plan) next(name string, args ...any) Mode {
 // run makes one call under the plan.
 func (p *Plan) run(do func() error, name string, args ...any) error {
 	switch mode := p.next(name, args...); mode {
-	case FailBefore:
+	case FailBefore, EndBefore:
 		return fmt.Errorf("%s: %w", name, table.ErrUnavailable)
 	case TimeOut:
 		return fmt.Errorf("%s: %w", name, context.DeadlineExceeded)
 	case Throttle:
 		return fmt.Errorf("%s: %w", name, table.ErrThrottled)
-	case FailAfter:
+	case FailAfter, EndAfter:
 		if err := do(); err != nil {
 			return err
 		}

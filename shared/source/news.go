@@ -1,0 +1,60 @@
+package source
+
+import (
+	"context"
+	"sync"
+
+	"docent/shared/audit"
+	"docent/shared/table"
+)
+
+// writer makes a Write of an item.
+type writer func(ctx context.Context, ops ...table.Op) error
+
+// news records once that items come, in the Write of the first item that changes
+// anything: there is an event if and only if something has changed, wherever the
+// process ends. So its counts are of what was sent, not of what became of it.
+type news struct {
+	table table.Store
+	claim *audit.Claim // of one number
+	event audit.Event
+
+	mu   sync.Mutex
+	told bool
+	err  error // of a Write of which it is not known whether it told
+}
+
+// importing begins the news of an import, whose claim must be ended.
+func (s *Service) importing(ctx context.Context, teamID string, d DataSource, groups [][]line, faults []Fault) *news {
+	items := 0
+	for _, g := range groups {
+		items += len(g)
+	}
+	n := &news{table: s.Table, event: changed(audit.DataSourceItemsImported, d)}
+	n.event.Counts = map[string]int64{"items": int64(items), "malformed": int64(len(faults))}
+	n.claim = s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	return n
+}
+
+// write makes the Write of an item. While the first one is under way the others
+// wait for it: it is known only then whether they have to tell.
+func (n *news) write(ctx context.Context, ops ...table.Op) error {
+	if first, err := n.tell(ctx, ops); first || err != nil {
+		return err
+	}
+	return n.table.Write(ctx, ops...)
+}
+
+func (n *news) tell(ctx context.Context, ops []table.Op) (first bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.told || n.err != nil {
+		return false, n.err
+	}
+	err = n.claim.Write(ctx, []audit.Event{n.event}, ops...)
+	n.told = err == nil
+	if table.Failed(err) == nil {
+		n.err = err // another event could be a second one of the same import
+	}
+	return true, err
+}

@@ -71,22 +71,11 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	if err != nil {
 		return 0, err
 	}
-	if old.live && !in.See(old.CollectionID) {
-		return 0, sourceNotAllowed()
-	}
-	if in.Facts != nil && old.live && old.CollectionID != in.CollectionID {
-		return 0, ErrElsewhere
-	}
-	if err := in.Match(old.visibleVersion()); err != nil {
+	if err := in.refused(old); err != nil {
 		return 0, err
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
-	entry := Entry{ID: id, CollectionID: in.CollectionID, Title: in.Title, URI: in.URI,
-		CreatedAt: now, UpdatedAt: now, Facts: in.Facts}
-	if old.exists {
-		entry.CreatedAt = old.CreatedAt
-	}
-	in.dates(&entry)
+	entry := in.entry(id, old, now)
 	events := []audit.Event{stored(old, entry)}
 	if old.exists && (old.same(entry, in.Body) || old.newer(entry)) {
 		if failed, err := s.failed(ctx, teamID, old.record); err != nil || !failed {
@@ -106,22 +95,10 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	}
 	work := indexing(teamID, id, next.version)
 	work.RequestID = in.RequestID
-	ops := []table.Op{
-		table.Check{Key: s.SourceKey(teamID, in.CollectionID), If: table.Exists()},
-		table.Put{Item: next.item(teamID), If: table.Absent()},
-		work.Promise(),
-	}
-	ops = append(ops, listPuts(teamID, entry)...)
 	if old.stored {
-		ops[1] = table.Put{Item: next.item(teamID), If: table.VersionIs(old.version)}
 		work.Old = old.old()
-		ops[2] = work.Promise()
-		ops = append(ops, table.Delete{Key: failureKey(teamID, id)})
-		ops = append(ops, staleLists(teamID, old.Entry, entry)...)
 	}
-	if in.Facts != nil && !in.Facts.Changed.IsZero() {
-		ops = append(ops, afterRemoval(teamID, entry))
-	}
+	ops := s.replacing(teamID, old, next, work)
 	if intent != nil {
 		ops = append(ops, intent.Kept())
 	}
@@ -130,33 +107,97 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	} else {
 		err = event.Write(ctx, events, ops...)
 	}
-	switch failed := table.Failed(err); {
-	case err == nil:
-		if number := usage.Created; in.Facts == nil {
-			if old.exists {
-				number = usage.Replaced
-			}
-			usage.Note(ctx, number, 1)
-			usage.Note(ctx, usage.Bytes, int64(len(in.Body)))
-			usage.About(ctx, in.CollectionID)
-		}
-	case failed == nil:
-		return 0, fmt.Errorf("write document: %w", err)
-	case failed.Op == 0:
-		return 0, noCollection()
-	case failed.Op == 1:
-		return 0, errRaced
-	case table.KeyOf(ops[failed.Op]) == removedKey(teamID, id):
+	if failed := table.Failed(err); failed != nil && table.KeyOf(ops[failed.Op]) == removedKey(teamID, id) {
 		return old.version, nil // removed after this change of it
-	default:
-		return 0, apierr.New(apierr.Unavailable, apierr.CodeUnavailable,
-			"Storing the document took too long. Nothing was changed; send it again.")
 	}
+	if err != nil {
+		return 0, notWritten(err)
+	}
+	in.note(ctx, old)
 	usage.Settled(ctx)
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)
 	}
 	return next.version, nil
+}
+
+// refused says why in may not replace old; nil: it may.
+func (in Input) refused(old current) error {
+	if old.live && !in.See(old.CollectionID) {
+		return sourceNotAllowed()
+	}
+	if in.Facts != nil && old.live && old.CollectionID != in.CollectionID {
+		return ErrElsewhere
+	}
+	return in.Match(old.visibleVersion())
+}
+
+// entry is the entry of the document that in makes of old.
+func (in Input) entry(id string, old current, now time.Time) Entry {
+	e := Entry{ID: id, CollectionID: in.CollectionID, Title: in.Title, URI: in.URI, CreatedAt: now, UpdatedAt: now, Facts: in.Facts}
+	if old.exists {
+		e.CreatedAt = old.CreatedAt
+	}
+	in.dates(&e)
+	return e
+}
+
+// note counts what in made of old, for who puts documents.
+func (in Input) note(ctx context.Context, old current) {
+	if in.Facts != nil {
+		return
+	}
+	number := usage.Created
+	if old.exists {
+		number = usage.Replaced
+	}
+	usage.Note(ctx, number, 1)
+	usage.Note(ctx, usage.Bytes, int64(len(in.Body)))
+	usage.About(ctx, in.CollectionID)
+}
+
+// The places in a Write of what it is conditional on; notWritten tells them apart.
+const (
+	sourceExists = iota
+	recordUnchanged
+)
+
+// replacing are the operations of the one Write that puts next in the place of old
+// and promises to index it.
+func (s *Service) replacing(teamID string, old current, next record, work pending.Work) []table.Op {
+	ops := make([]table.Op, 2, 12)
+	ops[sourceExists] = table.Check{Key: s.SourceKey(teamID, next.CollectionID), If: table.Exists()}
+	unchanged := table.Absent()
+	if old.stored {
+		unchanged = table.VersionIs(old.version)
+	}
+	ops[recordUnchanged] = table.Put{Item: next.item(teamID), If: unchanged}
+	ops = append(ops, work.Promise())
+	ops = append(ops, listPuts(teamID, next.Entry)...)
+	if old.stored {
+		ops = append(ops, table.Delete{Key: failureKey(teamID, next.ID)})
+		ops = append(ops, staleLists(teamID, old.Entry, next.Entry)...)
+	}
+	if next.Facts != nil && !next.Facts.Changed.IsZero() {
+		ops = append(ops, afterRemoval(teamID, next.Entry))
+	}
+	return ops
+}
+
+// notWritten says why a Write of replacing changed nothing.
+func notWritten(err error) error {
+	failed := table.Failed(err)
+	switch {
+	case failed == nil:
+		return fmt.Errorf("write document: %w", err)
+	case failed.Op == sourceExists:
+		return noCollection()
+	case failed.Op == recordUnchanged:
+		return errRaced
+	default:
+		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable,
+			"Storing the document took too long. Nothing was changed; send it again.")
+	}
 }
 
 // failed tells whether indexing of r was given up.
@@ -212,76 +253,6 @@ func staleLists(teamID string, before, after Entry) []table.Op {
 		}
 	}
 	return ops
-}
-
-// current is the stored record of a document. A record whose source was deleted
-// is stored until it is cleaned up, but is no longer live. An item does not exist
-// for who puts a document, nor a document for who puts an item.
-type current struct {
-	record
-	stored, live, exists bool
-}
-
-// same tells whether putting e with body would change nothing.
-func (c current) same(e Entry, body string) bool {
-	return c.CollectionID == e.CollectionID && c.Title == e.Title && c.sameBody(body) &&
-		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
-}
-
-// newer tells whether c is of a later change than e.
-func (c current) newer(e Entry) bool {
-	return e.Facts != nil && !e.Facts.Changed.IsZero() && e.Facts.Changed.Before(c.Facts.Changed)
-}
-
-func (c current) visibleVersion() int64 {
-	if c.exists {
-		return c.version
-	}
-	return 0
-}
-
-// currentFor reads the document's record and the source it is put into, in one
-// round trip; only a document of another source takes a second one.
-func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (current, error) {
-	if !isID(in.CollectionID) { // such a text may be no key at all
-		return current{}, noCollection()
-	}
-	target := s.SourceKey(teamID, in.CollectionID)
-	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), target})
-	if err != nil {
-		return current{}, fmt.Errorf("read document: %w", err)
-	}
-	var c current
-	found := false
-	for _, item := range items {
-		if item.Key == target {
-			found = s.Connected(item) == (in.Facts != nil)
-		} else {
-			c.record, c.stored, c.live = recordFrom(item), true, true
-		}
-	}
-	if !found {
-		return current{}, noCollection()
-	}
-	if c.stored && c.CollectionID != in.CollectionID {
-		if c.live, err = s.live(ctx, teamID, c.CollectionID); err != nil {
-			return current{}, err
-		}
-	}
-	c.exists = c.live && (c.Facts == nil) == (in.Facts == nil)
-	return c, nil
-}
-
-// live tells whether a source of the team exists.
-func (s *Service) live(ctx context.Context, teamID, sourceID string) (bool, error) {
-	_, err := s.Table.Get(ctx, s.SourceKey(teamID, sourceID))
-	if errors.Is(err, table.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read source: %w", err)
-	}
-	return true, nil
 }
 
 // putChunks writes the chunks of a long body where no reader follows them yet.

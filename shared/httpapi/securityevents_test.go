@@ -169,12 +169,17 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 }
 
 // TestAnAdminComesAndGoesWithAnEventOfItsOwn: who watches for new admins sees also
-// those that are created as one.
+// those that are created as one, the first one of a team among them.
 func TestAnAdminComesAndGoesWithAnEventOfItsOwn(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")
-	cursor := *a.feed(acme.key, "").NextCursor
+	begin := a.feed(acme.key, "")
+	if first := begin.Events[:2]; first[0].EventType != "scim.user.created" || first[1].EventType != "user.role_changed" ||
+		first[1].Targets[0].ID != acme.admin.ID {
+		t.Errorf("a team begins with %+v", first)
+	}
+	cursor := *begin.NextCursor
 	scim := map[string]string{"Content-Type": "application/scim+json", "Accept": "application/json"}
 	a.do(call{"PUT", "/team/saml-metadata", acme.pat, samlText, map[string]string{"Content-Type": "application/xml"}}).want(t, 200)
 	boss := a.do(call{"POST", "/scim/v2/Users", acme.scim, scimUserBody + `boss@x.test","roles":[{"value":"admin"}]}`, scim}).want(t, 201).text(t, "id")
@@ -435,7 +440,7 @@ func TestPollingAndBoundedPages(t *testing.T) {
 		query = "&order=desc&after=" + *page.NextCursor
 	}
 	slices.Reverse(down)
-	if len(polled) != 8 || !slices.Equal(polled, down) { // three keys, five collections
+	if len(polled) != 10 || !slices.Equal(polled, down) { // a user, an admin, three keys, five collections
 		t.Errorf("polled %v, downwards %v", polled, down)
 	}
 }

@@ -65,8 +65,8 @@ type Service struct {
 	known cache
 }
 
-// CreateTeam makes a team with a first user, its admin. A name out of bounds is
-// an *apierr.Error.
+// CreateTeam makes a team with a first user, its admin, with whom its events begin.
+// A name out of bounds is an *apierr.Error.
 func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (Team, User, error) {
 	if err := checkName("/name", name); err != nil {
 		return Team{}, User{}, err
@@ -87,7 +87,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 	ops = append(ops,
 		table.Put{Item: item, If: table.Absent()},
 		table.Put{Item: table.Item{Key: teamEntryKey(t.ID), Version: 1}, If: table.Absent()})
-	if err := s.Table.Write(ctx, ops...); err != nil {
+	if err := s.record(ctx, t.ID, inserted(p), ops...); err != nil {
 		return Team{}, User{}, fmt.Errorf("create team: %w", err)
 	}
 	return t, p.User, nil

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -115,56 +116,74 @@ type told struct {
 }
 
 func listen(text string) told {
-	var counts [8]int
-	var first [8][3]string
+	var v votes
 	t := told{most: inEnglish}
-	for text != "" && t.words < detectWords {
-		start := strings.IndexFunc(text, unicode.IsLetter)
-		if start < 0 {
+	for t.words < detectWords {
+		var word string
+		if word, text = nextWord(text); word == "" {
 			break
 		}
-		text = text[start:]
-		end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-		if end < 0 {
-			end = len(text)
-		}
 		t.words++
-		if end <= maxTold {
-			word := strings.ToLower(text[:end])
-			bits := tells[word]
-			for i := 0; bits != 0; i, bits = i+1, bits>>1 {
-				if bits&1 == 0 {
-					continue
-				}
-				counts[i]++
-				for j, seen := range first[i] {
-					if seen == word {
-						break
-					}
-					if seen == "" {
-						first[i][j] = word
-						break
-					}
-				}
-			}
-		}
-		text = text[end:]
-		if counts[0] == detectEnough && t.words < 4*detectEnough {
+		v.add(word)
+		if v.count[0] == detectEnough && t.words < 4*detectEnough {
 			break
 		}
 	}
-	t.english = counts[0]
+	t.english = v.count[0]
 	for i, l := range languages[1:] {
-		if counts[i+1] > t.n {
-			t.most, t.n, t.different = l, counts[i+1], 0
-			for _, w := range first[i+1] {
-				if w != "" {
-					t.different++
-				}
-			}
+		if n := v.count[i+1]; n > t.n {
+			t.most, t.n, t.different = l, n, v.different(i+1)
 		}
 	}
 	return t
+}
+
+// nextWord cuts the first run of letters off text; it is empty when there is none.
+func nextWord(text string) (word, rest string) {
+	start := strings.IndexFunc(text, unicode.IsLetter)
+	if start < 0 {
+		return "", ""
+	}
+	text = text[start:]
+	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	if end < 0 {
+		end = len(text)
+	}
+	return text[:end], text[end:]
+}
+
+// votes counts stop words by language, in the order of languages.
+type votes struct {
+	count [8]int
+	first [8][3]string // different ones
+}
+
+// add counts word for each language of which it is a stop word.
+func (v *votes) add(word string) {
+	if len(word) > maxTold {
+		return
+	}
+	word = strings.ToLower(word)
+	bits := tells[word]
+	for i := 0; bits != 0; i, bits = i+1, bits>>1 {
+		if bits&1 == 0 {
+			continue
+		}
+		v.count[i]++
+		if n := v.different(i); n < len(v.first[i]) && !slices.Contains(v.first[i][:n], word) {
+			v.first[i][n] = word
+		}
+	}
+}
+
+// different is how many different words were counted for language i, 3 at most.
+func (v *votes) different(i int) int {
+	for n, w := range v.first[i] {
+		if w == "" {
+			return n
+		}
+	}
+	return len(v.first[i])
 }
 
 // maxTold is the longest stop word, in bytes.

@@ -177,6 +177,7 @@ bench-search: ## measure search and answers on the labelled sets in the folder D
 # DOCENT_COLLECTOR_WRITES is how many writes each of its eight writers makes (150). The first run builds for minutes.
 .PHONY: collectors
 collectors: ## run the recipes for SIEM collectors in Elastic's CEL evaluator and in Bento against docent serve, all of them killed again and again
+	scripts/venv collectors
 	go -C scripts/collectors vet ./...
 	go -C scripts/collectors test -count=1 -v ./...
 

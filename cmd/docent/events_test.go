@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -44,10 +45,15 @@ func eventIDs(t *testing.T, lines string) []string {
 	return ids
 }
 
-// TestEventsFollowResumes stops the follower between writing and saving, and
-// while writing: nothing is lost, and what comes again has the same id.
-func TestEventsFollowResumes(t *testing.T) {
-	t.Parallel()
+// feed is a server with a team whose keys are made by create: one event each, after
+// the two of the team's first admin.
+type feed struct {
+	url    string
+	create func(n int) (key string)
+}
+
+func newFeed(t *testing.T) feed {
+	t.Helper()
 	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +68,7 @@ func TestEventsFollowResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	create := func(n int) (key string) {
+		t.Helper()
 		for i := range n {
 			if _, key, err = local.Teams.CreateKey(t.Context(), acme.ID, team.NewKey{Kind: team.KindTeam, Name: fmt.Sprint(i)}); err != nil {
 				t.Fatal(err)
@@ -69,11 +76,21 @@ func TestEventsFollowResumes(t *testing.T) {
 		}
 		return key
 	}
-	key := create(250) // two pages, with the first admin
-	server := httptest.NewServer(local.Handler("http://docent.test/v1"))
+	handler := new(http.Handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*handler).ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
+	*handler = local.Handler(server.URL + "/v1")
+	return feed{server.URL + "/v1", create}
+}
+
+// TestEventsFollowResumes stops the follower between writing and saving, and
+// while writing: nothing is lost, and what comes again has the same id.
+func TestEventsFollowResumes(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t)
+	key := f.create(250) // two pages, with the first admin
 	cursor := filepath.Join(t.TempDir(), "cursor")
-	args := []string{"events", "follow", "--once", "--server", server.URL + "/v1", "--key", key, "--cursor-file", cursor}
+	args := []string{"events", "follow", "--once", "--server", f.url, "--key", key, "--cursor-file", cursor}
 
 	broken := &failing{left: 1}
 	var errOut bytes.Buffer
@@ -107,7 +124,7 @@ func TestEventsFollowResumes(t *testing.T) {
 	if want := 2 + 250; len(got) != want || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != want {
 		t.Errorf("%d events", len(got))
 	}
-	create(3)
+	f.create(3)
 	if _, out, _ := docent(t, args...); len(eventIDs(t, out)) != 3 {
 		t.Errorf("later: %s", out)
 	}

@@ -236,42 +236,86 @@ func (c *crowd) compare(t *testing.T, who string, got []audit.Event) {
 	}
 }
 
-// TestWindowsTileTheFeed lets collectors ask for window after window, each by its
-// own clock, while events are written.
+// TestWindowsTileTheFeed lets collectors ask for window after window while events
+// are written: to the present by clocks of their own, and of any size cut anywhere,
+// in the past and up to the five minutes ahead that a time may be.
 func TestWindowsTileTheFeed(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, newWorld(t), raceEvents(t), raceGrace, 5*raceGrace)
-	begin := c.clock.now().Add(-time.Hour)
-	clocks := []time.Duration{time.Minute, -time.Minute, 0}
-	got := make([][]audit.Event, len(clocks))
-	errs := make([]error, len(clocks))
+	for _, test := range []struct {
+		name string
+		skew time.Duration
+	}{
+		{"writers' clocks five times the grace apart", 5 * raceGrace},
+		{"writers' clocks up to a minute apart", time.Minute},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCrowd(t, newWorld(t), raceEvents(t), raceGrace, test.skew)
+			present := func(ahead time.Duration) cut {
+				now := c.clock.ahead(ahead)
+				return func(time.Time) time.Time { return now() }
+			}
+			c.tiled(t, map[string]cut{"fast": present(time.Minute), "slow": present(-time.Minute), "right": present(0),
+				"small": c.anywhere(1, 8), "any size": c.anywhere(2, 20), "large": c.anywhere(3, 22)})
+		})
+	}
+}
+
+// cut is the end of the window that begins at since.
+type cut func(since time.Time) time.Time
+
+// anywhere ends windows up to 2^bits ms after they begin, and not further ahead than
+// a time may be, where it means now.
+func (c *crowd) anywhere(seed uint64, bits int) cut {
+	random := rand.New(rand.NewPCG(seed, 3))
+	return func(since time.Time) time.Time {
+		until := since.Add(time.Duration(1+random.Int64N(1<<(1+random.IntN(bits)))) * time.Millisecond)
+		if ahead := c.clock.now().Add(4 * time.Minute); until.After(ahead) {
+			return ahead
+		}
+		return until
+	}
+}
+
+// tiled lets a collector for each cut follow the crowd to its end, and compares what
+// each has got.
+func (c *crowd) tiled(t *testing.T, cuts map[string]cut) {
+	t.Helper()
+	begin := c.clock.now().Add(-10 * time.Minute)
+	got := make(map[string][]audit.Event, len(cuts))
+	errs := make(map[string]error, len(cuts))
 	var collectors sync.WaitGroup
-	for i, ahead := range clocks {
+	var mu sync.Mutex
+	for name, cut := range cuts {
 		collectors.Go(func() {
 			log := c.newLog(c.store, 0)
 			audit.SetGrace(log, raceGrace)
-			got[i], errs[i] = c.collect(t.Context(), log, begin, c.clock.ahead(ahead))
+			events, err := c.collect(t.Context(), log, begin, cut)
+			mu.Lock()
+			defer mu.Unlock()
+			got[name], errs[name] = events, err
 		})
 	}
 	collectors.Wait()
-	for i, err := range errs {
+	for name, err := range errs {
 		if err != nil {
-			t.Fatalf("collector %d: %v", i, err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		c.compare(t, fmt.Sprintf("collector %d", i), got[i])
+		c.compare(t, name, got[name])
 	}
 }
 
 // collect reads abutting windows until one that begins after the last write has
 // been read; each window is read twice.
-func (c *crowd) collect(ctx context.Context, log *audit.Log, since time.Time, now func() time.Time) ([]audit.Event, error) {
+func (c *crowd) collect(ctx context.Context, log *audit.Log, since time.Time, cut cut) ([]audit.Event, error) {
 	var got []audit.Event
 	for {
 		over := c.ended()
+		until := cut(since)
 		if over {
 			c.clock.advance(time.Hour)
+			until = c.clock.now()
 		}
-		until := now()
 		if !until.After(since) {
 			continue
 		}

@@ -1,0 +1,61 @@
+package audit_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/audit"
+	"docent/shared/table"
+)
+
+// interrupted is a store in which something happens just before a mark is kept.
+type interrupted struct {
+	table.Store
+	before func()
+}
+
+func (s *interrupted) Write(ctx context.Context, ops ...table.Op) error {
+	if happens := s.before; happens != nil && strings.HasSuffix(table.KeyOf(ops[0]).Partition, "/marks") {
+		s.before = nil
+		happens()
+	}
+	return s.Store.Write(ctx, ops...)
+}
+
+// TestMarksMadeAtOnceKeepTheirOrder: two readers name neighbouring times while events
+// come, and the one of the later time has looked before the other. A collector whose
+// windows end at both gets each event once.
+func TestMarksMadeAtOnceKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	for _, later := range []bool{true, false} {
+		w := newWorld(t)
+		begin := w.clock.now().Add(-10 * time.Minute)
+		first, second := w.clock.now().Add(time.Minute), w.clock.now().Add(2*time.Minute)
+		mine, other := second, first
+		if !later {
+			mine, other = first, second
+		}
+		w.write(numbered(1, 10)...)
+		store := &interrupted{Store: w.store}
+		store.before = func() {
+			w.write(numbered(11, 15)...)
+			w.feed(audit.Query{Until: stamp(other)})
+			w.write(numbered(16, 20)...)
+		}
+		if _, err := w.newLog(store, 0).Feed(t.Context(), teamID, audit.Query{Limit: 100, Until: stamp(mine)}); err != nil {
+			t.Fatal(err)
+		}
+		w.clock.advance(time.Hour)
+		var got []string
+		ends := []time.Time{begin, first, second, w.clock.now()}
+		for i := range ends[1:] {
+			got = append(got, w.all(audit.Query{Since: stamp(ends[i]), Until: stamp(ends[i+1])})...)
+		}
+		if !slices.Equal(got, numbered(1, 20)) {
+			t.Errorf("the later time is kept last: %t: windows have %v", later, got)
+		}
+	}
+}

@@ -2,7 +2,7 @@
 // SQLite's FTS5 and Bleve in the same run. It is a module of its own, so that these
 // stay out of the product.
 //
-//	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http] [-passages N]
+//	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http] [-alone] [-passages N]
 //	make bench-search DOCENT_EVAL=FOLDER ARGS='-save FILE -against FILE'
 //
 // Paths are absolute, or from scripts/benchsearch.
@@ -41,7 +41,7 @@ type run map[string]map[string]values
 
 type options struct {
 	folder, only, save, against, spaces string
-	http                                bool
+	http, alone                         bool
 	passages                            int
 }
 
@@ -53,6 +53,7 @@ func main() {
 	flag.StringVar(&o.against, "against", "", "file of an earlier run")
 	flag.StringVar(&o.spaces, "spaces", "cosqa=code,gitbugs-hadoop=issues", "sets that are not documentation")
 	flag.BoolVar(&o.http, "http", false, "ask the questions with gold answers through the HTTP API as well")
+	flag.BoolVar(&o.alone, "alone", false, "measure docent alone, as one tries something out")
 	flag.IntVar(&o.passages, "passages", 150_000, "size of a made collection over which the engines are timed; 0: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -92,7 +93,7 @@ func measure(ctx context.Context, o options) (err error) {
 		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), s.name) {
 			continue
 		}
-		if now[s.name], err = s.measure(ctx, folder); err != nil {
+		if now[s.name], err = s.measure(ctx, folder, o.alone); err != nil {
 			return fmt.Errorf("measure %s: %w", s.name, err)
 		}
 		s.print(now[s.name], before[s.name])
@@ -118,10 +119,13 @@ func measure(ctx context.Context, o options) (err error) {
 }
 
 // engines are those that are measured, docent first, each with the set's documents.
-func (s *set) engines(ctx context.Context, folder string) ([]engine, error) {
+func (s *set) engines(ctx context.Context, folder string, alone bool) ([]engine, error) {
 	own, err := openDocent(ctx, s, folder)
 	if err != nil {
 		return nil, err
+	}
+	if alone {
+		return []engine{own}, nil
 	}
 	lite, err := openFTS5(ctx, s, folder)
 	if err != nil {
@@ -138,9 +142,9 @@ func (s *set) engines(ctx context.Context, folder string) ([]engine, error) {
 	return []engine{own, lite, tfidf, bm25}, nil
 }
 
-// measure runs every engine over the set.
-func (s *set) measure(ctx context.Context, folder string) (map[string]values, error) {
-	engines, err := s.engines(ctx, folder)
+// measure runs every engine over the set, or docent alone.
+func (s *set) measure(ctx context.Context, folder string, alone bool) (map[string]values, error) {
+	engines, err := s.engines(ctx, folder, alone)
 	if err != nil {
 		return nil, err
 	}

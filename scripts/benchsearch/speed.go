@@ -71,7 +71,7 @@ func madeSet(n int) *set {
 // other work on the machine does not lengthen.
 func speed(ctx context.Context, passages int, folder string) (err error) {
 	s := madeSet(passages)
-	engines, err := s.engines(ctx, folder)
+	engines, err := s.engines(ctx, folder, false)
 	if err != nil {
 		return err
 	}

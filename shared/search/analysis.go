@@ -10,7 +10,7 @@ import (
 
 // analysisVersion is in every segment. It changes with anything that changes the
 // terms or passages of a text; segments of another version are rebuilt, never mixed.
-const analysisVersion = 2
+const analysisVersion = 3
 
 // maxTermBytes is how much of a token counts.
 const maxTermBytes = 64
@@ -152,6 +152,9 @@ func (p analyser) appendToken(dst []string, token string) []string {
 		return append(dst, token)
 	}
 	if p.split {
+		if number, line, ok := version(token); ok {
+			return append(dst, number, line)
+		}
 		return p.appendIdentifier(dst, token)
 	}
 	for token != "" {
@@ -214,6 +217,18 @@ func (p analyser) appendWord(dst []string, word string) []string {
 		return append(dst, "")
 	}
 	return append(dst, cutRunes(p.stemmed(word), maxTermBytes))
+}
+
+// version returns the number of a token such as 3.8.2 or v3.8.2, of three groups or
+// more, and its release line, 3.8. Its groups are no terms: 3 and 8 alone stand in
+// every other text.
+func version(token string) (number, line string, ok bool) {
+	number = strings.TrimPrefix(strings.TrimPrefix(token, "v"), "V")
+	groups := strings.SplitN(number, ".", 3)
+	if len(groups) < 3 || !isNumber(number) {
+		return "", "", false
+	}
+	return number, groups[0] + "." + groups[1], true
 }
 
 // isNumber tells whether token is digits and points, as in 2.6.1.

@@ -44,7 +44,12 @@ func TestTermsOfCode(t *testing.T) {
 		{"one word is stemmed", "parsing", "pars"},
 		{"dotted", "os.path.Join(x)", "os.path.join os path join x"},
 		{"a stop word among the parts", "isReady", "isready - readi"},
-		{"a version is whole and parts", "2.6.1", "2.6.1 2 6 1"},
+		{"a version and its release line", "2.6.1", "2.6.1 2.6"},
+		{"a version of four groups", "2.12.7.1,", "2.12.7.1 2.12"},
+		{"a version after a v", "v3.8.2", "3.8.2 3.8"},
+		{"an address is read so too", "10.0.12.7", "10.0.12.7 10.0"},
+		{"two groups are whole and parts", "0.25", "0.25 0 25"},
+		{"a version with more in it is an identifier", "4.1.46Final", "4.1.46final 4 1 46 final"},
 		{"capitals alone", "HTTP", "http"},
 		{"leading marks", "__init__", "init"},
 	}

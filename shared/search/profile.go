@@ -8,6 +8,7 @@ type profile struct {
 	k1, b     float64
 	proximity float64 // weight of neighbouring terms
 	named     float64 // weight of a term in the title or heading
+	titled    float64 // weight of the title as a field of its own
 	compound  float64 // weight of two words of the question that a passage writes as one
 	missing   float64 // share of a score that terms which are all missing would take
 	split     bool    // identifiers into their parts
@@ -16,12 +17,15 @@ type profile struct {
 // The profiles. The parameters and their reasons are in the README.
 var (
 	prose    = &profile{id: 0, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1}
-	coding   = &profile{id: 1, k1: 1.2, b: 0.75, proximity: 0.25, named: 0.1, split: true, compound: 0.7}
+	coding   = &profile{id: 1, k1: 1.2, b: 0.75, proximity: 0.25, titled: 0.25, split: true, compound: 0.7}
 	profiles = []*profile{prose, coding}
 )
 
 // titleWeight is how often a term of the title counts.
 const titleWeight = 2
+
+// titleTerms is how many terms a title has that is neither long nor short.
+const titleTerms = 6
 
 func profileOf(s Space) *profile {
 	switch s {

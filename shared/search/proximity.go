@@ -83,7 +83,7 @@ func (r *ranking) places(a analysed) places {
 
 // complete is the score of a passage by its text, given the one by its counts:
 // neighbouring terms that stand near each other add to it, and terms in the title
-// or heading; terms that are missing take from it.
+// or heading, or the title as a field; terms that are missing take from it.
 func (r *ranking) complete(score float64, a analysed, at places, length uint16) float64 {
 	score += r.proximity(at, length) - r.repeated(a, at, length)
 	sum, covered, named := 0.0, 0.0, 0.0
@@ -100,8 +100,34 @@ func (r *ranking) complete(score float64, a analysed, at places, length uint16) 
 	if sum == 0 {
 		return score
 	}
-	score += r.profile.named * (r.profile.k1 + 1) * named
+	score += (r.profile.k1 + 1) * (r.profile.named*named + r.profile.titled*r.title(a, at))
 	return score * (1 - r.profile.missing*(1-covered/sum))
+}
+
+// title is the score of the title alone, by its own length: of two titles that hold
+// as much of the question the shorter one is nearer to it.
+func (r *ranking) title(a analysed, at places) float64 {
+	if r.profile.titled == 0 {
+		return 0
+	}
+	length := 0
+	for _, c := range a.codes[:a.title] {
+		if c != 0 {
+			length++
+		}
+	}
+	norm, sum := r.profile.k1*(1-r.profile.b+r.profile.b*float64(length)/titleTerms), 0.0
+	for i, t := range r.terms {
+		f := 0.0
+		for _, p := range at[i] {
+			if p >= a.title {
+				break
+			}
+			f++
+		}
+		sum += t.idf * f / (f + norm)
+	}
+	return sum
 }
 
 // proximity is what neighbouring terms of the question that stand near each other

@@ -14,7 +14,7 @@ import (
 
 // plainScores ranks short documents by the formulas of the README, written as
 // plainly as possible, from the terms alone.
-func plainScores(docs []search.Document, question string, k1, b, weight, missing float64) map[uuid.UUID]float64 {
+func plainScores(docs []search.Document, question string, k1, b, weight, missing, named, titled float64) map[uuid.UUID]float64 {
 	terms := func(text string) (kept []string) {
 		for _, t := range search.Terms(docs[0].Space, text) {
 			if t != "" {
@@ -79,7 +79,16 @@ func plainScores(docs []search.Document, question string, k1, b, weight, missing
 				covered += idf(t)
 			}
 			if slices.Contains(search.Terms(d.Space, d.Title), t) {
-				score += 0.1 * (k1 + 1) * idf(t)
+				score += named * (k1 + 1) * idf(t)
+			}
+			f, title := 0.0, terms(d.Title)
+			for _, u := range title {
+				if u == t {
+					f++
+				}
+			}
+			if f > 0 {
+				score += titled * (k1 + 1) * idf(t) * f / (f + k1*(1-b+b*float64(len(title))/6))
 			}
 		}
 		scores[d.ID] = score * (1 - missing*(1-covered/sum))
@@ -94,12 +103,12 @@ func TestScoresAreThoseOfTheFormulas(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 30).Draw(rt, "words"), " ")
 	})
 	cases := []struct {
-		name                   string
-		space                  search.Space
-		k1, b, weight, missing float64
+		name                                  string
+		space                                 search.Space
+		k1, b, weight, missing, named, titled float64
 	}{
-		{"prose", search.Messages, 0.9, 0.4, 0.5, 0.2},
-		{"code", search.Issues, 1.2, 0.75, 0.25, 0},
+		{"prose", search.Messages, 0.9, 0.4, 0.5, 0.2, 0.1, 0},
+		{"code", search.Issues, 1.2, 0.75, 0.25, 0, 0, 0.25},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -108,10 +117,10 @@ func TestScoresAreThoseOfTheFormulas(t *testing.T) {
 				docs := make([]search.Document, rapid.IntRange(1, 30).Draw(rt, "documents"))
 				for i := range docs {
 					docs[i] = search.Document{ID: uuid.UUID{byte(i)}, Space: c.space, Body: text.Draw(rt, "body"),
-						Title: rapid.SampledFrom(words).Draw(rt, "title")}
+						Title: text.Draw(rt, "title")}
 				}
 				question := text.Draw(rt, "question")
-				want := plainScores(docs, question, c.k1, c.b, c.weight, c.missing)
+				want := plainScores(docs, question, c.k1, c.b, c.weight, c.missing, c.named, c.titled)
 				runs, _, err := search.RankAll(c.space, docs, []string{question}, 1000, 1000)
 				if err != nil {
 					rt.Fatal(err)

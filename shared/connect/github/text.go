@@ -3,6 +3,7 @@ package github
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -40,33 +41,56 @@ func wanted(name string, size int64) bool {
 // documentation are the endings of what is read as prose.
 var documentation = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"}
 
+// listed are text files that programs read.
+var listed = regexp.MustCompile(`(?i)^(cmakelists|requirements.*|constraints.*|robots|manifest)\.txt$`)
+
 // file is a file as an item, nil when it holds no text.
 func (s *session) file(name string, text []byte) *source.Item {
 	if len(bytes.TrimSpace(text)) == 0 || bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return nil
 	}
 	i := &source.Item{URI: s.blob(name), Title: name, Body: string(text), SourceType: "code", Project: s.repository}
-	if slices.Contains(documentation, strings.ToLower(path.Ext(name))) {
+	if slices.Contains(documentation, strings.ToLower(path.Ext(name))) && !listed.MatchString(path.Base(name)) {
 		i.SourceType = "documentation"
-		if heading := firstHeading(i.Body); heading != "" {
-			i.Title = heading
+		if title := titleOf(i.Body); title != "" {
+			i.Title = title
 		}
 	}
 	return i
 }
 
-// firstHeading is the text of a heading of level 1 among the first lines.
-func firstHeading(text string) string {
-	const look = 50
-	n := 0
-	for line := range strings.Lines(text) {
-		if n++; n > look {
-			break
-		}
-		if heading, ok := strings.CutPrefix(line, "# "); ok {
-			if heading = strings.TrimSpace(heading); heading != "" && utf8.RuneCountInString(heading) <= 200 {
-				return heading
+// titleOf is the title that a text gives itself among its first lines: in what
+// stands before the text for a site's generator, or as its first heading of level 1,
+// which a line of # begins or a line of = underlines.
+func titleOf(text string) string {
+	const look, most = 50, 200
+	title, before := "", ""
+	n, front := 0, false
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		line = strings.TrimRight(line, " \t\r\n")
+		n++
+		switch {
+		case n == 1 && line == "---":
+			front = true
+		case front && (line == "---" || line == "..."):
+			front = false
+		case front:
+			if value, ok := strings.CutPrefix(line, "title:"); ok {
+				title = strings.Trim(strings.TrimSpace(value), `"'`)
 			}
+		case strings.HasPrefix(line, "# "):
+			title = strings.TrimSpace(line[2:])
+		case len(line) >= 3 && strings.Trim(line, "=") == "" && before != "":
+			title = before
+		}
+		if !front {
+			if title != "" && utf8.RuneCountInString(title) <= most {
+				return title
+			}
+			title, before = "", strings.Trim(strings.TrimSpace(line), "=")
+		}
+		if n == look {
+			break
 		}
 	}
 	return ""

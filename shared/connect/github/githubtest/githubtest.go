@@ -45,6 +45,7 @@ type Issue struct {
 	UpdatedAt time.Time  `json:"updated_at"`
 	ClosedAt  *time.Time `json:"closed_at"`
 	Pull      *Pull      `json:"pull_request,omitempty"`
+	recorded  json.RawMessage
 }
 
 // User is an account.
@@ -73,6 +74,7 @@ type Comment struct {
 	User           *User     `json:"user"`
 	CreatedAt      time.Time `json:"created_at"`
 	UpdatedAt      time.Time `json:"updated_at"`
+	recorded       json.RawMessage
 }
 
 // Server is the stand-in. Its methods are safe for concurrent use.

@@ -43,7 +43,7 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 			continue
 		}
 		r := recordFrom(item)
-		text := search.Text{Document: ref.Document, Version: r.version, Source: r.CollectionID, Title: r.Title, URI: r.URI}
+		text := search.Text{Document: ref.Document, Version: r.version, Source: r.CollectionID, Title: r.Title, URI: r.URI, Record: r.Entry}
 		switch chunk, ok := byKey[chunkKey(teamID, r.ID, r.version, ref.Chunk-1)]; {
 		case r.chunks == 0 && ref.Chunk == 0:
 			text.Body, text.Passages = r.body, search.Cut(r.body)[0].Passages

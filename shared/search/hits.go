@@ -21,7 +21,7 @@ func (s *searching) result() Result {
 	r := Result{Passages: s.passages, Known: s.known}
 	byDocument := map[uuid.UUID][]*verified{}
 	for _, v := range s.found {
-		best, hit := len(r.Best) < bestPassages, byDocument[v.document] == nil && len(r.Hits) < s.limit
+		best, hit := len(r.Best) < bestPassages, byDocument[v.document] == nil && (len(r.Hits) < s.limit || s.query.Choose != nil)
 		if best || hit {
 			v.hit.Confidence = v.ranking.confidence(v.score, v.at, v.length)
 		}

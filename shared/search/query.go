@@ -15,12 +15,13 @@ import (
 const (
 	defaultLimit   = 10
 	maxLimit       = 200
-	prefixSources  = 10  // a query of up to so many sources lists each by prefix
-	pageCandidates = 50  // candidates of one BatchGet
-	pageUnits      = 49  // read units of one BatchGet: 1 a record, 1 a chunk; 60 with the lists of ten sources
-	firstDepth     = 100 // candidates of a profile that are ranked at first: two pages
-	maxCandidates  = 400 // of a profile: 200 and what repeats itself among them
-	perDocument    = 8   // passages of one document among the candidates
+	prefixSources  = 10            // a query of up to so many sources lists each by prefix
+	pageCandidates = 50            // candidates of one BatchGet
+	pageUnits      = 49            // read units of one BatchGet: 1 a record, 1 a chunk; 60 with the lists of ten sources
+	firstDepth     = 100           // candidates of a profile that are ranked at first: two pages
+	maxCandidates  = 400           // of a profile: 200 and what repeats itself among them
+	chosenFrom     = 4 * pageUnits // passages that a query which chooses looks at
+	perDocument    = 8             // passages of one document among the candidates
 	bestPassages   = 24
 )
 

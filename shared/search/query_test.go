@@ -164,3 +164,39 @@ func TestFailedPublishLeavesNothing(t *testing.T) {
 		t.Errorf("%d blobs are left", n)
 	}
 }
+
+func TestQueriesThatChooseReadOnUntilTheyHaveEnough(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	var docs []search.Document
+	for i := range 160 {
+		docs = append(docs, doc("wiki", fmt.Sprintf("%s %d", []string{"good", "beside", "bad", "bad"}[i%4], i), "zebra", 1))
+	}
+	publish(t, x, lib, docs...)
+	choose := func(text search.Text) search.Choice {
+		kind, _, _ := strings.Cut(text.Title, " ")
+		return map[string]search.Choice{"good": search.Take, "beside": search.Beside}[kind]
+	}
+	for _, tt := range []struct {
+		name         string
+		limit, calls int
+		all          bool // of what there is, and not what the first page gave
+	}{
+		{"the first page has enough", 5, 1, false},
+		{"the rest side by side", 30, 4, true},
+		{"all at once", 200, 4, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := lib.calls
+			titles, _ := ask(t, x, search.Query{Text: "zebra", Limit: tt.limit, Choose: choose})
+			kinds := map[string]int{}
+			for _, title := range titles {
+				kind, _, _ := strings.Cut(title, " ")
+				kinds[kind]++
+			}
+			if kinds["bad"] > 0 || kinds["good"] < min(tt.limit, 40) || kinds["beside"] == 0 || (kinds["good"] == 40 && kinds["beside"] == 40) != tt.all || lib.calls-before != tt.calls {
+				t.Errorf("%v in %d calls", kinds, lib.calls-before)
+			}
+		})
+	}
+}

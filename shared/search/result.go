@@ -9,7 +9,20 @@ type Query struct {
 	Sources     []string // nil: every live source; else only these, as far as they are live
 	Spaces      []Space  // nil: every space
 	Limit       int      // documents; 0 means 10, at most 200
+	// Choose tells which of the best passages come, by their documents: of 200 that
+	// lie in their records, of fewer long ones; nil: all do. It is called for one after the other.
+	Choose func(Text) Choice
 }
+
+// Choice is what becomes of a document that was found.
+type Choice int
+
+// The choices.
+const (
+	Leave  Choice = iota // it does not come
+	Beside               // it comes, and does not count towards Limit
+	Take
+)
 
 // Hit is one document by its best passage, or in Result.Best one passage.
 type Hit struct {
@@ -24,6 +37,7 @@ type Hit struct {
 	Content    string  // heading path and passage, then further matching passages in reading order, at most 4,000 characters
 	Score      float64 // what orders hits of one profile
 	Normalised float64 // Score by the highest that the question could reach; may pass 1 by a little
+	Record     any     // Text.Record
 	Confidence float64 // how surely the passage answers: from Threshold on it counts as an answer
 
 	opening string // Passage.Opening

@@ -53,6 +53,7 @@ type Text struct {
 	Body     string    // of the chunk, or the whole of a body that lies in its record
 	Passages []Passage // offsets relative to Body
 	First    int       // number, within the document, of the first of Passages
+	Record   any       // what else the corpus knows of the document, for Query.Choose
 }
 
 // Document is one current document, whole, to be indexed.

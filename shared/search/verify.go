@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 )
 
 // searching is one Search at work.
@@ -49,6 +50,7 @@ type verified struct {
 	candidate
 	passageID
 	hit    Hit
+	counts bool    // towards the limit
 	at     places  // of the question's terms
 	length uint16  // of the passage
 	score  float64 // without the instruction
@@ -85,7 +87,7 @@ func (s *searching) rank(records []record, segments []*segment) error {
 			}
 		}
 	}
-	if s.limit > pageUnits/2 {
+	if s.wide() {
 		return s.choose(maxCandidates)
 	}
 	return s.choose(firstDepth)
@@ -95,44 +97,115 @@ func hasTerms(p *profile, question string) bool {
 	return slices.ContainsFunc(p.in(languagesOf(question)[0]).appendTerms(nil, question), func(t string) bool { return t != "" })
 }
 
-// verify reads candidates a page at a time: one page, one more when over a fifth
-// of the first is no longer true, and for a limit above what a page of long
-// documents gives, until there are documents enough.
+// verify reads candidates: one page, one more when over a fifth of the first is no
+// longer true. For a limit above what a page of long documents gives, or for a query
+// that chooses, it reads pages side by side: as many as the limit may come to, and
+// then the rest of what is looked at, if documents are still missing.
 func (s *searching) verify(ctx context.Context) error {
+	look, want := pageCandidates, pageCandidates
+	switch {
+	case s.query.Choose != nil:
+		look, want = chosenFrom, min(chosenFrom, max(s.limit, pageUnits))
+	case s.wide():
+		look = max(s.limit, pageCandidates)
+		want = look
+	}
 	total := 0
-	for pages := 1; ; pages++ {
-		taken, dropped, err := s.page(ctx)
+	for first := true; ; first = false {
+		taken, dropped, err := s.read(ctx, want)
 		if err != nil {
 			return err
 		}
 		total += taken
-		stale := pages == 1 && dropped*5 > taken
-		wide := s.limit > pageUnits/2 && total < max(s.limit, pageCandidates) && s.documents() < s.limit
-		if len(s.candidates) == 0 && !s.more || !stale && !wide {
+		stale := first && dropped*5 > taken
+		more := s.wide() && total < look && s.documents() < s.limit
+		if len(s.candidates) == 0 && !s.more || !stale && !more {
 			return nil
 		}
+		want = max(look-total, pageUnits)
 	}
 }
 
+// wide tells whether more than a page may be read.
+func (s *searching) wide() bool { return s.limit > pageUnits/2 || s.query.Choose != nil }
+
+// documents are those that count towards the limit.
 func (s *searching) documents() int {
 	seen := map[uuid.UUID]bool{}
 	for _, v := range s.found {
-		seen[v.document] = true
+		if v.counts {
+			seen[v.document] = true
+		}
 	}
 	return len(seen)
 }
 
-// page takes the next candidates within the bounds of one BatchGet and keeps
-// those that are still true.
-func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
-	var page []verified
-	var refs []Ref
+// page is what one BatchGet reads.
+type page struct {
+	candidates []verified
+	refs       []Ref
+	texts      map[Ref]Text
+}
+
+// read reads the next candidates, one page or as many as hold want of them where
+// more may be read, and keeps those that are still true and chosen.
+func (s *searching) read(ctx context.Context, want int) (taken, dropped int, err error) {
+	var pages []*page
+	for taken < want && (len(pages) == 0 || s.wide()) {
+		p, err := s.take(min(pageCandidates, want-taken))
+		if err != nil {
+			return 0, 0, err
+		}
+		if len(p.refs) == 0 {
+			break
+		}
+		taken += len(p.candidates)
+		pages = append(pages, p)
+	}
+	group, gctx := errgroup.WithContext(ctx)
+	for _, p := range pages {
+		group.Go(func() (err error) {
+			if p.texts, err = s.index.Corpus.Texts(gctx, s.teamID, p.refs); err != nil {
+				return fmt.Errorf("read the candidates: %w", err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return 0, 0, err
+	}
+	for _, p := range pages {
+		for _, v := range p.candidates {
+			text, ok := p.texts[v.Ref]
+			r := s.sources[v.ranking.segments[v.segment]]
+			if !ok || text.Source != r.source || v.within >= len(text.Passages) {
+				dropped++
+				continue
+			}
+			choice := Take
+			if s.query.Choose != nil {
+				choice = s.query.Choose(text)
+			}
+			if choice == Leave {
+				continue
+			}
+			found := s.weigh(v, text, r)
+			found.counts = choice == Take
+			s.found = append(s.found, found)
+		}
+	}
+	return taken, dropped, nil
+}
+
+// take takes up to most of the next candidates within the bounds of one BatchGet.
+func (s *searching) take(most int) (*page, error) {
+	p := &page{}
 	seen := map[Ref]bool{}
 	records := map[uuid.UUID]bool{}
 	units := 0
-	for len(page) < pageCandidates && units < pageUnits {
+	for len(p.candidates) < most && units < pageUnits {
 		if more, err := s.refill(); err != nil {
-			return 0, 0, err
+			return nil, err
 		} else if !more {
 			break
 		}
@@ -163,27 +236,11 @@ func (s *searching) page(ctx context.Context) (taken, dropped int, err error) {
 		s.perDocument[dv]++
 		if !seen[v.Ref] {
 			seen[v.Ref] = true
-			refs = append(refs, v.Ref)
+			p.refs = append(p.refs, v.Ref)
 		}
-		page = append(page, v)
+		p.candidates = append(p.candidates, v)
 	}
-	if len(refs) == 0 {
-		return 0, 0, nil
-	}
-	texts, err := s.index.Corpus.Texts(ctx, s.teamID, refs)
-	if err != nil {
-		return 0, 0, fmt.Errorf("read the candidates: %w", err)
-	}
-	for _, v := range page {
-		text, ok := texts[v.Ref]
-		r := s.sources[v.ranking.segments[v.segment]]
-		if !ok || text.Source != r.source || v.within >= len(text.Passages) {
-			dropped++
-			continue
-		}
-		s.found = append(s.found, s.weigh(v, text, r))
-	}
-	return len(page), dropped, nil
+	return p, nil
 }
 
 // weigh completes the score of a candidate from its text.
@@ -204,7 +261,7 @@ func (s *searching) weigh(v verified, text Text, r record) *verified {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
-		Heading: p.Heading, Passage: body, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
+		Heading: p.Heading, Passage: body, Record: text.Record, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
 	return &v
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -123,7 +124,7 @@ func TestOperationsStayBelowTheirCeilings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCosts(t, batchesPerSource, &pace{takes: callTime}, paced)
-		for _, test := range costCases {
+		for _, test := range slices.Concat(costCases, contextCosts) {
 			got := test.run(c)
 			c.report(test, got)
 			limit := test.ceiling

@@ -18,8 +18,6 @@ import (
 const (
 	MaxQueryLimit = 200
 	MaxMany       = 50   // projects or labels of a request
-	candidates    = 200  // that are looked at for a text
-	candidatePage = 50   // of one read
 	maxScanned    = 5000 // items that are looked at without a text, newest first
 	maxContent    = 4000 // characters of an item that was found without a text
 )
@@ -45,8 +43,8 @@ type Answered struct {
 }
 
 // Query returns the issues or pull requests that fit a question with filters in
-// it. With a text left to rank by it looks at the best 200 candidates; without,
-// at the 5,000 items created last.
+// it. With a text left to rank by it looks at the best 200 passages, of comments too;
+// without, at the 5,000 items created last.
 func (s *Service) Query(ctx context.Context, teamID string, c Caller, space search.Space, q Asked) (Answered, error) {
 	understood, text := Interpret(q.Text, space, s.Now())
 	f := q.Filter.over(understood)
@@ -63,12 +61,8 @@ func (s *Service) Query(ctx context.Context, teamID string, c Caller, space sear
 		return e.Facts != nil && !e.Facts.Comment && e.Facts.Space == space && f.matches(e, user)
 	}
 	if text != "" {
-		result, providers, err := s.find(ctx, teamID, search.Query{Text: text, Sources: c.Sources, Spaces: []search.Space{space}, Limit: candidates})
-		if err != nil {
-			return out, err
-		}
-		if result.Known {
-			out.Records, err = s.selected(ctx, teamID, result.Hits, providers, keep, q.Limit, f.Sort)
+		known, err := s.ranking(ctx, teamID, c, space, text, keep, q.Limit, f.Sort, &out)
+		if err != nil || known {
 			return out, err
 		}
 		out.Text = "" // it names nothing that could be looked for
@@ -78,34 +72,38 @@ func (s *Service) Query(ctx context.Context, teamID string, c Caller, space sear
 	return out, err
 }
 
-// selected reads the facts of hits a page at a time and keeps what the filter
-// selects.
-func (s *Service) selected(ctx context.Context, teamID string, hits []search.Hit, providers map[string]Provider, keep func(document.Entry) bool, limit int, order Order) ([]Record, error) {
-	var records []Record
-	for page := range slices.Chunk(hits, candidatePage) {
-		ids := make([]string, len(page))
-		for i, h := range page {
-			ids[i] = h.Document.String()
+// ranking finds what fits a text best and the filter selects. A comment stands for
+// what it is about. false: the text names nothing that could be looked for.
+func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space search.Space, text string, keep func(document.Entry) bool, limit int, order Order, out *Answered) (bool, error) {
+	sought := limit
+	if order != "" && order != ByRelevance {
+		sought = MaxQueryLimit // all that is looked at, to be ordered then
+	}
+	refused := map[string]bool{} // by address
+	choose := func(t search.Text) search.Choice {
+		e, ok := t.Record.(document.Entry)
+		switch {
+		case !ok || e.Facts == nil || e.Facts.Space != space:
+			return search.Leave
+		case e.Facts.Comment:
+			return search.Beside
+		case keep(e):
+			return search.Take
 		}
-		found, err := s.Documents.Find(ctx, teamID, ids, false)
-		if err != nil {
-			return nil, err
-		}
-		for i, h := range page {
-			d, ok := found[ids[i]]
-			if !ok || d.CollectionID != h.Source || !keep(d.Entry) {
-				continue
-			}
-			for _, source := range sourcesOf(page[i:i+1], providers) {
-				records = append(records, Record{source, d.Entry})
-			}
-		}
-		if len(records) >= limit && (order == "" || order == ByRelevance) {
-			break
-		}
+		refused[e.URI] = true
+		return search.Leave
+	}
+	result, providers, err := s.find(ctx, teamID, search.Query{Text: text, Sources: c.Sources, Spaces: []search.Space{space}, Limit: sought, Choose: choose})
+	if err != nil || !result.Known {
+		return false, err
+	}
+	records, err := s.threads(ctx, teamID, result.Hits, providers, refused, keep)
+	if err != nil {
+		return false, err
 	}
 	sortRecords(records, order)
-	return records[:min(limit, len(records))], nil
+	out.Records = records[:min(limit, len(records))]
+	return true, nil
 }
 
 // scan looks through the items of a space without ranking them.
@@ -153,8 +151,7 @@ func (s *Service) scan(ctx context.Context, teamID string, c Caller, space searc
 		if !ok || d.CollectionID != e.CollectionID || !keep(d.Entry) {
 			continue // removed or changed since it was listed
 		}
-		records = append(records, Record{Source{Content: begin(d.Begin), Title: d.Title, URL: d.URI,
-			SourceType: sourceTypes[space], Provider: string(providers[e.CollectionID])}, d.Entry})
+		records = append(records, recordOf(d, space, providers))
 	}
 	return records, nil
 }

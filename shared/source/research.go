@@ -134,24 +134,28 @@ func (r *researching) findAll(ctx context.Context, texts []string) ([]search.Res
 	return found, group.Wait()
 }
 
-// reworded adds to own, what the question found, what its other wordings find.
-// Those that do not end in time are left out.
+// reworded adds to own, what the question found, what its other wordings find, side
+// by side. Those that do not end in time are left out.
 func (r *researching) reworded(ctx context.Context, wordings []string, own search.Result) (search.Result, error) {
-	lists := []search.Result{own}
-	for _, wording := range wordings {
+	found := make([]search.Result, len(wordings))
+	group, gctx := errgroup.WithContext(ctx)
+	for i, wording := range wordings {
 		if wording == "" {
 			continue
 		}
-		more, err := r.search(ctx, wording)
-		if errors.Is(err, context.DeadlineExceeded) {
-			break
-		}
-		if err != nil {
-			return search.Result{}, err
-		}
-		lists = append(lists, more)
+		group.Go(func() error {
+			more, err := r.search(gctx, wording)
+			if errors.Is(err, context.DeadlineExceeded) {
+				return nil
+			}
+			found[i] = more
+			return err
+		})
 	}
-	return fuse(lists), nil
+	if err := group.Wait(); err != nil {
+		return search.Result{}, err
+	}
+	return fuse(append([]search.Result{own}, found...)), nil
 }
 
 // fuse orders the documents of several lists by reciprocal rank, the first list

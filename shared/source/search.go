@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -32,14 +33,20 @@ type Question struct {
 	Limit       int    // 0: DefaultLimit
 }
 
+// onePage is how many documents come of what one search reads in any case.
+const onePage = 24
+
 // Search returns what fits q best in the spaces, all of them for nil, best first,
-// among what the caller may read.
+// among what the caller may read. Of an issue or pull request and its comments the
+// best comes in its place, and more of them only where nothing else is left.
 func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Question, spaces []search.Space) ([]Source, error) {
-	result, providers, err := s.find(ctx, teamID, search.Query{Text: q.Text, Instruction: q.Instruction, Limit: q.Limit, Sources: c.Sources, Spaces: spaces})
+	limit := cmp.Or(q.Limit, DefaultLimit)
+	result, providers, err := s.find(ctx, teamID, search.Query{Text: q.Text, Instruction: q.Instruction, Limit: max(limit, onePage), Sources: c.Sources, Spaces: spaces})
 	if err != nil {
 		return nil, err
 	}
-	return sourcesOf(result.Hits, providers), nil
+	hits := threadsFirst(result.Hits)
+	return sourcesOf(hits[:min(limit, len(hits))], providers), nil
 }
 
 // find searches and reads beside it which provider each data source has.

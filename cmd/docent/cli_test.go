@@ -12,7 +12,7 @@ import (
 )
 
 // docent runs the program and returns its exit status and both outputs.
-func docent(t *testing.T, args ...string) (status int, out, errOut string) {
+func docent(t testing.TB, args ...string) (status int, out, errOut string) {
 	t.Helper()
 	var o, e bytes.Buffer
 	status = run(t.Context(), args, &o, &e)

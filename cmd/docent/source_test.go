@@ -23,7 +23,7 @@ import (
 
 // office is an installation that a test opens and closes.
 type office struct {
-	t         *testing.T
+	t         testing.TB
 	dir       string
 	local     *app.Local
 	web       *httptest.Server
@@ -31,7 +31,7 @@ type office struct {
 	closeOnce func()
 }
 
-func newOffice(t *testing.T) *office {
+func newOffice(t testing.TB) *office {
 	t.Helper()
 	o := &office{t: t, dir: t.TempDir(), closeOnce: func() {}}
 	o.open()

@@ -93,8 +93,7 @@ func TestProvisioningThroughTheBinaries(t *testing.T) {
 }
 
 // TestASyncThroughTheBinaries: a source that can not be read says so, is tried again,
-// and tells nobody its secret. What a sync reads, the tests of connectors show:
-// the deployed binary reaches public addresses only.
+// and tells nobody its secret. The deployed binary reaches public addresses only.
 func TestASyncThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)

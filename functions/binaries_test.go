@@ -45,15 +45,26 @@ var names = sync.OnceValues(func() ([]string, error) {
 // host builds every function for this machine, once.
 var host = sync.OnceValues(func() (string, error) { return build("host") })
 
+// reaching builds syncing for this machine, once, with connectors that reach
+// the stand-ins of tests too.
+var reaching = sync.OnceValues(func() (string, error) {
+	return linked("reaching", "-X docent/shared/app/connectors.reached=127.0.0.1/32", "./syncing")
+})
+
 // build runs the compiler with the options of make build; environment is added
 // to this process's.
 func build(folder string, environment ...string) (string, error) {
+	return linked(folder, "", "./...", environment...)
+}
+
+// linked is build of packages with another option of the linker.
+func linked(folder, option, packages string, environment ...string) (string, error) {
 	folder = filepath.Join(workspace, folder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w",
-		"-o", folder+string(filepath.Separator), "./...")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w "+option,
+		"-o", folder+string(filepath.Separator), packages)
 	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the functions: %w\n%s", err, output)

@@ -36,6 +36,9 @@ type SyncPage struct {
 	Kept    []string // uris of what is there still and was not read now
 	Removed []string // uris of what is gone
 	Left    []Left   // what is not taken, and why
+	// Notice is what the team's admins should know of a part that was read all the
+	// same; nil: nothing. Of a sync the first one shows on the source.
+	Notice *SyncError
 	// Last tells that this is the last page. Exact, on the last page of a walk of
 	// everything, that nothing is in the part but what came: the rest is gone without
 	// asking.
@@ -62,6 +65,7 @@ const (
 	Blocked      = "address-refused"  // the address is not public
 	TooLarge     = "too-large"        // more than is read of one part
 	Disallowed   = "robots-disallows" // the site does not want to be read
+	Renamed      = "renamed"          // what is read has another name now
 )
 
 // SyncError is why a data source, or a part of it, could not be read.

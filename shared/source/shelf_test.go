@@ -41,6 +41,7 @@ type shelf struct {
 	exact    bool
 	hide     map[string]bool // uris that are there and not shown by a walk
 	beginNew bool
+	notice   *source.SyncError // of every page of part a
 }
 
 func newShelf() *shelf {
@@ -106,6 +107,9 @@ func (p *shelf) read(part string, at shelfPlace) (source.SyncPage, shelfPlace) {
 		}
 	}
 	page := source.SyncPage{}
+	if part == "a" {
+		page.Notice = p.notice
+	}
 	if at.Done {
 		all, page.Removed = p.changed[part], p.removed[part]
 		at.Next = 0

@@ -309,6 +309,9 @@ func (r *syncing) outcome(now time.Time) table.Add {
 	if code == "" && r.state.Rejected > 0 {
 		code, detail = ItemRejected, fmt.Sprintf("%d items were left out. The first: %s.", r.state.Rejected, r.state.Rejection)
 	}
+	if code == "" {
+		code, detail = r.state.NoticeOf, r.state.Notice
+	}
 	if code == RateLimited {
 		detail += " The sync goes on by itself."
 	}
@@ -321,7 +324,7 @@ func (r *syncing) outcome(now time.Time) table.Add {
 	}
 	switch code {
 	case RateLimited: // neither ready nor failed by that
-	case "", ItemRejected:
+	case "", ItemRejected, r.state.NoticeOf:
 		a.Strings[stateField] = string(Ready)
 	default:
 		a.Strings[stateField] = string(Failed)

@@ -252,6 +252,24 @@ func TestItemsOutOfBoundsAreLeftOutAndShown(t *testing.T) {
 	}
 }
 
+func TestANoticeShowsUntilItIsOver(t *testing.T) {
+	t.Parallel()
+	p := newShelf()
+	p.notice = &source.SyncError{Code: source.Renamed, Detail: "a is called b now."}
+	l := newLibrary(t, p)
+	l.mustSync()
+	l.wantItems(everything...)
+	if d := l.shown(); d.State != source.Ready || code(d) != source.Renamed || d.LastError.Detail != "a is called b now." || d.LastSync == nil {
+		t.Errorf("got %+v %+v", d, d.LastError)
+	}
+	p.notice = nil
+	l.clock.Advance(time.Hour)
+	l.mustSync()
+	if d := l.shown(); d.State != source.Ready || d.LastError != nil {
+		t.Errorf("then %+v %+v", d, d.LastError)
+	}
+}
+
 func TestTimeThatIsUpLeavesTheRestForLater(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())

@@ -129,6 +129,9 @@ func (r *syncing) store(ctx context.Context, page SyncPage) error {
 			r.state.Rejection = clipTitle(printable(i.URI)) + ": " + why
 		}
 	}
+	if page.Notice != nil && r.state.Notice == "" {
+		r.state.NoticeOf, r.state.Notice = page.Notice.Code, page.Notice.Detail
+	}
 	for _, left := range page.Left {
 		reject(Item{URI: left.URI}, left.Why)
 	}

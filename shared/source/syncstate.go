@@ -79,6 +79,8 @@ type syncBody struct {
 	Finished  int    `json:"finished,omitempty"`  // parts
 	Code      string `json:"code,omitempty"`      // of the first failure
 	Detail    string `json:"detail,omitempty"`
+	Notice    string `json:"notice,omitempty"`    // detail of the first notice
+	NoticeOf  string `json:"noticeOf,omitempty"`  // its code
 	Failures  int    `json:"failures,omitempty"`  // syncs in a row
 	NotBefore int64  `json:"notBefore,omitempty"` // the provider wants to be left alone until then
 }

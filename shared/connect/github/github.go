@@ -71,6 +71,7 @@ type place struct {
 	Since  time.Time `json:"since,omitzero"` // records: up to this change
 	Page   int       `json:"page,omitempty"` // records: of those since then; 0: the first
 	ETag   string    `json:"etag,omitempty"` // of what was read last, when it was all
+	Name   string    `json:"name,omitempty"` // records: what the repository is called now, when it is another name
 	Commit string    `json:"commit,omitempty"`
 	Branch string    `json:"branch,omitempty"`
 	Target string    `json:"target,omitempty"` // files: the commit that is being read

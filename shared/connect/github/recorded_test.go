@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"docent/shared/connect/github/githubtest"
 	"docent/shared/source"
 )
 
@@ -107,5 +109,61 @@ func TestTitlesOfDocumentation(t *testing.T) {
 		"documentation Late", "documentation f.md", "documentation notes.txt", "code requirements-dev.txt", "code x/CMAKELISTS.txt"}
 	if strings.Join(items, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", items, want)
+	}
+}
+
+func TestARenamedRepositoryKeepsItsAddresses(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	show := func(name string) (issue githubtest.Issue, note githubtest.Comment) {
+		issue = r.server.NewIssue(name, 1, "First")
+		note = r.server.NewComment(name, 7, issue, "x")
+		r.server.Put(name, func(x *githubtest.Repository) {
+			x.Issues, x.Comments = []githubtest.Issue{issue}, []githubtest.Comment{note}
+		})
+		return issue, note
+	}
+	uris := func(place []byte) (got []string, end source.SyncPage) {
+		for _, part := range []string{"issues", "comments"} {
+			for page, err := range r.c.Read(t.Context(), r.access, "acme/api "+part, place) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, i := range page.Items {
+					got = append(got, i.URI+" "+i.About)
+				}
+				end = page
+			}
+		}
+		return got, end
+	}
+	issue, note := show("acme/api")
+	before, end := uris(nil)
+	if end.Notice != nil {
+		t.Errorf("of a repository that has its name: %v", end.Notice)
+	}
+	show("acme/gateway")
+	r.put(func(x *githubtest.Repository) { x.Moved = "acme/gateway" })
+	after, end := uris(nil)
+	if !slices.Equal(before, after) || end.Notice == nil || end.Notice.Code != source.Renamed || !strings.Contains(end.Notice.Detail, "acme/api is called acme/gateway now.") {
+		t.Errorf("got %q %v, want %q", after, end.Notice, before)
+	}
+	for range 2 { // with and without a change
+		for page, err := range r.c.Read(t.Context(), r.access, "acme/api comments", end.Place) {
+			if end = page; err != nil || page.Notice == nil {
+				t.Errorf("the next time: %+v %v", page, err)
+			}
+		}
+	}
+	for part, uri := range map[string]string{"issues": issue.HTMLURL, "comments": note.HTMLURL} {
+		if gone, err := r.c.Gone(t.Context(), r.access, "acme/api "+part, uri); gone || err != nil {
+			t.Errorf("%s: gone %t %v", uri, gone, err)
+		}
+	}
+	r.server.Put("acme/gateway", func(x *githubtest.Repository) {
+		x.Issues[0].HTMLURL = r.server.URL + "/acme/other/issues/1" // and keeps its number there
+	})
+	if gone, err := r.c.Gone(t.Context(), r.access, "acme/api issues", issue.HTMLURL); !gone || err != nil {
+		t.Errorf("transferred: gone %t %v", gone, err)
 	}
 }

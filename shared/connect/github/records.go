@@ -47,13 +47,16 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 			return err
 		}
 		if unchanged {
-			yield(source.SyncPage{Place: p.encoded(), Last: true})
+			yield(source.SyncPage{Place: p.encoded(), Last: true, Notice: s.renamed(p.Name)})
 			return nil
 		}
 		page := source.SyncPage{Items: make([]source.Item, 0, len(records))}
-		last := p.Since
+		last, name := p.Since, p.Name
 		for _, r := range records {
-			page.Items = append(page.Items, *r.item(s.repository))
+			i := r.item(s.repository)
+			i.URI, name = s.own(i.URI)
+			i.About, _ = s.own(i.About)
+			page.Items = append(page.Items, *i)
 			if r.changed().After(last) {
 				last = r.changed()
 			}
@@ -69,7 +72,8 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 		default:
 			p = place{Since: last}
 		}
-		page.Place, page.Last = p.encoded(), !full
+		p.Name = name
+		page.Place, page.Last, page.Notice = p.encoded(), !full, s.renamed(name)
 		if !yield(page) {
 			return errEnough
 		}
@@ -77,6 +81,33 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 			return nil
 		}
 	}
+}
+
+// own is an address that GitHub gave of a record as it was before the repository was
+// renamed, which leads there still, and the name that GitHub gave, when it is another.
+func (s *session) own(uri string) (string, string) {
+	rest, ok := below(strings.TrimSuffix(s.html, s.repository+"/"), uri)
+	if !ok {
+		return uri, ""
+	}
+	parts := strings.SplitN(rest, "/", 3)
+	if len(parts) < 3 {
+		return uri, ""
+	}
+	name := parts[0] + "/" + parts[1]
+	if strings.EqualFold(name, s.repository) {
+		return uri, ""
+	}
+	return s.html + parts[2], name
+}
+
+// renamed tells that the repository has another name, nil when it has not.
+func (s *session) renamed(name string) *source.SyncError {
+	if name == "" {
+		return nil
+	}
+	return &source.SyncError{Code: source.Renamed, Detail: s.repository + " is called " + name +
+		" now. It is read under its old name while that leads there, and webhooks of the new one are not taken: connect it again under its new name, and remove this one."}
 }
 
 // list reads a page of records.
@@ -177,7 +208,7 @@ func (c *Connector) Gone(ctx context.Context, a source.Access, part, uri string)
 	}
 	_, _, err = s.get(ctx, "repos/"+s.repository+"/"+at+id, "", "", func() any { return &one })
 	if err == nil {
-		return one.HTMLURL != "" && !strings.EqualFold(one.HTMLURL, uri), nil // another address: it was moved
+		return s.moved(ctx, uri, one.HTMLURL)
 	}
 	var failed *source.SyncError
 	if !errors.As(err, &failed) || failed.Code != source.NotThere {
@@ -188,4 +219,23 @@ func (c *Connector) Gone(ctx context.Context, a source.Access, part, uri string)
 		return false, fmt.Errorf("look for the repository: %w", err)
 	}
 	return true, nil
+}
+
+// moved tells whether a record of another address than the known one has left the
+// repository, and not gone with it to a new name.
+func (s *session) moved(ctx context.Context, known, now string) (bool, error) {
+	if now == "" || strings.EqualFold(now, known) {
+		return false, nil
+	}
+	own, name := s.own(now)
+	if name == "" || !strings.EqualFold(own, known) {
+		return true, nil
+	}
+	var about struct {
+		Name string `json:"full_name"`
+	}
+	if _, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &about }); err != nil {
+		return false, fmt.Errorf("look for the repository: %w", err)
+	}
+	return !strings.EqualFold(about.Name, name), nil
 }

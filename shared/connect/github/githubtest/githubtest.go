@@ -29,6 +29,7 @@ type Repository struct {
 	Branch   string   // the default one
 	Commits  []Commit // the last one is the head of Branch
 	Missing  bool     // it is not shown any more
+	Moved    string   // what it is called now: it is shown under that name, and this one leads there
 }
 
 // Issue is an issue or a pull request in the form of GitHub's lists.
@@ -175,6 +176,16 @@ func (s *Server) serve(w http.ResponseWriter, q *http.Request, h func(*Repositor
 	}
 	if r == nil || r.Missing {
 		refuse(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	if r.Moved != "" {
+		_, rest, _ := strings.Cut(path, "/")
+		_, rest, below := strings.Cut(rest, "/")
+		if below {
+			rest = "/" + rest
+		}
+		w.Header().Set("Location", s.API()+"/repos/"+r.Moved+rest)
+		refuse(w, http.StatusMovedPermanently, "Moved Permanently")
 		return
 	}
 	reply := httptest.NewRecorder()

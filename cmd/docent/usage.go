@@ -8,9 +8,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"docent/cmd/docent/internal/client"
 )
@@ -29,7 +34,7 @@ type usageCmd struct {
 
 // Help is the long help of docent usage.
 func (c *usageCmd) Help() string {
-	return `An admin's personal key and a team key see the whole team, a member's key what its user did. On a terminal each line has a bar of its requests.
+	return `An admin's personal key and a team key see the whole team, a member's key what its user did. On a terminal each line has a bar of its requests, where there is room, and columns in which nothing is counted are left out.
 
 Examples:
 
@@ -68,7 +73,7 @@ func (c *usageCmd) Run(ctx context.Context, con *console) error {
 	if c.JSON {
 		return printJSON(con.out, report)
 	}
-	return c.table(con.out, report, zone, isTerminal(con.out))
+	return c.table(con.out, report, zone, terminalWidth(con.out))
 }
 
 // begin is where a report begins that names no start.
@@ -107,8 +112,27 @@ var usageColumns = []struct{ title, metric string }{
 	{"refused", "refused"}, {"errors", "error"}, {"p50 ms", "latencyMsP50"}, {"p95 ms", "latencyMsP95"},
 }
 
-// chartWidth is the bar of the most requests, in characters.
-const chartWidth = 24
+// The bar of the most requests, in characters. Where there is less room than for the
+// least, there is no chart.
+const (
+	chartWidth = 24
+	leastChart = 8
+)
+
+// gap is between two columns of the table.
+const gap = 2
+
+// terminalWidth is how many characters a line of the terminal w has, 0 where w is none.
+func terminalWidth(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd())) //nolint:forcetypeassert // isTerminal has looked
+	if err != nil || width < 1 {
+		return 80
+	}
+	return width
+}
 
 // usageLine is a line of the table.
 type usageLine struct {
@@ -116,8 +140,10 @@ type usageLine struct {
 	requests int64
 }
 
-// table prints a line for each bucket and group; with chart, each has a bar.
-func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, chart bool) error {
+// table prints a line for each bucket and group. On a terminal, of that width, columns
+// in which nothing is counted are left out, and each line has a bar in the room that is
+// left; else, with width 0, a program finds every column.
+func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, width int) error {
 	var lines []usageLine
 	var most int64
 	for _, bucket := range report.Buckets {
@@ -138,18 +164,25 @@ func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, 
 			lines, most = append(lines, line), max(most, line.requests)
 		}
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	titles := append([]string{"start"}, c.GroupBy...)
 	for _, column := range usageColumns {
 		titles = append(titles, column.title)
 	}
+	chart := 0
+	if width > 0 {
+		titles, lines = c.counted(titles, lines)
+		if chart = min(chartWidth, width-tableWidth(titles, lines)); chart < leastChart {
+			chart = 0
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 0, gap, ' ', 0)
 	if err := printf(t, "%s\n", strings.Join(titles, "\t")); err != nil {
 		return err
 	}
 	for _, line := range lines {
 		cells := line.cells
-		if chart {
-			cells = append(cells, bar(line.requests, most))
+		if chart > 0 {
+			cells = append(cells, bar(line.requests, most, int64(chart)))
 		}
 		if err := printf(t, "%s\n", strings.Join(cells, "\t")); err != nil {
 			return err
@@ -159,6 +192,43 @@ func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, 
 		return err
 	}
 	return printf(w, "Counted until %s; days and hours of %s.\n", client.Printable(report.DataThrough), client.Printable(report.TimeZone))
+}
+
+// counted is the table without the columns of numbers, but for the requests, that are
+// 0 on every line.
+func (c *usageCmd) counted(titles []string, lines []usageLine) ([]string, []usageLine) {
+	always := 1 + len(c.GroupBy) + 1
+	var keep []int
+	for i := range titles {
+		if i < always || slices.ContainsFunc(lines, func(l usageLine) bool { return l.cells[i] != "0" }) {
+			keep = append(keep, i)
+		}
+	}
+	kept := func(cells []string) []string {
+		out := make([]string, len(keep))
+		for to, from := range keep {
+			out[to] = cells[from]
+		}
+		return out
+	}
+	fewer := make([]usageLine, len(lines))
+	for i, l := range lines {
+		fewer[i] = usageLine{kept(l.cells), l.requests}
+	}
+	return kept(titles), fewer
+}
+
+// tableWidth is how many characters a line takes, with the gap after it.
+func tableWidth(titles []string, lines []usageLine) int {
+	total := 0
+	for i, title := range titles {
+		widest := utf8.RuneCountInString(title)
+		for _, l := range lines {
+			widest = max(widest, utf8.RuneCountInString(l.cells[i]))
+		}
+		total += widest + gap
+	}
+	return total
 }
 
 // line is a group of the bucket that label names.
@@ -202,12 +272,12 @@ func (c *usageCmd) line(label string, result map[string]json.RawMessage) (usageL
 var dimensionMember = map[string]string{"feature": "feature", "user": "userId", "apiKey": "apiKeyId", "client": "client",
 	"collection": "collectionId", "dataSource": "dataSourceId"}
 
-// bar draws n of most in eighths of a character.
-func bar(n, most int64) string {
+// bar draws n of most, which takes width characters, in eighths of a character.
+func bar(n, most, width int64) string {
 	if n <= 0 || most <= 0 {
 		return ""
 	}
-	eighths := max(n*chartWidth*8/most, 1)
+	eighths := max(n*width*8/most, 1)
 	parts := []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 	return strings.Repeat("█", int(eighths/8)) + parts[eighths%8]
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"docent/cmd/docent/internal/client"
 	"docent/shared/app"
@@ -98,7 +99,7 @@ func TestUsage(t *testing.T) {
 		{"--start yesterday", exitFailed, "RFC 3339"},
 		{"--start 2020-01-01", exitFailed, "400 days"},
 		{"--group-by user --group-by collection", exitFailed, "not told apart"},
-		{"--feature cooking", exitFailed, "must be a feature"},
+		{"--feature cooking", exitFailed, "must be one of answers, "},
 	} {
 		if status, out, said := usage(strings.Fields(c.args)...); status != c.status || !strings.Contains(said, c.said) || out != "" {
 			t.Errorf("%s: status %d, %s%s", c.args, status, out, said)
@@ -118,7 +119,7 @@ func TestUsageChart(t *testing.T) {
 		report.Buckets = append(report.Buckets, b)
 	}
 	var out bytes.Buffer
-	if err := (&usageCmd{Granularity: "day"}).table(&out, report, time.UTC, true); err != nil {
+	if err := (&usageCmd{Granularity: "day"}).table(&out, report, time.UTC, 200); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
@@ -130,5 +131,37 @@ func TestUsageChart(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("a server steers the terminal: %q", out.String())
+	}
+}
+
+// TestUsageFitsItsTerminal: no line is longer than the terminal is wide, as long as
+// the numbers fit; into a pipe go all columns and no chart.
+func TestUsageFitsItsTerminal(t *testing.T) {
+	t.Parallel()
+	report := client.Usage{TimeZone: "UTC", DataThrough: "now", Buckets: []client.UsageBucket{
+		{Start: "2026-11-01T00:00:00.000Z"},
+		{Start: "2026-11-02T00:00:00.000Z", Results: []map[string]json.RawMessage{
+			{"feature": json.RawMessage(`"context.search.documentation"`), "metrics": json.RawMessage(`{"requests":1200,"refused":7,"latencyMsP95":130}`)}}}}}
+	for width, chart := range map[int]int{0: 0, 60: 0, 72: 0, 80: 11, 120: chartWidth} {
+		var out bytes.Buffer
+		if err := (&usageCmd{Granularity: "day", GroupBy: []string{"feature"}}).table(&out, report, time.UTC, width); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(out.String(), "\n")
+		want := []string{"start", "feature", "requests", "refused", "p95", "ms"}
+		if width == 0 {
+			want = []string{"start", "feature", "requests", "asked", "answered", "not", "found", "failed", "refused", "errors", "p50", "ms", "p95", "ms"}
+		}
+		if got := strings.Fields(lines[0]); !slices.Equal(got, want) {
+			t.Errorf("width %d: columns %q", width, got)
+		}
+		if n := strings.Count(lines[2], "█"); n != chart {
+			t.Errorf("width %d: a bar of %d: %q", width, n, lines[2])
+		}
+		for _, line := range lines[:3] {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, " ")); width >= 72 && n > width {
+				t.Errorf("width %d: a line of %d: %q", width, n, line)
+			}
+		}
 	}
 }

@@ -87,12 +87,13 @@ type cell struct {
 	value  any
 }
 
-// tableOf renders a report: whole as JSON, or its rows as CSV or JSON Lines.
-func tableOf(accept string, whole any, rows [][]cell) (*tableOutput, error) {
+// tableOf renders a report: whole as JSON, or its rows as CSV, with the columns of head
+// also where there are no rows, or as JSON Lines.
+func tableOf(accept string, whole any, head []cell, rows [][]cell) (*tableOutput, error) {
 	var body bytes.Buffer
 	switch {
 	case preferred(accept) == csvType:
-		if err := writeCSV(&body, rows); err != nil {
+		if err := writeCSV(&body, head, rows); err != nil {
 			return nil, err
 		}
 		return &tableOutput{ContentType: csvType + "; charset=utf-8", Body: body.Bytes()}, nil
@@ -115,19 +116,12 @@ func tableOf(accept string, whole any, rows [][]cell) (*tableOutput, error) {
 	}
 }
 
-// writeCSV writes rows under the columns of them all (RFC 4180).
-func writeCSV(to *bytes.Buffer, rows [][]cell) error {
+// writeCSV writes rows under the columns of head (RFC 4180).
+func writeCSV(to *bytes.Buffer, head []cell, rows [][]cell) error {
 	w := csv.NewWriter(to)
-	var columns []string
-	for _, row := range rows {
-		for _, c := range row {
-			if !slices.Contains(columns, c.column) {
-				columns = append(columns, c.column)
-			}
-		}
-	}
-	if len(columns) == 0 {
-		return nil
+	columns := make([]string, len(head))
+	for i, c := range head {
+		columns[i] = c.column
 	}
 	lines := [][]string{columns}
 	for _, row := range rows {
@@ -190,6 +184,8 @@ func (s UsageSpan) times(now time.Time, zone *time.Location) (start, end time.Ti
 	}
 	if s.End != "" {
 		end, err = usage.ParseTime("end", s.End, zone)
+	} else if !start.Before(now) {
+		err = apierr.BadField("/query/start", "must be in the past, where there is no end")
 	}
 	return start, end, err
 }
@@ -276,7 +272,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 		bucket := usageBucket{Start: formatTime(b.Start), End: formatTime(b.End), Results: []usageResult{}}
 		for _, r := range b.Results {
 			bucket.Results = append(bucket.Results, resultOf(r))
-			rows = append(rows, append([]cell{{"start", bucket.Start}, {"end", bucket.End}}, resultCells(r)...))
+			rows = append(rows, resultRow(bucket, r))
 		}
 		page.Buckets = append(page.Buckets, bucket)
 	}
@@ -286,12 +282,16 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 		page.NextCursor = &next
 		link = in.next(h.BaseURL, next)
 	}
-	out, err := tableOf(in.Accept, page, rows)
+	out, err := tableOf(in.Accept, page, resultRow(usageBucket{}, q.Shape()), rows)
 	if err != nil {
 		return nil, err
 	}
 	out.Link = link
 	return out, nil
+}
+
+func resultRow(b usageBucket, r usage.Result) []cell {
+	return append([]cell{{"start", b.Start}, {"end", b.End}}, resultCells(r)...)
 }
 
 func (in *usageInput) next(base, cursor string) string {
@@ -351,6 +351,11 @@ type usageUser struct {
 	Features      []string `json:"features"`
 }
 
+func (u usageUser) row(userName string) []cell {
+	return []cell{{"userId", u.UserID}, {"userName", userName}, {"questions", u.Questions}, {"contextCalls", u.ContextCalls},
+		{"activeDays", u.ActiveDays}, {"firstActiveAt", u.FirstActiveAt}, {"lastActiveAt", u.LastActiveAt}, {"features", u.Features}}
+}
+
 type usageUsersPage struct {
 	Users      []usageUser `json:"users"`
 	NextCursor *string     `json:"nextCursor" nullable:"true"`
@@ -389,8 +394,7 @@ func (h *usageReports) users(ctx context.Context, in *struct{ UsageSpan }) (*tab
 			return nil, err
 		}
 		page.Users = append(page.Users, shown)
-		rows = append(rows, []cell{{"userId", u.UserID}, {"userName", record.UserName}, {"questions", u.Questions}, {"contextCalls", u.ContextCalls},
-			{"activeDays", u.ActiveDays}, {"firstActiveAt", shown.FirstActiveAt}, {"lastActiveAt", shown.LastActiveAt}, {"features", u.Features}})
+		rows = append(rows, shown.row(record.UserName))
 	}
 	link := ""
 	if more {
@@ -402,7 +406,7 @@ func (h *usageReports) users(ctx context.Context, in *struct{ UsageSpan }) (*tab
 		}
 		link = fmt.Sprintf("<%s/usage/users?%s>; rel=\"next\"", h.BaseURL, query.Encode())
 	}
-	out, err := tableOf(in.Accept, page, rows)
+	out, err := tableOf(in.Accept, page, usageUser{}.row(""), rows)
 	if err != nil {
 		return nil, err
 	}

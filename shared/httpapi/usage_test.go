@@ -3,7 +3,9 @@ package httpapi_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,7 @@ func TestBadUsageReports(t *testing.T) {
 		"end before start":          {"end": {"2026-11-19"}},
 		"end at start":              {"end": {"2026-11-20"}},
 		"years ahead":               {"end": {"9998-12-31"}},
+		"ahead, without an end":     {"start": {"2027-01-01"}},
 		"granularity":               {"granularity": {"week"}},
 		"no zone":                   {"timeZone": {"Mars/Olympus"}},
 		"the zone of the process":   {"timeZone": {"Local"}},
@@ -175,8 +178,31 @@ func TestUsageAsTables(t *testing.T) {
 			t.Errorf("Accept %q: %s, want %s", accept, got, want)
 		}
 	}
-	if empty := a.get(key, "/usage", url.Values{"start": {"2026-11-01"}, "end": {"2026-11-02"}}, "text/csv").want(t, 200); len(empty.body) > 0 {
-		t.Errorf("no rows: %q", empty.body)
+	for _, test := range []struct {
+		path   string
+		query  url.Values
+		column []string // the first ones, also where there is no row
+	}{
+		{"/usage", url.Values{}, []string{"start", "end", "activeUsers", "requests"}},
+		{"/usage", url.Values{"groupBy": {"user", "client"}}, []string{"start", "end", "userId", "client", "requests"}},
+		{"/usage", url.Values{"collectionId": {numberedID(1)}}, []string{"start", "end", "requests"}},
+		{"/usage/users", url.Values{}, []string{"userId", "userName", "questions"}},
+	} {
+		read := func(day string) []string {
+			query := maps.Clone(test.query)
+			query.Set("start", day)
+			query.Set("end", day+"T23:59:59Z")
+			body := a.get(key, test.path, query, "text/csv").want(t, 200).body
+			rows, err := csv.NewReader(strings.NewReader(string(body))).ReadAll()
+			if err != nil || len(rows) == 0 {
+				t.Fatalf("%s: %v: %q", test.path, err, body)
+			}
+			return rows[0]
+		}
+		empty := read("2026-11-01")
+		if !slices.Equal(empty[:len(test.column)], test.column) || !slices.Equal(empty, read("2026-11-21")) {
+			t.Errorf("%s %v: columns %q without rows", test.path, test.query, empty)
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ func (q Query) check(now time.Time) error {
 	case !slices.Contains([]string{Hour, Day, Month}, q.Granularity):
 		return apierr.BadField("/query/granularity", "must be hour, day or month")
 	case q.Feature != "" && !slices.Contains(Features, q.Feature):
-		return apierr.BadField("/query/feature", "must be a feature")
+		return apierr.BadField("/query/feature", "must be one of %s", strings.Join(Features, ", "))
 	case q.Collection != "" && (q.UserID != "" || q.APIKeyID != ""):
 		return apierr.BadField("/query/collectionId", "must not be given with userId or apiKeyId")
 	}
@@ -170,7 +170,7 @@ func (q Query) span() (edges []time.Time, more bool, err error) {
 	}
 	for _, edge := range edges {
 		if _, offset := edge.Zone(); offset%3600 != 0 {
-			return nil, false, apierr.BadField("/query/timeZone", "must be whole hours from UTC")
+			return nil, false, apierr.BadField("/query/timeZone", "must be whole hours from UTC, because usage is counted by the hour")
 		}
 	}
 	return edges, at.Before(q.End), nil
@@ -240,7 +240,7 @@ func (q Query) results(groups map[string]*group) []Result {
 	for _, key := range sortedKeys(groups) {
 		g := groups[key]
 		result := Result{Metrics: g.metrics()}
-		if len(q.GroupBy) == 0 && !q.sources() {
+		if q.countsUsers() {
 			n := len(g.users)
 			result.ActiveUsers = &n
 		}
@@ -250,6 +250,20 @@ func (q Query) results(groups map[string]*group) []Result {
 		results = append(results, result)
 	}
 	return results
+}
+
+func (q Query) countsUsers() bool { return len(q.GroupBy) == 0 && !q.sources() }
+
+// Shape is a result of q without a value: what every one of its results has is not nil.
+func (q Query) Shape() Result {
+	var r Result
+	for _, g := range q.GroupBy {
+		*r.dimension(g) = new(string)
+	}
+	if q.countsUsers() {
+		r.ActiveUsers = new(int)
+	}
+	return r
 }
 
 func (r *Result) dimension(name string) **string {

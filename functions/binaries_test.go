@@ -43,27 +43,27 @@ var names = sync.OnceValues(func() ([]string, error) {
 })
 
 // host builds every function for this machine, once.
-var host = sync.OnceValues(func() (string, error) { return build("host") })
+var host = sync.OnceValues(func() (string, error) { return build("host", "lambda.norpc") })
 
 // reaching builds syncing for this machine, once, with connectors that reach
 // the stand-ins of tests too.
 var reaching = sync.OnceValues(func() (string, error) {
-	return linked("reaching", "-X docent/shared/app/connectors.reached=127.0.0.1/32", "./syncing")
+	return linked("reaching", "lambda.norpc", "-X docent/shared/app/connectors.reached=127.0.0.1/32", "./syncing")
 })
 
-// build runs the compiler with the options of make build; environment is added
-// to this process's.
-func build(folder string, environment ...string) (string, error) {
-	return linked(folder, "", "./...", environment...)
+// build runs the compiler with the options of make build and these tags; environment
+// is added to this process's.
+func build(folder, tags string, environment ...string) (string, error) {
+	return linked(folder, tags, "", "./...", environment...)
 }
 
 // linked is build of packages with another option of the linker.
-func linked(folder, option, packages string, environment ...string) (string, error) {
+func linked(folder, tags, option, packages string, environment ...string) (string, error) {
 	folder = filepath.Join(workspace, folder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w "+option,
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w "+option,
 		"-o", folder+string(filepath.Separator), packages)
 	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
 	if output, err := cmd.CombinedOutput(); err != nil {

@@ -11,22 +11,31 @@ import (
 	"docent/scripts/lambdarun"
 )
 
-// Ceilings of a function. A bigger binary takes longer to start, and memory is
-// what an idle environment holds. The function of the context alone links the SDK
-// of the agents' protocol and what reads HTML, which are 3.5 MiB together, beside
-// the client of the model. The one that reads sources links the connectors, the
-// client of KMS and what reads HTML.
+// Ceilings of a function, in bytes. A bigger binary takes longer to start, and
+// memory is what an idle environment holds.
 const (
-	maxBinary  = 13 << 20 // bytes, as deployed: arm64
-	maxContext = 17 << 20
-	maxSyncing = 14 << 20
-	maxMemory  = 40 << 20 // bytes, at the first poll
+	maxBinary = 13 << 20 // as deployed: arm64
+	maxMemory = 40 << 20 // at the first poll
 )
+
+// larger are the ceilings of binaries that link more.
+var larger = map[string]int64{
+	// Of 16.4 MiB, the SDK of the agents' protocol is 1.8, what reads HTML in all its
+	// character sets 1.6, and the client of Bedrock 1.0; tools call all of it.
+	"context": 33 << 19,
+	// The connectors, the client of KMS and what reads HTML.
+	"syncing": 27 << 19,
+	// The client of OpenAI-compatible servers is one package of 15 MiB, whose types
+	// register themselves. These two are deployed where such a model is configured,
+	// and a call of it takes a hundred times what they take longer to start.
+	"answeringcompatible": 29 << 20,
+	"contextcompatible":   33 << 20,
+}
 
 // TestDeployedBinariesAreSmall builds as make build does.
 func TestDeployedBinariesAreSmall(t *testing.T) {
 	t.Parallel()
-	folder, err := build("deployed", "GOOS=linux", "GOARCH=arm64")
+	folder, err := build("deployed", "lambda.norpc,nethttpomithttp2", "GOOS=linux", "GOARCH=arm64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +49,7 @@ func TestDeployedBinariesAreSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%-12s %5.2f MiB", name, float64(info.Size())/(1<<20))
-		most := int64(maxBinary)
-		switch name {
-		case "context":
-			most = maxContext
-		case "syncing":
-			most = maxSyncing
-		}
+		most := max(maxBinary, larger[name])
 		if info.Size() > most {
 			t.Errorf("%s has %d bytes, at most %d are allowed", name, info.Size(), most)
 		}

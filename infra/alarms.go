@@ -33,7 +33,10 @@ func (x *stack) addAlarms() {
 		formula("conflicts", "IF(b>20, 100*a/b, 0)", x.table(table.Events, "TransactionConflict"),
 			x.operation(table.Events, "TransactWriteItems", "SuccessfulRequestLatency", "SampleCount")), 5)
 	x.alarm("AnswerTime", "Of 20 questions one waits longer than a minute for its answer.", x.own("answering", "AnswerTime", "p95"), 60)
-	if x.model != "" {
+	switch x.provider {
+	case openai:
+		x.alarm("ModelErrors", "More than 5 % of the model's calls fail.", x.own("answering", "ModelFailures", "Average"), 0.05)
+	case bedrock:
 		x.alarm("ModelErrors", "More than 5 % of the model's calls fail.",
 			formula("errors", "IF(d>0, 100*(a+b+c)/d, 0)", x.bedrock("InvocationServerErrors"), x.bedrock("InvocationThrottles"),
 				x.bedrock("InvocationClientErrors"), x.bedrock("Invocations")), 5)

@@ -71,14 +71,16 @@ func TestAlarmsWatchWhatIsWritten(t *testing.T) {
 			t.Errorf("%s watches %s, which nothing writes", name, metric)
 		}
 	}
-	whole(t).each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, name string, r resource) {
-		see(name, r.Properties)
-		for _, m := range list(r.at("Metrics")) {
-			if stat := (resource{Properties: m.(map[string]any)}).at("MetricStat", "Metric"); stat != nil {
-				see(name, stat)
+	for _, m := range []template{whole(t), compatible(t)} {
+		m.each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, name string, r resource) {
+			see(name, r.Properties)
+			for _, m := range list(r.at("Metrics")) {
+				if stat := (resource{Properties: m.(map[string]any)}).at("MetricStat", "Metric"); stat != nil {
+					see(name, stat)
+				}
 			}
-		}
-	})
+		})
+	}
 	if watched < 5 {
 		t.Errorf("%d metrics of our own are watched", watched)
 	}

@@ -27,8 +27,11 @@ func (x *stack) environment(function string) *map[string]*string {
 		deployed.SecretsKey:     x.key.KeyArn(),
 		deployed.LogLevel:       jsii.String(x.logLevel),
 	}
-	if x.model != "" {
-		values[deployed.ModelProvider], values[deployed.Model] = jsii.String("bedrock"), jsii.String(x.model)
+	for name, value := range map[string]string{deployed.ModelProvider: x.provider, deployed.Model: x.model,
+		deployed.ModelURL: x.modelURL, deployed.ModelKey: x.modelKey} {
+		if value != "" {
+			values[name] = jsii.String(value)
+		}
 	}
 	for _, v := range deployed.Environment {
 		if !v.ReadBy(function) {

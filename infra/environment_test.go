@@ -15,16 +15,16 @@ var unset = map[string]string{
 	deployed.TablePrefix: "the tables have names of their own",
 	deployed.BlobPrefix:  "the bucket is of this stack alone",
 	deployed.AWSEndpoint: "it is AWS itself",
-	deployed.ModelURL:    "the model is reached where AWS has it",
 }
 
 func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
 	t.Parallel()
-	withModel := []string{deployed.ModelProvider, deployed.Model}
+	ofModels := []string{deployed.ModelProvider, deployed.Model, deployed.ModelURL, deployed.ModelKey}
 	for _, c := range []struct {
-		name string
-		m    template
-	}{{"plain", plain(t)}, {"whole", whole(t)}} {
+		name  string
+		m     template
+		model []string // what is set of ofModels
+	}{{"plain", plain(t), nil}, {"whole", whole(t), ofModels[:2]}, {"compatible", compatible(t), ofModels}} {
 		for _, f := range functions {
 			set, _ := c.m.of("AWS::Lambda::Function")[*id(f.name)].at("Environment", "Variables").(map[string]any)
 			left := len(set)
@@ -33,8 +33,8 @@ func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
 				if isSet {
 					left--
 				}
-				missing := !v.Runtime && unset[v.Name] == "" && (c.name == "whole" || !slices.Contains(withModel, v.Name))
-				if want := v.ReadBy(f.name) && missing; isSet != want {
+				given := !v.Runtime && unset[v.Name] == "" && (slices.Contains(c.model, v.Name) || !slices.Contains(ofModels, v.Name))
+				if want := v.ReadBy(f.name) && given; isSet != want {
 					t.Errorf("%s of %s: %s is set: %t, want %t", f.name, c.name, v.Name, isSet, want)
 				}
 			}
@@ -50,7 +50,7 @@ var reference = regexp.MustCompile(`\$\{[^}]*\}`)
 // TestFunctionsStartWithWhatTheyAreTold reads the environment as the function does.
 func TestFunctionsStartWithWhatTheyAreTold(t *testing.T) {
 	t.Parallel()
-	for _, m := range []template{plain(t), whole(t)} {
+	for _, m := range []template{plain(t), whole(t), compatible(t)} {
 		m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
 			set, _ := r.at("Environment", "Variables").(map[string]any)
 			_, err := app.ConfigFromEnv(func(variable string) string {

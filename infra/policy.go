@@ -25,6 +25,7 @@ var (
 
 	useKey   = []string{"kms:Decrypt", "kms:Encrypt"}
 	askModel = []string{"bedrock:InvokeModel"}
+	readKey  = []string{"ssm:GetParameter"}
 	writeLog = []string{"logs:CreateLogStream", "logs:PutLogEvents"}
 	trace    = []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 )
@@ -58,6 +59,7 @@ func (x *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	}
 	if f.model {
 		allow(askModel, x.models()...)
+		allow(readKey, x.modelKeys()...)
 	}
 	allow(writeLog, log.LogGroupArn())
 	allow(trace, jsii.String("*")) // X-Ray knows no resources
@@ -79,7 +81,7 @@ func (x *stack) channels() map[string]channel {
 // where the function is. A profile, whose id has a region's short name before that
 // of its model, passes a request on to that model in any region.
 func (x *stack) models() (arns []*string) {
-	if len(x.modelARNs) > 0 || x.model == "" {
+	if len(x.modelARNs) > 0 || x.provider != bedrock {
 		return *jsii.Strings(x.modelARNs...)
 	}
 	in := func(region, account, what string) *string {
@@ -91,6 +93,17 @@ func (x *stack) models() (arns []*string) {
 		return []*string{in(here, *x.construct.Account(), "inference-profile/"+x.model), in("*", "", "foundation-model/"+model)}
 	}
 	return []*string{in(here, "", "foundation-model/"+x.model)}
+}
+
+// modelKeys is the ARN of the parameter that holds the key of the model's server, if it
+// has one. What is encrypted under the account's key of Parameter Store, aws/ssm, whoever
+// may read the parameter may decrypt.
+func (x *stack) modelKeys() []*string {
+	if x.modelKey == "" {
+		return nil
+	}
+	return []*string{awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String("arn"), x.construct.Partition(), jsii.String("ssm"),
+		x.construct.Region(), x.construct.Account(), jsii.String("parameter/" + strings.TrimPrefix(x.modelKey, "/"))})}
 }
 
 // profileAreas are what the ids of AWS's own inference profiles begin with.

@@ -24,7 +24,7 @@ const keyPolicy = "kms:*"
 func TestPoliciesNameWhatTheyAllow(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
-	for _, m := range []template{plain(t), whole(t)} {
+	for _, m := range []template{plain(t), whole(t), compatible(t)} {
 		seen := 0
 		for name, r := range m.Resources {
 			for _, s := range statements(r) {
@@ -118,6 +118,26 @@ func TestOnlyWhoAsksTheModelMayInvokeIt(t *testing.T) {
 		}
 		if slices.ContainsFunc(granted(plain(t), f.name), func(g string) bool { return strings.HasPrefix(g, "bedrock:") }) {
 			t.Errorf("%s may ask a model that there is none of", f.name)
+		}
+	}
+}
+
+func TestOnlyWhoAsksTheModelMayReadItsKey(t *testing.T) {
+	t.Parallel()
+	const want = "ssm:GetParameter arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/docent/model-key"
+	for _, f := range functions {
+		var grants []string
+		for _, g := range granted(compatible(t), f.name) {
+			if strings.HasPrefix(g, "ssm:") || strings.HasPrefix(g, "bedrock:") {
+				grants = append(grants, g)
+			}
+		}
+		asks := f.name == "answering" || f.name == "context"
+		if asks && !slices.Equal(grants, []string{want}) || !asks && grants != nil {
+			t.Errorf("%s: %q", f.name, grants)
+		}
+		if slices.ContainsFunc(granted(whole(t), f.name), func(g string) bool { return strings.HasPrefix(g, "ssm:") }) {
+			t.Errorf("%s may read a key that there is none of", f.name)
 		}
 	}
 }

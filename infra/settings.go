@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"docent/shared/deployed"
 )
 
 // settings are what an operator may choose of the stack. README.md lists them
@@ -29,8 +31,11 @@ type settings struct {
 	logDays     int    // how long logs are kept
 	logLevel    string
 	logRole     bool     // set the account's role with which API Gateway writes its logs
-	model       string   // of Bedrock: an id, or the id or ARN of an inference profile; empty: answers are quoted
-	modelARNs   []string // what may be invoked for it
+	model       string   // its name: of Bedrock an id, or the id or ARN of an inference profile; empty: answers are quoted
+	provider    string   // of the model: bedrock or openai; empty: there is none
+	modelURL    string   // of an OpenAI-compatible server, before /chat/completions; of Bedrock: another endpoint than the region's
+	modelKey    string   // name of the parameter that holds that server's key; empty: it needs none
+	modelARNs   []string // what may be invoked for a model of Bedrock
 	rate, burst int      // requests a second that the gateway lets pass, and at once
 	workers     int      // of each queue at the same time
 	destroy     bool     // data goes with the stack; false: it stays
@@ -67,6 +72,10 @@ var known = map[string]setting{
 	"logLevel": {"info", textOf(func(s *settings) *string { return &s.logLevel }, `debug|info|warn|error`)},
 	"logRole":  {"true", yesOrNo(func(s *settings) *bool { return &s.logRole })},
 	"model":    {"", textOf(func(s *settings) *string { return &s.model }, `\S*`)},
+	// As docent serve has it: openai with an address and bedrock without one.
+	"modelProvider":     {"", textOf(func(s *settings) *string { return &s.provider }, `(bedrock|openai)?`)},
+	"modelUrl":          {"", textOf(func(s *settings) *string { return &s.modelURL }, `(https://[^\s?#@]+)?`)},
+	"modelKeyParameter": {"", textOf(func(s *settings) *string { return &s.modelKey }, `[a-zA-Z0-9_./-]*`)},
 	"modelArns": {"", func(s *settings, value string) error {
 		for _, arn := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' }) {
 			if !regexp.MustCompile(`^arn:[a-z-]+:bedrock:\S+$`).MatchString(arn) {
@@ -148,13 +157,43 @@ func parse(given map[string]string) (settings, error) {
 	if s.budget > 0 && s.alarmsEmail == "" {
 		errs = append(errs, errors.New("a budget needs alarmsEmail"))
 	}
-	if len(s.modelARNs) > 0 && s.model == "" {
-		errs = append(errs, errors.New("modelArns needs model"))
+	errs = append(errs, s.chooseModel()...)
+	return s, errors.Join(errs...)
+}
+
+// The providers of models.
+const (
+	bedrock = "bedrock"
+	openai  = "openai"
+)
+
+// chooseModel says what is wrong about the model's values, and which provider is meant
+// where none is given.
+func (s *settings) chooseModel() (errs []error) {
+	switch {
+	case s.model == "":
+		if s.provider+s.modelURL+s.modelKey != "" || len(s.modelARNs) > 0 {
+			errs = append(errs, errors.New("modelProvider, modelUrl, modelKeyParameter and modelArns need model"))
+		}
+		return errs
+	case s.provider == "" && s.modelURL != "":
+		s.provider = openai
+	case s.provider == "":
+		s.provider = bedrock
 	}
-	if strings.HasPrefix(s.model, "arn:") && len(s.modelARNs) == 0 {
+	if s.provider == openai && s.modelURL == "" {
+		errs = append(errs, errors.New("a model of openai needs modelUrl"))
+	}
+	if s.provider == bedrock && s.modelKey != "" {
+		errs = append(errs, errors.New("modelKeyParameter is for a model of openai"))
+	}
+	if s.provider == openai && len(s.modelARNs) > 0 {
+		errs = append(errs, errors.New("modelArns is for a model of bedrock"))
+	}
+	if s.provider == bedrock && strings.HasPrefix(s.model, "arn:") && len(s.modelARNs) == 0 {
 		errs = append(errs, errors.New("a model that is an ARN needs modelArns: itself, and the models behind it"))
 	}
-	return s, errors.Join(errs...)
+	return errs
 }
 
 // stackName is the stack's, and the service's in metrics.
@@ -165,8 +204,15 @@ func (s settings) stackName() string {
 	return s.name + "-" + s.stage
 }
 
-// code is the folder whose content a function is.
-func (s settings) code(function string) string { return filepath.Join(s.dist, function) }
+// code is the folder whose content a function is: that of the build which has a
+// client of the model.
+func (s settings) code(function string) string {
+	at := slices.IndexFunc(deployed.Functions, func(f deployed.Function) bool { return f.Name == function })
+	if s.provider == openai && at >= 0 && deployed.Functions[at].Compatible != "" {
+		function = deployed.Functions[at].Compatible
+	}
+	return filepath.Join(s.dist, function)
+}
 
 // built tells whether every function has been built.
 func (s settings) built() error {

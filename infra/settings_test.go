@@ -20,7 +20,14 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"a zone without a domain":          {map[string]string{"zone": "Z1", "zoneName": "example.com"}, []string{"zone and zoneName"}},
 		"a budget that tells nobody":       {map[string]string{"budget": "5"}, []string{"a budget needs alarmsEmail"}},
 		"a model's ARN alone":              {map[string]string{"model": "arn:aws:bedrock:eu-central-1:1:inference-profile/x"}, []string{"needs modelArns"}},
-		"ARNs without a model":             {map[string]string{"modelArns": "arn:aws:bedrock:eu-central-1::foundation-model/x"}, []string{"modelArns needs model"}},
+		"ARNs without a model":             {map[string]string{"modelArns": "arn:aws:bedrock:eu-central-1::foundation-model/x"}, []string{"modelArns need model"}},
+		"a server without a model":         {map[string]string{"modelUrl": "https://models.example.com/v1"}, []string{"need model"}},
+		"a model without its server":       {map[string]string{"model": "m", "modelProvider": "openai"}, []string{"needs modelUrl"}},
+		"a server that is asked in clear":  {map[string]string{"model": "m", "modelUrl": "http://models.example.com/v1"}, []string{"modelUrl=http://"}},
+		"a key in the address":             {map[string]string{"model": "m", "modelUrl": "https://u:p@models.example.com/v1"}, []string{"modelUrl=https://"}},
+		"a key for Bedrock":                {map[string]string{"model": "m", "modelKeyParameter": "/k"}, []string{"modelKeyParameter is for"}},
+		"ARNs for another provider":        {map[string]string{"model": "m", "modelUrl": "https://models.example.com/v1", "modelArns": "arn:aws:bedrock:eu-central-1::x"}, []string{"modelArns is for"}},
+		"another provider":                 {map[string]string{"model": "m", "modelProvider": "other"}, []string{"modelProvider=other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,6 +61,25 @@ func TestEveryValueIsInTheGuide(t *testing.T) {
 	}
 	if _, err := parse(nil); err != nil {
 		t.Errorf("what is not given is not accepted: %v", err)
+	}
+}
+
+// TestTheBuildWithAClientOfTheModelIsDeployed: the rest is the same whichever it is.
+func TestTheBuildWithAClientOfTheModelIsDeployed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		given          map[string]string
+		provider, want string
+	}{
+		{nil, "", "dist/answering"},
+		{map[string]string{"model": "m"}, bedrock, "dist/answering"},
+		{map[string]string{"model": "m", "modelProvider": "bedrock", "modelUrl": "https://bedrock.example.com"}, bedrock, "dist/answering"},
+		{map[string]string{"model": "m", "modelUrl": "https://models.example.com/v1"}, openai, "dist/answeringcompatible"},
+	} {
+		s, err := parse(c.given)
+		if err != nil || s.provider != c.provider || filepath.ToSlash(s.code("answering")) != c.want || filepath.ToSlash(s.code("usage")) != "dist/usage" {
+			t.Errorf("%v: provider %q, build %s, %v", c.given, s.provider, s.code("answering"), err)
+		}
 	}
 }
 

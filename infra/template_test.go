@@ -47,6 +47,9 @@ var (
 		"domain": "docent.example.com", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
 		"zone": "Z0123", "zoneName": "example.com", "waf": "true", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
 		"removal": "destroy", "logRole": "false"})
+	// compatible is the stack with a model of an OpenAI-compatible server.
+	compatible = once("compatible", map[string]string{"model": "llama3.3", "modelUrl": "https://models.example.com/v1",
+		"modelKeyParameter": "/docent/model-key"})
 )
 
 // template is a synthesised stack.

@@ -71,6 +71,11 @@ func TestCommandsOnAWS(t *testing.T) {
 	}{
 		{name: "no region", args: create, unset: "AWS_REGION", status: 1, want: "set AWS_REGION"},
 		{name: "no credentials", args: create, unset: "AWS_ACCESS_KEY_ID", status: 1, want: "no AWS credentials are set"},
+		{name: "a model without a region", args: "serve --model m", unset: "AWS_REGION", status: 1, want: "set AWS_REGION"},
+		{name: "a model without credentials", args: "serve --model m --model-provider bedrock", unset: "AWS_ACCESS_KEY_ID", status: 1, want: "no AWS credentials are set"},
+		{name: "a provider that there is none of", args: "serve --model m --model-provider other", status: 2, want: "--model-provider is neither bedrock nor openai"},
+		{name: "a server without a model", args: "serve --model-url http://127.0.0.1:1/v1", status: 2, want: "--model is not set"},
+		{name: "a model without its server", args: "serve --model m --model-provider openai", status: 2, want: "--model-url is not set"},
 		{name: "no stack", args: create, aws: &fakeAWS{}, status: 1, want: "there is no stack beta in eu-north-1", asked: "StackName=beta"},
 		{name: "another's stack", args: create, aws: &fakeAWS{stack: describe("CREATE_COMPLETE", "Tables")}, status: 1, want: "has no output Tables"},
 		{name: "being deleted", args: create, aws: &fakeAWS{stack: describe("DELETE_IN_PROGRESS")}, status: 1, want: "DELETE_IN_PROGRESS"},

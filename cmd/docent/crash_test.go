@@ -58,15 +58,17 @@ func TestServeLosesNothingWhenKilled(t *testing.T) {
 
 // crash is a server that is killed and started again, and what it has acknowledged.
 type crash struct {
-	t                 *testing.T
-	binary, dir       string
-	address           string
-	key, collection   string
-	team              uuid.UUID
-	server            *exec.Cmd
-	done              atomic.Int64
-	progress          chan struct{}
-	retries, accepted atomic.Int64
+	t               *testing.T
+	binary, dir     string
+	address         string
+	key, collection string
+	team            uuid.UUID
+	server          *exec.Cmd
+	done            atomic.Int64
+	progress        chan struct{}
+
+	arguments, environment []string // of the server, beside those that it always has
+	retries, accepted      atomic.Int64
 
 	mu        sync.Mutex
 	documents map[string]string // uri to body; empty: deleted
@@ -102,7 +104,8 @@ func (c *crash) cli(into any, args ...string) {
 
 func (c *crash) start() {
 	c.t.Helper()
-	c.server = exec.CommandContext(c.t.Context(), c.binary, "serve", "--data", c.data(), "--addr", c.address, "--no-demo")
+	c.server = exec.CommandContext(c.t.Context(), c.binary, append([]string{"serve", "--data", c.data(), "--addr", c.address, "--no-demo"}, c.arguments...)...)
+	c.server.Env = append(os.Environ(), c.environment...)
 	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		c.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"docent/shared/app/agents"
 	"docent/shared/app/compatible"
 	"docent/shared/app/connectors"
+	"docent/shared/app/operator"
 	"docent/shared/app/web"
 )
 
@@ -18,9 +19,10 @@ type serveCmd struct {
 	BaseURL string `name:"base-url" placeholder:"URL" help:"Address by which clients reach the API, ending in /v1 (default: made from --addr)."`
 	Demo    bool   `default:"true" negatable:"" help:"On the first start, make a demo team with keys and a sample collection (default; --no-demo leaves it out)."`
 
-	ModelURL    string `name:"model-url" and:"model" env:"DOCENT_MODEL_URL" placeholder:"URL" help:"Have answers written by a model on this server, which speaks OpenAI's Chat Completions: its address before /chat/completions (default: answers are quoted)."`
-	Model       string `name:"model" and:"model" env:"DOCENT_MODEL" placeholder:"NAME" help:"Name of that model."`
-	ModelKeyEnv string `name:"model-key-env" default:"DOCENT_MODEL_KEY" placeholder:"NAME" help:"Environment variable that holds the key of that server, if it needs one (default ${default})."`
+	Model         string `name:"model" env:"DOCENT_MODEL" placeholder:"NAME" help:"Have answers written by this model: its name on the server, or the id of a model or an inference profile of Amazon Bedrock (default: answers are quoted)."`
+	ModelProvider string `name:"model-provider" env:"DOCENT_MODEL_PROVIDER" placeholder:"NAME" help:"Where the model is: openai, on any server that speaks OpenAI's Chat Completions, or bedrock (default: openai with --model-url, bedrock without)."`
+	ModelURL      string `name:"model-url" env:"DOCENT_MODEL_URL" placeholder:"URL" help:"Address of the model's server, before /chat/completions; with bedrock another endpoint than AWS's own."`
+	ModelKeyEnv   string `name:"model-key-env" default:"DOCENT_MODEL_KEY" placeholder:"NAME" help:"Environment variable that holds the key of an openai server, if it needs one (default ${default})."`
 }
 
 // Help is the long help of docent serve.
@@ -32,8 +34,22 @@ Examples:
     docent serve
     docent serve --data /var/lib/docent --addr 0.0.0.0:8080 --base-url https://docent.example/v1 --no-demo
     docent serve --model-url http://127.0.0.1:11434/v1 --model llama3.3
+    AWS_PROFILE=docs AWS_REGION=eu-central-1 docent serve --model eu.anthropic.claude-sonnet-4-5-20250929-v1:0
 
-What is found is sent to the model's server. A sentence that the model writes is kept only when it cites what was found and its numbers, names and quotations stand there; an answer of which too little is left, or that comes too late, is quoted instead.`
+With bedrock, region and credentials are those of the AWS command line: the environment and its files.
+
+What is found is sent to the model. A sentence that the model writes is kept only when it cites what was found and its numbers, names and quotations stand there; an answer of which too little is left, or that comes too late, is quoted instead.`
+}
+
+// Validate checks what the flags' types can not.
+func (c *serveCmd) Validate() error {
+	_, err := c.provider()
+	return err
+}
+
+// provider is where the model is, empty when none is named.
+func (c *serveCmd) provider() (string, error) {
+	return app.ProviderOf(c.ModelProvider, c.Model, c.ModelURL, func(setting string) string { return "--" + setting })
 }
 
 // Run serves until ctx ends.
@@ -42,12 +58,22 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
 		Log: slog.New(slog.NewJSONHandler(con.err, nil)), Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public,
 	}
-	if c.ModelURL != "" {
-		model, err := compatible.Open(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))
-		if err != nil {
-			return err
-		}
-		settings.Model = model
+	if err := c.openModel(ctx, &settings); err != nil {
+		return err
 	}
 	return inUse(app.Serve(ctx, settings), c.Data)
+}
+
+// openModel sets the model that the flags name, if they name one.
+func (c *serveCmd) openModel(ctx context.Context, settings *app.ServeConfig) error {
+	provider, err := c.provider()
+	switch {
+	case err != nil:
+		return err
+	case provider == app.ModelOfBedrock:
+		settings.Model, err = operator.Model(ctx, c.Model, c.ModelURL)
+	case provider == app.ModelOfOpenAI:
+		settings.Model, err = compatible.Open(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))
+	}
+	return err
 }

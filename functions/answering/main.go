@@ -16,5 +16,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(app.Answering(config, foundation.Open(config)))
+	model, err := foundation.Open(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(app.Answering(config, model))
 }

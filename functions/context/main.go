@@ -17,5 +17,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Context(config, web.Fetcher(), agents.Tools, foundation.Open(config)))
+	model, err := foundation.Open(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambdahttp.Start(app.Context(config, web.Fetcher(), agents.Tools, model))
 }

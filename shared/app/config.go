@@ -29,18 +29,45 @@ type Config struct {
 	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
 	Region         string // AWS_REGION, which Lambda sets
 	Credentials    Credentials
-	SecretsKey     string     // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
-	ModelProvider  string     // DOCENT_MODEL_PROVIDER: bedrock has answers written by a model; empty: they are quoted
-	Model          string     // DOCENT_MODEL: the model's id, or the id or ARN of an inference profile; required with a provider
-	ModelURL       string     // DOCENT_MODEL_URL: of the model's server, such as an endpoint of a VPC; empty: AWS's own
-	LogLevel       slog.Level // DOCENT_LOG_LEVEL: debug, info, warn or error; empty: info, which metrics need
+	SecretsKey     string // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
+	ModelProvider  string // DOCENT_MODEL_PROVIDER: bedrock or openai; ProviderOf says what it is when it is left out. Empty: answers are quoted
+	Model          string // DOCENT_MODEL: the model's name there, with Bedrock its id, or the id or ARN of an inference profile
+	ModelURL       string // DOCENT_MODEL_URL: of the model's server, before /chat/completions; with Bedrock another endpoint than AWS's own
+	// DOCENT_MODEL_KEY_PARAMETER: name of the SecureString in AWS Systems Manager that holds the key of an
+	// OpenAI-compatible server; empty: it needs none.
+	ModelKeyParameter string
+	LogLevel          slog.Level // DOCENT_LOG_LEVEL: debug, info, warn or error; empty: info, which metrics need
 
 	Now func() time.Time // nil: time.Now; not read from the environment
 }
 
-// ModelOfBedrock is the provider of models that functions know. The client of any
-// other would be more than all the rest of a function.
-const ModelOfBedrock = "bedrock"
+// The providers of models.
+const (
+	ModelOfBedrock = "bedrock" // Amazon Bedrock
+	ModelOfOpenAI  = "openai"  // any server that speaks OpenAI's Chat Completions
+)
+
+// ProviderOf is the provider of a model, empty when none is configured. A provider
+// that is left out is openai with an address and bedrock without one; the same rule
+// holds for docent serve and for functions. The error says what is missing, in the
+// words of name, such as "--model" for "model".
+func ProviderOf(provider, model, address string, name func(string) string) (string, error) {
+	switch {
+	case provider == "" && model == "" && address == "":
+		return "", nil
+	case provider != "" && provider != ModelOfBedrock && provider != ModelOfOpenAI:
+		return "", fmt.Errorf("%s is neither bedrock nor openai", name("model-provider"))
+	case model == "":
+		return "", fmt.Errorf("%s is not set", name("model"))
+	case provider == ModelOfOpenAI && address == "":
+		return "", fmt.Errorf("%s is not set", name("model-url"))
+	case provider == "" && address != "":
+		return ModelOfOpenAI, nil
+	case provider == "":
+		return ModelOfBedrock, nil
+	}
+	return provider, nil
+}
 
 // Credentials are a function's own, by which AWS knows what it may do. Lambda
 // sets them for the life of a process.
@@ -86,20 +113,17 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		Region:         required(deployed.Region),
 		Credentials: Credentials{KeyID: required(deployed.KeyID), Secret: required(deployed.Secret),
 			SessionToken: getenv(deployed.SessionToken)},
-		SecretsKey:    getenv(deployed.SecretsKey),
-		ModelProvider: getenv(deployed.ModelProvider),
-		Model:         getenv(deployed.Model),
-		ModelURL:      address(deployed.ModelURL, getenv(deployed.ModelURL)),
-	}
-	switch {
-	case c.ModelProvider == "" && (c.Model != "" || c.ModelURL != ""):
-		errs = append(errs, errors.New("DOCENT_MODEL_PROVIDER is not set"))
-	case c.ModelProvider == ModelOfBedrock && c.Model == "":
-		errs = append(errs, errors.New("DOCENT_MODEL is not set"))
-	case c.ModelProvider != "" && c.ModelProvider != ModelOfBedrock:
-		errs = append(errs, errors.New("DOCENT_MODEL_PROVIDER is not bedrock"))
+		SecretsKey:        getenv(deployed.SecretsKey),
+		Model:             getenv(deployed.Model),
+		ModelURL:          address(deployed.ModelURL, getenv(deployed.ModelURL)),
+		ModelKeyParameter: getenv(deployed.ModelKey),
 	}
 	var err error
+	if c.ModelProvider, err = ProviderOf(getenv(deployed.ModelProvider), c.Model, c.ModelURL, modelVariable); err != nil {
+		errs = append(errs, err)
+	} else if c.ModelKeyParameter != "" && c.ModelProvider != ModelOfOpenAI {
+		errs = append(errs, errors.New("DOCENT_MODEL_KEY_PARAMETER is for a model of openai"))
+	}
 	if c.Tables, err = tableNames(getenv(deployed.Tables)); err != nil {
 		errs = append(errs, err)
 	} else if c.Tables == nil && c.TablePrefix == "" {
@@ -117,6 +141,11 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		return Config{}, fmt.Errorf("read the configuration: %w", errors.Join(errs...))
 	}
 	return c, nil
+}
+
+// modelVariable is what a setting of the model is called in the environment.
+func modelVariable(setting string) string {
+	return "DOCENT_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
 // tableNames reads what the tables are called, nil when list is empty.

@@ -26,9 +26,10 @@ var environment = map[string]string{
 	"DOCENT_BASE_URL":            "https://docent.test/v1/",
 	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
 	"DOCENT_SECRETS_KEY":         "arn:aws:kms:eu-central-1:1:key/k",
-	"DOCENT_MODEL_PROVIDER":      "bedrock",
-	"DOCENT_MODEL":               "anthropic.claude-sonnet-4-5-20250929-v1:0",
-	"DOCENT_MODEL_URL":           "https://models.test/",
+	"DOCENT_MODEL_PROVIDER":      "openai",
+	"DOCENT_MODEL":               "llama3.3",
+	"DOCENT_MODEL_URL":           "https://models.test/v1/",
+	"DOCENT_MODEL_KEY_PARAMETER": "/docent/model-key",
 	"DOCENT_LOG_LEVEL":           "debug",
 	"AWS_REGION":                 "eu-central-1",
 	"AWS_ACCESS_KEY_ID":          "KEYID",
@@ -61,7 +62,7 @@ func TestEveryFieldArrives(t *testing.T) {
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
 		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents", SyncsQueue: "https://sqs.test/1/syncs",
 		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
-		ModelProvider: app.ModelOfBedrock, Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", ModelURL: "https://models.test", LogLevel: slog.LevelDebug,
+		ModelProvider: app.ModelOfOpenAI, Model: "llama3.3", ModelURL: "https://models.test/v1", ModelKeyParameter: "/docent/model-key", LogLevel: slog.LevelDebug,
 		Region: "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, want %+v", c, want)
@@ -113,7 +114,7 @@ func TestTheListOfVariablesIsWhatIsRead(t *testing.T) {
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
 	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN",
-		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_SECRETS_KEY"}
+		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_MODEL_KEY_PARAMETER", "DOCENT_SECRETS_KEY"}
 	c, err := app.ConfigFromEnv(func(name string) string {
 		if slices.Contains(optional, name) {
 			return ""
@@ -147,17 +148,24 @@ func TestAllFaultsAreReportedTogether(t *testing.T) {
 
 func TestModelIsNamedWhole(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, provider, model, url, want string }{
-		{"no provider", "", "m", "", "DOCENT_MODEL_PROVIDER is not set"},
-		{"an address alone", "", "", "https://models.test", "DOCENT_MODEL_PROVIDER is not set"},
-		{"no model", "bedrock", "", "", "DOCENT_MODEL is not set"},
-		{"another provider", "other", "m", "", "DOCENT_MODEL_PROVIDER is not bedrock"},
-		{"no address", "bedrock", "m", "models.test", "DOCENT_MODEL_URL is not an http"},
+	for _, c := range []struct{ name, provider, model, url, key, provided, want string }{
+		{name: "no provider and no address", model: "m", provided: "bedrock"},
+		{name: "no provider and an address", model: "m", url: "https://models.test", provided: "openai"},
+		{name: "Bedrock at another endpoint", provider: "bedrock", model: "m", url: "https://models.test", provided: "bedrock"},
+		{name: "an address alone", url: "https://models.test", want: "DOCENT_MODEL is not set"},
+		{name: "no model", provider: "bedrock", want: "DOCENT_MODEL is not set"},
+		{name: "no server", provider: "openai", model: "m", want: "DOCENT_MODEL_URL is not set"},
+		{name: "another provider", provider: "other", model: "m", want: "DOCENT_MODEL_PROVIDER is neither bedrock nor openai"},
+		{name: "no address", provider: "bedrock", model: "m", url: "models.test", want: "DOCENT_MODEL_URL is not an http"},
+		{name: "a key for Bedrock", model: "m", key: "/k", want: "DOCENT_MODEL_KEY_PARAMETER is for a model of openai"},
+		{name: "a key for nobody", key: "/k", want: "DOCENT_MODEL_KEY_PARAMETER is for a model of openai"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := app.ConfigFromEnv(func(name string) string {
+			got, err := app.ConfigFromEnv(func(name string) string {
 				switch name {
+				case "DOCENT_MODEL_KEY_PARAMETER":
+					return c.key
 				case "DOCENT_MODEL_PROVIDER":
 					return c.provider
 				case "DOCENT_MODEL":
@@ -167,8 +175,8 @@ func TestModelIsNamedWhole(t *testing.T) {
 				}
 				return environment[name]
 			})
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want %q", err, c.want)
+			if got.ModelProvider != c.provided || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("provider %q, error %v, want %q", got.ModelProvider, err, c.want)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/httpapi"
+	"docent/shared/llm"
 	"docent/shared/pending"
 	"docent/shared/queue"
 )
@@ -81,10 +82,18 @@ func (f *functions) ended(a answer.Answer) []slog.Attr {
 	var model []slog.Attr
 	if a.Model != nil {
 		model = []slog.Attr{slog.String("model", a.Model.Outcome)}
-		metrics = append(metrics, metric{"InputTokens", "Count", a.Model.InputTokens}, metric{"OutputTokens", "Count", a.Model.OutputTokens})
+		failures := 0
+		if slices.Contains(modelFailures, llm.Outcome(a.Model.Outcome)) {
+			failures = 1
+		}
+		metrics = append(metrics, metric{"InputTokens", "Count", a.Model.InputTokens}, metric{"OutputTokens", "Count", a.Model.OutputTokens},
+			metric{"ModelFailures", "Count", failures})
 	}
 	return append(model, embedded(f.now(), []dimension{{"service", f.service}, {"function", "answering"}, {"state", string(a.State)}}, metrics...)...)
 }
+
+// modelFailures are the outcomes that are the fault of the model's server.
+var modelFailures = []llm.Outcome{llm.Throttled, llm.OutOfTime, llm.Errored}
 
 // swept are the metrics of one sweep.
 func (f *functions) swept(begun time.Time, r pending.Result, failed bool) []slog.Attr {

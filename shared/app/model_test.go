@@ -88,7 +88,8 @@ func TestAnswersByModel(t *testing.T) {
 			if text := strings.ToLower(log.String()); strings.Contains(text, "metres") || strings.Contains(text, "zebra") || strings.Contains(text, "parliament") {
 				t.Errorf("the log tells what was asked or written: %s", text)
 			}
-			if attributes := (&functions{now: h.clock.Now}).ended(ended[0]); (c.use == nil) == strings.Contains(slog.GroupValue(attributes...).String(), "OutputTokens") {
+			attributes := slog.GroupValue((&functions{now: h.clock.Now}).ended(ended[0])...).String()
+			if (c.use == nil) == strings.Contains(attributes, "OutputTokens") || (c.name == "broken") != strings.Contains(attributes, "ModelFailures=1") {
 				t.Errorf("metrics %v", attributes)
 			}
 		})

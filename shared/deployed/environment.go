@@ -19,6 +19,7 @@ const (
 	ModelProvider  = "DOCENT_MODEL_PROVIDER"
 	Model          = "DOCENT_MODEL"
 	ModelURL       = "DOCENT_MODEL_URL"
+	ModelKey       = "DOCENT_MODEL_KEY_PARAMETER"
 
 	Region       = "AWS_REGION"
 	KeyID        = "AWS_ACCESS_KEY_ID"
@@ -57,6 +58,7 @@ var Environment = []Variable{
 	{Name: ModelProvider, Only: []string{"answering", "context"}},
 	{Name: Model, Only: []string{"answering", "context"}},
 	{Name: ModelURL, Only: []string{"answering", "context"}},
+	{Name: ModelKey, Only: []string{"answering", "context"}},
 	{Name: Region, Required: true, Runtime: true},
 	{Name: KeyID, Required: true, Runtime: true},
 	{Name: Secret, Required: true, Runtime: true},

@@ -1,16 +1,15 @@
 // Package foundation opens the models of Amazon Bedrock. It stands apart from app
-// because its client adds a MiB to a binary: only the function that answers
-// questions links it.
+// because its client adds a MiB to a binary: only the functions that ask a model
+// link it, and docent serve.
 package foundation
 
 import (
-	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 
 	"docent/shared/app"
@@ -24,24 +23,31 @@ const (
 	longestBackoff = time.Second
 )
 
-// Open returns the model that c names, nil when it names none. It asks AWS nothing.
+// Open returns the model that c names, nil when it names none. A model that is not
+// of Bedrock is an error: this build has no client of it. It asks AWS nothing.
+func Open(c app.Config) (llm.Composer, error) {
+	switch c.ModelProvider {
+	case "":
+		return nil, nil
+	case app.ModelOfBedrock:
+		return New(app.AWSConfig(c), c.Model, c.ModelURL), nil
+	}
+	return nil, fmt.Errorf("this build of the function asks models of Amazon Bedrock only, and none of %s", c.ModelProvider)
+}
+
+// New returns a model by its id, or the id or ARN of an inference profile, with the
+// region and the credentials of settings. The endpoint is for all requests, such as
+// one of a VPC; empty: that of settings, or AWS's own. It asks AWS nothing.
 // A model answers when it has written, so that no bound but that of its whole time
 // is on the first byte.
-func Open(c app.Config) llm.Composer {
-	if c.ModelProvider != app.ModelOfBedrock {
-		return nil
+func New(settings aws.Config, model, endpoint string) llm.Composer {
+	settings.HTTPClient = awshttp.NewBuildableClient().WithTimeout(llm.MaxTime + time.Second)
+	settings.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = modelAttempts, longestBackoff })
 	}
-	settings := aws.Config{
-		Region: c.Region,
-		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(
-			c.Credentials.KeyID, c.Credentials.Secret, c.Credentials.SessionToken)),
-		HTTPClient: awshttp.NewBuildableClient().WithTimeout(llm.MaxTime + time.Second),
-		Retryer: func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = modelAttempts, longestBackoff })
-		},
-	}
-	if endpoint := cmp.Or(c.ModelURL, c.AWSEndpoint); endpoint != "" {
-		settings.BaseEndpoint = &endpoint
-	}
-	return bedrock.New(bedrockruntime.NewFromConfig(settings), c.Model)
+	return bedrock.New(bedrockruntime.NewFromConfig(settings, func(o *bedrockruntime.Options) {
+		if endpoint != "" {
+			o.BaseEndpoint = &endpoint
+		}
+	}), model)
 }

@@ -1,6 +1,6 @@
-// Package operator opens an installation on AWS for its operator: it finds tables
-// and queues by the outputs of the stack. It is apart from app, because functions
-// need none of it.
+// Package operator opens what is on AWS for an operator, with the settings of the AWS
+// command line: an installation, whose tables and queues it finds by the outputs of the
+// stack, and a model. It is apart from app, because functions need none of it.
 package operator
 
 import (
@@ -44,21 +44,31 @@ const (
 	outDead      = "DeadLetterURL" // after Questions, Documents or Syncs
 )
 
-// Open finds the stack by name. Region and credentials are those of the AWS command
-// line: the environment and its files, and AWS_ENDPOINT_URL for a local stand-in. The
-// address at which machines of AWS are given credentials is never asked. Each error is
-// one line that says what is missing.
-func Open(ctx context.Context, name string) (*Stack, error) {
+// settingsOf reads region and credentials as the AWS command line does: from the
+// environment and its files, and AWS_ENDPOINT_URL for a local stand-in. The address at
+// which machines of AWS are given credentials is never asked. Each error is one line
+// that says what is missing.
+func settingsOf(ctx context.Context) (aws.Config, aws.Credentials, error) {
 	settings, err := config.LoadDefaultConfig(ctx, config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
 	if err != nil {
-		return nil, fmt.Errorf("read the AWS settings: %w", oneLine(err))
+		return aws.Config{}, aws.Credentials{}, fmt.Errorf("read the AWS settings: %w", oneLine(err))
 	}
 	if settings.Region == "" {
-		return nil, errors.New("no AWS region is set; set AWS_REGION")
+		return aws.Config{}, aws.Credentials{}, errors.New("no AWS region is set; set AWS_REGION")
 	}
 	own, err := settings.Credentials.Retrieve(ctx)
 	if err != nil {
-		return nil, errors.New("no AWS credentials are set; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return aws.Config{}, aws.Credentials{}, errors.New("no AWS credentials are set; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	return settings, own, nil
+}
+
+// Open finds the stack by name, with the settings of the AWS command line. Each error
+// is one line that says what is missing.
+func Open(ctx context.Context, name string) (*Stack, error) {
+	settings, own, err := settingsOf(ctx)
+	if err != nil {
+		return nil, err
 	}
 	settings.Credentials = aws.NewCredentialsCache(aws.CredentialsProviderFunc(
 		func(context.Context) (aws.Credentials, error) { return own, nil }))

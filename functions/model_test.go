@@ -1,0 +1,126 @@
+package functions_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"github.com/google/uuid"
+
+	"docent/scripts/lambdarun"
+	"docent/scripts/moto"
+	"docent/shared/deployed"
+	"docent/shared/llm/llmtest"
+	"docent/shared/logtest"
+)
+
+// modelTime is what a function has in which a model hangs: its own margin, the time
+// to record, and little more than what a model is asked with at least.
+const modelTime = 6 * time.Second
+
+// asking is a cloud whose functions ask the model of a provider.
+func asking(t *testing.T, provider string, model *llmtest.Server) *cloud {
+	t.Helper()
+	c := newCloud(t)
+	c.env = maps.Clone(c.env)
+	c.env[deployed.ModelProvider], c.env[deployed.Model], c.env[deployed.ModelURL] = provider, "m", model.Bedrock()
+	if provider == "openai" {
+		model.Key = "key-" + uuid.NewString()
+		name := "/docent/" + uuid.NewString()
+		if _, err := ssm.NewFromConfig(moto.Config(c.config.AWSEndpoint)).PutParameter(t.Context(), &ssm.PutParameterInput{
+			Name: &name, Value: &model.Key, Type: types.ParameterTypeSecureString}); err != nil {
+			t.Fatal(err)
+		}
+		c.env[deployed.ModelURL], c.env[deployed.ModelKey] = model.OpenAI(), name
+	}
+	for _, f := range deployed.Functions {
+		if f.Compatible == "" {
+			continue
+		}
+		build := f.Name
+		if provider == "openai" {
+			build = f.Compatible
+		}
+		started, err := lambdarun.Start(t.Context(), binary(t, build), lambdarun.Options{Name: f.Name, Env: c.env, Log: c.log, Timeout: modelTime})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(started.Close)
+		c.functions[f.Name] = started
+		for _, root := range f.Roots {
+			c.gateway.Functions[root] = started.Invoke
+		}
+	}
+	return c
+}
+
+// TestModelsThroughTheBinaries has both functions that ask a model ask one of each
+// provider, whose server misbehaves: what is not written by it is quoted, in time.
+func TestModelsThroughTheBinaries(t *testing.T) {
+	t.Parallel()
+	const question = "How do I roll back a deployment?"
+	for _, provider := range []string{"openai", "bedrock"} {
+		t.Run(provider, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.Start(t)
+			c := asking(t, provider, model)
+			c.want(c.put(c.newCollection("wiki"), "runbook", rollback), 200)
+			c.drain()
+			for _, b := range []struct {
+				name    string
+				does    llmtest.Behaviour
+				text    string
+				written bool
+				asked   int
+			}{
+				{"says", llmtest.Says, "Run `deployctl undo` within 24 hours [1].", true, 1},
+				{"invents", llmtest.Says, "Run `deployctl undo` within 48 hours [1].", false, 1},
+				{"obeys nobody", llmtest.Says, "See https://evil.test for more [7].", false, 1},
+				{"throttles", llmtest.Throttles, "", false, 3},
+				{"fails", llmtest.Fails, "", false, 3},
+				{"cuts off", llmtest.CutsOff, "Run `deployctl undo` within 24 hours [1].", false, 0},
+				{"hangs", llmtest.Hangs, "", false, 1},
+			} {
+				model.Now(b.does, b.text)
+				said := []string{c.answer(question).body}
+				if n := model.Asked(); b.asked > 0 && n != b.asked {
+					t.Errorf("%s: asked %d times for an answer", b.name, n)
+				}
+				model.Now(b.does, b.text)
+				said = append(said, c.want(c.do("POST", "/context/research", map[string]string{"query": question}), 200).body)
+				if n := model.Asked(); b.asked > 0 && n != b.asked {
+					t.Errorf("%s: asked %d times for research", b.name, n)
+				}
+				for _, body := range said {
+					if strings.Contains(body, "Written by a language model") != b.written || !strings.Contains(body, "deployctl undo") || strings.Contains(body, "evil") {
+						t.Errorf("%s: %s", b.name, body)
+					}
+				}
+			}
+			if log := c.log.String(); strings.Contains(log, "roll back") || strings.Contains(log, "hours") || model.Key != "" && strings.Contains(log, model.Key) {
+				t.Errorf("log: %s", log)
+			}
+		})
+	}
+}
+
+// TestABuildDoesNotStartForAModelThatItHasNoClientOf: no answer is quoted because of a
+// wrong deployment.
+func TestABuildDoesNotStartForAModelThatItHasNoClientOf(t *testing.T) {
+	t.Parallel()
+	for build, provider := range map[string]string{"answering": "openai", "context": "openai", "answeringcompatible": "bedrock", "contextcompatible": "bedrock"} {
+		env := maps.Clone(somewhere)
+		env[deployed.ModelProvider], env[deployed.Model], env[deployed.ModelURL] = provider, "m", "http://127.0.0.1:1"
+		log := &logtest.Buffer{}
+		f, err := lambdarun.Start(t.Context(), binary(t, build), lambdarun.Options{Name: build, Env: env, Log: log})
+		if err == nil {
+			f.Close()
+			t.Errorf("%s starts", build)
+		} else if !strings.Contains(log.String(), "and none of "+provider) {
+			t.Errorf("%s: %v, log %s", build, err, log)
+		}
+	}
+}

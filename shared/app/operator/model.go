@@ -1,0 +1,20 @@
+package operator
+
+import (
+	"context"
+
+	"docent/shared/app/foundation"
+	"docent/shared/llm"
+)
+
+// Model returns a model of Amazon Bedrock for a program that is no function, with the
+// settings of the AWS command line: its credentials are renewed as long as these tell
+// how. The endpoint may be empty. Each error is one line that says what is missing; the
+// model itself is not asked.
+func Model(ctx context.Context, model, endpoint string) (llm.Composer, error) {
+	settings, _, err := settingsOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return foundation.New(settings, model, endpoint), nil
+}

@@ -1,0 +1,128 @@
+// Package llmtest is a server of a model that speaks both protocols which Docent
+// knows, OpenAI's Chat Completions and Converse of Amazon Bedrock, and behaves as it
+// is told to.
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// Behaviour is what the server does with a request.
+type Behaviour int
+
+// The behaviours.
+const (
+	Says      Behaviour = iota // answers with the text
+	Throttles                  // 429
+	Fails                      // 500
+	CutsOff                    // ends within its reply
+	Hangs                      // until the client has gone
+)
+
+// Server is one model.
+type Server struct {
+	Key string // that requests of Chat Completions must carry; empty: none is asked for
+
+	t       testing.TB
+	address string
+
+	mu    sync.Mutex
+	does  Behaviour
+	text  string
+	asked int
+}
+
+// Start returns a server that says NOT FOUND until it is told otherwise.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, text: "NOT FOUND"}
+	listening := httptest.NewServer(s)
+	t.Cleanup(listening.Close)
+	s.address = listening.URL
+	return s
+}
+
+// OpenAI is what a client of Chat Completions is given.
+func (s *Server) OpenAI() string { return s.address + "/v1" }
+
+// Bedrock is the endpoint that a client of Converse is given.
+func (s *Server) Bedrock() string { return s.address }
+
+// Now says what the server does from now on, and with which text.
+func (s *Server) Now(does Behaviour, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.does, s.text, s.asked = does, text, 0
+}
+
+// Asked is how many requests came since Now.
+func (s *Server) Asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.asked++
+	does, text := s.does, s.text
+	s.mu.Unlock()
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	reply, err := s.reply(r, text)
+	if err != nil {
+		s.t.Error(err)
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	switch does {
+	case Throttles:
+		w.Header().Set("X-Amzn-Errortype", "ThrottlingException")
+		w.Header().Set("Retry-After-Ms", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+	case Fails:
+		w.Header().Set("Retry-After-Ms", "1")
+		w.WriteHeader(http.StatusInternalServerError)
+	case Hangs:
+		<-r.Context().Done()
+	case CutsOff:
+		w.Header().Set("Content-Length", fmt.Sprint(len(reply)))
+		_, _ = w.Write(reply[:len(reply)/2])
+	default:
+		_, _ = w.Write(reply)
+	}
+}
+
+// reply is a whole reply in the protocol of the request.
+func (s *Server) reply(r *http.Request, text string) ([]byte, error) {
+	switch authorization := r.Header.Get("Authorization"); {
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/chat/completions":
+		want := ""
+		if s.Key != "" {
+			want = "Bearer " + s.Key
+		}
+		if authorization != want {
+			return nil, fmt.Errorf("the model is asked with the authorization %q", authorization)
+		}
+		return json.Marshal(map[string]any{"id": uuid.NewString(), "object": "chat.completion",
+			"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": text}}},
+			"usage":   map[string]any{"prompt_tokens": 11, "completion_tokens": 3}})
+	case r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/model/") && strings.HasSuffix(r.URL.Path, "/converse"):
+		if !strings.HasPrefix(authorization, "AWS4-HMAC-SHA256 ") {
+			return nil, fmt.Errorf("the model is asked with the authorization %q", authorization)
+		}
+		return json.Marshal(map[string]any{"stopReason": "end_turn",
+			"output": map[string]any{"message": map[string]any{"role": "assistant", "content": []any{map[string]any{"text": text}}}},
+			"usage":  map[string]any{"inputTokens": 11, "outputTokens": 3, "totalTokens": 14}, "metrics": map[string]any{"latencyMs": 1}})
+	}
+	return nil, fmt.Errorf("the model is asked by %s %s", r.Method, r.URL.Path)
+}

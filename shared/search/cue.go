@@ -21,7 +21,7 @@ var (
 	asksReason = regexp.MustCompile(`(?i)\bwhy\b`)
 
 	number = regexp.MustCompile(`(?i)\d[\d.,]*|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|twice|once)\b`)
-	date   = regexp.MustCompile(`(?i)\b(1\d{3}|20\d{2}|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d{1,2}(st|nd|rd|th)|century)\b|\b\d{1,2}[:/.-]\d{1,2}`)
+	date   = regexp.MustCompile(`(?i)\b(1\d{3}|20\d{2}|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d{1,2}(st|nd|rd|th)|century|midnight|noon|seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b|\b\d{1,2}[:/.-]\d{1,2}`)
 	reason = regexp.MustCompile(`(?i)\b(because|due to|so that|since|in order to|as a result|caused? by|reason)\b`)
 )
 

@@ -18,6 +18,7 @@ const (
 	quotedPassages = 8    // whose blocks are weighed
 	quotedBlocks   = 3    // at most, each of another document
 	furtherShare   = 0.5  // of the best passage's score, for a further document
+	furtherBlock   = 0.6  // of the first block's score, for a further one
 	blockChars     = 1200 // of one block
 	blockK1        = 0.9
 	blockB         = 0.4
@@ -156,7 +157,7 @@ func choose(question string, r Result, passages, pieces int) []quote {
 	var quotes []quote
 	taken := map[uuid.UUID]bool{}
 	for _, b := range all {
-		if taken[b.hit.Document] || len(quotes) > 0 && b.hit.Normalised < furtherShare*best[0].Normalised {
+		if taken[b.hit.Document] || len(quotes) > 0 && !b.adds(all[0], best[0]) {
 			continue
 		}
 		if len(quotes) == pieces {
@@ -166,4 +167,10 @@ func choose(question string, r Result, passages, pieces int) []quote {
 		quotes = append(quotes, quote{b.hit, b.score, stretch(b.all, b.at, b.hit.ranking, asked)})
 	}
 	return quotes
+}
+
+// adds tells whether a block of a further document answers nearly as well as the
+// first block and the best passage do.
+func (b weighedBlock) adds(first weighedBlock, best Hit) bool {
+	return b.hit.Normalised >= furtherShare*best.Normalised && b.score >= furtherBlock*first.score
 }

@@ -317,3 +317,49 @@ func FuzzQuote(f *testing.F) {
 		}
 	})
 }
+
+// A further document's block is quoted only when it answers nearly as well by itself.
+func TestFurtherBlocksAnswerToo(t *testing.T) {
+	t.Parallel()
+	const answer = "Both daily allowances are reset at midnight, Pacific time."
+	table := "| what | where |\n|---|---|\n| the daily digest of mail | inbox |\n| a list of rooms | portal |\n| a badge for guests | desk |\n" +
+		"| the plan of shifts | board |\n| forms to reset a password | helpdesk |\n| a parking permit | garage |\n| allowances for travel | payroll |\n"
+	cases := []struct {
+		name, body string
+		quoted     bool
+	}{
+		{"a paragraph that says it otherwise", "When the day ends, daily allowances are reset.", true},
+		{"a table whose rows hold a word each", table, false},
+		{"a table with a row that says it", "| what | when |\n|---|---|\n| daily allowances are reset | midnight |\n", true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, "When are daily allowances reset?", "Limits", answer, "Other", c.body)
+			if !strings.Contains(a.Markdown, answer[:20]) {
+				t.Fatalf("the answer is not quoted:\n%s", a.Markdown)
+			}
+			if got := strings.Contains(a.Markdown, "**Other**"); got != c.quoted {
+				t.Errorf("the other document quoted: %v, want %v:\n%s", got, c.quoted, a.Markdown)
+			}
+		})
+	}
+}
+
+func TestAskingWhenPrefersWhatTellsATime(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, told string }{
+		{"a time of day", "It is reset at midnight, as every quota of a team is."},
+		{"a duration", "It is reset some hours later, as every quota of a team is."},
+		{"a year", "It was reset in 2024, as every quota of a team was."},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, "When is the quota reset?", "Limits", c.told+" A quota can be reset.")
+			if !strings.Contains(a.Markdown, "**"+c.told+"**") {
+				t.Errorf("not in bold: %s\n%s", c.told, a.Markdown)
+			}
+		})
+	}
+}

@@ -75,7 +75,9 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 		return nil, err
 	}
 	// Most searches find all that they may, so that they are counted as if they did,
-	// beside the search; what is found tells whether it was so.
+	// beside the search; what is found tells whether it was so. To wait for it would be a
+	// round trip more of every search, and a correction that went with the row's next
+	// call, as latencies do, would be lost with the last one.
 	likely := cmp.Or(in.Body.Limit, source.DefaultLimit)
 	usage.Note(ctx, usage.Sources, int64(likely))
 	usage.Settled(ctx)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 func TestMe(t *testing.T) {
@@ -52,7 +53,7 @@ func TestOnlyAdminsAdminister(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	x := a.newTenant("acme")
-	member, err := a.local.Teams.CreateUser(t.Context(), x.ID, "member", team.RoleMember)
+	member, err := teamtest.CreateUser(t.Context(), a.local.Teams, x.ID, "member", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 func TestAskTwiceIsAskOnce(t *testing.T) {
@@ -75,7 +76,7 @@ func TestTakenIDsAreAllTheSame(t *testing.T) {
 // newMember returns the personal key of a new user of the team.
 func (a *api) newMember(x tenant, sources ...string) string {
 	a.t.Helper()
-	user, err := a.local.Teams.CreateUser(a.t.Context(), x.ID, uuid.NewString()+"@"+x.Name+".test", team.RoleMember)
+	user, err := teamtest.CreateUser(a.t.Context(), a.local.Teams, x.ID, uuid.NewString()+"@"+x.Name+".test", team.RoleMember)
 	if err != nil {
 		a.t.Fatal(err)
 	}

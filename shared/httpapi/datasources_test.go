@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 func TestDataSourcesAreListedWithoutSecrets(t *testing.T) {
@@ -75,7 +76,7 @@ func TestOnlyAdminsManageDataSources(t *testing.T) {
 	acme := a.newTenant("acme")
 	id := a.tracker(acme)
 	wiki := a.newCollection(acme.key, "wiki")
-	member, err := a.local.Teams.CreateUser(t.Context(), acme.ID, "member@acme.test", team.RoleMember)
+	member, err := teamtest.CreateUser(t.Context(), a.local.Teams, acme.ID, "member@acme.test", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}

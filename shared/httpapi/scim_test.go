@@ -10,6 +10,7 @@ import (
 
 	"docent/shared/scim/scimtest"
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 // provisioned is a tenant with SAML metadata.
@@ -115,11 +116,11 @@ func TestWhoMayProvision(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	x, bare := a.provisioned("acme"), a.newTenant("bare")
-	member, err := a.local.Teams.CreateUser(t.Context(), x.ID, "member", team.RoleMember)
+	member, err := teamtest.CreateUser(t.Context(), a.local.Teams, x.ID, "member", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}
-	collection, err := a.local.Teams.CreateUser(t.Context(), x.ID, "second", team.RoleAdmin)
+	collection, err := teamtest.CreateUser(t.Context(), a.local.Teams, x.ID, "second", team.RoleAdmin)
 	if err != nil {
 		t.Fatal(err)
 	}

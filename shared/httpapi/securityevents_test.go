@@ -14,6 +14,7 @@ import (
 	"docent/shared/audit"
 	"docent/shared/httpapi"
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 type feedEvent struct {
@@ -266,7 +267,7 @@ func TestWhoMayReadTheFeed(t *testing.T) {
 	a := newAPI(t)
 	acme, rival := a.newTenant("acme"), a.newTenant("rival")
 	wiki := a.newCollection(acme.key, "wiki")
-	member, err := a.local.Teams.CreateUser(t.Context(), acme.ID, "member@acme.test", team.RoleMember)
+	member, err := teamtest.CreateUser(t.Context(), a.local.Teams, acme.ID, "member@acme.test", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"docent/shared/table"
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 // watched is a store that counts reads of members and breaks writes.
@@ -218,7 +219,7 @@ func TestMembersAndTheirUsers(t *testing.T) {
 	s := newServer(t)
 	a, b := s.user("a"), s.user("b")
 	rival, _ := s.newTeam("rival")
-	foreign, err := s.Teams.CreateUser(t.Context(), rival.ID, "x", team.RoleMember)
+	foreign, err := teamtest.CreateUser(t.Context(), s.Teams, rival.ID, "x", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 // The behaviours that SCIM servers get wrong, in the order in which they do: one
@@ -314,7 +315,7 @@ func TestHard18EveryRefusalIsASCIMError(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.user("u")
-	member, err := s.Teams.CreateUser(t.Context(), s.team.ID, "member", team.RoleMember)
+	member, err := teamtest.CreateUser(t.Context(), s.Teams, s.team.ID, "member", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}

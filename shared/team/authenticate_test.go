@@ -14,12 +14,13 @@ import (
 	"docent/shared/table"
 	"docent/shared/table/bolt"
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	bob, err := o.CreateUser(t.Context(), o.team.ID, "bob", team.RoleMember)
+	bob, err := teamtest.CreateUser(t.Context(), o.Service, o.team.ID, "bob", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 	if err := o.RevokeKey(ctx, o.team.ID, revokedKey.ID); err != nil {
 		t.Fatal(err)
 	}
-	bob, err := o.CreateUser(ctx, o.team.ID, "bob", team.RoleAdmin)
+	bob, err := teamtest.CreateUser(ctx, o.Service, o.team.ID, "bob", team.RoleAdmin)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/table"
 	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 func sources(n int) []string {
@@ -293,7 +294,7 @@ func TestChangeThatNeverGetsThrough(t *testing.T) {
 func TestUserKeysEndWithTheUser(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	bob, err := o.CreateUser(t.Context(), o.team.ID, "bob", team.RoleMember)
+	bob, err := teamtest.CreateUser(t.Context(), o.Service, o.team.ID, "bob", team.RoleMember)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 		return Team{}, User{}, err
 	}
 	t := Team{ID: s.NewID(), Name: name, CreatedAt: s.moment()}
-	p, err := s.newUser(adminUserName, RoleAdmin)
+	p, err := s.firstAdmin(adminUserName)
 	if err != nil {
 		return Team{}, User{}, err
 	}

@@ -72,32 +72,6 @@ func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User
 	return s.User(ctx, teamID, item.Strings["user"])
 }
 
-// CreateUser adds an active user to the team. It returns ErrUserNameTaken when
-// the team has that name in any case, and an *apierr.Error for an unknown team,
-// an unknown role or a name that is out of bounds.
-func (s *Service) CreateUser(ctx context.Context, teamID, userName string, role Role) (User, error) {
-	p, err := s.newUser(userName, role)
-	if err != nil {
-		return User{}, err
-	}
-	ops, err := insertOps(teamID, p)
-	if err != nil {
-		return User{}, err
-	}
-	ops = append(ops, table.Check{Key: teamKey(teamID), If: table.Exists()})
-	err = s.Table.Write(ctx, ops...)
-	if failed := table.Failed(err); failed != nil {
-		if failed.Op == 0 {
-			return User{}, ErrUserNameTaken
-		}
-		return User{}, missingTeam()
-	}
-	if err != nil {
-		return User{}, fmt.Errorf("create user: %w", err)
-	}
-	return p.User, nil
-}
-
 // FoldName returns the form of a name that two names share exactly when
 // strings.EqualFold holds of them. It is never longer than name.
 func FoldName(name string) string {
@@ -115,18 +89,13 @@ func FoldName(name string) string {
 	return string(folded)
 }
 
-func (s *Service) newUser(userName string, role Role) (Profile, error) {
+// firstAdmin is a team's first user, before it is stored.
+func (s *Service) firstAdmin(userName string) (Profile, error) {
 	if err := CheckUserName(userName); err != nil {
 		return Profile{}, err
 	}
 	attributes := placeholders(userName)
-	switch role {
-	case RoleAdmin:
-		attributes["roles"] = []any{map[string]any{"value": string(RoleAdmin)}}
-	case RoleMember:
-	default:
-		return Profile{}, apierr.BadField("/role", "must be admin or member")
-	}
+	attributes["roles"] = []any{map[string]any{"value": string(RoleAdmin)}}
 	encoded, err := json.Marshal(attributes)
 	if err != nil {
 		return Profile{}, fmt.Errorf("encode user: %w", err)

@@ -52,7 +52,7 @@ func (s *Service) Create(ctx context.Context, teamID string, c Collection, repea
 		return c, nil // its id is new: an attempt of this write, whose answer was lost, has landed
 	default:
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeCollectionLimit,
-			"This team has %d collections.", MaxPerTeam)
+			"This team has %d collections, which is the most. Delete one first.", MaxPerTeam)
 	}
 }
 

@@ -120,7 +120,7 @@ func readXML(r *http.Request) ([]byte, error) {
 		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
 	}
 	if len(text) > saml.MaxBytes {
-		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have %d bytes.", saml.MaxBytes)
+		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", saml.MaxBytes)
 	}
 	return text, nil
 }

@@ -85,7 +85,7 @@ func refusalOf(status int, text string) error {
 	case status < 500 && strings.Contains(text, "unmarshal"): // it quotes the body, and names types of the SDK
 		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The body must be one JSON-RPC message.")
 	case status < 500:
-		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request is no valid message of the protocol: %.*s", most, text)
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request is not a valid message of the protocol: %.*s", most, text)
 	default:
 		return fmt.Errorf("serve the protocol: status %d: %s", status, text)
 	}

@@ -219,7 +219,7 @@ func pointer(location string) string {
 // faultOf cuts what a decoder may quote of the request out of its message.
 func faultOf(message string) string {
 	const most = 200
-	message = required.Replace(message)
+	message = reworded.Replace(message)
 	for _, leak := range []string{"invalid character", "cannot unmarshal", "unexpected end of JSON"} {
 		if strings.Contains(message, leak) {
 			return "is not well-formed JSON of the expected type"

@@ -35,12 +35,14 @@ func init() {
 // follows.
 const missingMember = "required member "
 
-// required are the faults of huma's parameters that no variable holds.
-var required = strings.NewReplacer(
+// reworded are the faults of huma that no variable holds as they should read.
+var reworded = strings.NewReplacer(
 	"required query parameter is missing", "is required",
 	"required header parameter is missing", "is required",
 	"invalid integer", "must be a whole number",
 	"invalid boolean", "must be true or false",
+	"must have at least 1 characters", "must not be empty",
+	"must have at least 1 items", "must not be empty",
 )
 
 // missingField is the fault of a missing member of the object at location, false

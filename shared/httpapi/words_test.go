@@ -17,7 +17,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		pointer, fault string
 	}{
 		{"a missing member", call{"POST", "/collections", acme.key, `{"name":"wiki"}`, nil}, "/description", "is required"},
-		{"too short", call{"POST", "/collections", acme.key, `{"name":"","description":"d"}`, nil}, "/name", "must have at least 1 characters"},
+		{"too short", call{"POST", "/collections", acme.key, `{"name":"","description":"d"}`, nil}, "/name", "must not be empty"},
 		{"too long", call{"POST", "/context/search", acme.key, map[string]string{"query": strings.Repeat("x", 10_001)}, nil}, "/query", "must have at most 10000 characters"},
 		{"no string", call{"POST", "/context/search", acme.key, `{"query":5}`, nil}, "/query", "must be a string"},
 		{"too much", call{"POST", "/context/search", acme.key, `{"query":"x","limit":51}`, nil}, "/limit", "must be at most 50"},

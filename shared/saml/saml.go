@@ -55,7 +55,7 @@ const (
 // instructions, nests deeper than 32 levels or passes MaxBytes.
 func Parse(text []byte) (Metadata, error) {
 	if len(text) > MaxBytes {
-		return Metadata{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have %d bytes.", MaxBytes)
+		return Metadata{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", MaxBytes)
 	}
 	if err := check(text); err != nil {
 		return Metadata{}, err

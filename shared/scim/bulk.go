@@ -66,7 +66,7 @@ func newBulkRun(s *Service, r request) (*bulkRun, error) {
 		return nil, bad(invalidSyntax, "The request body must have a list of Operations.")
 	}
 	if len(list) > maxBulkOperations {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "", "A Bulk request may have %d operations; send fewer.", maxBulkOperations)
+		return nil, refuse(http.StatusRequestEntityTooLarge, "", "A Bulk request may have at most %d operations; send fewer.", maxBulkOperations)
 	}
 	run := &bulkRun{s: s, r: r, byID: map[string]int{}}
 	switch v := messageMember(r.body, "failOnErrors").(type) {

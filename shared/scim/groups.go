@@ -124,7 +124,7 @@ func (g group) put(teamID string, when table.Condition) (table.Put, error) {
 		return table.Put{}, fmt.Errorf("encode group %s: %w", g.ID, err)
 	}
 	if len(body) > team.MaxAttributes {
-		return table.Put{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "The attributes of a group may have %d bytes.", team.MaxAttributes)
+		return table.Put{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "The attributes of a group may have at most %d bytes.", team.MaxAttributes)
 	}
 	return table.Put{Item: table.Item{Key: groupKey(teamID, g.ID), Version: g.stored + 1, Body: body}, If: when}, nil
 }

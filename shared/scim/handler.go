@@ -181,7 +181,7 @@ func (req *request) read(r *http.Request) error {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if int64(len(body)) > limit {
-		return refuse(http.StatusRequestEntityTooLarge, "", "The request body may have %d bytes. Send less.", limit)
+		return refuse(http.StatusRequestEntityTooLarge, "", "The request body may have at most %d bytes. Send less.", limit)
 	}
 	var refused *apierr.Error
 	if errors.As(err, &refused) {

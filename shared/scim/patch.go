@@ -56,7 +56,7 @@ func parsePatch(message map[string]any) ([]operation, error) {
 		return nil, bad(invalidSyntax, "The request body must have a list of Operations.")
 	}
 	if len(list) > maxOperations {
-		return nil, refuse(413, "", "A PATCH may have %d operations; send fewer.", maxOperations)
+		return nil, refuse(413, "", "A PATCH may have at most %d operations; send fewer.", maxOperations)
 	}
 	out := make([]operation, 0, len(list))
 	for _, e := range list {

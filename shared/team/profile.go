@@ -72,7 +72,7 @@ func (s *Service) Changed(p Profile, encoded json.RawMessage) (Profile, error) {
 
 func (p Profile) with(encoded json.RawMessage) (Profile, error) {
 	if len(encoded) > MaxAttributes {
-		return p, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "The attributes of a user may have %d bytes.", MaxAttributes)
+		return p, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "The attributes of a user may have at most %d bytes.", MaxAttributes)
 	}
 	var a attributes
 	if err := json.Unmarshal(encoded, &a); err != nil {

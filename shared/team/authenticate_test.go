@@ -111,25 +111,25 @@ func TestWhatEndsIsDeadWithinTenSeconds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		end  func(t *testing.T, o *office, k team.APIKey) error
+		end  func(t *testing.T, o *fixture, k team.APIKey) error
 		dead bool
 	}{
-		{"revoked", func(t *testing.T, o *office, k team.APIKey) error {
+		{"revoked", func(t *testing.T, o *fixture, k team.APIKey) error {
 			return o.RevokeKey(t.Context(), o.team.ID, k.ID)
 		}, true},
-		{"rotated without overlap", func(t *testing.T, o *office, k team.APIKey) error {
+		{"rotated without overlap", func(t *testing.T, o *fixture, k team.APIKey) error {
 			_, _, err := o.RotateKey(t.Context(), o.team.ID, k.ID, 0)
 			return err
 		}, true},
-		{"deactivated", func(t *testing.T, o *office, k team.APIKey) error {
+		{"deactivated", func(t *testing.T, o *fixture, k team.APIKey) error {
 			o.admin.Active = false
 			return o.PutUser(t.Context(), o.team.ID, o.admin)
 		}, true},
-		{"user deleted", func(t *testing.T, o *office, k team.APIKey) error {
+		{"user deleted", func(t *testing.T, o *fixture, k team.APIKey) error {
 			return o.Table.Write(t.Context(), table.Delete{Key: table.Key{
 				Table: table.Identities, Partition: o.team.ID + "/users", Sort: o.admin.ID}})
 		}, true},
-		{"demoted", func(t *testing.T, o *office, k team.APIKey) error {
+		{"demoted", func(t *testing.T, o *fixture, k team.APIKey) error {
 			o.admin.Role = team.RoleMember
 			return o.PutUser(t.Context(), o.team.ID, o.admin)
 		}, false},

@@ -222,12 +222,12 @@ func TestRacingChangesOfAKey(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		with func(t *testing.T, o *office, id string) error
+		with func(t *testing.T, o *fixture, id string) error
 	}{
-		{"revoke", func(t *testing.T, o *office, id string) error {
+		{"revoke", func(t *testing.T, o *fixture, id string) error {
 			return o.RevokeKey(t.Context(), o.team.ID, id)
 		}},
-		{"rotate", func(t *testing.T, o *office, id string) error {
+		{"rotate", func(t *testing.T, o *fixture, id string) error {
 			_, _, err := o.RotateKey(t.Context(), o.team.ID, id, time.Hour)
 			return err
 		}},

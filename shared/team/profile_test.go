@@ -15,7 +15,7 @@ import (
 )
 
 // profile stores a user with these attributes.
-func (o *office) profile(t *testing.T, attributes string) team.Profile {
+func (o *fixture) profile(t *testing.T, attributes string) team.Profile {
 	t.Helper()
 	p, err := o.NewProfile(json.RawMessage(attributes))
 	if err == nil {
@@ -28,7 +28,7 @@ func (o *office) profile(t *testing.T, attributes string) team.Profile {
 }
 
 // change gives a user other attributes.
-func (o *office) change(t *testing.T, p team.Profile, attributes string) (team.Profile, error) {
+func (o *fixture) change(t *testing.T, p team.Profile, attributes string) (team.Profile, error) {
 	t.Helper()
 	after, err := o.Changed(p, json.RawMessage(attributes))
 	if err != nil {
@@ -38,7 +38,7 @@ func (o *office) change(t *testing.T, p team.Profile, attributes string) (team.P
 }
 
 // found fails unless the field finds exactly these users.
-func (o *office) found(t *testing.T, by team.Field, value string, want ...string) {
+func (o *fixture) found(t *testing.T, by team.Field, value string, want ...string) {
 	t.Helper()
 	got, err := o.FindUsers(t.Context(), o.team.ID, by, value)
 	if err != nil || !slices.Equal(got, want) {

@@ -119,41 +119,47 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, w
 	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for range maxAttempts {
-		before, err := s.Table.Get(ctx, teamKey(teamID))
-		if errors.Is(err, table.ErrNotFound) {
-			return Team{}, missingTeam()
-		}
-		if err != nil {
-			return Team{}, fmt.Errorf("read team %s: %w", teamID, err)
-		}
-		t, err := teamFrom(before)
-		if err != nil {
-			return Team{}, err
-		}
-		old := t
-		if name != nil {
-			t.Name = *name
-		}
-		if webFetch != nil {
-			t.WebFetch = *webFetch
-		}
-		if t == old {
-			return t, nil
-		}
-		item, err := teamItem(t)
-		if err != nil {
-			return Team{}, err
-		}
-		item.Version = before.Version + 1
-		err = event.Write(ctx, []audit.Event{updated(old, t)}, table.Put{Item: item, If: table.VersionIs(before.Version)})
+		t, err := s.updateOnce(ctx, event, teamID, name, webFetch)
 		if table.Failed(err) == nil {
-			if err != nil {
-				err = fmt.Errorf("change team %s: %w", teamID, err)
-			}
 			return t, err
 		}
 	}
 	return Team{}, fmt.Errorf("change team %s: %w", teamID, table.ErrConflict)
+}
+
+// updateOnce is UpdateTeam on the team as it is now; its Write fails when another one
+// changed the team meanwhile.
+func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID string, name *string, webFetch *bool) (Team, error) {
+	before, err := s.Table.Get(ctx, teamKey(teamID))
+	if errors.Is(err, table.ErrNotFound) {
+		return Team{}, missingTeam()
+	}
+	if err != nil {
+		return Team{}, fmt.Errorf("read team %s: %w", teamID, err)
+	}
+	old, err := teamFrom(before)
+	if err != nil {
+		return Team{}, err
+	}
+	t := old
+	if name != nil {
+		t.Name = *name
+	}
+	if webFetch != nil {
+		t.WebFetch = *webFetch
+	}
+	if t == old {
+		return t, nil
+	}
+	item, err := teamItem(t)
+	if err != nil {
+		return Team{}, err
+	}
+	item.Version = before.Version + 1
+	if err := event.Write(ctx, []audit.Event{updated(old, t)}, table.Put{Item: item, If: table.VersionIs(before.Version)}); err != nil {
+		return Team{}, fmt.Errorf("change team %s: %w", teamID, err)
+	}
+	return t, nil
 }
 
 // updated is the event of a team that becomes after.

@@ -48,7 +48,7 @@ func (w *watched) Write(ctx context.Context, ops ...table.Op) error {
 	return w.Store.Write(ctx, ops...)
 }
 
-func openWatched(t *testing.T) (*office, *watched) {
+func openWatched(t *testing.T) (*fixture, *watched) {
 	t.Helper()
 	c := newClock("2026-11-21T20:00:00Z")
 	w := &watched{Store: bolttest.OpenAt(t, c.Now)}

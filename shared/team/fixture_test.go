@@ -21,8 +21,8 @@ func newClock(text string) *clocktest.Clock {
 	return clocktest.New(now)
 }
 
-// office is a team with an admin over a store of its own.
-type office struct {
+// fixture is a team with an admin over a store of its own.
+type fixture struct {
 	*team.Service
 	clock *clocktest.Clock
 	team  team.Team
@@ -33,15 +33,15 @@ var ids atomic.Int64
 
 func newID() string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", ids.Add(1)) }
 
-func open(t *testing.T) *office {
+func open(t *testing.T) *fixture {
 	t.Helper()
 	c := newClock("2026-11-21T20:00:00.123456Z")
 	return openOn(t, bolttest.OpenAt(t, c.Now), c)
 }
 
-func openOn(t *testing.T, store table.Store, c *clocktest.Clock) *office {
+func openOn(t *testing.T, store table.Store, c *clocktest.Clock) *fixture {
 	t.Helper()
-	o := &office{Service: service(store, c), clock: c}
+	o := &fixture{Service: service(store, c), clock: c}
 	var err error
 	if o.team, o.admin, err = o.CreateTeam(t.Context(), "Acme", "Ada@Example.com"); err != nil {
 		t.Fatal(err)
@@ -54,9 +54,9 @@ func service(store table.Store, c *clocktest.Clock) *team.Service {
 	return &team.Service{Table: store, Now: c.Now, NewID: newID}
 }
 
-func (o *office) another() *team.Service { return service(o.Table, o.clock) }
+func (o *fixture) another() *team.Service { return service(o.Table, o.clock) }
 
-func (o *office) key(t *testing.T, k team.NewKey) (team.APIKey, string) {
+func (o *fixture) key(t *testing.T, k team.NewKey) (team.APIKey, string) {
 	t.Helper()
 	if k.Name == "" {
 		k.Name = "laptop"

@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "server", Title: "The server:"},
-			{Key: "data", Title: "Teams and keys (with --data, while no server runs on it, or with --aws):"},
+			{Key: "data", Title: "Its data (with --data, while no server runs on it; teams and keys also with --aws):"},
 			{Key: "aws", Title: "An installation on AWS:"},
 			{Key: "client", Title: "Using a server:"},
 		}),

@@ -41,8 +41,7 @@ func (f dataFlags) openExisting(ctx context.Context, o app.LocalOptions, do func
 	return f.open(ctx, o, do)
 }
 
-// inUse says how to go on when another process holds the data. A running server
-// takes no commands beside its API, which has no operations for teams and keys yet.
+// inUse says how to go on when another process holds the data.
 func inUse(err error, dir string) error {
 	if !errors.Is(err, app.ErrInUse) {
 		return err

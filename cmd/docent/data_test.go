@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,5 +103,18 @@ func TestDataThatIsInUseOrMissing(t *testing.T) {
 	status, _, errOut := docent(t, "key", "list", "--team", "t", "--data", missing)
 	if _, err := os.Stat(missing); status != 1 || !strings.Contains(errOut, "there is no data folder") || err == nil {
 		t.Fatalf("status %d, errors %q, folder %v", status, errOut, err)
+	}
+}
+
+func TestATakenAddressIsNamed(t *testing.T) {
+	t.Parallel()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	status, _, errOut := docent(t, "serve", "--no-demo", "--data", filepath.Join(t.TempDir(), "data"), "--addr", other.Addr().String())
+	if status != 1 || !strings.Contains(errOut, "another program listens on "+other.Addr().String()) {
+		t.Errorf("status %d, errors %q", status, errOut)
 	}
 }

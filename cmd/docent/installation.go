@@ -12,15 +12,15 @@ import (
 // defaultStack is what the stack is called when nobody names it otherwise.
 const defaultStack = "docent"
 
-// homeFlags say in which installation a command works: on this machine or on AWS.
-type homeFlags struct {
+// installationFlags say in which installation a command works: on this machine or on AWS.
+type installationFlags struct {
 	dataFlags
 	AWS   bool   `name:"aws" help:"Work on an installation on AWS instead. Region and credentials are those of the AWS command line."`
 	Stack string `placeholder:"NAME" help:"Its stack (default docent)."`
 }
 
 // Validate checks what the flags' types can not.
-func (f homeFlags) Validate() error {
+func (f installationFlags) Validate() error {
 	if f.Stack != "" && !f.AWS {
 		return errors.New("--stack goes with --aws")
 	}
@@ -29,7 +29,7 @@ func (f homeFlags) Validate() error {
 
 // teams runs do on the teams of the installation, whose data folder is made when it
 // is missing.
-func (f homeFlags) teams(ctx context.Context, do func(*team.Service) error) error {
+func (f installationFlags) teams(ctx context.Context, do func(*team.Service) error) error {
 	if f.AWS {
 		return f.deployed(ctx, do)
 	}
@@ -37,14 +37,14 @@ func (f homeFlags) teams(ctx context.Context, do func(*team.Service) error) erro
 }
 
 // existing is teams for commands that make no sense on an empty folder.
-func (f homeFlags) existing(ctx context.Context, do func(*team.Service) error) error {
+func (f installationFlags) existing(ctx context.Context, do func(*team.Service) error) error {
 	if f.AWS {
 		return f.deployed(ctx, do)
 	}
 	return f.withExisting(ctx, func(local *app.Local) error { return do(local.Teams) })
 }
 
-func (f homeFlags) deployed(ctx context.Context, do func(*team.Service) error) error {
+func (f installationFlags) deployed(ctx context.Context, do func(*team.Service) error) error {
 	stack, err := operator.Open(ctx, stackName(f.Stack))
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ type teamFlag struct {
 }
 
 type keyCreateCmd struct {
-	homeFlags
+	installationFlags
 	teamFlag
 	Kind       string   `required:"" enum:"team,personal,scim" placeholder:"KIND" help:"What the key may do: team, personal or scim."`
 	Name       string   `required:"" placeholder:"NAME" help:"Name of the key, 1 to 100 characters."`
@@ -40,7 +40,7 @@ func (c *keyCreateCmd) Help() string {
 
 // Validate checks what the flags' types can not.
 func (c *keyCreateCmd) Validate() error {
-	if err := c.homeFlags.Validate(); err != nil {
+	if err := c.installationFlags.Validate(); err != nil {
 		return err
 	}
 	if (c.Kind == string(team.KindPersonal)) != (c.User != "") {
@@ -80,7 +80,7 @@ func (c *keyCreateCmd) Run(ctx context.Context, con *console) error {
 }
 
 type keyListCmd struct {
-	homeFlags
+	installationFlags
 	teamFlag
 	JSON bool `name:"json" help:"Print JSON: the API's key objects, newest first."`
 }
@@ -139,7 +139,7 @@ func date(t *time.Time) string {
 }
 
 type keyRevokeCmd struct {
-	homeFlags
+	installationFlags
 	teamFlag
 	ID   string `arg:"" help:"The key's id, as docent key list shows it."`
 	JSON bool   `name:"json" help:"Print JSON with the id."`

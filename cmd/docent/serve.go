@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"syscall"
 
 	"docent/shared/app"
 	"docent/shared/app/agents"
@@ -61,7 +64,11 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if err := c.openModel(ctx, &settings); err != nil {
 		return err
 	}
-	return inUse(app.Serve(ctx, settings), c.Data)
+	err := app.Serve(ctx, settings)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("another program listens on %s; give a free address with --addr (make run: ADDR=HOST:PORT)", c.Addr)
+	}
+	return inUse(err, c.Data)
 }
 
 // openModel sets the model that the flags name, if they name one.

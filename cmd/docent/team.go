@@ -8,7 +8,7 @@ import (
 )
 
 type teamCreateCmd struct {
-	homeFlags
+	installationFlags
 	Name  string `required:"" placeholder:"NAME" help:"Name of the team, 1 to 100 characters."`
 	Admin string `required:"" placeholder:"USERNAME" help:"User name of its first user, an admin."`
 	JSON  bool   `name:"json" help:"Print JSON: the team, the user, and the user's personal key with its secret."`

@@ -34,7 +34,7 @@ func BenchmarkRecorded(b *testing.B) {
 		b.Skip("DOCENT_RECORDED names no folder of recorded data")
 	}
 	for b.Loop() {
-		o := recordedOffice(b, folder)
+		o := recordedFixture(b, folder)
 		right1, in5, right5, asked := map[string]float64{}, map[string]float64{}, map[string]float64{}, map[string]float64{}
 		for _, line := range textLines(b, "testdata/recorded.tsv") {
 			space, rest, _ := strings.Cut(line, "\t")
@@ -75,8 +75,8 @@ func BenchmarkRecorded(b *testing.B) {
 	}
 }
 
-// recordedOffice is an installation that has read everything of a folder.
-func recordedOffice(b *testing.B, folder string) *office {
+// recordedFixture is an installation that has read everything of a folder.
+func recordedFixture(b *testing.B, folder string) *fixture {
 	b.Helper()
 	github := githubtest.New(b)
 	github.AnyToken()
@@ -97,7 +97,7 @@ func recordedOffice(b *testing.B, folder string) *office {
 			r.Commits = []githubtest.Commit{{Files: texts(b, filepath.Join(at, "tree"))}}
 		})
 	}
-	o := newOffice(b)
+	o := newFixture(b)
 	id := o.add(args...)
 	chat := o.add("slack", "--name", "chat", "--secret-env", "HOME")
 	archive := filepath.Join(b.TempDir(), "export.zip")
@@ -123,7 +123,7 @@ func recordedOffice(b *testing.B, folder string) *office {
 }
 
 // found are the addresses of the best five in a space.
-func (o *office) found(space, question string) []string {
+func (o *fixture) found(space, question string) []string {
 	o.t.Helper()
 	body, _ := json.Marshal(map[string]any{"query": question, "limit": 5}) //nolint:errchkjson // two plain values
 	r, err := http.NewRequestWithContext(o.t.Context(), http.MethodPost, o.web.URL+"/v1/context/search/"+space, bytes.NewReader(body))

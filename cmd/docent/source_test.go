@@ -21,8 +21,8 @@ import (
 	"docent/shared/team"
 )
 
-// office is an installation that a test opens and closes.
-type office struct {
+// fixture is an installation that a test opens and closes.
+type fixture struct {
 	t         testing.TB
 	dir       string
 	local     *app.Local
@@ -31,9 +31,9 @@ type office struct {
 	closeOnce func()
 }
 
-func newOffice(t testing.TB) *office {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	o := &office{t: t, dir: t.TempDir(), closeOnce: func() {}}
+	o := &fixture{t: t, dir: t.TempDir(), closeOnce: func() {}}
 	o.open()
 	made, admin, err := o.local.Teams.CreateTeam(t.Context(), "Acme", "ada@acme.test")
 	if err != nil {
@@ -49,7 +49,7 @@ func newOffice(t testing.TB) *office {
 	return o
 }
 
-func (o *office) open() {
+func (o *fixture) open() {
 	o.t.Helper()
 	var err error
 	if o.local, err = app.OpenLocal(o.t.Context(), o.dir, app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true}); err != nil {
@@ -66,7 +66,7 @@ func (o *office) open() {
 }
 
 // run runs a command of a client and fails the test unless it ends as expected.
-func (o *office) run(key string, status int, out, errOut string, args ...string) string {
+func (o *fixture) run(key string, status int, out, errOut string, args ...string) string {
 	o.t.Helper()
 	s, output, errOutput := docent(o.t, append(args, "--server", o.web.URL, "--key", key)...)
 	if s != status || !strings.Contains(output, out) || !strings.Contains(errOutput, errOut) {
@@ -76,7 +76,7 @@ func (o *office) run(key string, status int, out, errOut string, args ...string)
 }
 
 // index does the work that is waiting.
-func (o *office) index() {
+func (o *fixture) index() {
 	o.t.Helper()
 	if err := o.local.Drain(o.t.Context()); err != nil {
 		o.t.Fatal(err)
@@ -85,13 +85,13 @@ func (o *office) index() {
 
 var sourceID = regexp.MustCompile(`Data source ([0-9a-f-]{36})`)
 
-func (o *office) add(args ...string) (id string) {
+func (o *fixture) add(args ...string) (id string) {
 	o.t.Helper()
 	out := o.run(o.pat, 0, "Data source ", "", append([]string{"source", "add"}, args...)...)
 	return sourceID.FindStringSubmatch(out)[1]
 }
 
-func (o *office) file(name, text string) string {
+func (o *fixture) file(name, text string) string {
 	o.t.Helper()
 	file := filepath.Join(o.t.TempDir(), name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -102,7 +102,7 @@ func (o *office) file(name, text string) string {
 
 func TestImportedItemsAreFound(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newFixture(t)
 	o.run(o.pat, 0, "ID", "", "source", "list")
 	id := o.add("jira", "--name", "tracker")
 	o.run(o.key, 1, "", "admin", "source", "add", "jira", "--name", "tracker")
@@ -110,6 +110,7 @@ func TestImportedItemsAreFound(t *testing.T) {
 	o.run(o.pat, 1, "1 accepted, 1 rejected", "item 2: title is missing", "source", "import", id,
 		o.file("a.jsonl", good+`{"uri":"https://jira.test/2","body":"","sourceType":"issue"}`+"\n"))
 	o.run(o.pat, 0, "1 accepted, 0 rejected", "", "source", "import", id, o.file("b.jsonl", good))
+	o.run(o.pat, 1, "1 accepted, 1 rejected", "read line 2 of the file: ", "source", "import", id, o.file("d.jsonl", good+strings.Repeat("x", maxLine+1)))
 	o.index()
 	out := o.run(o.key, 0, "1. Login fails (issue, jira)\n   https://jira.test/1\n", "", "search", "--space", "issues", "login")
 	if strings.Contains(out, "\x1b") {
@@ -134,7 +135,7 @@ func TestImportedItemsAreFound(t *testing.T) {
 
 func TestASlackExportIsImported(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newFixture(t)
 	o.run(o.pat, 1, "", "must be 1 to 1024", "source", "add", "slack", "--name", "chat", "--secret-env", "DOCENT_TEST_UNSET")
 	id := o.add("slack", "--name", "chat", "--secret-env", "HOME")
 	archive := filepath.Join(t.TempDir(), "export.zip")
@@ -165,7 +166,7 @@ func TestSourceSync(t *testing.T) {
 		r.Comments = []githubtest.Comment{github.NewComment("acme/api", 3, login, "Clear the cookies.")}
 		r.Commits = []githubtest.Commit{{Files: map[string]string{"README.md": "# Gateway\n\nHow to operate the gateway.\n", "main.go": "package main\n\nfunc startGateway() {}\n"}}}
 	})
-	o := newOffice(t)
+	o := newFixture(t)
 	id := o.add("github", "--name", "api", "--repository", "acme/api", "--base-url", github.API(), "--token-env", "DOCENT_TEST_UNSET")
 	command := func(id string) (out, errOut string, status error) {
 		var o1, o2 bytes.Buffer

@@ -118,10 +118,11 @@ func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Cl
 // lines are the lines of a file in batches; done counts bytes.
 func lines(r io.Reader, size int64) iter.Seq2[batch, error] {
 	return func(yield func(batch, error) bool) {
-		b, read, held := batch{total: int(size)}, 0, 0
+		b, read, held, number := batch{total: int(size)}, 0, 0, 0
 		scan := bufio.NewScanner(r)
 		scan.Buffer(nil, maxLine)
 		for scan.Scan() {
+			number++
 			read += len(scan.Bytes()) + 1
 			line := bytes.Clone(scan.Bytes())
 			if len(b.lines) == importLines || held > 0 && held+len(line) > importBytes {
@@ -136,7 +137,7 @@ func lines(r io.Reader, size int64) iter.Seq2[batch, error] {
 			return
 		}
 		if err := scan.Err(); err != nil {
-			yield(b, fmt.Errorf("read line %d of the file: %w", read, err))
+			yield(b, fmt.Errorf("read line %d of the file: %w", number+1, err))
 		}
 	}
 }
@@ -153,22 +154,31 @@ func messages(a *slack.Archive) iter.Seq2[batch, error] {
 				}
 				continue
 			}
-			for _, i := range items {
-				line, err := source.Item.Line(i)
-				if err != nil {
-					yield(b, err)
-					return
-				}
-				if b.lines = append(b.lines, line); len(b.lines) == importLines {
-					if !yield(b, nil) {
-						return
-					}
-					b.lines = nil
-				}
+			if !b.add(items, yield) {
+				return
 			}
 		}
 		if len(b.lines) > 0 {
 			yield(b, nil)
 		}
 	}
+}
+
+// add takes items up and yields the batch whenever it is full. It returns false when
+// that is to end: yield said so, or an item can not be written as a line.
+func (b *batch) add(items []source.Item, yield func(batch, error) bool) bool {
+	for _, i := range items {
+		line, err := i.Line()
+		if err != nil {
+			yield(*b, err)
+			return false
+		}
+		if b.lines = append(b.lines, line); len(b.lines) == importLines {
+			if !yield(*b, nil) {
+				return false
+			}
+			b.lines = nil
+		}
+	}
+	return true
 }

@@ -33,21 +33,11 @@ func (c *sourceSyncCmd) Run(ctx context.Context, con *console) error {
 		}
 		found, failed := false, false
 		for _, t := range teams {
-			sources, err := local.SyncedSources(ctx, t.ID)
+			synced, current, err := c.syncTeam(ctx, con, local, t.ID)
 			if err != nil {
 				return err
 			}
-			for _, d := range sources {
-				if c.ID != "" && c.ID != d.ID {
-					continue
-				}
-				found = true
-				ok, err := c.sync(ctx, con, local, t.ID, d)
-				if err != nil {
-					return err
-				}
-				failed = failed || !ok
-			}
+			found, failed = found || synced, failed || !current
 		}
 		switch {
 		case !found && c.ID != "":
@@ -59,6 +49,28 @@ func (c *sourceSyncCmd) Run(ctx context.Context, con *console) error {
 		}
 		return nil
 	})
+}
+
+// syncTeam syncs those of a team's data sources that are asked for. It tells whether
+// there was one, and whether all are up to date then.
+func (c *sourceSyncCmd) syncTeam(ctx context.Context, con *console, local *app.Local, teamID string) (found, current bool, err error) {
+	sources, err := local.SyncedSources(ctx, teamID)
+	if err != nil {
+		return false, false, err
+	}
+	current = true
+	for _, d := range sources {
+		if c.ID != "" && c.ID != d.ID {
+			continue
+		}
+		found = true
+		ok, err := c.sync(ctx, con, local, teamID, d)
+		if err != nil {
+			return found, false, err
+		}
+		current = current && ok
+	}
+	return found, current, nil
 }
 
 // sync syncs one data source and tells whether it is up to date then.

@@ -112,9 +112,8 @@ func (s *Server) Deploy(ctx context.Context, folder, file, name string) (outputs
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, nil, fmt.Errorf("read the list of assets: %w", err)
 	}
-	objects := s3.NewFromConfig(s.Config(), func(o *s3.Options) { o.UsePathStyle = true })
+	to := buckets{client: s3.NewFromConfig(s.Config(), func(o *s3.Options) { o.UsePathStyle = true }), made: map[string]bool{}}
 	template := ""
-	made := map[string]bool{}
 	for _, asset := range list.Files {
 		content, err := packaged(filepath.Join(folder, asset.Source.Path), asset.Source.Packaging)
 		if err != nil {
@@ -125,20 +124,13 @@ func (s *Server) Deploy(ctx context.Context, folder, file, name string) (outputs
 				return nil, nil, err
 			}
 		}
-		for _, to := range asset.Destinations {
-			bucket := strings.NewReplacer("${AWS::AccountId}", Account, "${AWS::Region}", Region, "${AWS::Partition}", "aws").Replace(to.BucketName)
-			if !made[bucket] {
-				if _, err := objects.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
-					return nil, nil, fmt.Errorf("make the bucket of assets: %w", err)
-				}
-				made[bucket] = true
-			}
-			key := to.ObjectKey
-			if _, err := objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)}); err != nil {
+		for _, d := range asset.Destinations {
+			bucket := strings.NewReplacer("${AWS::AccountId}", Account, "${AWS::Region}", Region, "${AWS::Partition}", "aws").Replace(d.BucketName)
+			if err := to.put(ctx, bucket, d.ObjectKey, content); err != nil {
 				return nil, nil, fmt.Errorf("upload %s: %w", asset.Source.Path, err)
 			}
 			if asset.Source.Path == file {
-				template = s.Endpoint + "/" + bucket + "/" + key
+				template = s.Endpoint + "/" + bucket + "/" + d.ObjectKey
 			}
 		}
 	}
@@ -147,6 +139,23 @@ func (s *Server) Deploy(ctx context.Context, folder, file, name string) (outputs
 	}
 	outputs, err = create(ctx, cloudformation.NewFromConfig(s.Config()), name, template)
 	return outputs, changes, err
+}
+
+// buckets are where assets are put, made when first needed.
+type buckets struct {
+	client *s3.Client
+	made   map[string]bool
+}
+
+func (b buckets) put(ctx context.Context, bucket, key string, content []byte) error {
+	if !b.made[bucket] {
+		if _, err := b.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+			return fmt.Errorf("make bucket %s: %w", bucket, err)
+		}
+		b.made[bucket] = true
+	}
+	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)})
+	return err
 }
 
 // packaged is a file as it is, or the files of a folder as a zip.
@@ -170,8 +179,11 @@ func create(ctx context.Context, stacks *cloudformation.Client, name, template s
 	}
 	for end := time.Now().Add(deployWait); ; time.Sleep(pollEvery) {
 		found, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
-		if err != nil || len(found.Stacks) != 1 {
+		if err != nil {
 			return nil, fmt.Errorf("describe the stack: %w", err)
+		}
+		if len(found.Stacks) != 1 {
+			return nil, fmt.Errorf("%d stacks are called %s", len(found.Stacks), name)
 		}
 		stack := found.Stacks[0]
 		switch {

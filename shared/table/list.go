@@ -32,54 +32,75 @@ type Entry[T any] struct {
 // them; the slice is then short, which is not the end of the list.
 const maxScans = 10
 
-// ReadWindow reads the window w of the list in one partition. keep turns an item
-// into a value, or drops it.
-func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string, w Window, keep func(Item) (T, bool, error)) (Slice[T], error) {
-	backward := w.Before != ""
-	q := Query{Table: tableName, Partition: partition, Descending: backward, Limit: w.Limit + 1}
+// query asks for the window's entries and one more, which tells whether the list goes
+// on. The position that the window names is an entry too, and is left out later.
+func (w Window) query(tableName, partition string) Query {
+	q := Query{Table: tableName, Partition: partition, Descending: w.Before != "", Limit: w.Limit + 1}
 	if w.After != "" {
 		q.From = w.After
 		q.Limit++
 	}
-	if backward {
+	if w.Before != "" {
 		q.To = w.Before
 		q.Limit++
 	}
-	var out Slice[T]
-	last, more := "", false
+	return q
+}
+
+// windowReader collects the entries of a window, page by page.
+type windowReader[T any] struct {
+	w    Window
+	keep func(Item) (T, bool, error)
+	out  Slice[T]
+	last string // the position that the reading reached
+	more bool   // the list goes on after last
+}
+
+// take adds what is kept of a page's items, until the window is full.
+func (r *windowReader[T]) take(items []Item) error {
+	for _, item := range items {
+		if item.Sort == r.w.After || item.Sort == r.w.Before {
+			continue
+		}
+		if len(r.out.Entries) == r.w.Limit {
+			r.more = true
+			return nil
+		}
+		r.last = item.Sort
+		value, ok, err := r.keep(item)
+		if err != nil {
+			return err
+		}
+		if ok {
+			r.out.Entries = append(r.out.Entries, Entry[T]{item.Sort, value})
+		}
+	}
+	return nil
+}
+
+// ReadWindow reads the window w of the list in one partition. keep turns an item
+// into a value, or drops it.
+func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string, w Window, keep func(Item) (T, bool, error)) (Slice[T], error) {
+	q, r := w.query(tableName, partition), windowReader[T]{w: w, keep: keep}
 	for scans := 0; ; scans++ {
 		page, err := s.Query(ctx, q)
 		if err != nil {
-			return out, err
+			return r.out, err
 		}
-		for _, item := range page.Items {
-			if item.Sort == w.After || item.Sort == w.Before {
-				continue
-			}
-			if len(out.Entries) == w.Limit {
-				more = true
-				break
-			}
-			last = item.Sort
-			value, ok, err := keep(item)
-			if err != nil {
-				return out, err
-			}
-			if ok {
-				out.Entries = append(out.Entries, Entry[T]{item.Sort, value})
-			}
+		if err := r.take(page.Items); err != nil {
+			return r.out, err
 		}
-		if more || page.Cursor == "" {
+		if r.more || page.Cursor == "" {
 			break
 		}
-		if scans == maxScans && last != "" {
-			more = true
+		if scans == maxScans && r.last != "" {
+			r.more = true
 			break
 		}
 		q.Cursor = page.Cursor
 	}
-	out.finish(w, last, more)
-	return out, nil
+	r.out.finish(w, r.last, r.more)
+	return r.out, nil
 }
 
 // SliceOf returns the window w of a list that is at hand whole, in order.

@@ -60,8 +60,8 @@ func load(tx *bbolt.Tx, k table.Key) (*table.Item, error) {
 	return &item, err
 }
 
-// BatchGet implements table.Store.
-func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.ReadOption) ([]table.Item, error) {
+// checkedKeys returns every key once, in the order given, if all are valid.
+func (s *Store) checkedKeys(keys []table.Key) ([]table.Key, error) {
 	unique := make([]table.Key, 0, len(keys))
 	seen := make(map[table.Key]bool, len(keys))
 	for _, k := range keys {
@@ -73,6 +73,15 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 			unique = append(unique, k)
 		}
 	}
+	return unique, nil
+}
+
+// BatchGet implements table.Store.
+func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.ReadOption) ([]table.Item, error) {
+	unique, err := s.checkedKeys(keys)
+	if err != nil {
+		return nil, err
+	}
 	if len(unique) == 0 {
 		return nil, ctx.Err()
 	}
@@ -80,7 +89,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	var items []table.Item
 	var units float64
 	var sizes []int // bytes found by each request that DynamoDB would need at once
-	err := s.view(ctx, func(tx *bbolt.Tx) error {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		for n, k := range unique {
 			if n%batchKeys == 0 {
 				if err := ctx.Err(); err != nil {

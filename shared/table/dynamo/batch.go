@@ -71,16 +71,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 // the keys that an answer leaves unprocessed, at once if it has brought others.
 // begun ends the first request on the meter, nil when that has not begun.
 func (s *Store) batch(ctx context.Context, keys []table.Key, begun func(), eventual bool, yield func(*table.Item)) error {
-	logical := make(map[string]string)
-	request := make(map[string]types.KeysAndAttributes)
-	for _, k := range keys {
-		name := s.names[k.Table]
-		logical[name] = k.Table
-		part := request[name]
-		part.ConsistentRead = aws.Bool(!eventual)
-		part.Keys = append(part.Keys, encodeKey(k))
-		request[name] = part
-	}
+	request, logical := s.batchRequest(keys, eventual)
 	tries := attempts{store: s}
 	for len(request) > 0 {
 		if begun == nil {
@@ -98,16 +89,8 @@ func (s *Store) batch(ctx context.Context, keys []table.Key, begun func(), event
 			continue
 		}
 		meterRead(ctx, out.ConsumedCapacity...)
-		for name, rows := range out.Responses {
-			for _, row := range rows {
-				item, err := decode(logical[name], row)
-				if err != nil {
-					return err
-				}
-				if item != nil {
-					yield(item)
-				}
-			}
+		if err := decodeRows(out.Responses, logical, yield); err != nil {
+			return err
 		}
 		if countKeys(out.UnprocessedKeys) >= countKeys(request) {
 			if err := tries.again(ctx, errUnprocessed); err != nil {
@@ -115,6 +98,37 @@ func (s *Store) batch(ctx context.Context, keys []table.Key, begun func(), event
 			}
 		}
 		request = out.UnprocessedKeys
+	}
+	return nil
+}
+
+// batchRequest asks for keys by the names that the tables have at DynamoDB; logical
+// leads from those names back to ours.
+func (s *Store) batchRequest(keys []table.Key, eventual bool) (request map[string]types.KeysAndAttributes, logical map[string]string) {
+	request, logical = make(map[string]types.KeysAndAttributes), make(map[string]string)
+	for _, k := range keys {
+		name := s.names[k.Table]
+		logical[name] = k.Table
+		part := request[name]
+		part.ConsistentRead = aws.Bool(!eventual)
+		part.Keys = append(part.Keys, encodeKey(k))
+		request[name] = part
+	}
+	return request, logical
+}
+
+// decodeRows yields the items of a response, given by the tables' names at DynamoDB.
+func decodeRows(response map[string][]map[string]types.AttributeValue, logical map[string]string, yield func(*table.Item)) error {
+	for name, rows := range response {
+		for _, row := range rows {
+			item, err := decode(logical[name], row)
+			if err != nil {
+				return err
+			}
+			if item != nil {
+				yield(item)
+			}
+		}
 	}
 	return nil
 }

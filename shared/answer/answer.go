@@ -30,7 +30,6 @@ const (
 const (
 	GenerationFailed = "generation-failed"
 	TimedOut         = "timeout"
-	InternalFailure  = "internal"
 )
 
 // Reference is a document that an answer quotes or cites.

@@ -17,30 +17,30 @@ type (
 	// SearchFields are what a search of one space takes.
 	SearchFields struct {
 		Query       string `json:"query" jsonschema:"what is looked for, in plain words"`
-		Instruction string `json:"instruction,omitempty" jsonschema:"changes the order of what is found"`
-		Limit       int    `json:"limit,omitempty" jsonschema:"how many at most; 10 when left out"`
+		Instruction string `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
+		Limit       int    `json:"limit,omitempty" jsonschema:"how many sources at most; 10 when left out"`
 	}
 	// ResearchFields are what research takes.
 	ResearchFields struct {
 		Query       string        `json:"query" jsonschema:"the question"`
-		Instruction string        `json:"instruction,omitempty" jsonschema:"changes the order of what is found"`
-		Effort      source.Effort `json:"effort,omitempty" jsonschema:"low when left out"`
+		Instruction string        `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
+		Effort      source.Effort `json:"effort,omitempty" jsonschema:"low searches the question as it is and is the default; medium also other wordings of it; high also its parts"`
 	}
 	// RecordFields are what a query of issues or pull requests takes.
 	RecordFields struct {
 		Query    string   `json:"query" jsonschema:"a question, with states, people, projects, labels and dates in it"`
-		Projects []string `json:"projects,omitempty" jsonschema:"any of these"`
-		Labels   []string `json:"labels,omitempty" jsonschema:"all of these"`
+		Projects []string `json:"projects,omitempty" jsonschema:"repositories or other projects, any of these, in place of what the query says"`
+		Labels   []string `json:"labels,omitempty" jsonschema:"all of these, in place of what the query says"`
 		UserName string   `json:"userName,omitempty" jsonschema:"author or assignee; me is the caller"`
 		Limit    int      `json:"limit,omitempty" jsonschema:"how many at most; 20 when left out"`
 	}
 	// URLFields are what getting content takes.
 	URLFields struct {
-		URLs []string `json:"urls" jsonschema:"absolute http or https URLs"`
+		URLs []string `json:"urls" jsonschema:"1 to 10 absolute http or https URLs"`
 	}
 	// QuestionFields are what asking takes.
 	QuestionFields struct {
-		Question string `json:"question"`
+		Question string `json:"question" jsonschema:"in plain words"`
 	}
 
 	// SourcesBody is what a search found.

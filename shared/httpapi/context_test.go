@@ -211,9 +211,16 @@ func TestRestrictedKeysAndContext(t *testing.T) {
 	own := a.newCollection(lonely.key, "wiki")
 	a.putDocument(lonely.key, own, "https://tracker.test/wiki", "Login handbook", "Everything about the login.")
 	a.drain()
-	for _, question := range []string{"login", "Safari cookie", "How does the login work?"} {
-		for _, path := range []string{"search", "search/documentation", "search/issues", "search/prs", "research", "query/issues", "query/prs"} {
-			c := call{"POST", "/context/" + path, wikiKey, map[string]any{"query": question}, nil}
+	for _, question := range []string{"login", "Safari cookie", "How does the login work?", "Safary cokie of the loginn", "open issues labelled safari by grace", "merged PRs by ada", "newest"} {
+		for _, path := range []string{"search", "search/code", "search/documentation", "search/issues", "search/messages", "search/prs", "research", "query/issues", "query/prs"} {
+			body := map[string]any{"query": question}
+			switch {
+			case strings.HasPrefix(path, "search"):
+				body["instruction"] = "prefer Safari" // ranks by the words of what may be read alone
+			case path == "research":
+				body["effort"] = "high" // other wordings and parts are of what may be read alone
+			}
+			c := call{"POST", "/context/" + path, wikiKey, body, nil}
 			if got, want := shown(a.do(c)), shown(a.do(c.as(lonely.key))); got != want {
 				t.Errorf("%s %q: the restricted key sees %s, a team with nothing else %s", path, question, got, want)
 			}

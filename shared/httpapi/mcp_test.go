@@ -103,15 +103,21 @@ func TestToolsKeepTheBounds(t *testing.T) {
 	for name, arguments := range map[string]map[string]any{
 		"context_search_code": {"query": ""}, "context_search_prs": {"query": strings.Repeat("x", 10_001)}, "context_search_issues": {"query": "x", "limit": 51},
 		"context_research": {"query": "x", "effort": "extreme"}, "context_get_urls": {"urls": []string{}}, "context_query_issues": {"query": "my issues"},
-		"context_query_prs": {"query": "x", "labels": []string{""}}, "ask": {}, "context_search_messages": {"query": 5}, "unknown": {},
+		"context_query_prs": {"query": "x", "labels": []string{""}, "limit": 201}, "ask": {}, "context_search_messages": {"query": 5}, "unknown": {},
 	} {
 		if text, failed := a.use(session, name, arguments); !failed || strings.Contains(text, "internal") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
+	if text, failed := a.use(session, "context_query_issues", map[string]any{"query": "all issues", "limit": 200}); failed {
+		t.Errorf("as many as the operation gives: %s", text)
+	}
 	_, restricted := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "wiki", DataSourceIDs: []string{wiki}})
+	a.clock.Step(7_000_000_000) // waiting for an answer is over after three looks
 	other := a.mcpSession(restricted)
 	for name, arguments := range map[string]map[string]any{"context_search_issues": {"query": "login"}, "context_query_issues": {"query": "all issues"},
+		"context_search_code": {"query": "login"}, "context_search_messages": {"query": "login"}, "context_search_prs": {"query": "login"},
+		"context_search_documentation": {"query": "login"}, "context_query_prs": {"query": "merged PRs"}, "ask": {"question": "Why does the login fail on Safari?"},
 		"context_research": {"query": "login"}, "context_get_urls": {"urls": []string{"https://tracker.test/issues/1"}}} {
 		if text, failed := a.use(other, name, arguments); failed || strings.Contains(text, "Login") || strings.Contains(text, tracker) {
 			t.Errorf("restricted, %s: %s", name, text)

@@ -54,33 +54,54 @@ func serverOf(s httpapi.Services) *mcp.Server {
 		name, what string
 		space      search.Space
 	}{
-		{"code", "code", search.Code}, {"documentation", "documentation", search.Documentation}, {"issues", "issues", search.Issues},
-		{"messages", "messages", search.Messages}, {"prs", "pull requests", search.PRs},
+		{"code", "Finds files of the team's repositories that fit a query best, each with the passages that fit and its link. " +
+			"Words of the code itself, such as a function's name or the text of an error, find more than a paraphrase.", search.Code},
+		{"documentation", "Finds documents, pages and Markdown of repositories that fit a query best, each with the passages that fit and its link.", search.Documentation},
+		{"issues", "Finds issues, open and closed, and comments on them by what they say. " +
+			"To select by state, person, label, project or date use context_query_issues.", search.Issues},
+		{"messages", "Finds chat messages by what they say, each with its link.", search.Messages},
+		{"prs", "Finds pull requests and comments on them by what they say; their diffs are not searched. " +
+			"To select by state, person, label, project or date use context_query_prs.", search.PRs},
 	} {
-		addTool(server, "context_search_"+t.name, "Finds the pieces of "+t.what+" that fit a query best.",
+		addTool(server, "context_search_"+t.name, t.what, mostSources,
 			func(ctx context.Context, in httpapi.SearchFields) (httpapi.SourcesBody, error) {
 				return s.SearchSpace(ctx, t.space, in)
 			})
 	}
-	addTool(server, "context_research", "Answers a question from the team's content, with the sources that it is quoted from.", s.Research)
-	for name, space := range map[string]search.Space{"issues": search.Issues, "prs": search.PRs} {
-		addTool(server, "context_query_"+name, "Finds "+name+" by a question with filters in it, such as: open ones about login assigned to me since March.",
+	addTool(server, "context_research", "Answers a question from everything that the team has connected: Markdown, and the sources that it is quoted from, best first. "+
+		"It says so when nothing fits, and takes 25 seconds at most. To look through one kind of content use a search.", mostSources, s.Research)
+	for name, t := range map[string]struct {
+		what, completed string
+		space           search.Space
+	}{"issues": {"issues", "open or closed", search.Issues}, "prs": {"pull requests", "open, closed or merged", search.PRs}} {
+		addTool(server, "context_query_"+name, "Finds "+t.what+" by a question with filters in it, such as: open ones about login assigned to me since March. "+
+			"It understands states ("+t.completed+"), people (me is the key's user), labels, projects, dates and order; interpreted tells how it was understood. "+
+			"Filters alone give the newest first.", mostRecords,
 			func(ctx context.Context, in httpapi.RecordFields) (httpapi.RecordsBody, error) {
-				return s.QueryRecords(ctx, space, in)
+				return s.QueryRecords(ctx, t.space, in)
 			})
 	}
-	addTool(server, "context_get_urls", "Reads the content of URLs, from the team's content or, where the team allows it, from the web.", s.Contents)
-	addTool(server, "ask", "Asks a question that is answered and kept. Counts against the team's questions of the day.", s.Ask)
+	addTool(server, "context_get_urls", "Reads up to 10 URLs whole, as Markdown, in their order: from what is connected, else from the web where the team allows it. "+
+		"What can not be read has an error in its place; what is longer than 250,000 bytes is cut and marked as truncated.", 0, s.Contents)
+	addTool(server, "ask", "Asks a question that is answered from the team's content and kept for the team to read. One of the team's questions of the day. "+
+		"Waits 20 seconds; the state is processing when that was too short. To answer without keeping use context_research.", 0, s.Ask)
 	return server
 }
 
+// What a limit may be, as of the operations.
+const (
+	mostSources = 50
+	mostRecords = 200
+)
+
 // addTool adds a tool whose errors are the text that clients of the operation read.
-func addTool[In, Out any](s *mcp.Server, name, description string, call func(context.Context, In) (Out, error)) {
+// most bounds its limit.
+func addTool[In, Out any](s *mcp.Server, name, description string, most float64, call func(context.Context, In) (Out, error)) {
 	input, err := jsonschema.For[In](nil)
 	if err != nil {
 		panic(err) // the types are our own
 	}
-	bound(input)
+	bound(input, most)
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description, InputSchema: input,
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: name != "ask", IdempotentHint: name != "ask"}},
 		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
@@ -102,7 +123,7 @@ func addTool[In, Out any](s *mcp.Server, name, description string, call func(con
 const maxName = 256
 
 // bound puts the bounds of the operations on the members of a tool's input.
-func bound(s *jsonschema.Schema) {
+func bound(s *jsonschema.Schema, most float64) {
 	number := func(n float64) *float64 { return &n }
 	count := func(n int) *int { return &n }
 	for name, p := range s.Properties {
@@ -120,7 +141,7 @@ func bound(s *jsonschema.Schema) {
 		case "projects", "labels":
 			p.MaxItems = count(50)
 		case "limit":
-			p.Minimum, p.Maximum = number(1), number(50)
+			p.Minimum, p.Maximum = number(1), number(most)
 		}
 	}
 }

@@ -148,3 +148,26 @@ func TestEveryDeadLetterQueueHasAnAlarm(t *testing.T) {
 		}
 	}
 }
+
+// TestTheGuideCountsWhatAlarmsCost: each metric that an alarm watches is paid for.
+func TestTheGuideCountsWhatAlarmsCost(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched := 0
+	plain(t).each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, _ string, r resource) {
+		of := 0
+		for _, m := range list(r.at("Metrics")) {
+			if (resource{Properties: m.(map[string]any)}).at("MetricStat") != nil {
+				of++
+			}
+		}
+		watched += max(of, 1)
+	})
+	row := fmt.Sprintf("| alarms: %d metrics at 0.10 (`-c alarms=false`: 0) | %.2f |", watched, 0.1*float64(watched))
+	if !strings.Contains(string(guide), row) {
+		t.Errorf("README.md has no row %q", row)
+	}
+}

@@ -40,12 +40,13 @@ type load struct {
 		LogBytesARequest        float64
 		ReplyBytesARequest      float64
 		TracedPart              float64
+		Metrics                 float64 // of Docent's own, that requests and their workers write
 	}
 	// Always is what an installation does that nobody uses.
 	Always struct {
 		Sweeps, SweepMemoryMB, SweepMilliseconds, SweepReadUnits float64
 		QueuePolls                                               float64 // of all queues, by their event source mappings
-		Alarms, Metrics                                          float64
+		Alarms, Metrics                                          float64 // metrics that alarms watch, and those that sweeping writes
 	}
 }
 
@@ -91,6 +92,10 @@ func price(l load, p prices, counted map[string]spent) ([]line, error) {
 	seconds += a.Sweeps * a.SweepMemoryMB / 1024 * a.SweepMilliseconds / 1000
 	reads += a.Sweeps * a.SweepReadUnits
 	messages += a.QueuePolls
+	metrics := a.Metrics
+	if requests > 0 { // a metric is paid for in the hours in which it is written
+		metrics += l.Assumed.Metrics
+	}
 	logs := (invocations * l.Assumed.LogBytesARequest) / 1e9
 	replies := requests * l.Assumed.ReplyBytesARequest / 1e9
 	million := func(n, price float64) float64 { return n / 1e6 * price }
@@ -108,7 +113,7 @@ func price(l load, p prices, counted map[string]spent) ([]line, error) {
 		{"logs", fmt.Sprintf("%.2f GB", logs), logs * p.PerGigabyte.Logs},
 		{"traces", fmt.Sprintf("%.0f %% of requests", 100*l.Assumed.TracedPart), million(requests*l.Assumed.TracedPart, p.PerMillion.Traces)},
 		{"replies to the internet", fmt.Sprintf("%.1f GB", replies), replies * p.PerGigabyte.Transfer},
-		{"alarms and metrics", fmt.Sprintf("%.0f and %.0f", a.Alarms, a.Metrics), a.Alarms*p.AlarmMonth + a.Metrics*p.MetricMonth},
+		{"alarms and metrics", fmt.Sprintf("%.0f and %.0f", a.Alarms, metrics), a.Alarms*p.AlarmMonth + metrics*p.MetricMonth},
 		{"key", "1", p.KeyMonth},
 	}, nil
 }

@@ -15,13 +15,15 @@ func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
 	}
 	l.Requests = []work{{Operation: "ask", Count: 2e6, MemoryMB: 512, Messages: 1}}
 	l.Workers = []work{{Operation: "answer", Count: 1e6, MemoryMB: 1024, ObjectReads: 2}}
-	l.Assumed.MillisecondsARoundTrip, l.Assumed.UsageUnitsARequest = 5, 1
+	l.Assumed.MillisecondsARoundTrip, l.Assumed.UsageUnitsARequest, l.Assumed.Metrics = 5, 1, 10
+	l.Always.Alarms, l.Always.Metrics = 2, 4
 	bill, err := price(l, p, map[string]spent{"ask": {2, 1, 9}, "answer": {4, 60, 15}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]float64{"gateway": 7, "functions, invocations": 0.6, "functions, time": (2e6*0.5*0.010 + 1e6*0.020) * p.FunctionGigabyteSecond,
-		"tables, reads": 62 * 0.125, "tables, writes": (2*10 + 15) * 0.625, "queues": 0.8, "bucket": 0.8, "key": 1}
+		"tables, reads": 62 * 0.125, "tables, writes": (2*10 + 15) * 0.625, "queues": 0.8, "bucket": 0.8, "key": 1,
+		"alarms and metrics": 2*p.AlarmMonth + 14*p.MetricMonth}
 	for _, line := range bill {
 		if w, ok := want[line.what]; ok && math.Abs(line.dollars-w) > 1e-9 {
 			t.Errorf("%s: %g, want %g", line.what, line.dollars, w)
@@ -30,6 +32,15 @@ func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("not on the bill: %v", want)
+	}
+	idle, err := price(load{Always: l.Always, Assumed: l.Assumed}, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range idle {
+		if want := 2*p.AlarmMonth + 4*p.MetricMonth; line.what == "alarms and metrics" && math.Abs(line.dollars-want) > 1e-9 {
+			t.Errorf("nobody asks, and metrics of requests are paid for: %g, want %g", line.dollars, want)
+		}
 	}
 	if _, err := price(l, p, nil); err == nil || !strings.Contains(err.Error(), `"ask"`) {
 		t.Errorf("an operation that nothing is counted of: %v", err)

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ const AddTime = 250 * time.Millisecond
 // Counter counts calls and reports them. It must not be copied.
 type Counter struct {
 	Table table.Store
+
+	addTime time.Duration // 0: AddTime; tests that say nothing of it lengthen it
 
 	mu    sync.Mutex
 	known map[rowName]*late
@@ -163,7 +166,7 @@ func (c *Counter) Flush(ctx context.Context) error {
 // add adds call, and by beside it to the row per key.
 func (c *Counter) add(ctx context.Context, teamID string, call Call, by map[string]int64) (uncertain int, err error) {
 	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
-	ctx, cancel := context.WithTimeout(ctx, AddTime)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.addTime, AddTime))
 	defer cancel()
 	rows := []table.Add{call.keyRow(teamID)}
 	for name, n := range by {

@@ -47,7 +47,7 @@ func TestCallsAreCountedByTheirEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			counter := &usage.Counter{Table: bolttest.OpenAt(t, func() time.Time { return now })}
+			counter := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
 			if counter.Begin(t.Context(), teamID, call(c.begun)) != nil {
 				t.Fatal("the first call of a row was begun, so that it has no latency")
 			}
@@ -87,7 +87,7 @@ func TestCallsAreCountedByTheirEnd(t *testing.T) {
 // with the next one, once.
 func TestLatencyGoesWithTheNextCall(t *testing.T) {
 	t.Parallel()
-	c := &usage.Counter{Table: bolttest.OpenAt(t, func() time.Time { return now })}
+	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
 	one := call(map[string]int64{usage.OK: 1})
 	one.Took = time.Second
 	if _, err := c.Count(t.Context(), teamID, one); err != nil {
@@ -118,7 +118,7 @@ func TestLatencyGoesWithTheNextCall(t *testing.T) {
 func TestCountingNeverHoldsUp(t *testing.T) {
 	t.Parallel()
 	store := bolttest.OpenAt(t, func() time.Time { return now })
-	c := &usage.Counter{Table: store}
+	c := usage.Patient(store)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if n, err := c.Count(gone, teamID, call(map[string]int64{usage.OK: 1})); n != 0 || err != nil {
@@ -150,7 +150,7 @@ func (hangs) Add(ctx context.Context, _ table.Add) (table.Item, error) {
 func TestFailedBeginningsAreUncertain(t *testing.T) {
 	t.Parallel()
 	plan := &faulttest.Plan{}
-	c := &usage.Counter{Table: faulttest.Table{Store: bolttest.OpenAt(t, func() time.Time { return now }), Plan: plan}}
+	c := usage.Patient(faulttest.Table{Store: bolttest.OpenAt(t, func() time.Time { return now }), Plan: plan})
 	one := call(map[string]int64{usage.OK: 1})
 	one.Source = ""
 	if _, err := c.Count(t.Context(), teamID, one); err != nil {

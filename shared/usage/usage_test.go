@@ -89,7 +89,7 @@ func label(granularity string, t time.Time) string {
 // grouping, in zones with and without daylight saving, page by page, with a model.
 func TestReportsAgreeWithAPlainCount(t *testing.T) {
 	t.Parallel()
-	c := &usage.Counter{Table: bolttest.OpenAt(t, func() time.Time { return now })}
+	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
 	random := rand.New(rand.NewPCG(1, 2))
 	calls := randomCalls(random, 1500)
 	for _, call := range calls {
@@ -174,7 +174,7 @@ func compare(t *testing.T, c *usage.Counter, calls model, q usage.Query) {
 // them longer or shorter than the clocks make it.
 func TestDaysWhoseMidnightIsSkipped(t *testing.T) {
 	t.Parallel()
-	c := &usage.Counter{Table: bolttest.Open(t)}
+	c := usage.Patient(bolttest.Open(t))
 	for _, zone := range []string{"America/Santiago", "Africa/Cairo", "Asia/Beirut", "America/Asuncion", "America/Havana"} {
 		q := usage.Query{Zone: mustZone(t, zone), Granularity: usage.Day, Limit: 200, Start: now.Add(-399 * 24 * time.Hour), End: now}
 		days := map[string]bool{}
@@ -202,7 +202,7 @@ func TestDaysWhoseMidnightIsSkipped(t *testing.T) {
 
 func TestBadReports(t *testing.T) {
 	t.Parallel()
-	c := &usage.Counter{Table: bolttest.Open(t)}
+	c := usage.Patient(bolttest.Open(t))
 	good := usage.Query{Zone: time.UTC, Granularity: usage.Day, Limit: 10, Start: now.Add(-time.Hour), End: now}
 	for name, change := range map[string]func(*usage.Query){
 		"too old":               func(q *usage.Query) { q.Start = now.Add(-401 * 24 * time.Hour) },
@@ -241,7 +241,7 @@ func TestBadReports(t *testing.T) {
 func TestTheBoundHolds(t *testing.T) {
 	t.Parallel()
 	store, plan := bolttest.OpenAt(t, func() time.Time { return now }), &faulttest.Plan{}
-	c := &usage.Counter{Table: faulttest.Table{Store: store, Plan: plan}}
+	c := usage.Patient(faulttest.Table{Store: store, Plan: plan})
 	random := rand.New(rand.NewPCG(3, 4))
 	const calls = 2000
 	uncertain := 0
@@ -269,7 +269,7 @@ func TestTheBoundHolds(t *testing.T) {
 
 func TestUsers(t *testing.T) {
 	t.Parallel()
-	c := &usage.Counter{Table: bolttest.OpenAt(t, func() time.Time { return now })}
+	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
 	count := func(user, feature string, ago time.Duration, numbers map[string]int64) {
 		t.Helper()
 		if _, err := c.Count(context.Background(), teamID, usage.Call{At: now.Add(-ago), Feature: feature, KeyID: "k", UserID: user, Numbers: numbers}); err != nil {
@@ -303,7 +303,7 @@ func TestUsers(t *testing.T) {
 
 func TestLatencyAndMoney(t *testing.T) {
 	t.Parallel()
-	c := &usage.Counter{Table: bolttest.OpenAt(t, func() time.Time { return now })}
+	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
 	for n := range 100 {
 		took := 10 * time.Millisecond // bucket 8 to 16
 		if n >= 90 {

@@ -19,11 +19,11 @@ import (
 	"docent/shared/team"
 )
 
-// newHome serves Docent in this process, with the two teams of scripts.
-func newHome(t *testing.T) Home {
+// newTarget serves Docent in this process, with the two teams of scripts.
+func newTarget(t *testing.T) Target {
 	t.Helper()
 	folder := t.TempDir()
-	h := Home{Name: "serve"}
+	h := Target{Name: "serve"}
 	local, err := app.OpenLocal(t.Context(), folder, app.LocalOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestScriptsAtServe(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	var out strings.Builder
-	for _, o := range play(newHome(t), files, &out) {
+	for _, o := range play(newTarget(t), files, &out) {
 		if o.failed {
 			t.Errorf("%s failed", o.name)
 		}
@@ -83,7 +83,7 @@ func TestScriptsAtServe(t *testing.T) {
 // line and the reply.
 func TestAScriptThatIsWrongFails(t *testing.T) {
 	t.Parallel()
-	h := newHome(t)
+	h := newTarget(t)
 	for _, tt := range []struct{ name, script, want string }{
 		{"status", "GET /me\nstatus 204", "want status 204 of GET /me: 200"},
 		{"member", "GET /me\nis key.kind personal", `key.kind is "team"`},
@@ -95,7 +95,7 @@ func TestAScriptThatIsWrongFails(t *testing.T) {
 		{"nothing to save", "GET /me\nsave ID no.such", "there is no no.such"},
 		{"a word that is nothing", "GET /me why", `"why" is neither`},
 		{"unknown command", "FETCH /me", "unknown command"},
-		{"a fault that can not be", "fault tables", "nothing of this home can be broken"},
+		{"a fault that can not be", "fault tables", "nothing of this target can be broken"},
 		{"a key that is none", "GET /me as=docent_team_x\nstatus 200", "401"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTheTapBreaksOnePartAndKeepsWhatIsDenied(t *testing.T) {
 		}
 	}))
 	t.Cleanup(aws.Close)
-	p, err := newTap(t.Context())
+	p, err := newFaultProxy(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

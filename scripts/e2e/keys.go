@@ -15,7 +15,7 @@ import (
 // keys makes a key of each team for a script, TEAM and RIVAL, which are revoked
 // when it ends.
 func (p *player) keys(env *testscript.Env) error {
-	for name, admin := range map[string]string{"TEAM": p.home.Admin, "RIVAL": p.home.Rival} {
+	for name, admin := range map[string]string{"TEAM": p.target.Admin, "RIVAL": p.target.Rival} {
 		var made struct{ ID, Secret string }
 		body := []byte(`{"kind":"team","name":"script ` + env.Getenv("RUN") + `"}`)
 		if err := p.call("POST", "/api-keys", admin, body, http.StatusCreated, &made); err != nil {
@@ -33,7 +33,7 @@ func (p *player) keys(env *testscript.Env) error {
 func (p *player) call(method, path, key string, body []byte, status int, into any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, p.home.At+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, p.target.At+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Command e2e plays the request scripts beside it at homes of Docent and tells
+// Command e2e plays the request scripts beside it at installations of Docent and tells
 // which passed. Without flags it plays them at docent serve and
 // at the deployed template; with -base at an installation that runs already.
 package main
@@ -30,7 +30,7 @@ func main() {
 
 // options are the flags.
 type options struct {
-	homes   string
+	targets string
 	base    string
 	at      string
 	dir     string
@@ -42,7 +42,7 @@ type options struct {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("e2e", flag.ContinueOnError)
-	flags.StringVar(&o.homes, "homes", "serve,stack", "what to start and play at, with commas between")
+	flags.StringVar(&o.targets, "targets", "serve,stack", "what to start and play at, with commas between")
 	flags.StringVar(&o.base, "base", "", "base URL of an installation to play at instead; the admins' keys are in E2E_ADMIN and E2E_RIVAL")
 	flags.StringVar(&o.at, "at", "", "where that installation is reached, when its base URL does not lead there")
 	flags.StringVar(&o.dir, "dir", "scripts/e2e", "where the scripts are")
@@ -63,13 +63,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fmt.Fprintf(out, "%s %s/%s, %d processors\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	var outcomes []outcome
 	if o.base != "" {
-		h := Home{Name: "remote", Base: strings.TrimSuffix(o.base, "/"), At: strings.TrimSuffix(o.at, "/"),
+		h := Target{Name: "remote", Base: strings.TrimSuffix(o.base, "/"), At: strings.TrimSuffix(o.at, "/"),
 			Admin: os.Getenv("E2E_ADMIN"), Rival: os.Getenv("E2E_RIVAL")}
 		if h.At == "" {
 			h.At = h.Base
 		}
 		outcomes = play(h, files, out)
-	} else if outcomes, err = playHomes(ctx, o, files, out); err != nil {
+	} else if outcomes, err = playTargets(ctx, o, files, out); err != nil {
 		return err
 	}
 	return summary(outcomes, time.Since(begin), out)
@@ -88,8 +88,8 @@ func chosen(files []string, parts string) (some []string) {
 	return some
 }
 
-// playHomes starts each home, plays files at it and stops it.
-func playHomes(ctx context.Context, o options, files []string, out io.Writer) (all []outcome, err error) {
+// playTargets starts each target, plays files at it and stops it.
+func playTargets(ctx context.Context, o options, files []string, out io.Writer) (all []outcome, err error) {
 	folder, err := os.MkdirTemp("", "docent-e2e-")
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func playHomes(ctx context.Context, o options, files []string, out io.Writer) (a
 			err = errors.Join(err, os.RemoveAll(folder))
 		}
 	}()
-	for name := range strings.SplitSeq(o.homes, ",") {
+	for name := range strings.SplitSeq(o.targets, ",") {
 		begin := time.Now()
 		h, stop, err := start(ctx, name, o, folder, out)
 		if err != nil {
@@ -121,7 +121,7 @@ func playHomes(ctx context.Context, o options, files []string, out io.Writer) (a
 }
 
 // allowed fails when a function called what its policy does not allow.
-func allowed(h Home, out io.Writer) outcome {
+func allowed(h Target, out io.Writer) outcome {
 	refusals := h.Refusals()
 	for _, said := range refusals {
 		fmt.Fprintf(out, "%s: denied: %s\n", h.Name, said)
@@ -129,14 +129,14 @@ func allowed(h Home, out io.Writer) outcome {
 	return outcome{name: "policies", failed: len(refusals) > 0}
 }
 
-func start(ctx context.Context, name string, o options, folder string, out io.Writer) (Home, func() error, error) {
+func start(ctx context.Context, name string, o options, folder string, out io.Writer) (Target, func() error, error) {
 	switch name {
 	case "serve":
 		return serve(ctx, o.docent, folder)
 	case "stack":
 		return deployed(ctx, o.docent, o.folder, folder, out)
 	default:
-		return Home{}, nil, errors.New("there is no such home")
+		return Target{}, nil, errors.New("there is no such target")
 	}
 }
 

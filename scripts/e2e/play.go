@@ -12,18 +12,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Home is one installation of Docent that scripts are played at.
-type Home struct {
+// Target is one installation of Docent that scripts are played at.
+type Target struct {
 	Name  string // "serve", "stack" or "remote"; a condition of scripts
 	Base  string // of the API as its replies name it, without a slash at its end
 	At    string // of the API as it is reached from here; mostly Base
 	Admin string // personal key of an admin of a team that scripts may fill and empty
 	Rival string // the same of another team
-	// Fault breaks a part of the home ("tables", "queues", "bucket") or mends all ("none"); nil: it can not.
+	// Fault breaks a part of the target ("tables", "queues", "bucket") or mends all ("none"); nil: it can not.
 	Fault func(part string) error
 	// Refusals are the calls to AWS that functions made and their policies do not allow; nil: nobody watches.
 	Refusals func() []string
-	// Unsealed: the home has no key for the secrets of data sources.
+	// Unsealed: the target has no key for the secrets of data sources.
 	Unsealed bool
 }
 
@@ -31,9 +31,9 @@ type Home struct {
 // every minute and sends again what has been pending for a minute.
 const patience = 150 * time.Second
 
-// params are testscript's for files at a home.
-func params(h Home, files []string) testscript.Params {
-	p := &player{home: h, patient: patience, client: &http.Client{
+// params are testscript's for files at a target.
+func params(h Target, files []string) testscript.Params {
+	p := &player{target: h, patient: patience, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	return testscript.Params{
@@ -53,7 +53,7 @@ func params(h Home, files []string) testscript.Params {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[lastReply{}] = &reply{}
-			// Names of their own let scripts be played again at the same home.
+			// Names of their own let scripts be played again at the same target.
 			env.Setenv("RUN", uuid.NewString()[:8])
 			env.Setenv("TODAY", time.Now().UTC().Format(time.DateOnly))
 			env.Setenv("ADMIN", h.Admin)
@@ -72,7 +72,7 @@ type outcome struct {
 }
 
 // play plays files one after the other and reports each on out.
-func play(h Home, files []string, out io.Writer) []outcome {
+func play(h Target, files []string, out io.Writer) []outcome {
 	r := &runner{out: out}
 	testscript.RunT(r, params(h, files))
 	return r.outcomes

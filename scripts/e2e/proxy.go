@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// tap stands between the functions and AWS and breaks parts of it.
-type tap struct {
+// faultProxy stands between the functions and AWS and breaks parts of it.
+type faultProxy struct {
 	URL    string
 	server *http.Server
 	target atomic.Pointer[url.URL]
@@ -29,12 +29,12 @@ type tap struct {
 	denied map[string]bool // what AWS said of calls that the policy of a function does not allow
 }
 
-func newTap(ctx context.Context) (*tap, error) {
+func newFaultProxy(ctx context.Context) (*faultProxy, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	t := &tap{URL: "http://" + l.Addr().String(), denied: map[string]bool{}}
+	t := &faultProxy{URL: "http://" + l.Addr().String(), denied: map[string]bool{}}
 	none := "none"
 	t.broken.Store(&none)
 	forward := &httputil.ReverseProxy{
@@ -57,14 +57,14 @@ func newTap(ctx context.Context) (*tap, error) {
 	return t, nil
 }
 
-func (t *tap) forwardTo(endpoint string) error {
+func (t *faultProxy) forwardTo(endpoint string) error {
 	target, err := url.Parse(endpoint)
 	t.target.Store(target)
 	return err
 }
 
 // watch keeps what AWS says of calls that it denies.
-func (t *tap) watch(r *http.Response) error {
+func (t *faultProxy) watch(r *http.Response) error {
 	if r.StatusCode < http.StatusBadRequest {
 		return nil
 	}
@@ -82,17 +82,17 @@ func (t *tap) watch(r *http.Response) error {
 }
 
 // refusals are the calls of functions that their policies do not allow.
-func (t *tap) refusals() []string {
+func (t *faultProxy) refusals() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Sorted(maps.Keys(t.denied))
 }
 
-// Close ends the tap.
-func (t *tap) Close() error { return t.server.Close() }
+// Close ends the proxy.
+func (t *faultProxy) Close() error { return t.server.Close() }
 
 // fault breaks a part from now on, and only that.
-func (t *tap) fault(part string) error {
+func (t *faultProxy) fault(part string) error {
 	if _, ok := faults[part]; !ok && part != "none" {
 		return fmt.Errorf("there is no part %q", part)
 	}

@@ -48,7 +48,7 @@ func (r *reply) String() string {
 
 // player gives scripts their commands. README.md describes each.
 type player struct {
-	home    Home
+	target  Target
 	client  *http.Client
 	patient time.Duration // bound of until
 }
@@ -112,10 +112,10 @@ func (p *player) send(ts *testscript.TestScript, method string, args []string) (
 			return nil, err
 		}
 	}
-	path := strings.TrimPrefix(expand(ts, args[0]), p.home.Base)
+	path := strings.TrimPrefix(expand(ts, args[0]), p.target.Base)
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, p.home.At+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, p.target.At+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +271,11 @@ func (p *player) sign(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], hex.EncodeToString(mac.Sum(nil)))
 }
 
-// fault breaks or mends a part of the home, where it can be broken.
+// fault breaks or mends a part of the target, where it can be broken.
 func (p *player) fault(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 1, "fault tables|queues|bucket|none")
-	if p.home.Fault == nil {
-		ts.Fatalf("nothing of this home can be broken")
+	if p.target.Fault == nil {
+		ts.Fatalf("nothing of this target can be broken")
 	}
-	ts.Check(p.home.Fault(args[0]))
+	ts.Check(p.target.Fault(args[0]))
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// The teams that every home has for the scripts.
+// The teams that every target has for the scripts.
 const (
 	ours   = "Scripts"
 	theirs = "Rival"
@@ -22,9 +22,9 @@ const (
 
 // serve starts docent serve, the binary program, on data of its own below folder.
 // The server ends with stop.
-func serve(ctx context.Context, program, folder string) (h Home, stop func() error, err error) {
+func serve(ctx context.Context, program, folder string) (h Target, stop func() error, err error) {
 	data := filepath.Join(folder, "data")
-	h = Home{Name: "serve"}
+	h = Target{Name: "serve"}
 	for name, key := range map[string]*string{ours: &h.Admin, theirs: &h.Rival} {
 		if *key, err = newTeam(ctx, program, os.Environ(), name, "--data", data); err != nil {
 			return h, nil, err

@@ -22,9 +22,9 @@ const (
 )
 
 // deployed deploys the template in the folder assembly to a local AWS of its own,
-// makes the teams with the command line, and puts a tap between the functions and
+// makes the teams with the command line, and puts a proxy between the functions and
 // AWS. All of it ends with stop.
-func deployed(ctx context.Context, program, assembly, folder string, out io.Writer) (h Home, stop func() error, err error) {
+func deployed(ctx context.Context, program, assembly, folder string, out io.Writer) (h Target, stop func() error, err error) {
 	template, err := os.ReadFile(filepath.Join(assembly, templateFile))
 	if err != nil {
 		return h, nil, fmt.Errorf("there is no template in %s: run make e2e", assembly)
@@ -33,7 +33,7 @@ func deployed(ctx context.Context, program, assembly, folder string, out io.Writ
 	if err != nil {
 		return h, nil, err
 	}
-	t, err := newTap(ctx)
+	t, err := newFaultProxy(ctx)
 	if err != nil {
 		return h, nil, errors.Join(err, log.Close())
 	}
@@ -54,7 +54,7 @@ func deployed(ctx context.Context, program, assembly, folder string, out io.Writ
 	if err != nil {
 		return h, stop, err
 	}
-	h = Home{Name: "stack", Base: outputs["BaseURL"], Fault: t.fault, Refusals: t.refusals,
+	h = Target{Name: "stack", Base: outputs["BaseURL"], Fault: t.fault, Refusals: t.refusals,
 		Unsealed: !bytes.Contains(template, []byte(isSealed))}
 	for name, key := range map[string]*string{ours: &h.Admin, theirs: &h.Rival} {
 		environment := append(server.Environment(), "PATH="+os.Getenv("PATH"))

@@ -4,7 +4,7 @@
 //
 //	cmd, functions -> app -> httpapi, lambdahttp, engines -> areas -> models -> ground
 //
-// A new package under shared/ is entered in rooms first. The test opens the source files itself: one that
+// A new package under shared/ is entered in packages below first. The test opens the source files itself: one that
 // asked `go list` would be answered from the test cache after a forbidden import was added.
 package shared_test
 
@@ -43,8 +43,8 @@ const (
 	support  layer = "test support" // a folder whose name ends in "test": only tests link it
 )
 
-// rooms are the folders under shared/. A folder below a model or below llm is an engine.
-var rooms = map[string]layer{
+// packages are the folders under shared/. A folder below a model or below llm is an engine.
+var packages = map[string]layer{
 	"pause":  ground,
 	"apierr": model, "table": model, "blob": model, "queue": model, "deployed": model,
 	"team": area, "saml": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
@@ -61,7 +61,7 @@ var height = map[string]int{
 	"answer": 3, "source": 3,
 }
 
-// below says which layers a layer may import. Folders of one room may always import each other.
+// below says which layers a layer may import. Folders below one package may always import each other.
 var below = map[layer][]layer{
 	ground:   {},
 	model:    {},
@@ -78,16 +78,16 @@ var below = map[layer][]layer{
 	support:  {model, area, engine, script, support},
 }
 
-// outside confines packages of other modules, and a few of the standard library, to layers or single rooms.
+// outside confines packages of other modules, and a few of the standard library, to layers or single packages.
 var outside = []struct {
-	paths  []string
-	layers []layer
-	rooms  []string
-	why    string
+	paths    []string
+	layers   []layer
+	packages []string
+	why      string
 }{
 	{
 		paths:  []string{"net/http"},
-		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support}, rooms: []string{"scim"},
+		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support}, packages: []string{"scim"},
 		why: "only scim, whose statuses and media types are its domain, knows HTTP below the edges",
 	},
 	{
@@ -124,9 +124,9 @@ var outside = []struct {
 		why:    "resources are declared in infra",
 	},
 	{
-		paths: []string{"go.etcd.io/bbolt"},
-		rooms: []string{"table/bolt"},
-		why:   "the file has one owner",
+		paths:    []string{"go.etcd.io/bbolt"},
+		packages: []string{"table/bolt"},
+		why:      "the file has one owner",
 	},
 	{
 		paths:  []string{"github.com/alecthomas/kong", "github.com/schollz/progressbar"},
@@ -143,8 +143,8 @@ var outside = []struct {
 	},
 }
 
-// roomOf says in which room and layer a folder lies, given as a slash path from the repository root.
-func roomOf(folder string) (room string, l layer, known bool) {
+// packageOf says in which package and layer a folder lies, given as a slash path from the repository root.
+func packageOf(folder string) (pkg string, l layer, known bool) {
 	parts := strings.Split(folder, "/")
 	switch top := parts[0]; {
 	case len(parts) > 1 && strings.HasSuffix(parts[len(parts)-1], "test"):
@@ -160,7 +160,7 @@ func roomOf(folder string) (room string, l layer, known bool) {
 	case len(parts) < 2 || top != "shared":
 		return "", "", false
 	}
-	l, known = rooms[parts[1]]
+	l, known = packages[parts[1]]
 	if known && len(parts) > 2 && (l == model || l == engine) {
 		return parts[1] + "/" + parts[2], engine, true
 	}
@@ -170,12 +170,12 @@ func roomOf(folder string) (room string, l layer, known bool) {
 // forbidden says why a file of folder may not import a path, or nothing when it may. Tests may import what
 // they like but programs.
 func forbidden(folder string, isTest bool, imported string) string {
-	room, from, known := roomOf(folder)
+	pkg, from, known := packageOf(folder)
 	if !known && !isTest {
-		return fmt.Sprintf("%s is no known room: enter it in shared/arrows_test.go", folder)
+		return fmt.Sprintf("%s is no known package: enter it in shared/arrows_test.go", folder)
 	}
 	if rel, ours := strings.CutPrefix(imported, module+"/"); ours {
-		return forbiddenInside(room, from, isTest, rel)
+		return forbiddenInside(pkg, from, isTest, rel)
 	}
 	if isTest {
 		return ""
@@ -184,30 +184,30 @@ func forbidden(folder string, isTest bool, imported string) string {
 		matches := slices.ContainsFunc(o.paths, func(p string) bool {
 			return imported == p || strings.HasPrefix(imported, p+"/")
 		})
-		if matches && !slices.Contains(o.layers, from) && !slices.Contains(o.rooms, room) {
-			return fmt.Sprintf("%s (%s) imports %s: %s", room, from, imported, o.why)
+		if matches && !slices.Contains(o.layers, from) && !slices.Contains(o.packages, pkg) {
+			return fmt.Sprintf("%s (%s) imports %s: %s", pkg, from, imported, o.why)
 		}
 	}
 	return ""
 }
 
-func forbiddenInside(room string, from layer, isTest bool, folder string) string {
-	target, to, known := roomOf(folder)
+func forbiddenInside(pkg string, from layer, isTest bool, folder string) string {
+	target, to, known := packageOf(folder)
 	switch {
 	case !known:
-		return fmt.Sprintf("%s is no known room: enter it in shared/arrows_test.go", folder)
-	case target == room:
+		return fmt.Sprintf("%s is no known package: enter it in shared/arrows_test.go", folder)
+	case target == pkg:
 		return ""
 	case to == command || to == function || to == stack:
 		return fmt.Sprintf("%s is %s: nothing imports it", folder, to)
 	case isTest || to == ground:
 		return ""
-	case from == engine && path.Dir(room) == target:
+	case from == engine && path.Dir(pkg) == target:
 		return "" // llm/bedrock serves llm
 	case !slices.Contains(below[from], to):
-		return fmt.Sprintf("%s (%s) imports %s (%s), which is not below it", room, from, target, to)
-	case from == area && to == area && height[room] <= height[target]:
-		return fmt.Sprintf("%s imports %s: areas import only areas below them", room, target)
+		return fmt.Sprintf("%s (%s) imports %s (%s), which is not below it", pkg, from, target, to)
+	case from == area && to == area && height[pkg] <= height[target]:
+		return fmt.Sprintf("%s imports %s: areas import only areas below them", pkg, target)
 	}
 	return ""
 }
@@ -230,8 +230,8 @@ func scan(root string) (violations, files []string, err error) {
 			if ignored || d.Name() == "testdata" || d.Name() == "node_modules" || slices.Contains([]string{"bin", "data", "dist"}, rel) {
 				return filepath.SkipDir
 			}
-			if _, _, known := roomOf(rel); path.Dir(rel) == "shared" && !known {
-				violations = append(violations, rel+":1: no known room: enter it in shared/arrows_test.go")
+			if _, _, known := packageOf(rel); path.Dir(rel) == "shared" && !known {
+				violations = append(violations, rel+":1: no known package: enter it in shared/arrows_test.go")
 			}
 			return nil
 		}
@@ -275,14 +275,14 @@ func TestArrowsPointOneWay(t *testing.T) {
 
 func TestEveryAreaHasAHeight(t *testing.T) {
 	t.Parallel()
-	for room, l := range rooms {
-		if _, ok := height[room]; ok != (l == area) {
-			t.Errorf("%s is %s, height given: %t", room, l, ok)
+	for pkg, l := range packages {
+		if _, ok := height[pkg]; ok != (l == area) {
+			t.Errorf("%s is %s, height given: %t", pkg, l, ok)
 		}
 	}
-	for room := range height {
-		if _, ok := rooms[room]; !ok {
-			t.Errorf("%s has a height and is no room", room)
+	for pkg := range height {
+		if _, ok := packages[pkg]; !ok {
+			t.Errorf("%s has a height and is no package", pkg)
 		}
 	}
 }
@@ -336,7 +336,7 @@ func TestForbidden(t *testing.T) {
 		{"scim imports huma", "shared/scim", "github.com/danielgtaylor/huma/v2", no},
 		{"an area imports AWS", "shared/document", "github.com/aws/aws-sdk-go-v2/service/s3", no},
 		{"an area imports an engine", "shared/search", "docent/shared/blob/dir", no},
-		{"an area imports the model room of llm", "shared/answer", "docent/shared/llm", no},
+		{"an area imports the model package of llm", "shared/answer", "docent/shared/llm", no},
 		{"an area imports httpapi", "shared/usage", "docent/shared/httpapi", no},
 		{"an area imports app", "shared/collection", "docent/shared/app", no},
 		{"an area's folder imports net/http", "shared/search/inner", "net/http", no},
@@ -401,9 +401,9 @@ func TestForbidden(t *testing.T) {
 		{"a function imports another", "functions/answers", "docent/functions/usage", no},
 		{"the stack imports the table list", "infra", "docent/shared/table", yes},
 		{"the stack imports an area", "infra", "docent/shared/team", no},
-		{"an unknown room imports anything", "shared/utils", "fmt", no},
+		{"an unknown package imports anything", "shared/utils", "fmt", no},
 		{"an unknown top folder imports anything", "pkg", "fmt", no},
-		{"app imports an unknown room", "shared/app", "docent/shared/utils", no},
+		{"app imports an unknown package", "shared/app", "docent/shared/utils", no},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -425,7 +425,7 @@ func TestForbiddenInTests(t *testing.T) {
 		{"an engine's test imports a script", "shared/table/dynamo", "docent/scripts/moto", true},
 		{"a test beside go.mod imports app", ".", "docent/shared/app", true},
 		{"a test imports a command", "shared/app", "docent/cmd/docent/internal/client", false},
-		{"a test imports an unknown room", "shared/app", "docent/shared/utils", false},
+		{"a test imports an unknown package", "shared/app", "docent/shared/utils", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,4 +1,4 @@
-// Package app joins the rooms into programs: one constructor per function, and
+// Package app joins the areas into programs: one constructor per function, and
 // one for the whole of Docent in a single process.
 package app
 
@@ -36,7 +36,7 @@ type engines struct {
 	syncs     queue.Queue // nil: no connector runs in this installation
 }
 
-// services are all rooms on one set of engines.
+// services are all areas on one set of engines.
 type services struct {
 	events      *audit.Log
 	usage       *usage.Counter
@@ -57,7 +57,7 @@ type services struct {
 // newID returns time-ordered UUIDs.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// newServices joins the rooms on e. wait pauses a long poll between two reads.
+// newServices joins the areas on e. wait pauses a long poll between two reads.
 func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(context.Context) error) *services {
 	warn := func(w pending.Work, err error) {
 		log.Warn("message not sent; it will be sent again", "kind", w.Kind, "id", w.ID, "requestId", w.RequestID, "err", err)

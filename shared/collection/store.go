@@ -10,7 +10,7 @@ import (
 )
 
 // Key is where the source id of a team lies: a collection or a connected data
-// source, so that one Query lists both. Other rooms check it inside their own
+// source, so that one Query lists both. Other areas check it inside their own
 // Writes, so that nothing is added to a source that is gone.
 func Key(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID, Sort: id}

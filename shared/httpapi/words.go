@@ -8,7 +8,7 @@ import (
 	"docent/shared/apierr"
 )
 
-// The faults that huma finds are told in the words of those that the rooms find:
+// The faults that huma finds are told in the words of those that the areas find:
 // each says what the field must be. They are package variables of huma's, set once
 // before any operation is registered.
 func init() {

@@ -25,8 +25,8 @@ func work(kind pending.Kind, id string, at time.Time) pending.Work {
 	return w
 }
 
-// room is a store with both queues and a sweeper, at a time that the test moves.
-type room struct {
+// fixture is a store with both queues and a sweeper, at a time that the test moves.
+type fixture struct {
 	*pending.Sweeper
 	store   table.Store
 	queues  map[string]*local.Queue
@@ -34,8 +34,8 @@ type room struct {
 	givenUp []string
 }
 
-func newRoom(t *testing.T) *room {
-	r := &room{now: start}
+func newFixture(t *testing.T) *fixture {
+	r := &fixture{now: start}
 	now := func() time.Time { return r.now }
 	r.store = bolttest.OpenAt(t, now, local.Table)
 	r.queues = map[string]*local.Queue{}
@@ -60,7 +60,7 @@ func newRoom(t *testing.T) *room {
 	return r
 }
 
-func (r *room) promise(t *testing.T, w pending.Work) {
+func (r *fixture) promise(t *testing.T, w pending.Work) {
 	t.Helper()
 	if err := r.store.Write(t.Context(), w.Promise()); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func (r *room) promise(t *testing.T, w pending.Work) {
 }
 
 // sent receives and ends everything in the queues.
-func (r *room) sent(t *testing.T) (ids []string) {
+func (r *fixture) sent(t *testing.T) (ids []string) {
 	t.Helper()
 	for _, q := range r.queues {
 		for {
@@ -95,7 +95,7 @@ func (r *room) sent(t *testing.T) (ids []string) {
 	return ids
 }
 
-func (r *room) sweep(t *testing.T) pending.Result {
+func (r *fixture) sweep(t *testing.T) pending.Result {
 	t.Helper()
 	result, err := r.Sweep(t.Context())
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *room) sweep(t *testing.T) pending.Result {
 
 func TestPendingWorkIsSentAgainAfterAMinute(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	var want []string
 	for i := range 30 { // over all shards
 		id := fmt.Sprintf("%02d", i)
@@ -131,7 +131,7 @@ func TestPendingWorkIsSentAgainAfterAMinute(t *testing.T) {
 // TestWorkIsSentLessAndLessOften: a long queue must not be filled with copies.
 func TestWorkIsSentLessAndLessOften(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	r.promise(t, work(pending.RemoveDocument, "doc", start))
 	var minutes []int
 	for minute := 1; minute <= 240; minute++ {
@@ -147,7 +147,7 @@ func TestWorkIsSentLessAndLessOften(t *testing.T) {
 
 func TestKeptWorkIsNotSent(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	w := work(pending.AnswerQuestion, "a", start)
 	r.promise(t, w)
 	if err := r.store.Write(t.Context(), w.Kept()); err != nil {
@@ -164,7 +164,7 @@ func TestKeptWorkIsNotSent(t *testing.T) {
 
 func TestImpatientWorkIsGivenUp(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	r.promise(t, work(pending.AnswerQuestion, "question", start))
 	r.promise(t, work(pending.RemoveCollection, "collection", start))
 	r.now = start.Add(61 * time.Minute)
@@ -186,7 +186,7 @@ func (deafQueue) Send(context.Context, ...queue.Outgoing) error { return errors.
 
 func TestOneDeadQueueDoesNotStopTheOther(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	r.promise(t, work(pending.AnswerQuestion, "question", start))
 	r.promise(t, work(pending.IndexDocument, "document", start))
 	r.Queues[table.Answers] = deafQueue{}
@@ -248,7 +248,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestTheOnlyProcessSendsEverythingWhenItStarts(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	r.promise(t, work(pending.AnswerQuestion, "a", start))
 	if result, err := r.SweepAll(t.Context()); err != nil || result.Sent != 1 {
 		t.Errorf("%+v, %v", result, err)
@@ -261,7 +261,7 @@ func TestTheOnlyProcessSendsEverythingWhenItStarts(t *testing.T) {
 // TestSyncsAreNoneOfTheOldestWork: they are pending for as long as a source is read.
 func TestSyncsAreNoneOfTheOldestWork(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	q, err := local.Open(r.store, "sources", local.Options{Now: func() time.Time { return r.now }})
 	if err != nil {
 		t.Fatal(err)

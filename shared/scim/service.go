@@ -67,7 +67,7 @@ func missing(t *resourceType) error {
 	return refuse(http.StatusNotFound, "", "There is no such %s.", t.Name)
 }
 
-// refusal gives an error of another room the terms of SCIM where it has some.
+// refusal gives an error of another area the terms of SCIM where it has some.
 func refusal(err error) error {
 	var e *apierr.Error
 	switch {

@@ -21,7 +21,7 @@ func init() {
 	validation.MsgExpectedBase64String = "must be base64"
 	validation.MsgExpectedArray = "must be an array"
 	validation.MsgExpectedObject = "must be an object"
-	validation.MsgExpectedOneOf = "must be one of \"%s\""
+	validation.MsgExpectedOneOf = "must be one of %s"
 	validation.MsgExpectedMinimumNumber = "must be at least %v"
 	validation.MsgExpectedMaximumNumber = "must be at most %v"
 	validation.MsgExpectedMinLength = "must have at least %d characters"

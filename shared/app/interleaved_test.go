@@ -41,14 +41,16 @@ func TestNothingStaleIsFoundWhileDocumentsChange(t *testing.T) {
 	for range 2 {
 		workers.Go(func() error { return h.workUntil(wctx) })
 	}
-	workers.Go(func() error {
-		for wctx.Err() == nil {
-			if _, err := h.services.index.Merge(wctx, h.team.ID); err != nil && wctx.Err() == nil {
-				return fmt.Errorf("merge: %w", err)
+	for range 2 {
+		workers.Go(func() error {
+			for wctx.Err() == nil {
+				if _, err := h.services.index.Merge(wctx, h.team.ID); err != nil && wctx.Err() == nil {
+					return fmt.Errorf("merge: %w", err)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	left := make([][]changing, changers)
 	var changer errgroup.Group
 	for n := range changers {
@@ -64,7 +66,7 @@ func TestNothingStaleIsFoundWhileDocumentsChange(t *testing.T) {
 	}
 	h.repair()
 	for _, d := range slices.Concat(left...) {
-		hits, err := h.hitsOf(t.Context(), d)
+		hits, err := h.hitsOf(t.Context(), d, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +109,7 @@ func (h *home) change(ctx context.Context, changer int, sources []string) ([]cha
 			}
 		default:
 			if kind > 1 || d.word == "" {
-				d.word = fmt.Sprintf("zebra%dx%d", changer, n)
+				d.word = wordOf(random)
 			}
 			d.source = sources[random.IntN(len(sources))]
 			if r := h.put(d.source, d.uri, "A zebra that is called "+d.word+"."); r.status != 200 {
@@ -121,9 +123,37 @@ func (h *home) change(ctx context.Context, changer int, sources []string) ([]cha
 	return docs, nil
 }
 
-// nothingOf fails when a document is found as it is no more.
+// wordOf makes a word that no other is a misspelling of.
+func wordOf(random *rand.Rand) string {
+	letters := make([]byte, 12)
+	for i := range letters {
+		letters[i] = byte('a' + random.IntN(26))
+	}
+	return string(letters)
+}
+
+// nothingOf fails when a document is found as it is no more, by a word that it no
+// longer holds, or by who may read only the source that it has left.
 func (h *home) nothingOf(ctx context.Context, was, is changing) error {
-	hits, err := h.hitsOf(ctx, is)
+	if was.source != "" && was.source != is.source {
+		hits, err := h.hitsOf(ctx, was, []string{was.source})
+		if err != nil {
+			return err
+		}
+		if len(hits) > 0 {
+			return fmt.Errorf("%+v, then %+v: found where it was as %q", was, is, hits[0].Passage)
+		}
+	}
+	if was.word != "" && (is.source == "" || was.word != is.word) {
+		hits, err := h.find(ctx, was, search.Query{Text: was.word})
+		if err != nil {
+			return err
+		}
+		if len(hits) > 0 {
+			return fmt.Errorf("%+v, then %+v: found by what it held", was, is)
+		}
+	}
+	hits, err := h.hitsOf(ctx, is, nil)
 	if err != nil {
 		return err
 	}
@@ -135,9 +165,16 @@ func (h *home) nothingOf(ctx context.Context, was, is changing) error {
 	return nil
 }
 
-// hitsOf are the hits of a document.
-func (h *home) hitsOf(ctx context.Context, d changing) ([]search.Hit, error) {
-	r, err := h.services.answering.Search(ctx, h.team.ID, search.Query{Text: "zebra called " + d.word, Limit: atMostFound})
+// hitsOf are the hits of a document by what all hold and by its own word, in these
+// sources or in all.
+func (h *home) hitsOf(ctx context.Context, d changing, sources []string) ([]search.Hit, error) {
+	return h.find(ctx, d, search.Query{Text: "zebra called " + d.word, Sources: sources})
+}
+
+// find are the hits of a document among those of a query.
+func (h *home) find(ctx context.Context, d changing, q search.Query) ([]search.Hit, error) {
+	q.Limit = atMostFound
+	r, err := h.services.answering.Search(ctx, h.team.ID, q)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

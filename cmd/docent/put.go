@@ -97,9 +97,9 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	}
 	end := func() {}
 	if isTerminal(con.err) {
-		config.Progress, end = put.Bar(con.err)
+		config.Progress, end = put.Bar(con.err, "put", "files")
 	} else {
-		config.Progress = put.Lines(con.err, con.now)
+		config.Progress = put.Lines(con.err, con.now, "files")
 	}
 	sum, err := put.Run(ctx, config)
 	end()

@@ -65,22 +65,22 @@ func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	batches := lines(f, info.Size())
+	batches, unit := lines(f, info.Size()), "bytes"
 	if strings.EqualFold(filepath.Ext(c.File), ".zip") {
 		archive, err := slack.Open(f, info.Size())
 		if err != nil {
 			return err
 		}
-		batches = messages(archive)
+		batches, unit = messages(archive), "days"
 	}
-	return c.send(ctx, con, api, batches)
+	return c.send(ctx, con, api, batches, unit)
 }
 
-// send imports one batch after the other.
-func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Client, batches iter.Seq2[batch, error]) error {
-	tell, end := put.Lines(con.err, con.now), func() {}
+// send imports one batch after the other, whose progress is told in unit.
+func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Client, batches iter.Seq2[batch, error], unit string) error {
+	tell, end := put.Lines(con.err, con.now, unit), func() {}
 	if isTerminal(con.err) {
-		tell, end = put.Bar(con.err)
+		tell, end = put.Bar(con.err, "import", unit)
 	}
 	accepted, rejected, before := 0, 0, 0
 	var failed error

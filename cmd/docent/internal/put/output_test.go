@@ -14,12 +14,12 @@ func TestPlainProgress(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	progress := put.Lines(&out, func() time.Time { return now })
+	progress := put.Lines(&out, func() time.Time { return now }, "days")
 	for done := 1; done <= 12; done++ {
 		now = now.Add(time.Second)
 		progress(done, done/4, 12)
 	}
-	if want := "5 of 12 files, 1 failed\n10 of 12 files, 2 failed\n"; out.String() != want {
+	if want := "5 of 12 days, 1 failed\n10 of 12 days, 2 failed\n"; out.String() != want {
 		t.Fatalf("lines %q, want %q", out.String(), want)
 	}
 }
@@ -27,14 +27,14 @@ func TestPlainProgress(t *testing.T) {
 func TestBar(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	progress, end := put.Bar(&out)
+	progress, end := put.Bar(&out, "import", "bytes")
 	progress(1, 0, 2)
 	progress(2, 1, 2)
 	end()
-	if s := out.String(); !strings.Contains(s, "\r") || !strings.Contains(s, "put") {
+	if s := out.String(); !strings.Contains(s, "\r") || !strings.Contains(s, "import") || !strings.Contains(s, "bytes/s") {
 		t.Fatalf("no bar in %q", s)
 	}
-	_, end = put.Bar(&out)
+	_, end = put.Bar(&out, "import", "bytes")
 	out.Reset()
 	end()
 	if out.Len() != 0 {

@@ -12,24 +12,24 @@ import (
 const lineEvery = 5 * time.Second
 
 // Bar returns a progress function that draws a bar on a terminal, and what to
-// call at the end, which clears it.
-func Bar(w io.Writer) (progress func(done, failed, total int), end func()) {
+// call at the end, which clears it. The bar is called what, and counts in unit.
+func Bar(w io.Writer, what, unit string) (progress func(done, failed, total int), end func()) {
 	var bar *progressbar.ProgressBar
 	progress = func(done, failed, total int) {
 		if bar == nil {
 			bar = progressbar.NewOptions(total,
 				progressbar.OptionSetWriter(w),
-				progressbar.OptionSetDescription("put"),
+				progressbar.OptionSetDescription(what),
 				progressbar.OptionSetWidth(30),
 				progressbar.OptionShowCount(),
 				progressbar.OptionShowIts(),
-				progressbar.OptionSetItsString("files"),
+				progressbar.OptionSetItsString(unit),
 				progressbar.OptionThrottle(100*time.Millisecond),
 				progressbar.OptionClearOnFinish(),
 			)
 		}
 		if failed > 0 {
-			bar.Describe(fmt.Sprintf("put, %d failed", failed))
+			bar.Describe(fmt.Sprintf("%s, %d failed", what, failed))
 		}
 		_ = bar.Set(done) // what can not be drawn is not worth the run
 	}
@@ -42,14 +42,14 @@ func Bar(w io.Writer) (progress func(done, failed, total int), end func()) {
 }
 
 // Lines returns a progress function for anything but a terminal: a plain line
-// every few seconds, and none for a run that is over sooner.
-func Lines(w io.Writer, now func() time.Time) func(done, failed, total int) {
+// every few seconds, which counts in unit, and none for a run that is over sooner.
+func Lines(w io.Writer, now func() time.Time, unit string) func(done, failed, total int) {
 	last := now()
 	return func(done, failed, total int) {
 		if t := now(); t.Sub(last) >= lineEvery {
 			last = t
 			// A line that can not be written is not worth the run.
-			_, _ = fmt.Fprintf(w, "%d of %d files, %d failed\n", done, total, failed)
+			_, _ = fmt.Fprintf(w, "%d of %d %s, %d failed\n", done, total, unit, failed)
 		}
 	}
 }

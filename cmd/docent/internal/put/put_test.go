@@ -263,6 +263,28 @@ func TestStopsAtOnceWhenGoingOnMakesNoSense(t *testing.T) {
 	}
 }
 
+// TestGoesOnWhileTheServerComesBack: two files in a row that find no server do not
+// end a run when the next one does, however often.
+func TestGoesOnWhileTheServerComesBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "a.md", "b.md", "c.md", "d.md", "e.md")
+	b.config.Parallel = 1
+	const triesOfTwoFiles = 10
+	var puts atomic.Int32
+	b.api.Refuse = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPut || puts.Add(1) == triesOfTwoFiles+1 {
+			return false
+		}
+		w.Header().Set("Retry-After", "1")
+		apitest.Problem(w, 503, "unavailable", "No.")
+		return true
+	}
+	s, err := put.Run(t.Context(), b.config)
+	if err != nil || s.Put != 1 || s.Failed != 4 {
+		t.Fatalf("error %v, summary %+v; want 1 put and 4 failed", err, s)
+	}
+}
+
 func TestCollectionByName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "a.md")

@@ -150,3 +150,31 @@ func TestTrimKeepsTheSideWhereTheWindowStarts(t *testing.T) {
 		})
 	}
 }
+
+// TestMergingShowsNothingPastAListThatGoesOn: a list whose window ended early may
+// have entries anywhere after where it was read to.
+func TestMergingShowsNothingPastAListThatGoesOn(t *testing.T) {
+	t.Parallel()
+	entries := func(positions ...string) (all []table.Entry[string]) {
+		for _, p := range positions {
+			all = append(all, table.Entry[string]{Position: p, Value: p})
+		}
+		return all
+	}
+	early := table.Slice[string]{Next: true, Last: "c"}
+	full := table.Slice[string]{Entries: entries("b", "d"), Next: true, Last: "d"}
+	for _, parts := range [][]table.Slice[string]{{early, full}, {full, early}} {
+		got := table.MergeSlices(table.Window{Limit: 2}, parts...)
+		if !slices.Equal(got.Entries, entries("b")) || !got.Next || got.Last != "c" {
+			t.Errorf("forward: %+v, want b, and more after c", got)
+		}
+	}
+	early = table.Slice[string]{Prev: true, First: "c"}
+	full = table.Slice[string]{Entries: entries("b", "d"), Prev: true, First: "b"}
+	for _, parts := range [][]table.Slice[string]{{early, full}, {full, early}} {
+		got := table.MergeSlices(table.Window{Limit: 2, Before: "e"}, parts...)
+		if !slices.Equal(got.Entries, entries("d")) || !got.Prev || got.First != "c" {
+			t.Errorf("backward: %+v, want d, and more before c", got)
+		}
+	}
+}

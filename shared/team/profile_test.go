@@ -216,3 +216,26 @@ func TestDeactivationEndsKeysForGood(t *testing.T) {
 	_, err = o.another().Authenticate(t.Context(), text)
 	wantCode(t, err, apierr.CodeUnauthorized)
 }
+
+// TestActivationEndsTheKeysThatACutOffDeactivationLeft: the user was stored as
+// inactive, and the process died before its keys were revoked.
+func TestActivationEndsTheKeysThatACutOffDeactivationLeft(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	p := o.profile(t, `{"userName":"grace"}`)
+	_, text := o.key(t, team.NewKey{Kind: team.KindPersonal, UserID: p.ID})
+	off := p.User
+	off.Active = false
+	if err := o.PutUser(t.Context(), o.team.ID, off); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := o.Profile(t.Context(), o.team.ID, p.ID)
+	if err != nil || stored.Active {
+		t.Fatalf("stored %+v, %v", stored, err)
+	}
+	if _, err := o.change(t, stored, `{"userName":"grace","active":true}`); err != nil {
+		t.Fatal(err)
+	}
+	_, err = o.another().Authenticate(t.Context(), text)
+	wantCode(t, err, apierr.CodeUnauthorized)
+}

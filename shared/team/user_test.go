@@ -34,6 +34,24 @@ func TestCreateTeam(t *testing.T) {
 	}
 }
 
+// TestUpdateThatChangesNothingWritesNothing: repeating an update leaves no event.
+func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {
+	t.Parallel()
+	o, store := openWatched(t)
+	writes := 0
+	store.write = func() { writes++ }
+	name, webFetch := "Acme Inc.", true
+	for range 2 {
+		got, err := o.UpdateTeam(t.Context(), o.team.ID, &name, &webFetch)
+		if err != nil || got.Name != name || !got.WebFetch {
+			t.Fatalf("UpdateTeam = %+v, %v", got, err)
+		}
+	}
+	if writes != 1 {
+		t.Errorf("%d writes, want 1", writes)
+	}
+}
+
 func TestBoundsOfTeamsAndUsers(t *testing.T) {
 	t.Parallel()
 	o := open(t)
@@ -130,6 +148,9 @@ func TestFoldName(t *testing.T) {
 		if same := team.FoldName(pair[0]) == team.FoldName(pair[1]); same != strings.EqualFold(pair[0], pair[1]) {
 			t.Errorf("%q and %q fold alike: %v, and EqualFold differs", pair[0], pair[1], same)
 		}
+	}
+	if got := team.FoldName("ADA@Example.COM"); got != "ada@example.com" {
+		t.Errorf("a name is stored as %q: users that are stored already would not be found", got)
 	}
 	classes := map[string]rune{}
 	for r := rune(0); r <= unicode.MaxRune; r++ {

@@ -153,7 +153,7 @@ func TestWorkSurvivesQueueErrors(t *testing.T) {
 		f := faulty{
 			Queue: q,
 			receive: func() error {
-				if tries = append(tries, time.Since(began)); len(tries) <= 4 {
+				if tries = append(tries, time.Since(began)); len(tries) <= 4 || len(tries) == 6 {
 					return errBroken
 				}
 				return nil
@@ -168,13 +168,13 @@ func TestWorkSurvivesQueueErrors(t *testing.T) {
 			}
 			return failed
 		}, queue.WorkOptions{Log: logTo(&log)})
-		if want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second}; !slices.Equal(tries[:5], want) {
-			t.Errorf("tried at %v, want %v first", tries[:5], want)
+		if want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second, 15 * time.Second, 16 * time.Second}; !slices.Equal(tries[:7], want) {
+			t.Errorf("tried at %v, want %v first: a success ends the doubling", tries[:7], want)
 		}
 		if handled != 3 {
 			t.Errorf("handled %d times, want 3", handled)
 		}
-		for what, want := range map[string]int{"receive from queue": 4, "mark messages done": 2, "put messages back": 1, "message failed": 1} {
+		for what, want := range map[string]int{"receive from queue": 5, "mark messages done": 2, "put messages back": 1, "message failed": 1} {
 			if n := strings.Count(log.String(), what); n != want {
 				t.Errorf("%q logged %d times, want %d", what, n, want)
 			}

@@ -58,6 +58,10 @@ func TestParse(t *testing.T) {
 	if m, err = saml.Parse([]byte(head + idp + descriptor("", c) + post + idpEnd + headEnd)); err != nil || m.SingleSignOnURL != "https://idp.test/post" {
 		t.Errorf("%+v, %v", m, err)
 	}
+	deepest := strings.Repeat("<x>", 31) + strings.Repeat("</x>", 31) // in one element, so 32 levels
+	if _, err = saml.Parse([]byte(head + deepest + idp + descriptor("", c) + post + idpEnd + headEnd)); err != nil {
+		t.Errorf("32 levels: %v", err)
+	}
 }
 
 func TestWhatIsRefused(t *testing.T) {
@@ -84,7 +88,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"an external entity":       strings.Replace(head, "?>", `?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>`, 1) + "&e;" + good,
 		"an expanding entity":      strings.Replace(head, "?>", `?><!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>`, 1) + "&b;" + good,
 		"a processing instruction": head + "<?php x?>" + good,
-		"too deep":                 head + strings.Repeat("<x>", 40) + strings.Repeat("</x>", 40) + good,
+		"too deep":                 head + strings.Repeat("<x>", 32) + strings.Repeat("</x>", 32) + good,
 		"another encoding":         strings.Replace(head, "UTF-8", "UTF-16", 1) + good,
 		"too many certificates":    head + idp + strings.Repeat(descriptor("", c), 21) + direct + idpEnd + headEnd,
 		"too many attributes":      head + "<x " + strings.Repeat(`a="" `, 65) + "/>" + good,

@@ -1,0 +1,25 @@
+package answer
+
+import "docent/shared/table"
+
+// Stored is an answer written as an item and read back.
+func Stored(a Answer) (Answer, table.Item, error) {
+	item, err := toItem(a)
+	if err != nil {
+		return Answer{}, table.Item{}, err
+	}
+	back, err := fromItem(item)
+	return back, item, err
+}
+
+// MayRead is Asker.mayRead.
+func (a Asker) MayRead(teamID string, of Answer) bool { return a.mayRead(teamID, of) }
+
+// EntriesOf are the sources that each list entry of a shows, by its partition.
+func EntriesOf(a Answer) map[string][]string {
+	entries := map[string][]string{}
+	for _, e := range listEntries(a) {
+		entries[e.Partition] = entrySources(e)
+	}
+	return entries
+}

@@ -1,0 +1,41 @@
+package document
+
+import (
+	"time"
+
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// Stored is a record written as an item and read back.
+func Stored(teamID string, e Entry, version int64, body string) (Entry, int64, func(body string) bool) {
+	r := recordFrom(newRecord(e, version, body, search.Cut(body)).item(teamID))
+	return r.Entry, r.version, r.sameBody
+}
+
+// StoredChunks are the chunks of a body written as items and read back, and the items.
+func StoredChunks(teamID, id string, version int64, body string) (items []table.Item, bodies []string, passages [][]search.Passage, err error) {
+	for n, c := range search.Cut(body) {
+		item, err := chunkItem(teamID, id, version, n, body, c)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		text, own, err := chunkFrom(item)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		items, bodies, passages = append(items, item), append(bodies, text), append(passages, own)
+	}
+	return items, bodies, passages, nil
+}
+
+// NextVersion is nextVersion.
+func NextVersion(now time.Time, random uint16, before int64) int64 {
+	return nextVersion(now, random, before)
+}
+
+// MillisOf is millisOf.
+func MillisOf(version int64) int64 { return millisOf(version) }
+
+// ListKeys are listKeys.
+func ListKeys(teamID string, e Entry) []table.Key { return listKeys(teamID, e) }

@@ -27,7 +27,7 @@ import (
 	"docent/shared/usage"
 )
 
-// engines are what a home of Docent provides.
+// engines are what an installation provides.
 type engines struct {
 	table     table.Store
 	blobs     blob.Store

@@ -18,7 +18,7 @@ func TestProvidersThroughTheBinary(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
 	teams := &team.Service{Table: c.store, Now: time.Now, NewID: uuid.NewString}
-	if _, err := teams.SetSAML(t.Context(), c.team, []byte(scimtest.Metadata)); err != nil {
+	if _, err := teams.SetSAML(t.Context(), c.team, team.SAMLProvider{EntityID: "https://idp.test/"}, []byte(scimtest.Metadata)); err != nil {
 		t.Fatal(err)
 	}
 	_, key, err := teams.CreateKey(t.Context(), c.team, team.NewKey{Kind: team.KindSCIM, Name: "idp"})

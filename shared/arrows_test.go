@@ -47,7 +47,7 @@ const (
 var packages = map[string]layer{
 	"pause":  ground,
 	"apierr": model, "table": model, "blob": model, "queue": model, "deployed": model,
-	"team": area, "saml": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
+	"team": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
 	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "connect": connect, "app": wiring,
 }
@@ -55,7 +55,7 @@ var packages = map[string]layer{
 // height orders the areas: one imports only areas below it. Equal heights never meet, so collection and
 // document, which need each other in life, are joined in app.
 var height = map[string]int{
-	"quota": 0, "saml": 0, "pending": 0, "search": 0, "audit": 0,
+	"quota": 0, "pending": 0, "search": 0, "audit": 0,
 	"team": 1, "usage": 1,
 	"collection": 2, "document": 2, "scim": 2,
 	"answer": 3, "source": 3,

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"docent/shared/app"
+	"docent/shared/app/saml"
 	"docent/shared/team"
 )
 
 // installation is a running Docent with a team, and the personal key of its admin.
 func installation(t *testing.T) (server, key string) {
 	t.Helper()
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})
+	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), SAML: saml.Parse, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

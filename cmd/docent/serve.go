@@ -13,6 +13,7 @@ import (
 	"docent/shared/app/compatible"
 	"docent/shared/app/connectors"
 	"docent/shared/app/operator"
+	"docent/shared/app/saml"
 	"docent/shared/app/web"
 )
 
@@ -59,7 +60,7 @@ func (c *serveCmd) provider() (string, error) {
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	settings := app.ServeConfig{
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
-		Log: slog.New(slog.NewJSONHandler(con.err, nil)), Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public,
+		Log: slog.New(slog.NewJSONHandler(con.err, nil)), Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, SAML: saml.Parse,
 	}
 	if err := c.openModel(ctx, &settings); err != nil {
 		return err

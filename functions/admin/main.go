@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"docent/shared/app"
+	"docent/shared/app/saml"
 	"docent/shared/app/vault"
 	"docent/shared/lambdahttp"
 )
@@ -16,5 +17,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Admin(config, vault.Open(config)))
+	lambdahttp.Start(app.Admin(config, vault.Open(config), saml.Parse))
 }

@@ -6,12 +6,12 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	"github.com/google/uuid"
 
 	"docent/shared/answer"
+	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/blob"
 	"docent/shared/collection"
@@ -50,7 +50,8 @@ type services struct {
 	answering   *answer.Worker
 	syncing     *source.Syncer
 	sweeper     *pending.Sweeper
-	tools       func(httpapi.Services) http.Handler // nil: agents are not served
+	tools       Tools // nil: agents are not served
+	parseSAML   ParseSAML
 	daily       *daily
 }
 
@@ -83,6 +84,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		Index: func(ctx context.Context, teamID string, q search.Query) (search.Result, error) {
 			return s.index.Search(ctx, teamID, q)
 		}}
+	s.parseSAML = noSAML
 	s.collections.Count = s.documents.Count
 	s.teams.SourceExists = s.collections.SourceExists
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID,
@@ -130,10 +132,15 @@ func noFetch(context.Context, string) (source.Page, error) {
 	return source.Page{}, &source.FetchError{Code: "fetch-failed", Detail: "This installation fetches nothing from the web."}
 }
 
+// noSAML stands where no metadata of identity providers is read.
+func noSAML([]byte) (team.SAMLProvider, error) {
+	return team.SAMLProvider{}, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This program reads no SAML metadata.")
+}
+
 // surface is what the HTTP handlers work on.
 func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources,
-		Events: s.events, Usage: s.usage, Tools: s.tools,
+		Events: s.events, Usage: s.usage, Tools: s.tools, ParseSAML: s.parseSAML,
 		SCIM:    &scim.Service{Table: s.teams.Table, Events: s.events, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
 		BaseURL: baseURL, Now: now, Log: log}
 }

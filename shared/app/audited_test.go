@@ -110,7 +110,7 @@ func (h *home) asSCIM(method, path string, body any) reply {
 			h.t.Fatal(err)
 		}
 		h.prepared["scim"] = secret
-		if _, err := h.services.teams.SetSAML(h.t.Context(), h.team.ID, samlText(h.t, "sso")); err != nil {
+		if _, err := h.services.teams.SetSAML(h.t.Context(), h.team.ID, team.SAMLProvider{EntityID: "https://idp.test/"}, samlText(h.t, "sso")); err != nil {
 			h.t.Fatal(err)
 		}
 	}

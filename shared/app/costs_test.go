@@ -16,6 +16,7 @@ import (
 	"docent/shared/answer"
 	"docent/shared/queue"
 	"docent/shared/search"
+	"docent/shared/team"
 )
 
 // cost is calls that wait for one another, the queue's among them, and units of
@@ -59,7 +60,7 @@ var costCases = []costCase{
 	}},
 	// So it is here, beside the look for the team's identity provider.
 	{operation: "POST scim/v2/Users", ceiling: cost{2, 1, 12}, run: func(c *costs) spent {
-		if _, err := c.services.teams.SetSAML(c.t.Context(), c.team.ID, samlText(c.t, "sso")); err != nil {
+		if _, err := c.services.teams.SetSAML(c.t.Context(), c.team.ID, team.SAMLProvider{EntityID: "https://idp.test/"}, samlText(c.t, "sso")); err != nil {
 			c.t.Fatal(err)
 		}
 		c.do(c.teamKey, "GET", "/scim/v2/Users", nil, 200)

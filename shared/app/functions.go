@@ -79,8 +79,9 @@ func (f *functions) http(area httpapi.Area) http.Handler {
 	return httpapi.New(surface, area)
 }
 
-func (f *functions) administers(v Vault) http.Handler {
+func (f *functions) administers(v Vault, parse ParseSAML) http.Handler {
 	f.keepsSecrets(v)
+	f.parseSAML = parse
 	return f.http(httpapi.Admin)
 }
 

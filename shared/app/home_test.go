@@ -14,6 +14,7 @@ import (
 
 	"docent/shared/app/agents"
 	"docent/shared/app/faulttest"
+	"docent/shared/app/saml"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
@@ -58,7 +59,7 @@ func newHome(t *testing.T) *home {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	h.services = newServices(engines{table: faulttest.Table{Store: h.store, Plan: h.plan}, blobs: faulttest.Blob{Store: blobs, Plan: h.plan},
 		questions: h.questions, documents: h.documents}, log, h.clock.Now, func(context.Context) error { return errStopping })
-	h.services.tools = agents.Tools
+	h.services.tools, h.services.parseSAML = agents.Tools, saml.Parse
 	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock.Now), httpapi.Areas()...))
 	var admin team.User
 	if h.team, admin, err = h.services.teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {

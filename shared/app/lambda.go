@@ -10,6 +10,7 @@ import (
 	"docent/shared/httpapi"
 	"docent/shared/llm"
 	"docent/shared/source"
+	"docent/shared/team"
 )
 
 // The constructors of functions are called once, by main, and ask AWS nothing:
@@ -30,6 +31,9 @@ type Fetch = func(ctx context.Context, url string) (source.Page, error)
 
 // Tools makes the handler of the agents' protocol; package agents has one.
 type Tools = func(httpapi.Services) http.Handler
+
+// ParseSAML reads the metadata of a SAML identity provider; package saml has it.
+type ParseSAML = func(text []byte) (team.SAMLProvider, error)
 
 // Context returns the handler of /v1/context and /v1/mcp on AWS. The model writes
 // what research answers; nil: it is quoted.
@@ -53,7 +57,7 @@ func SCIM(c Config) http.Handler { return onAWS(c).http(httpapi.SCIM) }
 
 // Admin returns the handler of what administers a team on AWS. The vault keeps the
 // secrets of data sources; nil: sources that have secrets are refused.
-func Admin(c Config, v Vault) http.Handler { return onAWS(c).administers(v) }
+func Admin(c Config, v Vault, parse ParseSAML) http.Handler { return onAWS(c).administers(v, parse) }
 
 // Answering returns the worker of the questions queue on AWS. The model writes its
 // answers; nil: they are quoted.

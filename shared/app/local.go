@@ -54,6 +54,7 @@ type LocalOptions struct {
 	Fetch   Fetch            // reads pages of the web; nil: none is read
 	Tools   Tools            // serves agents; nil: nobody does
 	Connect Connect          // reads data sources by connectors; nil: none does
+	SAML    ParseSAML        // reads metadata of identity providers; nil: none can be set
 	NoSync  bool             // acknowledge writes before they are on disk: for tests
 }
 
@@ -105,6 +106,9 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.asked, documents: l.changed, syncs: l.due}, l.options.Log, l.options.Now, l.wait)
 	if l.tools = l.options.Tools; l.options.Fetch != nil {
 		l.services.sources.Fetch = l.options.Fetch
+	}
+	if l.options.SAML != nil {
+		l.parseSAML = l.options.SAML
 	}
 	if l.options.Connect != nil {
 		l.syncing.Connections = l.options.Connect(l.options.Now)

@@ -28,6 +28,7 @@ type ServeConfig struct {
 	Fetch   Fetch        // reads pages of the web; nil: none is read
 	Connect Connect      // reads data sources by connectors; nil: none does
 	Tools   Tools        // serves agents; nil: nobody does
+	SAML    ParseSAML    // reads metadata of identity providers; nil: none can be set
 	Demo    bool         // make a demo team with a sample collection when there is no team yet
 	Out     io.Writer    // takes what a person reads: the address, the demo's keys
 	Log     *slog.Logger // takes one line a request and a batch
@@ -49,7 +50,7 @@ const (
 
 // Serve runs the whole of Docent until ctx ends, then drains within 10 seconds.
 func Serve(ctx context.Context, c ServeConfig) error {
-	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model, Fetch: c.Fetch, Tools: c.Tools, Connect: c.Connect})
+	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model, Fetch: c.Fetch, Tools: c.Tools, Connect: c.Connect, SAML: c.SAML})
 	if err != nil {
 		return err
 	}

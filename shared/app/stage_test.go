@@ -24,6 +24,7 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/agents"
+	"docent/shared/app/saml"
 	"docent/shared/app/web"
 	"docent/shared/clocktest"
 	"docent/shared/logtest"
@@ -65,7 +66,7 @@ func newStage(t *testing.T) *stage {
 	s := &stage{t: t, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), log: &logtest.Buffer{}}
 	var err error
 	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
-		Fetch: web.Fetcher(), Tools: agents.Tools, NoSync: true})
+		Fetch: web.Fetcher(), Tools: agents.Tools, SAML: saml.Parse, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func (s *stage) fill() {
 // fillConnected adds what a team has beside its collections.
 func (s *stage) fillConnected(teamID string) {
 	s.t.Helper()
-	if _, err := s.local.Teams.SetSAML(s.t.Context(), teamID, []byte(scimtest.Metadata)); err != nil {
+	if _, err := s.local.Teams.SetSAML(s.t.Context(), teamID, team.SAMLProvider{EntityID: "https://idp.test/"}, []byte(scimtest.Metadata)); err != nil {
 		s.t.Fatal(err)
 	}
 	s.values["USER"] = s.id(s.callAs("SCIM", "scim", "POST", "/scim/v2/Users", `{"userName":"grace@acme.test"}`, 201))

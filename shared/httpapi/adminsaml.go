@@ -13,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
-	"docent/shared/saml"
 	"docent/shared/team"
 )
 
@@ -103,7 +102,11 @@ func (h *administration) storeSAML(r *http.Request) (team.SAMLMetadata, error) {
 	if err != nil {
 		return team.SAMLMetadata{}, err
 	}
-	return h.Teams.SetSAML(r.Context(), p.TeamID, text)
+	provider, err := h.ParseSAML(text)
+	if err != nil {
+		return team.SAMLMetadata{}, err
+	}
+	return h.Teams.SetSAML(r.Context(), p.TeamID, provider, text)
 }
 
 // readXML reads the body of a request that carries SAML metadata. It never reads
@@ -115,12 +118,12 @@ func readXML(r *http.Request) ([]byte, error) {
 		return nil, apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
 			"Send application/samlmetadata+xml, application/xml or text/xml, without a content coding.")
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, saml.MaxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(r.Body, team.MaxSAMLBytes+1))
 	if err != nil {
 		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
 	}
-	if len(text) > saml.MaxBytes {
-		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", saml.MaxBytes)
+	if len(text) > team.MaxSAMLBytes {
+		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", team.MaxSAMLBytes)
 	}
 	return text, nil
 }

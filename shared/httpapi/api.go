@@ -39,6 +39,10 @@ type Services struct {
 	// services; nil: there is nothing at that path. It is a value, because few
 	// programs serve it and it is a tenth of what they link.
 	Tools func(Services) http.Handler
+	// ParseSAML reads the metadata of a SAML identity provider, at most
+	// team.MaxSAMLBytes; what it refuses is an *apierr.Error. Only the area Admin
+	// needs it.
+	ParseSAML func(text []byte) (team.SAMLProvider, error)
 	// Metrics returns what is added to the log line of a request; nil: nothing.
 	Metrics func(Served) []slog.Attr
 }

@@ -17,7 +17,7 @@ import (
 func (a *api) provisioned(name string) tenant {
 	a.t.Helper()
 	x := a.newTenant(name)
-	if _, err := a.local.Teams.SetSAML(a.t.Context(), x.ID, []byte(samlText)); err != nil {
+	if _, err := a.local.Teams.SetSAML(a.t.Context(), x.ID, team.SAMLProvider{EntityID: "https://idp.test/"}, []byte(samlText)); err != nil {
 		a.t.Fatal(err)
 	}
 	return x

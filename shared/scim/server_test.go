@@ -59,7 +59,7 @@ func (s *server) newTeam(name string) (team.Team, team.User) {
 	s.Helper()
 	made, boss, err := s.Teams.CreateTeam(s.Context(), name, "boss@"+name+".test")
 	if err == nil {
-		_, err = s.Teams.SetSAML(s.Context(), made.ID, []byte(scimtest.Metadata))
+		_, err = s.Teams.SetSAML(s.Context(), made.ID, team.SAMLProvider{EntityID: "https://idp.test/"}, []byte(scimtest.Metadata))
 	}
 	if err != nil {
 		s.Fatal(err)

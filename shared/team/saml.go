@@ -11,20 +11,37 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
-	"docent/shared/saml"
 	"docent/shared/table"
 )
 
 // SAMLMetadata is what the team's SAML identity provider says of itself.
 type SAMLMetadata struct {
-	saml.Metadata
+	SAMLProvider
 	UpdatedAt time.Time `json:"updatedAt"`
 }
+
+// SAMLProvider is a SAML identity provider, as its metadata describe it (SAML V2.0
+// Metadata, section 2).
+type SAMLProvider struct {
+	EntityID        string            `json:"entityId"`
+	SingleSignOnURL string            `json:"singleSignOnUrl"`
+	Certificates    []SAMLCertificate `json:"certificates"` // at least one
+}
+
+// SAMLCertificate is one by which the provider signs.
+type SAMLCertificate struct {
+	Subject  string    `json:"subject"`
+	SHA256   string    `json:"sha256"` // of its DER form, in hexadecimal
+	NotAfter time.Time `json:"notAfter"`
+}
+
+// MaxSAMLBytes bounds the text of the metadata.
+const MaxSAMLBytes = 1 << 20
 
 // The text of the metadata is kept in parts that fit into items.
 const (
 	samlPart     = 300 << 10
-	maxSAMLParts = (saml.MaxBytes + samlPart - 1) / samlPart
+	maxSAMLParts = (MaxSAMLBytes + samlPart - 1) / samlPart
 )
 
 func samlKey(teamID string) table.Key { return identity(teamID, "saml") }
@@ -52,7 +69,7 @@ func (s *Service) SAML(ctx context.Context, teamID string) (SAMLMetadata, error)
 
 // samlChanges are what differs between before and after, certificates by the
 // SHA-256 of each. The text itself is in no event.
-func samlChanges(before, after saml.Metadata) []audit.Change {
+func samlChanges(before, after SAMLProvider) []audit.Change {
 	var all []audit.Change
 	for _, field := range []struct{ name, from, to string }{
 		{"entityId", before.EntityID, after.EntityID}, {"singleSignOnUrl", before.SingleSignOnURL, after.SingleSignOnURL},
@@ -61,7 +78,7 @@ func samlChanges(before, after saml.Metadata) []audit.Change {
 			all = append(all, audit.Change{Field: field.name, From: orNil(field.from), To: orNil(field.to)})
 		}
 	}
-	sums := func(m saml.Metadata) []string {
+	sums := func(m SAMLProvider) []string {
 		of := []string{}
 		for _, c := range m.Certificates {
 			of = append(of, c.SHA256)
@@ -126,25 +143,21 @@ func (s *Service) SAMLConfigured(ctx context.Context, teamID string) (bool, erro
 	return false, nil
 }
 
-// SetSAML replaces the team's SAML metadata, unless it is this text already. What
-// saml.Parse refuses is refused.
-func (s *Service) SetSAML(ctx context.Context, teamID string, text []byte) (SAMLMetadata, error) {
-	parsed, err := saml.Parse(text)
-	if err != nil {
-		return SAMLMetadata{}, err
-	}
+// SetSAML replaces the team's SAML metadata, unless it is this text already, of at
+// most MaxSAMLBytes, in which p describes itself.
+func (s *Service) SetSAML(ctx context.Context, teamID string, p SAMLProvider, text []byte) (SAMLMetadata, error) {
 	switch set, err := s.SAMLText(ctx, teamID); {
 	case err == nil && bytes.Equal(set, text):
 		return s.SAML(ctx, teamID)
 	case err != nil && !apierr.IsCode(err, apierr.CodeNotFound):
 		return SAMLMetadata{}, err
 	}
-	m := SAMLMetadata{Metadata: parsed, UpdatedAt: s.moment()}
+	m := SAMLMetadata{SAMLProvider: p, UpdatedAt: s.moment()}
 	body, err := json.Marshal(m)
 	if err != nil {
 		return m, fmt.Errorf("encode SAML metadata: %w", err)
 	}
-	err = s.changeSAML(ctx, teamID, audit.SAMLMetadataUpdated, parsed, func(version int64) []table.Op {
+	err = s.changeSAML(ctx, teamID, audit.SAMLMetadataUpdated, p, func(version int64) []table.Op {
 		ops := []table.Op{
 			table.Put{Item: table.Item{Key: samlKey(teamID), Version: version, Body: body,
 				Numbers: map[string]int64{samlBytes: int64(len(text))}}},
@@ -169,7 +182,7 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 	if _, err := s.SAML(ctx, teamID); err != nil {
 		return err
 	}
-	return s.changeSAML(ctx, teamID, audit.SAMLMetadataDeleted, saml.Metadata{}, func(int64) []table.Op {
+	return s.changeSAML(ctx, teamID, audit.SAMLMetadataDeleted, SAMLProvider{}, func(int64) []table.Op {
 		ops := []table.Op{table.Delete{Key: samlKey(teamID)}}
 		for part := range maxSAMLParts {
 			ops = append(ops, table.Delete{Key: samlPartKey(teamID, part)})
@@ -181,7 +194,7 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 // changeSAML writes what change returns for the next version, whose first
 // operation is on the metadata's own item, with an event of the given kind that
 // tells what is different in after.
-func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type, after saml.Metadata, change func(version int64) []table.Op) error {
+func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type, after SAMLProvider, change func(version int64) []table.Op) error {
 	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	about := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetSAMLMetadata, ID: teamID}}}
@@ -198,7 +211,7 @@ func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type
 		case !errors.Is(err, table.ErrNotFound):
 			return fmt.Errorf("read SAML metadata: %w", err)
 		}
-		about.Changes = samlChanges(before.Metadata, after)
+		about.Changes = samlChanges(before.SAMLProvider, after)
 		ops := change(version)
 		switch first := ops[0].(type) {
 		case table.Put:

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"docent/shared/apierr"
-	"docent/shared/saml"
+	"docent/shared/app/saml"
+	"docent/shared/team"
 )
 
 var notAfter = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -99,7 +100,7 @@ func TestWhatIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := saml.Parse([]byte(head + strings.Repeat(" ", saml.MaxBytes) + good))
+	_, err := saml.Parse([]byte(head + strings.Repeat(" ", team.MaxSAMLBytes) + good))
 	if !apierr.IsCode(err, apierr.CodeTooLarge) {
 		t.Errorf("a megabyte and more: %v", err)
 	}

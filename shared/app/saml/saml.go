@@ -13,35 +13,20 @@ import (
 	"io"
 	"net/url"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/crewjam/saml"
 
 	"docent/shared/apierr"
+	"docent/shared/team"
 )
 
 // Bounds of metadata.
 const (
-	MaxBytes        = 1 << 20
 	maxDepth        = 32
 	maxCertificates = 20
 	maxURL          = 2048
 )
-
-// Metadata is what an identity provider says of itself.
-type Metadata struct {
-	EntityID        string        `json:"entityId"`
-	SingleSignOnURL string        `json:"singleSignOnUrl"`
-	Certificates    []Certificate `json:"certificates"` // at least one
-}
-
-// Certificate is one by which the provider signs.
-type Certificate struct {
-	Subject  string    `json:"subject"`
-	SHA256   string    `json:"sha256"` // of its DER form, in hexadecimal
-	NotAfter time.Time `json:"notAfter"`
-}
 
 const (
 	metadataSpace = "urn:oasis:names:tc:SAML:2.0:metadata"
@@ -52,28 +37,28 @@ const (
 // Parse reads an EntityDescriptor with an IDPSSODescriptor, a place to sign on and
 // a certificate to sign with. All else is an *apierr.Error, found before the text
 // is interpreted where it has a document type, entities or processing
-// instructions, nests deeper than 32 levels or passes MaxBytes.
-func Parse(text []byte) (Metadata, error) {
-	if len(text) > MaxBytes {
-		return Metadata{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", MaxBytes)
+// instructions, nests deeper than 32 levels or passes team.MaxSAMLBytes.
+func Parse(text []byte) (team.SAMLProvider, error) {
+	if len(text) > team.MaxSAMLBytes {
+		return team.SAMLProvider{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", team.MaxSAMLBytes)
 	}
 	if err := check(text); err != nil {
-		return Metadata{}, err
+		return team.SAMLProvider{}, err
 	}
 	var entity saml.EntityDescriptor
 	if err := xml.Unmarshal(text, &entity); err != nil {
-		return Metadata{}, invalid("The metadata is not well-formed.")
+		return team.SAMLProvider{}, invalid("The metadata is not well-formed.")
 	}
-	m := Metadata{EntityID: entity.EntityID}
+	m := team.SAMLProvider{EntityID: entity.EntityID}
 	if n := len(m.EntityID); n == 0 || n > 1024 || strings.ContainsFunc(m.EntityID, unicode.IsControl) {
-		return Metadata{}, invalid("The EntityDescriptor needs an entityID of at most 1024 characters.")
+		return team.SAMLProvider{}, invalid("The EntityDescriptor needs an entityID of at most 1024 characters.")
 	}
 	if len(entity.IDPSSODescriptors) == 0 {
-		return Metadata{}, invalid("The metadata describes no identity provider: it has no IDPSSODescriptor.")
+		return team.SAMLProvider{}, invalid("The metadata describes no identity provider: it has no IDPSSODescriptor.")
 	}
 	provider := entity.IDPSSODescriptors[0]
 	if m.SingleSignOnURL = signOn(provider.SingleSignOnServices); m.SingleSignOnURL == "" {
-		return Metadata{}, invalid("The identity provider needs a SingleSignOnService with an https or http address.")
+		return team.SAMLProvider{}, invalid("The identity provider needs a SingleSignOnService with an https or http address.")
 	}
 	for _, k := range provider.KeyDescriptors {
 		if k.Use != "" && k.Use != "signing" {
@@ -82,13 +67,13 @@ func Parse(text []byte) (Metadata, error) {
 		for _, c := range k.KeyInfo.X509Data.X509Certificates {
 			certificate, ok := readCertificate(c.Data)
 			if !ok {
-				return Metadata{}, invalid("A signing certificate cannot be read.")
+				return team.SAMLProvider{}, invalid("A signing certificate cannot be read.")
 			}
 			m.Certificates = append(m.Certificates, certificate)
 		}
 	}
 	if n := len(m.Certificates); n == 0 || n > maxCertificates {
-		return Metadata{}, invalid("The identity provider needs 1 to 20 signing certificates.")
+		return team.SAMLProvider{}, invalid("The identity provider needs 1 to 20 signing certificates.")
 	}
 	return m, nil
 }
@@ -147,17 +132,17 @@ func signOn(endpoints []saml.Endpoint) string {
 	return ""
 }
 
-func readCertificate(text string) (Certificate, bool) {
+func readCertificate(text string) (team.SAMLCertificate, bool) {
 	der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return Certificate{}, false
+		return team.SAMLCertificate{}, false
 	}
 	c, err := x509.ParseCertificate(der)
 	if err != nil {
-		return Certificate{}, false
+		return team.SAMLCertificate{}, false
 	}
 	sum := sha256.Sum256(der)
-	return Certificate{Subject: c.Subject.String(), SHA256: hex.EncodeToString(sum[:]), NotAfter: c.NotAfter.UTC()}, true
+	return team.SAMLCertificate{Subject: c.Subject.String(), SHA256: hex.EncodeToString(sum[:]), NotAfter: c.NotAfter.UTC()}, true
 }
 
 func invalid(detail string) error {

@@ -6,9 +6,9 @@ import "fmt"
 // below says so in its own text, or is not made.
 var floors = map[string]map[string]float64{
 	"squad": {nDCG10: 0.905, mrr10: 0.885, recall100: 0.994, r1: 0.835, r5: 0.948,
-		firstHas: 0.86, allHas: 0.935, boldHas: 0.76, missing: 0.955},
-	"cosqa":          {nDCG10: 0.412, mrr10: 0.355, recall100: 0.82},
-	"gitbugs-hadoop": {nDCG10: 0.605, mrr10: 0.55, recall100: 0.92},
+		firstHas: 0.86, allHas: 0.94, boldHas: 0.76, missing: 0.955},
+	"cosqa":          {nDCG10: 0.415, mrr10: 0.36, recall100: 0.82},
+	"gitbugs-hadoop": {nDCG10: 0.61, mrr10: 0.55, recall100: 0.92},
 }
 
 func missedFloors(set string, v values) (missed []string) {

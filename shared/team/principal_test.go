@@ -53,6 +53,7 @@ func TestRights(t *testing.T) {
 		admin, teamOrAdmin, scim, unrestricted string // codes; empty: passes
 	}{
 		{"admin's key", team.Principal{Kind: team.KindPersonal, Admin: true}, "", "", "", ""},
+		{"restricted admin's key", team.Principal{Kind: team.KindPersonal, Admin: true, Sources: some}, restricted, restricted, restricted, restricted},
 		{"member's key", team.Principal{Kind: team.KindPersonal}, admin, admin, admin, ""},
 		{"restricted personal key", team.Principal{Kind: team.KindPersonal, Sources: some}, restricted, restricted, restricted, restricted},
 		{"team key", team.Principal{Kind: team.KindTeam}, admin, "", "", ""},

@@ -82,7 +82,7 @@ func serverOf(s httpapi.Services) *mcp.Server {
 			})
 	}
 	addTool(server, "context_get_urls", "Reads up to 10 URLs whole, as Markdown, in their order: from what is connected, else from the web where the team allows it. "+
-		"What can not be read has an error in its place; what is longer than 250,000 bytes is cut and marked as truncated.", 0, s.Contents)
+		"What cannot be read has an error in its place; what is longer than 250,000 bytes is cut and marked as truncated.", 0, s.Contents)
 	addTool(server, "ask", "Asks a question that is answered from the team's content and kept for the team to read. One of the team's questions of the day. "+
 		"Waits 20 seconds; the state is processing when that was too short. To answer without keeping use context_research.", 0, s.Ask)
 	return server

@@ -37,5 +37,5 @@ func unreadable(err error) error {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	return fmt.Errorf("it can not be read: %w", err)
+	return fmt.Errorf("it cannot be read: %w", err)
 }

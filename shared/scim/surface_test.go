@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -288,10 +289,31 @@ func TestBulkGoesOn(t *testing.T) {
 			t.Errorf("%v", gone)
 		}
 	}
-	many := strings.Repeat(`{"method":"DELETE","path":"/Users/x"},`, 1001)
-	s.must(413, "POST", "/Bulk", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[`+many[:len(many)-1]+`]}`)
 	s.must(413, "POST", "/Bulk", strings.Repeat(" ", 1<<20)+`{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[]}`)
 	s.must(413, "POST", "/Users", strings.Repeat(" ", 10<<20)+`{"userName":"x"}`)
+}
+
+// TestBoundsOfRequestsAreInclusive: as many operations and as long a filter as the
+// bounds say, and one more.
+func TestBoundsOfRequestsAreInclusive(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	user := s.user("a")
+	repeated := func(operation string, n int) string { return strings.TrimSuffix(strings.Repeat(operation+",", n), ",") }
+	rename := `{"op":"replace","path":"displayName","value":"x"}`
+	s.must(200, "PATCH", "/Users/"+user, message(repeated(rename, 1000)))
+	s.must(413, "PATCH", "/Users/"+user, message(repeated(rename, 1001)))
+	bulk := func(n int) string {
+		return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[` + repeated(`{"method":"DELETE","path":"/Users/x"}`, n) + `]}`
+	}
+	s.must(200, "POST", "/Bulk", bulk(1000))
+	s.must(413, "POST", "/Bulk", bulk(1001))
+	filter := func(size int) string {
+		const around = `userName eq ""`
+		return "/Users?filter=" + url.QueryEscape(around[:len(around)-1]+strings.Repeat("a", size-len(around))+`"`)
+	}
+	s.must(200, "GET", filter(8<<10), "")
+	s.must(400, "GET", filter(8<<10+1), "")
 }
 
 // TestAnotherTeamsIDs: every operation on them is 404.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -185,8 +184,11 @@ func fromHuma(ctx context.Context, status int, errs []error) *problem {
 	const most = 20
 	e.Fields = e.Fields[:min(len(e.Fields), most)]
 	if len(e.Fields) > 0 {
-		where := cmp.Or(e.Fields[0].Pointer, "the body")
-		e.Detail = fmt.Sprintf("The request is not valid: %s: %s.", where, e.Fields[0].Detail)
+		where := "the body"
+		if pointer := e.Fields[0].Pointer; pointer != "" {
+			where = pointer + ":"
+		}
+		e.Detail = fmt.Sprintf("The request is not valid: %s %s.", where, e.Fields[0].Detail)
 	} else if len(errs) == 0 && requestFrom(ctx).bodyless {
 		e.Detail = "The request is not valid: it needs a JSON body."
 	}

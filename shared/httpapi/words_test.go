@@ -16,6 +16,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		call           call
 		pointer, fault string
 	}{
+		{"no JSON", call{"POST", "/collections", acme.key, `{`, nil}, "", "the body is not well-formed JSON of the expected type"},
 		{"a missing member", call{"POST", "/collections", acme.key, `{"name":"wiki"}`, nil}, "/description", "is required"},
 		{"too short", call{"POST", "/collections", acme.key, `{"name":"","description":"d"}`, nil}, "/name", "must not be empty"},
 		{"too long", call{"POST", "/context/search", acme.key, map[string]string{"query": strings.Repeat("x", 10_001)}, nil}, "/query", "must have at most 10000 characters"},
@@ -29,7 +30,11 @@ func TestFaultsReadAlike(t *testing.T) {
 		{"a member of a list, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""]}`, nil}, "/labels/0", "must have 1 to 256 characters"},
 	} {
 		reply := a.refused(tt.call, 400, "invalid-request")
-		if got, want := reply.text(t, "detail"), "The request is not valid: "+tt.pointer+": "+tt.fault+"."; got != want {
+		fault := tt.fault
+		if tt.pointer != "" {
+			fault = tt.pointer + ": " + fault
+		}
+		if got, want := reply.text(t, "detail"), "The request is not valid: "+fault+"."; got != want {
 			t.Errorf("%s: %q, want %q", tt.name, got, want)
 		}
 		if !strings.Contains(string(reply.body), `"pointer":"`+tt.pointer+`"`) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Notes is what the rooms that work on one call tell of it. A nil Notes takes
+// Notes is what the packages that work on one call tell of it. A nil Notes takes
 // nothing.
 type Notes struct {
 	mu      sync.Mutex

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"docent/scripts/installed"
 )
 
 // TestREADMECommands runs every command of the README in order, against the
@@ -164,20 +166,11 @@ func freeAddress(t *testing.T) string {
 
 func repositoryRoot(t *testing.T) string {
 	t.Helper()
-	dir, err := os.Getwd()
+	root, err := installed.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = parent
-	}
+	return root
 }
 
 func run(t *testing.T, dir, name string, args ...string) {

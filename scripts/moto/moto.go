@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"sync"
 	"testing"
@@ -17,6 +17,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"docent/scripts/installed"
 )
 
 // startWait bounds how long the server may take to listen.
@@ -69,25 +71,11 @@ var start = sync.OnceValues(func() (string, error) {
 
 // find looks for the server below the folder of go.mod.
 func find() (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
+	program, err := installed.Program("moto", "moto_server")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errMissing
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			break
-		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return "", errors.New("no go.mod above the working folder")
-		}
-		folder = parent
-	}
-	program := filepath.Join(folder, ".cache", "moto", "bin", "moto_server")
-	if _, err := os.Stat(program); err != nil {
-		return "", errMissing
-	}
-	return program, nil
+	return program, err
 }
 
 // guard runs the server beside a cat of standard input and ends it when that

@@ -2,12 +2,14 @@ package scimtest
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"docent/scripts/installed"
 )
 
 // What scim2-tester finds fault with and the API's contract demands: name,
@@ -63,22 +65,9 @@ func Tester(t *testing.T, base, key string) {
 
 // tester is the program, which make scimtester installs below the module's root.
 func tester() (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
+	program, err := installed.Program("scimtester", "scim2")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("scim2-tester is not installed: run make scimtester")
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			break
-		}
-		if folder == filepath.Dir(folder) {
-			return "", errors.New("no go.mod above the working folder")
-		}
-		folder = filepath.Dir(folder)
-	}
-	program := filepath.Join(folder, ".cache", "scimtester", "bin", "scim2")
-	if _, err := os.Stat(program); err != nil {
-		return "", errors.New("scim2-tester is not installed: run make scimtester")
-	}
-	return program, nil
+	return program, err
 }

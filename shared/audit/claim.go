@@ -24,7 +24,7 @@ type Log struct {
 }
 
 // Or returns l, or for a nil l a log over store that records nothing, so that a
-// room can do without one.
+// package can do without one.
 func (l *Log) Or(store table.Store) *Log {
 	if l == nil {
 		return &Log{Table: store, silent: true}

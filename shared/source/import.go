@@ -115,7 +115,7 @@ func parseLines(text []byte) (groups [][]line, faults []Fault, err error) {
 			continue
 		}
 		if items++; items > MaxLines {
-			return nil, nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "An import may have %d lines. Send the rest in another one.", MaxLines)
+			return nil, nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "An import may have at most %d lines. Send the rest in another one.", MaxLines)
 		}
 		item, err := parseItem(raw)
 		if err != nil {

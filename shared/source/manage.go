@@ -54,7 +54,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	ops = append(ops, first...)
 	err = s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceCreated, d)}, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
-		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources.", MaxPerTeam)
+		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources, which is the most. Disconnect one first.", MaxPerTeam)
 	}
 	if err != nil {
 		return DataSource{}, "", fmt.Errorf("create data source: %w", err)

@@ -99,7 +99,7 @@ func (q Query) checkGroups() error {
 	}
 	switch {
 	case len(q.GroupBy) > 2:
-		return apierr.BadField("/query/groupBy", "at most two groupings")
+		return apierr.BadField("/query/groupBy", "must be at most two groupings")
 	case bySource && byCaller, q.Collection != "" && byCaller:
 		return apierr.BadField("/query/groupBy", "what is counted for a collection is not told apart by caller")
 	case bySource && (q.UserID != "" || q.APIKeyID != ""):

@@ -43,7 +43,7 @@ const aboutField = "about"
 // Seal encrypts secrets of at most MaxSecrets bytes and binds them to about.
 func (v *Vault) Seal(ctx context.Context, secrets []byte, about string) ([]byte, error) {
 	if len(secrets) > MaxSecrets {
-		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The secrets of a data source may have %d bytes together.", MaxSecrets)
+		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The secrets of a data source may have at most %d bytes together.", MaxSecrets)
 	}
 	out, err := v.client.Encrypt(ctx, &kms.EncryptInput{KeyId: &v.key, Plaintext: secrets, EncryptionContext: map[string]string{aboutField: about}})
 	if err != nil {

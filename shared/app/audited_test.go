@@ -437,6 +437,11 @@ func TestAnImportIsToldIfItChangedAnything(t *testing.T) {
 	if writes < items {
 		t.Errorf("%d writes", writes)
 	}
+	h.plan.Watch()
+	h.importItems(items)
+	if slices.Contains(h.plan.Seen(), "Write") {
+		t.Errorf("nothing new: %q; a number of the feed is taken and closed again only for an event", h.plan.Seen())
+	}
 }
 
 // TestADeletedCollectionTellsItsDocuments: one event for all of them.

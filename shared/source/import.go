@@ -60,8 +60,7 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	if len(groups) == 0 {
 		return imported(0, faults), nil
 	}
-	news := s.importing(ctx, teamID, sourceFrom(source), groups, faults)
-	defer news.claim.End(ctx)
+	news := s.importing(teamID, sourceFrom(source), groups, faults)
 	var mu sync.Mutex
 	accepted := 0
 	work, gctx := errgroup.WithContext(ctx)

@@ -15,24 +15,24 @@ type writer func(ctx context.Context, ops ...table.Op) error
 // anything: there is an event if and only if something has changed, wherever the
 // process ends. So its counts are of what was sent, not of what became of it.
 type news struct {
-	table table.Store
-	claim *audit.Claim // of one number
-	event audit.Event
+	table  table.Store
+	events *audit.Log
+	teamID string
+	event  audit.Event
 
 	mu   sync.Mutex
 	told bool
 	err  error // of a Write of which it is not known whether it told
 }
 
-// importing begins the news of an import, whose claim must be ended.
-func (s *Service) importing(ctx context.Context, teamID string, d DataSource, groups [][]line, faults []Fault) *news {
+// importing is the news of an import.
+func (s *Service) importing(teamID string, d DataSource, groups [][]line, faults []Fault) *news {
 	items := 0
 	for _, g := range groups {
 		items += len(g)
 	}
-	n := &news{table: s.Table, event: changed(audit.DataSourceItemsImported, d)}
+	n := &news{table: s.Table, events: s.Events.Or(s.Table), teamID: teamID, event: changed(audit.DataSourceItemsImported, d)}
 	n.event.Counts = map[string]int64{"items": int64(items), "malformed": int64(len(faults))}
-	n.claim = s.Events.Or(s.Table).Claim(ctx, teamID, 1)
 	return n
 }
 
@@ -51,7 +51,7 @@ func (n *news) tell(ctx context.Context, ops []table.Op) (first bool, err error)
 	if n.told || n.err != nil {
 		return false, n.err
 	}
-	err = n.claim.Write(ctx, []audit.Event{n.event}, ops...)
+	err = n.events.Write(ctx, n.teamID, []audit.Event{n.event}, ops...)
 	n.told = err == nil
 	if table.Failed(err) == nil {
 		n.err = err // another event could be a second one of the same import

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"docent/shared/app"
 	"docent/shared/team"
 )
 
@@ -54,22 +53,11 @@ type feed struct {
 
 func newFeed(t *testing.T) feed {
 	t.Helper()
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := local.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	acme, _, err := local.Teams.CreateTeam(t.Context(), "acme", "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	local, acme, _ := newTeam(t)
 	create := func(n int) (key string) {
 		t.Helper()
 		for i := range n {
+			var err error
 			if _, key, err = local.Teams.CreateKey(t.Context(), acme.ID, team.NewKey{Kind: team.KindTeam, Name: fmt.Sprint(i)}); err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,30 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"docent/shared/app"
-	"docent/shared/app/saml"
 	"docent/shared/team"
 )
 
 // installation is a running Docent with a team, and the personal key of its admin.
 func installation(t *testing.T) (server, key string) {
 	t.Helper()
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), SAML: saml.Parse, NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local, made, admin := newTeam(t)
 	web := httptest.NewServer(local.Handler("https://docent.example/v1"))
-	t.Cleanup(func() {
-		web.Close()
-		if err := local.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	made, admin, err := local.Teams.CreateTeam(t.Context(), "Acme", "ada@acme.test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, key, err = local.Teams.CreateKey(t.Context(), made.ID, team.NewKey{Kind: team.KindPersonal, Name: "ada", UserID: admin.ID})
+	t.Cleanup(web.Close)
+	_, key, err := local.Teams.CreateKey(t.Context(), made.ID, team.NewKey{Kind: team.KindPersonal, Name: "ada", UserID: admin.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

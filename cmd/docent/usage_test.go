@@ -14,26 +14,13 @@ import (
 	"unicode/utf8"
 
 	"docent/cmd/docent/internal/client"
-	"docent/shared/app"
 	"docent/shared/team"
 )
 
 // TestUsage prints reports of a server that has counted some calls of this hour.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := local.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	acme, _, err := local.Teams.CreateTeam(t.Context(), "acme", "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	local, acme, _ := newTeam(t)
 	made, key, err := local.Teams.CreateKey(t.Context(), acme.ID, team.NewKey{Kind: team.KindTeam, Name: "team"})
 	if err != nil {
 		t.Fatal(err)

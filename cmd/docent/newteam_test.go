@@ -1,0 +1,29 @@
+package main
+
+import (
+	"log/slog"
+	"testing"
+
+	"docent/shared/app"
+	"docent/shared/app/saml"
+	"docent/shared/team"
+)
+
+// newTeam is a Docent in a folder of its own with a team and its admin.
+func newTeam(t *testing.T) (*app.Local, team.Team, team.User) {
+	t.Helper()
+	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), SAML: saml.Parse, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := local.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	acme, admin, err := local.Teams.CreateTeam(t.Context(), "acme", "ada@acme.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return local, acme, admin
+}

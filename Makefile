@@ -44,7 +44,7 @@ race: ## run every test under the race detector
 	$(MAKE) test TESTFLAGS='-race $(TESTFLAGS)'
 
 .PHONY: check
-check: format vet lint tidy openapi-check paths template ## format, vet, lint, tidy modules, openapi.yaml up to date, no path of this machine, the AWS stack
+check: format vet lint tidy openapi-check paths vuln template ## format, vet, lint, tidy modules, openapi.yaml up to date, no path of this machine, known vulnerabilities, the AWS stack
 
 .PHONY: format
 format:
@@ -57,6 +57,10 @@ vet:
 .PHONY: lint
 lint: ## run golangci-lint alone (built once, from tools/go.mod)
 	$(LINT) run
+
+.PHONY: vuln
+vuln: ## report known vulnerabilities that the code can reach (VULNDB=file:///folder: in a copy of the database)
+	scripts/vuln
 
 .PHONY: tidy
 tidy:

@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"context"
+	"sync"
+)
+
+// Lease is what one request holds of a pool. Its methods may be called from
+// several goroutines at once.
+type Lease struct {
+	pool  *Pool
+	owner string
+
+	mu    sync.Mutex
+	held  int64
+	ended bool
+}
+
+// Lease returns an empty lease of the owner.
+func (p *Pool) Lease(owner string) *Lease { return &Lease{pool: p, owner: owner} }
+
+// Try adds n units if they are free now, and returns ErrBusy otherwise.
+func (l *Lease) Try(n int64) error {
+	if n = l.most(n); n > 0 && !l.pool.try(l.owner, n) {
+		return ErrBusy
+	}
+	l.add(n)
+	return nil
+}
+
+// Take adds n units, waiting for them until ctx ends, with ErrBusy then.
+func (l *Lease) Take(ctx context.Context, n int64) error {
+	if n = l.most(n); n > 0 {
+		if err := l.pool.take(ctx, l.owner, n); err != nil {
+			return err
+		}
+	}
+	l.add(n)
+	return nil
+}
+
+// most cuts n to what the lease can have at all, so that what is larger than a
+// share waits for all of it.
+func (l *Lease) most(n int64) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(min(n, l.pool.Most()-l.held), 0)
+}
+
+func (l *Lease) add(n int64) {
+	l.mu.Lock()
+	ended := l.ended
+	if !ended {
+		l.held += n
+	}
+	l.mu.Unlock()
+	if ended && n > 0 {
+		l.pool.give(l.owner, n) // what a request left running came too late
+	}
+}
+
+// Shrink gives back what is above n units.
+func (l *Lease) Shrink(n int64) {
+	l.mu.Lock()
+	over := max(l.held-n, 0)
+	l.held -= over
+	l.mu.Unlock()
+	if over > 0 {
+		l.pool.give(l.owner, over)
+	}
+}
+
+// Held returns the units of the lease.
+func (l *Lease) Held() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
+}
+
+// End gives everything back. A lease that has ended takes nothing more.
+func (l *Lease) End() {
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.Shrink(0)
+}

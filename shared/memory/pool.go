@@ -1,0 +1,216 @@
+// Package memory shares what a process has among those that its requests are
+// made for. What a request allocates is charged to its owner, a team or the
+// address of a sender without a key, before it is allocated. An owner who holds
+// much leaves room for the others, and who finds no room waits in turn.
+package memory
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ErrBusy means that what was asked for did not become free in time. Nothing was
+// taken; the request can be sent again.
+var ErrBusy = errors.New("too much is under way")
+
+// Pool is a number of units, such as bytes, that owners take and give back.
+type Pool struct {
+	size  int64
+	spare int64 // units beyond size, for owners who hold less than floor
+	floor int64
+	share int64 // an owner holds at most share times what it leaves free; 0: no such bound
+
+	mu      sync.Mutex
+	held    int64
+	grants  int64 // so far
+	owners  map[string]*owner
+	waiting []*waiter
+}
+
+// owner is who holds or waits for a part of the pool.
+type owner struct {
+	held    int64
+	waiting int
+	granted int64 // the number of its last grant
+}
+
+type waiter struct {
+	name    string
+	n       int64
+	granted chan struct{}
+}
+
+// NewPool returns a pool of size units. With a share above 0 an owner may hold at
+// most share times what it leaves free, so that the first of many never fills the
+// pool: share 4 leaves a fifth of it.
+func NewPool(size, share int64) *Pool {
+	return &Pool{size: size, share: share, owners: map[string]*owner{}}
+}
+
+// WithSpare adds units to a pool that is not in use yet, which only owners who hold
+// less than floor may take: whatever the others hold, they leave one that much.
+func (p *Pool) WithSpare(units, floor int64) *Pool {
+	p.spare, p.floor = units, floor
+	return p
+}
+
+// Most is what one owner can take of an empty pool. Asking for more takes Most.
+func (p *Pool) Most() int64 {
+	if p.share == 0 {
+		return p.size
+	}
+	return p.size * p.share / (p.share + 1)
+}
+
+// Held returns how much of the pool is taken.
+func (p *Pool) Held() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held
+}
+
+// try takes n units for the owner if they are free and nobody waits for them.
+func (p *Pool) try(name string, n int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.owner(name)
+	defer p.forget(name, o)
+	if len(p.waiting) > 0 || !p.room(o, n) || !p.within(o, n) {
+		return false
+	}
+	p.grant(o, n)
+	return true
+}
+
+// take takes n units for the owner, waiting for them until ctx ends, with ErrBusy
+// then.
+func (p *Pool) take(ctx context.Context, name string, n int64) error {
+	p.mu.Lock()
+	w := &waiter{name, n, make(chan struct{})}
+	p.owner(name).waiting++
+	p.waiting = append(p.waiting, w)
+	p.serve()
+	p.mu.Unlock()
+	select {
+	case <-w.granted:
+		return nil
+	default:
+	}
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-w.granted: // while ctx ended
+		return nil
+	default:
+	}
+	p.leave(w)
+	p.serve() // it may have stood before one that fits
+	return ErrBusy
+}
+
+// give returns n units of the owner.
+func (p *Pool) give(name string, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.owner(name)
+	o.held -= n
+	p.held -= n
+	p.forget(name, o)
+	p.serve()
+}
+
+// serve grants what waits, as far as there is room: first whoever holds least,
+// among these whoever was served longest ago. One who waits for its own share is
+// passed over; one who waits for the pool is not, or the large would never come.
+func (p *Pool) serve() {
+	passed := map[string]bool{}
+	for {
+		var next *waiter
+		for _, w := range p.waiting {
+			if !passed[w.name] && (next == nil || p.before(w, next)) {
+				next = w
+			}
+		}
+		if next == nil {
+			return
+		}
+		o := p.owners[next.name]
+		switch {
+		case !p.room(o, next.n):
+			return
+		case !p.within(o, next.n):
+			passed[next.name] = true
+		default:
+			p.grant(o, next.n)
+			p.leave(next)
+			close(next.granted)
+		}
+	}
+}
+
+// before reports whether a is served before b. Of one owner the first to come is.
+func (p *Pool) before(a, b *waiter) bool {
+	x, y := p.owners[a.name], p.owners[b.name]
+	if x.held != y.held {
+		return x.held < y.held
+	}
+	return x.granted < y.granted
+}
+
+// room reports whether the pool has n more units for the owner.
+func (p *Pool) room(o *owner, n int64) bool {
+	if o.held < p.floor {
+		return n <= p.size+p.spare-p.held
+	}
+	return n <= p.size-p.held
+}
+
+// within reports whether n more units are within the owner's share.
+func (p *Pool) within(o *owner, n int64) bool {
+	if o.held < p.floor {
+		return true
+	}
+	return p.share == 0 || o.held+n <= p.share*(p.size-p.held-n)
+}
+
+func (p *Pool) grant(o *owner, n int64) {
+	p.grants++
+	o.granted = p.grants
+	o.held += n
+	p.held += n
+}
+
+// leave takes w out of those who wait.
+func (p *Pool) leave(w *waiter) {
+	for i := range p.waiting {
+		if p.waiting[i] == w {
+			p.waiting = append(p.waiting[:i], p.waiting[i+1:]...)
+			break
+		}
+	}
+	o := p.owners[w.name]
+	o.waiting--
+	p.forget(w.name, o)
+}
+
+func (p *Pool) owner(name string) *owner {
+	o := p.owners[name]
+	if o == nil {
+		o = &owner{}
+		p.owners[name] = o
+	}
+	return o
+}
+
+// forget removes an owner who neither holds nor waits.
+func (p *Pool) forget(name string, o *owner) {
+	if o.held == 0 && o.waiting == 0 {
+		delete(p.owners, name)
+	}
+}

@@ -1,0 +1,249 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+
+	"docent/shared/memory"
+)
+
+// ended is a context that does not wait.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+func TestAPoolIsFilledExactly(t *testing.T) {
+	t.Parallel()
+	p := memory.NewPool(100, 0)
+	first, second := p.Lease("a"), p.Lease("b")
+	if err := first.Try(60); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Try(41); !errors.Is(err, memory.ErrBusy) {
+		t.Errorf("one unit too many: %v", err)
+	}
+	if err := second.Take(ended(t), 41); !errors.Is(err, memory.ErrBusy) {
+		t.Errorf("one unit too many, waiting: %v", err)
+	}
+	if err := second.Take(ended(t), 40); err != nil {
+		t.Errorf("exactly what is left: %v", err)
+	}
+	first.Shrink(10)
+	if err := second.Try(50); err != nil || p.Held() != 100 {
+		t.Errorf("what was given back: %v, %d held", err, p.Held())
+	}
+	first.End()
+	second.End()
+	if p.Held() != 0 {
+		t.Errorf("%d held in the end", p.Held())
+	}
+}
+
+// TestAnOwnerLeavesRoom: one owner alone has four fifths of a pool with share 4, and
+// however many owners take what they can, another one still gets something.
+func TestAnOwnerLeavesRoom(t *testing.T) {
+	t.Parallel()
+	p := memory.NewPool(1000, 4)
+	var leases []*memory.Lease
+	for n := range 3 {
+		l := p.Lease(fmt.Sprint(n))
+		leases = append(leases, l)
+		got := int64(0)
+		for l.Try(1) == nil && l.Held() > got {
+			got = l.Held()
+		}
+		if n == 0 && got != 800 {
+			t.Errorf("the first owner got %d of 1000", got)
+		}
+		if got == 0 {
+			t.Errorf("owner %d got nothing", n)
+		}
+	}
+	for _, l := range leases {
+		l.End()
+	}
+}
+
+// TestWhoHoldsLittleIsServedFromTheSpare: a full pool still serves who holds less
+// than the floor, and nobody else.
+func TestWhoHoldsLittleIsServedFromTheSpare(t *testing.T) {
+	t.Parallel()
+	p := memory.NewPool(2, 0).WithSpare(2, 1)
+	var leases []*memory.Lease
+	for _, step := range []struct {
+		owner string
+		ok    bool
+	}{{"a", true}, {"a", true}, {"a", false}, {"b", true}, {"b", false}, {"c", true}, {"d", false}} {
+		l := p.Lease(step.owner)
+		leases = append(leases, l)
+		if err := l.Take(ended(t), 1); (err == nil) != step.ok {
+			t.Errorf("one more of %s: %v", step.owner, err)
+		}
+	}
+	for _, l := range leases {
+		l.End()
+	}
+	if p.Held() != 0 {
+		t.Errorf("%d held in the end", p.Held())
+	}
+}
+
+func TestMoreThanAShareIsAllOfIt(t *testing.T) {
+	t.Parallel()
+	p := memory.NewPool(1000, 4)
+	l := p.Lease("a")
+	if err := l.Take(ended(t), 5000); err != nil || l.Held() != 800 {
+		t.Errorf("%d held, %v", l.Held(), err)
+	}
+	if err := l.Take(ended(t), 1); err != nil || l.Held() != 800 {
+		t.Errorf("%d held after one more, %v", l.Held(), err)
+	}
+}
+
+// TestWhoHoldsLeastIsServedFirst: a quiet owner who comes last of all is next.
+func TestWhoHoldsLeastIsServedFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := memory.NewPool(1, 0)
+		held := p.Lease("busy")
+		if err := held.Try(1); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var order []string
+		var all sync.WaitGroup
+		wait := func(name string) {
+			all.Go(func() {
+				l := p.Lease(name)
+				if err := l.Take(t.Context(), 1); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				order = append(order, name)
+				mu.Unlock()
+				l.End()
+			})
+			synctest.Wait()
+		}
+		for range 3 {
+			wait("busy")
+		}
+		wait("quiet")
+		wait("other")
+		held.End()
+		all.Wait()
+		if want := []string{"quiet", "other", "busy", "busy", "busy"}; !slices.Equal(order, want) {
+			t.Errorf("served in the order %v, want %v", order, want)
+		}
+	})
+}
+
+// TestTheLargeIsNotPassedBy: small requests that come later do not keep a large one
+// from ever being served.
+func TestTheLargeIsNotPassedBy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := memory.NewPool(100, 0)
+		held, large := p.Lease("a"), p.Lease("b")
+		if err := held.Try(60); err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- large.Take(t.Context(), 90) }()
+		synctest.Wait()
+		if err := p.Lease("c").Try(10); !errors.Is(err, memory.ErrBusy) {
+			t.Errorf("a small one came first: %v", err)
+		}
+		held.End()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestALeaseThatHasEndedTakesNothing(t *testing.T) {
+	t.Parallel()
+	p := memory.NewPool(100, 0)
+	l := p.Lease("a")
+	l.End()
+	if err := l.Try(10); err != nil || p.Held() != 0 {
+		t.Errorf("%v, %d held", err, p.Held())
+	}
+}
+
+// TestNothingIsLost: whatever is taken, shrunk, ended and given up waiting for, a
+// pool is never overdrawn and is empty in the end.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		size := rapid.Int64Range(1, 50).Draw(r, "size")
+		p := memory.NewPool(size, rapid.Int64Range(0, 4).Draw(r, "share"))
+		var leases []*memory.Lease
+		for range rapid.IntRange(1, 30).Draw(r, "steps") {
+			switch step := rapid.IntRange(0, 3).Draw(r, "step"); {
+			case step == 0 || len(leases) == 0:
+				leases = append(leases, p.Lease(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r, "owner")))
+			default:
+				l := rapid.SampledFrom(leases).Draw(r, "lease")
+				n := rapid.Int64Range(0, 60).Draw(r, "n")
+				switch step {
+				case 1:
+					_ = l.Try(n)
+				case 2:
+					_ = l.Take(ended(t), n)
+				case 3:
+					l.Shrink(n)
+				}
+			}
+			sum := int64(0)
+			for _, l := range leases {
+				sum += l.Held()
+			}
+			if p.Held() != sum || sum > size {
+				r.Fatalf("%d held of %d, %d in leases", p.Held(), size, sum)
+			}
+		}
+		for _, l := range leases {
+			l.End()
+		}
+		if p.Held() != 0 {
+			r.Fatalf("%d held in the end", p.Held())
+		}
+	})
+}
+
+func TestAPoolIsWholeAfterARace(t *testing.T) {
+	t.Parallel()
+	p := memory.NewPool(100, 4)
+	var all sync.WaitGroup
+	for n := range 16 {
+		all.Go(func() {
+			for step := range 200 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if step%3 == 0 {
+					go cancel()
+				}
+				l := p.Lease(fmt.Sprint("owner", n%4))
+				_ = l.Take(ctx, int64(1+step%30))
+				if held := p.Held(); held > 100 {
+					t.Errorf("%d held of 100", held)
+				}
+				l.End()
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	if p.Held() != 0 {
+		t.Errorf("%d held in the end", p.Held())
+	}
+}

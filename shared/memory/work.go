@@ -1,0 +1,227 @@
+package memory
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Work is what one request uses while it is handled: a place among those that run
+// at a time, and memory. The first bytes are free. A large one gives up its place and
+// waits for a turn among the large, of which few run at a time so that small ones
+// find a free processor.
+type Work struct {
+	room  *Room
+	place *Lease
+	turn  *Lease
+	write *Lease
+	bytes *Lease
+
+	waiting sync.Mutex // held by who waits for the turn
+
+	mu      sync.Mutex
+	used    int64 // the free part included
+	placed  bool  // it has a place
+	inTurn  bool
+	yielded bool // it goes on without a place and a turn
+}
+
+// Room is the pools that the work of requests is taken from.
+type Room struct {
+	Places   *Pool         // requests that are handled at a time
+	Turns    *Pool         // large ones among them
+	Writes   *Pool         // those that mostly wait for the disk, having written so much
+	Bytes    *Pool         // that all of them use
+	Free     int64         // bytes of each request that are not taken from Bytes
+	Small    int64         // bytes that a request may use without a turn, at least Free
+	Patience time.Duration // how long a request waits for each of these
+}
+
+// Work returns the work of one request of the owner.
+func (r *Room) Work(owner string) *Work {
+	return &Work{room: r, place: r.Places.Lease(owner), turn: r.Turns.Lease(owner), write: r.Writes.Lease(owner), bytes: r.Bytes.Lease(owner)}
+}
+
+// Begin waits for a place, with ErrBusy if none becomes free in time.
+func (w *Work) Begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, w.room.Patience)
+	defer cancel()
+	err := w.place.Take(ctx, 1)
+	w.setPlaced(err == nil)
+	return err
+}
+
+func (w *Work) setPlaced(placed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.placed = placed
+}
+
+// Pause gives up the place of the work of ctx while it waits for the disk, so that
+// others, who need no disk, are handled meanwhile. The caller calls resume when the
+// wait is over; it waits for a place again, but not for ever.
+func Pause(ctx context.Context) (resume func()) {
+	w := workOf(ctx)
+	if w == nil {
+		return func() {}
+	}
+	w.mu.Lock()
+	placed := w.placed
+	w.placed = false
+	w.mu.Unlock()
+	if !placed {
+		return func() {}
+	}
+	w.place.Shrink(0)
+	return func() { _ = w.Begin(ctx) } // what is on the disk is done, so it goes on in any case
+}
+
+// End gives everything back.
+func (w *Work) End() {
+	w.turn.End()
+	w.write.End()
+	w.bytes.End()
+	w.place.End()
+}
+
+type (
+	workKey  struct{}
+	readsKey struct{}
+)
+
+// WithWork returns a context whose Reserve charges w.
+func WithWork(ctx context.Context, w *Work) context.Context {
+	return context.WithValue(ctx, workKey{}, w)
+}
+
+func workOf(ctx context.Context) *Work {
+	w, _ := ctx.Value(workKey{}).(*Work)
+	return w
+}
+
+// Reserve charges n bytes that are about to be allocated to the work of ctx, until
+// the work ends or Return gives them back. It waits for them where the process is
+// busy; its error is ErrBusy. Without work in ctx nothing is charged.
+func Reserve(ctx context.Context, n int64) error {
+	if w := workOf(ctx); w != nil {
+		return w.reserve(ctx, n)
+	}
+	return nil
+}
+
+// Return gives back n bytes that were reserved and are no longer in use.
+func Return(ctx context.Context, n int64) {
+	if w := workOf(ctx); w != nil {
+		w.mu.Lock()
+		w.used -= n
+		over := max(w.used-w.room.Free, 0)
+		w.mu.Unlock()
+		w.bytes.Shrink(over)
+	}
+}
+
+// WithReads returns a context in which what is read from the table is charged, too,
+// with cost bytes for each byte. It is for work that keeps what it reads; what only
+// looks through data is not charged for it.
+func WithReads(ctx context.Context, cost int64) context.Context {
+	return context.WithValue(ctx, readsKey{}, cost)
+}
+
+// ReserveRead is Reserve for an engine that has read n bytes, if ctx is of
+// WithReads.
+func ReserveRead(ctx context.Context, n int64) error {
+	if cost, _ := ctx.Value(readsKey{}).(int64); cost > 0 {
+		return Reserve(ctx, n*cost)
+	}
+	return nil
+}
+
+// WaitTurn has the work of ctx wait for a turn, because it takes a processor for long
+// whatever its size; its error is ErrBusy.
+func WaitTurn(ctx context.Context) error {
+	w := workOf(ctx)
+	if w == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.room.Patience)
+	defer cancel()
+	return w.takeTurn(ctx)
+}
+
+// Yield gives up the place and the turn of the work of ctx, which mostly waits from
+// now on: for other machines, or for an answer. It keeps its bytes.
+func Yield(ctx context.Context) {
+	if w := workOf(ctx); w != nil {
+		w.yield()
+	}
+}
+
+func (w *Work) yield() {
+	w.mu.Lock()
+	w.yielded, w.placed = true, false
+	w.mu.Unlock()
+	w.turn.End()
+	w.place.End()
+}
+
+// WaitWrites is Yield for work that writes much from now on. It waits until it is
+// among the few that do, with ErrBusy if that takes too long.
+func WaitWrites(ctx context.Context) error {
+	w := workOf(ctx)
+	if w == nil {
+		return nil
+	}
+	w.yield()
+	ctx, cancel := context.WithTimeout(ctx, w.room.Patience)
+	defer cancel()
+	return w.write.Take(ctx, 1-w.write.Held())
+}
+
+func (w *Work) reserve(ctx context.Context, n int64) error {
+	w.mu.Lock()
+	w.used += n
+	more := min(n, w.used-w.room.Free)
+	large := w.used > w.room.Small
+	w.mu.Unlock()
+	if more <= 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.room.Patience)
+	defer cancel()
+	err := error(nil)
+	if large {
+		// The turn comes first: who waited for it with bytes in hand would keep them
+		// from the one whose turn it is.
+		err = w.takeTurn(ctx)
+	}
+	if err == nil {
+		err = w.bytes.Take(ctx, more)
+	}
+	if err != nil {
+		w.mu.Lock()
+		w.used -= n
+		w.mu.Unlock()
+	}
+	return err
+}
+
+// takeTurn waits for the turn, once for the whole work.
+func (w *Work) takeTurn(ctx context.Context) error {
+	w.waiting.Lock()
+	defer w.waiting.Unlock()
+	w.mu.Lock()
+	needless := w.inTurn || w.yielded
+	w.mu.Unlock()
+	if needless {
+		return nil
+	}
+	w.setPlaced(false)
+	w.place.End() // it is for a small request now
+	if err := w.turn.Take(ctx, 1); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.inTurn = true
+	w.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,154 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"docent/shared/memory"
+)
+
+func newRoom() *memory.Room {
+	return &memory.Room{Places: memory.NewPool(2, 0), Turns: memory.NewPool(1, 0), Writes: memory.NewPool(1, 0),
+		Bytes: memory.NewPool(1000, 4), Free: 10, Small: 100, Patience: time.Second}
+}
+
+func (h held) of(r *memory.Room) held {
+	return held{r.Places.Held(), r.Turns.Held(), r.Writes.Held(), r.Bytes.Held()}
+}
+
+type held struct{ places, turns, writes, bytes int64 }
+
+func begun(t *testing.T, r *memory.Room, owner string) (context.Context, *memory.Work) {
+	t.Helper()
+	w := r.Work(owner)
+	if err := w.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return memory.WithWork(t.Context(), w), w
+}
+
+func TestWhatWorkHolds(t *testing.T) {
+	t.Parallel()
+	r := newRoom()
+	ctx, w := begun(t, r, "a")
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want held
+	}{
+		{"the free part", func() error { return memory.Reserve(ctx, 10) }, held{1, 0, 0, 0}},
+		{"a byte more", func() error { return memory.Reserve(ctx, 1) }, held{1, 0, 0, 1}},
+		{"up to a small request", func() error { return memory.Reserve(ctx, 89) }, held{1, 0, 0, 90}},
+		{"reads that are not charged", func() error { return memory.ReserveRead(ctx, 500) }, held{1, 0, 0, 90}},
+		{"a large request", func() error { return memory.ReserveRead(memory.WithReads(ctx, 5), 1) }, held{0, 1, 0, 95}},
+		{"less again", func() error { memory.Return(ctx, 50); return nil }, held{0, 1, 0, 45}},
+		{"a turn that it has", func() error { return memory.WaitTurn(ctx) }, held{0, 1, 0, 45}},
+		{"writing", func() error { return memory.WaitWrites(ctx) }, held{0, 0, 1, 45}},
+		{"writing more", func() error { return memory.WaitWrites(ctx) }, held{0, 0, 1, 45}},
+		{"large, but writing", func() error { return memory.Reserve(ctx, 500) }, held{0, 0, 1, 545}},
+		{"waiting", func() error { memory.Yield(ctx); return nil }, held{0, 0, 1, 545}},
+		{"the end", func() error { w.End(); return nil }, held{}},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if got := (held{}).of(r); got != step.want {
+			t.Fatalf("%s: %+v, want %+v", step.name, got, step.want)
+		}
+	}
+}
+
+func TestWithoutWorkNothingIsCharged(t *testing.T) {
+	t.Parallel()
+	ctx := memory.WithReads(t.Context(), 1)
+	memory.Yield(ctx)
+	memory.Return(ctx, 1)
+	if err := errors.Join(memory.Reserve(ctx, 1<<40), memory.ReserveRead(ctx, 1<<40), memory.WaitTurn(ctx), memory.WaitWrites(ctx)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhoWaitsForTheDiskTakesNoPlace: the place is given up and taken again, once.
+func TestWhoWaitsForTheDiskTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	r := newRoom()
+	ctx, w := begun(t, r, "a")
+	resume, again := memory.Pause(ctx), memory.Pause(ctx)
+	if r.Places.Held() != 0 {
+		t.Error("the place is not given up")
+	}
+	again()
+	resume()
+	if r.Places.Held() != 1 {
+		t.Errorf("%d places are taken", r.Places.Held())
+	}
+	memory.Yield(ctx)
+	memory.Pause(ctx)()
+	if r.Places.Held() != 0 {
+		t.Error("a place is taken that was given up for good")
+	}
+	w.End()
+}
+
+// TestPatienceEnds: who waits longer than patience is refused and holds nothing, and
+// small requests pass meanwhile.
+func TestPatienceEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		ctx, first := begun(t, r, "a")
+		if err := memory.Reserve(ctx, 400); err != nil {
+			t.Fatal(err)
+		}
+		for name, wait := range map[string]func(context.Context) error{
+			"bytes": func(ctx context.Context) error { return memory.Reserve(ctx, 400) }, "a turn": memory.WaitTurn,
+		} {
+			before, began := (held{}).of(r), time.Now()
+			ctx, w := begun(t, r, "b")
+			if err := wait(ctx); !errors.Is(err, memory.ErrBusy) || time.Since(began) != r.Patience {
+				t.Errorf("%s: %v after %v", name, err, time.Since(began))
+			}
+			w.End()
+			if got := (held{}).of(r); got != before {
+				t.Errorf("%s: %+v are held, %+v before", name, got, before)
+			}
+		}
+		small, w := begun(t, r, "b")
+		if err := memory.Reserve(small, 100); err != nil {
+			t.Errorf("a small request: %v", err)
+		}
+		w.End()
+		first.End()
+	})
+}
+
+// TestPlacesOfThoseWhoWaitForATurn: large requests that wait take no place from
+// small ones.
+func TestPlacesOfThoseWhoWaitForATurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				ctx, w := begun(t, r, "a")
+				defer w.End()
+				if err := memory.WaitTurn(ctx); err == nil {
+					time.Sleep(10 * time.Second) // in the bubble
+				}
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		_, w := begun(t, r, "b")
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("a small request waited %v", waited)
+		}
+		w.End()
+		all.Wait()
+	})
+}

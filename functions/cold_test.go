@@ -18,16 +18,11 @@ const (
 	maxMemory = 40 << 20 // at the first poll
 )
 
-// larger are the ceilings of binaries that link more.
+// larger holds the ceilings of binaries that link more.
 var larger = map[string]int64{
-	// Of 16.2 MiB, the SDK of the agents' protocol is 1.8, what reads HTML in all its
-	// character sets 1.6, and the client of Bedrock 1.0; tools call all of it.
+	// Of 16.2 MiB, the SDK of the agents' protocol takes 1.8, the reader of HTML in all
+	// character sets 1.6, and the client of Bedrock 1.0. Its tools call all of them.
 	"context": 33 << 19,
-	// The client of OpenAI-compatible servers is one package of 15 MiB, whose types
-	// register themselves. These two are deployed where such a model is configured;
-	// they start 3 ms later, a hundredth of what a call of it takes.
-	"answeringcompatible": 29 << 20,
-	"contextcompatible":   33 << 20,
 }
 
 // TestDeployedBinariesAreSmall builds as make build does.

@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"docent/scripts/moto"
 	"docent/shared/deployed"
 	"docent/shared/llm/llmtest"
-	"docent/shared/logtest"
 )
 
 // modelTime is what a function has in which a model hangs: its own margin, the time
@@ -36,15 +36,12 @@ func asking(t *testing.T, provider string, model *llmtest.Server) *cloud {
 		}
 		c.env[deployed.ModelURL], c.env[deployed.ModelKey] = model.OpenAI(), name
 	}
+	variable := slices.IndexFunc(deployed.Environment, func(v deployed.Variable) bool { return v.Name == deployed.Model })
 	for _, f := range deployed.Functions {
-		if f.Compatible == "" {
+		if !deployed.Environment[variable].ReadBy(f.Name) {
 			continue
 		}
-		build := f.Name
-		if provider == "openai" {
-			build = f.Compatible
-		}
-		started, err := lambdarun.Start(t.Context(), binary(t, build), lambdarun.Options{Name: f.Name, Env: c.env, Log: c.log, Timeout: modelTime})
+		started, err := lambdarun.Start(t.Context(), binary(t, f.Name), lambdarun.Options{Name: f.Name, Env: c.env, Log: c.log, Timeout: modelTime})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,23 +101,5 @@ func TestModelsThroughTheBinaries(t *testing.T) {
 				t.Errorf("log: %s", log)
 			}
 		})
-	}
-}
-
-// TestABuildDoesNotStartForAModelThatItHasNoClientOf: no answer is quoted because of a
-// wrong deployment.
-func TestABuildDoesNotStartForAModelThatItHasNoClientOf(t *testing.T) {
-	t.Parallel()
-	for build, provider := range map[string]string{"answering": "openai", "context": "openai", "answeringcompatible": "bedrock", "contextcompatible": "bedrock"} {
-		env := maps.Clone(somewhere)
-		env[deployed.ModelProvider], env[deployed.Model], env[deployed.ModelURL] = provider, "m", "http://127.0.0.1:1"
-		log := &logtest.Buffer{}
-		f, err := lambdarun.Start(t.Context(), binary(t, build), lambdarun.Options{Name: build, Env: env, Log: log})
-		if err == nil {
-			f.Close()
-			t.Errorf("%s starts", build)
-		} else if !strings.Contains(log.String(), "and none of "+provider) {
-			t.Errorf("%s: %v, log %s", build, err, log)
-		}
 	}
 }

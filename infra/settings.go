@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"docent/shared/deployed"
 )
 
 // settings are what an operator may choose of the stack. README.md lists them
@@ -204,15 +202,8 @@ func (s settings) stackName() string {
 	return s.name + "-" + s.stage
 }
 
-// code is the folder whose content a function is: that of the build which has a
-// client of the model.
-func (s settings) code(function string) string {
-	at := slices.IndexFunc(deployed.Functions, func(f deployed.Function) bool { return f.Name == function })
-	if s.provider == openai && at >= 0 && deployed.Functions[at].Compatible != "" {
-		function = deployed.Functions[at].Compatible
-	}
-	return filepath.Join(s.dist, function)
-}
+// code returns the folder whose content is deployed as the function.
+func (s settings) code(function string) string { return filepath.Join(s.dist, function) }
 
 // built tells whether every function has been built.
 func (s settings) built() error {

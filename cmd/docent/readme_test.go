@@ -17,6 +17,10 @@ import (
 	"docent/scripts/installed"
 )
 
+// maxProgram bounds the program as make build links it. CONTRIBUTING.md says what its
+// dependencies cost.
+const maxProgram = 40_000_000
+
 // TestREADMECommands runs every command of the README in order, against the
 // program as it is built, on a new data folder. `make` lines are checked against
 // the Makefile's verbs, because running them here would run this test.
@@ -25,7 +29,10 @@ func TestREADMECommands(t *testing.T) {
 	root := repositoryRoot(t)
 	work := t.TempDir()
 	binary := filepath.Join(work, "bin", "docent")
-	run(t, root, "go", "build", "-o", binary, "./cmd/docent")
+	run(t, root, "go", "build", "-ldflags", "-s -w", "-o", binary, "./cmd/docent")
+	if info, err := os.Stat(binary); err != nil || info.Size() > maxProgram {
+		t.Errorf("the program is over %d bytes: %v, %v", maxProgram, info, err)
+	}
 	for name, text := range map[string]string{
 		"docs/release.md": "# Releases\n\nThe release manager approves a release after the tests pass.\n",
 		"docs/lunch.txt":  "The canteen opens at noon.\n",

@@ -10,8 +10,8 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/agents"
-	"docent/shared/app/compatible"
 	"docent/shared/app/connectors"
+	"docent/shared/app/models"
 	"docent/shared/app/operator"
 	"docent/shared/app/saml"
 	"docent/shared/app/web"
@@ -81,7 +81,7 @@ func (c *serveCmd) openModel(ctx context.Context, settings *app.ServeConfig) err
 	case provider == app.ModelOfBedrock:
 		settings.Model, err = operator.Model(ctx, c.Model, c.ModelURL)
 	case provider == app.ModelOfOpenAI:
-		settings.Model, err = compatible.Open(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))
+		settings.Model, err = models.OpenAI(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))
 	}
 	return err
 }

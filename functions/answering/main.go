@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"docent/shared/app"
-	"docent/shared/app/foundation"
+	"docent/shared/app/models"
 )
 
 func main() {
@@ -16,7 +16,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := foundation.Open(config)
+	model, err := models.OnAWS(config)
 	if err != nil {
 		log.Fatal(err)
 	}

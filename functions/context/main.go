@@ -7,7 +7,7 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/agents"
-	"docent/shared/app/foundation"
+	"docent/shared/app/models"
 	"docent/shared/app/web"
 	"docent/shared/lambdahttp"
 )
@@ -17,7 +17,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := foundation.Open(config)
+	model, err := models.OnAWS(config)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,9 +19,9 @@ const (
 	maxMemory = 40 << 20
 )
 
-// larger are the ceilings of binaries that link more, for reasons that the tests of
-// functions tell.
-var larger = map[string]int64{"context": 33 << 19, "answeringcompatible": 29 << 20, "contextcompatible": 33 << 20}
+// larger holds the ceilings of binaries that link more; the tests of functions give
+// the reasons.
+var larger = map[string]int64{"context": 33 << 19}
 
 // starts is how often each function is started; the median counts.
 const starts = 15

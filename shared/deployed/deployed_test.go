@@ -20,9 +20,6 @@ func TestFunctionsAreTheFolders(t *testing.T) {
 	}
 	for _, f := range deployed.Functions {
 		listed = append(listed, f.Name)
-		if f.Compatible != "" {
-			listed = append(listed, f.Compatible)
-		}
 	}
 	slices.Sort(listed)
 	if !slices.Equal(folders, listed) {

@@ -14,26 +14,23 @@ type Function struct {
 	// Rest: it also gets every path that no function has as a root, the root itself
 	// included, and answers what there is nothing at.
 	Rest bool
-	// Compatible is the folder of another build of it, which is deployed in its place
-	// where a model of an OpenAI-compatible server is configured; empty: there is none.
-	Compatible string
 }
 
 // HTTP tells whether the function is reached by paths.
 func (f Function) HTTP() bool { return len(f.Roots) > 0 }
 
-// Functions lists every function and its builds. Roots beside Rest need no route of their own:
-// they are listed so that a test can hold them against the operations.
+// Functions lists every function. Roots beside Rest need no route of their own: they
+// are listed so that a test can hold them against the operations.
 var Functions = []Function{
 	{Name: "collections", Roots: []string{"collections"}},
 	{Name: "documents", Roots: []string{"documents"}},
 	{Name: "answers", Roots: []string{"answers"}},
-	{Name: "context", Roots: []string{"context", "mcp"}, Compatible: "contextcompatible"},
+	{Name: "context", Roots: []string{"context", "mcp"}},
 	{Name: "scim", Roots: []string{"scim"}},
 	{Name: "securityevents", Roots: []string{"security-events"}},
 	{Name: "usage", Roots: []string{"usage"}},
 	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks"}, Rest: true},
-	{Name: "answering", Compatible: "answeringcompatible"},
+	{Name: "answering"},
 	{Name: "indexing"},
 	{Name: "sweeping"},
 	{Name: "syncing"},

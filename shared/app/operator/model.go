@@ -3,7 +3,7 @@ package operator
 import (
 	"context"
 
-	"docent/shared/app/foundation"
+	"docent/shared/app/models"
 	"docent/shared/llm"
 )
 
@@ -16,5 +16,5 @@ func Model(ctx context.Context, model, endpoint string) (llm.Composer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return foundation.New(settings, model, endpoint), nil
+	return models.Bedrock(settings, model, endpoint), nil
 }

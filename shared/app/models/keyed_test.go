@@ -1,4 +1,4 @@
-package compatible_test
+package models_test
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 
 	"docent/scripts/moto"
 	"docent/shared/app"
-	"docent/shared/app/compatible"
+	"docent/shared/app/models"
 	"docent/shared/llm"
 	"docent/shared/llm/llmtest"
 )
@@ -53,7 +53,7 @@ func (p *parameter) remove() {
 
 func (p *parameter) open() llm.Composer {
 	p.t.Helper()
-	model, err := compatible.OnAWS(p.config)
+	model, err := models.OnAWS(p.config)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -105,26 +105,6 @@ func TestNobodyIsAskedWithoutAKeyThatWasKeptSecret(t *testing.T) {
 			server.Key = "later"
 			if _, err := model.Compose(t.Context(), request); err != nil {
 				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestABuildRefusesWhatItHasNoClientOf(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		config app.Config
-		want   string
-	}{
-		"no model":             {app.Config{}, ""},
-		"a model of Bedrock":   {app.Config{ModelProvider: app.ModelOfBedrock, Model: "m"}, "asks OpenAI-compatible servers only"},
-		"an address with more": {app.Config{ModelProvider: app.ModelOfOpenAI, Model: "m", ModelURL: "https://user:pass@models.test/v1"}, "plain http or https"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			model, err := compatible.OnAWS(c.config)
-			if model != nil || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, %v", model, err)
 			}
 		})
 	}

@@ -1,0 +1,63 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"docent/shared/llm"
+)
+
+// keyAge is how long a key is used before it is read again. A key that was replaced
+// is sent for at most as long.
+const keyAge = 5 * time.Minute
+
+// keyed is a model whose server's key is kept in Parameter Store, so that it is in no
+// environment and no template.
+type keyed struct {
+	secret func(context.Context) (string, error) // reads the key
+	now    func() time.Time
+	open   func(key string) (llm.Composer, error)
+
+	mu    sync.Mutex
+	key   string
+	model llm.Composer // opened with key; nil: not yet
+	read  time.Time    // when key was
+}
+
+// Compose implements llm.Composer.
+func (k *keyed) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) {
+	model, err := k.current(ctx)
+	if err != nil {
+		return llm.Draft{}, err
+	}
+	return model.Compose(ctx, r)
+}
+
+// current returns the model, opened with a key that was read within keyAge. When the
+// key cannot be read again, the old one is tried.
+func (k *keyed) current(ctx context.Context) (llm.Composer, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.model != nil && k.now().Sub(k.read) < keyAge {
+		return k.model, nil
+	}
+	key, err := k.secret(ctx)
+	if err != nil {
+		if k.model != nil {
+			return k.model, nil
+		}
+		return nil, fmt.Errorf("read the key of the model's server: %w", err)
+	}
+	k.read = k.now()
+	key = strings.TrimSpace(key)        // the file that it was set from may end with a line break
+	if k.model == nil || key != k.key { // a model keeps what it has learned of its server
+		if k.model, err = k.open(key); err != nil {
+			return nil, err
+		}
+		k.key = key
+	}
+	return k.model, nil
+}

@@ -1,0 +1,76 @@
+// Package models opens language models of both providers, Amazon Bedrock and servers
+// that speak OpenAI's Chat Completions. It is apart from app because the clients add
+// a MiB to a binary: only programs that ask a model link it.
+package models
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+
+	"docent/shared/app"
+	"docent/shared/llm"
+	"docent/shared/llm/bedrock"
+	"docent/shared/llm/openai"
+)
+
+// Bounds of one request to Bedrock.
+const (
+	maxAttempts = 3
+	maxBackoff  = time.Second
+)
+
+// OnAWS returns the model that c names for a function, nil when it names none. It
+// makes no request: the key of an OpenAI-compatible server is read with the first
+// question.
+func OnAWS(c app.Config) (llm.Composer, error) {
+	switch c.ModelProvider {
+	case "":
+		return nil, nil
+	case app.ModelOfBedrock:
+		return Bedrock(app.AWSConfig(c), c.Model, c.ModelURL), nil
+	case app.ModelOfOpenAI:
+	default:
+		return nil, fmt.Errorf("there is no provider of models named %q", c.ModelProvider)
+	}
+	model, err := OpenAI(c.ModelURL, c.Model, "") // checks the address now, also where a key is read later
+	if err != nil || c.ModelKeyParameter == "" {
+		return model, err
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &keyed{secret: parameter{app.AWSConfig(c), c.ModelKeyParameter}.secret, now: c.Now,
+		open: func(key string) (llm.Composer, error) { return OpenAI(c.ModelURL, c.Model, key) }}, nil
+}
+
+// OpenAI returns the model of that name on the server at baseURL, an address that
+// ends before /chat/completions. The key may be empty. It makes no request.
+func OpenAI(baseURL, model, key string) (llm.Composer, error) {
+	client, err := openai.New(baseURL, model, openai.Options{Key: key})
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// Bedrock returns a model by its id, or the id or ARN of an inference profile, with
+// the region and the credentials of settings. The endpoint is for all requests, such
+// as one of a VPC; empty: that of settings, or AWS's own. It makes no request. The
+// only timeout is on the whole reply, because a model sends nothing before it has
+// finished writing.
+func Bedrock(settings aws.Config, model, endpoint string) llm.Composer {
+	settings.HTTPClient = awshttp.NewBuildableClient().WithTimeout(llm.MaxTime + time.Second)
+	settings.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = maxAttempts, maxBackoff })
+	}
+	return bedrock.New(bedrockruntime.NewFromConfig(settings, func(o *bedrockruntime.Options) {
+		if endpoint != "" {
+			o.BaseEndpoint = &endpoint
+		}
+	}), model)
+}

@@ -99,7 +99,7 @@ func TestASyncThroughTheBinaries(t *testing.T) {
 	c := newCloud(t)
 	const token = "github-token-of-the-sync"
 	c.want(c.as(c.admin).do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Code",
-		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token, "baseUrl": "http://127.0.0.1:9"}}), 201)
+		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token, "baseUrl": "https://127.0.0.1:9"}}), 201)
 	delivery, err := lambdarun.Deliver(t.Context(), c.syncs, c.functions["syncing"].Invoke, 1)
 	if err != nil || delivery.Err != nil || delivery.Received != 1 || delivery.Failed != 0 {
 		t.Fatalf("delivery %+v, %v", delivery, err)

@@ -4,8 +4,10 @@
 package functions_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +50,11 @@ var host = sync.OnceValues(func() (string, error) { return build("host", "lambda
 // reaching builds syncing for this machine, once, with connectors that reach
 // the stand-ins of tests too.
 var reaching = sync.OnceValues(func() (string, error) {
-	return linked("reaching", "lambda.norpc", "-X docent/shared/app/connectors.reached=127.0.0.1/32", "./syncing")
+	standIn := httptest.NewTLSServer(nil) // every one has the same certificate
+	defer standIn.Close()
+	const at = "-X docent/shared/app/connectors."
+	trusted := base64.StdEncoding.EncodeToString(standIn.Certificate().Raw)
+	return linked("reaching", "lambda.norpc", at+"reached=127.0.0.1/32 "+at+"trusted="+trusted, "./syncing")
 })
 
 // build runs the compiler with the options of make build and these tags; environment

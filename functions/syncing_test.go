@@ -166,7 +166,7 @@ func (r *repository) later(d time.Duration) {
 	later.Now = func() time.Time { return time.Now().Add(d) }
 	later.SecretsKey = r.c.env[deployed.SecretsKey]
 	r.c.sweep(later)
-	do := app.Syncing(later, connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true })), vault.Open(later))
+	do := app.Syncing(later, connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, r.github.Certificate())), vault.Open(later))
 	invoke := func(ctx context.Context, text []byte) ([]byte, error) {
 		var event events.SQSEvent
 		if err := json.Unmarshal(text, &event); err != nil {

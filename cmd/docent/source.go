@@ -18,7 +18,7 @@ type sourceAddCmd struct {
 	Name       string   `required:"" placeholder:"NAME" help:"What to call it, 1 to 100 characters."`
 	Repository []string `placeholder:"OWNER/NAME" help:"github: a repository; may be given up to 100 times."`
 	TokenEnv   string   `default:"GITHUB_TOKEN" placeholder:"NAME" help:"github: environment variable with the access token, if one is needed (default ${default})."`
-	BaseURL    string   `name:"base-url" placeholder:"URL" help:"github: the API of a server of one's own, such as https://github.example/api/v3."`
+	BaseURL    string   `name:"base-url" placeholder:"URL" help:"github: the API of a server of one's own, by https, such as https://github.example/api/v3."`
 	SecretEnv  string   `default:"SLACK_SIGNING_SECRET" placeholder:"NAME" help:"slack: environment variable with the signing secret of the app (default ${default})."`
 	URL        []string `name:"url" placeholder:"URL" xor:"pages" help:"web: a page; may be given up to 100 times."`
 	Sitemap    string   `placeholder:"URL" xor:"pages" help:"web: a sitemap or an index of sitemaps."`

@@ -1,27 +1,20 @@
 package document
 
 import (
-	"net/url"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"docent/shared/apierr"
+	"docent/shared/uri"
 )
 
-// CheckURI refuses what is not an absolute URI, schemes that run or carry content
-// when a reference is followed, and more than MaxURI code points.
-func CheckURI(uri string) error {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme == "" || strings.ContainsFunc(uri, unicode.IsControl) || len(uri) == len(u.Scheme)+1 {
-		return apierr.BadField("/uri", "must be an absolute URI")
-	}
-	switch u.Scheme {
-	case "javascript", "data", "vbscript":
-		return apierr.BadField("/uri", "must not have the scheme %s", u.Scheme)
-	}
-	if utf8.RuneCountInString(uri) > MaxURI {
+// CheckURI returns the error of a bad field for an address that no new document may
+// have: what uri.Check refuses, and more than MaxURI code points.
+func CheckURI(address string) error {
+	if utf8.RuneCountInString(address) > MaxURI {
 		return apierr.BadField("/uri", "must have at most %d characters", MaxURI)
+	}
+	if err := uri.Check(address); err != nil {
+		return apierr.BadField("/uri", "%s", err)
 	}
 	return nil
 }

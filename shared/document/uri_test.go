@@ -18,7 +18,8 @@ func TestCheckURI(t *testing.T) {
 		ok        bool
 	}{
 		{"a web page", "https://docs.example/a?b#c", true},
-		{"a scheme of one's own", "wiki:Rolling_back", true},
+		{"a wiki", "wiki:Rolling_back", true},
+		{"a scheme of one's own by a domain name", "com.acme.wiki:Rolling_back", true},
 		{"a urn", "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66", true},
 		{"a file", "file:///srv/docs/a.md", true},
 		{"the longest, in characters", longest, true},
@@ -27,6 +28,10 @@ func TestCheckURI(t *testing.T) {
 		{"a path", "docs/a.md", false},
 		{"a host without a scheme", "//docs.example/a", false},
 		{"a scheme alone", "wiki:", false},
+		{"a scheme that is not listed", "unheard-of:x", false},
+		{"a blank", "https://docs.example/a b", false},
+		{"a quote", `https://docs.example/"`, false},
+		{"a character that turns the text around", "https://docs.example/\u202egpj", false},
 		{"a line break", "https://docs.example/a\nb", false},
 		{"a script", "javascript:alert(1)", false},
 		{"a script in capitals", "JavaScript:alert(1)", false},

@@ -8,6 +8,8 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -78,22 +80,24 @@ var ErrBlocked = errors.New("the address is not public")
 type Fetcher struct {
 	pages  *http.Client
 	dialer *net.Dialer
-	any    bool // no name is refused for itself; what it leads to may be
+	roots  *x509.CertPool // nil: the system's
+	any    bool           // no name is refused for itself; what it leads to may be
 }
 
 // New returns a Fetcher that asks the system's resolver.
 func New() *Fetcher { return newFetcher(nil, Public) }
 
 // NewReaching is New with another rule than Public of what is reached, for a test
-// with servers of its own.
-func NewReaching(allowed func(netip.AddrPort) bool) *Fetcher {
-	f := newFetcher(nil, allowed)
+// with servers of its own. Where certificates of such servers are given, no other
+// server is trusted.
+func NewReaching(allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
+	f := newFetcher(nil, allowed, trusted...)
 	f.any = true
 	return f
 }
 
 // newFetcher is New with another resolver and rule, for tests.
-func newFetcher(resolver *net.Resolver, allowed func(netip.AddrPort) bool) *Fetcher {
+func newFetcher(resolver *net.Resolver, allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
 	dialer := &net.Dialer{Timeout: MaxTime, Resolver: resolver, Control: func(network, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil || network != "tcp4" && network != "tcp6" || !allowed(to) {
@@ -102,6 +106,12 @@ func newFetcher(resolver *net.Resolver, allowed func(netip.AddrPort) bool) *Fetc
 		return nil
 	}}
 	f := &Fetcher{dialer: dialer}
+	for _, certificate := range trusted {
+		if f.roots == nil {
+			f.roots = x509.NewCertPool()
+		}
+		f.roots.AddCert(certificate)
+	}
 	f.pages = f.Client(MaxTime)
 	f.pages.Transport.(*http.Transport).DisableKeepAlives = true // a connection serves the one page that it was checked for
 	return f
@@ -116,6 +126,7 @@ func (f *Fetcher) Client(limit time.Duration) *http.Client {
 		Transport: &http.Transport{
 			Proxy:                  nil, // a proxy would connect for us, past the check
 			DialContext:            f.dialer.DialContext,
+			TLSClientConfig:        &tls.Config{RootCAs: f.roots, MinVersion: tls.VersionTLS12},
 			MaxResponseHeaderBytes: maxHeader,
 			TLSHandshakeTimeout:    MaxTime,
 			ResponseHeaderTimeout:  headerTime,

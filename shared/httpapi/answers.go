@@ -14,6 +14,7 @@ import (
 	"docent/shared/answer"
 	"docent/shared/apierr"
 	"docent/shared/team"
+	"docent/shared/uri"
 )
 
 // maxWait bounds a long poll.
@@ -52,7 +53,11 @@ type answerResult struct {
 func answerOf(a answer.Answer) answerBody {
 	body := answerBody{QuestionID: a.QuestionID, Question: a.Question, State: a.State, Error: a.Failure}
 	if a.State == answer.Complete {
-		references := append([]answer.Reference{}, a.References...)
+		references := make([]answer.Reference, 0, len(a.References))
+		for _, r := range a.References {
+			r.HTMLURL = uri.Link(r.HTMLURL) // as the links of the answer are written
+			references = append(references, r)
+		}
 		body.Result = &answerResult{a.Markdown, references}
 		body.Answer, body.References = &a.Markdown, references
 	}

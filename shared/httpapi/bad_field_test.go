@@ -70,11 +70,15 @@ func TestURLsThatAreNone(t *testing.T) {
 	operations := bodyOperations(a, acme)
 	bad := map[string][]string{
 		"iconUrl": {marker, "/" + marker, "//x.test/" + marker, "ftp://x.test/" + marker, "https:" + marker, "https://", "https:///" + marker,
-			"javascript:" + marker, "data:image/png;base64," + marker, "file:///" + marker, "https://x.test/%zz" + marker, "http://[" + marker},
+			"javascript:" + marker, "data:image/png;base64," + marker, "file:///" + marker, "https://x.test/%zz" + marker, "http://[" + marker,
+			"https://x.test/a b" + marker, "https://x.test/\"" + marker, "https://x.test/<" + marker, "https://x.test\\" + marker, "https://x.test/\u202e" + marker,
+			"https://x.test/\u2066" + marker, "https://x.test/`" + marker, "https://ada@x.test/" + marker, "https://x.test/?" + marker + "=100%", "wiki:" + marker},
 		"uri": {marker, "/" + marker, "//x.test/" + marker, "x.test/" + marker, "https:", "javascript:" + marker, "JavaScript:" + marker,
 			" javascript:" + marker, "java\tscript:" + marker, "\x01javascript:" + marker, "data:text/html," + marker, "DATA:," + marker,
 			"vbscript:" + marker, "https://x.test/%zz" + marker, "https://x.test/\n" + marker, "https://x.test/\x00" + marker,
-			"https://x.test/\u0085" + marker, ":" + marker, "1a:" + marker},
+			"https://x.test/\u0085" + marker, ":" + marker, "1a:" + marker, "unheard-of:" + marker, "https://x.test/a b" + marker, "https://x.test/\u3000" + marker,
+			"https://x.test/\"" + marker, "https://x.test/<" + marker, "https://x.test\\" + marker, "https://x.test/\u202e" + marker, "wiki:\u2067" + marker,
+			"https://x.test/`" + marker, "https://ada@x.test/" + marker, "https://x.test/?" + marker + "=100%"},
 	}
 	for _, o := range operations {
 		for member := range o.good {
@@ -86,8 +90,8 @@ func TestURLsThatAreNone(t *testing.T) {
 			}
 		}
 	}
-	for _, uri := range []string{"https://x.test", "HTTPS://X.test/a b", "urn:isbn:0451450523", "file:///etc/motd", "mailto:a@x.test",
-		"wiki:Page#1", "https://x.test/?q=ü#🦉", "notion://page/1", "data2:x"} {
+	for _, uri := range []string{"https://x.test", "HTTPS://X.test/a%20b", "urn:isbn:0451450523", "file:///etc/motd", "mailto:a@x.test",
+		"wiki:Page#1", "https://x.test/?q=ü#🦉", "notion://page/1", "com.acme.x:1"} {
 		a.do(call{"PUT", "/documents", acme.key, operations[2].with("uri", uri), nil}).want(t, 200)
 	}
 }

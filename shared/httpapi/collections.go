@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
 	"docent/shared/collection"
 	"docent/shared/team"
+	"docent/shared/uri"
 )
 
 type collections struct{ Services }
@@ -190,9 +190,8 @@ func checkIconURL(icon string) error {
 	if icon == "" {
 		return nil
 	}
-	u, err := url.Parse(icon)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return apierr.BadField("/iconUrl", "must be an absolute http or https URL")
+	if err := uri.CheckWeb(icon); err != nil {
+		return apierr.BadField("/iconUrl", "%s", err)
 	}
 	return nil
 }

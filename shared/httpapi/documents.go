@@ -15,6 +15,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/team"
 )
 
 type documents struct{ Services }
@@ -88,7 +89,7 @@ type putDocumentInput struct {
 		CollectionID string `json:"collectionId" minLength:"1" doc:"The collection that the document is in from now on."`
 		Title        string `json:"title" minLength:"1" maxLength:"1024"`
 		Body         string `json:"body" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked."`
-		URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Absolute; identifies the document in the team."`
+		URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Identifies the document in the team: an absolute URI, http, https, of another scheme that the README lists, or of a scheme with a dot in its name; without blanks, quotes, angle brackets, backslashes, control and bidirectional characters."`
 	}
 }
 
@@ -104,7 +105,7 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if err != nil {
 		return nil, err
 	}
-	if err := document.CheckURI(in.Body.URI); err != nil {
+	if err := h.checkURI(ctx, p, in.Body.URI); err != nil {
 		return nil, err
 	}
 	body, err := unpackBody(in.Body.Body)
@@ -127,6 +128,24 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	out := &putDocumentOutput{ETag: etag(version)}
 	out.Body.ID = id
 	return out, nil
+}
+
+// checkURI refuses an address that no new document may have. One that is stored, from
+// before addresses were held to that, can be replaced.
+func (h *documents) checkURI(ctx context.Context, p team.Principal, address string) error {
+	refused := document.CheckURI(address)
+	if refused == nil || utf8.RuneCountInString(address) > document.MaxURI {
+		return refused
+	}
+	id, err := document.ID(p.TeamID, address)
+	if err != nil {
+		return err
+	}
+	_, err = h.Documents.Get(ctx, p.TeamID, id, p.MayRead)
+	if apierr.IsCode(err, apierr.CodeNotFound) || apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
+		return refused
+	}
+	return err
 }
 
 // DocumentPath is the path of one document.

@@ -3,14 +3,13 @@ package search
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"docent/shared/uri"
 )
 
 // What is quoted.
@@ -94,33 +93,15 @@ func (h Hit) nameAndHeading() string {
 	return h.name()
 }
 
-// linkTarget is uri as the target of a Markdown link, "" unless it is http or https.
-// Only what would end or change a target is escaped, so that addresses stay readable.
-func linkTarget(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return ""
-	}
-	var b strings.Builder
-	for i := 0; i < len(uri); {
-		r, size := utf8.DecodeRuneInString(uri[i:])
-		switch {
-		case r == utf8.RuneError && size == 1, unicode.IsSpace(r), unicode.In(r, unicode.C), strings.ContainsRune("()<>\\\"`", r):
-			for j := range size {
-				fmt.Fprintf(&b, "%%%02X", uri[i+j])
-			}
-		case entity.MatchString(uri[i:]):
-			b.WriteString("&amp;")
-		default:
-			b.WriteString(uri[i : i+size])
-		}
-		i += size
-	}
-	return b.String()
+// linkTarget returns the link of a document as the target of a Markdown link, "" unless
+// it is http or https: what uri.WebLink makes, with the ampersands written out that
+// Markdown would take for the beginning of an entity.
+func linkTarget(address string) string {
+	return entity.ReplaceAllString(uri.WebLink(address), "&amp;$1")
 }
 
 // entity is what Markdown would take for one character.
-var entity = regexp.MustCompile(`^&#?[0-9A-Za-z]{1,40};`)
+var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]{1,40};)`)
 
 // blocks are the blocks of the passage, with what opened the first one before it.
 func (h Hit) blocks() []block {

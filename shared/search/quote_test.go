@@ -151,7 +151,7 @@ func TestMarkdownOfDocumentsGoesOutSafe(t *testing.T) {
 func TestTitlesHeadingsAndAddressesAreEscaped(t *testing.T) {
 	t.Parallel()
 	a := answerTo(t, "zebra", "a*b]( <i> `c` | d", "## [x](y) *z* <b>\n\nzebra\n")
-	want := "**a\\*b\\]( \\<i\\> \\`c\\` \\| d: x \\*z\\* \\<b\\>** ([1](https://docs.example/a*b]%28%20%3Ci%3E%20%60c%60%20|%20d))"
+	want := "**a\\*b\\]( \\<i\\> \\`c\\` \\| d: x \\*z\\* \\<b\\>** ([1](https://docs.example/a*b]%28%20%3Ci%3E%20%60c%60%20%7C%20d))"
 	if !strings.Contains(a.Markdown, want) {
 		t.Errorf("got\n%s", a.Markdown)
 	}
@@ -168,6 +168,7 @@ func TestAddressesStayReadable(t *testing.T) {
 		{"a code span", "https://docs.example/`a`", "https://docs.example/%60a%60"},
 		{"an entity", "https://docs.example/?a&copy;b&c", "https://docs.example/?a&amp;copy;b&c"},
 		{"invisible characters", "https://docs.example/a\u202eb\u00a0c\xff", "https://docs.example/a%E2%80%AEb%C2%A0c%FF"},
+		{"several entities", "https://docs.example/?a&copy;&amp;b", "https://docs.example/?a&amp;copy;&amp;amp;b"},
 		{"another scheme", "javascript:alert(1)", ""},
 		{"no host", "https:///a", ""},
 	}

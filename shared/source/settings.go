@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"docent/shared/apierr"
+	"docent/shared/uri"
 )
 
 // Settings is what a connector of the provider needs to know, without secrets.
@@ -83,6 +83,9 @@ func (s Settings) checkGitHub(secrets Secrets) error {
 		if err := checkWebURL("/settings/baseUrl", s.BaseURL); err != nil {
 			return err
 		}
+		if scheme, _, _ := strings.Cut(s.BaseURL, ":"); !strings.EqualFold(scheme, "https") { // the access token is sent to it
+			return apierr.BadField("/settings/baseUrl", "must be an https URL")
+		}
 	}
 	return checkSecret("/settings/accessToken", secrets.AccessToken, false)
 }
@@ -103,9 +106,11 @@ func (s Settings) checkWeb() error {
 }
 
 func checkWebURL(pointer, text string) error {
-	u, err := url.Parse(text)
-	if err != nil || len(text) > maxURL || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return apierr.BadField(pointer, "must be an absolute http or https URL of at most %d bytes, without a password", maxURL)
+	if len(text) > maxURL {
+		return apierr.BadField(pointer, "must have at most %d bytes", maxURL)
+	}
+	if err := uri.CheckWeb(text); err != nil {
+		return apierr.BadField(pointer, "%s", err)
 	}
 	return nil
 }

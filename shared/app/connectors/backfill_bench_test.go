@@ -30,7 +30,7 @@ func BenchmarkBackfill(b *testing.B) {
 	})
 	for b.Loop() {
 		local, err := app.OpenLocal(b.Context(), b.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler),
-			Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }))})
+			Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))})
 		if err != nil {
 			b.Fatal(err)
 		}

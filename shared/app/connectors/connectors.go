@@ -4,6 +4,8 @@
 package connectors
 
 import (
+	"crypto/x509"
+	"encoding/base64"
 	"net/netip"
 	"time"
 
@@ -28,13 +30,31 @@ const (
 // (-X), in a binary that a test builds for itself; nothing at run time changes it.
 var reached string
 
+// trusted is the certificate of such a stand-in, base64 of its DER form; it is set as
+// reached is.
+var trusted string
+
 // Public returns the connectors, which reach public addresses only.
 func Public(now func() time.Time) map[source.Provider]source.Connection {
 	if reached != "" {
 		own := netip.MustParsePrefix(reached)
-		return With(fetch.NewReaching(func(to netip.AddrPort) bool { return fetch.Public(to) || own.Contains(to.Addr()) }))(now)
+		return With(fetch.NewReaching(func(to netip.AddrPort) bool { return fetch.Public(to) || own.Contains(to.Addr()) }, certificates()...))(now)
 	}
 	return With(fetch.New())(now)
+}
+
+// certificates returns trusted as what it holds; one that cannot be read is a fault of
+// the test that has set it.
+func certificates() []*x509.Certificate {
+	der, err := base64.StdEncoding.DecodeString(trusted)
+	if err != nil {
+		panic(err)
+	}
+	all, err := x509.ParseCertificates(der)
+	if err != nil {
+		panic(err)
+	}
+	return all
 }
 
 // With returns the connectors that reach what f reaches.

@@ -38,7 +38,7 @@ func read(t *testing.T) *reading {
 	r.access = source.Access{Settings: source.Settings{Repositories: []string{"acme/api"}, BaseURL: r.server.API()},
 		Secrets: source.Secrets{AccessToken: githubtest.Token}}
 	own := r.server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	r.c = &github.Connector{HTTP: fetch.NewReaching(func(to netip.AddrPort) bool { return to == own }).Client(0),
+	r.c = &github.Connector{HTTP: fetch.NewReaching(func(to netip.AddrPort) bool { return to == own }, r.server.Certificate()).Client(0),
 		Now: func() time.Time { return now }, Pause: func(context.Context, time.Duration) error { r.pauses++; return nil }}
 	r.put(func(*githubtest.Repository) {})
 	return r
@@ -291,12 +291,12 @@ func TestTheTokenStaysWithTheAPI(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	var told string
-	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+	thief := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		told = q.Header.Get("Authorization")
 		_, _ = io.WriteString(w, "[]")
 	}))
 	t.Cleanup(thief.Close)
-	r.c.HTTP = fetch.NewReaching(func(netip.AddrPort) bool { return true }).Client(0)
+	r.c.HTTP = fetch.NewReaching(func(netip.AddrPort) bool { return true }, r.server.Certificate()).Client(0)
 	r.server.Before(func(_ string, w http.ResponseWriter) bool {
 		w.Header().Set("Location", thief.URL+"/")
 		w.WriteHeader(http.StatusMovedPermanently)

@@ -73,7 +73,7 @@ func sorted(entries []sitemapEntry, home *url.URL) ([]listed, error) {
 	for _, e := range entries {
 		if u, ok := below(e.Location, home); ok {
 			u.Fragment = ""
-			all = append(all, listed{u.String(), lastmod(e.Changed)})
+			all = append(all, listed{wellFormed(u.String()), lastmod(e.Changed)})
 		}
 	}
 	slices.SortFunc(all, func(a, b listed) int { return strings.Compare(a.url, b.url) })

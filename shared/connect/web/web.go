@@ -15,6 +15,7 @@ import (
 
 	"docent/shared/fetch"
 	"docent/shared/source"
+	"docent/shared/uri"
 )
 
 // Bounds of one source.
@@ -107,9 +108,18 @@ func (v *visit) list(ctx context.Context, s source.Settings) ([]listed, error) {
 	}
 	var all []listed
 	for _, u := range s.URLs {
-		all = append(all, listed{url: u})
+		all = append(all, listed{url: wellFormed(u)})
 	}
 	return all, nil
+}
+
+// wellFormed returns an address as items may have it: sitemaps, and settings of before
+// addresses were held to that, write blanks and quotes as they are.
+func wellFormed(address string) string {
+	if uri.CheckWeb(address) != nil {
+		return uri.Link(address)
+	}
+	return address
 }
 
 // read reads the pages from p on.

@@ -151,7 +151,7 @@ func TestRobotsThatDoNotAnswer(t *testing.T) {
 
 func TestSitemaps(t *testing.T) {
 	t.Parallel()
-	r := read(t, map[string]answer{"/a": article("A"), "/b": article("B"), "/c?x=1&y=2": article("C")})
+	r := read(t, map[string]answer{"/a": article("A"), "/b": article("B"), "/c?x=1&y=2": article("C"), "/d?q=%22d%22": article("D")})
 	index := func(paths ...string) answer {
 		var b strings.Builder
 		for _, p := range paths {
@@ -159,10 +159,10 @@ func TestSitemaps(t *testing.T) {
 		}
 		return answer{200, `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + b.String() + "</sitemapindex>"}
 	}
-	r.pages["/plain.xml"] = sitemap(r.url+"/a 2026-01-01", r.url+"/b", r.url+"/a#part", "http://other.test/x", "ftp://x.test/", r.url+"/c?x=1&amp;y=2 2026-11-20T10:00:00+01:00")
+	r.pages["/plain.xml"] = sitemap(r.url+"/a 2026-01-01", r.url+"/b", r.url+"/a#part", "http://other.test/x", "ftp://x.test/", r.url+"/c?x=1&amp;y=2 2026-11-20T10:00:00+01:00", r.url+"/d?q=&quot;d&quot; 2026-01-01")
 	r.pages["/packed.xml.gz"] = packed(r.pages["/plain.xml"])
 	r.pages["/index.xml"] = index(r.url+"/plain.xml", r.url+"/packed.xml.gz", "http://other.test/sitemap.xml")
-	all := []string{"/a", "/b", "/c?x=1&y=2"}
+	all := []string{"/a", "/b", "/c?x=1&y=2", "/d?q=%22d%22"}
 	var place []byte
 	for _, path := range []string{"/plain.xml", "/packed.xml.gz", "/index.xml"} {
 		got, end, err := r.read(source.Settings{Sitemap: r.url + path}, nil)

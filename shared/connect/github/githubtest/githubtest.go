@@ -78,7 +78,7 @@ type Comment struct {
 	recorded       json.RawMessage
 }
 
-// Server is the stand-in. Its methods are safe for concurrent use.
+// Server is the stand-in, which is reached by https with the certificate of httptest. Its methods are safe for concurrent use.
 type Server struct {
 	*httptest.Server
 	mu           sync.Mutex
@@ -112,7 +112,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /codeload/{owner}/{name}/{sha}", func(w http.ResponseWriter, q *http.Request) { s.serve(w, q, archive) })
 	at("/compare/{span}", compare)
 	at("/git/blobs/{sha}", blob)
-	s.Server = httptest.NewServer(mux)
+	s.Server = httptest.NewTLSServer(mux)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -250,7 +250,7 @@ func list[T any](w http.ResponseWriter, q *http.Request, all []T, at func(T) tim
 	end := min(begin+size, len(matching))
 	if end < len(matching) {
 		query.Set("page", strconv.Itoa(page+1))
-		w.Header().Set("Link", fmt.Sprintf(`<http://%s%s?%s>; rel="next"`, q.Host, q.URL.Path, query.Encode()))
+		w.Header().Set("Link", fmt.Sprintf(`<https://%s%s?%s>; rel="next"`, q.Host, q.URL.Path, query.Encode()))
 	}
 	answer(w, matching[begin:end])
 }

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"docent/scripts/lambdarun"
 	"docent/shared/queue"
 	"docent/shared/queue/local"
-	"docent/shared/table/bolt/bolttest"
 )
 
 func TestDeliverTakesBackWhatFailed(t *testing.T) {
@@ -45,10 +43,7 @@ func TestDeliverTakesBackWhatFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
-			q, err := local.Open(bolttest.OpenAt(t, time.Now, local.Table), "work", local.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := local.New(local.Options{})
 			for i := range 3 {
 				if err := q.Send(ctx, queue.Outgoing{Body: fmt.Append(nil, i)}); err != nil {
 					t.Fatal(err)

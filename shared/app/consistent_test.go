@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"docent/shared/queue/local"
 	"docent/shared/table"
 )
 
@@ -29,14 +28,10 @@ func (h *home) consistent(t *testing.T) {
 	}
 	h.consistentDocuments(t, collections)
 	h.consistentAnswers(t)
-	for name, q := range map[string]*local.Queue{"questions": h.asked, "documents": h.changed} {
-		if stats, err := q.Stats(t.Context()); err != nil || stats != (local.Stats{}) {
-			dead, _ := q.Dead(t.Context())
-			t.Errorf("queue %s: %+v, %v, dead letters %+v", name, stats, err, dead)
-			for _, letter := range dead {
-				t.Errorf("dead letter %s", letter.Body)
-			}
-		}
+	h.clock.Advance(visibility) // nothing is in flight either
+	left, err := waiting(t.Context(), h.asked, h.changed)
+	if err != nil || len(left) > 0 || len(h.dead) > 0 {
+		t.Errorf("messages are left: %q, %v; dead letters %q", left, err, h.dead)
 	}
 	report, err := h.services.index.Check(t.Context(), h.team.ID)
 	if err != nil || len(report.Damaged) > 0 {

@@ -62,17 +62,12 @@ func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engi
 	t.Helper()
 	c := &costs{t: t, pace: p}
 	clock := func() time.Time { return time.Now().Add(c.later) }
-	store := bolttest.OpenAt(t, time.Now, local.Table)
+	store := bolttest.OpenAt(t, time.Now)
 	blobs, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.asked, err = local.Open(store, "questions", local.Options{Visibility: visibility}); err != nil {
-		t.Fatal(err)
-	}
-	if c.changed, err = local.Open(store, "documents", local.Options{Visibility: visibility}); err != nil {
-		t.Fatal(err)
-	}
+	c.asked, c.changed = local.New(local.Options{Visibility: visibility}), local.New(local.Options{Visibility: visibility})
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c.services = newServices(wrap(engines{table: store, blobs: blobs, questions: c.asked, documents: c.changed}, p), log, clock,
 		func(context.Context) error { return errStopping })

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -13,6 +14,7 @@ import (
 	"docent/shared/app/agents"
 	"docent/shared/httpapi"
 	"docent/shared/lambdahttp"
+	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/source"
 )
@@ -72,13 +74,28 @@ func (oneIssue) Holds(source.Settings, string, string) bool { return true }
 
 func (oneIssue) Gone(context.Context, source.Access, string, string) (bool, error) { return false, nil }
 
-// Waiting takes the messages that wait of questions and documents and returns their bodies.
+// Waiting takes the messages that wait of questions and documents and returns their
+// bodies. A message whose work is not pending is an error: it would end with the process.
 func (l *Local) Waiting(ctx context.Context) ([]string, error) {
-	return waiting(ctx, l.asked, l.changed)
+	return l.waiting(ctx, l.asked, l.changed)
 }
 
 // WaitingSyncs is Waiting for data sources.
-func (l *Local) WaitingSyncs(ctx context.Context) ([]string, error) { return waiting(ctx, l.due) }
+func (l *Local) WaitingSyncs(ctx context.Context) ([]string, error) { return l.waiting(ctx, l.due) }
+
+func (l *Local) waiting(ctx context.Context, queues ...queue.Queue) ([]string, error) {
+	bodies, err := waiting(ctx, queues...)
+	for _, body := range bodies {
+		work, bad := pending.Decode([]byte(body))
+		if bad == nil {
+			_, bad = l.store.Get(ctx, work.Key())
+		}
+		if bad != nil {
+			err = errors.Join(err, fmt.Errorf("the message %s is not of pending work: %w", body, bad))
+		}
+	}
+	return bodies, err
+}
 
 func waiting(ctx context.Context, queues ...queue.Queue) ([]string, error) {
 	var bodies []string

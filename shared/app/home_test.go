@@ -19,6 +19,7 @@ import (
 	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
 	"docent/shared/httpapi"
+	"docent/shared/queue"
 	"docent/shared/queue/local"
 	"docent/shared/table/bolt"
 	"docent/shared/table/bolt/bolttest"
@@ -41,19 +42,20 @@ type home struct {
 	key       string
 	questions faulttest.Queue
 	documents faulttest.Queue
+	dead      []string          // bodies of the dead letters of both queues
 	prepared  map[string]string // collections by name
 }
 
 func newHome(t *testing.T) *home {
 	t.Helper()
 	h := &home{t: t, plan: &faulttest.Plan{}, prepared: map[string]string{}, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
-	h.store = bolttest.OpenAt(t, h.clock.Now, local.Table)
+	h.store = bolttest.OpenAt(t, h.clock.Now)
 	blobs, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.blobs = blobs
-	h.asked, h.changed = h.queue("questions"), h.queue("documents")
+	h.asked, h.changed = h.queue(), h.queue()
 	h.questions = faulttest.Queue{Queue: h.asked, Plan: h.plan}
 	h.documents = faulttest.Queue{Queue: h.changed, Plan: h.plan}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -71,13 +73,8 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
-func (h *home) queue(name string) *local.Queue {
-	h.t.Helper()
-	q, err := local.Open(h.store, name, local.Options{Visibility: visibility, Now: h.clock.Now})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return q
+func (h *home) queue() *local.Queue {
+	return local.New(local.Options{Visibility: visibility, Now: h.clock.Now, Dead: func(m queue.Message) { h.dead = append(h.dead, string(m.Body)) }})
 }
 
 // reply is what a client saw.

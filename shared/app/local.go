@@ -16,9 +16,9 @@ import (
 	"docent/shared/blob/dir"
 	"docent/shared/httpapi"
 	"docent/shared/llm"
+	"docent/shared/queue"
 	"docent/shared/queue/local"
 	"docent/shared/search"
-	"docent/shared/table"
 	"docent/shared/table/bolt"
 	"docent/shared/team"
 )
@@ -38,6 +38,7 @@ type Local struct {
 	asked    *local.Queue                  // questions to answer
 	changed  *local.Queue                  // documents to index or clean up after
 	due      *local.Queue                  // data sources to read
+	resumed  int                           // pieces of work that were pending when the data was opened
 	stopping chan struct{}                 // closed when long polls are to end
 	ended    atomic.Pointer[chan struct{}] // closed when a question has ended, and replaced
 }
@@ -59,7 +60,8 @@ type LocalOptions struct {
 }
 
 // OpenLocal opens the data in the directory dataDir, which it creates when it is
-// missing. ErrInUse when another process has it open.
+// missing, and queues the work that is pending in it. ErrInUse when another process has
+// it open.
 func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -71,7 +73,7 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 		return nil, fmt.Errorf("create the data directory: %w", err)
 	}
 	store, err := bolt.Open(filepath.Join(dataDir, "docent.db"),
-		bolt.Options{Tables: append([]string{local.Table}, table.Names...), Now: o.Now, NoSync: o.NoSync})
+		bolt.Options{Remove: []string{queueTable}, Now: o.Now, NoSync: o.NoSync})
 	if errors.Is(err, bolt.ErrInUse) {
 		return nil, fmt.Errorf("%w: %s", ErrInUse, dataDir)
 	}
@@ -90,15 +92,7 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	if err != nil {
 		return fmt.Errorf("open the segments: %w", err)
 	}
-	if l.asked, err = l.openQueue(ctx, "questions"); err != nil {
-		return err
-	}
-	if l.changed, err = l.openQueue(ctx, "documents"); err != nil {
-		return err
-	}
-	if l.due, err = l.openQueue(ctx, "sources"); err != nil {
-		return err
-	}
+	l.asked, l.changed, l.due = l.queue("questions"), l.queue("documents"), l.queue("sources")
 	secrets, err := openSealer(filepath.Join(dataDir, "secrets.key"))
 	if err != nil {
 		return err
@@ -121,6 +115,13 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 		l.answersBy(l.options.Model)
 	}
 	l.Teams, l.Index = l.services.teams, l.services.index
+	l.resumed, err = l.sweeper.Resume(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // the sweeper sends it later
+		l.options.Log.ErrorContext(ctx, "pending work was not resumed", "err", err)
+	}
 	return nil
 }
 
@@ -128,17 +129,15 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 // one machine takes.
 const visibility = 5 * time.Minute
 
-// openQueue opens a queue and makes visible at once what was in flight when the
-// process before this one ended.
-func (l *Local) openQueue(ctx context.Context, name string) (*local.Queue, error) {
-	q, err := local.Open(l.store, name, local.Options{Visibility: visibility, Now: l.options.Now})
-	if err != nil {
-		return nil, fmt.Errorf("open the queue %s: %w", name, err)
-	}
-	if _, err := q.Recover(ctx); err != nil {
-		return nil, fmt.Errorf("recover the queue %s: %w", name, err)
-	}
-	return q, nil
+// queueTable is where earlier versions kept their queues. Each message in it was a copy
+// of a pending item, which is still there if the work is.
+const queueTable = "queue"
+
+// queue returns an empty queue.
+func (l *Local) queue(name string) *local.Queue {
+	return local.New(local.Options{Visibility: visibility, Now: l.options.Now, Dead: func(m queue.Message) {
+		l.options.Log.Warn("message given up", "queue", name, "id", m.ID, "receives", m.Receives)
+	}})
 }
 
 var errStopping = errors.New("stopping")

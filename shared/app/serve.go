@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
 
 	"docent/shared/httpapi"
 	"docent/shared/llm"
-	"docent/shared/pending"
 	"docent/shared/queue"
 )
 
@@ -42,7 +42,8 @@ const (
 	replyTimeout   = 3 * time.Minute
 	idleTimeout    = 2 * time.Minute
 	headerBytes    = 64 << 10
-	drainTime      = 8 * time.Second // of requests and work in hand when the process is to stop
+	drainTime      = 8 * time.Second       // of requests and work in hand when the process is to stop
+	gatherTime     = 10 * time.Millisecond // a batch of documents becomes one segment, and each segment costs syncs and merges
 	answerWorkers  = 4
 	indexWorkers   = 2
 	syncWorkers    = 2
@@ -61,6 +62,9 @@ func Serve(ctx context.Context, c ServeConfig) error {
 	address := "http://" + listener.Addr().String()
 	if c.BaseURL == "" {
 		c.BaseURL = address + "/v1"
+	}
+	if l.resumed > 0 {
+		c.Log.Info("resumed pending work", "sent", l.resumed)
 	}
 	server := &http.Server{
 		Handler:           l.Handler(c.BaseURL),
@@ -102,22 +106,21 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 		workers.Go(func() { queue.Work(ctx, l.asked, l.answering.Batch, options) })
 	}
 	batches := options
-	batches.Batch = queue.MaxBatch
-	for range indexWorkers {
+	batches.Batch, batches.Gather = queue.MaxBatch, gatherTime
+	for range min(indexWorkers, max(runtime.NumCPU()-1, 1)) { // one processor is for who waits for a reply
 		workers.Go(func() { queue.Work(ctx, l.changed, l.indexing.Batch, batches) })
 	}
 	for range syncWorkers {
 		workers.Go(func() { queue.Work(ctx, l.due, l.turn, options) })
 	}
 	workers.Go(func() {
-		sweep := l.sweeper.SweepAll // this is the only process, and it has just started
 		every := time.NewTicker(sweepEvery)
 		defer every.Stop()
-		for {
-			l.sweep(ctx, log, sweep)
-			sweep = l.sweeper.Sweep
+		for { // pending work was sent when the data was opened
+			l.tidy(ctx, log)
 			select {
 			case <-every.C:
+				l.sweep(ctx, log)
 			case <-ctx.Done():
 				return
 			}
@@ -125,20 +128,26 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	})
 }
 
-// sweepEvery is how often what a crash left behind is looked for.
+// sweepEvery is how often work that is still pending is looked for.
 const sweepEvery = time.Minute
 
-// sweep sends pending work again, removes what has expired and goes on with the
-// day's round over all teams.
-func (l *Local) sweep(ctx context.Context, log *slog.Logger, sweep func(context.Context) (pending.Result, error)) {
-	result, err := sweep(ctx)
+// sweep sends again the work that is still pending.
+func (l *Local) sweep(ctx context.Context, log *slog.Logger) {
+	result, err := l.sweeper.Sweep(ctx)
 	if result.Sent+result.GivenUp > 0 {
 		log.InfoContext(ctx, "swept", "sent", result.Sent, "givenUp", result.GivenUp, "oldest", result.Oldest)
 	}
+	if err != nil && ctx.Err() == nil {
+		log.ErrorContext(ctx, "sweep failed", "err", err)
+	}
+}
+
+// tidy removes what has expired and goes on with the day's round over all teams.
+func (l *Local) tidy(ctx context.Context, log *slog.Logger) {
 	_, clean := l.index.Clean(ctx)
 	_, expired := l.store.Sweep(ctx)
-	if err = errors.Join(err, clean, expired, l.daily.run(ctx)); err != nil && ctx.Err() == nil {
-		log.ErrorContext(ctx, "sweep failed", "err", err)
+	if err := errors.Join(clean, expired, l.daily.run(ctx)); err != nil && ctx.Err() == nil {
+		log.ErrorContext(ctx, "tidying failed", "err", err)
 	}
 }
 

@@ -126,8 +126,8 @@ func unpacked(t *testing.T, body string) string {
 	return string(text)
 }
 
-// stored closes the product and returns every item that it has stored, its
-// queues included, as table, key and value.
+// stored closes the product and returns every item that it has stored as table, key
+// and value.
 func (a *api) stored() (items []string) {
 	a.t.Helper()
 	if err := a.local.Close(); err != nil {

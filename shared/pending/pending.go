@@ -3,11 +3,11 @@
 // the queue message follows, and the worker removes the item in the transaction
 // that finishes the work. What stays pending for longer than a minute is sent
 // again by Sweep, so a crash between write and send, a lost message or an outage
-// of the queue only delays.
+// of the queue only delays. On one machine the queues end with the process: Resume
+// sends everything to the new ones.
 package pending
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -31,6 +31,7 @@ const (
 	RemoveChunks     Kind = "remove-chunks"     // ID is the document, Old a version that may never have become current
 	RemoveCollection Kind = "remove-collection" // ID is the collection
 	SyncSource       Kind = "sync-source"       // ID is the data source, At when it is due, which may lie ahead
+	RebuildIndex     Kind = "rebuild-index"     // ID is a source and a space of it, "source#space"; At when it was planned
 )
 
 // Table is where the pending items of k lie: beside the records they belong to.
@@ -40,6 +41,8 @@ func (k Kind) Table() string {
 		return table.Answers
 	case SyncSource:
 		return table.Collections
+	case RebuildIndex:
+		return table.Index
 	default:
 		return table.Documents
 	}
@@ -89,6 +92,24 @@ func (w Work) Kept() table.Delete {
 	return table.Delete{Key: w.Key(), If: table.Exists()}
 }
 
+// leftField counts, on the pending item of a rebuild, the documents that are left.
+const leftField = "left"
+
+// PromiseOf is Promise for work of which so many documents are left to do.
+func (w Work) PromiseOf(left int64) table.Put {
+	put := w.Promise()
+	put.Item.Numbers = map[string]int64{leftField: left}
+	return put
+}
+
+// Going is the operation by which whoever is at w keeps the sweeper from sending it
+// again before until, and records how many documents are left. It belongs in each
+// Write that saves how far w is, and fails when w has ended.
+func (w Work) Going(left int64, until time.Time) table.Add {
+	return table.Add{Key: w.Key(), If: table.Exists(),
+		Numbers: map[string]int64{leftField: left, sendsField: 1, nextField: until.UnixMilli()}}
+}
+
 // Message is the body of the queue message.
 func (w Work) Message() []byte {
 	body, err := json.Marshal(w)
@@ -104,19 +125,19 @@ func (w Work) Since() time.Time { return time.UnixMilli(w.At) }
 // maxMessage bounds a message before it is parsed; a real one is below 1 KB.
 const maxMessage = 16 << 10
 
-// Decode reads a queue message. It refuses what Message can not have made.
+// Decode reads a queue message. Members that it does not know are ignored: a later
+// version may have sent them before it was rolled back. Everything else that Message
+// cannot have made is refused.
 func Decode(body []byte) (Work, error) {
 	if len(body) > maxMessage {
 		return Work{}, fmt.Errorf("decode work: %d bytes", len(body))
 	}
 	var w Work
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&w); err != nil {
+	if err := json.Unmarshal(body, &w); err != nil {
 		return Work{}, fmt.Errorf("decode work: %w", err)
 	}
 	switch w.Kind {
-	case AnswerQuestion, IndexDocument, RemoveDocument, RemoveChunks, RemoveCollection, SyncSource:
+	case AnswerQuestion, IndexDocument, RemoveDocument, RemoveChunks, RemoveCollection, SyncSource, RebuildIndex:
 	default:
 		return Work{}, fmt.Errorf("decode work: unknown kind %q", w.Kind)
 	}

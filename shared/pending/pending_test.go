@@ -37,7 +37,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	r := &fixture{now: start}
 	now := func() time.Time { return r.now }
-	r.store = bolttest.OpenAt(t, now, local.Table)
+	r.store = bolttest.OpenAt(t, now)
 	r.queues = map[string]*local.Queue{}
 	r.Sweeper = &pending.Sweeper{Table: r.store, Now: now, Queues: map[string]queue.Queue{},
 		Patience: func(k pending.Kind) time.Duration {
@@ -51,10 +51,7 @@ func newFixture(t *testing.T) *fixture {
 			return r.store.Write(ctx, w.Kept())
 		}}
 	for _, name := range []string{table.Answers, table.Documents} {
-		q, err := local.Open(r.store, name, local.Options{Now: now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := local.New(local.Options{Now: now})
 		r.queues[name], r.Queues[name] = q, q
 	}
 	return r
@@ -205,7 +202,7 @@ func TestOneDeadQueueDoesNotStopTheOther(t *testing.T) {
 
 func TestMessagesRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []pending.Kind{pending.AnswerQuestion, pending.IndexDocument, pending.RemoveDocument, pending.RemoveChunks, pending.RemoveCollection} {
+	for _, kind := range []pending.Kind{pending.AnswerQuestion, pending.IndexDocument, pending.RemoveDocument, pending.RemoveChunks, pending.RemoveCollection, pending.SyncSource, pending.RebuildIndex} {
 		w := work(kind, "id", start)
 		got, err := pending.Decode(w.Message())
 		if err != nil || got.Key() != w.Key() {
@@ -218,8 +215,7 @@ func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"nothing": "", "no object": "[]", "an unknown kind": `{"kind":"x","teamId":"t","id":"i","at":1}`,
-		"an unknown member": `{"kind":"answer-question","teamId":"t","id":"i","at":1,"x":1}`,
-		"no team":           `{"kind":"answer-question","id":"i","at":1}`, "no id": `{"kind":"answer-question","teamId":"t","at":1}`,
+		"no team": `{"kind":"answer-question","id":"i","at":1}`, "no id": `{"kind":"answer-question","teamId":"t","at":1}`,
 		"a time before 1970":          `{"kind":"answer-question","teamId":"t","id":"i","at":-1}`,
 		"removal of nothing":          `{"kind":"remove-document","teamId":"t","id":"i","at":1}`,
 		"what is far too long":        `{"kind":"answer-question","teamId":"` + string(make([]byte, 20<<10)) + `"}`,
@@ -246,15 +242,69 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// resume starts a process: the queues are empty.
+func (r *fixture) resume(t *testing.T) (ids []string) {
+	t.Helper()
+	r.sent(t)
+	sent, err := r.Resume(t.Context())
+	ids = r.sent(t)
+	if err != nil || sent != len(ids) {
+		t.Fatalf("sent %d, %d are in the queues, %v", sent, len(ids), err)
+	}
+	return ids
+}
+
 func TestTheOnlyProcessSendsEverythingWhenItStarts(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	r.promise(t, work(pending.AnswerQuestion, "a", start))
-	if result, err := r.SweepAll(t.Context()); err != nil || result.Sent != 1 {
-		t.Errorf("%+v, %v", result, err)
+	syncs := local.New(local.Options{Now: func() time.Time { return r.now }})
+	r.queues[table.Collections], r.Queues[table.Collections] = syncs, syncs
+	r.promise(t, work(pending.RemoveDocument, "sent before", start.Add(-2*pending.Grace)))
+	r.sweep(t) // not again for a minute
+	r.promise(t, work(pending.AnswerQuestion, "just written", start))
+	r.promise(t, work(pending.IndexDocument, "of a clock ahead", start.Add(time.Hour)))
+	r.promise(t, work(pending.SyncSource, "due", start))
+	r.promise(t, work(pending.SyncSource, "not due", start.Add(time.Minute)))
+	want := []string{"due", "just written", "of a clock ahead", "sent before"}
+	for range 2 { // and each one that starts
+		if got := r.resume(t); !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
+		}
 	}
-	if got := r.sent(t); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("sent %v", got)
+}
+
+// TestPatienceIsOfTheProcess: while none ran, nobody could do the work.
+func TestPatienceIsOfTheProcess(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.promise(t, work(pending.AnswerQuestion, "question", start))
+	r.now = start.Add(24 * time.Hour)
+	if got := r.resume(t); !slices.Equal(got, []string{"question"}) {
+		t.Errorf("sent %q", got)
+	}
+	r.now = r.now.Add(time.Hour)
+	if result := r.sweep(t); result.GivenUp != 0 || result.Oldest != 25*time.Hour {
+		t.Errorf("within an hour of the start: %+v", result)
+	}
+	r.now = r.now.Add(time.Millisecond)
+	if result := r.sweep(t); result.GivenUp != 1 {
+		t.Errorf("after an hour: %+v", result)
+	}
+}
+
+func TestWorkThatCannotBeReadHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	unknown := work(pending.IndexDocument, "unknown", start)
+	item := unknown.Promise()
+	item.Item.Body = []byte(`{"kind":"of a later version"}`)
+	if err := r.store.Write(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	r.promise(t, work(pending.IndexDocument, "z", start))
+	sent, err := r.Resume(t.Context())
+	if err == nil || sent != 1 || !slices.Equal(r.sent(t), []string{"z"}) {
+		t.Errorf("sent %d, %v", sent, err)
 	}
 }
 
@@ -262,10 +312,7 @@ func TestTheOnlyProcessSendsEverythingWhenItStarts(t *testing.T) {
 func TestSyncsAreNoneOfTheOldestWork(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	q, err := local.Open(r.store, "sources", local.Options{Now: func() time.Time { return r.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := local.New(local.Options{Now: func() time.Time { return r.now }})
 	r.queues[table.Collections], r.Queues[table.Collections] = q, q
 	r.promise(t, work(pending.SyncSource, "source", start))
 	r.promise(t, work(pending.IndexDocument, "doc", start.Add(time.Hour)))
@@ -273,4 +320,46 @@ func TestSyncsAreNoneOfTheOldestWork(t *testing.T) {
 	if result := r.sweep(t); result.Sent != 2 || result.Oldest != 2*time.Minute {
 		t.Errorf("result %+v", result)
 	}
+}
+
+// TestRebuildsAreLeftToWhoIsAtThem: a rebuild is pending for hours, and is sent again
+// only when whoever is at it has not said so for a while.
+func TestRebuildsAreLeftToWhoIsAtThem(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	q := local.New(local.Options{Now: func() time.Time { return r.now }})
+	r.queues[table.Index], r.Queues[table.Index] = q, q
+	w := pending.Work{Kind: pending.RebuildIndex, TeamID: "team", ID: "source#documentation", At: start.UnixMilli()}
+	going := func(left int64, until time.Time) error {
+		return r.store.Write(t.Context(), w.Going(left, until), keep(w))
+	}
+	if err := going(1, start); table.Failed(err) == nil {
+		t.Errorf("going on with what is not pending: %v", err)
+	}
+	if err := r.store.Write(t.Context(), w.PromiseOf(500)); err != nil {
+		t.Fatal(err)
+	}
+	r.now = start.Add(2 * time.Minute)
+	if result := r.sweep(t); result != (pending.Result{Sent: 1, Left: 500}) {
+		t.Errorf("planned: %+v", result)
+	}
+	for minute := 3; minute < 30; minute++ {
+		r.now = start.Add(time.Duration(minute) * time.Minute)
+		if err := going(int64(500-minute), r.now.Add(2*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if result := r.sweep(t); result.Sent != 0 || result.Left != int64(500-minute) || result.Oldest != 0 {
+			t.Errorf("under way: %+v", result)
+		}
+	}
+	r.sent(t)
+	r.now = r.now.Add(2 * time.Minute)
+	if result := r.sweep(t); result.Sent != 1 || !slices.Equal(r.sent(t), []string{w.ID}) {
+		t.Errorf("stopped: %+v", result)
+	}
+}
+
+// keep is an operation beside another one.
+func keep(w pending.Work) table.Op {
+	return table.Check{Key: table.Key{Table: table.Index, Partition: "team", Sort: w.ID}, If: table.Absent()}
 }

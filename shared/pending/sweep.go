@@ -25,77 +25,111 @@ type Sweeper struct {
 	// longer than Patience; it ends the pending item itself.
 	GiveUp   func(ctx context.Context, w Work) error
 	Patience func(k Kind) time.Duration // 0: never give up
+
+	resumed time.Time // when Resume was called
 }
 
 // Result counts what one Sweep did.
 type Result struct {
 	Sent, GivenUp int
 	// Oldest is the age of the oldest pending item, 0 when there is none past Grace.
-	// Syncs are left out: each is pending until its source is read, for hours the first time.
+	// Syncs and rebuilds are left out: each is pending until it is finished, which may take hours.
 	Oldest time.Duration
+	// Left counts the documents that the pending rebuilds have still to index.
+	Left int64
 }
+
+// The numbers of a pending item that the sweeper keeps.
+const (
+	sendsField = "sends" // how often it was sent again
+	nextField  = "next"  // Unix milliseconds before which it is not sent again
+)
 
 // Sweep goes once over everything that has been pending for longer than Grace.
 // Work is sent 1, 2, 4 … minutes after its write, at most an hour apart, so that
 // a long queue is not filled with copies. It goes on past single failures and
 // returns them joined.
-func (s *Sweeper) Sweep(ctx context.Context) (Result, error) { return s.sweep(ctx, Grace) }
-
-// SweepAll is Sweep without the grace: for the start of the only process, when
-// nobody else can be about to send.
-func (s *Sweeper) SweepAll(ctx context.Context) (Result, error) { return s.sweep(ctx, 0) }
-
-func (s *Sweeper) sweep(ctx context.Context, grace time.Duration) (Result, error) {
+func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
 	var result Result
-	var errs []error
 	now := s.Now()
+	err := s.each(ctx, fmt.Sprintf("%013d", now.Add(-Grace).UnixMilli()+1), func(q queue.Queue, item table.Item, w Work) error {
+		return s.one(ctx, q, item, w, now, &result)
+	})
+	return result, err
+}
+
+// Resume sends everything but syncs that are not due yet, however recently it was sent,
+// and returns how much it sent. It is for the only process on the data, before it does
+// any work: its queues are in memory, so they are empty. Patience counts from here,
+// because nothing was done while no process ran.
+func (s *Sweeper) Resume(ctx context.Context) (sent int, err error) {
+	s.resumed = s.Now()
+	err = s.each(ctx, "", func(q queue.Queue, _ table.Item, w Work) error {
+		if w.Kind == SyncSource && w.Since().After(s.resumed) {
+			return nil
+		}
+		if err := q.Send(ctx, queue.Outgoing{Body: w.Message()}); err != nil {
+			return fmt.Errorf("send %s %s: %w", w.Kind, w.ID, err)
+		}
+		sent++
+		return nil
+	})
+	return sent, err
+}
+
+// each calls do with the pending work of every queue up to a sort key, empty for all of
+// it. It goes on past single failures and returns them joined.
+func (s *Sweeper) each(ctx context.Context, to string, do func(queue.Queue, table.Item, Work) error) error {
+	var errs []error
 	for name, q := range s.Queues {
 		for shard := range shards {
-			query := table.Query{Table: name, Partition: fmt.Sprintf("pending/%d", shard),
-				To: fmt.Sprintf("%013d", now.Add(-grace).UnixMilli()+1)}
+			query := table.Query{Table: name, Partition: fmt.Sprintf("pending/%d", shard), To: to}
 			for item, err := range table.All(ctx, s.Table, query) {
 				if err != nil {
 					errs = append(errs, fmt.Errorf("list pending work: %w", err))
 					break
 				}
-				if err := s.one(ctx, q, item, now, &result); err != nil {
+				w, err := Decode(item.Body)
+				if err != nil {
+					err = fmt.Errorf("pending item %s: %w", item.Sort, err)
+				} else {
+					err = do(q, item, w)
+				}
+				if err != nil {
 					errs = append(errs, err)
 				}
 			}
 			if ctx.Err() != nil {
-				return result, errors.Join(append(errs, ctx.Err())...)
+				return errors.Join(append(errs, ctx.Err())...)
 			}
 		}
 	}
-	return result, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-func (s *Sweeper) one(ctx context.Context, q queue.Queue, item table.Item, now time.Time, result *Result) error {
-	w, err := Decode(item.Body)
-	if err != nil {
-		return fmt.Errorf("pending item %s: %w", item.Sort, err)
-	}
+func (s *Sweeper) one(ctx context.Context, q queue.Queue, item table.Item, w Work, now time.Time, result *Result) error {
 	age := now.Sub(w.Since())
-	if w.Kind != SyncSource {
+	if w.Kind != SyncSource && w.Kind != RebuildIndex {
 		result.Oldest = max(result.Oldest, age)
 	}
-	if patience := s.Patience(w.Kind); patience > 0 && age > patience {
+	result.Left += item.Numbers[leftField]
+	if patience := s.Patience(w.Kind); patience > 0 && min(age, now.Sub(s.resumed)) > patience {
 		if err := s.GiveUp(ctx, w); err != nil {
 			return fmt.Errorf("give up %s %s: %w", w.Kind, w.ID, err)
 		}
 		result.GivenUp++
 		return nil
 	}
-	if now.UnixMilli() < item.Numbers["next"] {
+	if now.UnixMilli() < item.Numbers[nextField] {
 		return nil
 	}
 	if err := q.Send(ctx, queue.Outgoing{Body: item.Body}); err != nil {
 		return fmt.Errorf("send %s %s again: %w", w.Kind, w.ID, err)
 	}
 	result.Sent++
-	wait := min(Grace<<min(item.Numbers["sends"], 10), maxWait)
-	_, err = s.Table.Add(ctx, table.Add{Key: item.Key, If: table.Exists(),
-		By: map[string]int64{"sends": 1}, Numbers: map[string]int64{"next": now.Add(wait).UnixMilli()}})
+	wait := min(Grace<<min(item.Numbers[sendsField], 10), maxWait)
+	_, err := s.Table.Add(ctx, table.Add{Key: item.Key, If: table.Exists(),
+		By: map[string]int64{sendsField: 1}, Numbers: map[string]int64{nextField: now.Add(wait).UnixMilli()}})
 	if err != nil && table.Failed(err) == nil {
 		return fmt.Errorf("note that %s %s was sent again: %w", w.Kind, w.ID, err)
 	}

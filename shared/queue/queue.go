@@ -1,6 +1,7 @@
 // Package queue carries messages from a function that accepts work to the one
-// that does it: at least once, in no promised order. queue/sqs and queue/local
-// implement it under one contract suite, queue/queuetest.
+// that does it: at least once, in no promised order. queue/sqs keeps them until they
+// are done, queue/local until its process ends; package pending makes up for that.
+// Both are held to one contract suite, queue/queuetest.
 package queue
 
 import (
@@ -38,8 +39,8 @@ type Outgoing struct {
 
 // Queue is one named queue. Methods are safe for concurrent use.
 type Queue interface {
-	// Send stores 1 to MaxBatch messages; when it returns nil all of them are
-	// durable, and on an error some of them may be.
+	// Send accepts 1 to MaxBatch messages; when it returns nil the queue has all of
+	// them, and on an error it may have some.
 	Send(ctx context.Context, messages ...Outgoing) error
 	// Receive returns up to limit messages and hides them for the queue's visibility
 	// timeout. It waits up to wait for the first one, at most 20 s.

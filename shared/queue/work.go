@@ -13,6 +13,7 @@ import (
 type WorkOptions struct {
 	Batch   int                              // messages a time, 1 to MaxBatch; 0: 1
 	Wait    time.Duration                    // of one Receive; 0: MaxWait
+	Gather  time.Duration                    // that a batch which is not full waits for more messages; 0: none
 	Backoff func(receives int) time.Duration // delay of a failed message, cut to MaxDelay; nil: Backoff
 	Grace   time.Duration                    // that the batch in hand has once ctx ends; 0: 20 s
 	Log     *slog.Logger                     // nil: slog.Default()
@@ -59,7 +60,7 @@ func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
 		}
 		faults = 0
 		if len(batch) > 0 {
-			w.do(handling, batch)
+			w.do(handling, w.gather(ctx, batch))
 		}
 	}
 }
@@ -87,6 +88,18 @@ func (o WorkOptions) withDefaults() WorkOptions {
 		o.Log = slog.Default()
 	}
 	return o
+}
+
+// gather waits for more messages if batch is not full. It returns at once when ctx ends.
+func (w worker) gather(ctx context.Context, batch []Message) []Message {
+	if w.o.Gather == 0 || len(batch) == w.o.Batch || pause.For(ctx, w.o.Gather) != nil {
+		return batch
+	}
+	more, err := w.q.Receive(ctx, w.o.Batch-len(batch), 0)
+	if err != nil && ctx.Err() == nil {
+		w.o.Log.WarnContext(ctx, "gather a batch", "err", err)
+	}
+	return append(batch, more...)
 }
 
 // do handles batch and tells the queue. What can not be told is no loss: the

@@ -13,17 +13,20 @@ import (
 
 	"docent/shared/queue"
 	"docent/shared/queue/local"
-	"docent/shared/table/bolt/bolttest"
 )
 
+// testQueue is a queue with the bodies of its dead letters.
+type testQueue struct {
+	*local.Queue
+	dead []string
+}
+
 // inBubble runs a case with a queue on a fake clock.
-func inBubble(t *testing.T, run func(t *testing.T, q *local.Queue)) {
+func inBubble(t *testing.T, run func(t *testing.T, q *testQueue)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q, err := local.Open(bolttest.OpenAt(t, time.Now, local.Table), "work", local.Options{Visibility: time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := &testQueue{}
+		q.Queue = local.New(local.Options{Visibility: 15 * time.Second, Dead: func(m queue.Message) { q.dead = append(q.dead, string(m.Body)) }})
 		run(t, q)
 	})
 }
@@ -37,10 +40,22 @@ func send(t *testing.T, q queue.Queue, bodies ...string) {
 	}
 }
 
-func wantStats(t *testing.T, q *local.Queue, want local.Stats) {
+// wantLeft fails unless these can be received now, and nothing else later.
+func wantLeft(t *testing.T, q *testQueue, want ...string) {
 	t.Helper()
-	if got, err := q.Stats(t.Context()); err != nil || got != want {
-		t.Errorf("Stats = %+v, %v, want %+v", got, err, want)
+	for _, wait := range []time.Duration{0, queue.MaxWait} { // past the visibility timeout
+		batch, err := q.Receive(t.Context(), queue.MaxBatch, wait)
+		var got []string
+		for _, m := range batch {
+			got = append(got, string(m.Body))
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("received %q, %v, want %q", got, err, want)
+		}
+		if err := q.Done(t.Context(), batch...); err != nil {
+			t.Error(err)
+		}
+		want = nil
 	}
 }
 
@@ -82,7 +97,7 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestWorkBacksOffUntilTheMessageIsDead(t *testing.T) {
-	inBubble(t, func(t *testing.T, q *local.Queue) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
 		send(t, q, "poison", "good")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -108,7 +123,10 @@ func TestWorkBacksOffUntilTheMessageIsDead(t *testing.T) {
 		if good != 1 {
 			t.Errorf("the good message was handled %d times", good)
 		}
-		wantStats(t, q, local.Stats{Dead: 1})
+		wantLeft(t, q)
+		if !slices.Equal(q.dead, []string{"poison"}) {
+			t.Errorf("dead letters %q", q.dead)
+		}
 		if n := strings.Count(log.String(), "message failed"); n != queue.MaxReceives {
 			t.Errorf("%d failures logged, want %d:\n%s", n, queue.MaxReceives, &log)
 		}
@@ -116,7 +134,7 @@ func TestWorkBacksOffUntilTheMessageIsDead(t *testing.T) {
 }
 
 func TestWorkFailsTheBatchOfAPanic(t *testing.T) {
-	inBubble(t, func(t *testing.T, q *local.Queue) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
 		send(t, q, "a", "b", "c")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -135,7 +153,7 @@ func TestWorkFailsTheBatchOfAPanic(t *testing.T) {
 		if want := []string{"a", "b", "c", "a", "b", "c"}; !slices.Equal(handled, want) {
 			t.Errorf("handled %q, want %q", handled, want)
 		}
-		wantStats(t, q, local.Stats{})
+		wantLeft(t, q)
 		if strings.Count(log.String(), "level=") != 1 || !strings.Contains(log.String(), "on purpose") {
 			t.Errorf("want the panic logged once:\n%s", &log)
 		}
@@ -143,7 +161,7 @@ func TestWorkFailsTheBatchOfAPanic(t *testing.T) {
 }
 
 func TestWorkSurvivesQueueErrors(t *testing.T) {
-	inBubble(t, func(t *testing.T, q *local.Queue) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
 		send(t, q, "good", "bad")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -183,7 +201,7 @@ func TestWorkSurvivesQueueErrors(t *testing.T) {
 }
 
 func TestWorkFinishesTheBatchInHand(t *testing.T) {
-	inBubble(t, func(t *testing.T, q *local.Queue) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
 		send(t, q, "in hand", "left")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -196,12 +214,12 @@ func TestWorkFinishesTheBatchInHand(t *testing.T) {
 			}
 			return nil
 		}, queue.WorkOptions{Grace: 10 * time.Second})
-		wantStats(t, q, local.Stats{Waiting: 1})
+		wantLeft(t, q, "left")
 	})
 }
 
 func TestWorkEndsTheHandlerAfterTheGrace(t *testing.T) {
-	inBubble(t, func(t *testing.T, q *local.Queue) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
 		send(t, q, "endless")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -215,12 +233,62 @@ func TestWorkEndsTheHandlerAfterTheGrace(t *testing.T) {
 		if took := time.Since(began); took != 10*time.Second {
 			t.Errorf("ended after %s, want the grace of 10 s", took)
 		}
-		wantStats(t, q, local.Stats{Waiting: 1}) // put back at once, not after the visibility timeout
+		began = time.Now()
+		if got, err := q.Receive(t.Context(), 1, queue.MaxWait); err != nil || len(got) != 1 || time.Since(began) != queue.Backoff(1) {
+			t.Errorf("received %d messages after %s, %v; want it put back at once, not after the visibility timeout", len(got), time.Since(began), err)
+		}
+	})
+}
+
+func TestWorkGathersABatch(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		first, second int           // messages at the start, and half a second later
+		sizes         []int         // of the batches
+		took          time.Duration // to the start of the last one
+	}{
+		{"nothing more comes", 1, 0, []int{1}, time.Second},
+		{"more comes", 1, 2, []int{3}, time.Second},
+		{"more than a batch comes", 1, 4, []int{3, 2}, 2 * time.Second},
+		{"a full batch waits for nothing", 3, 0, []int{3}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, q *testQueue) {
+				send(t, q, slices.Repeat([]string{"x"}, c.first)...)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				time.AfterFunc(time.Second/2, func() { send(t, q, slices.Repeat([]string{"x"}, c.second)...) })
+				began := time.Now()
+				var sizes []int
+				var took time.Duration
+				queue.Work(ctx, q, func(_ context.Context, batch []queue.Message) []string {
+					sizes, took = append(sizes, len(batch)), time.Since(began)
+					return nil
+				}, queue.WorkOptions{Batch: 3, Gather: time.Second})
+				if !slices.Equal(sizes, c.sizes) || took != c.took {
+					t.Errorf("batches of %v, the last after %s, want %v after %s", sizes, took, c.sizes, c.took)
+				}
+			})
+		})
+	}
+}
+
+func TestWorkThatGathersStopsAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
+		send(t, q, "in hand")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		handled := 0
+		queue.Work(ctx, q, func(context.Context, []queue.Message) []string { handled++; return nil }, queue.WorkOptions{Batch: 3, Gather: time.Minute})
+		if took := time.Since(began); took != time.Second || handled != 1 {
+			t.Errorf("handled %d batches in %s, want the one in hand at the end of its context", handled, took)
+		}
 	})
 }
 
 func TestWorkStopsWhileItWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, q *local.Queue) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()

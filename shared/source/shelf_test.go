@@ -167,17 +167,11 @@ type library struct {
 func newLibrary(t *testing.T, p *shelf) *library {
 	t.Helper()
 	l := &library{t: t, shelf: p, plan: &faulttest.Plan{}, team: uuid.NewString(), clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
-	l.store = bolttest.OpenAt(t, l.clock.Now, local.Table)
-	open := func(name string) *local.Queue {
-		q, err := local.Open(l.store, name, local.Options{Visibility: 5 * time.Minute, Now: l.clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return q
-	}
+	l.store = bolttest.OpenAt(t, l.clock.Now)
 	store := faulttest.Table{Store: l.store, Plan: l.plan}
-	documents := open("documents")
-	l.due = open("sources")
+	queues := local.Options{Visibility: 5 * time.Minute, Now: l.clock.Now}
+	documents := local.New(queues)
+	l.due = local.New(queues)
 	warn := func(pending.Work, error) {}
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
 	collections := &collection.Service{Table: store, Work: documents, Now: l.clock.Now, NewID: newID, Warn: warn}

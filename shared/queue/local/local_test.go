@@ -5,48 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
 	"docent/shared/clocktest"
 	"docent/shared/queue"
 	"docent/shared/queue/local"
 	"docent/shared/queue/queuetest"
-	"docent/shared/table"
-	"docent/shared/table/bolt"
-	"docent/shared/table/bolt/bolttest"
 )
 
-func newClock() *clocktest.Clock { return clocktest.New(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)) }
+// fixture is a queue with a clock and the dead letters so far.
+type fixture struct {
+	*local.Queue
+	clock *clocktest.Clock
+	dead  []queue.Message
+}
 
-// open opens the queue "work" on a store of its own, with a clock and with ids
-// that count up.
-func open(t *testing.T) (*local.Queue, *clocktest.Clock, *bolt.Store) {
-	t.Helper()
-	c := newClock()
-	store := bolttest.OpenAt(t, c.Now, local.Table)
-	last := 0
-	q, err := local.Open(store, "work", local.Options{Now: c.Now, NewID: func() string {
-		last++
-		return fmt.Sprintf("id%03d", last)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q, c, store
+func open() *fixture {
+	f := &fixture{clock: clocktest.New(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))}
+	f.Queue = local.New(local.Options{Now: f.clock.Now, Dead: func(m queue.Message) { f.dead = append(f.dead, m) }})
+	return f
 }
 
 func send(t *testing.T, q *local.Queue, bodies ...string) {
 	t.Helper()
-	var messages []queue.Outgoing
-	for _, body := range bodies {
-		messages = append(messages, queue.Outgoing{Body: []byte(body)})
-	}
-	if err := q.Send(t.Context(), messages...); err != nil {
-		t.Fatal(err)
+	for some := range slices.Chunk(bodies, queue.MaxBatch) {
+		var messages []queue.Outgoing
+		for _, body := range some {
+			messages = append(messages, queue.Outgoing{Body: []byte(body)})
+		}
+		if err := q.Send(t.Context(), messages...); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -69,77 +64,43 @@ func receive(t *testing.T, q *local.Queue, limit int) []string {
 	return got
 }
 
-func wantStats(t *testing.T, q *local.Queue, want local.Stats) {
-	t.Helper()
-	got, err := q.Stats(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != want {
-		t.Errorf("Stats = %+v, want %+v", got, want)
-	}
-}
-
-// kill lets every message in the queue become a dead letter.
-func kill(t *testing.T, q *local.Queue, c *clocktest.Clock) {
-	t.Helper()
-	for range queue.MaxReceives {
-		if len(take(t, q, 10)) == 0 {
-			t.Fatal("nothing to receive")
-		}
-		c.Advance(time.Minute)
-	}
-	if got := take(t, q, 10); len(got) != 0 {
-		t.Fatalf("received %d messages after the last delivery", len(got))
-	}
-}
-
 func TestContract(t *testing.T) {
 	t.Parallel()
 	queuetest.Run(t, queuetest.Options{
 		Around: synctest.Test,
-		Open: func(t *testing.T, visibility time.Duration) queuetest.Fixture {
-			q, err := local.Open(bolttest.OpenAt(t, time.Now, local.Table), "work", local.Options{Visibility: visibility})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return queuetest.Fixture{Queue: q, Dead: func(ctx context.Context) ([]string, error) {
-				letters, err := q.Dead(ctx)
-				var bodies []string
-				for _, letter := range letters {
-					bodies = append(bodies, string(letter.Body))
-				}
-				return bodies, err
-			}}
+		Open: func(_ *testing.T, visibility time.Duration) queuetest.Fixture {
+			var dead []string
+			q := local.New(local.Options{Visibility: visibility, Dead: func(m queue.Message) { dead = append(dead, string(m.Body)) }})
+			return queuetest.Fixture{Queue: q, Dead: func(context.Context) ([]string, error) { return dead, nil }}
 		},
 	})
 }
 
 func TestReceiveInTheOrderOfDueTimes(t *testing.T) {
 	t.Parallel()
-	q, c, _ := open(t)
-	if err := q.Send(t.Context(), queue.Outgoing{Body: []byte("third"), Delay: 2 * time.Second}, queue.Outgoing{Body: []byte("second"), Delay: 1}); err != nil {
+	q := open()
+	if err := q.Send(t.Context(), queue.Outgoing{Body: []byte("fourth"), Delay: 2 * time.Second}, queue.Outgoing{Body: []byte("third"), Delay: 1}); err != nil {
 		t.Fatal(err)
 	}
-	send(t, q, "first")
-	c.Advance(2 * time.Second)
-	if got := receive(t, q, 10); !slices.Equal(got, []string{"first 1", "second 1", "third 1"}) {
+	send(t, q.Queue, "first", "second")
+	q.clock.Advance(2 * time.Second)
+	if got := receive(t, q.Queue, 10); !slices.Equal(got, []string{"first 1", "second 1", "third 1", "fourth 1"}) {
 		t.Errorf("received %q", got)
 	}
 }
 
 func TestADelayEndsToTheNanosecond(t *testing.T) {
 	t.Parallel()
-	q, c, _ := open(t)
+	q := open()
 	if err := q.Send(t.Context(), queue.Outgoing{Body: []byte("x"), Delay: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	c.Advance(time.Second - 1)
-	if got := receive(t, q, 1); len(got) != 0 {
+	q.clock.Advance(time.Second - 1)
+	if got := receive(t, q.Queue, 1); len(got) != 0 {
 		t.Errorf("received %q early", got)
 	}
-	c.Advance(1)
-	if got := receive(t, q, 1); len(got) != 1 {
+	q.clock.Advance(1)
+	if got := receive(t, q.Queue, 1); len(got) != 1 {
 		t.Error("not received when due")
 	}
 }
@@ -148,13 +109,13 @@ func TestADelayEndsToTheNanosecond(t *testing.T) {
 // even when both end at the same instant.
 func TestOldReceiptsDoNothing(t *testing.T) {
 	t.Parallel()
-	q, c, _ := open(t)
-	send(t, q, "x")
-	first := take(t, q, 1)
+	q := open()
+	send(t, q.Queue, "x")
+	first := take(t, q.Queue, 1)
 	if err := q.Retry(t.Context(), 0, first...); err != nil {
 		t.Fatal(err)
 	}
-	second := take(t, q, 1)
+	second := take(t, q.Queue, 1)
 	for _, stale := range [][]queue.Message{first, {first[0], first[0]}} {
 		if err := q.Done(t.Context(), stale...); err != nil {
 			t.Errorf("Done: %v", err)
@@ -163,245 +124,194 @@ func TestOldReceiptsDoNothing(t *testing.T) {
 			t.Errorf("Retry: %v", err)
 		}
 	}
-	wantStats(t, q, local.Stats{InFlight: 1})
-	// Named together, the later receipt counts.
-	if err := q.Done(t.Context(), first[0], second[0], first[0]); err != nil {
+	if got := receive(t, q.Queue, 1); len(got) != 0 {
+		t.Errorf("an old receipt freed %q", got)
+	}
+	q.clock.Advance(time.Minute)
+	third := take(t, q.Queue, 1)
+	if len(third) != 1 {
+		t.Fatal("an old receipt finished a later delivery")
+	}
+	// Named together, the latest receipt counts.
+	if err := q.Done(t.Context(), first[0], third[0], second[0]); err != nil {
 		t.Errorf("Done: %v", err)
 	}
-	wantStats(t, q, local.Stats{})
-	c.Advance(time.Hour)
-	if got := receive(t, q, 1); len(got) != 0 {
+	q.clock.Advance(time.Hour)
+	if got := receive(t, q.Queue, 1); len(got) != 0 {
 		t.Errorf("received %q after Done", got)
 	}
 }
 
-func TestRetryAtTheSameInstant(t *testing.T) {
+// TestBodiesAreTheQueuesOwn: neither a sender nor a receiver changes what is delivered.
+func TestBodiesAreTheQueuesOwn(t *testing.T) {
 	t.Parallel()
-	q, c, _ := open(t)
-	send(t, q, "x")
-	if err := q.Retry(t.Context(), time.Minute, take(t, q, 1)...); err != nil { // the default visibility timeout
+	q := open()
+	sent := []byte("body")
+	if err := q.Send(t.Context(), queue.Outgoing{Body: sent}); err != nil {
 		t.Fatal(err)
 	}
-	wantStats(t, q, local.Stats{Waiting: 1})
-	c.Advance(time.Minute)
-	if got := receive(t, q, 1); !slices.Equal(got, []string{"x 2"}) {
+	copy(sent, "SENT")
+	copy(take(t, q.Queue, 1)[0].Body, "READ")
+	q.clock.Advance(time.Minute)
+	if got := receive(t, q.Queue, 1); !slices.Equal(got, []string{"body 2"}) {
 		t.Errorf("received %q", got)
 	}
 }
 
-func TestDoneRemovesLargeBodies(t *testing.T) {
+func TestDeadLettersHoldNothingUp(t *testing.T) {
 	t.Parallel()
-	q, _, store := open(t)
-	send(t, q, strings.Repeat("x", queue.MaxBytes))
-	parts := table.Query{Table: local.Table, Partition: "work/body"}
-	page, err := store.Query(t.Context(), parts)
-	if err != nil || len(page.Items) == 0 {
-		t.Fatalf("%d parts of a large body, %v", len(page.Items), err)
+	q := open()
+	var poison []string
+	for i := range 25 {
+		poison = append(poison, fmt.Sprintf("poison %02d", i))
 	}
-	if err := q.Done(t.Context(), take(t, q, 1)...); err != nil {
-		t.Fatal(err)
+	send(t, q.Queue, poison...)
+	for range queue.MaxReceives {
+		for range 3 {
+			take(t, q.Queue, 10)
+		}
+		q.clock.Advance(time.Minute)
 	}
-	page, err = store.Query(t.Context(), parts)
-	if err != nil || len(page.Items) != 0 {
-		t.Errorf("%d parts left after Done, %v", len(page.Items), err)
+	send(t, q.Queue, "next")
+	if got := receive(t, q.Queue, 1); !slices.Equal(got, []string{"next 1"}) {
+		t.Errorf("received %q", got)
+	}
+	var bodies []string
+	for _, m := range q.dead {
+		bodies = append(bodies, string(m.Body))
+		if m.Receives != queue.MaxReceives {
+			t.Errorf("%s was delivered %d times", m.Body, m.Receives)
+		}
+	}
+	if !slices.Equal(bodies, poison) {
+		t.Errorf("dead letters %q", bodies)
 	}
 }
 
-func TestRecoverFreesOnlyWhatIsInFlight(t *testing.T) {
+func TestADeadLetterMayBeSentAgainAtOnce(t *testing.T) {
 	t.Parallel()
-	q, _, _ := open(t)
-	for range 9 {
-		send(t, q, slices.Repeat([]string{"flying"}, 10)...)
-	}
-	for range 9 {
-		take(t, q, 10)
-	}
-	send(t, q, "waiting")
-	if err := q.Send(t.Context(), queue.Outgoing{Body: []byte("delayed"), Delay: time.Second}); err != nil {
-		t.Fatal(err)
-	}
-	wantStats(t, q, local.Stats{Waiting: 2, InFlight: 90})
-	for _, want := range []int{90, 0} {
-		if n, err := q.Recover(t.Context()); n != want || err != nil {
-			t.Errorf("Recover = %d, %v, want %d", n, err, want)
+	clock := clocktest.New(time.Unix(1_700_000_000, 0))
+	var q *local.Queue
+	q = local.New(local.Options{Now: clock.Now, Dead: func(m queue.Message) {
+		if err := q.Send(t.Context(), queue.Outgoing{Body: m.Body}); err != nil {
+			t.Error(err)
 		}
+	}})
+	send(t, q, "x")
+	for range queue.MaxReceives {
+		take(t, q, 1)
+		clock.Advance(time.Minute)
 	}
-	wantStats(t, q, local.Stats{Waiting: 92})
-	count := map[string]int{}
-	for {
-		got := receive(t, q, 10)
-		if len(got) == 0 {
-			break
-		}
-		for _, m := range got {
-			count[m]++
-		}
-	}
-	if count["flying 2"] != 90 || count["waiting 1"] != 1 || len(count) != 2 {
-		t.Errorf("received %v", count)
+	take(t, q, 1)
+	if got := receive(t, q, 1); !slices.Equal(got, []string{"x 1"}) {
+		t.Errorf("received %q", got)
 	}
 }
 
-func TestDeadAndRedrive(t *testing.T) {
+func TestReceipts(t *testing.T) {
 	t.Parallel()
-	q, c, _ := open(t)
-	large := strings.Repeat("large", 100_000)
-	began := c.Now()
-	send(t, q, "one", large, "three")
-	kill(t, q, c)
-	wantStats(t, q, local.Stats{Dead: 3})
-	letters, err := q.Dead(t.Context())
-	if err != nil || len(letters) != 3 {
-		t.Fatalf("%d dead letters, %v", len(letters), err)
-	}
-	for i, want := range []string{"one", large, "three"} {
-		l := letters[i]
-		if string(l.Body) != want || l.ID != fmt.Sprintf("id%03d", i+1) || l.Receives != queue.MaxReceives ||
-			!l.Sent.Equal(began) || !l.Died.Equal(c.Now()) {
-			t.Errorf("letter %d: %.200v", i, l)
-		}
-	}
-	if n, err := q.Redrive(t.Context(), "id002", "id002", "unknown", ""); n != 1 || err != nil {
-		t.Errorf("Redrive of one = %d, %v", n, err)
-	}
-	wantStats(t, q, local.Stats{Waiting: 1, Dead: 2})
-	got := take(t, q, 10)
-	if len(got) != 1 || string(got[0].Body) != large || got[0].Receives != 1 || got[0].ID != "id002" {
-		t.Fatalf("redriven: %.200v", got)
-	}
-	if err := q.Done(t.Context(), got...); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := q.Redrive(t.Context()); n != 2 || err != nil {
-		t.Errorf("Redrive of all = %d, %v", n, err)
-	}
-	if got := receive(t, q, 10); !slices.Equal(got, []string{"one 1", "three 1"}) {
-		t.Errorf("redriven: %q", got)
-	}
-	wantStats(t, q, local.Stats{InFlight: 2})
-}
-
-func TestUnreadableRecordsHoldUpNothing(t *testing.T) {
-	t.Parallel()
-	q, _, store := open(t)
-	send(t, q, "before", strings.Repeat("x", 5000))
-	bad := []table.Item{
-		{Key: table.Key{Sort: "0"}, Body: []byte("no time")},
-		{Key: table.Key{Sort: table.Padded(1) + "#"}, Version: 1, Body: []byte("no id")},
-		{Key: table.Key{Sort: table.Padded(1) + "#a"}, Version: 1},
-		{Key: table.Key{Sort: table.Padded(1) + "#b"}, Version: 1, Body: []byte("x"), Numbers: map[string]int64{"receives": 6}},
-		{Key: table.Key{Sort: table.Padded(1) + "#c"}, Version: 1, Numbers: map[string]int64{"parts": 2}}, // without the parts
-	}
-	for _, item := range bad {
-		item.Table, item.Partition = local.Table, "work/due"
-		if err := store.Write(t.Context(), table.Put{Item: item}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := store.Write(t.Context(), table.Delete{Key: table.Key{Table: local.Table, Partition: "work/body", Sort: "id002#0"}}); err != nil {
-		t.Fatal(err)
-	}
-	if got := receive(t, q, 1); !slices.Equal(got, []string{"before 1"}) {
-		t.Errorf("received %.100q", got)
-	}
-	if got := receive(t, q, 10); len(got) != 0 {
-		t.Errorf("received %.100q", got)
-	}
-	wantStats(t, q, local.Stats{InFlight: 1, Dead: len(bad) + 1})
-	letters, err := q.Dead(t.Context())
-	if err != nil || len(letters) != len(bad)+1 {
-		t.Errorf("%d dead letters, %v", len(letters), err)
-	}
-	if _, err := q.Redrive(t.Context()); err != nil {
-		t.Errorf("Redrive: %v", err)
-	}
-	// One lacked only the id that it got as a dead letter.
-	if got := receive(t, q, 10); !slices.Equal(got, []string{"no id 1"}) {
-		t.Errorf("received %.100q", got)
-	}
-}
-
-func TestQueuesOfOneStoreAreApart(t *testing.T) {
-	t.Parallel()
-	_, c, store := open(t)
-	var queues []*local.Queue
-	for _, name := range []string{"a", "a-b", "b"} {
-		q, err := local.Open(store, name, local.Options{Now: c.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		send(t, q, name)
-		queues = append(queues, q)
-	}
-	for i, want := range []string{"a 1", "a-b 1", "b 1"} {
-		if got := receive(t, queues[i], 10); !slices.Equal(got, []string{want}) {
-			t.Errorf("received %q, want %q", got, want)
+	q := open()
+	send(t, q.Queue, "x")
+	m := take(t, q.Queue, 1)[0]
+	for receipt, valid := range map[string]bool{
+		m.Receipt: true, m.ID + "#5": true, uuid.NewString() + "#1": true,
+		"": false, "#1": false, m.ID: false, m.ID + "#": false, m.ID + "#0": false, m.ID + "#6": false, m.ID + "#01": false, m.ID + "#+1": false,
+		m.ID + "#1#": false, "x#1": false, "urn:uuid:" + m.ID + "#x": false,
+	} {
+		for name, settle := range map[string]func(context.Context, ...queue.Message) error{
+			"Retry": func(ctx context.Context, m ...queue.Message) error { return q.Retry(ctx, 0, m...) },
+			"Done":  q.Done,
+		} {
+			if err := settle(t.Context(), queue.Message{Receipt: receipt}); (err == nil) != valid || err != nil && !errors.Is(err, queue.ErrInvalid) {
+				t.Errorf("%s of %q: %v", name, receipt, err)
+			}
 		}
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+// TestNoMessageIsLostOrInTwoHands drives the queue at random and holds it to what it
+// promises: until it is done or dead, a message is delivered again and again, to one
+// receiver at a time, with its deliveries counted.
+func TestNoMessageIsLostOrInTwoHands(t *testing.T) {
 	t.Parallel()
-	_, _, store := open(t)
-	for _, name := range []string{"", "a/b", "A", "a b", strings.Repeat("a", 81)} {
-		if _, err := local.Open(store, name, local.Options{}); !errors.Is(err, queue.ErrInvalid) {
-			t.Errorf("Open(%q): %v, want ErrInvalid", name, err)
+	rapid.Check(t, func(r *rapid.T) {
+		f := open()
+		type state struct {
+			receives int
+			from     time.Time // when it may be received again
+			latest   queue.Message
 		}
-	}
-	if _, err := local.Open(store, "a", local.Options{Visibility: -1}); !errors.Is(err, queue.ErrInvalid) {
-		t.Errorf("Open with a negative visibility timeout: %v, want ErrInvalid", err)
-	}
-	if _, err := local.Open(bolttest.Open(t), "a", local.Options{}); !errors.Is(err, table.ErrInvalid) {
-		t.Errorf("Open without the table: %v, want the store's ErrInvalid", err)
-	}
-}
-
-// Two processes share no lock, nor do several Queues on one store.
-func TestConditionsAloneKeepDeliveriesApart(t *testing.T) {
-	t.Parallel()
-	const total = 100
-	store := bolttest.OpenAt(t, time.Now, local.Table)
-	var mu sync.Mutex
-	deliveries := map[string]int{}
-	var wait sync.WaitGroup
-	var queues []*local.Queue
-	for range 8 {
-		q, err := local.Open(store, "work", local.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		queues = append(queues, q)
-	}
-	for range total / 10 {
-		send(t, queues[0], slices.Repeat([]string{"x"}, 10)...)
-	}
-	for _, q := range queues {
-		wait.Go(func() {
-			for {
-				got, err := q.Receive(t.Context(), 3, 0)
-				if err != nil {
-					t.Error(err)
+		live := map[string]*state{} // by body
+		sent := 0
+		r.Repeat(map[string]func(*rapid.T){
+			"send": func(r *rapid.T) {
+				body := fmt.Sprint(sent)
+				delay := time.Duration(rapid.IntRange(0, 90).Draw(r, "delay")) * time.Second
+				sent++
+				if err := f.Send(t.Context(), queue.Outgoing{Body: []byte(body), Delay: delay}); err != nil {
+					r.Fatal(err)
 				}
-				if len(got) == 0 {
+				live[body] = &state{from: f.clock.Now().Add(delay)}
+			},
+			"wait": func(r *rapid.T) {
+				f.clock.Advance(time.Duration(rapid.IntRange(0, 70).Draw(r, "seconds")) * time.Second)
+			},
+			"receive": func(r *rapid.T) {
+				got, err := f.Receive(t.Context(), rapid.IntRange(1, 10).Draw(r, "limit"), 0)
+				if err != nil {
+					r.Fatal(err)
+				}
+				for _, m := range got {
+					s := live[string(m.Body)]
+					if s == nil || s.from.After(f.clock.Now()) || m.Receives != s.receives+1 {
+						r.Fatalf("received %+v, want %+v", m, s)
+					}
+					s.receives, s.from, s.latest = m.Receives, f.clock.Now().Add(time.Minute), m
+				}
+				for _, m := range f.dead {
+					if s := live[string(m.Body)]; s == nil || s.receives != queue.MaxReceives || s.from.After(f.clock.Now()) {
+						r.Fatalf("%s is dead, %+v", m.Body, s)
+					}
+					delete(live, string(m.Body))
+				}
+				f.dead = nil
+			},
+			"settle": func(r *rapid.T) {
+				body := fmt.Sprint(rapid.IntRange(0, max(0, sent-1)).Draw(r, "body"))
+				s := live[body]
+				if s == nil || s.receives == 0 {
 					return
 				}
-				mu.Lock()
-				for _, m := range got {
-					deliveries[m.ID]++
+				if rapid.Bool().Draw(r, "done") {
+					if err := f.Done(t.Context(), s.latest); err != nil {
+						r.Fatal(err)
+					}
+					delete(live, body)
+					return
 				}
-				mu.Unlock()
-			}
+				delay := time.Duration(rapid.IntRange(0, 90).Draw(r, "delay")) * time.Second
+				if err := f.Retry(t.Context(), delay, s.latest); err != nil {
+					r.Fatal(err)
+				}
+				s.from = f.clock.Now().Add(delay)
+			},
 		})
-	}
-	wait.Wait()
-	for id, n := range deliveries {
-		if n != 1 {
-			t.Errorf("message %s was delivered %d times", id, n)
+		f.clock.Advance(time.Hour)
+		left := map[string]bool{}
+		for range len(live) + 1 {
+			got, err := f.Receive(t.Context(), 10, 0)
+			if err != nil {
+				r.Fatal(err)
+			}
+			for _, m := range append(got, f.dead...) {
+				left[string(m.Body)] = true
+			}
+			f.dead = nil
 		}
-	}
-	if len(deliveries) != total {
-		t.Errorf("%d messages were delivered, want %d", len(deliveries), total)
-	}
+		if len(left) != len(live) {
+			r.Fatalf("%d messages are left, want %d", len(left), len(live))
+		}
+	})
 }
 
 // A waiting receiver returns at the instant when there is something, for each
@@ -431,22 +341,11 @@ func TestWakesAtOnce(t *testing.T) {
 			during: func(*testing.T, *local.Queue) {},
 			after:  15 * time.Second,
 		},
-		"recovered": {
-			before: func(t *testing.T, q *local.Queue) { send(t, q, "x"); take(t, q, 1) },
-			during: func(t *testing.T, q *local.Queue) {
-				if _, err := q.Recover(t.Context()); err != nil {
-					t.Error(err)
-				}
-			},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				q, err := local.Open(bolttest.OpenAt(t, time.Now, local.Table), "work", local.Options{Visibility: 15 * time.Second})
-				if err != nil {
-					t.Fatal(err)
-				}
+				q := local.New(local.Options{Visibility: 15 * time.Second})
 				c.before(t, q)
 				began := time.Now()
 				received := make(chan int, 1)
@@ -467,5 +366,72 @@ func TestWakesAtOnce(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestReceiversAndSendersAtOnce: each message is in one hand at a time and none is left.
+func TestReceiversAndSendersAtOnce(t *testing.T) {
+	t.Parallel()
+	const senders, each = 4, 250
+	q := local.New(local.Options{Visibility: time.Hour})
+	var all sync.WaitGroup
+	for n := range senders {
+		all.Go(func() {
+			for i := range each {
+				send(t, q, fmt.Sprintf("%d/%d", n, i))
+			}
+		})
+	}
+	var mu sync.Mutex
+	deliveries := map[string]int{}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for range senders {
+		all.Go(func() {
+			for {
+				got, err := q.Receive(ctx, 7, queue.MaxWait)
+				if err != nil {
+					return // stopped
+				}
+				if err := q.Done(t.Context(), got...); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				for _, m := range got {
+					deliveries[string(m.Body)]++
+				}
+				if len(deliveries) == senders*each {
+					stop()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	for body, n := range deliveries {
+		if n != 1 {
+			t.Errorf("%s was delivered %d times", body, n)
+		}
+	}
+}
+
+func BenchmarkSendReceiveDone(b *testing.B) {
+	q := local.New(local.Options{})
+	for range 100_000 { // a backlog that is not touched
+		if err := q.Send(b.Context(), queue.Outgoing{Body: []byte("waiting"), Delay: queue.MaxDelay}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if err := q.Send(b.Context(), queue.Outgoing{Body: []byte("x")}); err != nil {
+			b.Fatal(err)
+		}
+		got, err := q.Receive(b.Context(), 1, 0)
+		if err != nil || len(got) != 1 {
+			b.Fatal(len(got), err)
+		}
+		if err := q.Done(b.Context(), got...); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -50,6 +50,7 @@ const mapBytes = 1 << 30
 // Options changes how Open works; the zero value is right for production.
 type Options struct {
 	Tables []string         // the tables that exist; nil: table.Names
+	Remove []string         // tables of earlier versions: Open deletes them with their items, none of which may expire
 	Now    func() time.Time // decides what has expired; nil: time.Now
 	NoSync bool             // leaves syncing to the operating system: a power cut may damage the file; for tests
 }
@@ -124,7 +125,7 @@ func openFile(path string, o Options) (db *bbolt.DB, err error) {
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	if err := prepare(db, o.Tables); err != nil {
+	if err := prepare(db, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	if created && !o.NoSync {
@@ -184,21 +185,30 @@ func openError(path string, err error) error {
 	}
 }
 
-// prepare makes the buckets. It writes only when one is missing.
-func prepare(db *bbolt.DB, tables []string) error {
-	missing := false
+// prepare makes the buckets of tables and deletes those of removed ones. It writes only
+// when there is something to do, and then in one transaction.
+func prepare(db *bbolt.DB, o Options) error {
+	ready := false
 	err := db.View(func(tx *bbolt.Tx) error {
-		missing = tx.Bucket(expiryBucket) == nil
-		for _, name := range tables {
-			missing = missing || tx.Bucket(bucketName(name)) == nil
+		ready = tx.Bucket(expiryBucket) != nil
+		for _, name := range o.Tables {
+			ready = ready && tx.Bucket(bucketName(name)) != nil
+		}
+		for _, name := range o.Remove {
+			ready = ready && tx.Bucket(bucketName(name)) == nil
 		}
 		return nil
 	})
-	if err != nil || !missing {
+	if err != nil || ready {
 		return err
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range tables {
+		for _, name := range o.Remove {
+			if err := tx.DeleteBucket(bucketName(name)); err != nil && !errors.Is(err, bbolterrors.ErrBucketNotFound) {
+				return fmt.Errorf("remove table %q: %w", name, err)
+			}
+		}
+		for _, name := range o.Tables {
 			if _, err := tx.CreateBucketIfNotExists(bucketName(name)); err != nil {
 				return fmt.Errorf("make table %q: %w", name, err)
 			}

@@ -135,6 +135,41 @@ func TestReopenKeepsEverythingAndAddsTables(t *testing.T) {
 	}
 }
 
+func TestOpenRemovesTablesOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "docent.db")
+	old := table.Item{Key: table.Key{Table: "old", Partition: "p", Sort: "s"}}
+	reopen := func(o bolt.Options) *bolt.Store {
+		t.Helper()
+		s, err := bolt.Open(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	s := reopen(bolt.Options{Tables: []string{table.Documents, "old"}})
+	if err := s.Write(t.Context(), table.Put{Item: old}, table.Put{Item: item("a", []byte("kept"))}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what is removed already is no error
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = reopen(bolt.Options{Remove: []string{"old"}})
+		if got, err := s.Get(t.Context(), item("a", nil).Key); err != nil || string(got.Body) != "kept" {
+			t.Errorf("after removing another table: %q, %v", got.Body, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = reopen(bolt.Options{Tables: []string{table.Documents, "old"}})
+	if _, err := s.Get(t.Context(), old.Key); !errors.Is(err, table.ErrNotFound) {
+		t.Errorf("an item of the removed table: %v", err)
+	}
+}
+
 func TestCallsAfterCloseReturnErrClosed(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "docent.db"))

@@ -4,11 +4,9 @@ package bolttest
 
 import (
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
-	"docent/shared/table"
 	"docent/shared/table/bolt"
 )
 
@@ -19,14 +17,10 @@ func Open(t testing.TB) *bolt.Store {
 	return OpenAt(t, time.Now)
 }
 
-// OpenAt is Open with a clock and tables beside those of table.Names.
-func OpenAt(t testing.TB, now func() time.Time, extraTables ...string) *bolt.Store {
+// OpenAt is Open with a clock.
+func OpenAt(t testing.TB, now func() time.Time) *bolt.Store {
 	t.Helper()
-	s, err := bolt.Open(filepath.Join(t.TempDir(), "docent.db"), bolt.Options{
-		Tables: slices.Concat(table.Names, extraTables),
-		Now:    now,
-		NoSync: true,
-	})
+	s, err := bolt.Open(filepath.Join(t.TempDir(), "docent.db"), bolt.Options{Now: now, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,80 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/queue"
+
+	"github.com/google/uuid"
+)
+
+// message is one that is not done. In flight it is due at the end of its visibility
+// timeout, so nobody needs to put it back.
+type message struct {
+	id       string
+	number   int64     // of its Send: orders messages that are due together
+	due      time.Time // when it can be received
+	receives int
+	body     []byte
+	place    int // in the order
+}
+
+// delivery returns m as it is given to a receiver.
+func (m *message) delivery() queue.Message {
+	return queue.Message{ID: m.id, Receipt: receipt{m.id, m.receives}.String(), Body: bytes.Clone(m.body), Receives: m.receives}
+}
+
+// order is a heap of messages by when they are due, then by when they were sent.
+type order []*message
+
+func (o order) Len() int { return len(o) }
+
+func (o order) Less(i, j int) bool {
+	if c := o[i].due.Compare(o[j].due); c != 0 {
+		return c < 0
+	}
+	return o[i].number < o[j].number
+}
+
+func (o order) Swap(i, j int) {
+	o[i], o[j] = o[j], o[i]
+	o[i].place, o[j].place = i, j
+}
+
+// Push implements heap.Interface.
+func (o *order) Push(m any) {
+	added := m.(*message)
+	added.place = len(*o)
+	*o = append(*o, added)
+}
+
+// Pop implements heap.Interface.
+func (o *order) Pop() any {
+	last := len(*o) - 1
+	m := (*o)[last]
+	(*o)[last] = nil
+	*o = (*o)[:last]
+	return m
+}
+
+// receipt names one delivery: "{id}#{receives}".
+type receipt struct {
+	id       string
+	receives int
+}
+
+func (r receipt) String() string { return r.id + "#" + strconv.Itoa(r.receives) }
+
+func parseReceipt(text string) (receipt, error) {
+	id, receives, _ := strings.Cut(text, "#")
+	n, bad := strconv.Atoi(receives)
+	r := receipt{id, n}
+	if uuid.Validate(id) != nil || bad != nil || n < 1 || n > queue.MaxReceives || r.String() != text {
+		return receipt{}, fmt.Errorf("%w: malformed receipt", queue.ErrInvalid)
+	}
+	return r, nil
+}

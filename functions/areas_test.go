@@ -5,13 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"docent/scripts/lambdarun"
+	"docent/shared/app"
 	"docent/shared/deployed"
 	"docent/shared/scim/scimtest"
+	"docent/shared/search"
 	"docent/shared/table"
 )
 
@@ -114,6 +117,41 @@ func TestASyncThroughTheBinaries(t *testing.T) {
 	if strings.Contains(c.log.String(), token) {
 		t.Error("the secret is logged")
 	}
+}
+
+// TestARebuildThroughTheBinaries: an operator's command starts it, the indexing function
+// makes it from its queue, and what was found before is found after it.
+func TestARebuildThroughTheBinaries(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	wiki := c.id(c.want(c.do("POST", "/collections", map[string]any{"name": "wiki", "description": "All"}), 201))
+	for _, page := range []string{"zebra", "lion", "gnu"} {
+		c.want(c.do("PUT", "/documents", map[string]any{"collectionId": wiki, "uri": "https://wiki.test/" + page, "title": page, "body": "The " + page + " grazes."}), 200)
+	}
+	c.drain()
+	rebuilds := app.RebuildsOnAWS(c.config, slog.New(slog.DiscardHandler))
+	if n, err := rebuilds.Start(t.Context(), c.team); err != nil || n != 1 {
+		t.Fatalf("started %d: %v", n, err)
+	}
+	status := func() search.FamilyStatus {
+		t.Helper()
+		families, err := rebuilds.Status(t.Context(), c.team)
+		if err != nil || len(families) != 1 {
+			t.Fatalf("%+v, %v", families, err)
+		}
+		return families[0]
+	}
+	if s := status(); s.Rebuild == nil || s.Outdated["asked for"] != s.Segments {
+		t.Errorf("started: %+v", s)
+	}
+	delivery, err := lambdarun.Deliver(t.Context(), c.rebuilds, c.functions["indexing"].Invoke, 1)
+	if err != nil || delivery.Err != nil || delivery.Received != 1 || delivery.Failed != 0 {
+		t.Fatalf("delivery %+v, %v", delivery, err)
+	}
+	if s := status(); s.Rebuild != nil || len(s.Outdated) > 0 || s.Documents != 3 || s.Segments != 1 {
+		t.Errorf("finished: %+v", s)
+	}
+	c.want(c.do("POST", "/context/search", map[string]any{"query": "lion"}), 200, "https://wiki.test/lion")
 }
 
 // TestWithoutAKeyOfSecretsNoneIsTaken: such an installation is told so, and takes

@@ -46,6 +46,7 @@ type cloud struct {
 	questions *sqs.Queue
 	documents *sqs.Queue
 	syncs     *sqs.Queue
+	rebuilds  *sqs.Queue
 	env       map[string]string
 	functions map[string]*lambdarun.Function
 	gateway   *lambdarun.Gateway
@@ -82,14 +83,14 @@ func newCloud(t *testing.T) *cloud {
 		return *out.QueueUrl
 	}
 	c.config.QuestionsQueue, c.config.DocumentsQueue = newQueue("questions"), newQueue("documents")
-	c.config.SyncsQueue = newQueue("syncs")
+	c.config.SyncsQueue, c.config.RebuildsQueue = newQueue("syncs"), newQueue("rebuilds")
 	c.questions, c.documents = sqs.New(messages, c.config.QuestionsQueue), sqs.New(messages, c.config.DocumentsQueue)
-	c.syncs = sqs.New(messages, c.config.SyncsQueue)
+	c.syncs, c.rebuilds = sqs.New(messages, c.config.SyncsQueue), sqs.New(messages, c.config.RebuildsQueue)
 	c.env = map[string]string{
 		"DOCENT_TABLE_PREFIX": c.config.TablePrefix, "DOCENT_BUCKET": c.config.Bucket, "DOCENT_BASE_URL": c.config.BaseURL,
 		"DOCENT_QUESTIONS_QUEUE_URL": c.config.QuestionsQueue, "DOCENT_DOCUMENTS_QUEUE_URL": c.config.DocumentsQueue,
-		"DOCENT_SYNCS_QUEUE_URL": c.config.SyncsQueue,
-		"DOCENT_AWS_ENDPOINT":    c.tap.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+		"DOCENT_SYNCS_QUEUE_URL": c.config.SyncsQueue, "DOCENT_REBUILDS_QUEUE_URL": c.config.RebuildsQueue,
+		"DOCENT_AWS_ENDPOINT": c.tap.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 	}
 	key, err := kms.NewFromConfig(settings).CreateKey(ctx, &kms.CreateKeyInput{})
 	if err != nil {

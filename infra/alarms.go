@@ -82,13 +82,15 @@ func (x *stack) alarmQueues() {
 	for _, c := range []struct {
 		name    string
 		channel channel
-		oldest  float64 // seconds
-	}{{"Questions", x.questions, 120}, {"Documents", x.documents, 600}, {"Syncs", x.syncs, 3600}} {
-		x.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
-			queued(c.channel, false, "ApproximateAgeOfOldestMessage"), c.oldest)
+		oldest  float64 // seconds; 0: a message may wait for as long as others take
+	}{{"Questions", x.questions, 120}, {"Documents", x.documents, 600}, {"Syncs", x.syncs, 3600}, {"Rebuilds", x.rebuilds, 0}} {
+		if c.oldest > 0 {
+			x.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
+				queued(c.channel, false, "ApproximateAgeOfOldestMessage"), c.oldest)
+		}
 		x.alarm(c.name+"DeadLetters", "The queue "+c.name+" has a dead letter.", queued(c.channel, true, "ApproximateNumberOfMessagesVisible"), 0)
 	}
-	x.alarmMissing("Pending", "Work other than syncs has been pending for more than 5 minutes, or sweeping does not run.", x.own("sweeping", "OldestPending", "Maximum"), 300)
+	x.alarmMissing("Pending", "Work other than syncs and rebuilds has been pending for more than 5 minutes, or sweeping does not run.", x.own("sweeping", "OldestPending", "Maximum"), 300)
 }
 
 // alarm goes off when the metric was above a value for 5 minutes.

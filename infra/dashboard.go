@@ -56,6 +56,7 @@ func (x *stack) addDashboard() {
 		graph("Too large", x.search("", "Requests", `outcome="request-too-large"`)),
 		graph("Refused keys", metric(namespace, refusedKeys, "Sum", map[string]*string{"service": jsii.String(x.stackName())})))
 	row(graph("Invocations", every(func(f function) awscloudwatch.IMetric { return x.lambda(f.name, "Invocations", "Sum") })...),
+		graph("Documents to rebuild", x.own("sweeping", "DocumentsToRebuild", "Maximum")),
 		graph("Function time, ms", every(func(f function) awscloudwatch.IMetric { return x.lambda(f.name, "Duration", "Sum") })...),
 		graph("Model tokens", x.own("answering", "InputTokens", "Sum"), x.own("answering", "OutputTokens", "Sum")))
 }
@@ -72,6 +73,6 @@ func (x *stack) queueRow(graph func(string, ...awscloudwatch.IMetric) awscloudwa
 			of(x.syncs, "ApproximateNumberOfMessagesVisible")),
 		graph("Oldest message and oldest pending work, s", of(x.questions, "ApproximateAgeOfOldestMessage"),
 			of(x.documents, "ApproximateAgeOfOldestMessage"), of(x.syncs, "ApproximateAgeOfOldestMessage"), x.own("sweeping", "OldestPending", "Maximum")),
-		graph("Dead letters", dead(x.questions), dead(x.documents), dead(x.syncs)),
+		graph("Dead letters", dead(x.questions), dead(x.documents), dead(x.syncs), dead(x.rebuilds)),
 	}
 }

@@ -23,6 +23,7 @@ func (x *stack) environment(function string) *map[string]*string {
 		deployed.QuestionsQueue: x.questions.queue.QueueUrl(),
 		deployed.DocumentsQueue: x.documents.queue.QueueUrl(),
 		deployed.SyncsQueue:     x.syncs.queue.QueueUrl(),
+		deployed.RebuildsQueue:  x.rebuilds.queue.QueueUrl(),
 		deployed.BaseURL:        x.baseURL(),
 		deployed.SecretsKey:     x.key.KeyArn(),
 		deployed.LogLevel:       jsii.String(x.logLevel),

@@ -32,7 +32,7 @@ type grant struct {
 	writes  []string // tables, which it reads too
 	objects access   // in the bucket
 	sends   []string // queues
-	takes   string   // the queue that it works off
+	takes   []string // the queues that it works off
 	secrets bool     // encrypts and decrypts the secrets of data sources
 	model   bool     // asks the model, where there is one
 }
@@ -50,6 +50,7 @@ const (
 	questions = "questions"
 	documents = "documents"
 	syncs     = "syncs"
+	rebuilds  = "rebuilds"
 )
 
 // served are the tables that every request of the API writes: the key's last use
@@ -63,7 +64,7 @@ var functions = []function{
 		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs}, secrets: true}},
 	{"answering", "answers the questions of its queue", 1024, 120,
 		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Index},
-			objects: reads, takes: questions, model: true}},
+			objects: reads, takes: []string{questions}, model: true}},
 	{"answers", "questions and answers", 512, gatewayTimeout,
 		grant{writes: served(table.Answers), reads: []string{table.Collections}, sends: []string{questions}}},
 	{"collections", "collections", 512, gatewayTimeout,
@@ -73,17 +74,18 @@ var functions = []function{
 			sends: []string{questions}, model: true}}, // an agent may ask; research may be written by a model
 	{"documents", "documents", 1024, gatewayTimeout,
 		grant{writes: served(table.Documents), reads: []string{table.Collections}, sends: []string{documents}}},
-	{"indexing", "indexes the documents of its queue", 1024, 120,
-		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes, takes: documents}},
+	{"indexing", "indexes the documents of its queue, and rebuilds what is outdated", 1024, 120,
+		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes, sends: []string{rebuilds},
+			takes: []string{documents, rebuilds}}},
 	{"scim", "users and groups", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"securityevents", "the feed of security events", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"sweeping", "sends again what a crash left behind", 512, 50,
 		grant{writes: []string{table.Answers, table.Collections, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Identities},
-			objects: writes, sends: []string{questions, documents, syncs}}},
+			objects: writes, sends: []string{questions, documents, syncs, rebuilds}}},
 	{"syncing", "reads the data sources of its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
-		grant{writes: []string{table.Collections, table.Documents}, sends: []string{documents, syncs}, takes: syncs, secrets: true}},
+		grant{writes: []string{table.Collections, table.Documents}, sends: []string{documents, syncs}, takes: []string{syncs}, secrets: true}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,
 		grant{writes: served(), reads: []string{table.Collections}}},
 }

@@ -26,6 +26,8 @@ func (x *stack) addOutputs() {
 		{"DocumentsDeadLetterURL", "Documents that could not be indexed.", *x.documents.dead.QueueUrl()},
 		{"SyncsQueueURL", "Data sources to be read.", *x.syncs.queue.QueueUrl()},
 		{"SyncsDeadLetterURL", "Data sources that could not be read for a fault of the installation.", *x.syncs.dead.QueueUrl()},
+		{"RebuildsQueueURL", "Parts of the index to be rebuilt.", *x.rebuilds.queue.QueueUrl()},
+		{"RebuildsDeadLetterURL", "Parts of the index that could not be rebuilt.", *x.rebuilds.dead.QueueUrl()},
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *x.key.KeyId()},
 		{"DataRetained", "Whether data stays when the stack goes.", retained},
 	} {

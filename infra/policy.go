@@ -51,8 +51,8 @@ func (x *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	for _, name := range f.sends {
 		allow(sendMessages, x.channels()[name].queue.QueueArn())
 	}
-	if f.takes != "" {
-		allow(takeMessages, x.channels()[f.takes].queue.QueueArn())
+	for _, name := range f.takes {
+		allow(takeMessages, x.channels()[name].queue.QueueArn())
 	}
 	if f.secrets {
 		allow(useKey, x.key.KeyArn())
@@ -74,7 +74,7 @@ func (x *stack) tableARNs(names []string) (arns []*string) {
 }
 
 func (x *stack) channels() map[string]channel {
-	return map[string]channel{questions: x.questions, documents: x.documents, syncs: x.syncs}
+	return map[string]channel{questions: x.questions, documents: x.documents, syncs: x.syncs, rebuilds: x.rebuilds}
 }
 
 // models are the ARNs of what may be invoked for the model. A model is invoked

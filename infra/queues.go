@@ -27,6 +27,7 @@ func (x *stack) addQueues() {
 	x.questions = x.newChannel("Questions", "answering")
 	x.documents = x.newChannel("Documents", "indexing")
 	x.syncs = x.newChannel("Syncs", "syncing")
+	x.rebuilds = x.newChannel("Rebuilds", "indexing")
 }
 
 // newChannel adds a queue for the worker, and its dead letters.
@@ -46,22 +47,28 @@ func (x *stack) newChannel(name, worker string) channel {
 	})}
 }
 
+// rebuildWorkers is how many rebuilds are worked on at a time, the least that AWS takes.
+// It is apart from the workers of documents, which rebuilding never keeps waiting.
+const rebuildWorkers = 2
+
 // addWorkers has each queue's messages brought to its worker.
 func (x *stack) addWorkers() {
 	for _, w := range []struct {
-		worker string
-		from   channel
-		batch  float64
+		name, worker string
+		from         channel
+		batch        float64
+		most         int
 	}{
-		{"answering", x.questions, 1}, // a model may take most of the time that there is
-		{"indexing", x.documents, queue.MaxBatch},
-		{"syncing", x.syncs, 1}, // a source may take all of a turn
+		{"answering", "answering", x.questions, 1, x.workers}, // a model may take most of the time that there is
+		{"indexing", "indexing", x.documents, queue.MaxBatch, x.workers},
+		{"syncing", "syncing", x.syncs, 1, x.workers}, // a source may take all of a turn
+		{"rebuilding", "indexing", x.rebuilds, 1, rebuildWorkers},
 	} {
-		awslambda.NewEventSourceMapping(x.construct, id(w.worker, "Source"), &awslambda.EventSourceMappingProps{
+		awslambda.NewEventSourceMapping(x.construct, id(w.name, "Source"), &awslambda.EventSourceMappingProps{
 			Target:                  x.functions[w.worker],
 			EventSourceArn:          w.from.queue.QueueArn(),
 			BatchSize:               jsii.Number(w.batch),
-			MaxConcurrency:          jsii.Number(x.workers),
+			MaxConcurrency:          jsii.Number(w.most),
 			ReportBatchItemFailures: jsii.Bool(true),
 		})
 	}

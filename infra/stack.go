@@ -34,6 +34,7 @@ type stack struct {
 	questions channel
 	documents channel
 	syncs     channel
+	rebuilds  channel
 	key       awskms.Key
 	api       awsapigateway.RestApi
 	functions map[string]awslambda.Function

@@ -146,7 +146,7 @@ func TestQueuesLoseNothing(t *testing.T) {
 			t.Errorf("%s: concurrency %v", name, n)
 		}
 	})
-	if len(taken) != 3 || len(queues) != 6 {
+	if len(taken) != 4 || len(queues) != 8 {
 		t.Errorf("%d queues, of which %d are worked off", len(queues), len(taken))
 	}
 }

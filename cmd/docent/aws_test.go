@@ -85,6 +85,7 @@ func TestCommandsOnAWS(t *testing.T) {
 			want: "About 3 messages move back", asked: `"MaxNumberOfMessagesPerSecond":10`},
 		{name: "dead letters of sources", args: "queue redrive syncs", aws: &fakeAWS{stack: describe("UPDATE_COMPLETE"), letters: 1},
 			want: "About 1 messages move back to the queue of syncs", asked: "https://sqs.test/sd"},
+		{name: "the index of an older stack", args: "index status --aws --stack beta", aws: &fakeAWS{stack: describe("UPDATE_COMPLETE")}, status: 1, want: "has no output RebuildsQueueURL"},
 		{name: "an unknown queue", args: "queue redrive letters", status: 2, want: "must be one of"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -42,9 +42,10 @@ type commands struct {
 		Redrive queueRedriveCmd `cmd:"" help:"Have messages that a worker gave up tried again."`
 	} `cmd:"" group:"aws" help:"The queues of an installation on AWS."`
 	Index struct {
-		Check   indexCheckCmd   `cmd:"" help:"Check the search index against the documents."`
+		Check   indexCheckCmd   `cmd:"" help:"Check the search index against the documents, in the data folder of this machine."`
+		Status  indexStatusCmd  `cmd:"" help:"Show the segments of the search index and how far their rebuilds are."`
 		Rebuild indexRebuildCmd `cmd:"" help:"Make the search index anew from the documents."`
-	} `cmd:"" group:"data" help:"The search index, in the data folder of this machine."`
+	} `cmd:"" group:"data" help:"The search index, in the data folder of this machine or on AWS."`
 	Scim struct {
 		Setup scimSetupCmd `cmd:"" help:"Make a SCIM key and print what to paste into Okta or Entra ID."`
 	} `cmd:"" group:"client" help:"Provisioning of users and groups by an identity provider."`
@@ -89,7 +90,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "server", Title: "The server:"},
-			{Key: "data", Title: "Its data (with --data, while no server runs on it; teams and keys also with --aws):"},
+			{Key: "data", Title: "Its data (with --data, while no server runs on it; teams, keys and the index also with --aws):"},
 			{Key: "aws", Title: "An installation on AWS:"},
 			{Key: "client", Title: "Using a server:"},
 		}),

@@ -67,36 +67,3 @@ func (c *indexCheckCmd) print(con *console, reports []teamReport) error {
 	}
 	return nil
 }
-
-type indexRebuildCmd struct {
-	dataFlags
-	Team string `placeholder:"ID" help:"Only this team (default: every team)."`
-}
-
-// Help is the long help of docent index rebuild.
-func (c *indexRebuildCmd) Help() string {
-	return `Makes the search index anew from the stored documents and replaces every segment. Nothing is lost when it is interrupted: run it again.`
-}
-
-// Run rebuilds the index.
-func (c *indexRebuildCmd) Run(ctx context.Context, con *console) error {
-	return c.withExisting(ctx, func(local *app.Local) error {
-		teams, err := local.Teams.Teams(ctx)
-		if err != nil {
-			return err
-		}
-		for _, t := range teams {
-			if c.Team != "" && c.Team != t.ID {
-				continue
-			}
-			rebuilt, err := local.RebuildIndex(ctx, t.ID)
-			if err != nil {
-				return err
-			}
-			if err := printf(con.out, "Team %s: %d collections rebuilt\n", t.ID, rebuilt); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}

@@ -34,6 +34,7 @@ type engines struct {
 	questions queue.Queue
 	documents queue.Queue
 	syncs     queue.Queue // nil: no connector runs in this installation
+	rebuilds  queue.Queue // nil: what is outdated in the index is not rebuilt by this program
 }
 
 // services are all areas on one set of engines.
@@ -47,6 +48,7 @@ type services struct {
 	sources     *source.Service
 	index       *search.Index
 	indexing    *document.Worker
+	rebuilding  *search.Rebuilder
 	answering   *answer.Worker
 	syncing     *source.Syncer
 	sweeper     *pending.Sweeper
@@ -87,9 +89,10 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 	s.parseSAML = noSAML
 	s.collections.Count = s.documents.Count
 	s.teams.SourceExists = s.collections.SourceExists
-	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID,
+	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID, Rebuilds: e.rebuilds, Warn: warn,
 		Fault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
 	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: log}
+	s.rebuilding = &search.Rebuilder{Index: s.index, Log: log}
 	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search, Usage: s.usage, Log: log}
 	s.syncing = &source.Syncer{Service: s.sources, Log: log}
 	s.sweeper = &pending.Sweeper{Table: e.table, Now: now,
@@ -99,6 +102,9 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 	s.daily = &daily{table: e.table, now: now, services: s}
 	if e.syncs != nil {
 		s.sweeper.Queues[table.Collections] = e.syncs
+	}
+	if e.rebuilds != nil {
+		s.sweeper.Queues[table.Index] = e.rebuilds
 	}
 	return s
 }

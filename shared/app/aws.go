@@ -15,6 +15,7 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"docent/shared/blob/s3"
+	"docent/shared/queue"
 	"docent/shared/queue/sqs"
 	"docent/shared/table/dynamo"
 	"docent/shared/team"
@@ -67,12 +68,17 @@ func openAWS(c Config) engines {
 		o.UsePathStyle = c.AWSEndpoint != ""               // stand-ins have no host name a bucket
 		o.DisableLogOutputChecksumValidationSkipped = true // parts of objects never have one
 	})
+	var rebuilds queue.Queue
+	if c.RebuildsQueue != "" {
+		rebuilds = sqs.New(messages, c.RebuildsQueue)
+	}
 	return engines{
 		table:     dynamo.New(dynamodb.NewFromConfig(settings), dynamo.Options{Names: c.Tables, Prefix: c.TablePrefix, Now: c.Now}),
 		blobs:     s3.New(objects, c.Bucket, c.BlobPrefix),
 		questions: sqs.New(messages, c.QuestionsQueue),
 		documents: sqs.New(messages, c.DocumentsQueue),
 		syncs:     sqs.New(messages, c.SyncsQueue),
+		rebuilds:  rebuilds,
 	}
 }
 

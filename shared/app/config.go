@@ -25,6 +25,7 @@ type Config struct {
 	QuestionsQueue string // DOCENT_QUESTIONS_QUEUE_URL
 	DocumentsQueue string // DOCENT_DOCUMENTS_QUEUE_URL
 	SyncsQueue     string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
+	RebuildsQueue  string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function neither sends nor takes any
 	BaseURL        string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
 	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
 	Region         string // AWS_REGION, which Lambda sets
@@ -108,6 +109,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		QuestionsQueue: address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
 		DocumentsQueue: address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
 		SyncsQueue:     address(deployed.SyncsQueue, required(deployed.SyncsQueue)),
+		RebuildsQueue:  address(deployed.RebuildsQueue, getenv(deployed.RebuildsQueue)),
 		BaseURL:        address(deployed.BaseURL, required(deployed.BaseURL)),
 		AWSEndpoint:    address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
 		Region:         required(deployed.Region),

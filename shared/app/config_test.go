@@ -23,6 +23,7 @@ var environment = map[string]string{
 	"DOCENT_QUESTIONS_QUEUE_URL": "https://sqs.test/1/questions",
 	"DOCENT_DOCUMENTS_QUEUE_URL": "https://sqs.test/1/documents",
 	"DOCENT_SYNCS_QUEUE_URL":     "https://sqs.test/1/syncs",
+	"DOCENT_REBUILDS_QUEUE_URL":  "https://sqs.test/1/rebuilds",
 	"DOCENT_BASE_URL":            "https://docent.test/v1/",
 	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
 	"DOCENT_SECRETS_KEY":         "arn:aws:kms:eu-central-1:1:key/k",
@@ -61,7 +62,8 @@ func TestEveryFieldArrives(t *testing.T) {
 	}
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
 		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents", SyncsQueue: "https://sqs.test/1/syncs",
-		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
+		RebuildsQueue: "https://sqs.test/1/rebuilds",
+		BaseURL:       "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
 		ModelProvider: app.ModelOfOpenAI, Model: "llama3.3", ModelURL: "https://models.test/v1", ModelKeyParameter: "/docent/model-key", LogLevel: slog.LevelDebug,
 		Region: "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
 	if !reflect.DeepEqual(c, want) {

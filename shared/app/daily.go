@@ -15,8 +15,9 @@ import (
 )
 
 // daily is what is done for every team once a Pacific day: the feed of security
-// events is trimmed, what each key did on the day before is recorded in it, and the
-// first sync is made due of sources that were made before a connector read them.
+// events is trimmed, what each key did on the day before is recorded in it, the first
+// sync is made due of sources that were made before a connector read them, and the
+// rebuild of outdated segments is planned.
 // A round goes over the teams in the order of their ids, some at each sweep, and
 // goes on where the sweep before stopped.
 type daily struct {
@@ -95,7 +96,7 @@ func (d *daily) run(ctx context.Context) error {
 // team does the day's work for one team. Doing it again changes nothing.
 func (d *daily) team(ctx context.Context, teamID string, today quota.Window) error {
 	if err := errors.Join(d.services.events.Trim(ctx, teamID), d.sumUp(ctx, teamID, today),
-		d.services.sources.PlanMissing(ctx, teamID)); err != nil {
+		d.services.sources.PlanMissing(ctx, teamID), d.services.index.PlanRebuilds(ctx, teamID)); err != nil {
 		return fmt.Errorf("daily work of team %s: %w", teamID, err)
 	}
 	return nil

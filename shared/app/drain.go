@@ -21,7 +21,11 @@ func (l *Local) Drain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if indexed+answered == 0 {
+		rebuilt, err := drainOnce(ctx, l.outdated, l.rebuilding.Batch, 1)
+		if err != nil {
+			return err
+		}
+		if indexed+answered+rebuilt == 0 {
 			return nil
 		}
 	}

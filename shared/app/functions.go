@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -101,7 +102,28 @@ func (f *functions) answersQuestions() Batches {
 }
 
 func (f *functions) indexesDocuments() Batches {
-	return f.batches("indexing", f.services.indexing.Batch)
+	return f.batches("indexing", f.indexes)
+}
+
+// rebuildTurn is how long one part of the index is rebuilt before another has its turn:
+// within four fifths of the function's time, which is where an alarm would go off.
+const rebuildTurn = 80 * time.Second
+
+// indexes does a batch of the documents queue or of the rebuilds queue.
+func (f *functions) indexes(ctx context.Context, batch []queue.Message) []string {
+	documents := slices.DeleteFunc(slices.Clone(batch), isRebuild)
+	failed := f.services.indexing.Batch(ctx, documents)
+	if len(documents) == len(batch) {
+		return failed
+	}
+	rebuilder := *f.rebuilding
+	rebuilder.Turn = rebuildTurn
+	return append(failed, rebuilder.Batch(ctx, slices.DeleteFunc(slices.Clone(batch), func(m queue.Message) bool { return !isRebuild(m) }))...)
+}
+
+func isRebuild(m queue.Message) bool {
+	w, err := pending.Decode(m.Body)
+	return err == nil && w.Kind == pending.RebuildIndex
 }
 
 func (f *functions) readsSources(connect Connect, v Vault) Batches {

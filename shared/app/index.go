@@ -2,8 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
+	"docent/shared/pause"
 	"docent/shared/search"
 )
 
@@ -30,19 +34,74 @@ func (l *Local) CheckIndex(ctx context.Context, teamID string) (IndexReport, err
 	return IndexReport{found, missing}, nil
 }
 
-// RebuildIndex makes the search index of a team anew from its documents and
-// returns how many data sources it has rebuilt.
-func (l *Local) RebuildIndex(ctx context.Context, teamID string) (int, error) {
-	sources, err := l.collections.Sources(ctx, teamID)
+// Rebuilds starts and watches the rebuilding of search indexes.
+type Rebuilds struct{ services *services }
+
+// Rebuilds returns what starts and watches rebuilding in this data.
+func (l *Local) Rebuilds() Rebuilds { return Rebuilds{l.services} }
+
+// RebuildsOnAWS is Rebuilds for the installation on AWS that c names; it asks AWS
+// nothing yet.
+func RebuildsOnAWS(c Config, log *slog.Logger) Rebuilds { return Rebuilds{joinOnAWS(c, log).services} }
+
+// Status describes the segments of a team and how far their rebuilds are.
+func (r Rebuilds) Status(ctx context.Context, teamID string) ([]search.FamilyStatus, error) {
+	families, err := r.services.index.Status(ctx, teamID)
+	if err != nil {
+		return nil, fmt.Errorf("describe the index of team %s: %w", teamID, err)
+	}
+	return families, nil
+}
+
+// Start plans the rebuild of all indexes of a team, which workers then make. It returns
+// how many spaces of sources there are to rebuild. Those that are under way go on as they
+// are when it is called again.
+func (r Rebuilds) Start(ctx context.Context, teamID string) (families int, err error) {
+	sources, err := r.services.collections.Sources(ctx, teamID)
 	if err != nil {
 		return 0, err
 	}
-	for i, source := range sources {
+	for _, source := range sources {
 		for _, space := range search.Spaces {
-			if err := l.Index.Rebuild(ctx, teamID, source, space); err != nil {
-				return i, fmt.Errorf("rebuild the index of source %s: %w", source, err)
+			asked, err := r.services.index.AskRebuild(ctx, teamID, source, space)
+			if err != nil {
+				return families, fmt.Errorf("plan the rebuild of source %s: %w", source, err)
+			}
+			if asked {
+				families++
 			}
 		}
 	}
-	return len(sources), nil
+	return families, nil
+}
+
+// DoRebuilds makes what rebuilds are pending of a team, in this process, and calls tell
+// about every second. What is interrupted continues when it is called again, or in a
+// server on this data.
+func (l *Local) DoRebuilds(ctx context.Context, teamID string, tell func([]search.FamilyStatus) error) error {
+	rebuilder := *l.rebuilding
+	rebuilder.Turn = time.Second
+	works, err := l.index.PendingRebuilds(ctx, teamID)
+	if err != nil {
+		return err
+	}
+	for _, work := range works {
+		for finished := false; !finished; {
+			finished, err = rebuilder.Run(ctx, work)
+			if errors.Is(err, search.ErrHeld) { // by a process before this one
+				err = pause.For(ctx, time.Second)
+			}
+			if err != nil {
+				return fmt.Errorf("rebuild %s: %w", work.ID, err)
+			}
+			families, err := l.Rebuilds().Status(ctx, teamID)
+			if err != nil {
+				return err
+			}
+			if err := tell(families); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -69,7 +69,7 @@ func Answering(c Config, model llm.Composer) Batches {
 	return f.answersQuestions()
 }
 
-// Indexing returns the worker of the documents queue on AWS.
+// Indexing returns the worker of the documents queue and of the rebuilds queue on AWS.
 func Indexing(c Config) Batches { return onAWS(c).indexesDocuments() }
 
 // Syncing returns the worker of the queue of data sources to read on AWS. The vault

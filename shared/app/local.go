@@ -38,6 +38,7 @@ type Local struct {
 	asked    *local.Queue                  // questions to answer
 	changed  *local.Queue                  // documents to index or clean up after
 	due      *local.Queue                  // data sources to read
+	outdated *local.Queue                  // parts of the index to rebuild
 	resumed  int                           // pieces of work that were pending when the data was opened
 	stopping chan struct{}                 // closed when long polls are to end
 	ended    atomic.Pointer[chan struct{}] // closed when a question has ended, and replaced
@@ -93,11 +94,12 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 		return fmt.Errorf("open the segments: %w", err)
 	}
 	l.asked, l.changed, l.due = l.queue("questions"), l.queue("documents"), l.queue("sources")
+	l.outdated = l.queue("rebuilds")
 	secrets, err := openSealer(filepath.Join(dataDir, "secrets.key"))
 	if err != nil {
 		return err
 	}
-	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.asked, documents: l.changed, syncs: l.due}, l.options.Log, l.options.Now, l.wait)
+	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.asked, documents: l.changed, syncs: l.due, rebuilds: l.outdated}, l.options.Log, l.options.Now, l.wait)
 	if l.tools = l.options.Tools; l.options.Fetch != nil {
 		l.services.sources.Fetch = l.options.Fetch
 	}

@@ -66,7 +66,7 @@ func (f *functions) delivered(function string, begun time.Time, batch []queue.Me
 		{"BatchTime", "Milliseconds", milliseconds(f.now().Sub(begun))}}
 	var ages []float64
 	for _, m := range batch {
-		if w, err := pending.Decode(m.Body); err == nil {
+		if w, err := pending.Decode(m.Body); err == nil && w.Kind != pending.RebuildIndex { // which takes hours, in turns
 			ages = append(ages, seconds(begun.Sub(w.Since())))
 		}
 	}
@@ -101,9 +101,12 @@ func (f *functions) swept(begun time.Time, r pending.Result, failed bool) []slog
 	if failed {
 		failures = 1
 	}
-	return embedded(begun, []dimension{{"service", f.service}, {"function", "sweeping"}},
-		metric{"SentAgain", "Count", r.Sent}, metric{"GivenUp", "Count", r.GivenUp},
-		metric{"OldestPending", "Seconds", seconds(r.Oldest)}, metric{"FailedSweeps", "Count", failures})
+	metrics := []metric{{"SentAgain", "Count", r.Sent}, {"GivenUp", "Count", r.GivenUp},
+		{"OldestPending", "Seconds", seconds(r.Oldest)}, {"FailedSweeps", "Count", failures}}
+	if r.Left > 0 { // a metric costs nothing in hours in which it is not written
+		metrics = append(metrics, metric{"DocumentsToRebuild", "Count", r.Left})
+	}
+	return embedded(begun, []dimension{{"service", f.service}, {"function", "sweeping"}}, metrics...)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(max(d, 0).Microseconds()) / 1000 }

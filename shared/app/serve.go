@@ -15,6 +15,7 @@ import (
 
 	"docent/shared/httpapi"
 	"docent/shared/llm"
+	"docent/shared/pause"
 	"docent/shared/queue"
 )
 
@@ -47,6 +48,9 @@ const (
 	answerWorkers  = 4
 	indexWorkers   = 2
 	syncWorkers    = 2
+	// serveRebuildTurn is less than half of drainTime, so that stopping loses no slice. One
+	// worker rebuilds, and it rests for as long as it has worked.
+	serveRebuildTurn = 2 * time.Second
 )
 
 // Serve runs the whole of Docent until ctx ends, then drains within 10 seconds.
@@ -113,6 +117,9 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	for range syncWorkers {
 		workers.Go(func() { queue.Work(ctx, l.due, l.turn, options) })
 	}
+	rebuilder := *l.rebuilding
+	rebuilder.Turn, rebuilder.Rest = serveRebuildTurn, pause.For
+	workers.Go(func() { queue.Work(ctx, l.outdated, rebuilder.Batch, options) })
 	workers.Go(func() {
 		every := time.NewTicker(sweepEvery)
 		defer every.Stop()

@@ -12,6 +12,7 @@ const (
 	QuestionsQueue = "DOCENT_QUESTIONS_QUEUE_URL"
 	DocumentsQueue = "DOCENT_DOCUMENTS_QUEUE_URL"
 	SyncsQueue     = "DOCENT_SYNCS_QUEUE_URL"
+	RebuildsQueue  = "DOCENT_REBUILDS_QUEUE_URL"
 	BaseURL        = "DOCENT_BASE_URL"
 	AWSEndpoint    = "DOCENT_AWS_ENDPOINT"
 	LogLevel       = "DOCENT_LOG_LEVEL"
@@ -51,6 +52,7 @@ var Environment = []Variable{
 	{Name: QuestionsQueue, Required: true},
 	{Name: DocumentsQueue, Required: true},
 	{Name: SyncsQueue, Required: true},
+	{Name: RebuildsQueue, Only: []string{"indexing", "sweeping"}},
 	{Name: BaseURL, Required: true},
 	{Name: AWSEndpoint},
 	{Name: LogLevel},

@@ -85,35 +85,91 @@ func (c Corpus) Sources(ctx context.Context, teamID string) ([]string, error) {
 	return c.Service.Sources(ctx, teamID)
 }
 
-// Documents yields every current document of a source.
-func (c Corpus) Documents(ctx context.Context, teamID, source string) iter.Seq2[search.Document, error] {
+// List returns documents of a source in the order of its list; see search.Corpus.
+func (c Corpus) List(ctx context.Context, teamID, source string, space search.Space, after string, limit int) ([]search.Listed, error) {
+	q := table.Query{Table: table.Documents, Partition: collectionList(teamID, source), From: after}
+	if space != search.Documentation { // a collection's documents are listed without their space, which is this one
+		q.From, q.To = max(after, string(space)+"#"), string(space)+"#~"
+	}
+	var listed []search.Listed
+	for item, err := range table.All(ctx, c.Table, q) {
+		if err != nil {
+			return nil, fmt.Errorf("list documents: %w", err)
+		}
+		if len(listed) == limit {
+			break
+		}
+		entry := entryFrom(item)
+		if item.Sort == after || entry.space() != space {
+			continue
+		}
+		id, err := uuid.Parse(entry.ID)
+		if err != nil {
+			return nil, fmt.Errorf("document id: %w", err)
+		}
+		listed = append(listed, search.Listed{Document: id, Place: item.Sort})
+	}
+	return listed, nil
+}
+
+// readBytes is how much of long bodies Read holds at a time.
+const readBytes = 4 << 20
+
+// Read yields documents whole; see search.Corpus.
+func (c Corpus) Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.Seq2[search.Document, error] {
 	return func(yield func(search.Document, error) bool) {
-		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, source)}
-		for entry, err := range table.All(ctx, c.Table, q) {
-			if err != nil {
-				yield(search.Document{}, fmt.Errorf("list documents: %w", err))
-				return
+		keys := make([]table.Key, len(ids))
+		for i, id := range ids {
+			keys[i] = recordKey(teamID, id.String())
+		}
+		items, err := c.Table.BatchGet(ctx, keys)
+		if err != nil {
+			yield(search.Document{}, fmt.Errorf("read documents: %w", err))
+			return
+		}
+		for len(items) > 0 {
+			var records []record
+			for bytes := 0; len(items) > 0; items = items[1:] {
+				r := recordFrom(items[0])
+				if r.chunks > 0 {
+					bytes += r.bytes
+				}
+				if len(records) > 0 && bytes > readBytes {
+					break
+				}
+				records = append(records, r)
 			}
-			records, err := c.Table.BatchGet(ctx, []table.Key{recordKey(teamID, entryFrom(entry).ID)})
-			if err != nil {
-				yield(search.Document{}, fmt.Errorf("read document: %w", err))
-				return
-			}
-			if len(records) == 0 || recordFrom(records[0]).CollectionID != source {
-				continue
-			}
-			docs, err := c.whole(ctx, teamID, []record{recordFrom(records[0])})
+			docs, err := c.whole(ctx, teamID, records)
 			if err != nil {
 				yield(search.Document{}, err)
 				return
 			}
-			for _, d := range docs {
-				if !yield(d, nil) {
+			for _, r := range records {
+				if d, ok := docs[r.ID]; ok && !yield(d, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// Waiting returns the versions that are still to be indexed; see search.Corpus.
+func (c Corpus) Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+	keys := make([]table.Key, 0, len(versions))
+	ids := make(map[table.Key]uuid.UUID, len(versions))
+	for id, version := range versions {
+		key := indexing(teamID, id.String(), version).Key()
+		keys, ids[key] = append(keys, key), id
+	}
+	items, err := c.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read pending work: %w", err)
+	}
+	waiting := make(map[uuid.UUID]bool, len(items))
+	for _, item := range items {
+		waiting[ids[item.Key]] = true
+	}
+	return waiting, nil
 }
 
 // whole returns records with their bodies, as search indexes them, read in one

@@ -107,7 +107,8 @@ func (x *Index) waiting(ctx context.Context) (map[string]bool, error) {
 	return names, nil
 }
 
-// removeUnnamed removes those of a team's blobs that no segment record names.
+// removeUnnamed removes those of a team's blobs that neither a segment record nor a
+// rebuild names.
 func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.Info) (int, error) {
 	if len(blobs) == 0 {
 		return 0, nil
@@ -119,6 +120,17 @@ func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.I
 	named := map[string]bool{}
 	for _, r := range records {
 		named[r.blob] = true
+	}
+	rebuilds, err := x.rebuilds(ctx, teamID)
+	if err != nil {
+		return 0, err
+	}
+	for _, st := range rebuilds {
+		if st.Pass != nil {
+			for _, s := range st.Pass.Staged {
+				named[blobName(teamID, s.ID)] = true
+			}
+		}
 	}
 	var names []string
 	for _, b := range blobs {
@@ -132,8 +144,9 @@ func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.I
 	return len(names), nil
 }
 
-// DropSource removes the segment records and counters of a source that is no
-// longer live; their blobs follow in an hour. Doing it again is harmless.
+// DropSource removes the segment records, counters and rebuilds of a source that is no
+// longer live; their blobs follow in an hour, those that a rebuild had made in a day.
+// Doing it again is harmless.
 func (x *Index) DropSource(ctx context.Context, teamID, source string) error {
 	if err := (family{source, Documentation}).check(); err != nil {
 		return err
@@ -159,10 +172,11 @@ func (x *Index) DropSource(ctx context.Context, teamID, source string) error {
 	}
 	var counters []table.Op
 	for _, space := range Spaces {
-		counters = append(counters, table.Delete{Key: staleKey(teamID, family{source, space})})
+		f := family{source, space}
+		counters = append(counters, table.Delete{Key: staleKey(teamID, f)}, table.Delete{Key: rebuildKey(teamID, f)})
 	}
 	if err := x.Table.Write(ctx, counters...); err != nil {
-		return fmt.Errorf("remove the counters of a source: %w", err)
+		return fmt.Errorf("remove the counters and rebuilds of a source: %w", err)
 	}
 	return nil
 }

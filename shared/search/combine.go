@@ -7,8 +7,8 @@ import (
 )
 
 // combine makes one segment of several of one profile. Documents that keep does
-// not hold in the segment's version are left out, and so is one that has been
-// seen before. The result is what building it whole from the rest would give.
+// not hold in the segment's version are left out (nil holds all), and so is one that
+// was in a segment before. The result is what building it whole from the rest would give.
 func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
 	var w writer
 	w.profile = segments[0].profile.id
@@ -90,7 +90,7 @@ func (w *writer) take(s *segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]b
 			document++
 			id, version := s.identity(document)
 			current, ok := keep[id]
-			if stays = ok && current == version && !seen[id]; stays {
+			if stays = (keep == nil || ok && current == version) && !seen[id]; stays {
 				seen[id] = true
 				w.document(id, version)
 			}

@@ -204,3 +204,19 @@ func LinkTarget(uri string) string { return linkTarget(uri) }
 
 // Slips is how many slips a is from b.
 func Slips(a, b string) int { return slips([]rune(a), []rune(b), new([3][]int)) }
+
+// SliceOf makes slices of so many passages.
+func (b *Rebuilder) SliceOf(passages int) *Rebuilder {
+	b.slicePassages = passages
+	return b
+}
+
+// Outdated counts a team's segments by the reason to rebuild them, "" for none.
+func (x *Index) Outdated(ctx context.Context, teamID string) (map[string]int, error) {
+	records, err := x.records(ctx, teamID, "")
+	reasons := map[string]int{}
+	for _, r := range records {
+		reasons[string(r.outdated())]++
+	}
+	return reasons, err
+}

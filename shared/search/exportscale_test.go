@@ -128,28 +128,51 @@ func (x *Index) SetAnalysis(ctx context.Context, teamID string, version byte) er
 		return err
 	}
 	for _, r := range records {
-		data, err := x.Blobs.Get(ctx, r.blob)
-		if err != nil {
-			return err
-		}
-		data[5] = version
-		if err := x.Blobs.Delete(ctx, r.blob); err != nil {
-			return err
-		}
-		if err := x.Blobs.Put(ctx, r.blob, Reseal(data)); err != nil {
-			return err
-		}
-		r.content.Analysis = int(version)
-		op, err := r.put(teamID)
-		if err != nil {
-			return err
-		}
-		if err := x.Table.Write(ctx, table.Put{Item: op.Item}); err != nil {
+		if err := x.setAnalysis(ctx, teamID, r, version); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (x *Index) setAnalysis(ctx context.Context, teamID string, r record, version byte) error {
+	data, err := x.Blobs.Get(ctx, r.blob)
+	if err != nil {
+		return err
+	}
+	data[5] = version
+	if err := x.Blobs.Delete(ctx, r.blob); err != nil {
+		return err
+	}
+	if err := x.Blobs.Put(ctx, r.blob, Reseal(data)); err != nil {
+		return err
+	}
+	r.content.Analysis = int(version)
+	op, err := r.put(teamID)
+	if err != nil {
+		return err
+	}
+	return x.Table.Write(ctx, table.Put{Item: op.Item})
+}
+
 // AnalysisVersion is the one that this program writes.
 const AnalysisVersion = analysisVersion
+
+// SetOlderUnmarked is SetAnalysis to the version before, for segments that are not marked.
+// It returns how many these are.
+func (x *Index) SetOlderUnmarked(ctx context.Context, teamID string) (n int, err error) {
+	records, err := x.records(ctx, teamID, "")
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range records {
+		if r.content.Mark != "" {
+			continue
+		}
+		n++
+		if err := x.setAnalysis(ctx, teamID, r, analysisVersion-1); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +26,10 @@ type library struct {
 	mu      sync.Mutex
 	docs    map[uuid.UUID]search.Document
 	sources []string
-	calls   int // of Texts
+	calls   int                         // of Texts
+	reads   int                         // of Read
+	waiting map[uuid.UUID]int64         // versions that others are about to index
+	failing func(search.Document) error // of Read; nil: none
 }
 
 func (l *library) put(d search.Document) {
@@ -95,22 +99,53 @@ func (l *library) Sources(context.Context, string) ([]string, error) {
 	return slices.Clone(l.sources), nil
 }
 
-func (l *library) Documents(_ context.Context, _, source string) iter.Seq2[search.Document, error] {
+// List lists by id.
+func (l *library) List(_ context.Context, _, source string, space search.Space, after string, limit int) ([]search.Listed, error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	var listed []search.Listed
+	for id, d := range l.docs {
+		if d.Source == source && d.Space == space && id.String() > after {
+			listed = append(listed, search.Listed{Document: id, Place: id.String()})
+		}
+	}
+	slices.SortFunc(listed, func(a, b search.Listed) int { return strings.Compare(a.Place, b.Place) })
+	return listed[:min(limit, len(listed))], nil
+}
+
+func (l *library) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2[search.Document, error] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reads++
 	var all []search.Document
-	for _, d := range l.docs {
-		if d.Source == source {
+	for _, id := range ids {
+		if d, ok := l.docs[id]; ok {
 			all = append(all, d)
 		}
 	}
-	l.mu.Unlock()
 	return func(yield func(search.Document, error) bool) {
 		for _, d := range all {
+			if l.failing != nil && l.failing(d) != nil {
+				yield(search.Document{}, l.failing(d))
+				return
+			}
 			if !yield(d, nil) {
 				return
 			}
 		}
 	}
+}
+
+func (l *library) Waiting(_ context.Context, _ string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting := map[uuid.UUID]bool{}
+	for id, version := range versions {
+		if l.waiting[id] == version {
+			waiting[id] = true
+		}
+	}
+	return waiting, nil
 }
 
 // newIndex is an index on a temporary file and folder over an empty library with

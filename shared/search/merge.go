@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"docent/shared/blob"
 	"docent/shared/table"
 )
 
@@ -45,12 +44,12 @@ func (x *Index) Stale(ctx context.Context, teamID, source string, space Space, p
 }
 
 // Merge merges what is due in the team's families: ten segments of a level into
-// one of the next, without documents that are gone or replaced; a whole family of
-// which more than a quarter is stale; and it rebuilds a family with a segment
-// that is damaged, missing or of an older analysis. Segments of a source that is no
-// longer live, which a slow publish left after DropSource, are removed. It returns
-// how many segments it replaced or removed. What another worker is merging at the
-// same time is left to it.
+// one of the next, without documents that are gone or replaced; and a whole family of
+// which more than a quarter is stale. Outdated segments are left as they are, and their
+// rebuild is planned; so is that of a segment which proves damaged or missing. Segments
+// of a source that is no longer live, which a slow publish left after DropSource, are
+// removed. It returns how many segments it replaced or removed. What another worker is
+// merging at the same time is left to it.
 func (x *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
 	// Every round replaces segments by fewer of a higher level, so it ends.
 	for {
@@ -61,12 +60,12 @@ func (x *Index) Merge(ctx context.Context, teamID string) (merged int, err error
 		}
 		progress := false
 		for _, d := range due {
-			n, err := x.mergeOne(ctx, teamID, d)
+			n, marked, err := x.mergeOne(ctx, teamID, d)
 			if err != nil {
 				return merged, err
 			}
 			merged += n
-			progress = progress || n > 0
+			progress = progress || n > 0 || marked
 		}
 		if !progress {
 			return merged, nil
@@ -81,11 +80,10 @@ type dueMerge struct {
 	level   int   // of the result
 	counted int64 // stale passages of the family
 	stale   int64 // what the counter goes down by
-	rebuild bool
 }
 
-// due finds the merges to be made, and drops sources that are no longer live; it
-// returns how many segments these had.
+// due finds the merges to be made, plans the rebuilds to be made, and drops sources that
+// are no longer live; it returns how many segments these had.
 func (x *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped int, err error) {
 	stale := map[string]int64{}
 	segments := map[string]int{} // by source
@@ -120,37 +118,32 @@ func (x *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped
 		dropped += segments[source]
 	}
 	records = slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) })
-	families := map[family][]record{}
-	var order []family
-	for _, r := range records {
-		f := r.family()
-		if families[f] == nil {
-			order = append(order, f)
-		}
-		families[f] = append(families[f], r)
+	if err := x.planOutdated(ctx, teamID, records); err != nil {
+		return nil, dropped, err
 	}
+	order, of := families(records)
 	for _, f := range order {
-		due = append(due, dueIn(f, families[f], stale[staleKey(teamID, f).Sort])...)
+		due = append(due, dueIn(f, of[f], stale[staleKey(teamID, f).Sort])...)
 	}
 	return due, dropped, nil
 }
 
 func dueIn(f family, records []record, stale int64) []dueMerge {
-	passages, top := int64(0), 0
-	levels := map[int][]record{}
-	if slices.ContainsFunc(records, func(r record) bool { return !r.current() && !r.older() }) {
+	if slices.ContainsFunc(records, record.newer) {
 		return nil
 	}
+	all := len(records)
+	records = slices.DeleteFunc(records, func(r record) bool { return r.outdated() != "" })
+	passages, top := int64(0), 0
+	levels := map[int][]record{}
 	for _, r := range records {
-		if r.older() {
-			return []dueMerge{{family: f, records: records, rebuild: true}}
-		}
 		passages += int64(r.content.Passages)
 		top = max(top, r.level)
 		levels[r.level] = append(levels[r.level], r)
 	}
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.id, b.id) })
-	if stale*staleShare > passages {
+	// The rebuild of what is outdated drops what is stale there, and its share of the count.
+	if stale*staleShare > passages && len(records) == all {
 		var due []dueMerge
 		for len(records) > 0 {
 			n := fitting(records, mergeMost)
@@ -187,34 +180,30 @@ func fitting(records []record, most int) int {
 	return n
 }
 
-// mergeOne makes one merge and returns how many segments it replaced: 0 when
-// another worker was faster.
-func (x *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (int, error) {
-	if d.rebuild {
-		return len(d.records), x.Rebuild(ctx, teamID, d.family.source, d.family.space)
-	}
+// mergeOne makes one merge and returns how many segments it replaced: 0 when another
+// worker was faster, or when one of them proved damaged or missing, which is then marked.
+func (x *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replaced int, marked bool, err error) {
 	var segments []*segment
 	for _, r := range d.records {
 		s, err := x.read(ctx, r)
 		switch {
-		case errors.Is(err, errDamaged), errors.Is(err, blob.ErrNotFound):
+		case isLost(err):
 			if _, gone := x.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
-				return 0, nil // merged by another worker meanwhile
+				return 0, false, nil // merged by another worker meanwhile
 			}
-			x.fault(ctx, err)
-			return len(d.records), x.Rebuild(ctx, teamID, d.family.source, d.family.space)
+			return 0, true, x.markDamaged(ctx, teamID, r, err)
 		case err != nil:
-			return 0, err
+			return 0, false, err
 		}
 		segments = append(segments, s)
 	}
 	current, err := x.current(ctx, teamID, segments)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	b, err := combine(segments, current)
 	if err != nil {
-		return 0, fmt.Errorf("merge %d segments of %s: %w", len(segments), d.family.source, err)
+		return 0, false, fmt.Errorf("merge %d segments of %s: %w", len(segments), d.family.source, err)
 	}
 	if d.stale == 0 {
 		d.stale = min(d.counted, int64(passagesOf(segments)-b.passages))
@@ -223,11 +212,10 @@ func (x *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (int, e
 	if b.documents > 0 {
 		made = append(made, b)
 	}
-	replaced, err := x.replace(ctx, teamID, d, made)
-	if err != nil || !replaced {
-		return 0, err
+	if ok, err := x.replace(ctx, teamID, d, made); err != nil || !ok {
+		return 0, false, err
 	}
-	return len(d.records), nil
+	return len(d.records), false, nil
 }
 
 func passagesOf(segments []*segment) int {

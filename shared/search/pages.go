@@ -242,20 +242,8 @@ func (s *segment) fetchDocuments(documents []int) error {
 // openRanged opens a file of size bytes by range: the footer with the page sums,
 // then the head, the term index and the starts.
 func openRanged(ctx context.Context, blobs blob.Store, name string, size int64, cache *lru[pieceKey, piece]) (*segment, error) {
-	n := min(size, footerBytes+(size+pageBytes-1)/pageBytes*4)
-	tail, err := blobs.GetRange(ctx, name, size-n, n)
-	if errors.Is(err, blob.ErrInvalid) {
-		err = damaged("it is shorter than %d bytes", size)
-	}
+	f, sums, err := readEnd(ctx, blobs, name, size)
 	if err != nil {
-		return nil, fmt.Errorf("read the footer: %w", err)
-	}
-	f, err := readFooter(tail, size)
-	if err != nil {
-		return nil, err
-	}
-	sums := tail[len(tail)-footerBytes-int(f.sections[secSums].size) : len(tail)-footerBytes]
-	if err := checkSums(sums, f); err != nil {
 		return nil, err
 	}
 	none := newLRU[pieceKey, piece](0) // what is read now is kept as part of the segment
@@ -277,7 +265,24 @@ func openRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	if err != nil {
 		return nil, err
 	}
-	s.size = len(tail) + len(parts[1]) + len(parts[2]) + 4*len(s.ranks)
+	s.size = footerBytes + len(sums) + len(parts[1]) + len(parts[2]) + 4*len(s.ranks)
 	s.pages = &pageView{blobs: blobs, name: name, end: v.end, sums: sums, cache: cache}
 	return s, nil
+}
+
+// readEnd reads the footer and the page sums of a file of size bytes, and checks both.
+func readEnd(ctx context.Context, blobs blob.Store, name string, size int64) (f footer, sums []byte, err error) {
+	n := min(size, footerBytes+(size+pageBytes-1)/pageBytes*4)
+	tail, err := blobs.GetRange(ctx, name, size-n, n)
+	if errors.Is(err, blob.ErrInvalid) {
+		err = damaged("it is shorter than %d bytes", size)
+	}
+	if err != nil {
+		return f, nil, fmt.Errorf("read the footer: %w", err)
+	}
+	if f, err = readFooter(tail, size); err != nil {
+		return f, nil, err
+	}
+	sums = tail[len(tail)-footerBytes-int(f.sections[secSums].size) : len(tail)-footerBytes]
+	return f, sums, checkSums(sums, f)
 }

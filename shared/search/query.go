@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +125,8 @@ func (x *Index) readable(ctx context.Context, teamID string, q Query) ([]record,
 			return true
 		}
 		if !r.readable() {
-			x.fault(ctx, fmt.Errorf("segment %s is of analysis %d, format %d", r.id, r.content.Analysis, r.content.Format))
+			x.fault(ctx, fmt.Errorf("segment %s of %s: %s, analysis %d, format %d", r.id, r.source,
+				cmp.Or(r.outdated(), "of a newer program"), r.content.Analysis, r.content.Format))
 			return true
 		}
 		return false

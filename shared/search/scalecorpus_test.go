@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -133,12 +134,24 @@ func (g *generated) Current(_ context.Context, _ string, ids []uuid.UUID) (map[u
 
 func (g *generated) Sources(context.Context, string) ([]string, error) { return []string{"wiki"}, nil }
 
-func (g *generated) Documents(context.Context, string, string) iter.Seq2[search.Document, error] {
+func (g *generated) List(_ context.Context, _, _ string, _ search.Space, after string, limit int) (listed []search.Listed, err error) {
+	at, _ := strconv.Atoi(after)
+	for ; at < g.n && len(listed) < limit; at++ {
+		listed = append(listed, search.Listed{Document: g.document(at).ID, Place: strconv.Itoa(at + 1)})
+	}
+	return listed, nil
+}
+
+func (g *generated) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2[search.Document, error] {
 	return func(yield func(search.Document, error) bool) {
-		for i := range g.n {
-			if !yield(g.document(i), nil) {
+		for _, id := range ids {
+			if i := g.number(id); i < g.n && !yield(g.document(i), nil) {
 				return
 			}
 		}
 	}
+}
+
+func (g *generated) Waiting(context.Context, string, map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+	return nil, nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/blob"
+	"docent/shared/pending"
+	"docent/shared/queue"
 	"docent/shared/table"
 )
 
@@ -77,8 +79,20 @@ type Corpus interface {
 	Current(ctx context.Context, teamID string, documents []uuid.UUID) (map[uuid.UUID]int64, error)
 	// Sources returns the ids of the team's live sources.
 	Sources(ctx context.Context, teamID string) ([]string, error)
-	// Documents yields every current document of a source. It stops at the first error.
-	Documents(ctx context.Context, teamID, source string) iter.Seq2[Document, error]
+	// List returns up to limit documents of a space of a source, in the order of their
+	// places, from the first one after a place; none at the end.
+	List(ctx context.Context, teamID, source string, space Space, after string, limit int) ([]Listed, error)
+	// Read yields, in the order of ids, the documents that exist, each whole. It stops at
+	// the first error, and holds a few megabytes at a time however long they are.
+	Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.Seq2[Document, error]
+	// Waiting returns those of versions that are still to be indexed by whoever put them.
+	Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error)
+}
+
+// Listed is a document in the list of its source.
+type Listed struct {
+	Document uuid.UUID
+	Place    string
 }
 
 // Index is the search index of all teams. Its methods are safe for concurrent use.
@@ -93,8 +107,12 @@ type Index struct {
 	// that have been analysed.
 	CacheBytes int64
 	// Fault, when set, is told of what a call left out because it is damaged or
-	// missing. Such a segment stays out until Rebuild.
+	// missing. Such a segment stays out until it has been rebuilt.
 	Fault func(ctx context.Context, err error)
+	// Rebuilds takes the work of rebuilding; nil: it stays pending for the sweeper to send.
+	Rebuilds queue.Queue
+	// Warn, when set, is told of a message that could not be sent; the sweeper sends it.
+	Warn func(w pending.Work, err error)
 
 	rangedFrom int // over so many bytes a query reads a segment by range; 0 means the constant
 

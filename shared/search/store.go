@@ -19,6 +19,8 @@ import (
 //
 //	{team}          sort {source}#{space}#{level, 2 digits}#{segment}  a segment record
 //	{team}/stale    sort {source}#{space}                              passages replaced or deleted since the family was merged whole
+//	{team}/rebuild  sort {source}#{space}                              how far the rebuild of the family is, while there is one
+//	pending/{0..7}  sort {pending.Work}                                rebuilds to be made
 //	cleanup         sort {due, ms, 20 digits}#{id}                     blobs that no record names any more
 //	cleanup         sort "orphans"                                     when blobs without a record were last looked for
 //
@@ -37,33 +39,24 @@ type record struct {
 	level   int
 	id      string
 	blob    string // the segment's file; its name is of the key, as a list of records is read with every question
+	version int64  // of the item, which changes when the segment is marked
 	content recordContent
 }
 
 type recordContent struct {
-	Bytes     int    `json:"bytes"`
-	Passages  int    `json:"passages"`
-	Documents int    `json:"documents"`
-	Lengths   uint64 `json:"lengths"`
-	Analysis  int    `json:"analysis"`
-	Format    int    `json:"format"`
+	Bytes     int           `json:"bytes"`
+	Passages  int           `json:"passages"`
+	Documents int           `json:"documents"`
+	Lengths   uint64        `json:"lengths"`
+	Analysis  int           `json:"analysis"`
+	Format    int           `json:"format"`
+	Mark      rebuildReason `json:"mark,omitempty"` // a reason to rebuild it that its other fields do not show
 }
 
-// current tells whether the segment is as this program writes it.
-func (r record) current() bool {
-	return r.content.Analysis == analysisVersion && r.content.Format == formatVersion
-}
-
-// readable tells whether this program can read the segment. One of an older
+// readable reports whether this program can read the segment. One of an older
 // analysis still answers, with statistics of its own, until it is rebuilt.
 func (r record) readable() bool {
-	return r.content.Analysis <= analysisVersion && r.content.Format == formatVersion
-}
-
-// older tells whether the segment must be rebuilt. One that a newer program wrote
-// is left to that.
-func (r record) older() bool {
-	return !r.current() && r.content.Analysis <= analysisVersion && r.content.Format <= formatVersion
+	return r.content.Analysis <= analysisVersion && r.content.Format == formatVersion && r.content.Mark != reasonDamaged
 }
 
 // family is what one segment is of.
@@ -103,6 +96,7 @@ func recordFrom(item table.Item) (record, error) {
 		return r, fmt.Errorf("segment record %q: damaged key", item.Sort)
 	}
 	r.source, r.space, r.id, r.blob = parts[0], Space(parts[1]), parts[3], blobName(item.Partition, parts[3])
+	r.version = item.Version
 	if _, err := fmt.Sscanf(parts[2], "%d", &r.level); err != nil {
 		return r, fmt.Errorf("segment record %q: %w", item.Sort, err)
 	}

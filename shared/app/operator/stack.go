@@ -30,8 +30,9 @@ type Stack struct {
 	BaseURL string // of its API
 	Teams   *team.Service
 
-	outputs map[string]string
-	queues  *sqs.Client
+	rebuilds app.Rebuilds
+	outputs  map[string]string
+	queues   *sqs.Client
 }
 
 // The outputs of the stack that are read here.
@@ -41,7 +42,8 @@ const (
 	outBucket    = "BucketName"
 	outQuestions = "QuestionsQueueURL"
 	outDocuments = "DocumentsQueueURL"
-	outDead      = "DeadLetterURL" // after Questions, Documents or Syncs
+	outRebuilds  = "RebuildsQueueURL"
+	outDead      = "DeadLetterURL" // after Questions, Documents, Syncs or Rebuilds
 )
 
 // settingsOf reads region and credentials as the AWS command line does: from the
@@ -78,14 +80,23 @@ func Open(ctx context.Context, name string) (*Stack, error) {
 	}
 	s.BaseURL = s.outputs[outBaseURL]
 	c := app.Config{Service: name, Bucket: s.outputs[outBucket], BaseURL: s.BaseURL,
-		QuestionsQueue: s.outputs[outQuestions], DocumentsQueue: s.outputs[outDocuments],
+		QuestionsQueue: s.outputs[outQuestions], DocumentsQueue: s.outputs[outDocuments], RebuildsQueue: s.outputs[outRebuilds],
 		Region: settings.Region, Credentials: app.Credentials{KeyID: own.AccessKeyID, Secret: own.SecretAccessKey, SessionToken: own.SessionToken},
 		AWSEndpoint: aws.ToString(settings.BaseEndpoint)}
 	if err := json.Unmarshal([]byte(s.outputs[outTables]), &c.Tables); err != nil {
 		return nil, fmt.Errorf("the stack %s tells no names of tables: is it Docent's, and of this version?", name)
 	}
-	s.Teams = app.TeamsOnAWS(c, slog.New(slog.DiscardHandler))
+	s.Teams, s.rebuilds = app.TeamsOnAWS(c, slog.New(slog.DiscardHandler)), app.RebuildsOnAWS(c, slog.New(slog.DiscardHandler))
 	return s, nil
+}
+
+// Rebuilds starts and watches the rebuilding of search indexes. A stack of an older
+// version, in which no one rebuilds, is refused.
+func (s *Stack) Rebuilds() (app.Rebuilds, error) {
+	if s.outputs[outRebuilds] == "" {
+		return app.Rebuilds{}, fmt.Errorf("the stack %s has no output %s: is it of this version?", s.Name, outRebuilds)
+	}
+	return s.rebuilds, nil
 }
 
 func outputs(ctx context.Context, stacks *cloudformation.Client, name, region string) (map[string]string, error) {

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/app"
+	"docent/shared/app/operator"
+	"docent/shared/pause"
+	"docent/shared/search"
+	"docent/shared/team"
+)
+
+// indexFlags say which indexes a command works on.
+type indexFlags struct {
+	installationFlags
+	Team string `placeholder:"ID" help:"Only this team (default: every team)."`
+}
+
+// open runs do on the installation; local is nil on AWS.
+func (f indexFlags) open(ctx context.Context, do func(teams []string, r app.Rebuilds, local *app.Local) error) error {
+	if !f.AWS {
+		return f.withExisting(ctx, func(local *app.Local) error {
+			teams, err := f.ids(ctx, local.Teams)
+			if err != nil {
+				return err
+			}
+			return do(teams, local.Rebuilds(), local)
+		})
+	}
+	stack, err := operator.Open(ctx, stackName(f.Stack))
+	if err != nil {
+		return err
+	}
+	rebuilds, err := stack.Rebuilds()
+	if err != nil {
+		return err
+	}
+	teams, err := f.ids(ctx, stack.Teams)
+	if err != nil {
+		return err
+	}
+	return do(teams, rebuilds, nil)
+}
+
+// ids are those of the teams to work on.
+func (f indexFlags) ids(ctx context.Context, teams *team.Service) ([]string, error) {
+	if f.Team != "" {
+		t, err := teams.Team(ctx, f.Team)
+		return []string{t.ID}, err
+	}
+	all, err := teams.Teams(ctx)
+	ids := make([]string, len(all))
+	for i, t := range all {
+		ids[i] = t.ID
+	}
+	return ids, err
+}
+
+type indexStatusCmd struct {
+	indexFlags
+	JSON bool `name:"json" help:"Print JSON: the spaces of each team's sources."`
+}
+
+// Help is the long help of docent index status.
+func (c *indexStatusCmd) Help() string {
+	return `Shows, for each space of each source, how many segments there are, of which version of the analysis, and how far a rebuild is. Segments are outdated when an older version of Docent wrote them, when they are damaged, or when docent index rebuild was asked for. They are rebuilt in the background, and answer until then unless they are damaged.
+
+Examples:
+
+    docent index status
+    docent index status --aws --stack docent --team ID --json`
+}
+
+// teamStatus is the JSON of docent index status for one team.
+type teamStatus struct {
+	Team     string                `json:"team"`
+	Families []search.FamilyStatus `json:"families"`
+}
+
+// Run shows the status.
+func (c *indexStatusCmd) Run(ctx context.Context, con *console) error {
+	return c.open(ctx, func(teams []string, r app.Rebuilds, _ *app.Local) error {
+		all := []teamStatus{}
+		for _, id := range teams {
+			families, err := r.Status(ctx, id)
+			if err != nil {
+				return err
+			}
+			all = append(all, teamStatus{id, families})
+		}
+		if c.JSON {
+			return printJSON(con.out, all)
+		}
+		for _, t := range all {
+			if err := printf(con.out, "Team %s\n", t.Team); err != nil {
+				return err
+			}
+			for _, f := range t.Families {
+				if err := printf(con.out, "  %s\n", familyLine(f)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// familyLine describes one space of a source on a line.
+func familyLine(f search.FamilyStatus) string {
+	line := fmt.Sprintf("%s %s: %d segments, %d documents, %d passages, %d bytes", f.Source, f.Space, f.Segments, f.Documents, f.Passages, f.Bytes)
+	var parts []string
+	for version, n := range f.Analyses {
+		parts = append(parts, fmt.Sprintf("%d of analysis %d", n, version))
+	}
+	slices.Sort(parts)
+	if len(parts) > 0 {
+		line += " (" + strings.Join(parts, ", ") + ")"
+	}
+	parts = nil
+	for why, n := range f.Outdated {
+		parts = append(parts, fmt.Sprintf("%d %s", n, why))
+	}
+	slices.Sort(parts)
+	if len(parts) > 0 {
+		line += "; outdated: " + strings.Join(parts, ", ")
+	}
+	if f.Newer > 0 {
+		line += fmt.Sprintf("; %d of a newer Docent", f.Newer)
+	}
+	if r := f.Rebuild; r != nil {
+		line += fmt.Sprintf("; rebuilt: %d of %d documents since %s", r.Done, r.Total, r.Since.Format(time.RFC3339))
+		if r.Error != nil {
+			line += fmt.Sprintf("; failed at %s: %s", r.Error.At.Format(time.RFC3339), r.Error.Text)
+		}
+	}
+	return line
+}
+
+type indexRebuildCmd struct {
+	indexFlags
+	Wait bool `default:"true" negatable:"" help:"On AWS: show the progress until all is rebuilt (default)."`
+}
+
+// Help is the long help of docent index rebuild.
+func (c *indexRebuildCmd) Help() string {
+	return `Makes the search index anew from the stored documents, and finds documents that are in no segment. What there is answers until it is replaced. Progress is saved all the while: an interrupted rebuild continues when this is run again or when a server starts on the data.
+
+On AWS the functions of the installation do the work. This command starts it and shows the progress; interrupting the command does not stop the work.
+
+Examples:
+
+    docent index rebuild
+    docent index rebuild --aws --stack docent --team ID`
+}
+
+// Run starts the rebuild of each team, and shows its progress.
+func (c *indexRebuildCmd) Run(ctx context.Context, con *console) error {
+	return c.open(ctx, func(teams []string, r app.Rebuilds, local *app.Local) error {
+		for _, id := range teams {
+			families, err := r.Start(ctx, id)
+			if err != nil {
+				return err
+			}
+			show := progressOf(con, id)
+			switch {
+			case local != nil:
+				err = local.DoRebuilds(ctx, id, show)
+			case c.Wait:
+				err = waitForRebuilds(ctx, r, id, show)
+			}
+			if err != nil {
+				return err
+			}
+			done := "rebuilt"
+			if local == nil && !c.Wait {
+				done = "to be rebuilt"
+			}
+			if err := printf(con.out, "Team %s: %d spaces of sources %s\n", id, families, done); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// rebuildPoll is how often the progress of a rebuild on AWS is read.
+const rebuildPoll = 5 * time.Second
+
+// waitForRebuilds shows the progress of a team's rebuilds until there are none.
+func waitForRebuilds(ctx context.Context, r app.Rebuilds, teamID string, show func([]search.FamilyStatus) error) error {
+	for {
+		families, err := r.Status(ctx, teamID)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(families, func(f search.FamilyStatus) bool { return f.Rebuild != nil }) {
+			return nil
+		}
+		if err := errors.Join(show(families), pause.For(ctx, rebuildPoll)); err != nil {
+			return err
+		}
+	}
+}
+
+// progressOf shows how far a team's rebuilds are, when that has changed.
+func progressOf(con *console, teamID string) func([]search.FamilyStatus) error {
+	last := ""
+	return func(families []search.FamilyStatus) error {
+		done, total, failure := int64(0), int64(0), ""
+		for _, f := range families {
+			if f.Rebuild == nil {
+				continue
+			}
+			done, total = done+f.Rebuild.Done, total+f.Rebuild.Total
+			if f.Rebuild.Error != nil {
+				failure = "; last error: " + f.Rebuild.Error.Text
+			}
+		}
+		line := fmt.Sprintf("Team %s: %d of %d documents%s\n", teamID, done, total, failure)
+		if total == 0 || line == last {
+			return nil
+		}
+		last = line
+		return printf(con.err, "%s", line)
+	}
+}

@@ -1,0 +1,288 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/table"
+)
+
+// Bounds of one slice: whichever comes first ends it, but not before its first document.
+const (
+	slicePassages = 20_000
+	sliceBytes    = 16 << 20 // of text
+	sliceTime     = 10 * time.Second
+)
+
+// foldAtLeast is how many staged segments of a level become one of the next.
+const foldAtLeast = mergeWidth
+
+// slice gathers the documents of one slice.
+type slice struct {
+	*builder
+	bytes int
+	began time.Time
+}
+
+func newSlice(f family) *slice {
+	return &slice{builder: newBuilder(profileOf(f.space)), began: time.Now()}
+}
+
+func (s *slice) add(d Document) {
+	s.builder.add(d)
+	s.bytes += len(d.Body)
+}
+
+// full reports whether the slice ends here.
+func (s *slice) full(ctx context.Context, r *rebuilding) bool {
+	return s.w.passages >= cmp.Or(r.slicePassages, slicePassages) || s.bytes >= sliceBytes || time.Since(s.began) >= sliceTime || r.over(ctx)
+}
+
+// passSlice reads the next documents of the pass into a new segment. Only those that are
+// current in the version that the old segment holds belong into it: the others were
+// indexed again, or are gone.
+func (r *rebuilding) passSlice(ctx context.Context) error {
+	if err := r.loadNames(ctx); err != nil || r.state.Pass == nil {
+		return err
+	}
+	pass, slice := *r.state.Pass, newSlice(r.family)
+	names := func(yield func(wanted) bool) {
+		for i := pass.Next; i < pass.Of; i++ {
+			id, version := nameAt(r.names, i)
+			if !yield(wanted{id, version, i}) {
+				return
+			}
+		}
+	}
+	next := pass.Of
+	for found, err := range r.inOrder(ctx, names) {
+		if err != nil {
+			return fmt.Errorf("read the documents of %s: %w", r.family.source, err)
+		}
+		if found.at > pass.Next && slice.full(ctx, r) {
+			next = found.at
+			break
+		}
+		if found.document != nil {
+			slice.add(*found.document)
+		}
+	}
+	pass.Next = next
+	return r.savePass(ctx, pass, slice)
+}
+
+// savePass stages the slice, or replaces the pass's segments by all that is staged when
+// it was the last one.
+func (r *rebuilding) savePass(ctx context.Context, pass rebuildPass, slice *slice) error {
+	made, err := slice.finish()
+	if err != nil {
+		return fmt.Errorf("build a segment of %s: %w", r.family.source, err)
+	}
+	var stored []record
+	pass.Staged = slices.Clone(pass.Staged)
+	if made.documents > 0 {
+		s, _, err := r.store(ctx, r.teamID, r.family, levelOf(made.documents), made)
+		if err != nil {
+			return err
+		}
+		stored = append(stored, s)
+		pass.Staged = append(pass.Staged, stagedSegment{segmentName{s.level, s.id}, s.content})
+	}
+	next := r.state
+	var ops []table.Op
+	if pass.Next < pass.Of {
+		next.Pass = &pass
+	} else {
+		if ops, err = r.replacing(ctx, pass); err != nil {
+			return err
+		}
+		next.Pass, next.Ended = nil, next.Ended+int64(pass.Of)
+	}
+	if err := r.save(ctx, next, ops...); err != nil {
+		r.unstore(ctx, err, stored)
+		return err
+	}
+	return nil
+}
+
+// unstore is discard for what save has not saved.
+func (r *rebuilding) unstore(ctx context.Context, cause error, stored []record) {
+	if errors.Is(cause, errOvertaken) || errors.Is(cause, errChanged) {
+		cause = table.ErrConflict // nothing was written
+	}
+	r.discard(ctx, cause, stored)
+}
+
+// removing returns the operations that remove segments, whose blobs follow in an hour.
+func (r *rebuilding) removing(segments []segmentName) (ops []table.Op, err error) {
+	if len(segments) == 0 {
+		return nil, nil
+	}
+	var blobs []string
+	for _, n := range segments {
+		s := n.record(r.teamID, r.family)
+		ops, blobs = append(ops, table.Delete{Key: s.key(r.teamID), If: table.Exists()}), append(blobs, s.blob)
+	}
+	op, err := r.cleanup(r.Now().Add(blobGrace), blobs)
+	return append(ops, op), err
+}
+
+// replacing returns the operations that publish what is staged in place of the pass's
+// segments.
+func (r *rebuilding) replacing(ctx context.Context, pass rebuildPass) ([]table.Op, error) {
+	ops, err := r.removing(pass.Segments)
+	if err != nil {
+		return nil, err
+	}
+	made := 0
+	for _, n := range pass.Staged {
+		op, err := n.record(r.teamID, r.family).put(r.teamID)
+		if err != nil {
+			return nil, err
+		}
+		ops, made = append(ops, op), made+n.Content.Passages
+	}
+	key := staleKey(r.teamID, r.family)
+	counts, err := r.Table.BatchGet(ctx, []table.Key{key})
+	if err != nil {
+		return nil, fmt.Errorf("read the stale count: %w", err)
+	}
+	if len(counts) > 0 {
+		// As far as the two analyses cut alike, the difference is what was stale.
+		if gone := min(counts[0].Numbers["n"], int64(pass.Passages-made)); gone > 0 {
+			ops = append(ops, table.Add{Key: key, By: map[string]int64{"n": -gone}})
+		}
+	}
+	return ops, nil
+}
+
+// levelOf is the level at which ten segments of so many documents, merged, make one of
+// the next level: up to 10 documents 0, up to 100 1, and so on.
+func levelOf(documents int) (level int) {
+	for n := 10; n < documents; n *= 10 {
+		level++
+	}
+	return level
+}
+
+// loadNames reads the documents sections of the pass's segments. A segment that proves
+// damaged is marked, and the pass given up: State.Pass is nil then.
+func (r *rebuilding) loadNames(ctx context.Context) error {
+	if r.names != nil {
+		return nil
+	}
+	records, err := r.list(ctx)
+	if err != nil {
+		return err
+	}
+	names := []byte{}
+	passages := 0
+	for _, n := range r.state.Pass.Segments {
+		at := slices.IndexFunc(records, func(s record) bool { return s.id == n.ID && s.level == n.Level })
+		if at < 0 {
+			return r.abandon(ctx)
+		}
+		section, err := r.readNames(ctx, records[at])
+		if isLost(err) {
+			if err := r.markDamaged(ctx, r.teamID, records[at], err); err != nil {
+				return err
+			}
+			return r.abandon(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		names = append(names, section...)
+		passages += records[at].content.Passages
+	}
+	r.names, r.state.Pass.Of, r.state.Pass.Passages = names, len(names)/documentBytes, passages
+	return nil
+}
+
+// readNames reads the documents section of a segment: 24 bytes a document.
+func (x *Index) readNames(ctx context.Context, r record) ([]byte, error) {
+	f, sums, err := readEnd(ctx, x.Blobs, r.blob, int64(r.content.Bytes))
+	if err != nil {
+		return nil, fmt.Errorf("open segment %s: %w", r.id, err)
+	}
+	section := f.sections[secDocuments]
+	if f.documents != r.content.Documents || section.size != int64(documentBytes*f.documents) {
+		return nil, fmt.Errorf("open segment %s: %w", r.id, damaged("%d documents in %d bytes", f.documents, section.size))
+	}
+	v := &pageView{ctx: ctx, blobs: x.Blobs, name: r.blob, end: f.sections[secSums].offset, sums: sums,
+		cache: newLRU[pieceKey, piece](0), held: map[int64][]byte{}}
+	names, err := v.read(section.offset, section.size)
+	if err != nil {
+		return nil, fmt.Errorf("read segment %s: %w", r.id, err)
+	}
+	return bytes.Clone(names), nil
+}
+
+// nameAt returns the id and version of a document of a documents section.
+func nameAt(names []byte, document int) (uuid.UUID, int64) {
+	d := names[documentBytes*document:]
+	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:documentBytes]))
+}
+
+// foldable returns staged segments of one level that are to become one, nil for none.
+func foldable(staged []stagedSegment) []stagedSegment {
+	levels := map[int][]stagedSegment{}
+	for _, s := range staged {
+		levels[s.Level] = append(levels[s.Level], s)
+		if own := levels[s.Level]; len(own) == foldAtLeast {
+			records := make([]record, len(own))
+			for i, o := range own {
+				records[i].content = o.Content
+			}
+			if n := fitting(records, foldAtLeast); n > 1 {
+				return own[:n]
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// fold makes one staged segment of several, so that the Write that publishes them stays
+// small and merges find little to do.
+func (r *rebuilding) fold(ctx context.Context) error {
+	folded := foldable(r.state.Pass.Staged)
+	var segments []*segment
+	for _, n := range folded {
+		s, err := r.read(ctx, n.record(r.teamID, r.family))
+		if isLost(err) {
+			r.fault(ctx, err)
+			return r.abandon(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		segments = append(segments, s)
+	}
+	made, err := combine(segments, nil)
+	if err != nil {
+		return fmt.Errorf("fold %d segments of %s: %w", len(segments), r.family.source, err)
+	}
+	s, _, err := r.store(ctx, r.teamID, r.family, folded[0].Level+1, made)
+	if err != nil {
+		return err
+	}
+	next, pass := r.state, *r.state.Pass
+	pass.Staged = slices.DeleteFunc(slices.Clone(pass.Staged), func(n stagedSegment) bool { return slices.Contains(folded, n) })
+	pass.Staged = append(pass.Staged, stagedSegment{segmentName{s.level, s.id}, s.content})
+	next.Pass = &pass
+	if err := r.save(ctx, next); err != nil {
+		r.unstore(ctx, err, []record{s})
+		return err
+	}
+	r.removeStaged(ctx, folded)
+	return nil
+}

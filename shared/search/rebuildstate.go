@@ -1,0 +1,398 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/table"
+)
+
+// A family with outdated segments has one item that says how far its rebuild is. Its
+// version changes with each save, so that of two workers who believe to be at a rebuild
+// only one goes on.
+
+const rebuildPartition = "/rebuild" // after the team
+
+func rebuildKey(teamID string, f family) table.Key {
+	return table.Key{Table: table.Index, Partition: teamID + rebuildPartition, Sort: f.source + "#" + string(f.space)}
+}
+
+// untilField is the time, in Unix milliseconds, until which a worker holds the
+// rebuild; 0: no one does.
+const untilField = "until"
+
+// rebuildState is the stored state of a rebuild.
+type rebuildState struct {
+	version int64
+	until   int64
+	rebuildBody
+}
+
+// rebuildBody is the part of the state that is stored as JSON. Times are Unix milliseconds.
+type rebuildBody struct {
+	Began   int64         `json:"began"`             // when it was planned, as in the key of its pending work
+	Saved   int64         `json:"saved,omitempty"`   // when it was saved last
+	Total   int64         `json:"total"`             // documents to read
+	Done    int64         `json:"done"`              // of these; it never goes back
+	Ended   int64         `json:"ended,omitempty"`   // documents of the walks and passes that have ended
+	Asked   bool          `json:"asked,omitempty"`   // all of the family was asked for
+	Missing bool          `json:"missing,omitempty"` // a walk is to be made for documents in no segment
+	Walk    *rebuildWalk  `json:"walk,omitempty"`
+	Pass    *rebuildPass  `json:"pass,omitempty"`
+	Error   *RebuildError `json:"error,omitempty"`
+}
+
+// rebuildPass is the rebuilding of a group of segments from the documents that they name.
+type rebuildPass struct {
+	Segments []segmentName   `json:"segments"`
+	Next     int             `json:"next,omitempty"` // documents read, in the order of Segments
+	Of       int             `json:"of"`             // documents of Segments
+	Passages int             `json:"passages,omitempty"`
+	Staged   []stagedSegment `json:"staged,omitempty"`
+}
+
+// rebuildWalk is a walk over all documents of a family for those that no segment holds.
+type rebuildWalk struct {
+	Instead []segmentName `json:"instead,omitempty"` // unreadable segments that it makes up for
+	After   string        `json:"after,omitempty"`   // place of the last document that was looked at
+	Next    int           `json:"next,omitempty"`    // documents that were looked at
+	Of      int           `json:"of"`                // about how many there are
+}
+
+// segmentName is what names a segment within its family.
+type segmentName struct {
+	Level int    `json:"level"`
+	ID    string `json:"id"`
+}
+
+// stagedSegment is a new segment that no search sees yet.
+type stagedSegment struct {
+	segmentName
+	Content recordContent `json:"content"`
+}
+
+func (n segmentName) record(teamID string, f family) record {
+	return record{source: f.source, space: f.space, level: n.Level, id: n.ID, blob: blobName(teamID, n.ID)}
+}
+
+func (s stagedSegment) record(teamID string, f family) record {
+	r := s.segmentName.record(teamID, f)
+	r.content = s.Content
+	return r
+}
+
+func namesOf(records []record) []segmentName {
+	names := make([]segmentName, len(records))
+	for i, r := range records {
+		names[i] = segmentName{r.level, r.id}
+	}
+	return names
+}
+
+// name is the id of pending work for the family.
+func (f family) name() string { return f.source + "#" + string(f.space) }
+
+// familyNamed is the inverse of name.
+func familyNamed(name string) (family, error) {
+	source, space, _ := strings.Cut(name, "#")
+	f := family{source, Space(space)}
+	return f, f.check()
+}
+
+func (st rebuildState) work(teamID string, f family) pending.Work {
+	return pending.Work{Kind: pending.RebuildIndex, TeamID: teamID, ID: f.name(), At: st.Began}
+}
+
+func (st rebuildState) item(teamID string, f family) (table.Item, error) {
+	body, err := json.Marshal(st.rebuildBody)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode the state of a rebuild: %w", err)
+	}
+	return table.Item{Key: rebuildKey(teamID, f), Version: st.version, Body: body,
+		Numbers: map[string]int64{untilField: st.until}}, nil
+}
+
+func rebuildStateFrom(item table.Item) (rebuildState, error) {
+	st := rebuildState{version: item.Version, until: item.Numbers[untilField]}
+	if err := json.Unmarshal(item.Body, &st.rebuildBody); err != nil {
+		return st, fmt.Errorf("decode the state of the rebuild %s: %w", item.Sort, err)
+	}
+	return st, nil
+}
+
+// stateOf reads the state of a family's rebuild; table.ErrNotFound when there is none.
+func (x *Index) stateOf(ctx context.Context, teamID string, f family) (rebuildState, error) {
+	item, err := x.Table.Get(ctx, rebuildKey(teamID, f))
+	if err != nil {
+		return rebuildState{}, fmt.Errorf("read the state of a rebuild: %w", err)
+	}
+	return rebuildStateFrom(item)
+}
+
+// count brings Done up to date, which never goes back nor beyond Total.
+func (st *rebuildState) count() {
+	at := st.Ended
+	if st.Pass != nil {
+		at += int64(st.Pass.Next)
+	}
+	if st.Walk != nil {
+		at += int64(min(st.Walk.Next, st.Walk.Of))
+	}
+	st.Done = max(st.Done, min(at, st.Total))
+}
+
+func (st rebuildState) left() int64 { return max(st.Total-st.Done, 0) }
+
+// toRebuild returns how many documents the rebuild of a family with these segments
+// reads: those of its outdated segments, and all of them for a walk.
+func toRebuild(records []record, missing bool) (documents int64) {
+	all := int64(0)
+	for _, r := range records {
+		all += int64(r.content.Documents)
+		switch why := r.outdated(); {
+		case why == "":
+		case why.namesDocuments():
+			documents += int64(r.content.Documents)
+		default:
+			missing = true
+		}
+	}
+	if missing {
+		documents += all
+	}
+	return documents
+}
+
+// families groups the segments of a team by family, in the order of records.
+func families(records []record) (order []family, of map[family][]record) {
+	of = map[family][]record{}
+	for _, r := range records {
+		f := r.family()
+		if of[f] == nil {
+			order = append(order, f)
+		}
+		of[f] = append(of[f], r)
+	}
+	return order, of
+}
+
+// isOutdated reports whether a family has a segment to rebuild, and none of a newer
+// program: such a family is left to that program.
+func isOutdated(records []record) bool {
+	return slices.ContainsFunc(records, func(r record) bool { return r.outdated() != "" }) &&
+		!slices.ContainsFunc(records, record.newer)
+}
+
+// PlanRebuilds plans the rebuild of each family of the team that has an outdated
+// segment, unless it is planned already. It is for teams whose documents do not change;
+// Merge does the same for the others.
+func (x *Index) PlanRebuilds(ctx context.Context, teamID string) error {
+	records, err := x.records(ctx, teamID, "")
+	if err != nil || !slices.ContainsFunc(records, func(r record) bool { return r.outdated() != "" }) {
+		return err
+	}
+	live, err := x.Corpus.Sources(ctx, teamID)
+	if err != nil {
+		return fmt.Errorf("list the live sources: %w", err)
+	}
+	return x.planOutdated(ctx, teamID, slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) }))
+}
+
+// planOutdated plans the rebuilds of the families among records, all those of a team's
+// live sources.
+func (x *Index) planOutdated(ctx context.Context, teamID string, records []record) error {
+	order, of := families(records)
+	order = slices.DeleteFunc(order, func(f family) bool { return !isOutdated(of[f]) })
+	if len(order) == 0 {
+		return nil
+	}
+	planned, err := x.rebuilds(ctx, teamID)
+	if err != nil {
+		return err
+	}
+	for _, f := range order {
+		if _, ok := planned[f]; ok {
+			continue
+		}
+		if _, err := x.plan(ctx, teamID, f, toRebuild(of[f], false), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebuilds returns the states of a team's rebuilds.
+func (x *Index) rebuilds(ctx context.Context, teamID string) (map[family]rebuildState, error) {
+	states := map[family]rebuildState{}
+	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: teamID + rebuildPartition}) {
+		if err != nil {
+			return nil, fmt.Errorf("list rebuilds: %w", err)
+		}
+		f, err := familyNamed(item.Sort)
+		if err != nil {
+			return nil, fmt.Errorf("rebuild %q: %w", item.Sort, err)
+		}
+		if states[f], err = rebuildStateFrom(item); err != nil {
+			return nil, err
+		}
+	}
+	return states, nil
+}
+
+// PendingRebuilds returns the work of a team's rebuilds, in the order in which they began.
+func (x *Index) PendingRebuilds(ctx context.Context, teamID string) ([]pending.Work, error) {
+	states, err := x.rebuilds(ctx, teamID)
+	if err != nil {
+		return nil, err
+	}
+	works := make([]pending.Work, 0, len(states))
+	for f, st := range states {
+		works = append(works, st.work(teamID, f))
+	}
+	slices.SortFunc(works, func(a, b pending.Work) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ID, b.ID))
+	})
+	return works, nil
+}
+
+// plan makes a rebuild pending, in one Write, and sends it. It returns false when
+// there is one already.
+func (x *Index) plan(ctx context.Context, teamID string, f family, total int64, asked bool) (bool, error) {
+	st := rebuildState{version: 1, rebuildBody: rebuildBody{Began: x.Now().UnixMilli(), Total: total, Asked: asked, Missing: asked}}
+	item, err := st.item(teamID, f)
+	if err != nil {
+		return false, err
+	}
+	work := st.work(teamID, f)
+	err = x.Table.Write(ctx, table.Put{Item: item, If: table.Absent()}, work.PromiseOf(st.left()))
+	if table.Failed(err) != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("plan the rebuild of %s: %w", f.source, err)
+	}
+	x.send(ctx, work)
+	return true, nil
+}
+
+// send sends the message of work that is pending.
+func (x *Index) send(ctx context.Context, work pending.Work) {
+	if x.Rebuilds == nil {
+		return
+	}
+	if err := x.Rebuilds.Send(context.WithoutCancel(ctx), queue.Outgoing{Body: work.Message()}); err != nil && x.Warn != nil {
+		x.Warn(work, err)
+	}
+}
+
+// AskRebuild has a family rebuilt although nothing is wrong with it as far as its
+// records say: all its segments, and whatever documents are in none of them. It
+// returns false when there is nothing to rebuild or a newer program is in charge. The
+// work is pending when it returns, and others do it. A rebuild that was asked for and is
+// under way goes on as it is.
+func (x *Index) AskRebuild(ctx context.Context, teamID, source string, space Space) (bool, error) {
+	f := family{source, space}
+	if err := f.check(); err != nil {
+		return false, err
+	}
+	switch st, err := x.stateOf(ctx, teamID, f); {
+	case err == nil && st.Asked:
+		return true, nil
+	case err != nil && !errors.Is(err, table.ErrNotFound):
+		return false, err
+	}
+	for {
+		records, err := x.records(ctx, teamID, f.prefix())
+		if err != nil || slices.ContainsFunc(records, record.newer) {
+			return false, err
+		}
+		if len(records) == 0 {
+			listed, err := x.Corpus.List(ctx, teamID, source, space, "", 1)
+			if err != nil || len(listed) == 0 {
+				return false, err
+			}
+		}
+		marked, err := x.markAsked(ctx, teamID, records)
+		if err != nil {
+			return false, err
+		}
+		if marked {
+			return true, x.planMissing(ctx, teamID, f, toRebuild(records, true))
+		}
+	}
+}
+
+// markAsked marks those of records that are not outdated yet. It returns false when
+// one has gone in the meantime, as a merge replaces it.
+func (x *Index) markAsked(ctx context.Context, teamID string, records []record) (bool, error) {
+	for i, r := range records {
+		if r.outdated() != "" {
+			continue
+		}
+		op, err := r.mark(teamID, reasonAsked)
+		if err == nil {
+			err = x.Table.Write(ctx, op)
+		}
+		if table.Failed(err) != nil {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("mark a segment to be rebuilt: %w", err)
+		}
+		records[i].content.Mark = reasonAsked
+	}
+	return true, nil
+}
+
+// planMissing plans a rebuild that also looks for documents in no segment, or adds
+// that to the one there is.
+func (x *Index) planMissing(ctx context.Context, teamID string, f family, total int64) error {
+	for {
+		if planned, err := x.plan(ctx, teamID, f, total, true); err != nil || planned {
+			return err
+		}
+		st, err := x.stateOf(ctx, teamID, f)
+		if errors.Is(err, table.ErrNotFound) {
+			continue // it has just ended
+		}
+		if err != nil || st.Asked {
+			return err
+		}
+		next := st
+		next.version, next.until, next.Total = st.version+1, 0, st.Total+total
+		next.Asked, next.Missing = true, true
+		item, err := next.item(teamID, f)
+		if err != nil {
+			return err
+		}
+		work := next.work(teamID, f)
+		err = x.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(st.version)}, work.Going(next.left(), x.Now()))
+		if table.Failed(err) != nil {
+			continue // its worker has saved it in the meantime
+		}
+		if err != nil {
+			return fmt.Errorf("extend the rebuild of %s: %w", f.source, err)
+		}
+		x.send(ctx, work)
+		return nil
+	}
+}
+
+// saveError keeps an error in the state as an operator reads it.
+func saveError(at time.Time, err error) *RebuildError {
+	text := strings.ToValidUTF8(err.Error(), "?")
+	if len(text) > maxErrorText {
+		text = strings.ToValidUTF8(text[:maxErrorText], "") + " …"
+	}
+	return &RebuildError{At: at.UTC(), Text: text}
+}
+
+const maxErrorText = 400

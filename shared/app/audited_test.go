@@ -305,7 +305,7 @@ func families() []audited {
 			return h.asSCIM("PATCH", "/Users/"+h.prepared["user"], scimPatch("replace", "active", false))
 		}, []audit.Type{audit.SCIMUserDeactivated}, func(h *home) int { return h.scimList("/Users?filter=active+eq+false") }},
 		{"make a user an admin", user, func(h *home) reply {
-			return h.asSCIM("PATCH", "/Users/"+h.prepared["user"], scimPatch("replace", "roles", []map[string]string{{"value": "admin"}}))
+			return h.do("PATCH", "/scim/v2/Users/"+h.prepared["user"], scimPatch("replace", "roles", []map[string]string{{"value": "admin"}}))
 		}, []audit.Type{audit.UserRoleChanged}, func(h *home) int {
 			u, err := h.services.teams.User(h.t.Context(), h.team.ID, h.prepared["user"])
 			if err != nil {

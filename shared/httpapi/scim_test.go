@@ -161,7 +161,7 @@ func TestDeactivationKillsPersonalKeys(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	x := a.provisioned("acme")
-	made := a.raw(call{"POST", "/scim/v2/Users", x.scim, `{"userName":"grace","roles":[{"value":"Admin"}]}`, nil}).want(t, 201)
+	made := a.raw(call{"POST", "/scim/v2/Users", x.pat, `{"userName":"grace","roles":[{"value":"Admin"}]}`, nil}).want(t, 201)
 	id := made.text(t, "id")
 	_, key := a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "g", UserID: id})
 	a.do(call{"GET", "/api-keys", key, nil, nil}).want(t, 200) // an admin by role
@@ -234,7 +234,7 @@ func TestRestrictedKeysMayNotProvision(t *testing.T) {
 	}
 }
 
-// TestLastAdminByAnyKey: whoever asks, the last active admin stays one.
+// TestLastAdminByAnyKey: whoever asks, the last active admin stays.
 func TestLastAdminByAnyKey(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -250,7 +250,7 @@ func TestLastAdminByAnyKey(t *testing.T) {
 	patch := `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","value":{"active":false}}]}`
 	for _, key := range []string{x.scim, x.key, x.pat} {
 		for _, c := range []call{
-			{"DELETE", path, key, nil, nil}, {"PATCH", path, key, patch, nil}, {"PUT", path, key, `{"userName":"` + list.Resources[0].UserName + `"}`, nil},
+			{"DELETE", path, key, nil, nil}, {"PATCH", path, key, patch, nil}, {"PUT", path, key, `{"userName":"` + list.Resources[0].UserName + `","active":false}`, nil},
 		} {
 			c.header = map[string]string{"Accept": "application/scim+json"}
 			if r := a.raw(c).want(t, 409); !strings.Contains(string(r.body), "last active admin") {

@@ -20,9 +20,12 @@ func describeSCIM(doc *huma.OpenAPI) {
 	resource := free("A SCIM resource: a user or a group.")
 	list := free("A ListResponse.")
 	message := free("A SCIM message.")
-	user := free("A user (RFC 7643 section 4.1), with the enterprise extension.")
+	user := free("A user (RFC 7643 section 4.1), with the enterprise extension. The value admin in roles makes a team admin. " +
+		"Only the personal key of a team admin sets or removes it; with other keys the role stays as it is, and the rest is applied. " +
+		"The last active admin with a working personal key cannot be deleted, deactivated or demoted (409).")
 	group := free("A group (RFC 7643 section 4.2).")
-	patch := free("A PatchOp (RFC 7644 section 3.5.2).")
+	patch := free("A PatchOp (RFC 7644 section 3.5.2). In a value without a path every key is a path, with a value filter where it has one. " +
+		"Changes of one resource are made one after the other; one that cannot be made within 10 seconds is 503.")
 	for _, p := range []struct {
 		method, path, id, summary string
 		in, out                   *huma.Schema
@@ -63,6 +66,9 @@ func describeSCIM(doc *huma.OpenAPI) {
 			success.Content = scimContent(p.out)
 		}
 		op.Responses[strconv.Itoa(p.status)] = success
+		if p.id == "getScimUser" || p.id == "getScimGroup" || p.out != nil && (p.method == http.MethodPut || p.method == http.MethodPatch || p.status == http.StatusCreated) {
+			success.Headers = map[string]*huma.Param{"ETag": {Schema: &huma.Schema{Type: huma.TypeString}}}
+		}
 		if p.id == "updateScimGroup" {
 			op.Responses["200"] = &huma.Response{Description: "OK", Content: scimContent(group)}
 		}

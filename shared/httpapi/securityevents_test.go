@@ -183,7 +183,7 @@ func TestAnAdminComesAndGoesWithAnEventOfItsOwn(t *testing.T) {
 	cursor := *begin.NextCursor
 	scim := map[string]string{"Content-Type": "application/scim+json", "Accept": "application/json"}
 	a.do(call{"PUT", "/team/saml-metadata", acme.pat, samlText, map[string]string{"Content-Type": "application/xml"}}).want(t, 200)
-	boss := a.do(call{"POST", "/scim/v2/Users", acme.scim, scimUserBody + `boss@x.test","roles":[{"value":"admin"}]}`, scim}).want(t, 201).text(t, "id")
+	boss := a.do(call{"POST", "/scim/v2/Users", acme.pat, scimUserBody + `boss@x.test","roles":[{"value":"admin"}]}`, scim}).want(t, 201).text(t, "id")
 	a.do(call{"DELETE", "/scim/v2/Users/" + boss, acme.scim, nil, scim}).want(t, 204)
 	page := a.feed(acme.key, "&after="+cursor)
 	var types []string

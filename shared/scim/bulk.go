@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"docent/shared/jsonint"
+	"docent/shared/memory"
 )
 
 // bulkOperation is one operation of a Bulk request (RFC 7644 section 3.7).
@@ -45,6 +48,9 @@ func bulk(s *Service, r request) (result, error) {
 	}
 	run.link()
 	run.breakCycles()
+	if err := memory.WaitWrites(r.ctx); err != nil {
+		return result{}, err
+	}
 	if run.limit > 0 {
 		run.inTurn()
 	} else {
@@ -72,7 +78,7 @@ func newBulkRun(s *Service, r request) (*bulkRun, error) {
 	switch v := messageMember(r.body, "failOnErrors").(type) {
 	case nil:
 	case json.Number:
-		n, err := v.Int64()
+		n, err := jsonint.Parse(v.String())
 		if err != nil || n < 0 {
 			return nil, bad(invalidValue, "failOnErrors must be a number of errors.")
 		}

@@ -49,15 +49,19 @@ func refersByID(name string) bool {
 
 // resourceReferences is withReferences for an object whose keys are attributes.
 func resourceReferences(object map[string]any, id func(string) string) map[string]any {
-	out := maps.Clone(object)
-	for key, value := range out {
+	out := make(map[string]any, len(object))
+	for key, value := range object {
+		name, _, filtered := strings.Cut(key, "[")
 		extension, isObject := value.(map[string]any)
 		switch {
-		case refersByID(key):
-			out[key] = valueReferences(value, id)
+		case refersByID(name):
+			if value = valueReferences(value, id); filtered {
+				key = eachReference(key, id)
+			}
 		case isObject && strings.EqualFold(key, enterpriseURN):
-			out[key] = resourceReferences(extension, id)
+			value = resourceReferences(extension, id)
 		}
+		out[key] = value
 	}
 	return out
 }
@@ -74,13 +78,28 @@ func patchReferences(operation map[string]any, id func(string) string) map[strin
 			out[key] = eachReference(path, id)
 		case strings.EqualFold(key, "value") && refersByID(name):
 			out[key] = valueReferences(value, id)
-		case strings.EqualFold(key, "value") && isObject && path == "":
-			out[key] = resourceReferences(object, id)
+		case strings.EqualFold(key, "value") && strings.TrimSpace(path) == "":
+			out[key] = namedReferences(value, id)
 		case strings.EqualFold(key, "value") && isObject && strings.EqualFold(name, enterpriseURN):
 			out[key] = resourceReferences(object, id)
 		}
 	}
 	return out
+}
+
+// namedReferences is withReferences for the value of an operation without a path.
+func namedReferences(value any, id func(string) string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return resourceReferences(v, id)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = namedReferences(e, id)
+		}
+		return list
+	}
+	return value
 }
 
 // valueReferences is withReferences for an id, an object that has it as its value,

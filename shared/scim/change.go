@@ -30,9 +30,12 @@ func (p place) assign(attributes map[string]any, value any, merge bool) error {
 	if p.readOnly() {
 		return nil
 	}
+	if !p.attr.Multi && p.sub == nil {
+		value = p.attr.alone(value)
+	}
 	if p.sub != nil {
 		value = map[string]any{p.sub.Name: value}
-	} else if text, ok := value.(string); ok && p.attr.Name == "manager" {
+	} else if text, ok := value.(string); ok && p.attr.Kind == complexKind && p.attr.sub("value") != nil {
 		value = map[string]any{"value": text}
 	}
 	object, isObject := value.(map[string]any)

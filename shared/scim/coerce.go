@@ -53,7 +53,7 @@ func setExtension(attributes map[string]any, t *resourceType, urn string, value 
 		delete(attributes, urn)
 		return nil
 	}
-	object, ok := value.(map[string]any)
+	object, ok := single(value).(map[string]any)
 	if !ok {
 		return bad(invalidValue, "%s must be an object.", urn)
 	}
@@ -130,7 +130,21 @@ func (a *attribute) coerce(value any) (any, error) {
 		}
 		return a.coerceList(elements)
 	}
-	return a.coerceOne(value)
+	return a.coerceOne(a.alone(value))
+}
+
+// alone returns the value that a list of one holds, where a takes one value: providers
+// send lists, of the value or of an object with it, where the schema has none.
+func (a *attribute) alone(value any) any {
+	one := single(value)
+	object, ok := one.(map[string]any)
+	if _, listed := value.([]any); !ok || !listed || a.Kind == complexKind {
+		return one
+	}
+	if inner, there := memberOf(object, "value"); there {
+		return inner
+	}
+	return one
 }
 
 func (a *attribute) coerceList(elements []any) (any, error) {
@@ -165,8 +179,8 @@ func (a *attribute) coerceOne(value any) (any, error) {
 	}
 	switch a.Kind {
 	case complexKind:
-		if text, ok := value.(string); ok && (a.Name == "manager" || a.Name == "members") {
-			value = map[string]any{"value": text} // an id alone
+		if text, ok := value.(string); ok && a.sub("value") != nil {
+			value = map[string]any{"value": text} // the value alone, as in "roles": ["x"]
 		}
 		object, ok := value.(map[string]any)
 		if !ok {

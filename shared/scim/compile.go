@@ -10,8 +10,25 @@ type compiler struct {
 	// not have is unassigned. Elsewhere it is invalidFilter.
 	root bool
 	of   *attribute // inside brackets: the attribute whose elements are matched
+	// looks are the attributes that are looked at, and the extensions that have some.
+	looks looked
 	// groups and managers are set when the filter looks at what takes more reading.
 	groups, managers bool
+}
+
+// looked are names of attributes of the core schema and URNs of extensions.
+type looked map[string]bool
+
+// add notes what is at p.
+func (l *looked) add(p place) {
+	if *l == nil {
+		*l = looked{}
+	}
+	if p.ext != "" {
+		(*l)[p.ext] = true
+		return
+	}
+	(*l)[p.attr.Name] = true
 }
 
 // selector finds the values of a path in an object.
@@ -109,6 +126,7 @@ func (c *compiler) selector(p path) (selector, error) {
 		return selector{}, unknown
 	}
 	s := selector{place: at}
+	c.looks.add(at)
 	if at.attr != nil {
 		c.groups = c.groups || at.ext == "" && at.attr.Name == "groups"
 		c.managers = c.managers || at.attr.Name == "manager"

@@ -112,6 +112,7 @@ func TestBadFilterIsNeverEverything(t *testing.T) {
 		enterprise + ` eq "x"`, `"userName" eq "x"`, `userName "eq" "x"`, `userName eq ()`, `userName pr pr`, `a.b.c pr`, `1a pr`, "\xff pr",
 		`userName eq "\ud800\uZZZZ"`, `urn:other:2.0:User:userName pr`, "userName eq \"a\nb\"",
 		strings.Repeat("(", 33) + "userName pr" + strings.Repeat(")", 33), strings.Repeat("not (", 33) + "userName pr" + strings.Repeat(")", 33),
+		`userName eq 'ada'`, `userName eq 'ada lovelace'`, `userName eq o'hara`, `emails[type eq 'work']`, `'userName' eq "x"`,
 		`userName eq "` + strings.Repeat("a", 1_000_000) + `"`, strings.Repeat("(", 8192), strings.Repeat("[", 8192),
 	} {
 		_, err := scim.Match("User", filter, false, resource)
@@ -120,6 +121,22 @@ func TestBadFilterIsNeverEverything(t *testing.T) {
 	deepest := strings.Repeat("(", 32) + "userName pr" + strings.Repeat(")", 32)
 	if got, err := scim.Match("User", deepest, false, resource); !got || err != nil {
 		t.Errorf("32 levels: %v, %v", got, err)
+	}
+}
+
+// TestSingleQuotesAreToldApart: outside of double quotes they are refused and named.
+func TestSingleQuotesAreToldApart(t *testing.T) {
+	t.Parallel()
+	resource := tree(t, `{"userName":"O'Hara"}`)
+	if got, err := scim.Match("User", `userName eq "o'hara"`, false, resource); !got || err != nil {
+		t.Errorf("within double quotes: %v, %v", got, err)
+	}
+	_, err := scim.ParseFilter(`userName eq 'o"hara'`)
+	_, pathErr := scim.ReprintPath(`emails[type eq 'work'].value`)
+	for _, err := range []error{err, pathErr} {
+		if err == nil || !strings.Contains(err.Error(), "double quotes") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 	g := group{ID: s.NewID(), CreatedAt: now, ModifiedAt: now, Version: 1}
 	var change memberChange
 	g.Attributes, change = difference(attributes, nil)
-	err = attempt(func() error {
+	err = s.attempt(ctx, teamID, groupType, g.ID, func() error {
 		if err := s.checkUsers(ctx, teamID, change.added); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, needs memberNeeds,
 	change func(g group, attributes map[string]any) (map[string]any, error),
 ) (after group, err error) {
-	err = attempt(func() error {
+	err = s.attempt(ctx, teamID, groupType, id, func() error {
 		before, err := s.group(ctx, teamID, id)
 		if err != nil {
 			return err
@@ -252,7 +252,7 @@ func (s *Service) writeGroup(ctx context.Context, teamID string, events []audit.
 // deleteGroup deletes a group and its members' items. One that was deleted but
 // whose items are still there is deleted to the end.
 func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) error {
-	err := attempt(func() error {
+	err := s.attempt(ctx, teamID, groupType, id, func() error {
 		g, err := s.group(ctx, teamID, id)
 		var refused *Error
 		if errors.As(err, &refused) {

@@ -11,6 +11,9 @@ import (
 	"sync"
 
 	"docent/shared/apierr"
+	"docent/shared/jsonint"
+	"docent/shared/jsonsize"
+	"docent/shared/memory"
 	"docent/shared/team"
 )
 
@@ -27,6 +30,10 @@ type Handler struct {
 	// Classify gives an error that is no *Error its status, what a client may read
 	// of it and the headers that go with it.
 	Classify func(ctx context.Context, err error) (status int, detail string, header http.Header)
+	// ReadBody reads the body of the request, once, if it has at most limit bytes. Its
+	// errors are those of package apierr and memory.ErrBusy; nil: the body is read as
+	// it is.
+	ReadBody func(ctx context.Context, limit int64) ([]byte, error)
 }
 
 // request is what an operation works on.
@@ -145,7 +152,7 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 	if !ok {
 		return result{}, route.allow(), refuse(http.StatusMethodNotAllowed, "", "This path takes %s.", route.allow())
 	}
-	if err := req.read(r); err != nil {
+	if err := req.read(r, h.ReadBody); err != nil {
 		return result{}, "", err
 	}
 	if req.creates() {
@@ -168,7 +175,7 @@ func (req *request) creates() bool {
 }
 
 // read reads the body of a request that has one.
-func (req *request) read(r *http.Request) error {
+func (req *request) read(r *http.Request, readBody func(ctx context.Context, limit int64) ([]byte, error)) error {
 	if req.method != http.MethodPost && req.method != http.MethodPut && req.method != http.MethodPatch {
 		return nil
 	}
@@ -179,20 +186,41 @@ func (req *request) read(r *http.Request) error {
 	if len(req.segments) == 1 && strings.EqualFold(req.segments[0], "Bulk") {
 		limit = maxBulkBytes
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	if int64(len(body)) > limit {
-		return refuse(http.StatusRequestEntityTooLarge, "", "The request body may have at most %d bytes. Send less.", limit)
+	if readBody == nil {
+		readBody = func(_ context.Context, limit int64) ([]byte, error) {
+			return io.ReadAll(io.LimitReader(r.Body, limit+1))
+		}
 	}
+	body, err := readBody(req.ctx, limit)
 	var refused *apierr.Error
-	if errors.As(err, &refused) {
+	switch {
+	case int64(len(body)) > limit || apierr.IsCode(err, apierr.CodeTooLarge):
+		return refuse(http.StatusRequestEntityTooLarge, "", "The request body may have at most %d bytes. Send less.", limit)
+	case errors.Is(err, memory.ErrBusy):
 		return err
-	}
-	if err != nil {
+	case errors.As(err, &refused):
+		return bad(invalidSyntax, "%s", refused.Detail)
+	case err != nil:
 		return bad(invalidSyntax, "The request body did not arrive whole.")
+	}
+	values, err := jsonsize.Check(body, bodyLimits)
+	if err != nil {
+		return bad(invalidSyntax, "The request body %s.", err)
+	}
+	if err := memory.Reserve(req.ctx, decodeCost(len(body), values)); err != nil {
+		return err
 	}
 	req.body, err = decodeObject(body)
 	return err
 }
+
+// bodyLimits bounds the JSON of a body: 100,000 members of a group are 200,000
+// values and some.
+var bodyLimits = jsonsize.Limits{Depth: jsonsize.MaxDepth, Values: 250_000, Members: 1000, Literal: 100}
+
+// decodeCost is the memory that a decoded body and the resource that is made of it
+// take. An object in a tree takes some hundred bytes, however small.
+func decodeCost(bytes, values int) int64 { return 3*int64(bytes) + 384*int64(values) }
 
 func identityCoded(r *http.Request) bool {
 	coding := strings.TrimSpace(r.Header.Get("Content-Encoding"))
@@ -214,7 +242,7 @@ func (req request) listQuery() (query, error) {
 	}
 	for name, to := range map[string]*int{"startIndex": &q.startIndex, "count": &q.count} {
 		if text := req.query.Get(name); text != "" {
-			n, err := strconv.ParseInt(text, 10, 64)
+			n, err := jsonint.Parse(text)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				return q, bad(invalidValue, "%s must be an integer.", name)
 			}

@@ -33,6 +33,19 @@ func decodeObject(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
+// decodeStored reads a JSON value that was encoded by this program.
+func decodeStored(value []byte) (any, error) {
+	switch {
+	case len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0:
+		return string(value[1 : len(value)-1]), nil
+	case string(value) == "true", string(value) == "false":
+		return string(value) == "true", nil
+	}
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	return decodeValue(d, 0)
+}
+
 func decodeValue(d *json.Decoder, depth int) (any, error) {
 	token, err := d.Token()
 	if err != nil {

@@ -2,6 +2,7 @@ package scim
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,13 +27,22 @@ func (t token) structural() bool {
 	return !t.quoted && (t.text == "" || strings.Contains("()[]", t.text))
 }
 
-// tokenize splits a filter or path. It is false for bad UTF-8, a text beyond
-// maxText and a string that is not well-formed.
-func tokenize(text string) ([]token, bool) {
-	if len(text) > maxText || !utf8.ValidString(text) {
-		return nil, false
+// What tokenize cannot split.
+var (
+	tooLong      = fmt.Sprintf("it has more than %d bytes", maxText)
+	malformed    = "it has an unfinished or malformed string"
+	singleQuoted = "strings are written in double quotes, not in single ones"
+)
+
+// tokenize splits a filter or path, or returns what is wrong with it. A single quote
+// counts only within double quotes: elsewhere it would become part of the word.
+func tokenize(text string) (tokens []token, problem string) {
+	if len(text) > maxText {
+		return nil, tooLong
 	}
-	var tokens []token
+	if !utf8.ValidString(text) {
+		return nil, malformed
+	}
 	spaced := false
 	for text != "" {
 		var length int
@@ -45,22 +55,25 @@ func tokenize(text string) ([]token, bool) {
 			tokens = append(tokens, token{text: text[:1], spaced: spaced})
 		case c == '"':
 			if length = quotedLength(text); length == 0 {
-				return nil, false
+				return nil, malformed
 			}
 			var value string
 			if json.Unmarshal([]byte(text[:length]), &value) != nil {
-				return nil, false
+				return nil, malformed
 			}
 			tokens = append(tokens, token{text: value, quoted: true, spaced: spaced})
 		default:
 			if length = strings.IndexAny(text, " \t\r\n()[]\""); length < 0 {
 				length = len(text)
 			}
+			if strings.Contains(text[:length], "'") {
+				return nil, singleQuoted
+			}
 			tokens = append(tokens, token{text: text[:length], spaced: spaced})
 		}
 		spaced, text = false, text[length:]
 	}
-	return append(tokens, token{spaced: spaced}), true
+	return append(tokens, token{spaced: spaced}), ""
 }
 
 // quotedLength is the length of the string in quotes that text starts with, 0 when it

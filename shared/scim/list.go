@@ -3,6 +3,11 @@ package scim
 import (
 	"context"
 	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/team"
 )
 
 // Bounds of pages.
@@ -64,24 +69,7 @@ func newSelection(t *resourceType, q query, root bool) (selection, error) {
 
 // list answers a query over the types; root is a search over all of them.
 func (s *Service) list(ctx context.Context, teamID string, q query, root bool, types ...*resourceType) (map[string]any, error) {
-	var found []match
-	var by order
-	for _, t := range types {
-		sel, err := newSelection(t, q, root)
-		if err != nil {
-			return nil, err
-		}
-		by = sel.order
-		matches, err := s.selected(ctx, teamID, sel)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, matches...)
-	}
-	if by.by != nil || len(types) > 1 {
-		slices.SortStableFunc(found, func(a, b match) int { return by.compare(a.sortKey, b.sortKey) })
-	}
-	page, next, err := s.page(teamID, q, root, types, by, found)
+	page, total, next, err := s.selectPage(ctx, teamID, q, root, types)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +77,60 @@ func (s *Service) list(ctx context.Context, teamID string, q query, root bool, t
 	if err != nil {
 		return nil, err
 	}
-	reply := map[string]any{"schemas": []any{listURN}, "totalResults": len(found), "itemsPerPage": len(resources), "Resources": resources}
+	reply := map[string]any{"schemas": []any{listURN}, "totalResults": total, "itemsPerPage": len(resources), "Resources": resources}
 	if q.cursor == nil {
 		reply["startIndex"] = q.startIndex
 	} else if next != "" {
 		reply["nextCursor"] = next
 	}
 	return reply, nil
+}
+
+// Bounds of the lists that are answered from all users or groups at a time, by one process:
+// each holds a few pages of the store, and the place of every resource that it selects.
+const (
+	wholeListsOfTeam = 2
+	wholeLists       = 4
+)
+
+// selectPage returns what a query selects for its page, how many resources it selects in
+// all, and the cursor of the next page.
+func (s *Service) selectPage(ctx context.Context, teamID string, q query, root bool, types []*resourceType) ([]match, int, string, error) {
+	var found []match
+	var by order
+	var whole bool
+	selections := make([]selection, len(types))
+	for i, t := range types {
+		sel, err := newSelection(t, q, root)
+		if err != nil {
+			return nil, 0, "", err
+		}
+		_, narrowed := indexed(t, sel.parsed)
+		selections[i], by, whole = sel, sel.order, whole || !narrowed
+	}
+	if whole {
+		leave, err := s.listing.take(ctx, teamID, wholeListsOfTeam)
+		if err != nil {
+			return nil, 0, "", err
+		}
+		defer leave()
+		if leave, err = s.listing.take(ctx, "", wholeLists); err != nil {
+			return nil, 0, "", err
+		}
+		defer leave()
+	}
+	for _, sel := range selections {
+		matches, err := s.selected(ctx, teamID, sel)
+		if err != nil {
+			return nil, 0, "", err
+		}
+		found = append(found, matches...)
+	}
+	if by.by != nil || len(types) > 1 {
+		slices.SortFunc(found, func(a, b match) int { return by.compare(a.sortKey, b.sortKey) })
+	}
+	page, next, err := s.page(teamID, q, root, types, by, found)
+	return slices.Clone(page), len(found), next, err
 }
 
 // page cuts the page out of what was found, and names the next one.
@@ -125,7 +160,7 @@ func (s *Service) page(teamID string, q query, root bool, types []*resourceType,
 }
 
 // selected returns the places of all resources of one type that a query selects,
-// by id. A whole walk holds one resource at a time.
+// by id.
 func (s *Service) selected(ctx context.Context, teamID string, sel selection) ([]match, error) {
 	if sel.t == groupType {
 		return s.selectedGroups(ctx, teamID, sel)
@@ -147,51 +182,104 @@ func (sel selection) take(found []match, resource map[string]any, keep bool) []m
 	return append(found, m)
 }
 
+// readAtOnce bounds the users that an index has led to and that are held at a time.
+const readAtOnce = 500
+
 func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	var found []match
-	if sel.parsed == nil && sel.order.by == nil {
-		ids, err := s.Teams.UserIDs(ctx, teamID)
-		for _, id := range ids {
-			found = append(found, match{sortKey: sortKey{id: id, missing: true}, t: sel.t})
-		}
-		return found, err
+	if sel.order.byUserName() && (sel.parsed == nil || isActive(sel.t, sel.parsed)) {
+		return s.selectedByName(ctx, teamID, sel)
 	}
-	ids, narrowed, err := s.narrow(ctx, teamID, sel.t, sel.parsed)
+	best, narrowed := indexed(sel.t, sel.parsed)
+	if !narrowed {
+		return s.scannedUsers(ctx, teamID, sel)
+	}
+	ids, err := s.lookUp(ctx, teamID, sel.t, best)
 	if err != nil {
 		return nil, err
 	}
-	if narrowed {
-		resources, err := s.userResources(ctx, teamID, ids, sel.all.groups, sel.all.managers, false)
+	var found []match
+	for _, part := range batches(ids, readAtOnce) {
+		resources, err := s.userResources(ctx, teamID, part, sel.all.groups, sel.all.managers, false)
+		if err != nil {
+			return nil, err
+		}
 		for _, r := range resources {
 			found = sel.take(found, r, len(ids) <= maxCount)
 		}
-		return found, err
-	}
-	more, err := s.moreOfAll(ctx, teamID, sel.all.groups, sel.all.managers)
-	if err != nil {
-		return nil, err
-	}
-	for p, err := range s.Teams.EachProfile(ctx, teamID) {
-		if err != nil {
-			return nil, err
-		}
-		resource, err := s.user(p)
-		if err != nil {
-			return nil, err
-		}
-		more.complete(s, resource)
-		found = sel.take(found, resource, false)
 	}
 	return found, nil
 }
 
-func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	ids, narrowed, err := s.narrow(ctx, teamID, sel.t, sel.parsed)
+// isActive reports whether f is the filter active eq true, which holds for every user that
+// the index of inactive ones does not have.
+func isActive(t *resourceType, f *filter) bool {
+	if f.op != opEq || f.path.in != nil || f.path.sub != "" || !strings.EqualFold(f.value.text, "true") {
+		return false
+	}
+	at, ok := t.locate(f.path.urn, f.path.attr, "")
+	return ok && at.ext == "" && at.attr.Name == "active"
+}
+
+// selectedByName selects users by nothing but their names and whether they are active.
+func (s *Service) selectedByName(ctx context.Context, teamID string, sel selection) ([]match, error) {
+	var names []team.UserName
+	var inactive []string
+	work, workCtx := errgroup.WithContext(ctx)
+	work.Go(func() (err error) {
+		names, err = s.Teams.UserNames(workCtx, teamID)
+		return err
+	})
+	if sel.parsed != nil {
+		work.Go(func() (err error) {
+			inactive, err = s.Teams.InactiveUsers(workCtx, teamID)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	found := make([]match, 0, len(names))
+	for _, n := range names {
+		if _, off := slices.BinarySearch(inactive, n.ID); off {
+			continue
+		}
+		m := match{sortKey: sortKey{id: n.ID, missing: true}, t: sel.t}
+		if sel.order.by != nil {
+			m.value, m.missing = cutValue(n.Folded), false
+		}
+		found = append(found, m)
+	}
+	return found, nil
+}
+
+// scannedUsers selects users by looking at each. It decodes only what the query looks at.
+func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
+	more, err := s.moreOfAll(ctx, teamID, sel.all.groups, sel.all.managers)
 	if err != nil {
 		return nil, err
 	}
+	return team.SelectUsers(ctx, s.Teams, teamID, func(r team.UserRecord) (match, bool, error) {
+		resource, err := s.userLookedAt(r, sel.all.looks)
+		if err != nil {
+			return match{}, false, err
+		}
+		more.complete(s, resource)
+		if !sel.matches(resource) {
+			return match{}, false, nil
+		}
+		return match{sortKey: sel.order.key(resource), t: sel.t}, true, nil
+	})
+}
+
+func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selection) ([]match, error) {
+	best, narrowed := indexed(sel.t, sel.parsed)
+	var ids []string
 	var groups []group
+	var err error
 	if narrowed {
+		if ids, err = s.lookUp(ctx, teamID, sel.t, best); err != nil {
+			return nil, err
+		}
 		byID, err := s.groups(ctx, teamID, ids)
 		if err != nil {
 			return nil, err

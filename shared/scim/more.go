@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/table"
+	"docent/shared/team"
 )
 
 // more is what a user's resource shows beside its own attributes.
@@ -57,42 +58,39 @@ func (s *Service) moreOfAll(ctx context.Context, teamID string, groups, managers
 		}
 	}
 	if managers {
-		m.managers = map[string]string{}
-		for p, err := range s.Teams.EachProfile(ctx, teamID) {
-			if err != nil {
-				return m, err
-			}
-			m.managers[p.ID] = p.DisplayName
+		type named struct{ id, name string }
+		all, err := team.SelectUsers(ctx, s.Teams, teamID, func(r team.UserRecord) (named, bool, error) {
+			resource, err := s.userLookedAt(r, looked{"displayName": true})
+			return named{r.ID, textOf(resource, "displayName")}, true, err
+		})
+		if err != nil {
+			return m, err
+		}
+		m.managers = make(map[string]string, len(all))
+		for _, n := range all {
+			m.managers[n.id] = n.name
 		}
 	}
 	return m, nil
 }
 
-// completeAll adds the groups and managers to the resources of users. inRow says
-// that all users of the team whose ids lie between theirs are among them.
-func (s *Service) completeAll(ctx context.Context, teamID string, resources []map[string]any, groups, managers, inRow bool) error {
+// completeAll adds the groups and managers to the resources of users.
+func (s *Service) completeAll(ctx context.Context, teamID string, resources []map[string]any, groups, managers bool) error {
 	var m more
+	ids := make([]string, len(resources))
+	for i, r := range resources {
+		ids[i] = textOf(r, "id")
+	}
 	work, workCtx := errgroup.WithContext(ctx)
-	if groups && len(resources) > 0 {
+	if groups {
 		work.Go(func() (err error) {
-			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, resources, inRow)
+			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, false)
 			return err
 		})
 	}
 	if managers {
-		var ids []string
-		for _, r := range resources {
-			extension, _ := r[enterpriseURN].(map[string]any)
-			if manager, ok := extension["manager"].(map[string]any); ok {
-				ids = append(ids, textOf(manager, "value"))
-			}
-		}
-		work.Go(func() error {
-			users, err := s.Teams.Profiles(workCtx, teamID, ids)
-			m.managers = map[string]string{}
-			for id, p := range users {
-				m.managers[id] = p.DisplayName
-			}
+		work.Go(func() (err error) {
+			m.managers, err = s.managersOf(workCtx, teamID, resources)
 			return err
 		})
 	}
@@ -105,13 +103,29 @@ func (s *Service) completeAll(ctx context.Context, teamID string, resources []ma
 	return nil
 }
 
+// managersOf reads the names of the managers of users.
+func (s *Service) managersOf(ctx context.Context, teamID string, users []map[string]any) (map[string]string, error) {
+	var ids []string
+	for _, r := range users {
+		extension, _ := r[enterpriseURN].(map[string]any)
+		if manager, ok := extension["manager"].(map[string]any); ok {
+			ids = append(ids, textOf(manager, "value"))
+		}
+	}
+	found, err := s.Teams.Profiles(ctx, teamID, ids)
+	names := make(map[string]string, len(found))
+	for id, p := range found {
+		names[id] = p.DisplayName
+	}
+	return names, err
+}
+
+// membershipReads bounds the reads of memberships at a time, each of one user.
+const membershipReads = 50
+
 // membershipsOf reads the memberships of users and the groups they are in: as one
 // range of ids where the users follow each other in the team, else user by user.
-func (s *Service) membershipsOf(ctx context.Context, teamID string, users []map[string]any, inRow bool) (map[string][]membership, map[string]group, error) {
-	ids := make([]string, len(users))
-	for i, u := range users {
-		ids[i] = textOf(u, "id")
-	}
+func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string, inRow bool) (map[string][]membership, map[string]group, error) {
 	var queries []table.Query
 	if inRow && len(ids) > 1 {
 		queries = append(queries, table.Query{From: slices.Min(ids) + "/", To: slices.Max(ids) + "0"}) // "0" follows "/"
@@ -123,7 +137,7 @@ func (s *Service) membershipsOf(ctx context.Context, teamID string, users []map[
 	var mu sync.Mutex
 	out := map[string][]membership{}
 	work, workCtx := errgroup.WithContext(ctx)
-	work.SetLimit(2 * parallel)
+	work.SetLimit(membershipReads)
 	for _, q := range queries {
 		work.Go(func() error {
 			found, err := s.memberships(workCtx, teamID, q)
@@ -151,10 +165,23 @@ func (s *Service) membershipsOf(ctx context.Context, teamID string, users []map[
 	return out, groups, err
 }
 
-// userResources reads users, leaving out those that are not there.
+// userResources reads users, leaving out those that are not there. inRow says that all
+// users of the team whose ids lie between theirs are among them.
 func (s *Service) userResources(ctx context.Context, teamID string, ids []string, groups, managers, inRow bool) ([]map[string]any, error) {
-	profiles, err := s.Teams.Profiles(ctx, teamID, ids)
-	if err != nil {
+	var profiles map[string]team.Profile
+	var m more
+	work, workCtx := errgroup.WithContext(ctx)
+	work.Go(func() (err error) {
+		profiles, err = s.Teams.Profiles(workCtx, teamID, ids)
+		return err
+	})
+	if groups {
+		work.Go(func() (err error) {
+			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, inRow)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
 		return nil, err
 	}
 	var out []map[string]any
@@ -169,7 +196,16 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 		}
 		out = append(out, resource)
 	}
-	return out, s.completeAll(ctx, teamID, out, groups, managers, inRow)
+	if managers {
+		var err error
+		if m.managers, err = s.managersOf(ctx, teamID, out); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range out {
+		m.complete(s, r)
+	}
+	return out, nil
 }
 
 // resources reads the resources of a page as p shows them, in its order.
@@ -184,7 +220,7 @@ func (s *Service) resources(ctx context.Context, teamID string, p projection, pa
 		}
 	}
 	groups, managers := p.shows(userType, "groups"), p.showsExtension(userType, enterpriseURN, "manager")
-	err := s.completeAll(ctx, teamID, users, groups, managers, false)
+	err := s.completeAll(ctx, teamID, users, groups, managers)
 	if err != nil {
 		return nil, err
 	}

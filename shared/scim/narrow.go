@@ -47,26 +47,26 @@ var selective = map[*resourceType][]string{
 	groupType: {"id", "displayName", "externalId", "members"},
 }
 
-// narrow returns the ids, in order, of all resources for which f may hold, as
-// an index tells; false when none does.
-func (s *Service) narrow(ctx context.Context, teamID string, t *resourceType, f *filter) ([]string, bool, error) {
+// indexed returns the clause of f that an index answers with the fewest resources; false
+// when none does.
+func indexed(t *resourceType, f *filter) (clause, bool) {
 	if f == nil {
-		return nil, false, nil
+		return clause{}, false
 	}
 	order := selective[t]
 	usable := slices.DeleteFunc(clauses(t, f), func(c clause) bool {
 		return !slices.Contains(order, c.attribute) || c.attribute == "active" && !strings.EqualFold(c.value, "false")
 	})
 	if len(usable) == 0 {
-		return nil, false, nil
+		return clause{}, false
 	}
-	best := slices.MinFunc(usable, func(a, b clause) int {
+	return slices.MinFunc(usable, func(a, b clause) int {
 		return cmp.Compare(slices.Index(order, a.attribute), slices.Index(order, b.attribute))
-	})
-	ids, err := s.lookUp(ctx, teamID, t, best)
-	return ids, true, err
+	}), true
 }
 
+// lookUp returns the ids, in order, of all resources for which a filter with the clause may
+// hold.
 func (s *Service) lookUp(ctx context.Context, teamID string, t *resourceType, c clause) ([]string, error) {
 	if c.attribute == "id" {
 		return []string{c.value}, nil

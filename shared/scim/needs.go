@@ -11,21 +11,11 @@ type memberNeeds struct {
 	ids []string
 }
 
-// needsOf tells which members the operations of a PATCH look at. The work of
+// needsOf returns which members the operations of a PATCH look at. The work of
 // a change is in proportion to it, not to the group.
 func needsOf(operations []operation) memberNeeds {
 	var n memberNeeds
 	for _, o := range operations {
-		if o.path == nil {
-			object, _ := o.value.(map[string]any)
-			for key, value := range object {
-				urn, attr, sub, ok := splitName(key)
-				if at, found := groupType.locate(urn, attr, sub); ok && found && at.attr != nil && at.attr.Name == "members" {
-					n.operation(o.op, at, nil, value)
-				}
-			}
-			continue
-		}
 		if at, ok := groupType.locate(o.path.urn, o.path.attr, o.path.sub); ok && at.attr != nil && at.attr.Name == "members" {
 			n.operation(o.op, at, o.path.in, o.value)
 		}

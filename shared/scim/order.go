@@ -90,15 +90,25 @@ func (o order) key(resource map[string]any) sortKey {
 			k.value = "1"
 		}
 	case string:
-		k.value, k.missing = o.leaf.comparable(v), v == ""
-		if len(k.value) > maxSortValue {
-			k.value = strings.ToValidUTF8(k.value[:maxSortValue], "")
-		}
+		k.value, k.missing = cutValue(o.leaf.comparable(v)), v == ""
 		if t, ok := parseTime(v); ok && o.leaf.Kind == dateTimeKind {
 			k.value = t.UTC().Format("20060102150405.000000000")
 		}
 	}
 	return k
+}
+
+// cutValue is the part of a value that counts for the order.
+func cutValue(value string) string {
+	if len(value) <= maxSortValue {
+		return value
+	}
+	return strings.ToValidUTF8(value[:maxSortValue], "")
+}
+
+// byUserName reports whether the names of users alone say where they are in the order.
+func (o order) byUserName() bool {
+	return o.by == nil || o.by.ext == "" && o.leaf != nil && o.leaf.Name == "userName"
 }
 
 // compare orders two places: missing values last when ascending, ties by id.

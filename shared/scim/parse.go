@@ -15,9 +15,9 @@ type parser struct {
 
 // parseFilter reads a filter; what it cannot read is invalidFilter.
 func parseFilter(text string) (*filter, error) {
-	tokens, ok := tokenize(text)
-	if !ok {
-		return nil, bad(invalidFilter, "The filter has an unfinished or malformed string, or more than %d bytes.", maxText)
+	tokens, problem := tokenize(text)
+	if problem != "" {
+		return nil, bad(invalidFilter, "The filter cannot be read: %s.", problem)
 	}
 	p := &parser{tokens: tokens}
 	f := p.or()
@@ -33,9 +33,9 @@ func parseFilter(text string) (*filter, error) {
 // parsePath reads the path of a PATCH operation or of sortBy; what it cannot
 // read is invalidPath.
 func parsePath(text string) (path, error) {
-	tokens, ok := tokenize(text)
-	if !ok {
-		return path{}, bad(invalidPath, "The path has an unfinished or malformed string, or more than %d bytes.", maxText)
+	tokens, problem := tokenize(text)
+	if problem != "" {
+		return path{}, bad(invalidPath, "The path cannot be read: %s.", problem)
 	}
 	p := &parser{tokens: tokens}
 	result := p.path()

@@ -12,8 +12,11 @@ const maxOperations = 1000
 // operation is one operation of a PATCH (RFC 7644 section 3.5.2).
 type operation struct {
 	op    string // add, replace or remove
-	path  *path  // nil: none
-	value any    // nil: none, or null
+	path  path
+	value any // nil: none, or null
+	// named: the path is a key of the value of an operation without a path. One that names
+	// nothing, or what clients cannot change, is ignored, as in the body of a PUT.
+	named bool
 }
 
 // messageMember finds a message's member by its name in any case.
@@ -64,43 +67,83 @@ func parsePatch(message map[string]any) ([]operation, error) {
 		if !ok {
 			return nil, bad(invalidSyntax, "An operation must be an object.")
 		}
-		o, err := parseOperation(object)
+		operations, err := parseOperation(object)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, o)
+		if out = append(out, operations...); len(out) > maxOperations {
+			return nil, refuse(413, "", "A PATCH may change at most %d attributes; send fewer.", maxOperations)
+		}
 	}
 	return out, nil
 }
 
-func parseOperation(object map[string]any) (operation, error) {
+// parseOperation reads an operation. One without a path becomes one for each attribute that
+// its value names.
+func parseOperation(object map[string]any) ([]operation, error) {
 	name, _ := messageMember(object, "op").(string)
 	value, given := memberOf(object, "value")
 	o := operation{op: strings.ToLower(name), value: value}
 	if o.op != "add" && o.op != "replace" && o.op != "remove" {
-		return o, bad(invalidSyntax, "op must be add, replace or remove.")
+		return nil, bad(invalidSyntax, "op must be add, replace or remove.")
 	}
 	if o.op != "remove" && !given {
-		return o, bad(invalidValue, "%s needs a value; null unassigns.", o.op)
+		return nil, bad(invalidValue, "%s needs a value; null unassigns.", o.op)
 	}
-	switch text := messageMember(object, "path").(type) {
-	case nil:
-	case string:
-		if strings.TrimSpace(text) == "" {
-			break
+	text, ok := messageMember(object, "path").(string)
+	if !ok && messageMember(object, "path") != nil {
+		return nil, bad(invalidPath, "The path must be a string.")
+	}
+	if strings.TrimSpace(text) == "" {
+		if o.op == "remove" {
+			return nil, bad(noTarget, "remove needs a path.")
 		}
-		p, err := parsePath(text)
-		if err != nil {
-			return o, err
+		return parseNamed(o)
+	}
+	var err error
+	o.path, err = parsePath(text)
+	return []operation{o}, err
+}
+
+// parseNamed reads the value of an operation without a path: an object, or a list of
+// objects, whose keys are paths.
+func parseNamed(o operation) ([]operation, error) {
+	objects, isList := o.value.([]any)
+	if !isList {
+		objects = []any{o.value}
+	}
+	var out []operation
+	for _, e := range objects {
+		object, ok := e.(map[string]any)
+		if !ok {
+			return nil, bad(invalidValue, "An operation without a path needs an object as its value.")
 		}
-		o.path = &p
-	default:
-		return o, bad(invalidPath, "The path must be a string.")
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			at, ok, err := parseKey(key)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, operation{op: o.op, path: at, value: object[key], named: true})
+			}
+		}
 	}
-	if o.path == nil && o.op == "remove" {
-		return o, bad(noTarget, "remove needs a path.")
+	if len(objects) == 0 {
+		return nil, bad(invalidValue, "An operation without a path needs an object as its value.")
 	}
-	return o, nil
+	return out, nil
+}
+
+// parseKey reads a key of a value without a path: the name of an attribute, as it is or
+// with a value filter, such as emails[type eq "work"].value, which Entra ID sends. It is
+// false for a key that cannot be a name.
+func parseKey(key string) (at path, ok bool, err error) {
+	if strings.Contains(key, "[") {
+		at, err = parsePath(key)
+		return at, err == nil, err
+	}
+	at.urn, at.attr, at.sub, ok = splitName(key)
+	return at, ok, nil
 }
 
 // patch applies operations in their order to a copy of attributes, which it
@@ -109,56 +152,31 @@ func parseOperation(object map[string]any) (operation, error) {
 func (t *resourceType) patch(attributes map[string]any, fixed map[string]any, operations []operation) (map[string]any, error) {
 	after := clone(attributes).(map[string]any)
 	for _, o := range operations {
-		var err error
-		if o.path == nil {
-			err = t.patchAll(after, o)
-		} else {
-			err = t.patchAt(after, fixed, o)
-		}
-		if err != nil {
+		if err := t.apply(after, fixed, o); err != nil {
 			return nil, err
 		}
 	}
 	return after, t.complete(after)
 }
 
-// patchAll applies an operation without a path: every key of its value is one.
-func (t *resourceType) patchAll(attributes map[string]any, o operation) error {
-	object, ok := o.value.(map[string]any)
-	if !ok {
-		return bad(invalidValue, "An operation without a path needs an object as its value.")
-	}
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		urn, attr, sub, ok := splitName(key)
-		at, found := t.locate(urn, attr, sub)
-		if !ok || !found || at.readOnly() {
-			continue // as in the body of a PUT
-		}
-		if err := t.change(attributes, at, o.op, object[key]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readOnly tells whether clients cannot change what is at p.
+// readOnly reports whether clients cannot change what is at p.
 func (p place) readOnly() bool {
 	return p.attr != nil && p.attr.ours() || p.sub != nil && p.sub.ours()
 }
 
-// patchAt applies an operation with a path.
-func (t *resourceType) patchAt(attributes, fixed map[string]any, o operation) error {
+// apply applies one operation.
+func (t *resourceType) apply(attributes, fixed map[string]any, o operation) error {
 	at, ok := t.locate(o.path.urn, o.path.attr, o.path.sub)
-	if !ok {
+	switch {
+	case o.named && (!ok || at.readOnly()):
+		return nil
+	case !ok:
 		return bad(invalidPath, "There is no attribute %q.", shown(o.path.String()))
-	}
-	if at.readOnly() {
+	case at.readOnly():
 		return unchangeable(at, fixed, o)
-	}
-	if o.path.in != nil {
+	case o.path.in != nil:
 		return t.changeElements(attributes, at, o)
-	}
-	if o.op == "remove" {
+	case o.op == "remove":
 		return t.remove(attributes, at, o.value)
 	}
 	return t.change(attributes, at, o.op, o.value)

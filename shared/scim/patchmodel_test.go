@@ -158,3 +158,49 @@ func FuzzPatch(f *testing.F) {
 		}
 	})
 }
+
+// FuzzNamedKeys: an operation without a path does what one with the key as its path does,
+// but for what it ignores.
+func FuzzNamedKeys(f *testing.F) {
+	for _, seed := range [][2]string{
+		{`emails[type eq "work"].value`, `"x"`}, {"name.givenName", `["G"]`}, {enterprise + ":manager", `[{"value":"m"}]`}, {enterprise, `{"manager.value":"m"}`},
+		{`addresses[type eq "work" and primary eq true].locality`, `"L"`}, {`URN:ietf:params:scim:schemas:core:2.0:user:EMAILS[Value co "a"]`, `{"display":"d"}`},
+		{"roles", `["a",{"value":"b"}]`}, {"active", `[{"value":"False"}]`}, {`emails[type eq 'x']`, "null"}, {"groups", "[]"}, {" title", `"t"`},
+	} {
+		f.Add("add", seed[0], seed[1])
+		f.Add("replace", seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, op, key, value string) {
+		wrapped, err := scim.Tree(`{"value":` + value + `}`)
+		if err != nil || op != "add" && op != "replace" {
+			return
+		}
+		stored, err := scim.Read("User", tree(t, ada))
+		if err != nil {
+			t.Fatal(err)
+		}
+		patch := func(operation map[string]any) (string, error) {
+			operation["op"] = op
+			after, err := scim.Patch("User", stored, map[string]any{"id": "u1"}, map[string]any{
+				"schemas": []any{"urn:ietf:params:scim:api:messages:2.0:PatchOp"}, "Operations": []any{operation}})
+			if err != nil {
+				return "", err
+			}
+			return scim.Text(after), nil
+		}
+		before := scim.Text(stored)
+		named, namedErr := patch(map[string]any{"value": map[string]any{key: wrapped["value"]}})
+		listed, _ := patch(map[string]any{"value": []any{map[string]any{key: wrapped["value"]}}})
+		at, atErr := patch(map[string]any{"path": key, "value": wrapped["value"]})
+		if scim.Text(stored) != before {
+			t.Fatal("the stored attributes were changed")
+		}
+		if named != listed {
+			t.Fatalf("%q: %s, in a list %s", key, named, listed)
+		}
+		ignored := namedErr == nil && named == before // what names nothing, or nothing that clients change
+		if !ignored && strings.TrimSpace(key) == key && (named != at || (namedErr == nil) != (atErr == nil)) {
+			t.Fatalf("%s %q %s: %s, %v; as a path: %s, %v", op, key, value, named, namedErr, at, atErr)
+		}
+	})
+}

@@ -2,10 +2,13 @@ package scim
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
+	"docent/shared/jsonint"
 	"docent/shared/team"
 )
 
@@ -110,8 +113,8 @@ func search(s *Service, r request) (result, error) {
 		switch v := messageMember(r.body, name).(type) {
 		case nil:
 		case json.Number:
-			n, err := v.Int64()
-			if err != nil {
+			n, err := jsonint.Parse(v.String())
+			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				return result{}, bad(invalidValue, "%s must be an integer.", name)
 			}
 			*to = clamped(n)
@@ -150,7 +153,7 @@ func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (re
 	show := r.projection()
 	res := result{status: status, location: s.location(userType, p.ID), version: versionTag(p.Version)}
 	groups := !fresh && show.shows(userType, "groups")
-	err = s.completeAll(r.ctx, r.teamID, []map[string]any{resource}, groups, show.showsExtension(userType, enterpriseURN, "manager"), false)
+	err = s.completeAll(r.ctx, r.teamID, []map[string]any{resource}, groups, show.showsExtension(userType, enterpriseURN, "manager"))
 	res.body = show.apply(userType, resource)
 	return res, err
 }

@@ -101,7 +101,7 @@ var userSchema = &schema{ID: userURN, Name: "User", Description: "User Account",
 		text("display", "The group's displayName.").changes(readOnly),
 		text("type", "How the user is a member.").changes(readOnly).one("direct")).changes(readOnly),
 	plural("entitlements", "What the user is entitled to.", text("value", "The entitlement.")),
-	plural("roles", "The user's roles; the value admin makes a team admin.", text("value", "The role.")),
+	plural("roles", "The user's roles. The value admin makes a team admin; only a team admin's personal key sets or removes it, otherwise it is ignored.", text("value", "The role.")),
 	plural("x509Certificates", "Certificates of the user.", text("value", "DER, in base64.").of(binaryKind)),
 }}
 

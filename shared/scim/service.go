@@ -13,7 +13,8 @@ import (
 	"docent/shared/team"
 )
 
-// Service holds the users and groups of every team as SCIM resources.
+// Service holds the users and groups of every team as SCIM resources. It must not be
+// copied.
 type Service struct {
 	Table  table.Store
 	Events *audit.Log // nil: nothing is recorded
@@ -24,21 +25,10 @@ type Service struct {
 	BaseURL string
 	// MaxReply bounds a reply in bytes; 0 when nothing bounds it.
 	MaxReply int
-}
 
-// maxAttempts bounds the tries of a change that others come between.
-const maxAttempts = 3
-
-// attempt calls change until no other change comes between, at most maxAttempts
-// times. What remains is table.ErrConflict, which clients see as 503.
-func attempt(change func() error) error {
-	var err error
-	for range maxAttempts {
-		if err = change(); !errors.Is(err, table.ErrConflict) {
-			return err
-		}
-	}
-	return err
+	changing   turns         // changes, by resource
+	listing    turns         // lists of everything, by team and in all
+	changeTime time.Duration // 0: the constant; tests shorten it
 }
 
 // location is the absolute address of a resource.
@@ -74,7 +64,7 @@ func refusal(err error) error {
 	case errors.Is(err, team.ErrUserNameTaken):
 		return refuse(http.StatusConflict, uniqueness, "Another user of this team has this userName.")
 	case errors.Is(err, team.ErrLastAdmin):
-		return refuse(http.StatusConflict, "", "This is the team's last active admin. Make another user an admin before you delete, deactivate or demote this one.")
+		return refuse(http.StatusConflict, "", "This is the team's last active admin with a working personal API key. Make another user an admin and give them a personal key before you delete, deactivate or demote this one.")
 	case errors.As(err, &e) && e.Kind == apierr.Invalid:
 		return bad(invalidValue, "%s", e.Detail)
 	case errors.As(err, &e) && e.Kind == apierr.NotFound:

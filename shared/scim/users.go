@@ -14,19 +14,55 @@ import (
 // user is the resource of p without what lies elsewhere: groups, and who the
 // manager is.
 func (s *Service) user(p team.Profile) (map[string]any, error) {
-	resource, err := decodeObject(p.Attributes)
+	resource, err := attributesOf(p)
 	if err != nil {
-		return nil, fmt.Errorf("decode user %s: %v", p.ID, err) //nolint:errorlint // not the client's fault, so not its error
+		return nil, err
 	}
-	resource["schemas"] = userType.schemasOf(resource)
-	resource["id"] = p.ID
-	resource["meta"] = s.meta(userType, p.ID, p.CreatedAt, p.ModifiedAt, p.Version)
-	resource["displayName"] = p.DisplayName
-	resource["active"] = p.Active
-	if _, ok := resource["name"]; !ok {
+	s.dress(resource, p.Record(), func(string) bool { return true })
+	return resource, nil
+}
+
+// userLookedAt is the part of the resource of r that a query looks at, and its id.
+func (s *Service) userLookedAt(r team.UserRecord, at looked) (map[string]any, error) {
+	resource := map[string]any{}
+	var fault error
+	err := r.Attributes(func(name, value []byte) {
+		// Beside what is looked at: what a displayName and the schemas follow from.
+		if !at[string(name)] && (!at["displayName"] || string(name) != "userName") && (!at["schemas"] || string(name) != enterpriseURN) {
+			return
+		}
+		decoded, err := decodeStored(value)
+		if err != nil {
+			fault = fmt.Errorf("decode user %s: %v", r.ID, err) //nolint:errorlint // not the client's fault, so not its error
+		}
+		resource[string(name)] = decoded
+	})
+	if err == nil {
+		err = fault
+	}
+	s.dress(resource, r, func(name string) bool { return at[name] })
+	return resource, err
+}
+
+// dress adds to attributes of r what follows from them and from the record, as far as shows
+// says.
+func (s *Service) dress(resource map[string]any, r team.UserRecord, shows func(name string) bool) {
+	if shows("schemas") {
+		resource["schemas"] = userType.schemasOf(resource)
+	}
+	resource["id"] = r.ID
+	if shows("meta") {
+		resource["meta"] = s.meta(userType, r.ID, r.CreatedAt, r.ModifiedAt, r.Version)
+	}
+	if shows("displayName") && textOf(resource, "displayName") == "" {
+		resource["displayName"] = resource["userName"]
+	}
+	if _, ok := resource["active"]; !ok && shows("active") {
+		resource["active"] = true
+	}
+	if _, ok := resource["name"]; !ok && shows("name") {
 		resource["name"] = map[string]any{}
 	}
-	return resource, nil
 }
 
 // attributesOf are the stored attributes of p, as a tree.
@@ -43,6 +79,7 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 	if err != nil {
 		return team.Profile{}, err
 	}
+	keepAdminRole(ctx, nil, attributes)
 	encoded, err := encode(attributes)
 	if err != nil {
 		return team.Profile{}, fmt.Errorf("encode user: %w", err)
@@ -59,7 +96,7 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 	change func(p team.Profile, attributes map[string]any) (map[string]any, error),
 ) (after team.Profile, err error) {
-	err = attempt(func() error {
+	err = s.attempt(ctx, teamID, userType, id, func() error {
 		before, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
 			return refusal(err)
@@ -75,6 +112,7 @@ func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 		if err != nil {
 			return err
 		}
+		keepAdminRole(ctx, attributes, changed)
 		if after = before; same(attributes, changed) {
 			return nil
 		}
@@ -107,7 +145,7 @@ func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, ope
 // deleted but whose keys and memberships are still there is deleted to the end;
 // after that it is unknown.
 func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) error {
-	err := attempt(func() error {
+	err := s.attempt(ctx, teamID, userType, id, func() error {
 		p, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
 			departed, readErr := s.Teams.Departed(ctx, teamID, id)
@@ -149,7 +187,7 @@ func (s *Service) leaveGroups(ctx context.Context, teamID, userID string) error 
 	work.SetLimit(parallel)
 	for _, m := range memberships[userID] {
 		work.Go(func() error {
-			return attempt(func() error { return s.leaveGroup(ctx, teamID, m, userID) })
+			return s.attempt(ctx, teamID, groupType, m.groupID, func() error { return s.leaveGroup(ctx, teamID, m, userID) })
 		})
 	}
 	return work.Wait()

@@ -15,6 +15,7 @@ const (
 )
 
 var (
+	EachMember     = eachMember
 	KeyText        = keyText
 	GreatestSecret = greatestSecret
 )

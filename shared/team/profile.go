@@ -2,7 +2,6 @@ package team
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -23,9 +22,6 @@ type Profile struct {
 	Attributes json.RawMessage
 	Version    int64 // 1 when new, one more with every change
 }
-
-// ErrLastAdmin refuses a change that would leave the team without an active admin.
-var ErrLastAdmin = errors.New("last active admin")
 
 // attributes are those that the team's rules and the index look at.
 type attributes struct {
@@ -49,12 +45,15 @@ func (a *attributes) user() User {
 		u.DisplayName = u.UserName
 	}
 	for _, r := range a.Roles {
-		if strings.EqualFold(r.Value, string(RoleAdmin)) {
+		if IsAdminRole(r.Value) {
 			u.Role = RoleAdmin
 		}
 	}
 	return u
 }
+
+// IsAdminRole reports whether a value among a user's roles makes a team admin.
+func IsAdminRole(value string) bool { return strings.EqualFold(value, string(RoleAdmin)) }
 
 // NewProfile returns a user that does not exist yet. Attributes out of bounds
 // are an *apierr.Error.
@@ -90,7 +89,7 @@ func (p Profile) fill(u User) User {
 	return u
 }
 
-// admin tells whether the user counts as an active admin.
+// admin reports whether the user counts as an active admin.
 func (p Profile) admin() bool { return p.Active && p.Role == RoleAdmin }
 
 // A user item carries the string "state" beside its body, so that a key is made

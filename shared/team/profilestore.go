@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -55,40 +54,6 @@ func (s *Service) Profiles(ctx context.Context, teamID string, userIDs []string)
 	return out, nil
 }
 
-// EachProfile yields every user of the team in the order of their ids. It stops
-// at the first error.
-func (s *Service) EachProfile(ctx context.Context, teamID string) iter.Seq2[Profile, error] {
-	return func(yield func(Profile, error) bool) {
-		q := table.Query{Table: table.Identities, Partition: teamID + "/users"}
-		for item, err := range table.All(ctx, s.Table, q) {
-			var p Profile
-			if err != nil {
-				err = fmt.Errorf("list users: %w", err)
-			} else {
-				p, err = profileFrom(item)
-			}
-			if !yield(p, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// UserIDs returns the ids of every user of the team in their order, which is that
-// of creation. It reads the user names only, which are a tenth of the users.
-func (s *Service) UserIDs(ctx context.Context, teamID string) ([]string, error) {
-	var ids []string
-	q := table.Query{Table: table.Identities, Partition: userNamesPartition(teamID)}
-	for item, err := range table.All(ctx, s.Table, q) {
-		if err != nil {
-			return nil, fmt.Errorf("list user names: %w", err)
-		}
-		ids = append(ids, item.Strings[userField])
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil // a rename while the list is read may show one twice
-}
-
 // InsertProfile stores a new user with everything by which it is found. It
 // returns ErrUserNameTaken when the team has the name in any case.
 func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) error {
@@ -132,6 +97,13 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 		last = len(ops)
 		ops = append(ops, countAdmins(teamID, after.admin()))
 	}
+	if before.admin() && !after.admin() {
+		kept, err := s.keptAdmin(ctx, teamID, before)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, kept...)
+	}
 	had, has := before.index(teamID), after.index(teamID)
 	for _, k := range sortedKeys(had) {
 		if !has[k] {
@@ -164,7 +136,11 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	last := -1
 	if p.admin() {
 		last = len(ops)
-		ops = append(ops, countAdmins(teamID, false))
+		kept, err := s.keptAdmin(ctx, teamID, p)
+		if err != nil {
+			return err
+		}
+		ops = append(append(ops, countAdmins(teamID, false)), kept...)
 	}
 	for _, k := range sortedKeys(p.index(teamID)) {
 		ops = append(ops, table.Delete{Key: k})

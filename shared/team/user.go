@@ -75,6 +75,9 @@ func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User
 // FoldName returns the form of a name that two names share exactly when
 // strings.EqualFold holds of them. It is never longer than name.
 func FoldName(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return strings.ToLower(name) // the least of the letters that fold to each other
+	}
 	folded := []rune(name)
 	for i, r := range folded {
 		least := r

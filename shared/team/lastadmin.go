@@ -1,0 +1,103 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"docent/shared/table"
+)
+
+// ErrLastAdmin refuses a change that would leave the team without an active admin whom
+// a person can act as: one who holds a personal key that is not restricted, revoked or
+// expired.
+var ErrLastAdmin = errors.New("last active admin")
+
+// keysAtOnce is how many keys are read together while an admin is looked for.
+const keysAtOnce = 100
+
+// keptAdmin returns the checks that go into the Write by which the user leaving stops
+// being an active admin: that another admin, and a key by which that admin can act, are
+// still what was read. So of two Writes that each remove one of the last two admins one
+// fails. It returns ErrLastAdmin when there is no such admin and leaving could act. Where
+// nobody can act, it returns no checks, and the count of admins alone decides.
+//
+// It reads the team's keys until it finds one. Admins leave rarely; an index of them
+// would be one more thing to keep in step.
+func (s *Service) keptAdmin(ctx context.Context, teamID string, leaving Profile) ([]table.Op, error) {
+	ids, couldAct := make([]string, 0, keysAtOnce), false
+	try := func() ([]table.Op, error) {
+		checks, acts, err := s.actingAdmin(ctx, teamID, leaving.ID, ids)
+		couldAct, ids = couldAct || acts, ids[:0]
+		return checks, err
+	}
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: keysPartition(teamID)}) {
+		if err != nil {
+			return nil, fmt.Errorf("list keys: %w", err)
+		}
+		if ids = append(ids, keyIDOfEntry(item.Sort)); len(ids) < keysAtOnce {
+			continue
+		}
+		if checks, err := try(); err != nil || checks != nil {
+			return checks, err
+		}
+	}
+	checks, err := try()
+	if err == nil && checks == nil && couldAct {
+		return nil, ErrLastAdmin
+	}
+	return checks, err
+}
+
+// actingAdmin looks among the owners of the keys for an active admin who can act, other
+// than the user leaving, and returns the checks of keptAdmin, nil when there is none. acts
+// reports whether one of the keys lets leaving act.
+func (s *Service) actingAdmin(ctx context.Context, teamID, leaving string, keyIDs []string) (checks []table.Op, acts bool, err error) {
+	if len(keyIDs) == 0 {
+		return nil, false, nil
+	}
+	keys := make([]table.Key, len(keyIDs))
+	for i, id := range keyIDs {
+		keys[i] = recordKey(id)
+	}
+	items, err := s.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, false, fmt.Errorf("read keys: %w", err)
+	}
+	now := s.Now()
+	var owners []string
+	byOwner := map[string]table.Item{}
+	for _, item := range items {
+		r, err := recordFrom(item)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case r.TeamID != teamID || !r.acts(now):
+		case r.UserID == leaving:
+			acts = true
+		case !slices.Contains(owners, r.UserID):
+			owners, byOwner[r.UserID] = append(owners, r.UserID), item
+		}
+	}
+	profiles, err := s.Profiles(ctx, teamID, owners)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, id := range owners {
+		if p, ok := profiles[id]; ok && p.admin() {
+			return []table.Op{
+				table.Check{Key: userKey(teamID, id), If: table.VersionIs(p.Version)},
+				table.Check{Key: byOwner[id].Key, If: table.VersionIs(byOwner[id].Version)},
+			}, acts, nil
+		}
+	}
+	return nil, acts, nil
+}
+
+// acts reports whether a person may use the key now for everything that the person's
+// role allows.
+func (r *record) acts(now time.Time) bool {
+	return r.Kind == KindPersonal && r.Sources == nil && r.RevokedAt == nil && !r.expired(now)
+}

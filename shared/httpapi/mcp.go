@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -24,7 +25,8 @@ func (h *tools) routes(api huma.API, m *mux) {
 	if h.Tools != nil {
 		m.HandleFunc(http.MethodPost+" "+mcpPath, h.handler(h.Tools(h.Services)))
 	}
-	object := &huma.Schema{Type: huma.TypeObject}
+	message := &huma.Schema{Type: huma.TypeObject}
+	object := &huma.Schema{AnyOf: []*huma.Schema{message, {Type: huma.TypeArray, Items: message}}, Description: "A JSON-RPC message, or a batch of them in the version of March 2025."}
 	api.OpenAPI().AddOperation(&huma.Operation{OperationID: "callTools", Method: http.MethodPost, Path: mcpPath,
 		Summary: "Call the context operations as tools of the Model Context Protocol", Tags: []string{"Context"},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: object}}},
@@ -49,8 +51,8 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 }
 
 // handler serves one request. The protocol takes and gives whole JSON messages, so
-// its reply is held until it is known whether it is an error, which gets the shape
-// of every other.
+// its reply is held until it is known whether it is an error: one of HTTP gets the shape
+// of every other, and the texts of the protocol's library are kept from clients.
 func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, err := caller(r.Context()); err != nil {
@@ -59,35 +61,62 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 		}
 		message := r.Clone(r.Context())
 		message.Header.Set("Accept", "application/json, text/event-stream") // whatever is accepted, JSON is the reply
+		var start firstBytes
+		message.Body = io.NopCloser(io.TeeReader(r.Body, &start))
 		held := &heldReply{header: http.Header{}}
 		protocol.ServeHTTP(held, message)
 		media, _, _ := mime.ParseMediaType(held.header.Get("Content-Type"))
-		if held.status >= 400 && media != "application/json" {
-			writeError(w, r, refusalOf(held.status, strings.TrimSpace(held.body.String())))
-			return
+		body := held.body.Bytes()
+		switch {
+		case held.status >= 400 && media != "application/json":
+			text := strings.TrimSpace(held.body.String())
+			fault, ok := callFault(start, text)
+			if !ok {
+				writeError(w, r, refusalOf(held.status, text))
+				return
+			}
+			held.header.Set("Content-Type", "application/json")
+			held.status, body = http.StatusOK, fault
+		default:
+			body = publicFaults(body)
 		}
+		held.header.Del("Content-Length")
 		for name, values := range held.header {
 			w.Header()[name] = values
 		}
 		w.WriteHeader(max(held.status, http.StatusOK))
-		_, _ = w.Write(held.body.Bytes())
+		_, _ = w.Write(body)
 	}
 }
 
-// refusalOf is what the protocol refused in plain text.
+// firstBytes keeps the beginning of what is written to it: more than that a call that
+// the protocol refuses unread does not have.
+type firstBytes []byte
+
+// Write keeps what there is room for, and takes everything.
+func (b *firstBytes) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	*b = append(*b, p[:min(len(p), most-len(*b))]...)
+	return len(p), nil
+}
+
+// refusalOf returns the error for what the protocol refused in plain text, which may
+// quote the body and name types of its library.
 func refusalOf(status int, text string) error {
-	const most = 200
+	invalid := func(detail string) error { return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "%s", detail) }
 	switch {
 	case status == http.StatusRequestEntityTooLarge:
 		return tooLarge()
 	case status == http.StatusUnsupportedMediaType:
 		return unsupportedMedia()
-	case status < 500 && strings.Contains(text, "unmarshal"): // it quotes the body, and names types of the SDK
-		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The body must be one JSON-RPC message.")
-	case status < 500:
-		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request is not a valid message of the protocol: %.*s", most, text)
-	default:
+	case status >= 500:
 		return fmt.Errorf("serve the protocol: status %d: %s", status, text)
+	case strings.Contains(text, "Unsupported protocol version"):
+		return invalid("The header MCP-Protocol-Version names a version that is not spoken here.")
+	case strings.Contains(text, "batching"):
+		return invalid("This version of the protocol has no batches: send one JSON-RPC message.")
+	default:
+		return invalid("The body must be one JSON-RPC message of the protocol.")
 	}
 }
 

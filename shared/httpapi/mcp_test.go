@@ -56,7 +56,7 @@ var toolCalls = map[string]struct {
 	arguments map[string]any
 	holds     string
 }{
-	"ask":                          {map[string]any{"question": "Why does the login fail on Safari?"}, `"state":"processing"`},
+	"ask":                          {map[string]any{"question": "Why does the login fail on Safari?"}, "its state is processing"},
 	"context_get_urls":             {map[string]any{"urls": []string{"https://tracker.test/issues/1"}}, "Login fails on Safari"},
 	"context_query_issues":         {map[string]any{"query": "my open issues"}, "https://tracker.test/issues/4"},
 	"context_query_prs":            {map[string]any{"query": "merged PRs"}, "https://tracker.test/pulls/7"},

@@ -6,8 +6,6 @@ package agents
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -49,42 +47,49 @@ const instructions = "Docent holds a team's documents, code, pull requests, issu
 
 func serverOf(s httpapi.Services) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "docent", Title: "Docent", Version: "v1"},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}})
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}) // the list never changes
 	for _, t := range []struct {
-		name, what string
-		space      search.Space
+		name, title, what string
+		space             search.Space
 	}{
-		{"code", "Finds files of the team's repositories that fit a query best, each with the passages that fit and its link. " +
+		{"code", "Search code", "Finds files of the team's repositories that fit a query best, each with the passages that fit and its link. " +
 			"Words of the code itself, such as a function's name or the text of an error, find more than a paraphrase.", search.Code},
-		{"documentation", "Finds documents, pages and Markdown of repositories that fit a query best, each with the passages that fit and its link.", search.Documentation},
-		{"issues", "Finds issues, open and closed, and comments on them by what they say. " +
+		{"documentation", "Search documentation", "Finds documents, pages and Markdown of repositories that fit a query best, each with the passages that fit and its link.", search.Documentation},
+		{"issues", "Search issues", "Finds issues, open and closed, and comments on them by what they say. " +
 			"To select by state, person, label, project or date use context_query_issues.", search.Issues},
-		{"messages", "Finds chat messages by what they say, each with its link.", search.Messages},
-		{"prs", "Finds pull requests and comments on them by what they say; their diffs are not searched. " +
+		{"messages", "Search messages", "Finds chat messages by what they say, each with its link.", search.Messages},
+		{"prs", "Search pull requests", "Finds pull requests and comments on them by what they say; their diffs are not searched. " +
 			"To select by state, person, label, project or date use context_query_prs.", search.PRs},
 	} {
-		addTool(server, "context_search_"+t.name, t.what, mostSources,
+		addTool(server, description{name: "context_search_" + t.name, title: t.title, what: t.what, most: mostSources},
 			func(ctx context.Context, in httpapi.SearchFields) (httpapi.SourcesBody, error) {
 				return s.SearchSpace(ctx, t.space, in)
-			})
+			}, sourcesText)
 	}
-	addTool(server, "context_research", "Answers a question from everything that the team has connected: Markdown, and the sources that it is quoted from, best first. "+
-		"It says so when nothing fits, and takes 25 seconds at most. To look through one kind of content use a search.", mostSources, s.Research)
-	for name, t := range map[string]struct {
-		what, completed string
-		space           search.Space
-	}{"issues": {"issues", "open or closed", search.Issues}, "prs": {"pull requests", "open, closed or merged", search.PRs}} {
-		addTool(server, "context_query_"+name, "Finds "+t.what+" by a question with filters in it, such as: open ones about login assigned to me since March. "+
-			"It understands states ("+t.completed+"), people (me is the key's user), labels, projects, dates and order; interpreted tells how it was understood. "+
-			"Filters alone give the newest first.", mostRecords,
+	addTool(server, description{name: "context_research", title: "Research a question",
+		what: "Answers a question from everything that the team has connected: Markdown, and the sources that it is quoted from, best first. " +
+			"It says so when nothing fits, and takes 25 seconds at most. To look through one kind of content use a search."}, s.Research, researchText)
+	for _, t := range []struct {
+		name, title, what, completed string
+		space                        search.Space
+	}{
+		{"issues", "Query issues", "issues", "open or closed", search.Issues},
+		{"prs", "Query pull requests", "pull requests", "open, closed or merged", search.PRs},
+	} {
+		addTool(server, description{name: "context_query_" + t.name, title: t.title, most: mostRecords,
+			what: "Finds " + t.what + " by a question with filters in it, such as: open ones about login assigned to me since March. " +
+				"It understands states (" + t.completed + "), people (me is the key's user), labels, projects, dates and order; interpreted says how it was understood. " +
+				"Filters alone give the newest first."},
 			func(ctx context.Context, in httpapi.RecordFields) (httpapi.RecordsBody, error) {
 				return s.QueryRecords(ctx, t.space, in)
-			})
+			}, recordsText)
 	}
-	addTool(server, "context_get_urls", "Reads up to 10 URLs whole, as Markdown, in their order: from what is connected, else from the web where the team allows it. "+
-		"What cannot be read has an error in its place; what is longer than 250,000 bytes is cut and marked as truncated.", 0, s.Contents)
-	addTool(server, "ask", "Asks a question that is answered from the team's content and kept for the team to read. One of the team's questions of the day. "+
-		"Waits 20 seconds; the state is processing when that was too short. To answer without keeping use context_research.", 0, s.Ask)
+	addTool(server, description{name: "context_get_urls", title: "Read URLs", web: true,
+		what: "Reads up to 10 URLs whole, as Markdown, in their order: from what is connected, else from the web where the team allows it. " +
+			"What cannot be read has an error in its place; what is longer than 250,000 bytes is cut and marked as truncated."}, s.Contents, contentsText)
+	addTool(server, description{name: "ask", title: "Ask a question", keeps: true,
+		what: "Asks a question that is answered from the team's content and kept for the team to read. One of the team's questions of the day. " +
+			"Waits 20 seconds; the state is processing when that was too short. To answer without keeping use context_research."}, s.Ask, answerText)
 	return server
 }
 
@@ -94,29 +99,55 @@ const (
 	mostRecords = 200
 )
 
-// addTool adds a tool whose errors are the text that clients of the operation read.
-// most bounds its limit.
-func addTool[In, Out any](s *mcp.Server, name, description string, most float64, call func(context.Context, In) (Out, error)) {
-	input, err := jsonschema.For[In](nil)
-	if err != nil {
-		panic(err) // the types are our own
-	}
-	bound(input, most)
-	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description, InputSchema: input,
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: name != "ask", IdempotentHint: name != "ask"}},
-		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+// description is what agents read about a tool.
+type description struct {
+	name, title, what string
+	most              float64 // bounds its limit
+	web               bool    // it may read the open web
+	keeps             bool    // it stores something; each call anew
+}
+
+func (d description) annotations() *mcp.ToolAnnotations {
+	destroys := false // no tool changes or removes what there is
+	return &mcp.ToolAnnotations{Title: d.title, ReadOnlyHint: !d.keeps, IdempotentHint: !d.keeps, DestructiveHint: &destroys, OpenWorldHint: &d.web}
+}
+
+// addTool adds a tool whose errors are the text that clients of the operation read. Its
+// result is structured content, and text has it as Markdown for a model to read.
+func addTool[In, Out any](s *mcp.Server, d description, call func(context.Context, In) (Out, error), text func(Out) string) {
+	input, output := schemaFor[In](), schemaFor[Out]()
+	bound(input, d.most)
+	takes := newArguments(input)
+	s.AddTool(&mcp.Tool{Name: d.name, Title: d.title, Description: d.what, InputSchema: input, OutputSchema: output, Annotations: d.annotations()},
+		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			if _, ok := team.PrincipalFrom(ctx); !ok {
-				var none Out
-				return nil, none, errors.New(apierr.CodeUnauthorized)
+				return failed(apierr.CodeUnauthorized), nil
+			}
+			var in In
+			if err := takes.read(r.Params.Arguments, &in); err != nil {
+				return failed(apierr.CodeInvalidRequest + ": " + err.Error()), nil
 			}
 			ctx = requestOf(ctx)
 			out, err := call(ctx, in)
 			if err != nil {
 				code, detail := httpapi.Refusal(ctx, err)
-				return nil, out, fmt.Errorf("%s: %s", code, detail)
+				return failed(code + ": " + detail), nil
 			}
-			return nil, out, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text(out)}}, StructuredContent: out}, nil
 		})
+}
+
+func schemaFor[T any]() *jsonschema.Schema {
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic(err) // the types are our own
+	}
+	return s
+}
+
+// failed is the result of a call that could not be done, in words for the model.
+func failed(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
 // maxName bounds a name to filter by, in characters.

@@ -1,0 +1,91 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// arguments reads the arguments of a tool as its schema has them. Its errors are in
+// words for whoever calls and quote nothing: the schema's own name types of Go, and
+// repeat what was sent.
+type arguments struct {
+	schema  *jsonschema.Schema
+	members map[string]*jsonschema.Resolved
+}
+
+func newArguments(schema *jsonschema.Schema) *arguments {
+	a := &arguments{schema: schema, members: map[string]*jsonschema.Resolved{}}
+	for name, member := range schema.Properties {
+		resolved, err := member.CloneSchemas().Resolve(nil)
+		if err != nil {
+			panic(err) // the schemas are our own
+		}
+		a.members[name] = resolved
+	}
+	return a
+}
+
+// read decodes text into the fields that into points to. An optional member that is null
+// is left out, and 1.0 is an integer, as in every operation.
+func (a *arguments) read(text json.RawMessage, into any) error {
+	given := map[string]any{}
+	if len(text) > 0 && json.Unmarshal(text, &given) != nil {
+		return errors.New("the arguments must be an object")
+	}
+	for name := range given {
+		if a.members[name] == nil {
+			return errors.New("the arguments may only be " + strings.Join(slices.Sorted(maps.Keys(a.members)), ", "))
+		}
+	}
+	taken := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(a.members)) {
+		value, ok := given[name]
+		required := slices.Contains(a.schema.Required, name)
+		switch {
+		case !ok && required:
+			return fmt.Errorf("%s is required", name)
+		case !ok, value == nil && !required:
+			continue
+		case a.members[name].Validate(value) != nil:
+			return fmt.Errorf("%s must be %s", name, wanted(a.schema.Properties[name]))
+		}
+		taken[name] = value
+	}
+	checked, err := json.Marshal(taken) // whole numbers without a fraction or an exponent
+	if err != nil {
+		return errors.New("the arguments must be an object")
+	}
+	return json.Unmarshal(checked, into)
+}
+
+// wanted says what a member must be.
+func wanted(s *jsonschema.Schema) string {
+	kind := s.Type
+	if kind == "" && len(s.Types) > 0 {
+		kind = s.Types[len(s.Types)-1] // null or an array
+	}
+	switch {
+	case s.Enum != nil:
+		names := make([]string, len(s.Enum))
+		for i, value := range s.Enum {
+			names[i] = fmt.Sprint(value)
+		}
+		return "one of " + strings.Join(names, ", ")
+	case kind == "integer":
+		return fmt.Sprintf("a whole number from %v to %v", *s.Minimum, *s.Maximum)
+	case kind == "array" && s.MinItems != nil:
+		return fmt.Sprintf("a list of %d to %d texts", *s.MinItems, *s.MaxItems)
+	case kind == "array":
+		return fmt.Sprintf("a list of at most %d texts", *s.MaxItems)
+	case s.MinLength != nil:
+		return fmt.Sprintf("a text of %d to %d characters", *s.MinLength, *s.MaxLength)
+	default:
+		return fmt.Sprintf("a text of at most %d characters", *s.MaxLength)
+	}
+}

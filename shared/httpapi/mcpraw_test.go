@@ -1,0 +1,212 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// rpcReply is a JSON-RPC response.
+type rpcReply struct {
+	JSONRPC string
+	ID      json.RawMessage
+	Result  json.RawMessage
+	Error   *struct {
+		Code    int
+		Message string
+		Data    json.RawMessage
+	}
+}
+
+// inner is what only the protocol's library or Go would say.
+var inner = regexp.MustCompile(`(?i)unmarshal|\*mcp\.|mcp\.|jsonrpc2|map\[|validating|interface \{\}|` + marker + `|internal/|unsupported$|not handled`)
+
+// rpc posts one message and returns the response, whose text it holds to be fit for clients.
+func (a *api) rpc(key, body string, header map[string]string) rpcReply {
+	a.t.Helper()
+	reply := a.do(call{"POST", "/mcp", key, body, header}).want(a.t, 200)
+	var got rpcReply
+	reply.json(a.t, &got)
+	if got.JSONRPC != "2.0" || (got.Error == nil) == (got.Result == nil) {
+		a.t.Errorf("%s: %s", body, reply.body)
+	}
+	if got.Error != nil && inner.Match(reply.body) {
+		a.t.Errorf("%s: the library shows in %s", body, reply.body)
+	}
+	return got
+}
+
+func TestFaultsOfTheProtocol(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for name, c := range map[string]struct {
+		method, params string // no params where empty
+		code           int
+	}{
+		"an unknown method":               {"tools/" + marker, `{}`, -32601},
+		"a method of no protocol":         {marker, ``, -32601},
+		"what other servers have":         {"resources/read", `{"uri":"` + marker + `"}`, 0},
+		"completion":                      {"completion/complete", `{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}}`, -32601},
+		"a call without params":           {"tools/call", ``, -32602},
+		"a call with null":                {"tools/call", `null`, -32602},
+		"params that are a list":          {"tools/call", `["` + marker + `"]`, -32602},
+		"params that are a text":          {"tools/call", `"` + marker + `"`, -32602},
+		"a name that is a number":         {"tools/call", `{"name":4711}`, -32602},
+		"no name":                         {"tools/call", `{"arguments":{}}`, -32602},
+		"an unknown tool":                 {"tools/call", `{"name":"` + marker + `"}`, -32602},
+		"a list of tools from a number":   {"tools/list", `{"cursor":4711}`, -32602},
+		"a list of tools from a nonsense": {"tools/list", `{"cursor":"` + marker + `"}`, -32602},
+		"a version that is a number":      {"initialize", `{"protocolVersion":17,"capabilities":{},"clientInfo":{"name":"x","version":"1"}}`, -32602},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, id := range []string{`1`, `"a\"b"`} {
+				body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q`, id, c.method)
+				if c.params != "" {
+					body += `,"params":` + c.params
+				}
+				got := a.in(t).rpc(acme.key, body+"}", nil)
+				if got.Error == nil || c.code != 0 && got.Error.Code != c.code || got.Error.Message == "" || string(got.ID) != id {
+					t.Errorf("%s: %+v %+v", body, got, got.Error)
+				}
+			}
+		})
+	}
+}
+
+func TestArgumentsAreRefusedInPlainWords(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for arguments, want := range map[string]string{
+		`{}`:                                     "query is required",
+		`{"query":null}`:                         "query must be a text of 1 to 10000 characters",
+		`{"query":""}`:                           "query must be a text of 1 to 10000 characters",
+		`{"query":{"` + marker + `":1}}`:         "query must be a text of 1 to 10000 characters",
+		`{"query":"x","limit":51}`:               "limit must be a whole number from 1 to 50",
+		`{"query":"x","limit":1.5}`:              "limit must be a whole number from 1 to 50",
+		`{"query":"x","limit":"` + marker + `"}`: "limit must be a whole number from 1 to 50",
+		`{"query":"x","` + marker + `":1}`:       "the arguments may only be instruction, limit, query",
+		`["` + marker + `"]`:                     "the arguments must be an object",
+		`"` + marker + `"`:                       "the arguments must be an object",
+		`{"query":"x","limit":null}`:             "",
+		`{"query":"x","limit":2.0}`:              "",
+		`{"query":"x","limit":1e1}`:              "",
+		`{"query":"x","instruction":null}`:       "",
+	} {
+		got := a.rpc(acme.key, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context_search_code","arguments":`+arguments+`}}`, nil)
+		var result struct {
+			IsError bool
+			Content []struct{ Text string }
+		}
+		if err := json.Unmarshal(got.Result, &result); err != nil {
+			t.Fatalf("%s: %v %+v", arguments, err, got)
+		}
+		if result.IsError != (want != "") || len(result.Content) != 1 || want != "" && result.Content[0].Text != "invalid-request: "+want || inner.MatchString(result.Content[0].Text) {
+			t.Errorf("%s: %+v, want %q", arguments, result, want)
+		}
+	}
+}
+
+func TestMessagesOfTheProtocol(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	version := func(v string) map[string]string { return map[string]string{"MCP-Protocol-Version": v} }
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	if got := a.rpc(acme.key, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, nil); string(got.Result) != "{}" || string(got.ID) != "7" {
+		t.Errorf("ping: %+v", got)
+	}
+	for _, body := range []string{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
+		if reply := a.do(call{"POST", "/mcp", acme.key, body, nil}).want(t, 202); len(reply.body) != 0 {
+			t.Errorf("%s: %s", body, reply.body)
+		}
+	}
+	// Batches are of the version of March 2025 alone, which a missing header stands for.
+	reply := a.do(call{"POST", "/mcp", acme.key, `[` + list + `,{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + marker + `"}}]`, version("2025-03-26")}).want(t, 200)
+	var batch []rpcReply
+	reply.json(t, &batch)
+	if len(batch) != 2 || inner.Match(reply.body) {
+		t.Errorf("batch: %.300s", reply.body)
+	}
+	for name, c := range map[string]call{
+		"a batch":                   {"POST", "/mcp", acme.key, `[` + list + `]`, version("2025-06-18")},
+		"a version of no one":       {"POST", "/mcp", acme.key, list, version("1999-01-01" + marker)},
+		"a method that is a number": {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":1,"method":4711,"params":"` + marker + `"}`, nil},
+		"an id that is an object":   {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":{"` + marker + `":1},"method":"tools/list"}`, nil},
+		"a call of no version":      {"POST", "/mcp", acme.key, `{"id":1,"method":"` + marker + `"}`, nil},
+		"an unknown notification":   {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","method":"` + marker + `"}`, nil},
+	} {
+		if got := a.refused(c, 400, "invalid-request"); inner.Match(got.body) {
+			t.Errorf("%s: %s", name, got.body)
+		}
+	}
+}
+
+// TestToolsAreDescribed: titles, hints and a list that never changes.
+func TestToolsAreDescribed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	started := a.rpc(acme.key, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, nil)
+	if strings.Contains(string(started.Result), "listChanged") || !strings.Contains(string(started.Result), `"tools":{}`) {
+		t.Errorf("%s", started.Result)
+	}
+	var list struct {
+		Tools []struct {
+			Name, Title  string
+			OutputSchema struct{ Type string }
+			Annotations  map[string]any
+		}
+	}
+	if err := json.Unmarshal(a.rpc(acme.key, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil).Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) != len(toolCalls) {
+		t.Errorf("%d tools", len(list.Tools))
+	}
+	for _, tool := range list.Tools {
+		keeps := tool.Name == "ask"
+		hints := tool.Annotations
+		if tool.Title == "" || hints["title"] != tool.Title || hints["destructiveHint"] != false || hints["readOnlyHint"] != !keeps || hints["idempotentHint"] != !keeps ||
+			hints["openWorldHint"] != (tool.Name == "context_get_urls") || tool.OutputSchema.Type != "object" {
+			t.Errorf("%+v", tool)
+		}
+	}
+}
+
+// TestTextsOfToolsAreMarkdown: the text is for a model to read, and the structured
+// content has what the operation replies.
+func TestTextsOfToolsAreMarkdown(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	a.tracker(acme)
+	a.clock.Step(7_000_000_000) // waiting for an answer is over after three looks
+	session := a.mcpSession(acme.pat)
+	for name, c := range toolCalls {
+		arguments, err := json.Marshal(c.arguments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := a.rpc(acme.pat, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments), nil)
+		var result struct {
+			IsError           bool
+			Content           []struct{ Type, Text string }
+			StructuredContent map[string]any
+		}
+		if err := json.Unmarshal(got.Result, &result); err != nil || result.IsError || len(result.Content) != 1 || len(result.StructuredContent) == 0 {
+			t.Fatalf("%s: %v %s", name, err, got.Result)
+		}
+		text := result.Content[0].Text
+		if json.Valid([]byte(text)) || strings.Contains(text, `{"`) || !strings.Contains(text, c.holds) || strings.Contains(text, "\n\n\n") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if text, failed := a.use(session, "context_search_code", map[string]any{"query": "nothing like it kirschkern"}); failed || !strings.Contains(text, "Nothing was found.") {
+		t.Errorf("nothing: %s", text)
+	}
+}

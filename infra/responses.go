@@ -50,7 +50,8 @@ const codeForbidden = "forbidden"
 
 func (x *stack) addResponses() {
 	for _, r := range responses {
-		headers := map[string]*string{"X-Request-Id": jsii.String("context.requestId")}
+		headers := map[string]*string{"X-Request-Id": jsii.String("context.requestId"),
+			"Cache-Control": jsii.String("'no-store'"), "X-Content-Type-Options": jsii.String("'nosniff'")}
 		if r.again {
 			headers["Retry-After"] = jsii.String("'1'")
 		}

@@ -254,6 +254,11 @@ func TestGatewayAnswersInOurShape(t *testing.T) {
 		if r.at("ResponseParameters", "gatewayresponse.header.X-Request-Id") != "context.requestId" {
 			t.Errorf("%s has no request id", name)
 		}
+		for header, value := range map[string]string{"Cache-Control": "'no-store'", "X-Content-Type-Options": "'nosniff'"} {
+			if r.at("ResponseParameters", "gatewayresponse.header."+header) != value {
+				t.Errorf("%s does not say %s", name, header)
+			}
+		}
 		delete(want, kind)
 	})
 	if len(want) > 0 {

@@ -80,6 +80,7 @@ func Serve(ctx context.Context, c ServeConfig) error {
 	var workers sync.WaitGroup
 	l.work(working, &workers, c.Log)
 	failed := make(chan error, 1)
+	listener = answerUnparsed(server, listener)
 	go func() { failed <- server.Serve(listener) }()
 	if err = l.greet(ctx, c); err == nil {
 		select {
@@ -163,6 +164,7 @@ func root(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
 			w.Header().Set("Content-Type", "application/json")
+			httpapi.Protect(w.Header())
 			_, _ = io.WriteString(w, `{"status":"ok"}`)
 			return
 		}

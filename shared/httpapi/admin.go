@@ -51,8 +51,7 @@ func administrator(ctx context.Context) (team.Principal, error) {
 }
 
 type meOutput struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         struct {
+	Body struct {
 		Team struct {
 			ID   string `json:"id"`
 			Name string `json:"name"`
@@ -82,7 +81,7 @@ func (h *administration) me(ctx context.Context, _ *struct{}) (*meOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &meOutput{CacheControl: "no-store"}
+	out := &meOutput{}
 	out.Body.Team.ID, out.Body.Team.Name, out.Body.Key = t.ID, t.Name, keyOf(key)
 	if p.UserID != "" {
 		u, err := h.Teams.User(ctx, p.TeamID, p.UserID)
@@ -126,6 +125,7 @@ func (h *administration) getTeam(ctx context.Context, _ *struct{}) (*teamOutput,
 
 type updateTeamInput struct {
 	Body struct {
+		mergePatch
 		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"100"`
 		WebFetch *bool   `json:"webFetch,omitempty"`
 	}

@@ -47,9 +47,8 @@ func keyOf(k team.APIKey) KeyBody {
 }
 
 type listKeysOutput struct {
-	Link         string `header:"Link" doc:"RFC 8288 links with rel prev and next, where there are such pages."`
-	CacheControl string `header:"Cache-Control"`
-	Body         []KeyBody
+	Link string `header:"Link" doc:"RFC 8288 links with rel prev and next, where there are such pages."`
+	Body []KeyBody
 }
 
 func (h *administration) listKeys(ctx context.Context, in *struct{ PageParams }) (*listKeysOutput, error) {
@@ -65,7 +64,7 @@ func (h *administration) listKeys(ctx context.Context, in *struct{ PageParams })
 	if err != nil {
 		return nil, err
 	}
-	out := &listKeysOutput{CacheControl: "no-store", Body: make([]KeyBody, 0, len(slice.Entries)),
+	out := &listKeysOutput{Body: make([]KeyBody, 0, len(slice.Entries)),
 		Link: linkHeader(h.BaseURL, p.TeamID, "api-keys", in.Limit, nil, slice)}
 	for _, e := range slice.Entries {
 		out.Body = append(out.Body, keyOf(e.Value))
@@ -84,8 +83,7 @@ type createKeyInput struct {
 }
 
 type secretOutput struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         SecretKeyBody
+	Body SecretKeyBody
 }
 
 func (h *administration) createKey(ctx context.Context, in *createKeyInput) (*secretOutput, error) {
@@ -98,7 +96,7 @@ func (h *administration) createKey(ctx context.Context, in *createKeyInput) (*se
 	if err != nil {
 		return nil, err
 	}
-	return &secretOutput{"no-store", SecretKeyBody{keyOf(k), secret}}, nil
+	return &secretOutput{SecretKeyBody{keyOf(k), secret}}, nil
 }
 
 // KeyPath is the path of one key.
@@ -129,7 +127,7 @@ func (h *administration) rotateKey(ctx context.Context, in *rotateKeyInput) (*se
 	if err != nil {
 		return nil, err
 	}
-	return &secretOutput{"no-store", SecretKeyBody{keyOf(k), secret}}, nil
+	return &secretOutput{SecretKeyBody{keyOf(k), secret}}, nil
 }
 
 func (h *administration) revokeKey(ctx context.Context, in *KeyPath) (*struct{}, error) {

@@ -69,9 +69,8 @@ func askerOf(p team.Principal) answer.Asker {
 }
 
 type listAnswersOutput struct {
-	Link         string `header:"Link" doc:"RFC 8288 links with rel prev and next, where there are such pages."`
-	CacheControl string `header:"Cache-Control"`
-	Body         []answerBody
+	Link string `header:"Link" doc:"RFC 8288 links with rel prev and next, where there are such pages."`
+	Body []answerBody
 }
 
 func (h *answers) list(ctx context.Context, in *struct{ PageParams }) (*listAnswersOutput, error) {
@@ -87,7 +86,7 @@ func (h *answers) list(ctx context.Context, in *struct{ PageParams }) (*listAnsw
 	if err != nil {
 		return nil, err
 	}
-	out := &listAnswersOutput{CacheControl: "no-store", Body: make([]answerBody, 0, len(slice.Entries)),
+	out := &listAnswersOutput{Body: make([]answerBody, 0, len(slice.Entries)),
 		Link: linkHeader(h.BaseURL, p.TeamID, "answers", in.Limit, nil, slice)}
 	for _, e := range slice.Entries {
 		out.Body = append(out.Body, answerOf(e.Value))
@@ -130,7 +129,6 @@ type getAnswerInput struct {
 }
 
 type getAnswerOutput struct {
-	CacheControl      string `header:"Cache-Control"`
 	RetryAfter        string `header:"Retry-After" doc:"While processing: seconds to the next poll."`
 	PreferenceApplied string `header:"Preference-Applied"`
 	Body              answerBody
@@ -141,7 +139,7 @@ func (h *answers) get(ctx context.Context, in *getAnswerInput) (*getAnswerOutput
 	if err != nil {
 		return nil, err
 	}
-	out := &getAnswerOutput{CacheControl: "no-store"}
+	out := &getAnswerOutput{}
 	wait, wanted := waitOf(in.Prefer)
 	if wanted {
 		out.PreferenceApplied = fmt.Sprintf("wait=%d", wait/time.Second)

@@ -67,7 +67,11 @@ func New(s Services, areas ...Area) http.Handler {
 // OpenAPI returns the OpenAPI 3.1 document of the whole API.
 func OpenAPI() *huma.OpenAPI {
 	m := newMux()
-	return m.register(Services{}, Areas()).OpenAPI()
+	doc := m.register(Services{}, Areas()).OpenAPI()
+	describeNulls(doc)
+	describeNotModified(doc)
+	describeUnparsed(doc)
+	return doc
 }
 
 // mux is a ServeMux whose operations read their bodies through readBody.
@@ -112,7 +116,9 @@ func config() huma.Config {
 	c.AllowAdditionalPropertiesByDefault = true
 	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
 	c.DefaultFormat = "application/json"
-	c.Info.Description = "Answers questions from a team's own documents and says where each answer comes from."
+	c.Info.Description = "Answers questions from a team's own documents and says where each answer comes from.\n\n" +
+		"In a JSON body null stands for an optional member that is left out; in a merge patch it removes the member, and is refused " +
+		"where the member cannot be removed. 1.0 and 1e2 are integers."
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.Servers = []*huma.Server{{URL: "/v1"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

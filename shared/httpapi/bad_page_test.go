@@ -29,7 +29,7 @@ func TestLimits(t *testing.T) {
 	a.threeOfEach(acme)
 	for _, list := range lists {
 		for limit, length := range map[string]int{
-			"1": 1, "2": 2, "200": 3, "": 3, "0": -1, "201": -1, "-1": -1, "abc" + marker: -1, "1.5": -1, "1e2": -1, "0x10": -1, "+-1": -1,
+			"1": 1, "2": 2, "200": 3, "": 3, "0": -1, "201": -1, "-1": -1, "abc" + marker: -1, "1.5": -1, "0x10": -1, "+-1": -1,
 			"99999999999999999999": -1, "%20": -1, "null": -1, "1,2": -1,
 		} {
 			t.Run(list+"/"+limit, func(t *testing.T) {

@@ -116,6 +116,7 @@ type updateCollectionInput struct {
 	CollectionPath
 	IfMatch string `header:"If-Match"`
 	Body    struct {
+		mergePatch
 		Name        *string      `json:"name,omitempty" minLength:"1" maxLength:"32"`
 		Description *string      `json:"description,omitempty" minLength:"1" maxLength:"4096"`
 		IconURL     removableURL `json:"iconUrl,omitempty" doc:"null removes the icon."`

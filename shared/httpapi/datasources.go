@@ -90,8 +90,7 @@ type NewSettings struct {
 }
 
 type createdDataSourceOutput struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         struct {
+	Body struct {
 		DataSourceBody
 		WebhookSecret string `json:"webhookSecret,omitempty" doc:"github: signs deliveries; shown this once."`
 	}
@@ -108,7 +107,7 @@ func (h *dataSources) create(ctx context.Context, in *createDataSourceInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	out := &createdDataSourceOutput{CacheControl: "no-store"}
+	out := &createdDataSourceOutput{}
 	out.Body.DataSourceBody, out.Body.WebhookSecret = dataSourceOf(d), secret
 	return out, nil
 }

@@ -208,7 +208,6 @@ func (m *mux) allowed(r *http.Request) string {
 
 // log writes the one line of a request: no bodies, no keys, no question text.
 func (s Services) log(r *http.Request, reply *reply, who team.Principal, cost table.Cost) {
-	level := slog.LevelInfo
 	took := s.Now().Sub(reply.request.arrived)
 	attributes := []slog.Attr{
 		slog.String("requestId", reply.request.id), slog.String("method", r.Method), slog.String("route", reply.request.route),
@@ -216,11 +215,24 @@ func (s Services) log(r *http.Request, reply *reply, who team.Principal, cost ta
 		slog.String("team", who.TeamID), slog.String("key", who.KeyID), slog.Int("roundTrips", cost.RoundTrips),
 	}
 	if reply.request.cause != nil {
-		level = slog.LevelError
 		attributes = append(attributes, slog.String("err", reply.request.cause.Error()))
 	}
 	if s.Metrics != nil {
 		attributes = append(attributes, s.Metrics(Served{reply.request.arrived, reply.request.route, reply.status, reply.request.code, took})...)
 	}
-	s.Log.LogAttrs(r.Context(), level, "request", attributes...)
+	s.Log.LogAttrs(r.Context(), levelOf(r.Context(), reply.request.cause), "request", attributes...)
+}
+
+// levelOf returns the level of a request's log line. Only what an operator should look at is
+// an error: not a client that hung up, and not changes of one record that met, which the
+// client sends again.
+func levelOf(ctx context.Context, cause error) slog.Level {
+	switch {
+	case cause == nil, errors.Is(ctx.Err(), context.Canceled):
+		return slog.LevelInfo
+	case errors.Is(cause, table.ErrConflict):
+		return slog.LevelWarn
+	default:
+		return slog.LevelError
+	}
 }

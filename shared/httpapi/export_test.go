@@ -13,6 +13,7 @@ var (
 	EncodeCursor = encodeCursor
 	CheckURI     = document.CheckURI
 	UnpackBody   = unpackBody
+	LevelOf      = levelOf
 	WaitOf       = waitOf
 )
 

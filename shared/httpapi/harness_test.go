@@ -202,6 +202,9 @@ func (a *api) validate(r *http.Request, body []byte, reply response) {
 	if reply.Header.Get("X-Request-Id") == "" {
 		a.t.Errorf("%s %s: no X-Request-Id", r.Method, r.URL)
 	}
+	if reply.Header.Get("Cache-Control") != "no-store" || reply.Header.Get("X-Content-Type-Options") != "nosniff" {
+		a.t.Errorf("%s %s: %d with the headers %v", r.Method, r.URL, reply.StatusCode, reply.Header)
+	}
 	if reply.StatusCode >= 400 {
 		a.isProblem(r, reply)
 	}
@@ -220,7 +223,7 @@ func (a *api) validate(r *http.Request, body []byte, reply response) {
 			a.t.Errorf("%s %s was accepted, which the OpenAPI document does not allow: %v", r.Method, r.URL, err)
 		}
 	}
-	if reply.StatusCode == http.StatusNotModified || reply.Header.Get("Content-Type") == "application/x-ndjson" {
+	if reply.Header.Get("Content-Type") == "application/x-ndjson" {
 		return // the validator reads no JSON Lines
 	}
 	output := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: reply.StatusCode, Header: reply.Header, Options: input.Options}

@@ -1,13 +1,17 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/jsonint"
 )
 
 // jsonFormat is JSON whose member names are exact: encoding/json alone would take
@@ -18,11 +22,19 @@ var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal:
 // member's name follows.
 const nullMember = "null member "
 
+// mergePatch is embedded in the body of a merge patch (RFC 7396), where null removes a
+// member and is refused for one that cannot be removed. In every other body null is a
+// member left out; where it is required, its validation has refused it.
+type mergePatch struct{}
+
 // unmarshalExact decodes data into the struct that into points to. Members that
-// the struct does not name are ignored; null is for members that decode
-// themselves only.
+// the struct does not name are ignored.
 func unmarshalExact(data []byte, into any) error {
 	target := reflect.ValueOf(into).Elem()
+	if target.Kind() == reflect.Pointer && target.Type().Elem().Kind() == reflect.Struct && string(bytes.TrimSpace(data)) != "null" { // an optional body
+		target.Set(reflect.New(target.Type().Elem()))
+		target = target.Elem()
+	}
 	if target.Kind() != reflect.Struct {
 		return json.Unmarshal(data, into)
 	}
@@ -30,6 +42,7 @@ func unmarshalExact(data []byte, into any) error {
 	if err := json.Unmarshal(data, &members); err != nil {
 		return err
 	}
+	_, isPatch := target.Type().FieldByName("mergePatch")
 	for _, field := range reflect.VisibleFields(target.Type()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		text, given := members[name]
@@ -37,12 +50,33 @@ func unmarshalExact(data []byte, into any) error {
 			continue
 		}
 		member := target.FieldByIndex(field.Index).Addr().Interface()
-		if _, decodes := member.(json.Unmarshaler); !decodes && string(text) == "null" {
-			return errors.New(nullMember + name)
+		if string(text) == "null" {
+			if _, decodes := member.(json.Unmarshaler); isPatch && !decodes {
+				return errors.New(nullMember + name)
+			}
+			if !isPatch {
+				continue
+			}
 		}
-		if err := json.Unmarshal(text, member); err != nil {
+		if err := json.Unmarshal(wholeNumber(text, field.Type), member); err != nil {
 			return fmt.Errorf("decode %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// wholeNumber returns text as a decoder of integers takes it, where it is for one:
+// encoding/json refuses 1.0 and 1e2.
+func wholeNumber(text json.RawMessage, into reflect.Type) json.RawMessage {
+	for into.Kind() == reflect.Pointer {
+		into = into.Elem()
+	}
+	if into.Kind() != reflect.Int && into.Kind() != reflect.Int64 {
+		return text
+	}
+	n, err := jsonint.Parse(string(text))
+	if err != nil {
+		return text // its own error says why
+	}
+	return strconv.AppendInt(nil, n, 10)
 }

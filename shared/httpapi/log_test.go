@@ -2,10 +2,16 @@ package httpapi_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
+	"docent/shared/httpapi"
+	"docent/shared/table"
 	"docent/shared/team"
 )
 
@@ -102,6 +108,31 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 
 // secretOf is the part of a key's text that only its holder knows.
 func secretOf(key string) string { return key[strings.LastIndex(key, "_")+1:] }
+
+func TestTheLevelOfALogLine(t *testing.T) {
+	t.Parallel()
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	for _, c := range []struct {
+		name  string
+		ctx   context.Context
+		cause error
+		want  slog.Level
+	}{
+		{"no failure", t.Context(), nil, slog.LevelInfo},
+		{"the client has gone", gone, context.Canceled, slog.LevelInfo},
+		{"changes met", t.Context(), fmt.Errorf("change a group: %w", table.ErrConflict), slog.LevelWarn},
+		{"the store is down", t.Context(), table.ErrUnavailable, slog.LevelError},
+		{"a fault", t.Context(), errors.New("a fault"), slog.LevelError},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := httpapi.LevelOf(c.ctx, c.cause); got != c.want {
+				t.Errorf("level %s, want %s", got, c.want)
+			}
+		})
+	}
+}
 
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()

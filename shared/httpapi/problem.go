@@ -142,7 +142,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		return // a problem has no member that can fail to encode
 	}
-	_, _ = w.Write(body) // a client that is gone misses nothing
+	_, _ = w.Write(append(body, '\n')) // as huma ends a body; a client that is gone misses nothing
 }
 
 // ContentType is application/json; the writer at the edge makes it

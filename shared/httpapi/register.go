@@ -22,6 +22,7 @@ func register[I, O any](api huma.API, op huma.Operation, handle func(context.Con
 		common = append(common, 400, 413, 415)
 	}
 	op.Errors = slices.Compact(slices.Sorted(slices.Values(append(common, op.Errors...))))
+	op.Middlewares = append(op.Middlewares, readParameters)
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {

@@ -40,6 +40,7 @@ func (w *reply) WriteHeader(status int) {
 		h.Set("Content-Type", "application/problem+json")
 	}
 	h.Set("X-Request-Id", w.request.id)
+	Protect(h)
 	if w.request.badCoding {
 		h.Set("Accept-Encoding", "gzip") // RFC 9110 section 15.5.16
 	}

@@ -82,10 +82,9 @@ type securityEventsPage struct {
 }
 
 type listSecurityEventsOutput struct {
-	CacheControl string `header:"Cache-Control"`
-	Link         string `header:"Link" doc:"An RFC 8288 link with rel next, where there is a nextCursor."`
-	RetryAfter   string `header:"Retry-After" doc:"On an empty page: when to poll again, in seconds."`
-	Body         securityEventsPage
+	Link       string `header:"Link" doc:"An RFC 8288 link with rel next, where there is a nextCursor."`
+	RetryAfter string `header:"Retry-After" doc:"On an empty page: when to poll again, in seconds."`
+	Body       securityEventsPage
 }
 
 func (h *securityEvents) list(ctx context.Context, in *listSecurityEventsInput) (*listSecurityEventsOutput, error) {
@@ -98,7 +97,7 @@ func (h *securityEvents) list(ctx context.Context, in *listSecurityEventsInput) 
 	if err != nil {
 		return nil, err
 	}
-	out := &listSecurityEventsOutput{CacheControl: "no-store", Body: securityEventsPage{Events: []eventObject{}, HasMore: page.More}}
+	out := &listSecurityEventsOutput{Body: securityEventsPage{Events: []eventObject{}, HasMore: page.More}}
 	for _, e := range page.Events {
 		out.Body.Events = append(out.Body.Events, rendered(e, in.Format))
 	}
@@ -142,8 +141,7 @@ func (h *securityEvents) reader(ctx context.Context, format string) (team.Princi
 }
 
 type securityEventOutput struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         eventObject
+	Body eventObject
 }
 
 func (h *securityEvents) get(ctx context.Context, in *struct {
@@ -158,7 +156,7 @@ func (h *securityEvents) get(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &securityEventOutput{"no-store", rendered(e, in.Format)}, nil
+	return &securityEventOutput{rendered(e, in.Format)}, nil
 }
 
 type securityEventType struct {

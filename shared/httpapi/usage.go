@@ -242,7 +242,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 		return nil, err
 	}
 	now := h.Now().UTC()
-	q := usage.Query{Granularity: in.Granularity, Zone: zone, GroupBy: slices.DeleteFunc(in.GroupBy, func(g string) bool { return g == "" }),
+	q := usage.Query{Granularity: in.Granularity, Zone: zone, GroupBy: in.GroupBy,
 		Feature: in.Feature, UserID: in.UserID, APIKeyID: in.APIKeyID, Collection: in.CollectionID, Limit: in.Limit}
 	if q.Start, q.End, err = in.times(now, zone); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ var (
 func (p *problem) response(r *http.Request, header http.Header) events.APIGatewayProxyResponse {
 	told := *p
 	told.RequestID = requestID(r, header)
-	out := http.Header{"Content-Type": {"application/json"}}
+	out := http.Header{"Content-Type": {"application/json"}, "Cache-Control": {"no-store"}, "X-Content-Type-Options": {"nosniff"}}
 	if strings.Contains(r.Header.Get("Accept"), "application/problem+json") {
 		out.Set("Content-Type", "application/problem+json")
 	}

@@ -1,0 +1,46 @@
+package httpapi
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// describeNulls says in the document that null stands for an optional member that is
+// left out, in every request body but merge patches. Validation needs no telling: it
+// passes over null where a member is optional.
+func describeNulls(doc *huma.OpenAPI) {
+	for _, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Post, item.Put} {
+			if op == nil || op.RequestBody == nil {
+				continue
+			}
+			if media := op.RequestBody.Content["application/json"]; media != nil {
+				takeNulls(doc, media.Schema)
+			}
+		}
+	}
+}
+
+// takeNulls makes the optional members of an object nullable, and those of the objects
+// in it. Doing so again changes nothing.
+func takeNulls(doc *huma.OpenAPI, s *huma.Schema) {
+	if s.Ref != "" {
+		s = doc.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	for name, member := range s.Properties {
+		switch {
+		case member.Ref != "":
+			takeNulls(doc, member)
+			if !slices.Contains(s.Required, name) {
+				s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{member, {Type: "null"}}, Description: member.Description}
+			}
+		case member.AnyOf != nil || slices.Contains(s.Required, name):
+		default:
+			member.Nullable = true
+			if member.Enum != nil && !slices.Contains(member.Enum, nil) {
+				member.Enum = append(member.Enum, nil)
+			}
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/httpapi"
+	"docent/shared/team"
+)
+
+// goodBodies are a call of every operation that takes a described JSON object, by its id.
+func goodBodies(a *api, acme tenant) map[string]call {
+	wiki := a.newCollection(acme.key, "wiki")
+	keyID, _ := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "rotated"})
+	post := func(path string, body map[string]any) call { return call{"POST", path, acme.pat, body, nil} }
+	query := map[string]any{"query": "kirschkern"}
+	return map[string]call{
+		"createCollection":    post("/collections", map[string]any{"name": "n", "description": "d", "iconUrl": "https://x.test/i.png"}),
+		"updateCollection":    {"PATCH", "/collections/" + wiki, acme.pat, map[string]any{"name": "n", "description": "d", "iconUrl": "https://x.test/i.png"}, nil},
+		"putDocument":         {"PUT", "/documents", acme.pat, map[string]any{"collectionId": wiki, "title": "t", "body": "b", "uri": "https://x.test/"}, nil},
+		"askQuestion":         {"PUT", "/answers/" + numberedID(1), acme.pat, map[string]any{"question": "q"}, nil},
+		"createApiKey":        post("/api-keys", map[string]any{"kind": "team", "name": "n", "expiresAt": "2026-12-31T00:00:00Z", "dataSourceIds": []string{wiki}}),
+		"rotateApiKey":        post("/api-keys/"+keyID+"/rotate", map[string]any{"overlapSeconds": 60}),
+		"updateTeam":          {"PATCH", "/team", acme.pat, map[string]any{"name": "Acme", "webFetch": false}, nil},
+		"createDataSource":    post("/data-sources", map[string]any{"provider": "web", "name": "n", "settings": map[string]any{"sitemap": "https://x.test/s.xml"}}),
+		"searchContext":       post("/context/search", query),
+		"searchCode":          post("/context/search/code", query),
+		"searchDocumentation": post("/context/search/documentation", query),
+		"searchIssues":        post("/context/search/issues", query),
+		"searchMessages":      post("/context/search/messages", query),
+		"searchPullRequests":  post("/context/search/prs", query),
+		"research":            post("/context/research", query),
+		"queryIssues":         post("/context/query/issues", query),
+		"queryPullRequests":   post("/context/query/prs", query),
+		"getContent":          post("/context/get", map[string]any{"urls": []string{"https://x.test/"}}),
+	}
+}
+
+// property is a member of a described request body.
+type property struct {
+	path     []string // names from the body down
+	schema   *huma.Schema
+	optional bool
+}
+
+// pointer is the JSON pointer of the property.
+func (p property) pointer() string { return "/" + strings.Join(p.path, "/") }
+
+// in returns body with the property set to value, or left out.
+func (p property) in(body map[string]any, value any, leaveOut bool) map[string]any {
+	out := maps.Clone(body)
+	name := p.path[0]
+	switch {
+	case len(p.path) > 1:
+		inner, _ := body[name].(map[string]any)
+		out[name] = property{path: p.path[1:]}.in(inner, value, leaveOut)
+	case leaveOut:
+		delete(out, name)
+	default:
+		if out == nil {
+			out = map[string]any{}
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// properties returns the members of a described object, and those of the objects in it.
+func properties(doc *huma.OpenAPI, s *huma.Schema, path ...string) (all []property) {
+	for _, one := range s.AnyOf {
+		all = append(all, properties(doc, one, path...)...)
+	}
+	if s.Ref != "" {
+		s = doc.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		at := append(slices.Clone(path), name)
+		all = append(all, property{at, s.Properties[name], !slices.Contains(s.Required, name)})
+		all = append(all, properties(doc, s.Properties[name], at...)...)
+	}
+	return all
+}
+
+// TestNullsAndWholeNumbers sweeps every operation of the OpenAPI document: null for an
+// optional member is what leaving it out is, but in a merge patch, where it removes or is
+// refused; for a required one it is refused; and 1.0 and 1e0 are 1.
+func TestNullsAndWholeNumbers(t *testing.T) {
+	t.Parallel()
+	doc := httpapi.OpenAPI()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	good := goodBodies(a, acme)
+	for path, item := range doc.Paths {
+		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch} {
+			if op == nil || strings.HasPrefix(path, "/scim") {
+				continue
+			}
+			for _, p := range op.Parameters {
+				if method == "GET" && p.Schema.Type == huma.TypeInteger {
+					separator := "?"
+					if strings.HasPrefix(path, "/usage") {
+						separator = "?start=2026-11-20&"
+					}
+					for _, number := range []string{"1.0", "1e2", "20.00"} {
+						r := httptest.NewRequestWithContext(t.Context(), method, "/v1"+path+separator+p.Name+"="+number, nil) // not by do: its validator knows digits alone
+						r.Header.Set("Authorization", "Bearer "+acme.pat)
+						w := httptest.NewRecorder()
+						if a.handler.ServeHTTP(w, r); w.Code != 200 {
+							t.Errorf("%s %s: %d %s", method, r.URL, w.Code, w.Body)
+						}
+					}
+					a.refused(call{method, path + separator + p.Name + "=1.5", acme.pat, nil, nil}, 400, "invalid-request")
+				}
+			}
+			if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+				continue
+			}
+			all := properties(doc, op.RequestBody.Content["application/json"].Schema)
+			c, ok := good[op.OperationID]
+			if !ok {
+				if len(all) > 0 {
+					t.Errorf("%s has no example here", op.OperationID)
+				}
+				continue
+			}
+			delete(good, op.OperationID)
+			body := c.body.(map[string]any)
+			wanted := a.do(c).StatusCode
+			if wanted >= 300 {
+				t.Errorf("%s: the example gives %d", op.OperationID, wanted)
+			}
+			for _, p := range all {
+				null, left := c, c
+				null.body, left.body = p.in(body, nil, false), p.in(body, nil, true)
+				switch {
+				case !p.optional, method == "PATCH" && !p.schema.Nullable:
+					reply := a.refused(null, 400, "invalid-request")
+					if !strings.Contains(string(reply.body), `"pointer":"`+p.pointer()+`"`) || method == "PATCH" && !strings.Contains(string(reply.body), "must not be null") {
+						t.Errorf("%s %s: %s", op.OperationID, p.pointer(), reply.body)
+					}
+				default:
+					if got, want := a.do(null).StatusCode, a.do(left).StatusCode; got != want {
+						t.Errorf("%s %s: null gives %d, without it %d", op.OperationID, p.pointer(), got, want)
+					}
+				}
+				if p.schema.Type == huma.TypeInteger {
+					for _, form := range []string{"%d.0", "%de0", "%d0e-1", "%d.000e+0"} {
+						number := c
+						number.body = p.in(body, jsonNumber(fmt.Sprintf(form, max(int(*p.schema.Minimum), 1))), false)
+						if got := a.do(number).StatusCode; got != wanted {
+							t.Errorf("%s %s: %s gives %d", op.OperationID, p.pointer(), form, got)
+						}
+					}
+					c.body = p.in(body, jsonNumber("1.5"), false)
+					a.refused(c, 400, "invalid-request")
+					c.body = body
+				}
+			}
+		}
+	}
+	for id := range good {
+		t.Errorf("%s is not in the document", id)
+	}
+}
+
+// jsonNumber is a number as it is written.
+type jsonNumber string
+
+// MarshalJSON writes it.
+func (n jsonNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }

@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/jsonint"
+)
+
+// readParameters lets huma read the query as every operation means it: integers as
+// jsonint does, and an empty value of a list as one that is left out. Alone it would
+// drop a whole list, and so a filter, whose first value is empty.
+func readParameters(ctx huma.Context, next func(huma.Context)) { next(queryContext{ctx}) }
+
+type humaContext = huma.Context // its name is not that of its method
+
+type queryContext struct{ humaContext }
+
+// is reports whether a parameter of the query is of the type.
+func (c queryContext) is(name, kind string) bool {
+	return slices.ContainsFunc(c.Operation().Parameters, func(p *huma.Param) bool {
+		return p.In == "query" && p.Name == name && p.Schema.Type == kind
+	})
+}
+
+// Query returns a parameter of the query: of a list the first value that is not empty.
+func (c queryContext) Query(name string) string {
+	text := c.humaContext.Query(name)
+	switch {
+	case text == "" && c.is(name, huma.TypeArray):
+		u := c.URL()
+		return u.Query().Get(name)
+	case text != "" && c.is(name, huma.TypeInteger):
+		if n, err := jsonint.Parse(text); err == nil {
+			return strconv.FormatInt(n, 10)
+		}
+	}
+	return text
+}
+
+// URL returns the URL of the request without the empty values of lists.
+func (c queryContext) URL() url.URL {
+	u := c.humaContext.URL()
+	query := u.Query()
+	for name, values := range query {
+		if slices.Contains(values, "") && c.is(name, huma.TypeArray) {
+			query[name] = slices.DeleteFunc(values, func(v string) bool { return v == "" })
+			u.RawQuery = query.Encode()
+		}
+	}
+	return u
+}

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"docent/shared/apierr"
+)
+
+// unparsed are the problems of requests that a server of HTTP refuses before they have a
+// handler, by status. Every other status has that of 400.
+var unparsed = map[int]struct{ code, title, detail string }{
+	http.StatusBadRequest:        {apierr.CodeInvalidRequest, "Invalid request", "This is not a well-formed request of HTTP/1.1."},
+	http.StatusRequestTimeout:    {"request-timeout", "Request timeout", "The request did not arrive in time."},
+	http.StatusExpectationFailed: {"expectation-failed", "Expectation failed", "The header Expect may only be 100-continue."},
+	http.StatusRequestHeaderFieldsTooLarge: {"headers-too-large", "Header fields too large",
+		"The request's line and headers may have 64 KB together."},
+	http.StatusNotImplemented: {"unsupported-transfer-encoding", "Unsupported transfer encoding",
+		"The only Transfer-Encoding is chunked."},
+	http.StatusHTTPVersionNotSupported: {"unsupported-version", "HTTP version not supported", "Send HTTP/1.1."},
+}
+
+// Unparsed returns the reply to a request that a server of HTTP refused with status
+// before it reached a handler, as it is sent: in the shape of every other error. Its
+// connection ends with it.
+func Unparsed(status int) []byte {
+	about, ok := unparsed[status]
+	if !ok {
+		about = unparsed[http.StatusBadRequest]
+	}
+	id := uuid.NewString()
+	body, err := json.Marshal(problem{Status: status, Type: "urn:docent:problem:" + about.code, Title: about.title, Detail: about.detail,
+		Code: about.code, RequestID: id})
+	if err != nil {
+		panic(err) // texts and a number
+	}
+	header := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {id}}
+	Protect(header)
+	reply := &http.Response{StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: header, Close: true,
+		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}
+	var out bytes.Buffer
+	if err := reply.Write(&out); err != nil {
+		panic(err) // it is written to memory
+	}
+	return out.Bytes()
+}
+
+// describeUnparsed says in the document that every operation may be refused for the size
+// of its headers, which the path and the query count to.
+func describeUnparsed(doc *huma.OpenAPI) {
+	problem := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}
+	for _, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op != nil {
+				op.Responses["431"] = &huma.Response{Description: http.StatusText(http.StatusRequestHeaderFieldsTooLarge), Content: problem}
+			}
+		}
+	}
+}

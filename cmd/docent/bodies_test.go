@@ -20,9 +20,9 @@ import (
 )
 
 // maxResident bounds the memory of docent serve while it takes in and indexes as
-// many large documents at once as it admits: 64 MB of bodies, four times that
-// while they are handled, their indexing, and what the collector leaves.
-const maxResident = 640 << 20
+// many large documents at once as it admits: what requests may hold together, what
+// indexing takes, and what the collector leaves.
+const maxResident = 512 << 20
 
 // TestLargeBodiesAreBounded sends 200 documents of 10 MB at once. Each is stored
 // or refused with 503 and Retry-After; the process stays below its bound, and

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/memory"
 	"docent/shared/table"
 )
 
@@ -42,6 +43,7 @@ func (s *Service) Await(ctx context.Context, teamID string, asker Asker, questio
 		if err != nil || a.State != Processing || !s.Now().Before(end) {
 			return a, err
 		}
+		memory.Yield(ctx)
 		if err := s.Wait(ctx); err != nil {
 			return a, nil // the caller's time is up; processing is the truth
 		}

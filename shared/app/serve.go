@@ -64,6 +64,7 @@ func Serve(ctx context.Context, c ServeConfig) error {
 		return errors.Join(fmt.Errorf("listen: %w", err), l.Close())
 	}
 	address := "http://" + listener.Addr().String()
+	boundProcess()
 	if c.BaseURL == "" {
 		c.BaseURL = address + "/v1"
 	}
@@ -80,7 +81,7 @@ func Serve(ctx context.Context, c ServeConfig) error {
 	var workers sync.WaitGroup
 	l.work(working, &workers, c.Log)
 	failed := make(chan error, 1)
-	listener = answerUnparsed(server, listener)
+	listener = answerUnparsed(server, newBoundedListener(listener))
 	go func() { failed <- server.Serve(listener) }()
 	if err = l.greet(ctx, c); err == nil {
 		select {
@@ -107,6 +108,7 @@ func Serve(ctx context.Context, c ServeConfig) error {
 // work starts the workers and the sweeper; they end with ctx.
 func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Logger) {
 	options := queue.WorkOptions{Wait: 20 * time.Second, Grace: drainTime, Log: log}
+	workers.Go(func() { boundFiles(ctx, l.store.DropResident, log) })
 	for range answerWorkers {
 		workers.Go(func() { queue.Work(ctx, l.asked, l.answering.Batch, options) })
 	}

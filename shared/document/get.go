@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/memory"
+	"docent/shared/search"
 	"docent/shared/table"
 )
 
@@ -61,6 +63,11 @@ func (s *Service) get(ctx context.Context, teamID, id string, see func(string) b
 	for n := range r.chunks {
 		keys = append(keys, chunkKey(teamID, id, r.version, n))
 	}
+	if r.chunks > 0 {
+		if err := memory.Reserve(ctx, readCost(r.bytes)); err != nil {
+			return Document{}, err
+		}
+	}
 	if items, err = s.Table.BatchGet(ctx, keys); err != nil {
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}
@@ -81,6 +88,18 @@ func (s *Service) get(ctx context.Context, teamID, id string, see func(string) b
 		d.Body = joinChunks(items, r.bytes)
 	}
 	return d, nil
+}
+
+// readCost is the memory that reading a body of that many bytes and writing it into a
+// reply takes: the chunks, the body, its packed form and the reply.
+func readCost(bytes int) int64 { return 4 * int64(bytes) }
+
+// Release gives back what reading d was charged, for a caller who keeps no part of
+// its body.
+func (d Document) Release(ctx context.Context) {
+	if len(d.Body) > search.InlineBytes {
+		memory.Return(ctx, readCost(len(d.Body)))
+	}
 }
 
 func joinChunks(items []table.Item, size int) string {

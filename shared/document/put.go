@@ -11,6 +11,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/memory"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -255,12 +256,21 @@ func staleLists(teamID string, before, after Entry) []table.Op {
 	return ops
 }
 
+// longBody is how many bytes a body has that is among the few that are written at a
+// time.
+const longBody = 1 << 20
+
 // putChunks writes the chunks of a long body where no reader follows them yet.
 // The intent that it leaves pending first removes them should the document never
 // become current; the Write that makes it current ends the intent.
 func (s *Service) putChunks(ctx context.Context, teamID string, r record, body string, chunks []search.Chunk) (*pending.Work, error) {
 	if r.chunks == 0 {
 		return nil, nil
+	}
+	if len(body) > longBody {
+		if err := memory.WaitWrites(ctx); err != nil {
+			return nil, err
+		}
 	}
 	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: r.ID, Version: r.version,
 		Old: &pending.Version{Version: r.version, Chunks: r.chunks}, At: millisOf(r.version)}

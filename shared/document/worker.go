@@ -83,6 +83,10 @@ type job struct {
 	work    pending.Work
 }
 
+// maxBatchBytes bounds the bodies that are indexed together, unless one has more:
+// building their index takes several times as much memory.
+const maxBatchBytes = 12 << 20
+
 // publish indexes the documents of jobs that are still current and pending, and
 // ends all of them.
 func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
@@ -104,6 +108,16 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 		if slices.ContainsFunc(jobs, func(j job) bool { return j.work.ID == r.ID && j.work.Version == r.version }) {
 			current = append(current, r)
 		}
+	}
+	bytes := 0
+	for _, r := range current {
+		bytes += r.bytes
+	}
+	if half := len(jobs) / 2; bytes > maxBatchBytes && half > 0 {
+		if err := w.publish(ctx, teamID, jobs[:half]); err != nil {
+			return err
+		}
+		return w.publish(ctx, teamID, jobs[half:])
 	}
 	whole, err := w.whole(ctx, teamID, current)
 	if err != nil {

@@ -4,7 +4,6 @@
 package httpapi
 
 import (
-	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"docent/shared/audit"
 	"docent/shared/collection"
 	"docent/shared/document"
+	"docent/shared/memory"
 	"docent/shared/scim"
 	"docent/shared/source"
 	"docent/shared/team"
@@ -74,31 +74,53 @@ func OpenAPI() *huma.OpenAPI {
 	return doc
 }
 
-// mux is a ServeMux whose operations read their bodies through readBody.
+// mux is a ServeMux whose operations find their bodies read, bounded and charged.
 type mux struct {
 	*http.ServeMux
-	bodies  *budget
-	replies *budget
-	scim    http.HandlerFunc // the SCIM area, which routes its own paths; nil where it is not served
+	*shares
+	scim   http.HandlerFunc // the SCIM area, which routes its own paths; nil where it is not served
+	sender findSender       // nil where no webhooks are served
 }
 
-func newMux() *mux {
-	return &mux{ServeMux: http.NewServeMux(), bodies: newBudget(bodyBudget), replies: newBudget(replyBudget)}
-}
+func newMux() *mux { return &mux{ServeMux: http.NewServeMux(), shares: newShares()} }
 
 // HandleFunc registers an operation; huma calls it.
 func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	m.ServeMux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		body := &lease{from: m.bodies}
-		defer body.end()
-		if err := readBody(r, body, formOf(pattern)); err != nil {
-			// Who is cut off while still sending sees a broken connection, not the reply.
-			_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, MaxBody-body.read))
+		if err := m.serve(w, r, pattern, handler); err != nil {
 			writeError(w, r, err)
-			return
 		}
-		handler(w, r)
 	})
+}
+
+// serve receives the body of r, waits until there is room to handle it, and has it
+// handled.
+func (m *mux) serve(w http.ResponseWriter, r *http.Request, pattern string, handler http.HandlerFunc) error {
+	f, account := formOf(pattern), requestFrom(r.Context()).account
+	if f == untouched {
+		if err := m.identify(r, pattern); err != nil {
+			w.Header().Set("Connection", "close") // the body is not read
+			return err
+		}
+	}
+	in := newIntake(w, r, account, nil)
+	defer in.end()
+	body, err := receiveBody(r, in, f)
+	if err != nil {
+		in.discard()
+		return err
+	}
+	work := account.work()
+	defer work.End()
+	if err := work.Begin(r.Context()); err != nil {
+		return err
+	}
+	r = r.WithContext(memory.WithWork(r.Context(), work))
+	if err := openBody(r, body, f); err != nil {
+		return err
+	}
+	handler(w, r)
+	return nil
 }
 
 func (m *mux) register(s Services, areas []Area) huma.API {

@@ -25,7 +25,7 @@ var (
 	Admin          = Area{"admin", func(s Services, api huma.API, m *mux) {
 		(&administration{s}).routes(api, m)
 		(&dataSources{s}).routes(api)
-		(&webhooks{s}).routes(api)
+		(&webhooks{s}).routes(api, m)
 	}}
 )
 

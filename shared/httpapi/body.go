@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -11,12 +12,18 @@ import (
 	"unicode/utf8"
 
 	"docent/shared/apierr"
+	"docent/shared/jsonsize"
+	"docent/shared/memory"
 )
 
-// Bounds of a request body.
-const (
-	MaxBody  = 10 << 20 // bytes, as received and unpacked alike
-	maxDepth = 64       // nesting of JSON
+// MaxBody bounds a request body in bytes, as received and unpacked alike.
+const MaxBody = 10 << 20
+
+// Bounds of the JSON in a body, far above what any operation has a use for.
+var (
+	textLimits = jsonsize.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
+	// lineLimits are those of all lines of an import together.
+	lineLimits = jsonsize.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
 )
 
 func tooLarge() *apierr.Error {
@@ -49,24 +56,39 @@ func formOf(pattern string) form {
 	}
 }
 
-// readBody reads the body of r whole and puts it back, unpacked and checked as its
-// form wants. It never inflates past MaxBody.
-func readBody(r *http.Request, l *lease, f form) error {
-	switch r.Method {
-	case http.MethodPost, http.MethodPut, http.MethodPatch:
+// limits returns the bounds of the JSON of a body, nil where it is not looked at yet.
+func (f form) limits() *jsonsize.Walker {
+	switch f {
+	case jsonText:
+		return jsonsize.New(textLimits)
+	case jsonLines:
+		return jsonsize.New(lineLimits)
 	default:
-		r.Body = http.NoBody
 		return nil
 	}
+}
+
+// hasBody reports whether the body of a request with that method is read.
+func hasBody(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
+// received is a body as it came.
+type received struct {
+	bytes   []byte
+	gzipped bool
+	walker  *jsonsize.Walker // of JSON, unless it is gzipped; nil: it is not looked at
+}
+
+// receiveBody reads the body of r whole, as it is sent. JSON is bounded while it
+// arrives.
+func receiveBody(r *http.Request, in *intake, f form) (received, error) {
+	var body received
+	if !hasBody(r.Method) {
+		return body, nil
+	}
 	if err := checkMediaType(r, f); err != nil {
-		return err
-	}
-	if r.ContentLength > MaxBody {
-		return tooLarge()
-	}
-	body, err := readUpTo(leased{r.Body, l})
-	if err != nil {
-		return err
+		return body, err
 	}
 	coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
 	if f == untouched {
@@ -75,23 +97,55 @@ func readBody(r *http.Request, l *lease, f form) error {
 	switch coding {
 	case "", "identity":
 	case "gzip", "x-gzip":
-		if body, err = inflate(body, l); err != nil {
-			return err
-		}
+		body.gzipped = true
 	default:
 		requestFrom(r.Context()).badCoding = true
-		return unsupportedMedia()
+		if r.ContentLength > MaxBody {
+			return body, tooLarge()
+		}
+		return body, unsupportedMedia()
 	}
-	requestFrom(r.Context()).bodyless = len(body) == 0
-	if f == jsonText {
-		if err := checkJSON(body); err != nil {
+	if body.walker = f.limits(); body.walker != nil && !body.gzipped {
+		in.checks = body.walker
+	}
+	var err error
+	body.bytes, err = in.whole(r.Context(), MaxBody)
+	return body, err
+}
+
+// openBody unpacks and checks what was received, charges what decoding it takes to
+// the work of r, and makes it the body of r.
+func openBody(r *http.Request, body received, f form) error {
+	if !hasBody(r.Method) {
+		r.Body = http.NoBody
+		return nil
+	}
+	if body.gzipped {
+		var checks io.Writer
+		if body.walker != nil {
+			checks = body.walker
+		}
+		var err error
+		if body.bytes, err = inflate(r.Context(), body.bytes, checks); err != nil {
 			return err
+		}
+	}
+	requestFrom(r.Context()).bodyless = len(body.bytes) == 0
+	if body.walker != nil {
+		cost := int64(len(body.bytes))*costPerByte + int64(body.walker.Values())*costPerValue
+		if err := memory.Reserve(r.Context(), cost); err != nil {
+			return err
+		}
+	}
+	if f == jsonText {
+		if !utf8.Valid(body.bytes) { // a decoder would quietly replace it (RFC 8259 section 8.1)
+			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not UTF-8.")
 		}
 		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Header.Del("Content-Encoding")
-	r.ContentLength = int64(len(body))
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body.bytes))
+	r.Body = io.NopCloser(bytes.NewReader(body.bytes))
 	return nil
 }
 
@@ -120,66 +174,72 @@ func checkMediaType(r *http.Request, f form) error {
 	return unsupportedMedia()
 }
 
-// readUpTo reads a body of at most MaxBody bytes. It holds no more than has
-// arrived, whatever length was announced.
-func readUpTo(from io.Reader) ([]byte, error) {
-	var buffer bytes.Buffer
-	n, err := buffer.ReadFrom(io.LimitReader(from, MaxBody+1))
-	if n > MaxBody {
-		return nil, tooLarge()
-	}
-	var refused *apierr.Error
-	if errors.As(err, &refused) {
-		return nil, refused
-	}
-	if err != nil {
-		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
-	}
-	return buffer.Bytes(), nil
+// maxRatio is how many bytes one byte of a deflate stream can make at most.
+const maxRatio = 1032
+
+func damaged() *apierr.Error {
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not a whole gzip stream.")
 }
 
-// inflate unpacks a gzip body (RFC 1952) of at most MaxBody bytes.
-func inflate(packed []byte, l *lease) ([]byte, error) {
-	damaged := apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not a whole gzip stream.")
+// inflate unpacks a gzip body (RFC 1952) of at most MaxBody bytes, and checks it on
+// the way.
+func inflate(ctx context.Context, packed []byte, checks io.Writer) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, damaged
+		return nil, damaged()
 	}
-	body, err := readUpTo(leased{reader, l})
-	var e *apierr.Error
-	if errors.As(err, &e) && e.Kind != apierr.Invalid {
-		return nil, e
+	return inflateFrom(ctx, reader, len(packed), checks)
+}
+
+// inflateFrom reads the stream of so many packed bytes. The first part costs
+// nothing, before more is unpacked the most that there can be is reserved.
+func inflateFrom(ctx context.Context, from io.Reader, packed int, checks io.Writer) ([]byte, error) {
+	if checks == nil {
+		checks = io.Discard
 	}
-	if err != nil {
-		return nil, damaged
+	most := min(int64(packed)*maxRatio, MaxBody) + 1 // to see that it is too large, or has ended
+	body, ended, err := readPart(from, make([]byte, 0, min(most, freePart)), checks)
+	if err != nil || ended {
+		return body, err
 	}
+	if err := memory.Reserve(ctx, most); err != nil {
+		return nil, err
+	}
+	for !ended {
+		if int64(len(body)) > MaxBody {
+			return nil, tooLarge()
+		}
+		grown := make([]byte, len(body), max(min(2*int64(len(body)), most), int64(len(body))+1))
+		copy(grown, body)
+		if body, ended, err = readPart(from, grown, checks); err != nil {
+			return nil, err
+		}
+	}
+	if int64(len(body)) > MaxBody {
+		return nil, tooLarge()
+	}
+	memory.Return(ctx, most-int64(cap(body)))
 	return body, nil
 }
 
-// checkJSON bounds the nesting of a JSON text before it is parsed and refuses
-// what is not UTF-8 (RFC 8259 section 8.1), which a decoder would quietly replace.
-func checkJSON(body []byte) error {
-	if !utf8.Valid(body) {
-		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not UTF-8.")
+// readPart reads until part has its capacity or the stream has ended.
+func readPart(from io.Reader, part []byte, checks io.Writer) (read []byte, ended bool, err error) {
+	begin := len(part)
+	for err == nil && len(part) < cap(part) {
+		var n int
+		n, err = from.Read(part[len(part):cap(part)])
+		part = part[:len(part)+n]
 	}
-	depth, inString, escaped := 0, false, false
-	for _, b := range body {
-		switch {
-		case escaped:
-			escaped = false
-		case inString && b == '\\':
-			escaped = true
-		case b == '"':
-			inString = !inString
-		case inString:
-		case b == '{' || b == '[':
-			if depth++; depth > maxDepth {
-				return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
-					"The request body nests deeper than %d levels.", maxDepth)
-			}
-		case b == '}' || b == ']':
-			depth--
-		}
+	if _, exceeded := checks.Write(part[begin:]); exceeded != nil {
+		return nil, false, exceedsLimit(exceeded)
 	}
-	return nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, damaged()
+	}
+	return part, err != nil, nil
+}
+
+// exceedsLimit is the refusal of JSON that exceeds its bounds.
+func exceedsLimit(err error) error {
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
+	"docent/shared/memory"
 	"docent/shared/search"
 	"docent/shared/source"
 	"docent/shared/team"
@@ -74,6 +75,9 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	if err != nil {
 		return nil, err
 	}
+	if err := waitTurn(ctx, in.Body.Query, in.Body.Instruction); err != nil {
+		return nil, err
+	}
 	// Most searches find all that they may, so that they are counted as if they did,
 	// beside the search; what is found tells whether it was so. To wait for it would be a
 	// round trip more of every search, and a correction that went with the row's next
@@ -87,6 +91,17 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	usage.Note(ctx, usage.Sources, int64(-likely))
 	noteSources(ctx, len(out.Body.Sources), err)
 	return out, err
+}
+
+// longQuery is how many bytes a query and its instruction may have to be searched
+// for without a turn among the large requests: each word costs.
+const longQuery = 1000
+
+func waitTurn(ctx context.Context, query, instruction string) error {
+	if len(query)+len(instruction) <= longQuery {
+		return nil
+	}
+	return memory.WaitTurn(ctx)
 }
 
 // noteSources notes what a context operation found.
@@ -121,6 +136,9 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 		return nil, err
 	}
 	out := &researchOutput{}
+	if err := memory.WaitTurn(ctx); err != nil {
+		return nil, err
+	}
 	out.Body.Answer, out.Body.Sources, err = h.Sources.Research(ctx, p.TeamID, askedBy(p),
 		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction}, in.Body.Effort)
 	noteSources(ctx, len(out.Body.Sources), err)
@@ -222,6 +240,9 @@ func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields
 			}
 		}
 	}
+	if err := waitTurn(ctx, in.Query, ""); err != nil {
+		return nil, err
+	}
 	a, err := h.Sources.Query(ctx, p.TeamID, askedBy(p), space, source.Asked{Text: in.Query, Limit: in.Limit,
 		Filter: source.Filter{Projects: in.Projects, Labels: in.Labels, User: in.UserName, State: state, Sort: in.Sort,
 			Created:   source.Span{After: in.CreatedAfter, Before: in.CreatedBefore},
@@ -276,6 +297,10 @@ type notGiven struct {
 	Detail string `json:"detail"`
 }
 
+// contentCost is how many bytes a byte of content takes on its way into a reply; an
+// agent's has it twice, and once as JSON in JSON.
+const contentCost = 8
+
 func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOutput, error) {
 	p, err := caller(ctx)
 	if err != nil {
@@ -288,6 +313,13 @@ func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOut
 	}
 	all, err := h.Sources.Get(ctx, p.TeamID, askedBy(p), in.Body.URLs)
 	if err != nil {
+		return nil, err
+	}
+	length := 0
+	for _, g := range all {
+		length += len(g.Content)
+	}
+	if err := memory.Reserve(ctx, contentCost*int64(length)); err != nil {
 		return nil, err
 	}
 	out, found := &getContentOutput{}, 0

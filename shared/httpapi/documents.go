@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/memory"
 	"docent/shared/team"
 )
 
@@ -108,15 +110,20 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if err := h.checkURI(ctx, p, in.Body.URI); err != nil {
 		return nil, err
 	}
-	body, err := unpackBody(in.Body.Body)
+	if _, err := (&collections{h.Services}).callerOf(ctx, in.Body.CollectionID); err != nil {
+		return nil, err
+	}
+	if isPacked(in.Body.Body) { // only a body that may be stored is worth its memory
+		if _, err := h.Collections.Get(ctx, p.TeamID, in.Body.CollectionID); err != nil {
+			return nil, err
+		}
+	}
+	body, err := unpackBody(ctx, in.Body.Body)
 	if err != nil {
 		return nil, err
 	}
 	if len(body)+len(in.Body.Title)+len(in.Body.URI)+len(in.Body.CollectionID) > MaxBody {
 		return nil, tooLarge()
-	}
-	if _, err := (&collections{h.Services}).callerOf(ctx, in.Body.CollectionID); err != nil {
-		return nil, err
 	}
 	id, version, err := h.Documents.Put(ctx, p.TeamID, document.Input{
 		CollectionID: in.Body.CollectionID, Title: in.Body.Title, Body: body, URI: in.Body.URI,
@@ -209,10 +216,14 @@ func (h *documents) delete(ctx context.Context, in *struct {
 	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.MayRead, preconditions(in.IfMatch, ""))
 }
 
+// isPacked reports whether body may be base64 of a gzip stream: it begins as the
+// first bytes of one with deflate do.
+func isPacked(body string) bool { return strings.HasPrefix(body, "H4sI") }
+
 // unpackBody returns the text of a document's body. It is taken as gzip when the
 // whole of it is base64 of one complete gzip stream, else as text as sent.
-func unpackBody(body string) (string, error) {
-	if !strings.HasPrefix(body, "H4sI") { // base64 of the first bytes of gzip with deflate
+func unpackBody(ctx context.Context, body string) (string, error) {
+	if !isPacked(body) {
 		return body, nil
 	}
 	packed, err := base64.StdEncoding.Strict().DecodeString(body)
@@ -225,15 +236,18 @@ func unpackBody(body string) (string, error) {
 		return body, nil
 	}
 	stream.Multistream(false)
-	text, err := readUpTo(stream)
+	text, err := inflateFrom(ctx, stream, len(packed), nil)
 	switch {
-	case apierr.IsCode(err, apierr.CodeTooLarge):
+	case apierr.IsCode(err, apierr.CodeTooLarge), errors.Is(err, memory.ErrBusy):
 		return "", err
 	case err != nil || reader.Len() > 0:
 		return body, nil
 	}
 	if !utf8.Valid(text) {
 		return "", apierr.BadField("/body", "unpacks to what is not UTF-8 text")
+	}
+	if err := memory.Reserve(ctx, int64(len(text))*(costPerByte-1)); err != nil { // to be stored, as text that came unpacked
+		return "", err
 	}
 	return string(text), nil
 }

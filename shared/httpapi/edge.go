@@ -18,6 +18,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/quota"
+	"docent/shared/source"
 	"docent/shared/table"
 	"docent/shared/team"
 	"docent/shared/usage"
@@ -36,6 +37,9 @@ type request struct {
 	bodyless bool          // the body was empty
 
 	badCoding bool // the body's content coding is not gzip
+
+	account *account      // whom its memory is charged to
+	sender  source.Sender // of a delivery
 }
 
 // addQuota reports s in the reply's headers, instead of an earlier state of the
@@ -73,19 +77,19 @@ func (s Services) edge(operations *mux) http.Handler {
 		var count *counting
 		ctx, notes := usage.WithNotes(ctx)
 		r = r.WithContext(ctx)
-		memory := &lease{from: operations.replies}
-		defer memory.end()
-		reply := &reply{ResponseWriter: w, request: req, r: r, memory: memory}
+		if r.ContentLength != 0 { // until it is decided whether the body is read at all
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
+		}
+		reply := &reply{ResponseWriter: w, request: req, r: r}
+		defer reply.end()
 		defer func() {
 			if p := recover(); p != nil {
 				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(p) // net/http's own way to cut a connection
 				}
 				req.cause = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-				if !reply.sent {
-					reply.forget()
-					writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
-				}
+				reply.forget()
+				writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
 			}
 			reply.send()
 			s.observe(r, reply.status, who, count)
@@ -93,6 +97,8 @@ func (s Services) edge(operations *mux) http.Handler {
 		}()
 		if _, pattern := operations.Handler(r); isSigned(pattern) && r.URL.Path == path.Clean(r.URL.Path) {
 			req.pattern = pattern
+			req.account = operations.addressAccount(r)
+			reply.charge(req.account)
 			s.route(operations, reply, r.WithContext(audit.WithOrigin(ctx, senderOf(r))))
 			return
 		}
@@ -103,6 +109,8 @@ func (s Services) edge(operations *mux) http.Handler {
 			return
 		}
 		who = authentication.Principal
+		req.account = operations.teamAccount(who.TeamID)
+		reply.charge(req.account)
 		count = s.beginCounting(r, who, notes)
 		for _, state := range authentication.Quotas {
 			req.addQuota(state)
@@ -179,7 +187,9 @@ func unknownPath() *apierr.Error {
 func Outside(w http.ResponseWriter, r *http.Request, detail string) {
 	req := &request{id: requestIDOf(r)}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
-	writeError(&reply{ResponseWriter: w, request: req, r: r}, r, apierr.New(apierr.NotFound, apierr.CodeNotFound, "%s", detail))
+	reply := &reply{ResponseWriter: w, request: req, r: r}
+	writeError(reply, r, apierr.New(apierr.NotFound, apierr.CodeNotFound, "%s", detail))
+	reply.send()
 }
 
 // requestIDOf is the client's own id for r, if it may stand in a reply, or a new one.

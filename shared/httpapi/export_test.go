@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -12,9 +13,8 @@ var (
 	DecodeCursor = decodeCursor
 	EncodeCursor = encodeCursor
 	CheckURI     = document.CheckURI
-	UnpackBody   = unpackBody
-	LevelOf      = levelOf
 	WaitOf       = waitOf
+	LevelOf      = levelOf
 )
 
 // PathsOf are the paths of an area's operations.
@@ -23,9 +23,8 @@ func PathsOf(area Area) []string {
 	return slices.Sorted(maps.Keys(m.register(Services{}, []Area{area}).OpenAPI().Paths))
 }
 
-// Inflate is inflate with a budget of its own.
-func Inflate(packed []byte) ([]byte, error) {
-	l := &lease{from: newBudget(bodyBudget)}
-	defer l.end()
-	return inflate(packed, l)
-}
+// Inflate is inflate outside of a request.
+func Inflate(packed []byte) ([]byte, error) { return inflate(context.Background(), packed, nil) }
+
+// UnpackBody is unpackBody outside of a request.
+func UnpackBody(body string) (string, error) { return unpackBody(context.Background(), body) }

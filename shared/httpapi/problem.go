@@ -15,6 +15,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/memory"
 	"docent/shared/quota"
 	"docent/shared/table"
 )
@@ -83,7 +84,8 @@ func toProblem(ctx context.Context, err error) *problem {
 	if !errors.As(err, &e) || e.Kind == apierr.Internal {
 		e = classify(err)
 	}
-	if e.Kind == apierr.Internal || e.Kind == apierr.Unavailable {
+	refused := errors.Is(err, memory.ErrBusy) // by a limit that works as it should
+	if !refused && (e.Kind == apierr.Internal || e.Kind == apierr.Unavailable) {
 		requestFrom(ctx).cause = err
 	}
 	requestFrom(ctx).code = e.Code
@@ -115,6 +117,9 @@ func toProblem(ctx context.Context, err error) *problem {
 // classify finds what an error without a text for clients is: a store that
 // could not do its work is a passing fault, the rest is ours.
 func classify(err error) *apierr.Error {
+	if errors.Is(err, memory.ErrBusy) {
+		return busy()
+	}
 	for _, passing := range []error{table.ErrConflict, table.ErrThrottled, table.ErrUnavailable,
 		context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, passing) {

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
+	"docent/shared/memory"
 	"docent/shared/team"
 )
 
@@ -24,6 +25,9 @@ func register[I, O any](api huma.API, op huma.Operation, handle func(context.Con
 	op.Errors = slices.Compact(slices.Sorted(slices.Values(append(common, op.Errors...))))
 	op.Middlewares = append(op.Middlewares, readParameters)
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
+		if op.Method == http.MethodGet {
+			ctx = memory.WithReads(ctx, readCost) // what it reads is what it replies
+		}
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, toProblem(ctx, err)

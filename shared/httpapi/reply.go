@@ -2,22 +2,40 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
+	"docent/shared/memory"
 	"docent/shared/quota"
 )
 
 // reply puts the headers on a reply that every one carries, and answers a GET
-// whose If-None-Match names the current version with 304. Nothing is sent before
-// the first part of the body is known to fit into the memory that replies have.
+// whose If-None-Match names the current version with 304. It keeps the body until
+// the request has been handled and everything else of it is free. Then it sends it
+// as fast as the client reads, at the least pace.
 type reply struct {
 	http.ResponseWriter
 	request *request
 	r       *http.Request
 	status  int
-	sent    bool   // the status and the headers
-	empty   bool   // the body is dropped
-	memory  *lease // nil: not bounded
+	empty   bool // the body is dropped
+	body    []byte
+	first   *memory.Lease // nil: not charged
+	large   *memory.Lease
+}
+
+// charge has the body charged to a from now on.
+func (w *reply) charge(a *account) {
+	w.first, w.large = a.first(), a.replies.Lease(a.owner)
+}
+
+// end gives back what the body is charged.
+func (w *reply) end() {
+	if w.first != nil {
+		w.first.End()
+		w.large.End()
+	}
 }
 
 // Unwrap gives http.ResponseController the connection.
@@ -50,19 +68,26 @@ func (w *reply) WriteHeader(status int) {
 	w.status = status
 }
 
-// send sends the status and the headers that were decided.
+// send sends what was decided.
 func (w *reply) send() {
-	if !w.sent && w.status != 0 {
-		w.sent = true
-		w.ResponseWriter.WriteHeader(w.status)
+	if w.status == 0 {
+		return
+	}
+	if len(w.body) > 0 && w.Header().Get("Content-Length") == "" {
+		w.Header().Set("Content-Length", strconv.Itoa(len(w.body)))
+	}
+	w.ResponseWriter.WriteHeader(w.status)
+	if len(w.body) > 0 {
+		writePaced(w.ResponseWriter, w.body, newPace(time.Now, http.NewResponseController(w.ResponseWriter).SetWriteDeadline))
 	}
 }
 
-// forget takes back what was decided and is not sent, so that another reply can
-// stand for it.
+// forget takes back what was decided, so that another reply can stand for it.
 func (w *reply) forget() {
 	clear(w.Header())
-	w.status, w.empty, w.memory = 0, false, nil
+	w.status, w.empty, w.body = 0, false, nil
+	w.end()
+	w.first, w.large = nil, nil
 }
 
 func (w *reply) Write(body []byte) (int, error) {
@@ -72,14 +97,27 @@ func (w *reply) Write(body []byte) (int, error) {
 	if w.empty {
 		return len(body), nil
 	}
-	if w.memory != nil && !w.sent {
-		if err := w.memory.take(int64(len(body))); err != nil {
+	if w.first != nil {
+		if err := w.reserve(int64(len(w.body) + len(body))); err != nil {
 			w.forget()
 			writeError(w, w.r, err)
 			w.empty = true // what else there is of it
 			return len(body), nil
 		}
 	}
-	w.send()
-	return w.ResponseWriter.Write(body)
+	w.body = append(w.body, body...)
+	return len(body), nil
+}
+
+// reserve charges a body of that length.
+func (w *reply) reserve(length int64) error {
+	if more := min(length, freePart) - w.first.Held(); more > 0 {
+		if err := w.first.Try(more); err != nil {
+			return err
+		}
+	}
+	if more := length - freePart - w.large.Held(); more > 0 {
+		return w.large.Try(more)
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/memory"
 	"docent/shared/scim"
 	"docent/shared/usage"
 )
@@ -28,33 +29,39 @@ func (s Services) scimFace() scim.Handler {
 
 // scimRoutes adds the SCIM area, which routes its own paths.
 func (s Services) scimRoutes(api huma.API, m *mux) {
-	m.scim = func(w http.ResponseWriter, r *http.Request) { s.serveSCIM(m, w, r) }
+	m.scim = func(w http.ResponseWriter, r *http.Request) { s.serveSCIM(w, r) }
 	m.ServeMux.HandleFunc(scim.Prefix+"/", m.scim)
 	describeSCIM(api.OpenAPI())
 }
 
-// serveSCIM answers a request of the SCIM area.
-func (s Services) serveSCIM(operations *mux, w http.ResponseWriter, r *http.Request) {
-	body := &lease{from: operations.bodies}
-	defer body.end()
-	route := scim.Route(r.URL)
-	if route != "" {
+// serveSCIM answers a request of the SCIM area. Its body is read when the area asks
+// for it, and nothing runs before there is room.
+func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
+	if route := scim.Route(r.URL); route != "" {
 		requestFrom(r.Context()).route = r.Method + " " + route
 		usage.Settled(r.Context())
 	}
-	if r.Body != nil {
-		r.Body = readCloser{leased{r.Body, body}, r.Body}
+	account := requestFrom(r.Context()).account
+	in := newIntake(w, r, account, nil)
+	defer in.end()
+	work := account.work()
+	defer work.End()
+	face := s.scimFace()
+	if hasBody(r.Method) {
+		face.ReadBody = func(ctx context.Context, limit int64) ([]byte, error) {
+			body, err := in.whole(ctx, limit)
+			if err != nil {
+				in.discard()
+				return nil, err
+			}
+			return body, work.Begin(ctx)
+		}
+	} else if err := work.Begin(r.Context()); err != nil {
+		writeSCIMError(w, r, err)
+		return
 	}
-	s.scimFace().ServeHTTP(w, r)
+	face.ServeHTTP(w, r.WithContext(memory.WithReads(memory.WithWork(r.Context(), work), treeCost)))
 }
-
-type readCloser struct {
-	leased
-	body interface{ Close() error }
-}
-
-// Close closes the body of the request.
-func (r readCloser) Close() error { return r.body.Close() }
 
 // writeSCIMError answers in the area's terms where the edge itself refuses.
 func writeSCIMError(w http.ResponseWriter, r *http.Request, err error) {

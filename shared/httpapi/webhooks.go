@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,7 +24,8 @@ type webhooks struct{ Services }
 // key.
 func isSigned(pattern string) bool { return strings.HasPrefix(pattern, "POST /webhooks/") }
 
-func (h *webhooks) routes(api huma.API) {
+func (h *webhooks) routes(api huma.API, m *mux) {
+	m.sender = h.find
 	operation := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, Tags: []string{"Data sources"},
 			DefaultStatus: http.StatusAccepted, Security: []map[string][]string{{}}}
@@ -35,6 +37,33 @@ func (h *webhooks) routes(api huma.API) {
 			Properties: map[string]*huma.Schema{"challenge": {Type: huma.TypeString}}, Required: []string{"challenge"}}}}}}
 	slack.Responses["202"] = &huma.Response{Description: "Accepted"}
 	register(api, slack, h.slack)
+}
+
+// findSender returns the data source that a delivery names and may be from, or the
+// refusal of the delivery.
+type findSender func(r *http.Request, pattern string) (source.Sender, error)
+
+// identify finds the sender of a delivery before any of its body is read.
+func (m *mux) identify(r *http.Request, pattern string) error {
+	var err error
+	requestFrom(r.Context()).sender, err = m.sender(r, pattern)
+	return err
+}
+
+// signatureForm is what a signature looks like; what does not is never one.
+var signatureForm = regexp.MustCompile(`^(sha256|v0)=[0-9a-fA-F]{64}$`)
+
+func (h *webhooks) find(r *http.Request, pattern string) (source.Sender, error) {
+	provider, header := source.GitHub, "X-Hub-Signature-256"
+	if strings.HasPrefix(pattern, "POST /webhooks/slack/") {
+		provider, header = source.Slack, "X-Slack-Signature"
+	}
+	sender, err := h.Sources.Sender(r.Context(), r.PathValue("dataSourceId"), provider)
+	if err == nil && !signatureForm.MatchString(r.Header.Get(header)) {
+		err = sender.Refusal()
+		h.rejected(r.Context(), err)
+	}
+	return sender, err
 }
 
 type githubInput struct {
@@ -68,7 +97,7 @@ func describeSigned(op *huma.Operation) {
 }
 
 func (h *webhooks) github(ctx context.Context, in *githubInput) (*struct{}, error) {
-	err := h.Sources.TakeGitHub(ctx, source.Delivery{SourceID: in.ID, Signature: in.Signature, Event: in.Event,
+	err := h.Sources.TakeGitHub(ctx, requestFrom(ctx).sender, source.Delivery{Signature: in.Signature, Event: in.Event,
 		ID: in.Delivery, Body: in.body, RequestID: requestFrom(ctx).id})
 	h.rejected(ctx, err)
 	return nil, err
@@ -105,7 +134,7 @@ type slackOutput struct {
 }
 
 func (h *webhooks) slack(ctx context.Context, in *slackInput) (*slackOutput, error) {
-	challenge, err := h.Sources.TakeSlack(ctx, source.SlackRequest{SourceID: in.ID, Signature: in.Signature, Timestamp: in.Timestamp,
+	challenge, err := h.Sources.TakeSlack(ctx, requestFrom(ctx).sender, source.SlackRequest{Signature: in.Signature, Timestamp: in.Timestamp,
 		Body: in.body, RequestID: requestFrom(ctx).id})
 	h.rejected(ctx, err)
 	if err != nil || challenge == "" {

@@ -11,6 +11,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/collection"
 	"docent/shared/document"
+	"docent/shared/memory"
 	"docent/shared/search"
 	"docent/shared/table"
 )
@@ -84,6 +85,7 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 	if !allowed {
 		return Got{URL: u, Error: &FetchError{Code: notFoundCode, Detail: "No data source holds this URL, and the team does not fetch from the web."}}, nil
 	}
+	memory.Yield(ctx)
 	page, err := s.Fetch(ctx, u)
 	var refused *FetchError
 	if errors.As(err, &refused) {
@@ -114,6 +116,8 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 		if err != nil {
 			return Got{}, false, err
 		}
+		got := cut(Got{URL: u, Title: d.Title, Content: d.Body})
+		d.Release(ctx)
 		provider, space := Custom, search.Documentation
 		if d.Facts != nil {
 			item, err := s.Table.Get(ctx, collection.Key(teamID, d.CollectionID))
@@ -125,7 +129,8 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 			}
 			provider, space = Provider(item.Strings[collection.ProviderField]), d.Facts.Space
 		}
-		return cut(Got{URL: u, Title: d.Title, Content: d.Body, SourceType: sourceTypes[space], Provider: string(provider)}), true, nil
+		got.SourceType, got.Provider = sourceTypes[space], string(provider)
+		return got, true, nil
 	}
 	return Got{}, false, nil
 }
@@ -139,6 +144,6 @@ func cut(g Got) Got {
 	for !utf8.RuneStart(g.Content[end]) {
 		end--
 	}
-	g.Content, g.Truncated = g.Content[:end], true
+	g.Content, g.Truncated = strings.Clone(g.Content[:end]), true // the rest is not kept in memory
 	return g
 }

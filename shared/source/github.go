@@ -2,17 +2,13 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
-
-	"docent/shared/apierr"
 )
 
 // Delivery is one webhook delivery of GitHub.
 type Delivery struct {
-	SourceID  string
 	Signature string // of X-Hub-Signature-256
 	Event     string // of X-GitHub-Event
 	ID        string // of X-GitHub-Delivery
@@ -23,19 +19,15 @@ type Delivery struct {
 // TakeGitHub takes a delivery: issues, pull requests and the comments on both are
 // brought up to date or removed, a push to the default branch makes a sync due, and
 // other events change nothing. Deliveries may come twice and in any order.
-func (s *Service) TakeGitHub(ctx context.Context, d Delivery) error {
-	k, err := s.sender(ctx, d.SourceID, GitHub)
-	if err != nil {
-		return err
-	}
+func (s *Service) TakeGitHub(ctx context.Context, k Sender, d Delivery) error {
 	hexed, ok := strings.CutPrefix(d.Signature, "sha256=")
-	if !signed(k.secrets.WebhookSecret, hexed, string(d.Body)) || !ok {
-		return k.refusal()
+	if !signed(k.secrets.WebhookSecret, hexed, d.Body) || !ok {
+		return k.Refusal()
 	}
 	return s.once(ctx, k, d.ID, func() error {
 		var event githubEvent
-		if err := json.Unmarshal(d.Body, &event); err != nil {
-			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The delivery is not JSON of the expected form. Choose application/json as the content type.")
+		if err := decodeDelivery(ctx, d.Body, &event); err != nil {
+			return err
 		}
 		settings, err := s.settingsOf(ctx, k.teamID, k.id)
 		if err != nil {

@@ -16,6 +16,8 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/jsonsize"
+	"docent/shared/memory"
 )
 
 // Bounds of an import.
@@ -59,6 +61,9 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	}
 	if len(groups) == 0 {
 		return imported(0, faults), nil
+	}
+	if err := memory.WaitWrites(ctx); err != nil {
+		return Imported{}, err
 	}
 	news := s.importing(teamID, sourceFrom(source), groups, faults)
 	var mu sync.Mutex
@@ -131,6 +136,9 @@ func parseLines(text []byte) (groups [][]line, faults []Fault, err error) {
 	return groups, faults, nil
 }
 
+// lineLimits bounds the JSON of one item.
+var lineLimits = jsonsize.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
+
 var itemMembers = []string{"uri", "title", "body", "sourceType", "author", "assignees", "project", "number", "state", "labels",
 	"createdAt", "updatedAt", "closedAt", "mergedAt"}
 
@@ -140,6 +148,9 @@ func parseItem(raw []byte) (Item, error) {
 	var members map[string]json.RawMessage
 	if !utf8.Valid(raw) {
 		return Item{}, errors.New("is not UTF-8")
+	}
+	if _, err := jsonsize.Check(raw, lineLimits); err != nil {
+		return Item{}, err
 	}
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		return Item{}, errors.New("is not a JSON object")

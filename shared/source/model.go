@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/memory"
 	"docent/shared/search"
 	"docent/shared/usage"
 )
@@ -74,6 +75,7 @@ func (s *Service) write(ctx context.Context, q Question, found []search.Result, 
 	if s.Model == nil || !slices.ContainsFunc(found, search.Result.Found) {
 		return ""
 	}
+	memory.Yield(ctx)
 	w := s.Model.Write(ctx, q.Text, q.Instruction, bestOf(found, limit))
 	w.note(ctx)
 	return strings.TrimSpace(w.Markdown)

@@ -2,14 +2,11 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"docent/shared/apierr"
 )
 
 // slackAge bounds how far the time of a Slack request may be off.
@@ -17,7 +14,6 @@ const slackAge = 5 * time.Minute
 
 // SlackRequest is one request of Slack's Events API.
 type SlackRequest struct {
-	SourceID  string
 	Signature string // of X-Slack-Signature
 	Timestamp string // of X-Slack-Request-Timestamp
 	Body      []byte // as it came, which is what is signed
@@ -27,20 +23,16 @@ type SlackRequest struct {
 // TakeSlack takes a request: messages are brought up to date or removed. For the
 // check of the URL it returns the challenge to reply with. Requests may come twice
 // and in any order.
-func (s *Service) TakeSlack(ctx context.Context, r SlackRequest) (challenge string, err error) {
-	k, err := s.sender(ctx, r.SourceID, Slack)
-	if err != nil {
-		return "", err
-	}
+func (s *Service) TakeSlack(ctx context.Context, k Sender, r SlackRequest) (challenge string, err error) {
 	seconds, bad := strconv.ParseInt(r.Timestamp, 10, 64)
 	hexed, ok := strings.CutPrefix(r.Signature, "v0=")
-	genuine := signed(k.secrets.SigningSecret, hexed, "v0:", r.Timestamp, ":", string(r.Body))
+	genuine := signed(k.secrets.SigningSecret, hexed, []byte("v0:"+r.Timestamp+":"), r.Body)
 	if !genuine || !ok || bad != nil || s.Now().Sub(time.Unix(seconds, 0)).Abs() > slackAge {
-		return "", k.refusal()
+		return "", k.Refusal()
 	}
 	var event slackEvent
-	if err := json.Unmarshal(r.Body, &event); err != nil {
-		return "", apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request is not JSON of the expected form.")
+	if err := decodeDelivery(ctx, r.Body, &event); err != nil {
+		return "", err
 	}
 	if event.Type == "url_verification" {
 		return event.Challenge, nil

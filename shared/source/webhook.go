@@ -13,6 +13,8 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/jsonsize"
+	"docent/shared/memory"
 	"docent/shared/table"
 )
 
@@ -37,38 +39,59 @@ func (e *RejectedError) Error() string { return "the delivery to " + e.SourceID 
 // Unwrap returns the refusal as the sender reads it.
 func (e *RejectedError) Unwrap() error { return Unsigned() }
 
-// refusal is the answer to a delivery to k that is not signed.
-func (k known) refusal() error {
-	if k.id == "" {
-		return Unsigned()
-	}
-	return &RejectedError{k.teamID, k.id}
-}
+// Sender is the data source that a delivery names, before it is known whether the
+// delivery is from there.
+type Sender struct{ known }
+
+// Refusal is the answer to a delivery that is not signed by the source's secret.
+func (k Sender) Refusal() error { return &RejectedError{k.teamID, k.id} }
 
 // signed tells whether signature is the hex HMAC-SHA-256 of the message's parts by
 // secret, in constant time.
-func signed(secret, signature string, parts ...string) bool {
+func signed(secret, signature string, parts ...[]byte) bool {
 	given, err := hex.DecodeString(signature)
 	mac := hmac.New(sha256.New, []byte(secret))
 	for _, p := range parts {
-		mac.Write([]byte(p))
+		mac.Write(p)
 	}
 	return hmac.Equal(mac.Sum(nil), given) && err == nil && secret != ""
 }
 
-// sender finds the source of a delivery. For an unknown one it is a source that
-// signs nothing, so that the reply takes as long.
-func (s *Service) sender(ctx context.Context, id string, p Provider) (known, error) {
+// Sender returns the source that a delivery of a provider names, or Unsigned. It is
+// looked up before the body of the delivery is read, so that nobody who knows no
+// source has anything kept in memory.
+func (s *Service) Sender(ctx context.Context, id string, p Provider) (Sender, error) {
 	k, err := s.knownBy(ctx, id)
 	if errors.Is(err, table.ErrNotFound) || err == nil && k.provider != p {
-		return known{}, nil
+		return Sender{}, Unsigned()
 	}
-	return k, err
+	return Sender{k}, err
+}
+
+// deliveryLimits bounds the JSON of a delivery: a push may list some thousand
+// commits with their files.
+var deliveryLimits = jsonsize.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
+
+// decodeCost is how many bytes a byte of a delivery takes while it is handled.
+const decodeCost = 5
+
+// decodeDelivery decodes the body of a signed delivery.
+func decodeDelivery(ctx context.Context, body []byte, into any) error {
+	if _, err := jsonsize.Check(body, deliveryLimits); err != nil {
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The delivery %s.", err)
+	}
+	if err := memory.Reserve(ctx, decodeCost*int64(len(body))); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The delivery is not JSON of the expected form. Choose application/json as the content type.")
+	}
+	return nil
 }
 
 // once calls take unless the delivery was taken before, and remembers it then: a
 // delivery that fails is taken again.
-func (s *Service) once(ctx context.Context, k known, delivery string, take func() error) error {
+func (s *Service) once(ctx context.Context, k Sender, delivery string, take func() error) error {
 	named := delivery != "" && len(delivery) <= maxDelivery && !strings.ContainsFunc(delivery, func(r rune) bool { return r <= ' ' || r > '~' })
 	mark := deliveryKey(k.teamID, k.id, delivery)
 	if named {
@@ -92,7 +115,7 @@ func (s *Service) once(ctx context.Context, k known, delivery string, take func(
 
 // take stores or removes what a delivery tells of. What the source can not hold is
 // shown on it as its last error, not refused: the sender could do nothing about it.
-func (s *Service) take(ctx context.Context, k known, requestID string, change change) error {
+func (s *Service) take(ctx context.Context, k Sender, requestID string, change change) error {
 	if change.item == nil && change.remove == "" {
 		return nil
 	}

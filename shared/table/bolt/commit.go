@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"docent/shared/memory"
 	"docent/shared/table"
 
 	bbolt "go.etcd.io/bbolt"
@@ -15,7 +17,8 @@ import (
 // Bounds of what one bbolt transaction takes together.
 const (
 	groupRequests = 512
-	groupBytes    = 16 << 20
+	groupLarge    = 512 << 10 // bytes of large requests of one owner, or one of them
+	largeRequest  = 16 << 10  // bytes
 )
 
 // request is one Write or Add that waits for the committer.
@@ -52,6 +55,7 @@ func (s *Store) submit(ctx context.Context, ops []table.Op) (table.Item, error) 
 	s.waiting = append(s.waiting, r)
 	s.mu.Unlock()
 	s.signal()
+	defer memory.Pause(ctx)()
 	select {
 	case <-r.done:
 		meter.Units(r.cost.read, r.cost.write)
@@ -105,26 +109,40 @@ func (s *Store) commitLoop() {
 	}
 }
 
-// take removes the first requests that wait, as many as fit into one
-// transaction. closed tells that none will come after them.
+// take removes requests that wait, as many as fit into one transaction. Small ones
+// pass large ones, of which each transaction takes a few of each owner, so that a
+// long body on its way to the disk keeps nobody else waiting for long. closed tells
+// that none will come after them.
 func (s *Store) take() (group []*request, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, size := 0, 0
-	for n < len(s.waiting) && n < groupRequests && size < groupBytes {
-		for _, op := range s.waiting[n].ops {
-			if put, ok := op.(table.Put); ok {
-				size += len(put.Item.Body)
-			}
+	var left []*request
+	large := map[string]int{} // bytes, by owner
+	for _, r := range s.waiting {
+		size, owner := r.size()
+		if len(group) == groupRequests || size >= largeRequest && large[owner] > 0 && large[owner]+size > groupLarge {
+			left = append(left, r)
+			continue
 		}
-		n++
+		if size >= largeRequest {
+			large[owner] += size
+		}
+		group = append(group, r)
 	}
-	group = s.waiting[:n:n]
-	s.waiting = s.waiting[n:]
-	if len(s.waiting) == 0 {
-		s.waiting = nil
-	}
+	s.waiting = left
 	return group, s.closed
+}
+
+// size is about how many bytes r writes, and to whose partition. That is named by
+// its first segment, which is the team's id where a team's data is large.
+func (r *request) size() (size int, owner string) {
+	for _, op := range r.ops {
+		if put, ok := op.(table.Put); ok {
+			size += len(put.Item.Body)
+			owner, _, _ = strings.Cut(put.Item.Partition, "/")
+		}
+	}
+	return size, owner
 }
 
 // commit carries out group in one transaction and answers every caller. If the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"docent/shared/memory"
 	"docent/shared/table"
 
 	bbolt "go.etcd.io/bbolt"
@@ -117,6 +118,13 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 		return nil, err
 	}
 	meterBatch(table.MeterFrom(ctx), sizes, units)
+	total := 0
+	for _, size := range sizes {
+		total += size
+	}
+	if err := memory.ReserveRead(ctx, int64(total)); err != nil {
+		return nil, err
+	}
 	return items, nil
 }
 
@@ -168,6 +176,9 @@ func (s *Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
 		return table.Page{}, err
 	}
 	meter.Units(table.ReadUnits(size, q.Eventual), 0)
+	if err := memory.ReserveRead(ctx, int64(size)); err != nil {
+		return table.Page{}, err
+	}
 	return page, nil
 }
 

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Bounds of the process that serves. What requests may hold together is bounded in
+// httpapi; a connection that only waits takes some 20 KB.
+const (
+	memoryLimit       = 256 << 20 // from here on garbage is collected before the heap has doubled
+	residentFiles     = 80 << 20  // of the program and the data, before the data's are dropped
+	lookEvery         = 100 * time.Millisecond
+	spareThreads      = 4 // beyond the processors: the system lets short work in at once, Go's scheduler after 10 ms
+	maxConnections    = 2048
+	maxConnectionsOne = 1024 // of one address
+)
+
+// boundProcess has garbage collected in time for the process to stay within its
+// memory, and the system share the processors between long and short work, unless
+// the environment says otherwise.
+func boundProcess() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareThreads)
+	}
+}
+
+// boundFiles keeps what was read of the data file from counting as memory of the
+// process, until ctx ends. It does nothing where the system does not say how much
+// that is.
+func boundFiles(ctx context.Context, drop func() error, log *slog.Logger) {
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		bytes, ok := fileBytes()
+		if !ok {
+			return
+		}
+		if bytes < residentFiles {
+			continue
+		}
+		if err := drop(); err != nil {
+			log.WarnContext(ctx, "pages of the data file were not dropped", "err", err)
+			return
+		}
+	}
+}
+
+// fileBytes returns how much of the process's memory is of files (proc(5),
+// /proc/pid/statm).
+func fileBytes() (int64, bool) {
+	text, err := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(text)
+	if err != nil || len(fields) < 3 {
+		return 0, false
+	}
+	pages, err := strconv.ParseInt(string(fields[2]), 10, 64)
+	return pages * int64(os.Getpagesize()), err == nil
+}
+
+// boundedListener closes at once what is above the bounds of connections.
+type boundedListener struct {
+	net.Listener
+
+	mu        sync.Mutex
+	open      int
+	addresses map[string]int
+}
+
+func newBoundedListener(l net.Listener) *boundedListener {
+	return &boundedListener{Listener: l, addresses: map[string]int{}}
+}
+
+// Accept returns the next connection that is within the bounds.
+func (l *boundedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		address, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+		if err != nil {
+			address = conn.RemoteAddr().String()
+		}
+		if l.admit(address) {
+			return &boundedConn{Conn: conn, release: sync.OnceFunc(func() { l.release(address) })}, nil
+		}
+		_ = conn.Close() // there is nobody left to tell
+	}
+}
+
+func (l *boundedListener) admit(address string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open >= maxConnections || l.addresses[address] >= maxConnectionsOne {
+		return false
+	}
+	l.open++
+	l.addresses[address]++
+	return true
+}
+
+func (l *boundedListener) release(address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+	if l.addresses[address]--; l.addresses[address] == 0 {
+		delete(l.addresses, address)
+	}
+}
+
+// boundedConn is a connection that counts until it is closed.
+type boundedConn struct {
+	net.Conn
+	release func()
+}
+
+// CloseWrite ends what is sent and lets the client read it; net/http calls it.
+func (c *boundedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// Close closes the connection.
+func (c *boundedConn) Close() error {
+	c.release()
+	return c.Conn.Close()
+}

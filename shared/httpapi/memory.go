@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"runtime"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/memory"
+)
+
+// The memory of a process is bounded by what its requests may hold together, and
+// each part is charged to the team that the request is made for, or to the address
+// of a sender without a key. A body or a reply that a client may be slow with is
+// held as long as the client takes; what a request uses while it is handled is
+// held for a moment, so requests wait in turn for that.
+const (
+	freePart     = 64 << 10  // bytes of each body and reply that come from the small pool
+	smallBytes   = 24 << 20  // first parts of bodies and replies
+	bodyBytes    = 48 << 20  // what bodies have above that
+	replyBytes   = 64 << 20  // what replies have above that
+	keylessBytes = 24 << 20  // bodies of senders without a key
+	workBytes    = 96 << 20  // while requests are handled
+	freeWork     = 256 << 10 // of each request that are not counted
+	smallWork    = 4 << 20   // of each request without a turn among the large ones
+
+	sparePlaces   = 64 // requests beyond places() of teams that have fewer than placesEach
+	placesEach    = 4
+	writers       = 2 // requests that write much at a time
+	keylessPlaces = 4 // requests of senders without a key that are handled at a time
+
+	// teamShare is how many times what it leaves free a team may hold of a pool: one
+	// team alone at most four fifths.
+	teamShare = 4
+
+	patience = 10 * time.Second // how long a request waits for each of these
+)
+
+// What handling a body costs: the text is held as it arrived and unpacked, decoded
+// twice (once to be validated) and stored.
+const (
+	costPerByte  = 5
+	costPerValue = 256
+)
+
+// What replying with something costs, for each byte as it is stored: it is read,
+// encoded and copied into the reply. SCIM makes trees of it in between.
+const (
+	readCost = 3
+	treeCost = 10
+)
+
+// places is how many requests are handled at a time; at most half of them are one
+// team's. Those that wait for the disk or another machine are not among them, so a
+// few for each processor keep it busy.
+func places() int64 { return int64(max(2*runtime.NumCPU(), 4)) }
+
+// shares are the pools of one handler.
+type shares struct {
+	small, bodies, replies, keyless *memory.Pool
+
+	room, keylessRoom *memory.Room
+}
+
+func newShares() *shares {
+	s := &shares{
+		small: memory.NewPool(smallBytes, teamShare), bodies: memory.NewPool(bodyBytes, teamShare),
+		replies: memory.NewPool(replyBytes, teamShare), keyless: memory.NewPool(keylessBytes, teamShare),
+		room: &memory.Room{Places: memory.NewPool(places(), 1).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
+			Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare), Free: freeWork, Small: smallWork, Patience: patience},
+	}
+	keyless := *s.room
+	s.keylessRoom = &keyless
+	s.keylessRoom.Places = memory.NewPool(keylessPlaces, 1)
+	return s
+}
+
+// busy is the reply to a request that found no room in time.
+func busy() *apierr.Error {
+	return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "Too many large requests are under way. Send this one again.")
+}
+
+// account is who the memory of a request is charged to.
+type account struct {
+	*shares
+	owner   string
+	keyless bool
+}
+
+// teamAccount is the account of a team.
+func (s *shares) teamAccount(teamID string) *account { return &account{s, teamID, false} }
+
+// addressAccount is the account of who sends r without a key: of its address. An
+// IPv6 address counts by its network, as a client has a whole one.
+func (s *shares) addressAccount(r *http.Request) *account {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
+		host = ip.Mask(net.CIDRMask(64, 128)).String()
+	}
+	return &account{s, "address " + host, true}
+}
+
+// large returns an empty lease for what a body has above its first part.
+func (a *account) large() *memory.Lease {
+	if a.keyless {
+		return a.shares.keyless.Lease(a.owner)
+	}
+	return a.bodies.Lease(a.owner)
+}
+
+// first returns an empty lease for the first part of a body or a reply.
+func (a *account) first() *memory.Lease {
+	if a.keyless {
+		return a.shares.keyless.Lease(a.owner)
+	}
+	return a.small.Lease(a.owner)
+}
+
+func (a *account) work() *memory.Work {
+	if a.keyless {
+		return a.keylessRoom.Work(a.owner)
+	}
+	return a.room.Work(a.owner)
+}

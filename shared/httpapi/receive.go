@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/jsonsize"
+	"docent/shared/memory"
+)
+
+// intake is how the body of one request comes in: at a pace, into memory that is
+// charged before it is allocated.
+type intake struct {
+	from    pacedReader
+	account *account
+	first   *memory.Lease
+	large   *memory.Lease
+	length  int64 // as announced; -1: unknown
+	checks  io.Writer
+	read    int64
+}
+
+// newIntake returns the intake of r; end gives back what it holds. What arrives is
+// written to checks, if there are any, whose first error ends the reading.
+func newIntake(w http.ResponseWriter, r *http.Request, a *account, checks io.Writer) *intake {
+	set := http.NewResponseController(w).SetReadDeadline
+	return &intake{from: pacedReader{r.Body, newPace(time.Now, set)}, account: a,
+		first: a.first(), large: a.large(), length: r.ContentLength, checks: checks}
+}
+
+func (in *intake) end() {
+	in.first.End()
+	in.large.End()
+}
+
+// whole reads the body, of at most limit bytes. A large one waits until there is
+// room for all of it, as announced, before more than its first part is read.
+func (in *intake) whole(ctx context.Context, limit int64) ([]byte, error) {
+	expected := in.length
+	if expected < 0 || expected > limit {
+		expected = limit + 1 // one byte more is read to see that it is too large
+	}
+	if in.length > limit {
+		return nil, tooLarge()
+	}
+	begin := min(expected, freePart)
+	if err := in.first.Try(begin); err != nil {
+		return nil, err
+	}
+	body, err := in.fill(make([]byte, 0, begin))
+	if err == nil && int64(len(body)) == begin && expected > begin {
+		waiting, cancel := context.WithTimeout(ctx, patience)
+		err = in.large.Take(waiting, expected-begin)
+		cancel()
+		if err == nil {
+			in.from.pace.began = in.from.now() // it has waited, the client could not send
+			body, err = in.rest(body, expected)
+		}
+	}
+	if err == nil && int64(len(body)) > limit {
+		return nil, tooLarge()
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, in.refusal(err)
+	}
+	in.large.Shrink(max(int64(cap(body))-begin, 0))
+	_ = in.from.set(time.Time{}) // what comes of the connection now is not this body
+	return body, nil
+}
+
+// rest reads on until the body ends or has the expected length.
+func (in *intake) rest(body []byte, expected int64) ([]byte, error) {
+	if in.length >= 0 {
+		return in.fill(append(make([]byte, 0, expected), body...))
+	}
+	err := error(nil)
+	for err == nil && int64(len(body)) < expected {
+		grown := make([]byte, len(body), min(2*int64(cap(body)), expected))
+		copy(grown, body)
+		body, err = in.fill(grown)
+	}
+	return body, err
+}
+
+// fill reads until body has its capacity.
+func (in *intake) fill(body []byte) ([]byte, error) {
+	for len(body) < cap(body) {
+		n, err := in.from.Read(body[len(body):cap(body)])
+		part := body[len(body) : len(body)+n]
+		body = body[:len(body)+n]
+		in.read += int64(n)
+		if in.checks != nil {
+			if _, exceeded := in.checks.Write(part); exceeded != nil {
+				return body, exceeded
+			}
+		}
+		if err != nil {
+			return body, err
+		}
+	}
+	return body, nil
+}
+
+// refusal is the answer to a body that was not read whole.
+func (in *intake) refusal(err error) error {
+	var refused *apierr.Error
+	var exceeded *jsonsize.LimitError
+	switch {
+	case errors.As(err, &exceeded):
+		return exceedsLimit(err)
+	case errors.Is(err, memory.ErrBusy), errors.As(err, &refused):
+		return err
+	case in.from.late():
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
+			"The request body came too slowly. Send at least %d KB a second.", leastRate>>10).Because(err)
+	default:
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
+	}
+}
+
+// discard reads what is left of a refused body: who is cut off while still sending
+// sees a broken connection, not the reply.
+func (in *intake) discard() {
+	_, _ = io.Copy(io.Discard, io.LimitReader(in.from, MaxBody-in.read))
+}

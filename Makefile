@@ -165,6 +165,10 @@ e2e: node ## play the request scripts at docent serve and at the stack, deployed
 load: bin/docent ## load docent serve on this machine for a minute and report (ARGS='-for 20s -rate 100')
 	go -C scripts/load run . -docent $(CURDIR)/bin/docent $(ARGS)
 
+.PHONY: attack
+attack: bin/docent ## attack docent serve for a minute and print its peak memory and what a quiet team feels (ARGS='-only reader -for 20s')
+	go run ./scripts/attack -docent bin/docent $(ARGS)
+
 .PHONY: cost
 cost: ## print what AWS asks a month for a stated load, from what the operations cost as counted
 	go run ./scripts/cost $(ARGS)

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"slices"
+)
+
+// maxBody is what the server takes as one body, in bytes.
+const maxBody = 10 << 20
+
+// attack is one way to cost the server much.
+type attack struct {
+	name string // family/what
+	want []int  // statuses that show that the request came as far as it should
+	turn turn
+}
+
+// turn plays an attack once. It returns when the attack is over or ctx has ended.
+type turn func(ctx context.Context, c *client)
+
+// refusals are the statuses by which a server may refuse any attack: too slow, too large, too many,
+// too busy.
+var refusals = []int{408, 413, 429, 431, 503}
+
+// wanted reports whether the attack may be answered with status. Any other status shows that the attack
+// is broken, as by a wrong key, or that the server is.
+func (a attack) wanted(status int) bool {
+	return slices.Contains(a.want, status) || slices.Contains(refusals, status)
+}
+
+// sends is the turn of an attack that sends what of returns and reads the reply.
+func sends(of func(c *client) request) turn {
+	return func(ctx context.Context, c *client) { c.do(ctx, of(c)) }
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+)
+
+// body is a text to send, plain and packed.
+type body struct {
+	name   string
+	plain  []byte
+	packed []byte // gzip
+}
+
+// prepared are the bodies that clients share.
+var prepared struct {
+	once     sync.Once
+	values   []body // JSON objects of many values, under names that operations know or ignore
+	lines    []body // the same as JSON Lines
+	packed   string // base64 of gzip of a text of the largest size
+	oversize string // the same, of one byte too many
+	terms    string // the same, of as many different words as there is room for
+	noise    string // a text that hardly packs, of two fifths of that
+	zeros    []byte // as large as a body may be
+	large    []byte // gzip of a text of the largest size
+	blank    []byte // gzip of line ends
+	xml      []byte // of many elements, as large as metadata may be
+	signed   []byte // a delivery of many values
+}
+
+// prepare makes the bodies, with texts of about size bytes.
+func prepare(size int) {
+	p := &prepared
+	p.once.Do(func() {
+		for _, v := range values {
+			text := v.text(size)
+			b := body{v.name, []byte(text), pack(text)}
+			if !v.plain {
+				b.plain = nil
+			}
+			p.values = append(p.values, b)
+			line := `{"uri":"https://attack.example/line","title":"x","body":"x","sourceType":"issue",` + text[1:] + "\n"
+			p.lines = append(p.lines, body{v.name, nil, pack(line[:min(len(line), maxBody)])})
+		}
+		text := strings.Repeat("It packs well. ", size/15)
+		p.large = pack(text[:len(text)-4096])
+		p.packed = base64.StdEncoding.EncodeToString(p.large)
+		p.blank, p.xml = pack(strings.Repeat("\n", size)), []byte("<a>"+strings.Repeat("<b/>", size/44)+"</a>")
+		p.signed = []byte(ignored("{}")(size))
+		p.oversize = base64.StdEncoding.EncodeToString(pack(strings.Repeat("x", maxBody+1)))
+		p.terms = base64.StdEncoding.EncodeToString(pack(words(size - 4096)))
+		p.noise = noise(size * 2 / 5)
+		p.zeros = bytes.Repeat([]byte("0"), size)
+	})
+}
+
+// known are members that operations want, so that what else the object has is reached. It has no end.
+const known = `{"question":"x","query":"x","collectionId":"x","title":"x","body":"x","uri":"https://attack.example/x","name":"x",` +
+	`"description":"x","urls":["https://attack.example/x"],"userName":"bomb","schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],` +
+	`"jsonrpc":"2.0","id":1,"method":"tools/call",`
+
+// values are objects of many, deep or long values.
+var values = []struct {
+	name  string
+	plain bool // sent plain as well
+	text  func(size int) string
+}{
+	{"objects", true, ignored("{}")},
+	{"lists", false, ignored("[]")},
+	{"zeros", true, ignored("0")},
+	{"nulls", false, ignored("null")},
+	{"empty strings", false, ignored(`""`)},
+	{"long numbers", false, ignored(strings.Repeat("7", 1000))},
+	{"exponents", false, ignored("1e99999")},
+	{"members in lists", false, ignored(`{"b":[{"c":[0]}]}`)},
+	{"deep lists", false, ignored(strings.Repeat("[", 28) + strings.Repeat("]", 28))},
+	{"deep objects", false, ignored(strings.Repeat(`{"a":`, 28) + "0" + strings.Repeat("}", 28))},
+	{"too deep", false, func(size int) string { return known + `"a":` + strings.Repeat("[", size-len(known)-4) }},
+	{"distinct names", true, func(size int) string {
+		return keys(size, func(b *strings.Builder, n int) { fmt.Fprintf(b, `"%07d":0`, n) })
+	}},
+	{"one name", false, func(size int) string {
+		return keys(size, func(b *strings.Builder, _ int) { b.WriteString(`"question":"x"`) })
+	}},
+	{"huge number", false, func(size int) string { return known + `"limit":` + strings.Repeat("9", size-len(known)-10) + "}" }},
+	{"huge question", true, func(size int) string { return huge("question", "x", size) }},
+	{"huge query", false, func(size int) string { return huge("query", "x", size) }},
+	{"escapes", false, func(size int) string { return huge("question", `\u0041`, size) }},
+	{"escaped name", false, func(size int) string {
+		return known + `"` + strings.Repeat(`\u0041`, (size-len(known)-10)/6) + `":0}`
+	}},
+	{"wrong list", true, member("urls", "0")},
+	{"list of names", false, member("projects", `"x"`)},
+	{"names of sources", false, member("dataSourceIds", `""`)},
+	{"wrong schemas", false, member("schemas", "0")},
+	{"addresses", false, member("emails", `{"value":"x@y.example"}`)},
+	{"members of a group", false, member("members", `{"value":"x"}`)},
+	{"operations", false, member("Operations", `{"op":"add","path":"active","value":true}`)},
+	{"parameters", false, func(size int) string {
+		return known + `"params":{"name":"context_research","arguments":{"query":"x","a":[` + repeat("{}", size-len(known)-80) + `]}}}`
+	}},
+	{"wrong parameters", false, func(size int) string {
+		return known + `"params":{"name":"context_get_urls","arguments":{"urls":[` + repeat("0", size-len(known)-80) + `]}}}`
+	}},
+}
+
+// ignored puts a value as often as there is room into a member that no operation knows.
+func ignored(value string) func(int) string { return member("a", value) }
+
+func member(name, value string) func(int) string {
+	return func(size int) string {
+		return known + `"` + name + `":[` + repeat(value, size-len(known)-len(name)-10) + "]}"
+	}
+}
+
+func huge(name, text string, size int) string {
+	return known + `"` + name + `":"` + strings.Repeat(text, (size-len(known)-len(name)-10)/len(text)) + `"}`
+}
+
+// repeat returns value as often as there is room, with commas between.
+func repeat(value string, size int) string {
+	return strings.Repeat(value+",", max(size/(len(value)+1)-1, 0)) + value
+}
+
+// keys returns an object of as many members as there is room for.
+func keys(size int, write func(b *strings.Builder, n int)) string {
+	var b strings.Builder
+	b.WriteString(known)
+	for n := 0; b.Len() < size-40; n++ {
+		write(&b, n)
+		b.WriteByte(',')
+	}
+	return b.String() + `"z":0}`
+}
+
+func pack(text string) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write([]byte(text))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic(err) // a buffer takes everything
+	}
+	return b.Bytes()
+}
+
+// words returns different words that pack well.
+func words(size int) string {
+	var b strings.Builder
+	for n := 0; b.Len() < size-9; n++ {
+		fmt.Fprintf(&b, "w%07x ", n)
+	}
+	return b.String()
+}
+
+// noise returns a text that hardly packs, of words of 63 letters: for readers, not for the index.
+func noise(size int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"
+	b := make([]byte, size)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	for n := range b {
+		if b[n] = letters[b[n]%64]; n%64 == 63 {
+			b[n] = ' '
+		}
+	}
+	return string(b)
+}

@@ -192,6 +192,18 @@ collectors: ## run the recipes for SIEM collectors in Elastic's CEL evaluator an
 	go -C scripts/collectors vet ./...
 	go -C scripts/collectors test -count=1 -v ./...
 
+# The version of the release, such as v0.2.
+VERSION ?=
+
+.PHONY: fixture
+fixture: moto ## keep what the release VERSION stores as a fixture (shared/storedtest), before it is tagged
+	@test -n "$(VERSION)" || { echo "name the release: make fixture VERSION=v0.2"; exit 1; }
+	go test -count=1 -timeout 20m -run '^TestWriteFixture$$' ./shared/app -fixture $(VERSION) -commit "$$(git rev-parse HEAD)"
+
+.PHONY: rollback
+rollback: moto ## have the newest release's own code open what the current code has stored (needs the git history)
+	DOCENT_TEST_ROLLBACK=1 go test -count=1 -timeout 20m -run '^TestRollBack$$' -v ./shared/app
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@{ grep -rEo '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . || true; } | sed -E 's/:func / /' | sort | \

@@ -2,7 +2,8 @@ package table
 
 // The tables of Docent. Engines create them, and the stack is built from Names.
 // Partition and sort key patterns are written beside each; {team}, {doc} and
-// the like are lower-case UUIDs, {inverted} is Inverted(time).
+// the like are lower-case UUIDs, {inverted} is Inverted(time). Other versions read
+// what stands here: shared/storedtest has the rules of changing it.
 const (
 	// Collections:
 	//   {team}                sort {source}               a collection or a connected data source

@@ -1,0 +1,556 @@
+package app
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/httpapi"
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/scim/scimtest"
+	"docent/shared/search"
+	"docent/shared/source"
+	"docent/shared/storedtest"
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// The times of a fixture. The first events are out of retention when it is written.
+var (
+	storedFirst = time.Date(2025, 9, 5, 9, 0, 0, 0, time.UTC)
+	storedMain  = time.Date(2026, 9, 7, 10, 0, 0, 0, time.UTC)
+)
+
+// filling makes a fixture: it fills a new installation with an example of every
+// stored form.
+type filling struct {
+	*installation
+	m      *storedtest.Manifest
+	teamID string
+	admin  string // whole keys
+	key    string
+	scim   string
+}
+
+// fill fills a new installation whose clock shows storedFirst.
+func fill(t *testing.T, in *installation, m *storedtest.Manifest) *filling {
+	t.Helper()
+	f := &filling{installation: in, m: m}
+	m.Callers, m.Signs, m.IDs = map[string]string{}, map[string]string{}, map[string]string{}
+	f.beginEarly()
+	in.clock.Set(storedMain)
+	f.work()
+	for _, part := range []func(){f.fillIdentities, f.fillCollections, f.fillDocuments, f.fillSources, f.fillAnswers, f.fillFeed, f.failSomeWork, f.leaveSyncs, f.leaveRebuild} {
+		part()
+		in.clock.Advance(5 * time.Minute)
+	}
+	return f
+}
+
+// beginEarly makes the team and its first events, more than a year before the rest.
+func (f *filling) beginEarly() {
+	f.t.Helper()
+	ctx := f.t.Context()
+	acme, admin, err := f.teams.CreateTeam(ctx, "acme", "ada@acme.test")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.teamID = acme.ID
+	f.m.IDs["team"], f.m.IDs["ada"] = acme.ID, admin.ID
+	f.admin = f.operatorKey(acme.ID, "admin", team.NewKey{Kind: team.KindPersonal, Name: "ada", UserID: admin.ID})
+	other, _, err := f.teams.CreateTeam(ctx, "umbrella", "eve@umbrella.test")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.operatorKey(other.ID, "stranger", team.NewKey{Kind: team.KindTeam, Name: "stranger"})
+	f.m.IDs["archive"] = f.must(201, f.admin, "POST", "/collections", map[string]any{"name": "archive", "description": "What is old"}).id(f.t)
+	f.cursor(f.m, "feed cursor past retention", "admin", "/security-events?limit=1")
+}
+
+// operatorKey makes a key as the command line does, and names it in the manifest.
+func (f *filling) operatorKey(teamID, name string, k team.NewKey) string {
+	f.t.Helper()
+	made, text, err := f.teams.CreateKey(f.t.Context(), teamID, k)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.m.Callers[name], f.m.IDs["key "+name] = text, made.ID
+	return text
+}
+
+func (f *filling) fillIdentities() {
+	f.t.Helper()
+	f.must(200, f.admin, "PUT", "/team/saml-metadata", []byte(scimtest.Metadata), "Content-Type", "application/samlmetadata+xml")
+	f.must(200, f.admin, "PATCH", "/team", map[string]any{"webFetch": true})
+	f.key = f.operatorKey(f.teamID, "team", team.NewKey{Kind: team.KindTeam, Name: "team"})
+	f.scim = f.operatorKey(f.teamID, "scim", team.NewKey{Kind: team.KindSCIM, Name: "scim"})
+	soon := f.clock.Now().Add(time.Hour)
+	f.operatorKey(f.teamID, "expired", team.NewKey{Kind: team.KindTeam, Name: "short-lived", ExpiresAt: &soon})
+	f.operatorKey(f.teamID, "restricted", team.NewKey{Kind: team.KindTeam, Name: "archive only", DataSourceIDs: []string{f.m.IDs["archive"]}})
+	f.operatorKey(f.teamID, "revoked", team.NewKey{Kind: team.KindTeam, Name: "revoked"})
+	f.must(200, f.m.Callers["revoked"], "GET", "/me", nil)
+	f.must(204, f.admin, "DELETE", "/api-keys/"+f.m.IDs["key revoked"], nil)
+	f.operatorKey(f.teamID, "before rotation", team.NewKey{Kind: team.KindTeam, Name: "rotated"})
+	var rotated struct{ Secret string }
+	decodeStored(f.t, f.must(200, f.admin, "POST", "/api-keys/"+f.m.IDs["key before rotation"]+"/rotate", map[string]any{"overlapSeconds": 604800}), &rotated)
+	f.m.Callers["after rotation"] = rotated.Secret
+	f.fillUsers()
+	f.fillGroups()
+}
+
+const (
+	coreUser       = "urn:ietf:params:scim:schemas:core:2.0:User"
+	enterpriseUser = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
+	coreGroup      = "urn:ietf:params:scim:schemas:core:2.0:Group"
+	patchOp        = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
+)
+
+// storedUsers is how many users are in the large group, more than fit into the write
+// of one group.
+const storedUsers = 32
+
+func (f *filling) user(name string, more map[string]any) string {
+	f.t.Helper()
+	body := map[string]any{"schemas": []string{coreUser}, "userName": name + "@acme.test", "externalId": "ext-" + name, "displayName": strings.ToUpper(name),
+		"emails": []any{map[string]any{"value": name + "@acme.test", "type": "work", "primary": true}}}
+	for member, value := range more {
+		body[member] = value
+	}
+	id := f.must(201, f.scim, "POST", "/scim/v2/Users", body).id(f.t)
+	f.m.IDs[name] = id
+	return id
+}
+
+func (f *filling) fillUsers() {
+	f.t.Helper()
+	grace := f.user("grace", map[string]any{"name": map[string]any{"givenName": "Grace", "familyName": "Hopper"}, "title": "Rear admiral"})
+	f.user("linus", map[string]any{"schemas": []string{coreUser, enterpriseUser},
+		enterpriseUser: map[string]any{"employeeNumber": "17", "department": "Kernel", "costCenter": "C1", "manager": map[string]any{"value": grace}}})
+	f.operatorKey(f.teamID, "member", team.NewKey{Kind: team.KindPersonal, Name: "grace", UserID: grace})
+	inactive := f.user("inactive", nil)
+	f.operatorKey(f.teamID, "deactivated", team.NewKey{Kind: team.KindPersonal, Name: "inactive", UserID: inactive})
+	f.must(200, f.scim, "PATCH", "/scim/v2/Users/"+inactive, map[string]any{"schemas": []string{patchOp},
+		"Operations": []any{map[string]any{"op": "replace", "path": "active", "value": false}}})
+	f.must(204, f.scim, "DELETE", "/scim/v2/Users/"+f.user("deleted", nil), nil)
+	for n := range storedUsers {
+		f.user(fmt.Sprintf("crowd%02d", n), nil)
+	}
+	departed := f.user("departed", nil)
+	f.cut(func(op table.Op) bool { return strings.HasSuffix(table.KeyOf(op).Partition, "/departed") }, false, func(h http.Handler) storedReply {
+		return f.doAt(h, f.scim, "DELETE", "/scim/v2/Users/"+departed, nil, nil)
+	})
+}
+
+func (f *filling) members(from, to int) []any {
+	var all []any
+	for n := from; n < to; n++ {
+		all = append(all, map[string]any{"value": f.m.IDs[fmt.Sprintf("crowd%02d", n)]})
+	}
+	return all
+}
+
+func (f *filling) fillGroups() {
+	f.t.Helper()
+	group := func(name string, members []any) string {
+		id := f.must(201, f.scim, "POST", "/scim/v2/Groups", map[string]any{"schemas": []string{coreGroup}, "displayName": name,
+			"externalId": "ext-" + name, "members": members}).id(f.t)
+		f.m.IDs["group "+name] = id
+		return id
+	}
+	group("small", f.members(0, 3))
+	large := group("large", f.members(0, 2))
+	// A change of many members stops when it counts but its marks are still there.
+	f.cut(func(op table.Op) bool {
+		put, ok := op.(table.Put)
+		return ok && strings.HasSuffix(put.Item.Partition, "/groups") && strings.Contains(string(put.Item.Body), `"changes":[`)
+	}, false, func(h http.Handler) storedReply {
+		return f.doAt(h, f.scim, "PUT", "/scim/v2/Groups/"+large, encodeStored(f.t, map[string]any{"schemas": []string{coreGroup},
+			"displayName": "large", "externalId": "ext-large", "members": f.members(1, storedUsers)}), nil)
+	})
+	// Another one stops while it is being made: it never counts.
+	staged := group("staged", f.members(0, 1))
+	f.cut(func(op table.Op) bool {
+		put, ok := op.(table.Put)
+		return ok && strings.HasSuffix(put.Item.Partition, "/members/"+staged) && strings.HasPrefix(put.Item.Strings["mark"], "+")
+	}, false, func(h http.Handler) storedReply {
+		return f.doAt(h, f.scim, "PUT", "/scim/v2/Groups/"+staged, encodeStored(f.t, map[string]any{"schemas": []string{coreGroup},
+			"displayName": "staged", "members": f.members(0, storedUsers)}), nil)
+	})
+	departed := group("departed", f.members(0, 2))
+	f.cut(func(op table.Op) bool { return strings.HasSuffix(table.KeyOf(op).Partition, "/departedGroups") }, false, func(h http.Handler) storedReply {
+		return f.doAt(h, f.scim, "DELETE", "/scim/v2/Groups/"+departed, nil, nil)
+	})
+}
+
+// cutStore is a store of which the power is cut off at a Write: before it happens, or
+// after it. Security events are still written, so that the feed has no open numbers.
+type cutStore struct {
+	table.Store
+	at     func(table.Op) bool
+	before bool
+
+	mu   sync.Mutex
+	dead bool
+}
+
+func (c *cutStore) Write(ctx context.Context, ops ...table.Op) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hit, eventsOnly := false, true
+	for _, op := range ops {
+		hit = hit || c.at(op)
+		eventsOnly = eventsOnly && table.KeyOf(op).Table == table.Events
+	}
+	if c.dead && !eventsOnly || hit && c.before {
+		c.dead = true
+		return fmt.Errorf("the power is off: %w", table.ErrUnavailable)
+	}
+	c.dead = c.dead || hit
+	return c.Store.Write(ctx, ops...)
+}
+
+// cut makes a request to a process of the installation that is stopped at a Write.
+func (in *installation) cut(at func(table.Op) bool, before bool, request func(http.Handler) storedReply) {
+	in.t.Helper()
+	store := &cutStore{Store: in.index.Table, at: at, before: before}
+	s := newServices(engines{table: store, blobs: in.index.Blobs, questions: in.queues["questions"], documents: in.queues["documents"], syncs: in.queues["syncs"], rebuilds: in.queues["rebuilds"]},
+		in.indexing.Log, in.clock.Now, pausePoll)
+	r := request(root(httpapi.New(s.surface(storedURL, in.indexing.Log, in.clock.Now), httpapi.Areas()...)))
+	if !store.dead {
+		in.t.Fatalf("the power was not cut off: %d %s", r.status, r.body)
+	}
+}
+
+func encodeStored(t *testing.T, value any) []byte {
+	t.Helper()
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoded
+}
+
+func decodeStored(t *testing.T, r storedReply, into any) {
+	t.Helper()
+	if err := json.Unmarshal(r.body, into); err != nil {
+		t.Fatalf("%d %q: %v", r.status, r.body, err)
+	}
+}
+
+func (f *filling) fillCollections() {
+	f.t.Helper()
+	for _, name := range []string{"wiki", "guide", "emptied"} {
+		f.m.IDs[name] = f.must(201, f.key, "POST", "/collections", map[string]any{"name": name, "description": "The " + name,
+			"iconUrl": "https://icons.test/" + name + ".png"}).id(f.t)
+	}
+	f.must(204, f.key, "DELETE", "/collections/"+f.must(201, f.key, "POST", "/collections",
+		map[string]any{"name": "gone", "description": "Deleted"}).id(f.t), nil)
+}
+
+// put puts a document and names it in the manifest.
+func (in *installation) put(m *storedtest.Manifest, collection, page, title, body string) string {
+	in.t.Helper()
+	id := in.must(200, m.Callers["team"], "PUT", "/documents", storedDocument(m, collection, page, title, body)).id(in.t)
+	m.IDs[page] = id
+	return id
+}
+
+func storedDocument(m *storedtest.Manifest, collection, page, title, body string) map[string]string {
+	return map[string]string{"collectionId": m.IDs[collection], "uri": "https://wiki.test/" + page, "title": title, "body": body}
+}
+
+// longBody is a Markdown text of about so many bytes, without chance in it.
+func longBody(word string, bytes int) string {
+	var b strings.Builder
+	b.WriteString("# " + word + "\n\n")
+	for n := 0; b.Len() < bytes; n++ {
+		fmt.Fprintf(&b, "## Part %d\n\n%s", n, strings.Repeat("The "+word+" stands in a long document, and every sentence of it is like the one before. ", 16)+"\n\n")
+	}
+	return b.String()
+}
+
+func (f *filling) fillDocuments() {
+	f.t.Helper()
+	f.put(f.m, "wiki", "runbook", "Runbook", "# Runbook\n\n## Rolling back\n\nTo roll back a deployment, run `deployctl undo`.\n")
+	large := 3 << 20
+	if f.m.Engine == storedtest.AWS {
+		large = 64 << 10 // the protocol server copies everything that it holds with every transaction
+	}
+	f.put(f.m, "wiki", "large", "Large", longBody("pelican", large))
+	f.put(f.m, "archive", "old", "Old", "The canteen served soup at noon in the old days.\n")
+	f.work()
+	// Ten segments of one source become one of the next level, and clean-up follows.
+	for n := range 10 {
+		f.put(f.m, "guide", fmt.Sprintf("page%d", n), fmt.Sprintf("Page %d", n), fmt.Sprintf("# Page %d\n\nThe lighthouse number %d shines red.\n", n, n))
+		f.work()
+	}
+	for _, body := range []string{longBody("heron", 12<<10), "The heron is a bird of few words.\n"} { // chunks, then none
+		f.put(f.m, "guide", "heron", "Heron", body)
+		f.work()
+	}
+	f.put(f.m, "wiki", "runbook", "Runbook", storedRunbook)
+	f.put(f.m, "wiki", "deleted", "Deleted", "A zeppelin was here.\n")
+	f.work()
+	f.must(204, f.key, "DELETE", "/documents/"+f.m.IDs["deleted"], nil)
+	f.work()
+	f.put(f.m, "wiki", "runbook", "Runbook", storedRunbook) // changes nothing
+}
+
+const storedRunbook = "# Runbook\n\n## Rolling back\n\nTo roll back a deployment, run `deployctl undo` twice.\n"
+
+// storedSearched are the providers of which an item of each source type is searched for.
+var storedSearched = []source.Provider{source.GitHub, "jira", source.Slack}
+
+// storedSpaces are an item of each source type, whose word nothing else holds.
+var storedSpaces = map[string]string{"code": "func kingfisher()", "pull_request": "Teach the cormorant to dive", "issue": "The albatross crashes on landing",
+	"documentation": "The puffin nests in burrows", "message": "Who has seen the flamingo"}
+
+// importOf is an import of one item of each source type, or of the one that only names.
+func importOf(provider, only string) []byte {
+	var lines strings.Builder
+	for kind, body := range storedSpaces {
+		if only != "" && kind != only {
+			continue
+		}
+		line := map[string]any{"uri": "https://" + provider + ".test/" + kind, "title": provider + " " + kind, "body": body + " of " + provider + ".",
+			"sourceType": kind, "author": "ada", "project": "acme/api", "createdAt": "2026-09-01T08:00:00Z", "updatedAt": "2026-09-02T08:00:00Z"}
+		if kind == "issue" || kind == "pull_request" {
+			line["number"], line["state"], line["labels"], line["assignees"] = "7", "closed", []string{"bug", "red"}, []string{"grace"}
+			line["closedAt"] = "2026-09-03T08:00:00Z"
+		}
+		encoded, err := json.Marshal(line)
+		if err != nil {
+			panic(err) // texts always encode
+		}
+		lines.Write(append(encoded, '\n'))
+	}
+	return []byte(lines.String())
+}
+
+func (f *filling) fillSources() {
+	f.t.Helper()
+	settings := map[source.Provider]any{
+		source.GitHub: map[string]any{"repositories": []string{"acme/api", "acme/slow"}, "accessToken": "not-a-token"},
+		source.Slack:  map[string]any{"signingSecret": "slack-signs"},
+		source.Web:    map[string]any{"urls": []string{"https://crash.test/"}},
+	}
+	for _, p := range source.Providers {
+		body := map[string]any{"provider": p, "name": "The " + string(p)}
+		if s := settings[p]; s != nil {
+			body["settings"] = s
+		}
+		var made struct{ ID, WebhookSecret string }
+		decodeStored(f.t, f.must(201, f.admin, "POST", "/data-sources", body), &made)
+		f.m.IDs[string(p)] = made.ID
+		if p == source.GitHub {
+			f.m.Signs[string(p)] = made.WebhookSecret
+		}
+		only := "issue"
+		if slices.Contains(storedSearched, p) {
+			only = ""
+		}
+		f.must(200, f.admin, "POST", "/data-sources/"+made.ID+"/items", importOf(string(p), only), "Content-Type", "application/x-ndjson")
+	}
+	f.m.Signs["slack"] = "slack-signs"
+	for _, kind := range []string{"opened", "deleted"} {
+		f.deliver(f.m, 1, kind)
+	}
+	f.deliver(f.m, 2, "opened")
+	f.slack(f.m, "The toucan said hello.")
+	for _, name := range storedQueues[:2] {
+		f.drain(name)
+	}
+}
+
+// leaveSyncs makes the first syncs: one is to go on in an hour, one was stopped while
+// another was asked for.
+func (f *filling) leaveSyncs() {
+	f.t.Helper()
+	ctx := context.WithValue(f.t.Context(), storedAsk{}, func() {
+		if err := f.sources.SyncSoon(f.t.Context(), f.teamID, f.m.IDs["web"]); err != nil {
+			f.t.Error(err)
+		}
+	})
+	if _, err := f.syncing.Sync(ctx, f.teamID, f.m.IDs["github"], nil); err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := f.syncing.Sync(ctx, f.teamID, f.m.IDs["web"], nil); err == nil {
+		f.t.Fatal("the sync was not stopped")
+	}
+}
+
+// leaveRebuild leaves the rebuild of a part of the index to be made.
+func (f *filling) leaveRebuild() {
+	f.t.Helper()
+	asked, err := f.index.AskRebuild(f.t.Context(), f.teamID, f.m.IDs["wiki"], search.Documentation)
+	if err != nil || !asked {
+		f.t.Fatalf("asked: %t, %v", asked, err)
+	}
+}
+
+// drain does the work of one queue.
+func (in *installation) drain(name string) {
+	in.t.Helper()
+	h := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch}[name]
+	for done := 1; done > 0; {
+		var err error
+		if done, err = drainOnce(in.t.Context(), in.queues[name], h, queue.MaxBatch); err != nil {
+			in.t.Fatal(err)
+		}
+	}
+}
+
+func hexHMAC(secret, text string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// deliver sends a signed delivery of GitHub about an issue.
+func (in *installation) deliver(m *storedtest.Manifest, issue int, action string) {
+	in.t.Helper()
+	body := fmt.Sprintf(`{"action":%q,"repository":{"full_name":"acme/api"},"issue":{"html_url":"https://github.test/acme/api/issues/%d","number":%d,`+
+		`"title":"Delivered %d","body":"The pangolin was delivered: %s.","state":"open","user":{"login":"ada"},"created_at":"2026-09-01T00:00:00Z","updated_at":"2026-09-07T09:00:00Z"}}`,
+		strings.Fields(action)[0], issue, issue, issue, action)
+	in.must(202, "", "POST", "/webhooks/github/"+m.IDs["github"], []byte(body), "X-GitHub-Event", "issues",
+		"X-GitHub-Delivery", fmt.Sprintf("delivery-%d-%s", issue, strings.ReplaceAll(action, " ", "-")), "X-Hub-Signature-256", "sha256="+hexHMAC(m.Signs["github"], body))
+}
+
+// slack sends a signed event of Slack about a message.
+func (in *installation) slack(m *storedtest.Manifest, text string) {
+	in.t.Helper()
+	at := strconv.FormatInt(in.clock.Now().Unix(), 10)
+	body := fmt.Sprintf(`{"type":"event_callback","event_id":"event-%s","event":{"type":"message","channel":"C1","user":"U1","text":%q,"ts":"%s.000100"}}`, at, text, at)
+	in.must(202, "", "POST", "/webhooks/slack/"+m.IDs["slack"], []byte(body), "X-Slack-Request-Timestamp", at,
+		"X-Slack-Signature", "v0="+hexHMAC(m.Signs["slack"], "v0:"+at+":"+body))
+}
+
+// ask asks a question and names it in the manifest.
+func (in *installation) ask(m *storedtest.Manifest, caller, name, question string) {
+	in.t.Helper()
+	id := uuid.Must(uuid.NewV7()).String()
+	m.IDs[name] = id
+	in.must(204, m.Callers[caller], "PUT", "/answers/"+id, map[string]any{"question": question})
+}
+
+const (
+	storedQuestion  = "How do I roll back a deployment?"
+	storedReference = "https://wiki.test/runbook"
+)
+
+func (f *filling) fillAnswers() {
+	f.t.Helper()
+	f.ask(f.m, "member", "answered", storedQuestion)
+	f.ask(f.m, "team", "unanswerable", "Which colour has the xylophone of the zoo director?")
+	f.ask(f.m, "restricted", "restricted answer", "When did the canteen serve soup?")
+	f.ask(f.m, "team", "erased", storedQuestion)
+	f.drain("questions")
+	f.must(204, f.key, "DELETE", "/answers/"+f.m.IDs["erased"], nil)
+	for _, path := range []string{"/context/search", "/context/search/documentation"} {
+		f.must(200, f.m.Callers["member"], "POST", path, map[string]any{"query": "lighthouse"})
+	}
+}
+
+// fillFeed keeps cursors of the feed.
+func (f *filling) fillFeed() {
+	f.t.Helper()
+	f.cursor(f.m, "feed continued", "admin", "/security-events?limit=5&since="+storedMain.Format(time.RFC3339))
+	f.cursor(f.m, "feed of one type continued", "admin", "/security-events?limit=2&eventType=scim.user.created&since="+storedMain.Format(time.RFC3339))
+	f.cursor(f.m, "feed of a span continued", "admin", "/security-events?limit=5&since="+storedMain.Format(time.RFC3339)+"&until="+storedMain.Add(time.Minute).Format(time.RFC3339))
+}
+
+// failSomeWork lets work wait until it is given up, and has the day's round done.
+func (f *filling) failSomeWork() {
+	f.t.Helper()
+	f.ask(f.m, "team", "failed", "Will this question be answered in time?")
+	f.put(f.m, "wiki", "unindexed", "Unindexed", "A walrus that nobody indexed in time.\n")
+	f.clock.Advance(indexPatience + time.Minute)
+	if err := f.sweep(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, name := range storedQueues[:2] {
+		f.drain(name) // messages of what was given up
+	}
+	f.clock.Advance(25 * time.Hour)
+	if err := f.sweep(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// storedSweeps is how often work is sent again before a fixture is written: it is not
+// sent once more before the fixture is opened, as little as the blobs of a segment
+// that is gone are removed before.
+const storedSweeps = 5
+
+// leaveWork leaves work of every kind unfinished, some of it sent again a moment ago. It
+// may be repeated.
+func (in *installation) leaveWork(m *storedtest.Manifest) {
+	in.t.Helper()
+	in.clock.Set(in.clock.Now().Truncate(time.Hour).Add(80 * time.Minute))
+	key, mark := m.Callers["team"], storedMark(in.clock.Now())
+	dropped := in.must(201, key, "POST", "/collections", map[string]any{"name": "dropped " + mark, "description": "Its segment is still there"}).id(in.t)
+	m.IDs["dropped"] = dropped
+	in.put(m, "dropped", "lost", "Lost", "The emu was in a collection that is gone.\n")
+	in.drain("documents")
+	in.must(204, key, "DELETE", "/collections/"+dropped, nil)
+	in.drain("documents")
+	in.put(m, "wiki", "swept", "Swept", "The gorilla was sent again and again, "+mark+".\n")
+	for n := range storedSweeps {
+		in.clock.Advance(pending.Grace<<n + time.Second)
+		if err := in.sweep(in.t.Context()); err != nil {
+			in.t.Fatal(err)
+		}
+	}
+	in.put(m, "wiki", "waiting", "Waiting", "The wombat waits to be indexed, "+mark+".\n")
+	in.put(m, "guide", "replaced", "Replaced", longBody("capybara", 8<<10))
+	in.put(m, "guide", "replaced", "Replaced", "The capybara was replaced, "+mark+".\n")
+	in.must(204, key, "DELETE", "/documents/"+in.put(m, "guide", "removed", "Removed", "The narwhal was removed.\n"), nil)
+	m.IDs["emptied"] = in.must(201, key, "POST", "/collections", map[string]any{"name": "emptied " + mark, "description": "Deleted with its documents"}).id(in.t)
+	in.put(m, "emptied", "within", "Within", "The quetzal was in a collection that is gone.\n")
+	in.must(204, key, "DELETE", "/collections/"+m.IDs["emptied"], nil)
+	// The process stops between the chunks of a body and its record.
+	in.cut(func(op table.Op) bool { return table.KeyOf(op).Sort == "record" }, true, func(h http.Handler) storedReply {
+		return in.doAt(h, key, "PUT", "/documents", encodeStored(in.t, storedDocument(m, "wiki", "cut", "Cut", longBody("ostrich "+mark, 8<<10))), nil)
+	})
+	in.ask(m, "member", "processing", storedQuestion)
+	m.IDs["repeat"] = "stored-forms-" + mark
+	m.IDs["repeated"] = in.must(201, key, "POST", "/collections", storedRepeated(mark), "Idempotency-Key", m.IDs["repeat"]).id(in.t)
+	in.must(401, m.Callers["revoked"], "GET", "/collections", nil)
+	in.must(403, m.Callers["restricted"], "GET", "/collections/"+m.IDs["wiki"], nil)
+	if m.Engine == storedtest.Serve {
+		in.leaveDeliveries()
+	}
+}
+
+// leaveDeliveries leaves a message that failed for good and one that was delivered and
+// is not done, which on AWS are in SQS alone.
+func (in *installation) leaveDeliveries() {
+	in.t.Helper()
+	for range queue.MaxReceives {
+		batch, err := in.queues["questions"].Receive(in.t.Context(), 1, 0)
+		if err != nil || len(batch) != 1 {
+			in.t.Fatalf("received %d messages, %v", len(batch), err)
+		}
+		if err := in.queues["questions"].Retry(in.t.Context(), 0, batch...); err != nil {
+			in.t.Fatal(err)
+		}
+	}
+	for _, name := range storedQueues[:2] {
+		if _, err := in.queues[name].Receive(in.t.Context(), 1, 0); err != nil {
+			in.t.Fatal(err)
+		}
+	}
+}

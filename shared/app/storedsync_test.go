@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"docent/shared/source"
+)
+
+// storedConnector is a provider that is the same in every release's tests. It has two
+// pages of one item each in every part. What a part's name holds decides what happens
+// after the first page:
+//   - "slow": the provider wants to be left alone for an hour
+//   - "crash": another sync is asked for, and then the process stops
+//
+// Both happen only where no place was saved before, so that a part goes on from the
+// place that the fixture holds.
+type storedConnector struct{ now func() time.Time }
+
+// storedAsk asks for another sync of the source that is being read.
+type storedAsk struct{}
+
+var errStoredCrash = errors.New("the process stops here")
+
+// storedConnections are the connectors of an installation of the tests.
+func storedConnections(now func() time.Time) map[source.Provider]source.Connection {
+	c := source.Connection{Connector: storedConnector{now}, Every: 15 * time.Minute, Whole: 24 * time.Hour}
+	return map[source.Provider]source.Connection{source.GitHub: c, source.Web: c}
+}
+
+func (storedConnector) Parts(s source.Settings) []string { return append(s.Repositories, s.URLs...) }
+
+func (c storedConnector) Read(ctx context.Context, _ source.Access, part string, place []byte) iter.Seq2[source.SyncPage, error] {
+	page := func(n int) source.SyncPage {
+		return source.SyncPage{Last: n == 2, Place: fmt.Appendf(nil, "page %d", n), Items: []source.Item{{
+			URI: fmt.Sprintf("https://provider.test/%s/%d", strings.TrimPrefix(part, "https://"), n), Title: fmt.Sprintf("%s %d", part, n),
+			Body: fmt.Sprintf("Page %d of what was synced.", n), SourceType: "documentation"}}}
+	}
+	return func(yield func(source.SyncPage, error) bool) {
+		if place == nil {
+			if !yield(page(1), nil) {
+				return
+			}
+			switch {
+			case strings.Contains(part, "slow"):
+				yield(source.SyncPage{}, &source.SyncError{Code: source.RateLimited, Detail: "The provider wants fewer requests.", RetryAt: c.now().Add(time.Hour)})
+				return
+			case strings.Contains(part, "crash"):
+				if ask, ok := ctx.Value(storedAsk{}).(func()); ok {
+					ask()
+				}
+				yield(source.SyncPage{}, errStoredCrash)
+				return
+			}
+		}
+		if string(place) == "page 2" { // nothing is new
+			yield(source.SyncPage{Last: true, Place: place}, nil)
+			return
+		}
+		yield(page(2), nil)
+	}
+}
+
+func (storedConnector) Holds(_ source.Settings, part, uri string) bool {
+	return strings.HasPrefix(uri, "https://provider.test/"+strings.TrimPrefix(part, "https://")+"/")
+}
+
+func (storedConnector) Gone(context.Context, source.Access, string, string) (bool, error) {
+	return false, nil
+}

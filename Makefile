@@ -204,6 +204,11 @@ fixture: moto ## keep what the release VERSION stores as a fixture (shared/store
 rollback: moto ## have the newest release's own code open what the current code has stored (needs the git history)
 	DOCENT_TEST_ROLLBACK=1 go test -count=1 -timeout 20m -run '^TestRollBack$$' -v ./shared/app
 
+.PHONY: schemathesis
+schemathesis: bin/docent ## run Schemathesis at docent serve with each kind of key, for some minutes (ARGS='-kinds scim')
+	scripts/venv schemathesis
+	go run ./scripts/schemathesis $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@{ grep -rEo '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . || true; } | sed -E 's/:func / /' | sort | \

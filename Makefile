@@ -17,6 +17,8 @@ BENCH ?=
 # Where `make run` listens and keeps its data.
 ADDR ?= 127.0.0.1:8080
 DATA ?= ./data
+# The processor of the functions that build makes: arm64 or amd64.
+ARCH ?= arm64
 
 # Node, where make node had to install it. The CDK looks for it on the PATH.
 export PATH := $(CURDIR)/.cache/node/bin:$(PATH)
@@ -91,7 +93,7 @@ template: moto node ## hold the AWS stack to its rules: assertions, cdk-nag, cfn
 	$(TEST_INFRA)
 
 .PHONY: build
-build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one arm64 bootstrap per function under dist/
+build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one bootstrap per function under dist/, for ARCH (arm64)
 
 .PHONY: FORCE
 FORCE:
@@ -105,7 +107,7 @@ bin/docent: FORCE
 # out HTTP/2, a third of a megabyte: Lambda and AWS's services are spoken to by HTTP/1.1, which every server knows.
 # Builds for this machine keep it, to share what is compiled for the tests.
 dist/%/bootstrap: FORCE
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -trimpath -buildvcs=false \
 		-tags lambda.norpc,nethttpomithttp2 -ldflags '-s -w' -o $@ ./functions/$*
 
 # The values of the stack, for example CONTEXT='-c stage=beta -c alarmsEmail=ops@example.com'; infra/README.md lists them.
@@ -117,7 +119,7 @@ node: ## install Node under .cache/ if this machine has none that the CDK suppor
 
 .PHONY: synth
 synth: build node ## write the AWS stack as a CloudFormation template to infra/cdk.out
-	go run ./infra -o infra/cdk.out $(CONTEXT)
+	go run ./infra -o infra/cdk.out -c architecture=$(ARCH:amd64=x86_64) $(CONTEXT)
 
 CDK := .cache/cdk/node_modules/.bin/cdk
 
@@ -125,7 +127,7 @@ CDK := .cache/cdk/node_modules/.bin/cdk
 $(CDK): infra/package.json infra/package-lock.json | node
 	mkdir -p .cache/cdk
 	cp $^ .cache/cdk/
-	npm ci --prefix .cache/cdk --no-audit --no-fund --loglevel=error
+	cd .cache/cdk && npm ci --no-audit --no-fund --loglevel=error
 	rm -rf .cache/cdk/node_modules/aws-cdk/lib/init-templates
 	touch $@
 
@@ -147,19 +149,37 @@ STACK ?= docent
 destroy: ## remove the AWS stack STACK (docent); refuses while its data is retained
 	go run ./scripts/deploy -destroy $(STACK)
 
-# The functions as they run on this machine, and the stack with them: for a local AWS.
-E2E := .cache/e2e
+# The program, and the functions for this machine's processor: for a local AWS. LocalStack's containers run Linux.
+HOST := .cache/host
+HOST_OS ?=
 
 # One set of flags for all, so that the program shares what is compiled for the functions.
+.PHONY: host
+host:
+	rm -rf $(HOST)/dist
+	CGO_ENABLED=0 GOOS=$(HOST_OS) go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(HOST)/functions/ ./functions/...
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(HOST)/ ./cmd/docent
+	for name in $(FUNCTIONS); do mkdir -p $(HOST)/dist/$$name; ln $(HOST)/functions/$$name $(HOST)/dist/$$name/bootstrap; done
+
+# The stack with these functions.
+E2E := .cache/e2e
+
 .PHONY: e2e
-e2e: node ## play the request scripts at docent serve and at the stack, deployed to a local AWS without containers; then the collectors (with ARGS='-scripts answers' only these)
+e2e: host node ## play the request scripts at docent serve and at the stack, deployed to a local AWS without containers; then the collectors (with ARGS='-scripts answers' only these)
 	scripts/venv ministack
-	rm -rf $(E2E) && mkdir -p $(E2E)/host
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(E2E)/host/ ./functions/... ./cmd/docent
-	for name in $(FUNCTIONS); do mkdir -p $(E2E)/dist/$$name; mv $(E2E)/host/$$name $(E2E)/dist/$$name/bootstrap; done
-	go run ./infra -o $(E2E)/cdk.out -c dist=$(E2E)/dist
-	go run ./scripts/e2e -docent $(E2E)/host/docent -assembly $(E2E)/cdk.out $(ARGS)
+	go run ./infra -o $(E2E)/cdk.out -c dist=$(HOST)/dist
+	go run ./scripts/e2e -docent $(HOST)/docent -assembly $(E2E)/cdk.out $(ARGS)
 	$(if $(ARGS),,$(MAKE) collectors)
+
+.PHONY: localstack-deploy
+localstack-deploy: node $(CDK) ## deploy to the LocalStack of localstack/compose.yaml; prints the URL, a key and a first request
+	$(MAKE) host HOST_OS=linux
+	localstack/deploy
+
+.PHONY: localstack
+localstack: host node $(CDK) ## start LocalStack without containers, run localstack/deploy against it, and check every resource
+	scripts/venv localstack
+	go run ./scripts/localstack
 
 .PHONY: load
 load: bin/docent ## load docent serve on this machine for a minute and report (ARGS='-for 20s -rate 100')

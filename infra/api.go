@@ -79,5 +79,8 @@ func (x *stack) baseURL() *string {
 	if x.domain != "" {
 		return jsii.String("https://" + x.domain + "/" + stageName)
 	}
+	if x.local != "" { // LocalStack's form, which needs neither a name nor a certificate
+		return jsii.String(x.local + "/_aws/execute-api/" + *x.api.RestApiId() + "/" + stageName)
+	}
 	return jsii.String("https://" + *x.api.RestApiId() + ".execute-api." + *x.construct.Region() + "." + *x.construct.UrlSuffix() + "/" + stageName)
 }

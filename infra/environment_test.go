@@ -83,6 +83,7 @@ func TestBaseURLIsOneThroughout(t *testing.T) {
 	}{
 		{plain(t), "https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/v1"},
 		{whole(t), "https://docent.example.com/v1"},
+		{compatible(t), "http://localhost:4566/_aws/execute-api/${Api}/v1"},
 	} {
 		if got := words(c.m.Outputs["BaseURL"].Value); got != c.want {
 			t.Errorf("output %s, want %s", got, c.want)

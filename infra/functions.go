@@ -98,6 +98,14 @@ func specOf(name string) function {
 	return functions[slices.IndexFunc(functions, func(f function) bool { return f.name == name })]
 }
 
+// architecture returns the one that the functions are built for.
+func (s settings) architecture() awslambda.Architecture {
+	if s.x86 {
+		return awslambda.Architecture_X86_64()
+	}
+	return awslambda.Architecture_ARM_64()
+}
+
 func (x *stack) addFunctions() {
 	x.functions, x.logs = map[string]awslambda.Function{}, map[string]awslogs.LogGroup{}
 	for _, f := range functions {
@@ -111,7 +119,7 @@ func (x *stack) addFunctions() {
 		x.functions[f.name] = awslambda.NewFunction(x.construct, id(f.name), &awslambda.FunctionProps{
 			Description:  jsii.String("Docent: " + f.about + "."),
 			Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
-			Architecture: awslambda.Architecture_ARM_64(),
+			Architecture: x.architecture(),
 			Handler:      jsii.String("bootstrap"),
 			Code:         awslambda.Code_FromAsset(jsii.String(x.code(f.name)), nil),
 			MemorySize:   jsii.Number(f.memory),

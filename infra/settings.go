@@ -37,6 +37,8 @@ type settings struct {
 	rate, burst int      // requests a second that the gateway lets pass, and at once
 	workers     int      // of each queue at the same time
 	destroy     bool     // data goes with the stack; false: it stays
+	x86         bool     // the functions are built for x86-64; false: for arm64
+	local       string   // address of a local stand-in for AWS; empty: it is AWS
 	dist        string   // the folder of the functions that make build has built
 }
 
@@ -93,7 +95,15 @@ var known = map[string]setting{
 		}
 		return nil
 	}},
-	"dist": {"dist", textOf(func(s *settings) *string { return &s.dist }, `.+`)},
+	"architecture": {"arm64", func(s *settings, value string) error {
+		s.x86 = value == "x86_64"
+		if !s.x86 && value != "arm64" {
+			return errors.New("it is neither arm64 nor x86_64")
+		}
+		return nil
+	}},
+	"local": {"", textOf(func(s *settings) *string { return &s.local }, `(https?://[a-zA-Z0-9.-]+(:[0-9]{1,5})?)?`)},
+	"dist":  {"dist", textOf(func(s *settings) *string { return &s.dist }, `.+`)},
 }
 
 func textOf(field func(*settings) *string, pattern string) func(*settings, string) error {
@@ -145,6 +155,9 @@ func parse(given map[string]string) (settings, error) {
 		if err := known[key].set(&s, value); err != nil {
 			errs = append(errs, fmt.Errorf("%s=%s: %w", key, value, err))
 		}
+	}
+	if s.local != "" && s.domain != "" {
+		errs = append(errs, errors.New("a local stand-in has no domain"))
 	}
 	if (s.domain == "") != (s.certificate == "") {
 		errs = append(errs, errors.New("domain and certificate are given together"))

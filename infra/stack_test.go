@@ -177,6 +177,15 @@ func TestFunctionsAreBuiltAndWatched(t *testing.T) {
 	})
 }
 
+func TestFunctionsHaveTheChosenArchitecture(t *testing.T) {
+	t.Parallel()
+	compatible(t).each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
+		if got := words(r.at("Architectures")); got != "x86_64" {
+			t.Errorf("%s: %s", name, got)
+		}
+	})
+}
+
 func TestEveryFunctionIsDeployed(t *testing.T) {
 	t.Parallel()
 	listed := map[string]bool{}

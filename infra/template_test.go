@@ -47,9 +47,9 @@ var (
 		"domain": "docent.example.com", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
 		"zone": "Z0123", "zoneName": "example.com", "waf": "true", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
 		"removal": "destroy", "logRole": "false"})
-	// compatible is the stack with a model of an OpenAI-compatible server.
+	// compatible is the stack with a model of an OpenAI-compatible server, for a local stand-in for AWS.
 	compatible = once("compatible", map[string]string{"model": "llama3.3", "modelUrl": "https://models.example.com/v1",
-		"modelKeyParameter": "/docent/model-key"})
+		"modelKeyParameter": "/docent/model-key", "architecture": "x86_64", "local": "http://localhost:4566"})
 )
 
 // template is a synthesised stack.

@@ -309,36 +309,74 @@ func TestAddressesOfOneNetworkAreOne(t *testing.T) {
 	}
 }
 
-// TestPace: the deadline moves with the bytes, and by nothing else.
+// TestPace: the time a client has grows with the bytes that it moved and shrinks only
+// while the server waits for it.
 func TestPace(t *testing.T) {
 	t.Parallel()
-	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	now, deadline := begin, time.Time{}
-	p := newPace(func() time.Time { return now }, func(at time.Time) error { deadline = at; return nil })
-	r := pacedReader{io.LimitReader(zeros{}, 1<<20), p}
+	clock := newPaceClock()
+	p := newPace(clock.now, clock.set)
+	r := pacedReader{clock, p}
 	for _, step := range []struct {
-		read int
-		want time.Duration // of the deadline of this read
-	}{{0, grace}, {leastRate, grace}, {0, grace + time.Second}, {leastRate / 2, grace + time.Second}, {0, grace + 1500*time.Millisecond}} {
-		now = now.Add(time.Second)
-		if n, err := io.ReadFull(r, make([]byte, step.read)); step.read > 0 && (err != nil || n != step.read) {
-			t.Fatal(err)
+		takes, idle time.Duration // of the read, and before it
+		read        int
+		want        time.Duration // from the read's begin to its deadline
+	}{
+		{0, 0, leastRate, grace},
+		{0, time.Hour, leastRate, grace + time.Second},
+		{5 * time.Second, 0, leastRate / 2, grace + 2*time.Second},
+		{0, time.Hour, 1, grace - 2500*time.Millisecond},
+	} {
+		clock.at, clock.takes = clock.at.Add(step.idle), step.takes
+		begin := clock.at
+		if n, err := r.Read(make([]byte, step.read)); err != nil || n != step.read {
+			t.Fatal(n, err)
 		}
-		if step.read == 0 {
-			p.allow()
-		}
-		if got := deadline.Sub(begin); got != step.want {
-			t.Errorf("after %d bytes the deadline is at %v, want %v", p.moved, got, step.want)
+		if got := clock.deadline.Sub(begin); got != step.want {
+			t.Errorf("a read with %d bytes moved has %v, want %v", p.moved, got, step.want)
 		}
 	}
-	now = begin.Add(grace + 1500*time.Millisecond)
-	if !p.late() {
-		t.Error("it is not late at its deadline")
+	clock.takes = p.left() - time.Duration(1)
+	if _, err := r.Read(nil); err != nil || p.late() {
+		t.Error("it is late before its deadline", err)
 	}
-	if now = now.Add(-1); p.late() {
-		t.Error("it is late before its deadline")
+	clock.takes = 1
+	if _, err := r.Read(nil); err != nil || !p.late() {
+		t.Error("it is not late at its deadline", err)
 	}
 }
+
+// TestARefusedBodyMayComeSlowly: below the pace, as long as each read brings something in
+// time, and not for ever.
+func TestARefusedBodyMayComeSlowly(t *testing.T) {
+	t.Parallel()
+	clock := newPaceClock()
+	r := discardReader{pacedReader{clock, newPace(clock.now, clock.set)}}
+	clock.takes = grace - time.Second
+	for range int(discardTime/clock.takes) + 1 {
+		if _, err := r.Read(make([]byte, 1)); err != nil {
+			t.Fatalf("after %v: %v", r.waited, err)
+		}
+		if got := clock.deadline.Sub(clock.at); got != time.Second {
+			t.Fatalf("%v are left at the end of a read, want 1s", got)
+		}
+	}
+	if _, err := r.Read(make([]byte, 1)); err == nil {
+		t.Errorf("it may still come after %v", r.waited)
+	}
+}
+
+// paceClock is a source of zeros whose reads take a time that the test sets.
+type paceClock struct {
+	zeros
+	at, deadline time.Time
+	takes        time.Duration
+}
+
+func newPaceClock() *paceClock { return &paceClock{at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} }
+
+func (c *paceClock) now() time.Time             { return c.at }
+func (c *paceClock) set(to time.Time) error     { c.deadline = to; return nil }
+func (c *paceClock) Read(p []byte) (int, error) { c.at = c.at.Add(c.takes); return c.zeros.Read(p) }
 
 type zeros struct{}
 

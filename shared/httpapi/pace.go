@@ -3,6 +3,7 @@ package httpapi
 import (
 	"io"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -14,28 +15,36 @@ const (
 	grace     = 20 * time.Second
 )
 
-// pace is the deadline of one body or reply, which moves as bytes do.
+// pace is how long one body or reply may still keep the server waiting. Only the time
+// in which the server waits for the client counts: not that in which it waits for room.
 type pace struct {
-	now   func() time.Time
-	set   func(time.Time) error // the deadline of the connection; an error means that it has none
-	began time.Time
-	moved int64
+	now    func() time.Time
+	set    func(time.Time) error // the deadline of the connection; an error means that it has none
+	waited time.Duration
+	moved  int64
 }
 
 func newPace(now func() time.Time, set func(time.Time) error) *pace {
-	return &pace{now: now, set: set, began: now()}
+	return &pace{now: now, set: set}
 }
 
-// deadline is when the next byte must have moved.
-func (p *pace) deadline() time.Time {
-	return p.began.Add(grace + time.Duration(p.moved)*time.Second/leastRate)
+// left returns how long the client may still take for the next byte.
+func (p *pace) left() time.Duration {
+	return grace + time.Duration(p.moved)*time.Second/leastRate - p.waited
 }
 
-// allow sets the deadline for what comes next.
-func (p *pace) allow() { _ = p.set(p.deadline()) } // a connection without deadlines is a test's or a function's
+// late reports whether the client took too long.
+func (p *pace) late() bool { return p.left() <= 0 }
 
-// late reports whether the deadline has passed.
-func (p *pace) late() bool { return !p.now().Before(p.deadline()) }
+// move runs one read or write, which returns how many bytes it moved, under its deadline.
+func (p *pace) move(do func() (int, error)) (int, error) {
+	began := p.now()
+	_ = p.set(began.Add(p.left())) // a connection without deadlines is a test's or a function's
+	n, err := do()
+	p.waited += p.now().Sub(began)
+	p.moved += int64(n)
+	return n, err
+}
 
 // pacedReader reads a body at its pace.
 type pacedReader struct {
@@ -44,22 +53,34 @@ type pacedReader struct {
 }
 
 func (r pacedReader) Read(p []byte) (int, error) {
-	r.allow()
-	n, err := r.Reader.Read(p)
-	r.moved += int64(n)
-	return n, err
+	return r.move(func() (int, error) { return r.Reader.Read(p) })
 }
 
 // writePaced writes a reply in parts at its pace.
 func writePaced(w http.ResponseWriter, body []byte, p *pace) {
 	const part = 64 << 10
 	for len(body) > 0 {
-		p.allow()
-		n, err := w.Write(body[:min(part, len(body))])
+		n, err := p.move(func() (int, error) { return w.Write(body[:min(part, len(body))]) })
 		if err != nil {
 			return // the client is gone or too slow, and the connection ends with it
 		}
-		p.moved += int64(n)
 		body = body[n:]
 	}
+}
+
+// discardTime bounds how long the server waits for a refused body in all.
+const discardTime = 10 * time.Minute
+
+// discardReader reads what is left of a refused body. That holds only a connection, no
+// memory, so the body may come slower than the pace: each read has the whole grace.
+type discardReader struct{ pacedReader }
+
+func (r discardReader) Read(p []byte) (int, error) {
+	if r.waited > discardTime {
+		return 0, os.ErrDeadlineExceeded
+	}
+	one := newPace(r.now, r.set)
+	n, err := pacedReader{r.Reader, one}.Read(p)
+	r.waited += one.waited
+	return n, err
 }

@@ -57,7 +57,6 @@ func (in *intake) whole(ctx context.Context, limit int64) ([]byte, error) {
 		err = in.large.Take(waiting, expected-begin)
 		cancel()
 		if err == nil {
-			in.from.pace.began = in.from.now() // it has waited, the client could not send
 			body, err = in.rest(body, expected)
 		}
 	}
@@ -125,5 +124,5 @@ func (in *intake) refusal(err error) error {
 // discard reads what is left of a refused body: who is cut off while still sending
 // sees a broken connection, not the reply.
 func (in *intake) discard() {
-	_, _ = io.Copy(io.Discard, io.LimitReader(in.from, MaxBody-in.read))
+	_, _ = io.Copy(io.Discard, io.LimitReader(discardReader{in.from}, MaxBody-in.read))
 }

@@ -16,63 +16,63 @@ import (
 
 // addAlarms adds the alarms and, where there is somebody to tell, the topic that
 // tells them. README.md says for each what it means and what to do.
-func (x *stack) addAlarms() {
-	x.countRefused()
-	x.topic = x.newTopic()
-	x.alarmAPI()
+func (s *stack) addAlarms() {
+	s.countRefused()
+	s.topic = s.newTopic()
+	s.alarmAPI()
 	for _, f := range functions {
-		x.alarmFunction(f)
+		s.alarmFunction(f)
 	}
-	x.alarmQueues()
+	s.alarmQueues()
 	for _, name := range table.Names {
-		x.alarm("Throttled"+name, "Requests to the table "+name+" are throttled.",
-			formula("throttled", "a+b", x.table(name, "ReadThrottleEvents"), x.table(name, "WriteThrottleEvents")), 0)
+		s.alarm("Throttled"+name, "Requests to the table "+name+" are throttled.",
+			formula("throttled", "a+b", s.table(name, "ReadThrottleEvents"), s.table(name, "WriteThrottleEvents")), 0)
 	}
 	// The feed's number line is the one item that everything of a team writes.
-	x.alarm("EventConflicts", "More than 5 % of the transactions of the feed meet another one.",
-		formula("conflicts", "IF(b>20, 100*a/b, 0)", x.table(table.Events, "TransactionConflict"),
-			x.operation(table.Events, "TransactWriteItems", "SuccessfulRequestLatency", "SampleCount")), 5)
-	x.alarm("AnswerTime", "Of 20 questions one waits longer than a minute for its answer.", x.own("answering", "AnswerTime", "p95"), 60)
-	switch x.provider {
+	s.alarm("EventConflicts", "More than 5 % of the transactions of the feed meet another one.",
+		formula("conflicts", "IF(b>20, 100*a/b, 0)", s.table(table.Events, "TransactionConflict"),
+			s.operation(table.Events, "TransactWriteItems", "SuccessfulRequestLatency", "SampleCount")), 5)
+	s.alarm("AnswerTime", "Of 20 questions one waits longer than a minute for its answer.", s.docentMetric("answering", "AnswerTime", "p95"), 60)
+	switch s.provider {
 	case openai:
-		x.alarm("ModelErrors", "More than 5 % of the model's calls fail.", x.own("answering", "ModelFailures", "Average"), 0.05)
+		s.alarm("ModelErrors", "More than 5 % of the model's calls fail.", s.docentMetric("answering", "ModelFailures", "Average"), 0.05)
 	case bedrock:
-		x.alarm("ModelErrors", "More than 5 % of the model's calls fail.",
-			formula("errors", "IF(d>0, 100*(a+b+c)/d, 0)", x.bedrock("InvocationServerErrors"), x.bedrock("InvocationThrottles"),
-				x.bedrock("InvocationClientErrors"), x.bedrock("Invocations")), 5)
+		s.alarm("ModelErrors", "More than 5 % of the model's calls fail.",
+			formula("errors", "IF(d>0, 100*(a+b+c)/d, 0)", s.bedrock("InvocationServerErrors"), s.bedrock("InvocationThrottles"),
+				s.bedrock("InvocationClientErrors"), s.bedrock("Invocations")), 5)
 	}
 }
 
-func (x *stack) alarmAPI() {
-	x.alarm("ServerErrors", "More than 1 % of the API's answers are 5xx.", x.gateway("5XXError", "Average"), 0.01)
+func (s *stack) alarmAPI() {
+	s.alarm("ServerErrors", "More than 1 % of the API's answers are 5xx.", s.gateway("5XXError", "Average"), 0.01)
 	// Answers are left out: a client may ask them to wait, for up to 20 seconds.
 	var latencies []awscloudwatch.IMetric
 	for _, f := range functions {
 		if f.serves() && f.name != "answers" {
-			latencies = append(latencies, x.own(f.name, "Latency", "p99"))
+			latencies = append(latencies, s.docentMetric(f.name, "Latency", "p99"))
 		}
 	}
-	x.alarm("Latency", "Of 100 requests of some area one takes longer than 2 s.", formula("p99, ms", "MAX(METRICS())", latencies...), 2000)
-	x.alarm("Refused", fmt.Sprintf("More than %d requests in 5 minutes came with a key that is refused.", x.refusedKeys),
-		metric(namespace, refusedKeys, "Sum", map[string]*string{"service": jsii.String(x.stackName())}), float64(x.refusedKeys))
+	s.alarm("Latency", "Of 100 requests of some area one takes longer than 2 s.", formula("p99, ms", "MAX(METRICS())", latencies...), 2000)
+	s.alarm("Refused", fmt.Sprintf("More than %d requests in 5 minutes came with a key that is refused.", s.refusedKeys),
+		metric(namespace, refusedKeys, "Sum", map[string]*string{"service": jsii.String(s.stackName())}), float64(s.refusedKeys))
 }
 
-func (x *stack) alarmFunction(f function) {
+func (s *stack) alarmFunction(f function) {
 	name := *id(f.name)
-	errors, throttles := x.lambda(f.name, "Errors", "Sum"), x.lambda(f.name, "Throttles", "Sum")
+	errors, throttles := s.lambda(f.name, "Errors", "Sum"), s.lambda(f.name, "Throttles", "Sum")
 	if f.serves() {
-		x.alarm(name+"Errors", "More than 1 % of the calls of the function "+f.name+" fail.",
-			formula("errors", "IF(b>0, 100*a/b, 0)", errors, x.lambda(f.name, "Invocations", "Sum")), 1)
+		s.alarm(name+"Errors", "More than 1 % of the calls of the function "+f.name+" fail.",
+			formula("errors", "IF(b>0, 100*a/b, 0)", errors, s.lambda(f.name, "Invocations", "Sum")), 1)
 	} else {
-		x.alarm(name+"Errors", "A call of the function "+f.name+" has failed.", errors, 0)
+		s.alarm(name+"Errors", "A call of the function "+f.name+" has failed.", errors, 0)
 	}
-	x.alarm(name+"Throttles", "The function "+f.name+" is throttled.", throttles, 0)
+	s.alarm(name+"Throttles", "The function "+f.name+" is throttled.", throttles, 0)
 	const part = 800 // milliseconds of each second that it has
-	x.alarm(name+"Duration", "The function "+f.name+" comes near its timeout.", x.lambda(f.name, "Duration", "p99"), float64(part*f.timeout))
+	s.alarm(name+"Duration", "The function "+f.name+" comes near its timeout.", s.lambda(f.name, "Duration", "p99"), float64(part*f.timeout))
 }
 
-func (x *stack) alarmQueues() {
-	queued := func(c channel, letters bool, name string) awscloudwatch.IMetric {
+func (s *stack) alarmQueues() {
+	queued := func(c queuePair, letters bool, name string) awscloudwatch.IMetric {
 		q := c.queue
 		if letters {
 			q = c.dead
@@ -80,31 +80,31 @@ func (x *stack) alarmQueues() {
 		return metric("AWS/SQS", name, "Maximum", map[string]*string{"QueueName": q.QueueName()})
 	}
 	for _, c := range []struct {
-		name    string
-		channel channel
-		oldest  float64 // seconds; 0: a message may wait for as long as others take
-	}{{"Questions", x.questions, 120}, {"Documents", x.documents, 600}, {"Syncs", x.syncs, 3600}, {"Rebuilds", x.rebuilds, 0}} {
+		name   string
+		pair   queuePair
+		oldest float64 // seconds; 0: a message may wait for as long as others take
+	}{{"Questions", s.questions, 120}, {"Documents", s.documents, 600}, {"Syncs", s.syncs, 3600}, {"Rebuilds", s.rebuilds, 0}} {
 		if c.oldest > 0 {
-			x.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
-				queued(c.channel, false, "ApproximateAgeOfOldestMessage"), c.oldest)
+			s.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
+				queued(c.pair, false, "ApproximateAgeOfOldestMessage"), c.oldest)
 		}
-		x.alarm(c.name+"DeadLetters", "The queue "+c.name+" has a dead letter.", queued(c.channel, true, "ApproximateNumberOfMessagesVisible"), 0)
+		s.alarm(c.name+"DeadLetters", "The queue "+c.name+" has a dead letter.", queued(c.pair, true, "ApproximateNumberOfMessagesVisible"), 0)
 	}
-	x.alarmMissing("Pending", "Work other than syncs and rebuilds has been pending for more than 5 minutes, or sweeping does not run.", x.own("sweeping", "OldestPending", "Maximum"), 300)
+	s.alarmMissing("Pending", "Work other than syncs and rebuilds has been pending for more than 5 minutes, or sweeping does not run.", s.docentMetric("sweeping", "OldestPending", "Maximum"), 300)
 }
 
 // alarm goes off when the metric was above a value for 5 minutes.
-func (x *stack) alarm(name, about string, of awscloudwatch.IMetric, above float64) {
-	x.newAlarm(name, about, of, above, 1, awscloudwatch.TreatMissingData_NOT_BREACHING)
+func (s *stack) alarm(name, about string, of awscloudwatch.IMetric, above float64) {
+	s.newAlarm(name, about, of, above, 1, awscloudwatch.TreatMissingData_NOT_BREACHING)
 }
 
 // alarmMissing goes off when the metric was above a value, or absent, for 10 minutes.
-func (x *stack) alarmMissing(name, about string, of awscloudwatch.IMetric, above float64) {
-	x.newAlarm(name, about, of, above, 2, awscloudwatch.TreatMissingData_BREACHING)
+func (s *stack) alarmMissing(name, about string, of awscloudwatch.IMetric, above float64) {
+	s.newAlarm(name, about, of, above, 2, awscloudwatch.TreatMissingData_BREACHING)
 }
 
-func (x *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above, periods float64, missing awscloudwatch.TreatMissingData) {
-	a := awscloudwatch.NewAlarm(x.construct, id("Alarm", name), &awscloudwatch.AlarmProps{
+func (s *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above, periods float64, missing awscloudwatch.TreatMissingData) {
+	a := awscloudwatch.NewAlarm(s.construct, id("Alarm", name), &awscloudwatch.AlarmProps{
 		AlarmDescription:   jsii.String(about + " See infra/README.md, alarms, " + name + "."),
 		Metric:             of,
 		Threshold:          jsii.Number(above),
@@ -112,20 +112,20 @@ func (x *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above, pe
 		EvaluationPeriods:  jsii.Number(periods),
 		TreatMissingData:   missing,
 	})
-	x.alarms = append(x.alarms, a)
-	if x.topic != nil {
-		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(x.topic))
-		a.AddOkAction(awscloudwatchactions.NewSnsAction(x.topic))
+	s.alarms = append(s.alarms, a)
+	if s.topic != nil {
+		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(s.topic))
+		a.AddOkAction(awscloudwatchactions.NewSnsAction(s.topic))
 	}
 }
 
 // newTopic adds the topic that tells of alarms, nil when there is nobody to tell.
-func (x *stack) newTopic() awssns.ITopic {
-	if x.alarmsEmail == "" {
+func (s *stack) newTopic() awssns.ITopic {
+	if s.alarmsEmail == "" {
 		return nil
 	}
-	topic := awssns.NewTopic(x.construct, id("Alarms"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
-	topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(x.alarmsEmail), nil))
+	topic := awssns.NewTopic(s.construct, id("Alarms"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
+	topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.alarmsEmail), nil))
 	for _, service := range []string{"cloudwatch.amazonaws.com", "budgets.amazonaws.com"} {
 		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String(service), nil)},

@@ -16,26 +16,26 @@ const stageName = "v1"
 const smallestPacked = 1024
 
 // addAPI adds the REST API, with neither paths nor functions yet.
-func (x *stack) addAPI() {
-	log := x.newLog(id("AccessLog"))
-	x.api = awsapigateway.NewRestApi(x.construct, id("Api"), &awsapigateway.RestApiProps{
-		RestApiName:               jsii.String(x.stackName()),
+func (s *stack) addAPI() {
+	log := s.newLog(id("AccessLog"))
+	s.api = awsapigateway.NewRestApi(s.construct, id("Api"), &awsapigateway.RestApiProps{
+		RestApiName:               jsii.String(s.stackName()),
 		Description:               jsii.String("Docent's API."),
 		EndpointTypes:             &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		MinCompressionSize:        awscdk.Size_Bytes(jsii.Number(smallestPacked)),
-		DisableExecuteApiEndpoint: jsii.Bool(x.domain != ""), // an API has one name
-		CloudWatchRole:            jsii.Bool(x.logRole),
+		DisableExecuteApiEndpoint: jsii.Bool(s.domain != ""), // an API has one name
+		CloudWatchRole:            jsii.Bool(s.logRole),
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String(stageName),
 			TracingEnabled:       jsii.Bool(true),
-			ThrottlingRateLimit:  jsii.Number(x.rate),
-			ThrottlingBurstLimit: jsii.Number(x.burst),
+			ThrottlingRateLimit:  jsii.Number(s.rate),
+			ThrottlingBurstLimit: jsii.Number(s.burst),
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(log),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog)),
 		},
 	})
-	x.api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output beside BaseURL, which would only be wrong with a domain
-	x.addResponses()
+	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output beside BaseURL, which would only be wrong with a domain
+	s.addResponses()
 }
 
 // accessLog is a line of the access log. Neither the query string nor a header is
@@ -48,11 +48,11 @@ const accessLog = `{"requestId":"$context.requestId","time":"$context.requestTim
 
 // addRoutes has each root of the paths answered by its function, and every other
 // path by the one that takes the rest.
-func (x *stack) addRoutes() {
+func (s *stack) addRoutes() {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	answer := func(r awsapigateway.IResource, function string) {
 		if _, ok := integrations[function]; !ok {
-			integrations[function] = awsapigateway.NewLambdaIntegration(x.functions[function], &awsapigateway.LambdaIntegrationOptions{
+			integrations[function] = awsapigateway.NewLambdaIntegration(s.functions[function], &awsapigateway.LambdaIntegrationOptions{
 				AllowTestInvoke: jsii.Bool(false), ScopePermissionToMethod: jsii.Bool(false)})
 		}
 		r.AddMethod(jsii.String("ANY"), integrations[function], nil)
@@ -63,11 +63,11 @@ func (x *stack) addRoutes() {
 	}
 	for _, f := range deployed.Functions {
 		if f.Rest {
-			proxied(x.api.Root(), f.Name)
+			proxied(s.api.Root(), f.Name)
 			continue
 		}
 		for _, root := range f.Roots {
-			proxied(x.api.Root().AddResource(jsii.String(root), nil), f.Name)
+			proxied(s.api.Root().AddResource(jsii.String(root), nil), f.Name)
 		}
 	}
 }
@@ -75,12 +75,12 @@ func (x *stack) addRoutes() {
 // baseURL is the API's as clients reach it. It is put together from its parts,
 // because the gateway's own comes of the stage, which comes of the functions, whose
 // environment this is.
-func (x *stack) baseURL() *string {
-	if x.domain != "" {
-		return jsii.String("https://" + x.domain + "/" + stageName)
+func (s *stack) baseURL() *string {
+	if s.domain != "" {
+		return jsii.String("https://" + s.domain + "/" + stageName)
 	}
-	if x.local != "" { // LocalStack's form, which needs neither a name nor a certificate
-		return jsii.String(x.local + "/_aws/execute-api/" + *x.api.RestApiId() + "/" + stageName)
+	if s.local != "" { // LocalStack's form, which needs neither a name nor a certificate
+		return jsii.String(s.local + "/_aws/execute-api/" + *s.api.RestApiId() + "/" + stageName)
 	}
-	return jsii.String("https://" + *x.api.RestApiId() + ".execute-api." + *x.construct.Region() + "." + *x.construct.UrlSuffix() + "/" + stageName)
+	return jsii.String("https://" + *s.api.RestApiId() + ".execute-api." + *s.construct.Region() + "." + *s.construct.UrlSuffix() + "/" + stageName)
 }

@@ -9,8 +9,8 @@ import (
 // addBucket adds the bucket of the search segments. Each object is written once
 // and its removal is meant, so there are no versions. What is in it can be made
 // anew from the tables.
-func (x *stack) addBucket() {
-	x.bucket = awss3.NewBucket(x.construct, id("Segments"), &awss3.BucketProps{
+func (s *stack) addBucket() {
+	s.bucket = awss3.NewBucket(s.construct, id("Segments"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,
@@ -23,6 +23,6 @@ func (x *stack) addBucket() {
 			Id:                                  jsii.String("leftovers"),
 			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
 		}},
-		RemovalPolicy: x.removal(),
+		RemovalPolicy: s.removal(),
 	})
 }

@@ -8,8 +8,8 @@ import (
 // addBudget tells the address of the alarms when a month's cost of what has the
 // stack's tag reaches 80 and 100 % of the budget. It sees the tag once that has been
 // activated as a cost allocation tag.
-func (x *stack) addBudget() {
-	if x.budget == 0 {
+func (s *stack) addBudget() {
+	if s.budget == 0 {
 		return
 	}
 	notify := func(percent float64) any {
@@ -18,14 +18,14 @@ func (x *stack) addBudget() {
 				NotificationType: jsii.String("ACTUAL"), ComparisonOperator: jsii.String("GREATER_THAN"),
 				Threshold: jsii.Number(percent), ThresholdType: jsii.String("PERCENTAGE")},
 			Subscribers: &[]any{&awsbudgets.CfnBudget_SubscriberProperty{
-				SubscriptionType: jsii.String("EMAIL"), Address: jsii.String(x.alarmsEmail)}},
+				SubscriptionType: jsii.String("EMAIL"), Address: jsii.String(s.alarmsEmail)}},
 		}
 	}
-	awsbudgets.NewCfnBudget(x.construct, id("Budget"), &awsbudgets.CfnBudgetProps{
+	awsbudgets.NewCfnBudget(s.construct, id("Budget"), &awsbudgets.CfnBudgetProps{
 		Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
 			BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"),
-			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(x.budget), Unit: jsii.String("USD")},
-			CostFilters: map[string]any{"TagKeyValue": []string{"user:" + ownerTag + "$" + x.stackName()}},
+			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(s.budget), Unit: jsii.String("USD")},
+			CostFilters: map[string]any{"TagKeyValue": []string{"user:" + ownerTag + "$" + s.stackName()}},
 		},
 		NotificationsWithSubscribers: &[]any{notify(80), notify(100)},
 	})

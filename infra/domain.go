@@ -10,26 +10,26 @@ import (
 
 // addDomain gives the API a name of the operator's, below which its paths begin
 // with the version as they do at the gateway's own name.
-func (x *stack) addDomain() {
-	if x.domain == "" {
+func (s *stack) addDomain() {
+	if s.domain == "" {
 		return
 	}
-	domain := awsapigateway.NewDomainName(x.construct, id("Domain"), &awsapigateway.DomainNameProps{
-		DomainName:     jsii.String(x.domain),
-		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(x.construct, id("Certificate"), jsii.String(x.certificate)),
+	domain := awsapigateway.NewDomainName(s.construct, id("Domain"), &awsapigateway.DomainNameProps{
+		DomainName:     jsii.String(s.domain),
+		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(s.construct, id("Certificate"), jsii.String(s.certificate)),
 		EndpointType:   awsapigateway.EndpointType_REGIONAL,
 		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
 	})
-	domain.AddBasePathMapping(x.api, &awsapigateway.BasePathMappingOptions{
-		BasePath: jsii.String(stageName), Stage: x.api.DeploymentStage()})
-	x.output("DomainTarget", "Where the domain's CNAME or alias must point.", *domain.DomainNameAliasDomainName())
-	if x.zone == "" {
+	domain.AddBasePathMapping(s.api, &awsapigateway.BasePathMappingOptions{
+		BasePath: jsii.String(stageName), Stage: s.api.DeploymentStage()})
+	s.output("DomainTarget", "Where the domain's CNAME or alias must point.", *domain.DomainNameAliasDomainName())
+	if s.zone == "" {
 		return
 	}
-	awsroute53.NewARecord(x.construct, id("DomainRecord"), &awsroute53.ARecordProps{
-		Zone: awsroute53.HostedZone_FromHostedZoneAttributes(x.construct, id("Zone"), &awsroute53.HostedZoneAttributes{
-			HostedZoneId: jsii.String(x.zone), ZoneName: jsii.String(x.zoneName)}),
-		RecordName: jsii.String(x.domain + "."),
+	awsroute53.NewARecord(s.construct, id("DomainRecord"), &awsroute53.ARecordProps{
+		Zone: awsroute53.HostedZone_FromHostedZoneAttributes(s.construct, id("Zone"), &awsroute53.HostedZoneAttributes{
+			HostedZoneId: jsii.String(s.zone), ZoneName: jsii.String(s.zoneName)}),
+		RecordName: jsii.String(s.domain + "."),
 		Target:     awsroute53.RecordTarget_FromAlias(awsroute53targets.NewApiGatewayDomain(domain)),
 	})
 }

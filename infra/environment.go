@@ -11,25 +11,25 @@ import (
 )
 
 // environment is what a function is told; app.Config says what each variable means.
-func (x *stack) environment(function string) *map[string]*string {
+func (s *stack) environment(function string) *map[string]*string {
 	var names []*string
-	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
-		names = append(names, jsii.String(name+"="+*x.tables[name].TableName()))
+	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
+		names = append(names, jsii.String(name+"="+*s.tables[name].TableName()))
 	}
 	values := map[string]*string{
-		deployed.Service:        jsii.String(x.stackName()),
+		deployed.Service:        jsii.String(s.stackName()),
 		deployed.Tables:         awscdk.Fn_Join(jsii.String(","), &names),
-		deployed.Bucket:         x.bucket.BucketName(),
-		deployed.QuestionsQueue: x.questions.queue.QueueUrl(),
-		deployed.DocumentsQueue: x.documents.queue.QueueUrl(),
-		deployed.SyncsQueue:     x.syncs.queue.QueueUrl(),
-		deployed.RebuildsQueue:  x.rebuilds.queue.QueueUrl(),
-		deployed.BaseURL:        x.baseURL(),
-		deployed.SecretsKey:     x.key.KeyArn(),
-		deployed.LogLevel:       jsii.String(x.logLevel),
+		deployed.Bucket:         s.bucket.BucketName(),
+		deployed.QuestionsQueue: s.questions.queue.QueueUrl(),
+		deployed.DocumentsQueue: s.documents.queue.QueueUrl(),
+		deployed.SyncsQueue:     s.syncs.queue.QueueUrl(),
+		deployed.RebuildsQueue:  s.rebuilds.queue.QueueUrl(),
+		deployed.BaseURL:        s.baseURL(),
+		deployed.SecretsKey:     s.key.KeyArn(),
+		deployed.LogLevel:       jsii.String(s.logLevel),
 	}
-	for name, value := range map[string]string{deployed.ModelProvider: x.provider, deployed.Model: x.model,
-		deployed.ModelURL: x.modelURL, deployed.ModelKey: x.modelKey} {
+	for name, value := range map[string]string{deployed.ModelProvider: s.provider, deployed.Model: s.model,
+		deployed.ModelURL: s.modelURL, deployed.ModelKey: s.modelKey} {
 		if value != "" {
 			values[name] = jsii.String(value)
 		}

@@ -106,29 +106,29 @@ func (s settings) architecture() awslambda.Architecture {
 	return awslambda.Architecture_ARM_64()
 }
 
-func (x *stack) addFunctions() {
-	x.functions, x.logs = map[string]awslambda.Function{}, map[string]awslogs.LogGroup{}
+func (s *stack) addFunctions() {
+	s.functions, s.logs = map[string]awslambda.Function{}, map[string]awslogs.LogGroup{}
 	for _, f := range functions {
-		log := x.newLog(id(f.name, "Log"))
-		x.logs[f.name] = log
-		role := awsiam.NewRole(x.construct, id(f.name, "Role"), &awsiam.RoleProps{
+		log := s.newLog(id(f.name, "Log"))
+		s.logs[f.name] = log
+		role := awsiam.NewRole(s.construct, id(f.name, "Role"), &awsiam.RoleProps{
 			AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 			Description:    jsii.String("What Docent's function " + f.name + " may do."),
-			InlinePolicies: &map[string]awsiam.PolicyDocument{"function": x.policy(f, log)},
+			InlinePolicies: &map[string]awsiam.PolicyDocument{"function": s.policy(f, log)},
 		})
-		x.functions[f.name] = awslambda.NewFunction(x.construct, id(f.name), &awslambda.FunctionProps{
+		s.functions[f.name] = awslambda.NewFunction(s.construct, id(f.name), &awslambda.FunctionProps{
 			Description:  jsii.String("Docent: " + f.about + "."),
 			Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
-			Architecture: x.architecture(),
+			Architecture: s.architecture(),
 			Handler:      jsii.String("bootstrap"),
-			Code:         awslambda.Code_FromAsset(jsii.String(x.code(f.name)), nil),
+			Code:         awslambda.Code_FromAsset(jsii.String(s.code(f.name)), nil),
 			MemorySize:   jsii.Number(f.memory),
 			Timeout:      awscdk.Duration_Seconds(jsii.Number(f.timeout)),
 			Tracing:      awslambda.Tracing_ACTIVE,
 			LogGroup:     log,
 			// The policy is the whole of what it may; the library adds nothing to it.
 			Role:        role.WithoutPolicyUpdates(nil),
-			Environment: x.environment(f.name),
+			Environment: s.environment(f.name),
 		})
 	}
 }

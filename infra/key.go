@@ -8,11 +8,11 @@ import (
 
 // addKey adds the key that encrypts the secrets of data sources. KMS keeps old
 // key material when it rotates, so that what was encrypted stays readable.
-func (x *stack) addKey() {
-	x.key = awskms.NewKey(x.construct, id("SecretsKey"), &awskms.KeyProps{
+func (s *stack) addKey() {
+	s.key = awskms.NewKey(s.construct, id("SecretsKey"), &awskms.KeyProps{
 		Description:       jsii.String("Encrypts the secrets of Docent's data sources."),
 		EnableKeyRotation: jsii.Bool(true),
 		PendingWindow:     awscdk.Duration_Days(jsii.Number(30)),
-		RemovalPolicy:     x.removal(),
+		RemovalPolicy:     s.removal(),
 	})
 }

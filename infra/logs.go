@@ -6,9 +6,9 @@ import (
 )
 
 // newLog adds a log group. Logs hold no text of documents or questions, and no key.
-func (x *stack) newLog(name *string) awslogs.LogGroup {
-	return awslogs.NewLogGroup(x.construct, name, &awslogs.LogGroupProps{
-		Retention:     retentions[x.logDays],
+func (s *stack) newLog(name *string) awslogs.LogGroup {
+	return awslogs.NewLogGroup(s.construct, name, &awslogs.LogGroupProps{
+		Retention:     retentions[s.logDays],
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY, // they end by their age in any case
 	})
 }

@@ -20,30 +20,30 @@ func metric(namespace, name, statistic string, dimensions map[string]*string) aw
 		DimensionsMap: &dimensions, Period: period()})
 }
 
-// own is a metric of Docent itself, of one function.
-func (x *stack) own(function, name, statistic string) awscloudwatch.IMetric {
-	return metric(namespace, name, statistic, map[string]*string{"service": jsii.String(x.stackName()), "function": jsii.String(function)})
+// docentMetric is a metric of Docent itself, of one function.
+func (s *stack) docentMetric(function, name, statistic string) awscloudwatch.IMetric {
+	return metric(namespace, name, statistic, map[string]*string{"service": jsii.String(s.stackName()), "function": jsii.String(function)})
 }
 
-func (x *stack) lambda(function, name, statistic string) awscloudwatch.IMetric {
-	return metric("AWS/Lambda", name, statistic, map[string]*string{"FunctionName": x.functions[function].FunctionName()})
+func (s *stack) lambda(function, name, statistic string) awscloudwatch.IMetric {
+	return metric("AWS/Lambda", name, statistic, map[string]*string{"FunctionName": s.functions[function].FunctionName()})
 }
 
-func (x *stack) table(table, name string) awscloudwatch.IMetric {
-	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": x.tables[table].TableName()})
+func (s *stack) table(table, name string) awscloudwatch.IMetric {
+	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": s.tables[table].TableName()})
 }
 
 // operation is a metric that DynamoDB keeps for each kind of request.
-func (x *stack) operation(table, operation, name, statistic string) awscloudwatch.IMetric {
-	return metric("AWS/DynamoDB", name, statistic, map[string]*string{"TableName": x.tables[table].TableName(), "Operation": jsii.String(operation)})
+func (s *stack) operation(table, operation, name, statistic string) awscloudwatch.IMetric {
+	return metric("AWS/DynamoDB", name, statistic, map[string]*string{"TableName": s.tables[table].TableName(), "Operation": jsii.String(operation)})
 }
 
-func (x *stack) gateway(name, statistic string) awscloudwatch.IMetric {
-	return metric("AWS/ApiGateway", name, statistic, map[string]*string{"ApiName": jsii.String(x.stackName()), "Stage": jsii.String(stageName)})
+func (s *stack) gateway(name, statistic string) awscloudwatch.IMetric {
+	return metric("AWS/ApiGateway", name, statistic, map[string]*string{"ApiName": jsii.String(s.stackName()), "Stage": jsii.String(stageName)})
 }
 
-func (x *stack) bedrock(name string) awscloudwatch.IMetric {
-	return metric("AWS/Bedrock", name, "Sum", map[string]*string{"ModelId": jsii.String(x.model)})
+func (s *stack) bedrock(name string) awscloudwatch.IMetric {
+	return metric("AWS/Bedrock", name, "Sum", map[string]*string{"ModelId": jsii.String(s.model)})
 }
 
 // formula calculates with metrics, which are a, b, c and so on in it.
@@ -57,21 +57,21 @@ func formula(label, expression string, metrics ...awscloudwatch.IMetric) awsclou
 }
 
 // search finds the metrics of a name by what stands in the log lines, whichever there are.
-func (x *stack) search(label, name, where string) awscloudwatch.IMetric {
+func (s *stack) search(label, name, where string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Label: jsii.String(label), Period: period(),
 		Expression: jsii.String("SEARCH('{" + namespace + ",service,function,operation,outcome} MetricName=\"" + name +
-			"\" service=\"" + x.stackName() + "\" " + where + "', 'Sum', 300)")})
+			"\" service=\"" + s.stackName() + "\" " + where + "', 'Sum', 300)")})
 }
 
 // countRefused counts the requests whose key was refused, over all functions.
-func (x *stack) countRefused() {
+func (s *stack) countRefused() {
 	for _, f := range functions {
 		if !f.serves() {
 			continue
 		}
-		awslogs.NewMetricFilter(x.construct, id(f.name, refusedKeys), &awslogs.MetricFilterProps{
-			LogGroup:        x.logs[f.name],
+		awslogs.NewMetricFilter(s.construct, id(f.name, refusedKeys), &awslogs.MetricFilterProps{
+			LogGroup:        s.logs[f.name],
 			FilterPattern:   awslogs.FilterPattern_Literal(jsii.String(`{ $.outcome = "unauthorized" }`)),
 			MetricNamespace: jsii.String(namespace),
 			MetricName:      jsii.String(refusedKeys),

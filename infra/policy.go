@@ -31,7 +31,7 @@ var (
 )
 
 // policy is everything that a function may do.
-func (x *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
+func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	var statements []awsiam.PolicyStatement
 	allow := func(actions []string, resources ...*string) {
 		if len(resources) > 0 {
@@ -39,71 +39,71 @@ func (x *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 				Actions: jsii.Strings(actions...), Resources: &resources}))
 		}
 	}
-	allow(readItems, x.tableARNs(append(f.reads, f.writes...))...)
-	allow(writeItems, x.tableARNs(f.writes)...)
+	allow(readItems, s.tableARNs(append(f.reads, f.writes...))...)
+	allow(writeItems, s.tableARNs(f.writes)...)
 	if f.objects >= reads {
-		allow(readObjects, x.bucket.ArnForObjects(jsii.String("*")))
-		allow(listObjects, x.bucket.BucketArn())
+		allow(readObjects, s.bucket.ArnForObjects(jsii.String("*")))
+		allow(listObjects, s.bucket.BucketArn())
 	}
 	if f.objects == writes {
-		allow(writeObjects, x.bucket.ArnForObjects(jsii.String("*")))
+		allow(writeObjects, s.bucket.ArnForObjects(jsii.String("*")))
 	}
 	for _, name := range f.sends {
-		allow(sendMessages, x.channels()[name].queue.QueueArn())
+		allow(sendMessages, s.queuePairs()[name].queue.QueueArn())
 	}
 	for _, name := range f.takes {
-		allow(takeMessages, x.channels()[name].queue.QueueArn())
+		allow(takeMessages, s.queuePairs()[name].queue.QueueArn())
 	}
 	if f.secrets {
-		allow(useKey, x.key.KeyArn())
+		allow(useKey, s.key.KeyArn())
 	}
 	if f.model {
-		allow(askModel, x.models()...)
-		allow(readKey, x.modelKeys()...)
+		allow(askModel, s.models()...)
+		allow(readKey, s.modelKeys()...)
 	}
 	allow(writeLog, log.LogGroupArn())
 	allow(trace, jsii.String("*")) // X-Ray knows no resources
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }
 
-func (x *stack) tableARNs(names []string) (arns []*string) {
+func (s *stack) tableARNs(names []string) (arns []*string) {
 	for _, name := range slices.Sorted(slices.Values(names)) {
-		arns = append(arns, x.tables[name].TableArn())
+		arns = append(arns, s.tables[name].TableArn())
 	}
 	return arns
 }
 
-func (x *stack) channels() map[string]channel {
-	return map[string]channel{questions: x.questions, documents: x.documents, syncs: x.syncs, rebuilds: x.rebuilds}
+func (s *stack) queuePairs() map[string]queuePair {
+	return map[string]queuePair{questions: s.questions, documents: s.documents, syncs: s.syncs, rebuilds: s.rebuilds}
 }
 
 // models are the ARNs of what may be invoked for the model. A model is invoked
 // where the function is. A profile, whose id has a region's short name before that
 // of its model, passes a request on to that model in any region.
-func (x *stack) models() (arns []*string) {
-	if len(x.modelARNs) > 0 || x.provider != bedrock {
-		return *jsii.Strings(x.modelARNs...)
+func (s *stack) models() (arns []*string) {
+	if len(s.modelARNs) > 0 || s.provider != bedrock {
+		return *jsii.Strings(s.modelARNs...)
 	}
 	in := func(region, account, what string) *string {
-		return awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String("arn"), x.construct.Partition(), jsii.String("bedrock"),
+		return awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String("arn"), s.construct.Partition(), jsii.String("bedrock"),
 			jsii.String(region), jsii.String(account), jsii.String(what)})
 	}
-	here := *x.construct.Region()
-	if area, model, ok := strings.Cut(x.model, "."); ok && slices.Contains(profileAreas, area) {
-		return []*string{in(here, *x.construct.Account(), "inference-profile/"+x.model), in("*", "", "foundation-model/"+model)}
+	here := *s.construct.Region()
+	if area, model, ok := strings.Cut(s.model, "."); ok && slices.Contains(profileAreas, area) {
+		return []*string{in(here, *s.construct.Account(), "inference-profile/"+s.model), in("*", "", "foundation-model/"+model)}
 	}
-	return []*string{in(here, "", "foundation-model/"+x.model)}
+	return []*string{in(here, "", "foundation-model/"+s.model)}
 }
 
 // modelKeys is the ARN of the parameter that holds the key of the model's server, if it
 // has one. What is encrypted under the account's key of Parameter Store, aws/ssm, whoever
 // may read the parameter may decrypt.
-func (x *stack) modelKeys() []*string {
-	if x.modelKey == "" {
+func (s *stack) modelKeys() []*string {
+	if s.modelKey == "" {
 		return nil
 	}
-	return []*string{awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String("arn"), x.construct.Partition(), jsii.String("ssm"),
-		x.construct.Region(), x.construct.Account(), jsii.String("parameter/" + strings.TrimPrefix(x.modelKey, "/"))})}
+	return []*string{awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String("arn"), s.construct.Partition(), jsii.String("ssm"),
+		s.construct.Region(), s.construct.Account(), jsii.String("parameter/" + strings.TrimPrefix(s.modelKey, "/"))})}
 }
 
 // profileAreas are what the ids of AWS's own inference profiles begin with.

@@ -9,8 +9,8 @@ import (
 	"docent/shared/queue"
 )
 
-// channel is a queue and where its messages go that can not be handled.
-type channel struct {
+// queuePair is a queue and where its messages go that can not be handled.
+type queuePair struct {
 	queue awssqs.Queue
 	dead  awssqs.Queue
 }
@@ -23,22 +23,22 @@ const (
 	keepDeadDays = 14 // the most, as somebody has to come and look
 )
 
-func (x *stack) addQueues() {
-	x.questions = x.newChannel("Questions", "answering")
-	x.documents = x.newChannel("Documents", "indexing")
-	x.syncs = x.newChannel("Syncs", "syncing")
-	x.rebuilds = x.newChannel("Rebuilds", "indexing")
+func (s *stack) addQueues() {
+	s.questions = s.newQueuePair("Questions", "answering")
+	s.documents = s.newQueuePair("Documents", "indexing")
+	s.syncs = s.newQueuePair("Syncs", "syncing")
+	s.rebuilds = s.newQueuePair("Rebuilds", "indexing")
 }
 
-// newChannel adds a queue for the worker, and its dead letters.
-func (x *stack) newChannel(name, worker string) channel {
+// newQueuePair adds a queue for the worker, and its dead letters.
+func (s *stack) newQueuePair(name, worker string) queuePair {
 	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
-	dead := awssqs.NewQueue(x.construct, id(name, "DeadLetters"), &awssqs.QueueProps{
+	dead := awssqs.NewQueue(s.construct, id(name, "DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:      jsii.Bool(true),
 		RetentionPeriod: days(keepDeadDays),
 	})
-	return channel{dead: dead, queue: awssqs.NewQueue(x.construct, id(name, "Queue"), &awssqs.QueueProps{
+	return queuePair{dead: dead, queue: awssqs.NewQueue(s.construct, id(name, "Queue"), &awssqs.QueueProps{
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
 		RetentionPeriod:   days(keepDays),
@@ -52,20 +52,20 @@ func (x *stack) newChannel(name, worker string) channel {
 const rebuildWorkers = 2
 
 // addWorkers has each queue's messages brought to its worker.
-func (x *stack) addWorkers() {
+func (s *stack) addWorkers() {
 	for _, w := range []struct {
 		name, worker string
-		from         channel
+		from         queuePair
 		batch        float64
 		most         int
 	}{
-		{"answering", "answering", x.questions, 1, x.workers}, // a model may take most of the time that there is
-		{"indexing", "indexing", x.documents, queue.MaxBatch, x.workers},
-		{"syncing", "syncing", x.syncs, 1, x.workers}, // a source may take all of a turn
-		{"rebuilding", "indexing", x.rebuilds, 1, rebuildWorkers},
+		{"answering", "answering", s.questions, 1, s.workers}, // a model may take most of the time that there is
+		{"indexing", "indexing", s.documents, queue.MaxBatch, s.workers},
+		{"syncing", "syncing", s.syncs, 1, s.workers}, // a source may take all of a turn
+		{"rebuilding", "indexing", s.rebuilds, 1, rebuildWorkers},
 	} {
-		awslambda.NewEventSourceMapping(x.construct, id(w.name, "Source"), &awslambda.EventSourceMappingProps{
-			Target:                  x.functions[w.worker],
+		awslambda.NewEventSourceMapping(s.construct, id(w.name, "Source"), &awslambda.EventSourceMappingProps{
+			Target:                  s.functions[w.worker],
 			EventSourceArn:          w.from.queue.QueueArn(),
 			BatchSize:               jsii.Number(w.batch),
 			MaxConcurrency:          jsii.Number(w.most),

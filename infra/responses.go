@@ -48,7 +48,7 @@ var responses = []response{
 // codeForbidden is of the gateway alone: the functions say why they refuse.
 const codeForbidden = "forbidden"
 
-func (x *stack) addResponses() {
+func (s *stack) addResponses() {
 	for _, r := range responses {
 		headers := map[string]*string{"X-Request-Id": jsii.String("context.requestId"),
 			"Cache-Control": jsii.String("'no-store'"), "X-Content-Type-Options": jsii.String("'nosniff'")}
@@ -59,7 +59,7 @@ func (x *stack) addResponses() {
 			headers["WWW-Authenticate"] = jsii.String("'Bearer'")
 		}
 		for _, t := range r.types {
-			x.api.AddGatewayResponse(id("Response", t), &awsapigateway.GatewayResponseOptions{
+			s.api.AddGatewayResponse(id("Response", t), &awsapigateway.GatewayResponseOptions{
 				Type:            awsapigateway.ResponseType_Of(jsii.String(t)),
 				StatusCode:      jsii.String(strconv.Itoa(r.status)),
 				ResponseHeaders: &headers,

@@ -10,11 +10,11 @@ import (
 
 // addSchedule has sweeping run every minute. A run that fails is not repeated: the
 // next one does its work.
-func (x *stack) addSchedule() {
+func (s *stack) addSchedule() {
 	minute := awscdk.Duration_Minutes(jsii.Number(1))
-	sweeping := x.functions["sweeping"]
+	sweeping := s.functions["sweeping"]
 	sweeping.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{MaxEventAge: minute, RetryAttempts: jsii.Number(0)})
-	awsevents.NewRule(x.construct, id("EveryMinute"), &awsevents.RuleProps{
+	awsevents.NewRule(s.construct, id("EveryMinute"), &awsevents.RuleProps{
 		Description: jsii.String("Has Docent send again what a crash left behind."),
 		Schedule:    awsevents.Schedule_Rate(minute),
 		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(sweeping, &awseventstargets.LambdaFunctionProps{

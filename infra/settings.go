@@ -44,8 +44,8 @@ type settings struct {
 
 // setting is one value of -c.
 type setting struct {
-	otherwise string // the value when it is not given
-	set       func(*settings, string) error
+	fallback string // the value when it is not given
+	set      func(*settings, string) error
 }
 
 var known = map[string]setting{
@@ -150,7 +150,7 @@ func parse(given map[string]string) (settings, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		value, ok := given[key]
 		if !ok {
-			value = known[key].otherwise
+			value = known[key].fallback
 		}
 		if err := known[key].set(&s, value); err != nil {
 			errs = append(errs, fmt.Errorf("%s=%s: %w", key, value, err))

@@ -55,8 +55,8 @@ func TestEveryValueIsInTheGuide(t *testing.T) {
 	}
 	for key, s := range known {
 		row := "| `" + key + "` | "
-		if s.otherwise != "" {
-			row += "`" + s.otherwise + "` |"
+		if s.fallback != "" {
+			row += "`" + s.fallback + "` |"
 		}
 		if !strings.Contains(string(guide), row) {
 			t.Errorf("README.md has no row %q", row)

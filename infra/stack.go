@@ -31,10 +31,10 @@ type stack struct {
 	construct awscdk.Stack
 	tables    map[string]awsdynamodb.Table // by the names of shared/table
 	bucket    awss3.Bucket
-	questions channel
-	documents channel
-	syncs     channel
-	rebuilds  channel
+	questions queuePair
+	documents queuePair
+	syncs     queuePair
+	rebuilds  queuePair
 	key       awskms.Key
 	api       awsapigateway.RestApi
 	functions map[string]awslambda.Function
@@ -43,33 +43,33 @@ type stack struct {
 	alarms    []interfacesawscloudwatch.IAlarmRef
 }
 
-func newStack(app awscdk.App, s settings) *stack {
-	x := &stack{settings: s, app: app, construct: awscdk.NewStack(app, jsii.String(constructID), &awscdk.StackProps{
-		StackName:             jsii.String(s.stackName()),
+func newStack(app awscdk.App, values settings) *stack {
+	s := &stack{settings: values, app: app, construct: awscdk.NewStack(app, jsii.String(constructID), &awscdk.StackProps{
+		StackName:             jsii.String(values.stackName()),
 		Description:           jsii.String("Docent: answers questions from a team's own documents and says where each answer comes from."),
-		TerminationProtection: jsii.Bool(!s.destroy),
+		TerminationProtection: jsii.Bool(!values.destroy),
 		// The CDK's command line looks whether the account is bootstrapped before it deploys.
 		Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{GenerateBootstrapVersionRule: jsii.Bool(false)}),
 	})}
-	awscdk.Tags_Of(x.construct).Add(jsii.String(ownerTag), jsii.String(s.stackName()), nil)
-	x.addTables(table.Names)
-	x.addBucket()
-	x.addQueues()
-	x.addKey()
-	x.addAPI()
-	x.addFunctions()
-	x.addRoutes()
-	x.addWorkers()
-	x.addSchedule()
-	x.addDomain()
-	x.addWAF()
-	if x.withAlarms {
-		x.addAlarms()
+	awscdk.Tags_Of(s.construct).Add(jsii.String(ownerTag), jsii.String(values.stackName()), nil)
+	s.addTables(table.Names)
+	s.addBucket()
+	s.addQueues()
+	s.addKey()
+	s.addAPI()
+	s.addFunctions()
+	s.addRoutes()
+	s.addWorkers()
+	s.addSchedule()
+	s.addDomain()
+	s.addWAF()
+	if s.withAlarms {
+		s.addAlarms()
 	}
-	x.addBudget()
-	x.addDashboard()
-	x.addOutputs()
-	return x
+	s.addBudget()
+	s.addDashboard()
+	s.addOutputs()
+	return s
 }
 
 // ownerTag is on every resource; its value is the stack's name. The deployment

@@ -11,10 +11,10 @@ import (
 const recoveryDays = 35
 
 // addTables adds one table for each name.
-func (x *stack) addTables(names []string) {
-	x.tables = map[string]awsdynamodb.Table{}
+func (s *stack) addTables(names []string) {
+	s.tables = map[string]awsdynamodb.Table{}
 	for _, name := range names {
-		x.tables[name] = awsdynamodb.NewTable(x.construct, id("Table", name), &awsdynamodb.TableProps{
+		s.tables[name] = awsdynamodb.NewTable(s.construct, id("Table", name), &awsdynamodb.TableProps{
 			PartitionKey:        keyOf(table.PartitionAttribute),
 			SortKey:             keyOf(table.SortAttribute),
 			TimeToLiveAttribute: jsii.String(table.ExpiresAttribute),
@@ -24,8 +24,8 @@ func (x *stack) addTables(names []string) {
 			Encryption: awsdynamodb.TableEncryption_AWS_MANAGED,
 			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays)},
-			DeletionProtection: jsii.Bool(!x.destroy),
-			RemovalPolicy:      x.removal(),
+			DeletionProtection: jsii.Bool(!s.destroy),
+			RemovalPolicy:      s.removal(),
 		})
 	}
 }

@@ -108,10 +108,10 @@ func synthesise(name string, given map[string]string) (template, error) {
 		}
 	}
 	out := template{folder: filepath.Join(workspace, name), stack: s.stackName()}
-	x := newStack(newApp(out.folder), s)
-	awscdk.Aspects_Of(x.app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
+	built := newStack(newApp(out.folder), s)
+	awscdk.Aspects_Of(built.app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
 		Reports: jsii.Bool(true), ReportFormats: &[]cdknag.NagReportFormat{cdknag.NagReportFormat_JSON}}), nil)
-	x.app.Synth(nil)
+	built.app.Synth(nil)
 	text, err := os.ReadFile(filepath.Join(out.folder, templateFile))
 	if err != nil {
 		return template{}, err

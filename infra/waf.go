@@ -11,8 +11,8 @@ const requestsPerAddress = 10_000
 // addWAF puts a web firewall before the API. AWS's rule against large bodies only
 // counts, as documents are large; so do those against scripts and file names in
 // bodies, which documents about software are full of.
-func (x *stack) addWAF() {
-	if !x.waf {
+func (s *stack) addWAF() {
+	if !s.waf {
 		return
 	}
 	seen := func(name string) *awswafv2.CfnWebACL_VisibilityConfigProperty {
@@ -27,7 +27,7 @@ func (x *stack) addWAF() {
 		}
 		return &out
 	}
-	firewall := awswafv2.NewCfnWebACL(x.construct, id("Firewall"), &awswafv2.CfnWebACLProps{
+	firewall := awswafv2.NewCfnWebACL(s.construct, id("Firewall"), &awswafv2.CfnWebACLProps{
 		Scope:            jsii.String("REGIONAL"),
 		DefaultAction:    &awswafv2.CfnWebACL_DefaultActionProperty{Allow: map[string]any{}},
 		VisibilityConfig: seen("firewall"),
@@ -49,6 +49,6 @@ func (x *stack) addWAF() {
 			},
 		},
 	})
-	awswafv2.NewCfnWebACLAssociation(x.construct, id("FirewallAssociation"), &awswafv2.CfnWebACLAssociationProps{
-		WebAclArn: firewall.AttrArn(), ResourceArn: x.api.DeploymentStage().StageArn()})
+	awswafv2.NewCfnWebACLAssociation(s.construct, id("FirewallAssociation"), &awswafv2.CfnWebACLAssociationProps{
+		WebAclArn: firewall.AttrArn(), ResourceArn: s.api.DeploymentStage().StageArn()})
 }

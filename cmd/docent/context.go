@@ -48,7 +48,7 @@ func (c *searchCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	w := client.Wanted{Query: c.Query, Instruction: c.Instruction, Limit: c.Limit, Space: c.Space}
+	w := client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Limit: c.Limit, Space: c.Space}
 	if c.Space == "all" {
 		w.Space = ""
 	}
@@ -85,7 +85,7 @@ func (c *researchCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	found, err := api.Research(ctx, client.Wanted{Query: c.Query, Instruction: c.Instruction, Effort: c.Effort})
+	found, err := api.Research(ctx, client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Effort: c.Effort})
 	if err != nil {
 		return err
 	}

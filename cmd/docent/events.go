@@ -61,7 +61,7 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil && (c.Once || client.Hopeless(err)):
+		case err != nil && (c.Once || client.FailsEveryCall(err)):
 			return fmt.Errorf("follow the events: %w", err)
 		case err != nil:
 			_, _ = fmt.Fprintf(con.err, "docent: %v; trying again\n", err)

@@ -23,9 +23,9 @@ type Found struct {
 	Raw     json.RawMessage `json:"-"`
 }
 
-// Wanted is what is searched for. Space is empty for all of them; Effort is of a
+// SearchRequest is what is searched for. Space is empty for all of them; Effort is of a
 // research alone.
-type Wanted struct {
+type SearchRequest struct {
 	Query       string `json:"query"`
 	Instruction string `json:"instruction,omitempty"`
 	Limit       int    `json:"limit,omitempty"`
@@ -34,7 +34,7 @@ type Wanted struct {
 }
 
 // Search searches one space or all of them.
-func (c *Client) Search(ctx context.Context, w Wanted) (Found, error) {
+func (c *Client) Search(ctx context.Context, w SearchRequest) (Found, error) {
 	path := "/context/search"
 	if w.Space != "" {
 		path += "/" + w.Space
@@ -46,11 +46,11 @@ func (c *Client) Search(ctx context.Context, w Wanted) (Found, error) {
 const researchTime = 2 * time.Minute
 
 // Research answers a question with its sources.
-func (c *Client) Research(ctx context.Context, w Wanted) (Found, error) {
+func (c *Client) Research(ctx context.Context, w SearchRequest) (Found, error) {
 	return c.find(ctx, "/context/research", w, researchTime)
 }
 
-func (c *Client) find(ctx context.Context, path string, w Wanted, limit time.Duration) (Found, error) {
+func (c *Client) find(ctx context.Context, path string, w SearchRequest, limit time.Duration) (Found, error) {
 	var out Found
 	body, err := marshal(w)
 	if err != nil {

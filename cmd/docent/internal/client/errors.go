@@ -80,9 +80,9 @@ func IsStatus(err error, status int) bool {
 	return errors.As(err, &e) && e.Status == status
 }
 
-// Hopeless tells whether err would meet every further call as well: the key is
+// FailsEveryCall tells whether err would meet every further call as well: the key is
 // refused or the day's quota is spent.
-func Hopeless(err error) bool {
+func FailsEveryCall(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) {
 		return false
@@ -97,21 +97,21 @@ func Hopeless(err error) bool {
 // Unreached tells whether err says nothing about the request itself: no answer
 // came, or only that the server could not do its work.
 func Unreached(err error) bool {
-	var none *NoAnswer
+	var none *NoReplyError
 	var e *Error
 	return errors.As(err, &none) || (errors.As(err, &e) && e.Status >= 500)
 }
 
-// NoAnswer is a call that got no whole reply.
-type NoAnswer struct {
+// NoReplyError is a call that got no whole reply.
+type NoReplyError struct {
 	Server string
 	Err    error
 }
 
-func (e *NoAnswer) Error() string { return fmt.Sprintf("no answer from %s: %v", e.Server, e.Err) }
+func (e *NoReplyError) Error() string { return fmt.Sprintf("no answer from %s: %v", e.Server, e.Err) }
 
 // Unwrap returns the cause.
-func (e *NoAnswer) Unwrap() error { return e.Err }
+func (e *NoReplyError) Unwrap() error { return e.Err }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(Printable(s)), " ") }
 

@@ -63,7 +63,7 @@ func backOff(err error, try int) (time.Duration, bool) {
 	return wait + rand.N(wait/2), true
 }
 
-// explain makes a *NoAnswer of an error that came from no server.
+// explain makes a *NoReplyError of an error that came from no server.
 func (c *Client) explain(err error) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -73,5 +73,5 @@ func (c *Client) explain(err error) error {
 	if errors.As(err, &u) {
 		err = u.Err // the address is named already
 	}
-	return &NoAnswer{Server: c.base, Err: err}
+	return &NoReplyError{Server: c.base, Err: err}
 }

@@ -260,7 +260,7 @@ func (r *run) count(f walk.File, what outcome, err error, total int) error {
 // fatal is err when it would meet every other document as well, else nil.
 func (r *run) fatal(err error) error {
 	switch {
-	case client.Hopeless(err):
+	case client.FailsEveryCall(err):
 		return err
 	case client.IsStatus(err, http.StatusNotFound):
 		return fmt.Errorf("the collection %s is gone: %w", r.collection, err)

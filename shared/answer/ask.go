@@ -59,7 +59,7 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 		return state.Spent(), quota.Exceeded(state)
 	}
 	usage.Note(ctx, usage.Accepted, 1)
-	usage.Settled(ctx)
+	usage.OutcomeKnown(ctx)
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Delete erases question and answer for good. The id stays spent.
 func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questionID string) error {
-	claim := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	claim := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer claim.End(ctx)
 	for {
 		a, err := s.Get(ctx, teamID, asker, questionID)

@@ -64,7 +64,7 @@ func (w *Worker) answer(ctx context.Context, work pending.Work) error {
 	// A number of the feed that is claimed holds up its readers, so it is claimed
 	// beside the reads only when no model is asked between them and the end.
 	var event *audit.Claim
-	claim := func() { event = w.Events.Or(w.Table).Claim(ctx, work.TeamID, 1) }
+	claim := func() { event = w.Events.OrSilent(w.Table).Claim(ctx, work.TeamID, 1) }
 	if w.Compose == nil {
 		claim()
 		defer event.End(ctx)
@@ -141,7 +141,7 @@ func (w *Worker) count(ctx context.Context, a Answer) {
 	}
 	now := w.Now()
 	call := usage.Call{At: now, Feature: usage.Answers, KeyID: a.origin.Actor.Credential.ID, UserID: a.UserID, Client: usage.ClientOf(a.origin.Client.UserAgent, a.origin.Request.Route),
-		Numbers: numbers, Ended: max(now.Sub(a.AskedAt), time.Millisecond)}
+		Numbers: numbers, AnswerLatency: max(now.Sub(a.AskedAt), time.Millisecond)}
 	if uncertain, err := w.Usage.Count(ctx, a.TeamID, call); err != nil {
 		w.Log.WarnContext(ctx, "usage not counted", "question", a.QuestionID, "usage_adds_uncertain", uncertain, "err", err)
 	}
@@ -153,7 +153,7 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 }
 
 func (w *Worker) fail(ctx context.Context, work pending.Work, failure Failure) error {
-	event := w.Events.Or(w.Table).Claim(ctx, work.TeamID, 1)
+	event := w.Events.OrSilent(w.Table).Claim(ctx, work.TeamID, 1)
 	defer event.End(ctx)
 	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
 	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {

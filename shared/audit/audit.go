@@ -139,8 +139,8 @@ type Change struct {
 	From, To any
 }
 
-// Changed returns a Change of a secret or a text that events do not hold.
-func Changed(field string) Change { return Change{Field: field, To: "changed"} }
+// RedactedChange returns a Change of a secret or a text that events do not hold.
+func RedactedChange(field string) Change { return Change{Field: field, To: "changed"} }
 
 type originKey struct{}
 

@@ -23,9 +23,9 @@ type Log struct {
 	secret secret
 }
 
-// Or returns l, or for a nil l a log over store that records nothing, so that a
+// OrSilent returns l, or for a nil l a log over store that records nothing, so that a
 // package can do without one.
-func (l *Log) Or(store table.Store) *Log {
+func (l *Log) OrSilent(store table.Store) *Log {
 	if l == nil {
 		return &Log{Table: store, silent: true}
 	}
@@ -47,7 +47,7 @@ type Claim struct {
 	teamID  string
 	ready   chan struct{}
 	numbers []int64 // claimed and not used
-	spoilt  []int64 // of a Write whose outcome is not known
+	toClose []int64 // of a Write whose outcome is not known
 	at      time.Time
 	err     error
 }
@@ -110,8 +110,8 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 			c.numbers = c.numbers[len(events):]
 			return nil
 		case failed == nil:
-			if !untouched(err) {
-				c.spoilt = append(c.spoilt, c.numbers[:len(events)]...)
+			if !certainlyUnwritten(err) {
+				c.toClose = append(c.toClose, c.numbers[:len(events)]...)
 				c.numbers = c.numbers[len(events):]
 			}
 			return err
@@ -126,15 +126,15 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 		}
 		// Which of the numbers a reader closed is known of the first only; the
 		// others are closed at the end if they are still open.
-		c.spoilt = append(c.spoilt, c.numbers[:len(events)]...)
+		c.toClose = append(c.toClose, c.numbers[:len(events)]...)
 		c.numbers = c.numbers[len(events):]
 	}
 	return fmt.Errorf("record %s: %w", events[0].Type, table.ErrConflict)
 }
 
-// untouched tells whether err is of a Write that certainly did nothing and can
+// certainlyUnwritten tells whether err is of a Write that certainly did nothing and can
 // not do anything later.
-func untouched(err error) bool {
+func certainlyUnwritten(err error) bool {
 	for _, certain := range []error{table.ErrConflict, table.ErrThrottled, table.ErrTooLarge, table.ErrInvalid} {
 		if errors.Is(err, certain) {
 			return true
@@ -168,8 +168,8 @@ func (c *Claim) puts(ctx context.Context, events []Event) ([]table.Op, error) {
 // what it leaves open readers close.
 func (c *Claim) End(ctx context.Context) {
 	<-c.ready
-	open := append(c.numbers, c.spoilt...)
-	c.numbers, c.spoilt = nil, nil
+	open := append(c.numbers, c.toClose...)
+	c.numbers, c.toClose = nil, nil
 	if len(open) == 0 {
 		return
 	}
@@ -238,10 +238,10 @@ func (l *Log) Once(ctx context.Context, teamID, name string, life time.Duration,
 	return true, nil
 }
 
-// Refused records e, a refusal, at most once a minute for one subject, so that a
+// RecordRefusal records e, a refusal, at most once a minute for one subject, so that a
 // flood of refused requests cannot fill the feed. The subject names who was
 // refused what and why, from a small vocabulary; it is no text of a request.
-func (l *Log) Refused(ctx context.Context, teamID, subject string, e Event) error {
+func (l *Log) RecordRefusal(ctx context.Context, teamID, subject string, e Event) error {
 	name := string(e.Type) + "#" + subject + "#" + l.Now().UTC().Format("2006-01-02T15:04")
 	_, err := l.Once(ctx, teamID, name, time.Hour, e)
 	return err

@@ -16,8 +16,8 @@ import (
 	"docent/shared/table"
 )
 
-// place is where a reader is and what it reads, as a cursor holds it.
-type place struct {
+// cursorState is where a reader is and what it reads, as a cursor holds it.
+type cursorState struct {
 	at      int64 // read up to here: upwards the last number passed, downwards the lowest
 	end     int64 // upwards: the last number to read, when bounded
 	low     int64 // downwards: the numbers up to it are not read
@@ -35,7 +35,7 @@ const (
 )
 
 // sealed is the cursor of p in the team's feed.
-func (p place) sealed(key []byte, teamID string) string {
+func (p cursorState) sealed(key []byte, teamID string) string {
 	raw := make([]byte, 2, plainBytes+macBytes)
 	raw[0] = cursorFormat
 	if p.bounded {
@@ -63,22 +63,22 @@ func badCursor() error {
 }
 
 // unsealed reads a cursor that sealed made under the same key for the same team.
-func unsealed(key []byte, teamID, cursor string) (place, error) {
+func unsealed(key []byte, teamID, cursor string) (cursorState, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) != plainBytes+macBytes || raw[0] != cursorFormat {
-		return place{}, badCursor()
+		return cursorState{}, badCursor()
 	}
 	plain := raw[:plainBytes]
 	if !hmac.Equal(seal(key, teamID, plain), raw[plainBytes:]) {
-		return place{}, badCursor()
+		return cursorState{}, badCursor()
 	}
-	p := place{bounded: raw[1]&1 != 0, down: raw[1]&2 != 0}
+	p := cursorState{bounded: raw[1]&1 != 0, down: raw[1]&2 != 0}
 	for i, n := range []*int64{&p.at, &p.end, &p.low, &p.made} {
 		*n = int64(binary.BigEndian.Uint64(plain[2+8*i:]))
 	}
 	copy(p.filter[:], plain[2+4*8:])
 	if min(p.at, p.end, p.low) < 0 || p.down && (!p.bounded || p.at > p.end+1) {
-		return place{}, badCursor() // sealed by a program with a fault
+		return cursorState{}, badCursor() // sealed by a program with a fault
 	}
 	return p, nil
 }

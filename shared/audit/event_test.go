@@ -52,7 +52,7 @@ func TestEventsAreKeptWhole(t *testing.T) {
 	want.Targets = []audit.Target{{Type: "apiKey", ID: "k", DisplayName: "CI ingest"}, {Type: "user", ID: "u"}}
 	want.TargetCount = 250
 	want.Counts = map[string]int64{"documents": 1 << 40}
-	want.Changes = []audit.Change{{Field: "dataSourceIds", To: []any{"a", "b"}}, {Field: "active", From: true, To: false}, audit.Changed("hash")}
+	want.Changes = []audit.Change{{Field: "dataSourceIds", To: []any{"a", "b"}}, {Field: "active", From: true, To: false}, audit.RedactedChange("hash")}
 	if err := w.log.Write(t.Context(), teamID, []audit.Event{want}); err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,6 @@ func SealPlace(t *testing.T, l *Log, teamID string, at, end, low, made int64, fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := place{at: at, end: end, low: low, made: made, bounded: flags&1 != 0, down: flags&2 != 0, filter: filter{}.sum()}
+	p := cursorState{at: at, end: end, low: low, made: made, bounded: flags&1 != 0, down: flags&2 != 0, filter: filter{}.sum()}
 	return p.sealed(key, teamID)
 }

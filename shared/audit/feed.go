@@ -109,12 +109,12 @@ func (l *Log) Feed(ctx context.Context, teamID string, q Query) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	r := &read{Log: l, teamID: teamID, limit: q.Limit, keep: wanted.keep()}
+	r := &feedReader{Log: l, teamID: teamID, limit: q.Limit, keep: wanted.keep()}
 	known, err := r.start(ctx, q, key, wanted.sum())
 	if err != nil {
 		return Page{}, err
 	}
-	if r.place.down {
+	if r.cursor.down {
 		if known == nil {
 			h, err := l.head(ctx, teamID)
 			if err != nil {
@@ -123,39 +123,39 @@ func (l *Log) Feed(ctx context.Context, teamID string, q Query) (Page, error) {
 			known = &h
 		}
 		r.head = *known
-		if r.place.end > r.head.seq {
+		if r.cursor.end > r.head.seq {
 			return Page{}, badCursor()
 		}
-		err = r.down(ctx)
+		err = r.readBackward(ctx)
 	} else {
-		err = r.up(ctx, known, func(h head) error { return r.check(h, key) })
+		err = r.readForward(ctx, known, func(h head) error { return r.check(h, key) })
 	}
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Events: r.events, More: r.more, Bounded: r.place.bounded}
-	if r.more || !r.place.bounded {
-		page.Next = r.place.sealed(key, teamID)
+	page := Page{Events: r.events, More: r.more, Bounded: r.cursor.bounded}
+	if r.more || !r.cursor.bounded {
+		page.Next = r.cursor.sealed(key, teamID)
 	}
 	return page, nil
 }
 
 // check refuses a place that the feed does not have: past retention, or ahead of
 // the line, as after the store was put back to an earlier state.
-func (r *read) check(h head, key []byte) error {
-	if r.place.at < h.trimmed {
-		oldest := r.place
+func (r *feedReader) check(h head, key []byte) error {
+	if r.cursor.at < h.trimmed {
+		oldest := r.cursor
 		oldest.at = h.trimmed
 		return &ExpiredError{oldest.sealed(key, r.teamID)}
 	}
-	if r.place.at > h.seq || r.place.end > h.seq {
+	if r.cursor.at > h.seq || r.cursor.end > h.seq {
 		return badCursor()
 	}
 	return nil
 }
 
 // start finds where to read. It returns the head when it had to read it.
-func (r *read) start(ctx context.Context, q Query, key []byte, sum [filterSum]byte) (*head, error) {
+func (r *feedReader) start(ctx context.Context, q Query, key []byte, sum [filterSum]byte) (*head, error) {
 	if q.Order != "" && q.Order != Ascending && q.Order != Descending {
 		return nil, apierr.BadField("/query/order", "must be asc or desc")
 	}
@@ -171,7 +171,7 @@ func (r *read) start(ctx context.Context, q Query, key []byte, sum [filterSum]by
 		if p.filter != sum || q.Order == Descending && !p.down || q.Order == Ascending && p.down {
 			return nil, badCursor()
 		}
-		r.place = p
+		r.cursor = p
 		if p.bounded || until.IsZero() {
 			return nil, nil
 		}
@@ -188,21 +188,21 @@ func (r *read) start(ctx context.Context, q Query, key []byte, sum [filterSum]by
 	if err != nil {
 		return nil, err
 	}
-	r.place = place{at: h.trimmed, filter: sum}
+	r.cursor = cursorState{at: h.trimmed, filter: sum}
 	switch {
 	case !since.IsZero():
-		f, err := r.since(ctx, r.teamID, since, h, !until.IsZero())
+		f, err := r.sinceMark(ctx, r.teamID, since, h, !until.IsZero())
 		if err != nil {
 			return nil, err
 		}
-		r.place.at = max(f.at, h.trimmed)
+		r.cursor.at = max(f.at, h.trimmed)
 		h.seq = max(h.seq, f.at) // the mark may be younger than h
 	case q.Since != "":
 		n, ok := sequenceOf(r.teamID, q.Since)
 		if !ok || n > h.seq {
 			return nil, badSince()
 		}
-		r.place.at = n
+		r.cursor.at = n
 	}
 	if until.IsZero() {
 		return &h, nil
@@ -211,19 +211,19 @@ func (r *read) start(ctx context.Context, q Query, key []byte, sum [filterSum]by
 		return nil, err
 	}
 	if q.Order == Descending {
-		r.place.down, r.place.low, r.place.at = true, r.place.at, r.place.end+1
+		r.cursor.down, r.cursor.low, r.cursor.at = true, r.cursor.at, r.cursor.end+1
 	}
 	return &h, nil
 }
 
 // bound gives the read its end, which may have been fixed after h was read and
 // then moves h.
-func (r *read) bound(ctx context.Context, until time.Time, h *head) error {
-	f, err := r.until(ctx, r.teamID, until, *h)
+func (r *feedReader) bound(ctx context.Context, until time.Time, h *head) error {
+	f, err := r.untilMark(ctx, r.teamID, until, *h)
 	if err != nil {
 		return err
 	}
-	r.place.bounded, r.place.end, r.place.made = true, f.at, f.made.UnixMilli()
+	r.cursor.bounded, r.cursor.end, r.cursor.made = true, f.at, f.made.UnixMilli()
 	h.seq = max(h.seq, f.at)
 	return nil
 }

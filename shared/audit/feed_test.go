@@ -309,15 +309,15 @@ func TestOnceIsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 3 {
-		if err := w.log.Refused(t.Context(), teamID, "key#reason#route", about("1")); err != nil {
+		if err := w.log.RecordRefusal(t.Context(), teamID, "key#reason#route", about("1")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.log.Refused(t.Context(), teamID, "other key#reason#route", about("2")); err != nil {
+	if err := w.log.RecordRefusal(t.Context(), teamID, "other key#reason#route", about("2")); err != nil {
 		t.Fatal(err)
 	}
 	w.clock.advance(time.Minute)
-	if err := w.log.Refused(t.Context(), teamID, "key#reason#route", about("3")); err != nil {
+	if err := w.log.RecordRefusal(t.Context(), teamID, "key#reason#route", about("3")); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.all(audit.Query{}); !slices.Equal(got, numbered(1, 3)) {

@@ -22,9 +22,9 @@ const maxNumbers = 2000
 // parallelCloses bounds the tombstones that a reader puts at once.
 const parallelCloses = 32
 
-// lookAgain is how long a bounded read waits before it looks again for an event that
+// recheckAfter is how long a bounded read waits before it looks again for an event that
 // is on its way.
-const lookAgain = 200 * time.Millisecond
+const recheckAfter = 200 * time.Millisecond
 
 // head is how far a team's line is.
 type head struct{ seq, trimmed int64 }
@@ -95,15 +95,15 @@ func (s *slots) fill(ctx context.Context) error {
 	return nil
 }
 
-// again forgets what was read from n on.
-func (s *slots) again(n int64) { s.from, s.batch = n, nil }
+// rereadFrom forgets what was read from n on.
+func (s *slots) rereadFrom(n int64) { s.from, s.batch = n, nil }
 
-// read is one read of the feed, upwards.
-type read struct {
+// feedReader is one read of the feed, upwards.
+type feedReader struct {
 	*Log
 	teamID string
 	head   head
-	place  place
+	cursor cursorState
 	limit  int
 	keep   func(Event) bool
 	events []Event
@@ -111,10 +111,10 @@ type read struct {
 	slots  slots
 }
 
-// up reads upwards from r.place and moves it. h is the head, nil when it is to be
+// readForward reads upwards from r.place and moves it. h is the head, nil when it is to be
 // read beside the first slots.
-func (r *read) up(ctx context.Context, h *head, check func(head) error) error {
-	r.slots = slots{log: r.Log, teamID: r.teamID, from: r.place.at + 1, size: r.limit + 1}
+func (r *feedReader) readForward(ctx context.Context, h *head, check func(head) error) error {
+	r.slots = slots{log: r.Log, teamID: r.teamID, from: r.cursor.at + 1, size: r.limit + 1}
 	if r.keep != nil {
 		r.slots.size = maxNumbers / 2
 	}
@@ -134,63 +134,63 @@ func (r *read) up(ctx context.Context, h *head, check func(head) error) error {
 		return err
 	}
 	r.slots.last = r.head.seq
-	if r.place.bounded {
-		r.slots.last = r.place.end
+	if r.cursor.bounded {
+		r.slots.last = r.cursor.end
 	}
 	return r.walk(ctx)
 }
 
 // walk takes slots while each follows on the one before.
-func (r *read) walk(ctx context.Context) error {
-	start := r.place.at
+func (r *feedReader) walk(ctx context.Context) error {
+	start := r.cursor.at
 	for {
-		if len(r.events) == r.limit || r.place.at-start >= maxNumbers {
-			return r.look(ctx)
+		if len(r.events) == r.limit || r.cursor.at-start >= maxNumbers {
+			return r.setMore(ctx)
 		}
-		if r.place.at >= r.slots.last {
+		if r.cursor.at >= r.slots.last {
 			return nil
 		}
-		next, err := r.slots.peek(ctx, r.place.at+1)
+		next, err := r.slots.peek(ctx, r.cursor.at+1)
 		if err != nil {
 			return err
 		}
-		if next != nil && next.number == r.place.at+1 {
-			if err := r.take(*next); err != nil {
+		if next != nil && next.number == r.cursor.at+1 {
+			if err := r.addSlot(*next); err != nil {
 				return err
 			}
 			continue
 		}
-		if to, gone := r.gone(next); gone {
-			start += to - r.place.at
-			r.place.at = to
+		if to, gone := r.expiredThrough(next); gone {
+			start += to - r.cursor.at
+			r.cursor.at = to
 			continue
 		}
-		if young := r.young(next); young > 0 {
-			if !r.place.bounded {
+		if young := r.graceLeft(next); young > 0 {
+			if !r.cursor.bounded {
 				return nil
 			}
 			if len(r.events) > 0 {
 				r.more = true
 				return nil
 			}
-			if err := r.wait(ctx, min(young, lookAgain)); err != nil {
+			if err := r.wait(ctx, min(young, recheckAfter)); err != nil {
 				return err
 			}
-			r.slots.again(r.place.at + 1)
+			r.slots.rereadFrom(r.cursor.at + 1)
 			continue
 		}
 		to := r.slots.last
 		if next != nil {
 			to = next.number - 1
 		}
-		if err := r.settle(ctx, min(to, start+maxNumbers)); err != nil {
+		if err := r.closeThrough(ctx, min(to, start+maxNumbers)); err != nil {
 			return err
 		}
 	}
 }
 
-// gone tells up to which number the empty ones before next are out of retention.
-func (r *read) gone(next *slot) (int64, bool) {
+// expiredThrough tells up to which number the empty ones before next are out of retention.
+func (r *feedReader) expiredThrough(next *slot) (int64, bool) {
 	to := r.slots.last
 	if next != nil {
 		to = next.number - 1
@@ -199,22 +199,22 @@ func (r *read) gone(next *slot) (int64, bool) {
 		}
 	}
 	to = min(to, r.head.trimmed)
-	return to, to > r.place.at
+	return to, to > r.cursor.at
 }
 
-// forEver is longer than anything that is waited for.
-const forEver = time.Duration(1<<63 - 1)
+// forever is longer than anything that is waited for.
+const forever = time.Duration(1<<63 - 1)
 
-// young is how long the empty numbers before next are still left to their
+// graceLeft is how long the empty numbers before next are still left to their
 // writers. Without a slot above them nobody waits for them, unless the read has
 // a fixed end.
-func (r *read) young(next *slot) time.Duration {
-	left := forEver
+func (r *feedReader) graceLeft(next *slot) time.Duration {
+	left := forever
 	if next != nil {
 		left = r.patience() - r.Now().Sub(next.at)
 	}
-	if r.place.bounded {
-		left = min(left, r.patience()-r.Now().Sub(time.UnixMilli(r.place.made)))
+	if r.cursor.bounded {
+		left = min(left, r.patience()-r.Now().Sub(time.UnixMilli(r.cursor.made)))
 	}
 	return left
 }
@@ -233,9 +233,9 @@ func (l *Log) wait(ctx context.Context, d time.Duration) error {
 	return pause.For(ctx, d)
 }
 
-// take passes one slot.
-func (r *read) take(s slot) error {
-	r.place.at = s.number
+// addSlot passes one slot.
+func (r *feedReader) addSlot(s slot) error {
+	r.cursor.at = s.number
 	if s.dead() {
 		return nil
 	}
@@ -249,10 +249,10 @@ func (r *read) take(s slot) error {
 	return nil
 }
 
-// settle makes the numbers after r.place up to to final and passes them, as far
+// closeThrough makes the numbers after r.place up to to final and passes them, as far
 // as the page has room.
-func (r *read) settle(ctx context.Context, to int64) error {
-	settled, err := r.closeAll(ctx, r.teamID, r.place.at+1, to)
+func (r *feedReader) closeThrough(ctx context.Context, to int64) error {
+	settled, err := r.closeAll(ctx, r.teamID, r.cursor.at+1, to)
 	if err != nil {
 		return err
 	}
@@ -260,11 +260,11 @@ func (r *read) settle(ctx context.Context, to int64) error {
 		if len(r.events) == r.limit {
 			break
 		}
-		if err := r.take(s); err != nil {
+		if err := r.addSlot(s); err != nil {
 			return err
 		}
 	}
-	r.slots.again(r.place.at + 1)
+	r.slots.rereadFrom(r.cursor.at + 1)
 	return nil
 }
 
@@ -309,40 +309,40 @@ func (l *Log) close(ctx context.Context, teamID string, n int64) (slot, error) {
 	return slotFrom(item)
 }
 
-// look tells whether more can be read now.
-func (r *read) look(ctx context.Context) error {
-	if r.place.at >= r.slots.last {
+// setMore tells whether more can be read now.
+func (r *feedReader) setMore(ctx context.Context) error {
+	if r.cursor.at >= r.slots.last {
 		return nil
 	}
-	if r.place.bounded || len(r.events) < r.limit {
+	if r.cursor.bounded || len(r.events) < r.limit {
 		r.more = true
 		return nil
 	}
-	next, err := r.slots.peek(ctx, r.place.at+1)
+	next, err := r.slots.peek(ctx, r.cursor.at+1)
 	if err != nil || next == nil {
 		return err
 	}
-	_, gone := r.gone(next)
-	r.more = next.number == r.place.at+1 || gone || r.young(next) <= 0
+	_, gone := r.expiredThrough(next)
+	r.more = next.number == r.cursor.at+1 || gone || r.graceLeft(next) <= 0
 	return nil
 }
 
-// down reads downwards from r.place, whose at is the lowest number read so far,
+// readBackward reads downwards from r.place, whose at is the lowest number read so far,
 // or one above the first to read.
-func (r *read) down(ctx context.Context) error {
-	low := max(r.place.low, r.head.trimmed)
-	start := r.place.at
+func (r *feedReader) readBackward(ctx context.Context) error {
+	low := max(r.cursor.low, r.head.trimmed)
+	start := r.cursor.at
 	for {
-		if r.place.at-1 <= low {
+		if r.cursor.at-1 <= low {
 			return nil
 		}
-		if len(r.events) == r.limit || start-r.place.at >= maxNumbers {
+		if len(r.events) == r.limit || start-r.cursor.at >= maxNumbers {
 			r.more = true
 			return nil
 		}
-		bucket := bucketOf(r.place.at - 1)
-		first := max(bucket*bucketSize, low+1, r.place.at-max(2*int64(r.limit), 100))
-		found, err := r.between(ctx, first, r.place.at-1)
+		bucket := bucketOf(r.cursor.at - 1)
+		first := max(bucket*bucketSize, low+1, r.cursor.at-max(2*int64(r.limit), 100))
+		found, err := r.between(ctx, first, r.cursor.at-1)
 		if err != nil {
 			return err
 		}
@@ -357,7 +357,7 @@ func (r *read) down(ctx context.Context) error {
 			if len(r.events) == r.limit {
 				break
 			}
-			if err := r.take(s); err != nil {
+			if err := r.addSlot(s); err != nil {
 				return err
 			}
 		}
@@ -366,7 +366,7 @@ func (r *read) down(ctx context.Context) error {
 
 // between returns what stands at the numbers from first to last, all of one
 // bucket, for good. It is nil after a pause for a writer that is on its way.
-func (r *read) between(ctx context.Context, first, last int64) ([]slot, error) {
+func (r *feedReader) between(ctx context.Context, first, last int64) ([]slot, error) {
 	q := table.Query{Table: table.Events, Partition: bucketPartition(r.teamID, bucketOf(first)),
 		From: table.Padded(first), To: table.Padded(last)}
 	all := make([]slot, last-first+1)
@@ -398,8 +398,8 @@ func (r *read) between(ctx context.Context, first, last int64) ([]slot, error) {
 			}
 			continue
 		}
-		if young := r.young(next); young > 0 {
-			return nil, r.wait(ctx, min(young, lookAgain))
+		if young := r.graceLeft(next); young > 0 {
+			return nil, r.wait(ctx, min(young, recheckAfter))
 		}
 		settled, err := r.closeAll(ctx, r.teamID, first+int64(i), first+int64(to))
 		if err != nil {

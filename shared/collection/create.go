@@ -39,7 +39,7 @@ func (s *Service) Create(ctx context.Context, teamID string, c Collection, repea
 		}
 		ops = append([]table.Op{table.Put{Item: reply, If: table.Absent()}}, ops...)
 	}
-	err = s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{about(audit.CollectionCreated, c)}, ops...)
+	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{about(audit.CollectionCreated, c)}, ops...)
 	failed := table.Failed(err)
 	switch {
 	case err == nil:

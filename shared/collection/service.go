@@ -114,7 +114,7 @@ func (s *Service) SourceExists(ctx context.Context, teamID, id string) (bool, er
 // Update applies change and returns the collection. match refuses versions that
 // the caller did not expect; a change that changes nothing writes nothing.
 func (s *Service) Update(ctx context.Context, teamID, id string, change Change, match func(version int64) error) (Collection, error) {
-	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
 		current, err := s.Get(ctx, teamID, id)
@@ -149,7 +149,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change Change, 
 // Delete removes the collection at once and leaves the removal of its documents
 // pending. An absent collection is no error.
 func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, match func(version int64) error) error {
-	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
 		current, err := s.Get(ctx, teamID, id)

@@ -18,7 +18,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 	if !isID(id) {
 		return nil
 	}
-	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
@@ -70,8 +70,8 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 	}
 	if r.Facts == nil {
 		usage.Note(ctx, usage.Deleted, 1)
-		usage.About(ctx, r.CollectionID)
-		usage.Settled(ctx)
+		usage.NoteSource(ctx, r.CollectionID)
+		usage.OutcomeKnown(ctx)
 	}
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)

@@ -115,7 +115,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 		return 0, notWritten(err)
 	}
 	in.note(ctx, old)
-	usage.Settled(ctx)
+	usage.OutcomeKnown(ctx)
 	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
 		s.Warn(work, err)
 	}
@@ -154,7 +154,7 @@ func (in Input) note(ctx context.Context, old current) {
 	}
 	usage.Note(ctx, number, 1)
 	usage.Note(ctx, usage.Bytes, int64(len(in.Body)))
-	usage.About(ctx, in.CollectionID)
+	usage.NoteSource(ctx, in.CollectionID)
 }
 
 // The places in a Write of what it is conditional on; notWritten tells them apart.
@@ -217,9 +217,9 @@ func (s *Service) failed(ctx context.Context, teamID string, r record) (bool, er
 // recorded one by one.
 func (s *Service) events(f *Facts) *audit.Log {
 	if f != nil {
-		return (*audit.Log)(nil).Or(s.Table)
+		return (*audit.Log)(nil).OrSilent(s.Table)
 	}
-	return s.Events.Or(s.Table)
+	return s.Events.OrSilent(s.Table)
 }
 
 // stored is the event of a document that becomes entry.

@@ -67,7 +67,7 @@ type (
 
 // SearchSpace is the operation of that name on one space.
 func (s Services) SearchSpace(ctx context.Context, space search.Space, in SearchFields) (SourcesBody, error) {
-	usage.For(ctx, "context.search."+string(space))
+	usage.NoteFeature(ctx, "context.search."+string(space))
 	request := &searchInput{}
 	request.Body.Query, request.Body.Instruction, request.Body.Limit = in.Query, in.Instruction, in.Limit
 	out, err := (&contexts{s}).search(ctx, request, []search.Space{space})
@@ -79,7 +79,7 @@ func (s Services) SearchSpace(ctx context.Context, space search.Space, in Search
 
 // Research is the operation of that name.
 func (s Services) Research(ctx context.Context, in ResearchFields) (ResearchBody, error) {
-	usage.For(ctx, "context.research")
+	usage.NoteFeature(ctx, "context.research")
 	request := &researchInput{}
 	request.Body.Query, request.Body.Instruction, request.Body.Effort = in.Query, in.Instruction, in.Effort
 	if request.Body.Effort == "" {
@@ -94,7 +94,7 @@ func (s Services) Research(ctx context.Context, in ResearchFields) (ResearchBody
 
 // QueryRecords queries the issues or the pull requests.
 func (s Services) QueryRecords(ctx context.Context, space search.Space, in RecordFields) (RecordsBody, error) {
-	usage.For(ctx, "context.query."+string(space))
+	usage.NoteFeature(ctx, "context.query."+string(space))
 	limit := in.Limit
 	if limit == 0 {
 		limit = 20
@@ -108,7 +108,7 @@ func (s Services) QueryRecords(ctx context.Context, space search.Space, in Recor
 
 // Contents gets the content of URLs.
 func (s Services) Contents(ctx context.Context, in URLFields) (ContentsBody, error) {
-	usage.For(ctx, "context.get")
+	usage.NoteFeature(ctx, "context.get")
 	request := &getContentInput{}
 	request.Body.URLs = in.URLs
 	out, err := (&contexts{s}).get(ctx, request)
@@ -121,7 +121,7 @@ func (s Services) Contents(ctx context.Context, in URLFields) (ContentsBody, err
 // Ask asks a question under a new id and waits for its answer, as long as a
 // request may; what comes back may still be processing.
 func (s Services) Ask(ctx context.Context, in QuestionFields) (AnswerBody, error) {
-	usage.For(ctx, usage.Answers)
+	usage.NoteFeature(ctx, usage.Answers)
 	a := &answers{s}
 	request := &askInput{QuestionPath: QuestionPath{uuid.NewString()}}
 	request.Body.Question = in.Question

@@ -84,7 +84,7 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	// call, as latencies do, would be lost with the last one.
 	likely := cmp.Or(in.Body.Limit, source.DefaultLimit)
 	usage.Note(ctx, usage.Sources, int64(likely))
-	usage.Settled(ctx)
+	usage.OutcomeKnown(ctx)
 	out := &sourcesOutput{}
 	out.Body.Sources, err = h.Sources.Search(ctx, p.TeamID, askedBy(p),
 		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit}, spaces)

@@ -164,7 +164,7 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 	if _, pattern := operations.Handler(r); pattern != "" {
 		requestFrom(r.Context()).route = pattern
 		if foreseeable(pattern) {
-			usage.Settled(r.Context())
+			usage.OutcomeKnown(r.Context())
 		}
 		operations.ServeHTTP(w, r)
 		return

@@ -102,7 +102,7 @@ func (s Services) refusal(r *http.Request, who team.Principal, status int, err e
 		return nil
 	}
 	subject := strings.Join([]string{who.KeyID, event.Outcome.Reason, req.route}, "#")
-	return s.Events.Refused(r.Context(), who.TeamID, subject, event)
+	return s.Events.RecordRefusal(r.Context(), who.TeamID, subject, event)
 }
 
 // quotaSpent records the first refusal of a quota on its Pacific day.
@@ -139,7 +139,7 @@ type counting struct {
 func (s Services) beginCounting(r *http.Request, who team.Principal, notes *usage.Notes) *counting {
 	c := &counting{Services: s, r: r, who: who, notes: notes}
 	if s.Usage != nil {
-		notes.WhenSettled(func() {
+		notes.OnOutcomeKnown(func() {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			if call := c.call(); !c.ended {
@@ -181,11 +181,11 @@ func (c *counting) end(status int) {
 	if call.Feature == usage.Answers && req.code == apierr.CodeQuotaExceeded && c.r.Method != http.MethodGet {
 		call.Numbers[usage.Rejected]++
 	}
-	call.Took = max(c.Now().Sub(req.arrived), time.Millisecond)
+	call.Latency = max(c.Now().Sub(req.arrived), time.Millisecond)
 	var uncertain int
 	var err error
 	if c.tally != nil {
-		uncertain, err = c.tally.End(call.Numbers, call.Took)
+		uncertain, err = c.tally.End(call.Numbers, call.Latency)
 	} else {
 		uncertain, err = c.Usage.Count(c.r.Context(), c.who.TeamID, call)
 	}

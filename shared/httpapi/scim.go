@@ -39,7 +39,7 @@ func (s Services) scimRoutes(api huma.API, m *mux) {
 func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 	if route := scim.Route(r.URL); route != "" {
 		requestFrom(r.Context()).route = r.Method + " " + route
-		usage.Settled(r.Context())
+		usage.OutcomeKnown(r.Context())
 	}
 	account := requestFrom(r.Context()).account
 	in := newIntake(w, r, account, nil)

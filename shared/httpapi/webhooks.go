@@ -112,7 +112,7 @@ func (h *webhooks) rejected(ctx context.Context, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
 	defer cancel()
-	err = h.Events.Refused(ctx, r.TeamID, r.SourceID, audit.Event{Type: audit.WebhookRejected,
+	err = h.Events.RecordRefusal(ctx, r.TeamID, r.SourceID, audit.Event{Type: audit.WebhookRejected,
 		Outcome: audit.Outcome{Result: audit.Failure, Reason: apierr.CodeUnauthorized, StatusCode: http.StatusUnauthorized},
 		Targets: []audit.Target{{Type: audit.TargetDataSource, ID: r.SourceID}}})
 	if err != nil {

@@ -3,7 +3,7 @@ package scim
 import "maps"
 
 // change adds or replaces what is at p, outside of any value filter.
-func (t *resourceType) change(attributes map[string]any, at place, op string, value any) error {
+func (t *resourceType) change(attributes map[string]any, at attributeRef, op string, value any) error {
 	switch {
 	case at.attr == nil:
 		return setExtension(attributes, t, at.ext, value, false)
@@ -26,7 +26,7 @@ func (t *resourceType) change(attributes map[string]any, at place, op string, va
 // assign gives the attribute or sub-attribute at p a value; null and empty ones
 // unassign it. With merge, an object changes only what it names of a complex
 // attribute.
-func (p place) assign(attributes map[string]any, value any, merge bool) error {
+func (p attributeRef) assign(attributes map[string]any, value any, merge bool) error {
 	if p.readOnly() {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (p place) assign(attributes map[string]any, value any, merge bool) error {
 
 // changeEach gives a sub-attribute of every element a value, and makes the first
 // element where there is none.
-func (p place) changeEach(attributes map[string]any, value any) error {
+func (p attributeRef) changeEach(attributes map[string]any, value any) error {
 	list, _ := p.get(attributes).([]any)
 	if len(list) == 0 {
 		made, err := p.attr.coerce(map[string]any{p.sub.Name: value})
@@ -78,7 +78,7 @@ func (p place) changeEach(attributes map[string]any, value any) error {
 
 // remove unassigns what is at p; of a multi-valued attribute only the elements
 // that value names, when there is one.
-func (t *resourceType) remove(attributes map[string]any, at place, value any) error {
+func (t *resourceType) remove(attributes map[string]any, at attributeRef, value any) error {
 	switch {
 	case at.attr == nil:
 		delete(attributes, at.ext)
@@ -99,7 +99,7 @@ func (t *resourceType) remove(attributes map[string]any, at place, value any) er
 
 // removeListed removes the elements that a value list names: those that have
 // every sub-attribute of one of its entries.
-func (p place) removeListed(attributes map[string]any, value any) error {
+func (p attributeRef) removeListed(attributes map[string]any, value any) error {
 	entries, ok := value.([]any)
 	if !ok {
 		entries = []any{value}
@@ -155,7 +155,7 @@ func (a *attribute) covers(element, entry map[string]any) bool {
 }
 
 // drop removes the elements that gone picks.
-func (p place) drop(attributes map[string]any, gone func(map[string]any) bool) error {
+func (p attributeRef) drop(attributes map[string]any, gone func(map[string]any) bool) error {
 	list, _ := p.get(attributes).([]any)
 	kept := make([]any, 0, len(list))
 	for _, e := range list {

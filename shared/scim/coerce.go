@@ -84,7 +84,7 @@ func (t *resourceType) complete(attributes map[string]any) error {
 
 // container is the object that holds the attribute at p, made when it is missing
 // and create is set, else nil.
-func (p place) container(attributes map[string]any, create bool) map[string]any {
+func (p attributeRef) container(attributes map[string]any, create bool) map[string]any {
 	if p.ext == "" {
 		return attributes
 	}
@@ -98,7 +98,7 @@ func (p place) container(attributes map[string]any, create bool) map[string]any 
 
 // set stores a coerced value of the whole attribute; nil unassigns it. What may
 // be written but never read is discarded.
-func (p place) set(attributes map[string]any, value any) {
+func (p attributeRef) set(attributes map[string]any, value any) {
 	if p.attr.Mutability == writeOnly {
 		return
 	}
@@ -114,7 +114,7 @@ func (p place) set(attributes map[string]any, value any) {
 }
 
 // get returns the stored value of the whole attribute, nil when it is unassigned.
-func (p place) get(attributes map[string]any) any {
+func (p attributeRef) get(attributes map[string]any) any {
 	return p.container(attributes, false)[p.attr.Name]
 }
 

@@ -20,7 +20,7 @@ type compiler struct {
 type looked map[string]bool
 
 // add notes what is at p.
-func (l *looked) add(p place) {
+func (l *looked) add(p attributeRef) {
 	if *l == nil {
 		*l = looked{}
 	}
@@ -33,7 +33,7 @@ func (l *looked) add(p place) {
 
 // selector finds the values of a path in an object.
 type selector struct {
-	place
+	attributeRef
 	in      matcher
 	element bool // the object is an element, attr one of its sub-attributes
 	unknown bool
@@ -112,7 +112,7 @@ func (c *compiler) comparison(f *filter, s selector) (matcher, error) {
 func (c *compiler) selector(p path) (selector, error) {
 	unknown := bad(invalidFilter, "There is no attribute %q here.", shown(p.String()))
 	if c.of != nil {
-		s := selector{element: true, place: place{attr: c.of.sub(p.attr)}}
+		s := selector{element: true, attributeRef: attributeRef{attr: c.of.sub(p.attr)}}
 		if p.urn != "" || p.sub != "" || s.attr == nil {
 			return s, unknown
 		}
@@ -125,7 +125,7 @@ func (c *compiler) selector(p path) (selector, error) {
 		}
 		return selector{}, unknown
 	}
-	s := selector{place: at}
+	s := selector{attributeRef: at}
 	c.looks.add(at)
 	if at.attr != nil {
 		c.groups = c.groups || at.ext == "" && at.attr.Name == "groups"

@@ -3,7 +3,7 @@ package scim
 import "maps"
 
 // changeElements applies an operation whose path has a value filter.
-func (t *resourceType) changeElements(attributes map[string]any, at place, o operation) error {
+func (t *resourceType) changeElements(attributes map[string]any, at attributeRef, o operation) error {
 	if at.attr == nil || !at.attr.Multi || at.attr.Kind != complexKind {
 		return bad(invalidPath, "%s has no elements to choose from.", shown(o.path.attr))
 	}
@@ -36,7 +36,7 @@ func (t *resourceType) changeElements(attributes map[string]any, at place, o ope
 
 // changeSome gives the sub-attribute at p of the chosen elements a value. An
 // element that is left with nothing goes.
-func (p place) changeSome(attributes map[string]any, list []any, value any, chosen func(map[string]any) bool) error {
+func (p attributeRef) changeSome(attributes map[string]any, list []any, value any, chosen func(map[string]any) bool) error {
 	if p.readOnly() {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (p place) changeSome(attributes map[string]any, list []any, value any, chos
 }
 
 // replaceSome replaces the chosen elements, or with add merges into them.
-func (p place) replaceSome(attributes map[string]any, list []any, o operation, chosen matcher) error {
+func (p attributeRef) replaceSome(attributes map[string]any, list []any, o operation, chosen matcher) error {
 	value, err := p.attr.coerceOne(single(o.value))
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func single(value any) any {
 
 // store puts the list back, without repeated elements; the element at primary,
 // if not negative, is the primary one.
-func (p place) store(attributes map[string]any, list []any, primary int) error {
+func (p attributeRef) store(attributes map[string]any, list []any, primary int) error {
 	if primary >= 0 {
 		for i := range list {
 			if element := list[i].(map[string]any); i != primary && element["primary"] == true {
@@ -121,7 +121,7 @@ func (p place) store(attributes map[string]any, list []any, primary int) error {
 
 // create adds the element that a value filter describes when there is none: its
 // filter must be a conjunction of eq.
-func (p place) create(attributes map[string]any, list []any, o operation) error {
+func (p attributeRef) create(attributes map[string]any, list []any, o operation) error {
 	missing := bad(noTarget, "Nothing matches %q.", shown(o.path.String()))
 	if p.sub == nil && o.op == "replace" {
 		return missing

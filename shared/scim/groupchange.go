@@ -91,7 +91,7 @@ func (s *Service) patchGroup(ctx context.Context, teamID, id, ifMatch string, op
 // needed reads the items that needs names, whether they count or not.
 func (s *Service) needed(ctx context.Context, teamID string, g group, needs memberNeeds) ([]member, error) {
 	if !needs.all {
-		return s.some(ctx, teamID, g, needs.ids)
+		return s.membersAmong(ctx, teamID, g, needs.ids)
 	}
 	var items []member
 	err := s.eachMember(ctx, teamID, g.ID, func(m member) { items = append(items, m) })
@@ -103,7 +103,7 @@ func (g group) withMembers(items []member) map[string]any {
 	out := maps.Clone(g.Attributes)
 	var list []any
 	for _, m := range items {
-		if g.shows(m.mark) {
+		if g.isMember(m.mark) {
 			list = append(list, map[string]any{"value": m.userID, "display": m.display})
 		}
 	}
@@ -125,7 +125,7 @@ func (g group) current(members []member) items {
 		out[m.userID] = struct {
 			member
 			counts bool
-		}{m, g.shows(m.mark)}
+		}{m, g.isMember(m.mark)}
 	}
 	return out
 }
@@ -239,7 +239,7 @@ func groupOps(teamID string, before, after group) (ops []table.Op, claims bool, 
 }
 
 func (s *Service) writeGroup(ctx context.Context, teamID string, events []audit.Event, ops []table.Op, claims bool) error {
-	err := s.Events.Or(s.Table).Write(ctx, teamID, events, ops...)
+	err := s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 && claims {
 		return refuse(409, uniqueness, "Another group of this team has this displayName.")
 	}
@@ -272,7 +272,7 @@ func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) e
 		if externalID := textOf(g.Attributes, "externalId"); externalID != "" {
 			ops = append(ops, table.Delete{Key: groupIndexKey(teamID, externalID, id)})
 		}
-		return conflicting(s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{aboutGroup(audit.SCIMGroupDeleted, g)}, ops...))
+		return conflicting(s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{aboutGroup(audit.SCIMGroupDeleted, g)}, ops...))
 	})
 	if err != nil {
 		return err

@@ -157,7 +157,7 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 	}
 	if req.creates() {
 		var end func()
-		req.ctx, end = h.Events.Or(h.Table).Ahead(ctx, p.TeamID, 1)
+		req.ctx, end = h.Events.OrSilent(h.Table).Ahead(ctx, p.TeamID, 1)
 		defer end()
 	}
 	if err := before(); err != nil {

@@ -254,7 +254,7 @@ func (s *Service) selectedByName(ctx context.Context, teamID string, sel selecti
 
 // scannedUsers selects users by looking at each. It decodes only what the query looks at.
 func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	more, err := s.moreOfAll(ctx, teamID, sel.all.groups, sel.all.managers)
+	more, err := s.relationsOfAll(ctx, teamID, sel.all.groups, sel.all.managers)
 	if err != nil {
 		return nil, err
 	}
@@ -297,11 +297,11 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 		var members []member
 		switch {
 		case sel.needs.all:
-			if g, members, err = s.whole(ctx, teamID, g.ID); isMissing(err) {
+			if g, members, err = s.groupWithMembers(ctx, teamID, g.ID); isMissing(err) {
 				continue
 			}
 		case len(sel.needs.ids) > 0:
-			members, err = s.someShown(ctx, teamID, g, sel.needs.ids)
+			members, err = s.currentMembersAmong(ctx, teamID, g, sel.needs.ids)
 		}
 		if err != nil {
 			return nil, err
@@ -311,8 +311,8 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 	return found, nil
 }
 
-// someShown are those of the users that are members of g.
-func (s *Service) someShown(ctx context.Context, teamID string, g group, userIDs []string) ([]member, error) {
-	items, err := s.some(ctx, teamID, g, userIDs)
-	return slices.DeleteFunc(items, func(m member) bool { return !g.shows(m.mark) }), err
+// currentMembersAmong are those of the users that are members of g.
+func (s *Service) currentMembersAmong(ctx context.Context, teamID string, g group, userIDs []string) ([]member, error) {
+	items, err := s.membersAmong(ctx, teamID, g, userIDs)
+	return slices.DeleteFunc(items, func(m member) bool { return !g.isMember(m.mark) }), err
 }

@@ -50,8 +50,8 @@ func membershipKey(teamID, userID, groupID string) table.Key {
 	return identity(teamID+"/memberships", userID+"/"+groupID)
 }
 
-// shows tells whether an item with the mark is a member.
-func (g group) shows(mark string) bool {
+// isMember tells whether an item with the mark is a member.
+func (g group) isMember(mark string) bool {
 	switch {
 	case mark == settled:
 		return true
@@ -82,8 +82,8 @@ func (s *Service) eachMember(ctx context.Context, teamID, groupID string, do fun
 // maxReads bounds the tries to read a group while others change it.
 const maxReads = 5
 
-// whole reads a group with all its members, as they were at one moment.
-func (s *Service) whole(ctx context.Context, teamID, id string) (group, []member, error) {
+// groupWithMembers reads a group with all its members, as they were at one moment.
+func (s *Service) groupWithMembers(ctx context.Context, teamID, id string) (group, []member, error) {
 	g, err := s.group(ctx, teamID, id)
 	for range maxReads {
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *Service) whole(ctx context.Context, teamID, id string) (group, []member
 		}
 		members := []member{}
 		if err := s.eachMember(ctx, teamID, id, func(m member) {
-			if g.shows(m.mark) {
+			if g.isMember(m.mark) {
 				members = append(members, m)
 			}
 		}); err != nil {
@@ -106,9 +106,9 @@ func (s *Service) whole(ctx context.Context, teamID, id string) (group, []member
 	return g, nil, fmt.Errorf("read group %s: %w", id, table.ErrConflict)
 }
 
-// some reads the items of those of the users that may be members of g, whether
+// membersAmong reads the items of those of the users that may be members of g, whether
 // they count or not.
-func (s *Service) some(ctx context.Context, teamID string, g group, userIDs []string) ([]member, error) {
+func (s *Service) membersAmong(ctx context.Context, teamID string, g group, userIDs []string) ([]member, error) {
 	var keys []table.Key
 	for _, id := range userIDs {
 		if team.IsID(id) { // others are no users
@@ -155,8 +155,8 @@ func memberOps(teamID, groupID string, m member, when table.Condition) []table.O
 	}
 }
 
-// seen is the condition that a member's item is as m says.
-func seen(m member) table.Condition {
+// markUnchanged is the condition that a member's item is as m says.
+func markUnchanged(m member) table.Condition {
 	if m.mark == "" {
 		return table.Absent()
 	}

@@ -23,7 +23,7 @@ func needsOf(operations []operation) memberNeeds {
 	return n
 }
 
-func (n *memberNeeds) operation(op string, at place, in *filter, value any) {
+func (n *memberNeeds) operation(op string, at attributeRef, in *filter, value any) {
 	switch {
 	case in != nil:
 		n.inside(in)

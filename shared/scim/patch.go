@@ -160,7 +160,7 @@ func (t *resourceType) patch(attributes map[string]any, fixed map[string]any, op
 }
 
 // readOnly reports whether clients cannot change what is at p.
-func (p place) readOnly() bool {
+func (p attributeRef) readOnly() bool {
 	return p.attr != nil && p.attr.ours() || p.sub != nil && p.sub.ours()
 }
 
@@ -184,7 +184,7 @@ func (t *resourceType) apply(attributes, fixed map[string]any, o operation) erro
 
 // unchangeable lets an operation on a readOnly attribute pass if it leaves the value
 // as it is.
-func unchangeable(at place, fixed map[string]any, o operation) error {
+func unchangeable(at attributeRef, fixed map[string]any, o operation) error {
 	if o.op != "remove" && at.ext == "" && o.path.in == nil {
 		if at.attr.Name == "schemas" {
 			return nil // it follows from the attributes

@@ -91,7 +91,7 @@ func (p projection) apply(t *resourceType, resource map[string]any) map[string]a
 }
 
 // include copies what is at p from resource to out.
-func (p place) include(resource, out map[string]any) {
+func (p attributeRef) include(resource, out map[string]any) {
 	if p.attr == nil {
 		if extension, ok := resource[p.ext]; ok {
 			out[p.ext] = extension
@@ -139,7 +139,7 @@ func withMember(part, from map[string]any, name string) map[string]any {
 }
 
 // exclude takes what is at p out of a copy of resource, whose values are shared.
-func (p place) exclude(resource map[string]any) {
+func (p attributeRef) exclude(resource map[string]any) {
 	if p.attr == nil {
 		delete(resource, p.ext)
 		return

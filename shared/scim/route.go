@@ -153,7 +153,7 @@ func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (re
 	show := r.projection()
 	res := result{status: status, location: s.location(userType, p.ID), version: versionTag(p.Version)}
 	groups := !fresh && show.shows(userType, "groups")
-	err = s.completeAll(r.ctx, r.teamID, []map[string]any{resource}, groups, show.showsExtension(userType, enterpriseURN, "manager"))
+	err = s.addRelations(r.ctx, r.teamID, []map[string]any{resource}, groups, show.showsExtension(userType, enterpriseURN, "manager"))
 	res.body = show.apply(userType, resource)
 	return res, err
 }
@@ -163,7 +163,7 @@ func showGroup(s *Service, r request, status int, g group) (result, error) {
 	var members []member
 	if r.projection().shows(groupType, "members") {
 		var err error
-		if g, members, err = s.whole(r.ctx, r.teamID, g.ID); err != nil {
+		if g, members, err = s.groupWithMembers(r.ctx, r.teamID, g.ID); err != nil {
 			return result{}, err
 		}
 	}

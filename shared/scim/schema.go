@@ -99,18 +99,18 @@ var common = []*attribute{
 	}},
 }
 
-// place is where in a resource an attribute lies: in the extension ext, or in
+// attributeRef is where in a resource an attribute lies: in the extension ext, or in
 // the resource itself when ext is empty. attr is nil when the place is the whole
 // extension.
-type place struct {
+type attributeRef struct {
 	ext  string
 	attr *attribute
 	sub  *attribute
 }
 
 // locate finds what a name means for t; urn is empty or a known schema's.
-func (t *resourceType) locate(urn, attr, sub string) (place, bool) {
-	var p place
+func (t *resourceType) locate(urn, attr, sub string) (attributeRef, bool) {
+	var p attributeRef
 	switch {
 	case urn == "":
 		p.attr = t.plain(attr)

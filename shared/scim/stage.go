@@ -20,8 +20,8 @@ const (
 	// may take its place.
 	stagingTime = time.Minute
 	// members that one Write of a staged change marks, and clears
-	marked  = 33
-	cleared = 50
+	marksPerWrite  = 33
+	clearsPerWrite = 50
 )
 
 func userExists(teamID, userID string) table.Op { return team.UserExists(teamID, userID) }
@@ -111,11 +111,11 @@ func (s *Service) abandon(ctx context.Context, teamID string, before group, grou
 func (s *Service) mark(ctx context.Context, teamID, groupID, change string, c memberChange) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallel)
-	for _, part := range batches(c.added, marked) {
+	for _, part := range batches(c.added, marksPerWrite) {
 		work.Go(func() error {
 			var ops []table.Op
 			for _, m := range part {
-				when := seen(m)
+				when := markUnchanged(m)
 				m.mark = "+" + change
 				ops = append(ops, memberOps(teamID, groupID, m, when)...)
 				ops = append(ops, userExists(teamID, m.userID))
@@ -123,11 +123,11 @@ func (s *Service) mark(ctx context.Context, teamID, groupID, change string, c me
 			return conflicting(s.Table.Write(ctx, ops...))
 		})
 	}
-	for _, part := range batches(c.removed, cleared) {
+	for _, part := range batches(c.removed, clearsPerWrite) {
 		work.Go(func() error {
 			var ops []table.Op
 			for _, m := range part {
-				when := seen(m)
+				when := markUnchanged(m)
 				m.mark = "-" + change
 				ops = append(ops, memberOps(teamID, groupID, m, when)...)
 			}
@@ -158,8 +158,8 @@ func (s *Service) clear(ctx context.Context, teamID, groupID, change string, c m
 // are not as they were read stay as they are: someone else was there before.
 func (s *Service) resolve(ctx context.Context, teamID string, g group, members []member) error {
 	ops := func(m member) []table.Op {
-		when := seen(m)
-		if g.shows(m.mark) {
+		when := markUnchanged(m)
+		if g.isMember(m.mark) {
 			m.mark = settled
 		} else {
 			m.mark = ""
@@ -168,7 +168,7 @@ func (s *Service) resolve(ctx context.Context, teamID string, g group, members [
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallel)
-	for _, part := range batches(members, cleared) {
+	for _, part := range batches(members, clearsPerWrite) {
 		work.Go(func() error {
 			var all []table.Op
 			for _, m := range part {
@@ -251,7 +251,7 @@ func (s *Service) emptyGroup(ctx context.Context, teamID, groupID string) error 
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallel)
-	for _, part := range batches(all, cleared) {
+	for _, part := range batches(all, clearsPerWrite) {
 		work.Go(func() error {
 			var ops []table.Op
 			for _, m := range part {

@@ -148,7 +148,7 @@ func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) er
 	err := s.attempt(ctx, teamID, userType, id, func() error {
 		p, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
-			departed, readErr := s.Teams.Departed(ctx, teamID, id)
+			departed, readErr := s.Teams.DeletionPending(ctx, teamID, id)
 			if readErr != nil {
 				return readErr
 			}
@@ -174,7 +174,7 @@ func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) er
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	return s.Teams.Forget(ctx, teamID, id)
+	return s.Teams.FinishDeletion(ctx, teamID, id)
 }
 
 // leaveGroups takes a deleted user out of its groups, whose versions move.
@@ -206,7 +206,7 @@ func (s *Service) leaveGroup(ctx context.Context, teamID string, m membership, u
 		return err
 	default:
 		next := g
-		if g.shows(m.mark) {
+		if g.isMember(m.mark) {
 			next = s.touched(g)
 		}
 		put, err := next.put(teamID, table.VersionIs(g.stored))

@@ -52,7 +52,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		return DataSource{}, "", err
 	}
 	ops = append(ops, first...)
-	err = s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceCreated, d)}, ops...)
+	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceCreated, d)}, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
 		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources, which is the most. Disconnect one first.", MaxPerTeam)
 	}
@@ -160,7 +160,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 		return err
 	}
 	work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id, At: s.Now().UnixMilli(), RequestID: requestID}
-	err = s.Events.Or(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceDeleted, sourceFrom(item))},
+	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceDeleted, sourceFrom(item))},
 		table.Delete{Key: collection.Key(teamID, id), If: table.Exists()},
 		table.Delete{Key: settingsKey(teamID, id)},
 		table.Delete{Key: secretsKey(id)},

@@ -31,7 +31,7 @@ func (s *Service) importing(teamID string, d DataSource, groups [][]line, faults
 	for _, g := range groups {
 		items += len(g)
 	}
-	n := &news{table: s.Table, events: s.Events.Or(s.Table), teamID: teamID, event: changed(audit.DataSourceItemsImported, d)}
+	n := &news{table: s.Table, events: s.Events.OrSilent(s.Table), teamID: teamID, event: changed(audit.DataSourceItemsImported, d)}
 	n.event.Counts = map[string]int64{"items": int64(items), "malformed": int64(len(faults))}
 	return n
 }

@@ -116,7 +116,7 @@ func (s *Service) lookUp(ctx context.Context, id string, hash []byte, now time.T
 			return r, nil
 		case err == nil, errors.Is(err, table.ErrNotFound):
 		default:
-			return record{}, unread(err)
+			return record{}, asUnavailable(err)
 		}
 	}
 	return record{}, unauthorized()
@@ -149,7 +149,7 @@ func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, no
 	case errors.Is(r.err, table.ErrNotFound), r.err == nil && !r.user.Active:
 		return quota.State{}, User{}, s.reject(k.key, ReasonInactive, now)
 	case r.err != nil:
-		return quota.State{}, User{}, unread(r.err)
+		return quota.State{}, User{}, asUnavailable(r.err)
 	}
 	return state, r.user, err
 }
@@ -161,7 +161,7 @@ func (s *Service) step(ctx context.Context, r record, now time.Time) (quota.Stat
 		return quota.State{}, quota.Exceeded(quota.Calls(w, quota.CallsPerDay))
 	}
 	if err != nil {
-		return quota.State{}, unread(fmt.Errorf("count a call of key %s: %w", r.id, err))
+		return quota.State{}, asUnavailable(fmt.Errorf("count a call of key %s: %w", r.id, err))
 	}
 	return quota.Calls(w, quota.Used(item)), nil
 }
@@ -184,9 +184,9 @@ func (s *Service) reject(r record, reason string, now time.Time) error {
 	return &RejectedError{Key: r.shown(now), Reason: reason}
 }
 
-// unread makes an error of the store the 503 that it is to a client. A record
+// asUnavailable makes an error of the store the 503 that it is to a client. A record
 // that is there but damaged stays an internal error.
-func unread(err error) error {
+func asUnavailable(err error) error {
 	if errors.Is(err, errDamaged) {
 		return err
 	}

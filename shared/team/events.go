@@ -14,7 +14,7 @@ import (
 
 // record applies ops and records events, all or nothing.
 func (s *Service) record(ctx context.Context, teamID string, events []audit.Event, ops ...table.Op) error {
-	return s.Events.Or(s.Table).Write(ctx, teamID, events, ops...)
+	return s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
 }
 
 // aboutKey is an event whose target is the key r.
@@ -44,7 +44,7 @@ func keyChanged(kind audit.Type, r record) audit.Event {
 	if kind != audit.APIKeyRotated {
 		return e
 	}
-	e.Changes = []audit.Change{audit.Changed("secret")}
+	e.Changes = []audit.Change{audit.RedactedChange("secret")}
 	if r.PreviousExpiresAt != nil {
 		e.Changes = append(e.Changes, audit.Change{Field: "previousSecretExpiresAt", To: r.PreviousExpiresAt.Format(time.RFC3339)})
 	}
@@ -104,7 +104,7 @@ func replaced(before, after Profile) []audit.Event {
 func attributeChanges(before, after Profile) []audit.Change {
 	var from, to map[string]any
 	if json.Unmarshal(before.Attributes, &from) != nil || json.Unmarshal(after.Attributes, &to) != nil {
-		return []audit.Change{audit.Changed("attributes")}
+		return []audit.Change{audit.RedactedChange("attributes")}
 	}
 	names := map[string]bool{}
 	for name := range from {
@@ -124,7 +124,7 @@ func attributeChanges(before, after Profile) []audit.Change {
 			changes = append(changes, audit.Change{Field: name, From: old, To: next})
 			continue
 		}
-		changes = append(changes, audit.Changed(name))
+		changes = append(changes, audit.RedactedChange(name))
 	}
 	return changes
 }

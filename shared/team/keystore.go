@@ -29,7 +29,7 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 			table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)},
 			table.Put{Item: table.Item{Key: userKeyEntryKey(r.TeamID, r.UserID, r.id), Version: 1}})
 	}
-	err = s.Events.Or(s.Table).Write(ctx, r.TeamID, []audit.Event{keyCreated(r)}, ops...)
+	err = s.Events.OrSilent(s.Table).Write(ctx, r.TeamID, []audit.Event{keyCreated(r)}, ops...)
 	if failed := table.Failed(err); failed != nil {
 		switch failed.Op {
 		case 0:
@@ -54,7 +54,7 @@ func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.T
 	if !isKeyID(id) {
 		return record{}, missingKey()
 	}
-	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for range maxAttempts {
 		r, err := s.readRecord(ctx, id)

@@ -107,13 +107,13 @@ func TestUsersAreFoundByValue(t *testing.T) {
 	}
 	_, err = o.Profile(t.Context(), o.team.ID, p.ID)
 	wantCode(t, err, apierr.CodeNotFound)
-	if departed, err := o.Departed(t.Context(), o.team.ID, p.ID); !departed || err != nil {
+	if departed, err := o.DeletionPending(t.Context(), o.team.ID, p.ID); !departed || err != nil {
 		t.Errorf("departed: %v, %v", departed, err)
 	}
-	if err := o.Forget(t.Context(), o.team.ID, p.ID); err != nil {
+	if err := o.FinishDeletion(t.Context(), o.team.ID, p.ID); err != nil {
 		t.Fatal(err)
 	}
-	if departed, err := o.Departed(t.Context(), o.team.ID, p.ID); departed || err != nil {
+	if departed, err := o.DeletionPending(t.Context(), o.team.ID, p.ID); departed || err != nil {
 		t.Errorf("departed: %v, %v", departed, err)
 	}
 	o.profile(t, `{"userName":"grace"}`) // the name is free

@@ -151,8 +151,8 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	return nil
 }
 
-// Departed tells whether the user was deleted and not forgotten yet.
-func (s *Service) Departed(ctx context.Context, teamID, userID string) (bool, error) {
+// DeletionPending tells whether the user was deleted and not forgotten yet.
+func (s *Service) DeletionPending(ctx context.Context, teamID, userID string) (bool, error) {
 	if !isUUID(userID) {
 		return false, nil
 	}
@@ -166,8 +166,8 @@ func (s *Service) Departed(ctx context.Context, teamID, userID string) (bool, er
 	return true, nil
 }
 
-// Forget ends the deletion of a user, whose keys and memberships are gone.
-func (s *Service) Forget(ctx context.Context, teamID, userID string) error {
+// FinishDeletion ends the deletion of a user, whose keys and memberships are gone.
+func (s *Service) FinishDeletion(ctx context.Context, teamID, userID string) error {
 	if err := s.Table.Write(ctx, table.Delete{Key: departedKey(teamID, userID)}); err != nil {
 		return fmt.Errorf("forget user %s: %w", userID, err)
 	}

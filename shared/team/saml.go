@@ -195,7 +195,7 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 // operation is on the metadata's own item, with an event of the given kind that
 // tells what is different in after.
 func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type, after SAMLProvider, change func(version int64) []table.Op) error {
-	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	about := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetSAMLMetadata, ID: teamID}}}
 	for range maxAttempts {

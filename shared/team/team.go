@@ -116,7 +116,7 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, w
 			return Team{}, err
 		}
 	}
-	event := s.Events.Or(s.Table).Claim(ctx, teamID, 1)
+	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for range maxAttempts {
 		t, err := s.updateOnce(ctx, event, teamID, name, webFetch)

@@ -81,7 +81,7 @@ func (c *Counter) Begin(ctx context.Context, teamID string, call Call) *Tally {
 		return nil
 	}
 	t := &Tally{counter: c, ctx: ctx, teamID: teamID, call: call, done: make(chan struct{})}
-	t.call.Numbers, t.call.Took = maps.Clone(call.Numbers), 0
+	t.call.Numbers, t.call.Latency = maps.Clone(call.Numbers), 0
 	by := c.takeLate(teamID, call)
 	go func() {
 		defer close(t.done)
@@ -156,7 +156,7 @@ func (c *Counter) Flush(ctx context.Context) error {
 		if len(row.by) == 0 {
 			continue
 		}
-		row.call.Numbers, row.call.Took, row.call.Ended, row.call.Source = nil, 0, 0, ""
+		row.call.Numbers, row.call.Latency, row.call.AnswerLatency, row.call.Source = nil, 0, 0, ""
 		_, err := c.add(ctx, name.teamID, row.call, row.by)
 		errs = append(errs, err)
 	}

@@ -25,7 +25,7 @@ func total(t *testing.T, c *usage.Counter) usage.Metrics {
 }
 
 func call(numbers map[string]int64) usage.Call {
-	return usage.Call{At: now, Feature: "context.search", KeyID: "k", Numbers: numbers, Took: 10 * time.Millisecond, Source: "wiki"}
+	return usage.Call{At: now, Feature: "context.search", KeyID: "k", Numbers: numbers, Latency: 10 * time.Millisecond, Source: "wiki"}
 }
 
 // TestCallsAreCountedByTheirEnd: whatever a call was begun with, what is reported
@@ -89,7 +89,7 @@ func TestLatencyGoesWithTheNextCall(t *testing.T) {
 	t.Parallel()
 	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
 	one := call(map[string]int64{usage.OK: 1})
-	one.Took = time.Second
+	one.Latency = time.Second
 	if _, err := c.Count(t.Context(), teamID, one); err != nil {
 		t.Fatal(err)
 	}

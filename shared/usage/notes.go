@@ -44,20 +44,20 @@ func Note(ctx context.Context, number string, n int64) {
 	note(ctx, func(told *Noted) { told.Numbers[number] += n })
 }
 
-// About notes the collection or data source that the call of ctx is about.
-func About(ctx context.Context, source string) {
+// NoteSource notes the collection or data source that the call of ctx is about.
+func NoteSource(ctx context.Context, source string) {
 	note(ctx, func(told *Noted) { told.Source = source })
 }
 
-// For notes the feature that the call of ctx is for, where the operation does not say.
-func For(ctx context.Context, feature string) {
+// NoteFeature notes the feature that the call of ctx is for, where the operation does not say.
+func NoteFeature(ctx context.Context, feature string) {
 	note(ctx, func(told *Noted) { told.Feature = feature })
 }
 
-// Settled tells that all is noted of the call of ctx, and that it is a success
-// unless something unforeseen happens. The first time it runs what WhenSettled was
+// OutcomeKnown tells that all is noted of the call of ctx, and that it is a success
+// unless something unforeseen happens. The first time it runs what OnOutcomeKnown was
 // given.
-func Settled(ctx context.Context) {
+func OutcomeKnown(ctx context.Context) {
 	n, _ := ctx.Value(notesKey{}).(*Notes)
 	if n == nil {
 		return
@@ -71,8 +71,8 @@ func Settled(ctx context.Context) {
 	}
 }
 
-// WhenSettled sets what Settled runs; it is called before the call begins.
-func (n *Notes) WhenSettled(do func()) { n.settle = do }
+// OnOutcomeKnown sets what OutcomeKnown runs; it is called before the call begins.
+func (n *Notes) OnOutcomeKnown(do func()) { n.settle = do }
 
 // Read returns what was noted so far.
 func (n *Notes) Read() Noted {

@@ -94,15 +94,15 @@ const (
 
 // Call is one call, or one piece of a worker's work, to be counted.
 type Call struct {
-	At      time.Time
-	Feature string
-	KeyID   string
-	UserID  string // of a personal key
-	Client  string // empty: ClientAPI
-	Numbers map[string]int64
-	Took    time.Duration // of the request; 0: it was no request
-	Ended   time.Duration // from accepting a question to its end; 0: no question ended
-	Source  string        // the collection or data source that the call was about, if one
+	At            time.Time
+	Feature       string
+	KeyID         string
+	UserID        string // of a personal key
+	Client        string // empty: ClientAPI
+	Numbers       map[string]int64
+	Latency       time.Duration // of the request; 0: it was no request
+	AnswerLatency time.Duration // from accepting a question to its end; 0: no question ended
+	Source        string        // the collection or data source that the call was about, if one
 }
 
 const hourLayout = "2006-01-02T15"
@@ -121,11 +121,11 @@ func (c Call) row(teamID, rest string, by map[string]int64) table.Add {
 
 func (c Call) keyRow(teamID string) table.Add {
 	by := c.sums()
-	if c.Took > 0 {
-		by[latencyField(c.Took)]++
+	if c.Latency > 0 {
+		by[latencyField(c.Latency)]++
 	}
-	if c.Ended > 0 {
-		by["e"+strconv.Itoa(bucketOf(c.Ended))]++
+	if c.AnswerLatency > 0 {
+		by["e"+strconv.Itoa(bucketOf(c.AnswerLatency))]++
 	}
 	return c.row(teamID, "#K#"+c.caller(), by)
 }

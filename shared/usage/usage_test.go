@@ -31,7 +31,7 @@ func randomCalls(random *rand.Rand, n int) model {
 			At:      now.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))),
 			Feature: pick(usage.Answers, usage.Documents, "context.search", "context.get"),
 			KeyID:   pick("k1", "k2", "k3"), UserID: pick("", "ada", "bob"), Client: pick("", usage.ClientCLI),
-			Source: pick("", "wiki", "blog"), Took: time.Duration(random.IntN(5000)) * time.Millisecond,
+			Source: pick("", "wiki", "blog"), Latency: time.Duration(random.IntN(5000)) * time.Millisecond,
 			Numbers: map[string]int64{pick(usage.OK, usage.OK, usage.Refused, usage.Error): 1, usage.Bytes: random.Int64N(1000)},
 		}
 		if c.Feature == usage.Answers {
@@ -309,7 +309,7 @@ func TestLatencyAndMoney(t *testing.T) {
 		if n >= 90 {
 			took = 3 * time.Second // bucket 2048 to 4096
 		}
-		if _, err := c.Count(t.Context(), teamID, usage.Call{At: now, Feature: "context.search", KeyID: "k", Took: took,
+		if _, err := c.Count(t.Context(), teamID, usage.Call{At: now, Feature: "context.search", KeyID: "k", Latency: took,
 			Numbers: map[string]int64{usage.OK: 1, usage.CostMicroUSD: 4120}}); err != nil {
 			t.Fatal(err)
 		}

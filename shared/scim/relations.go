@@ -13,19 +13,19 @@ import (
 	"docent/shared/team"
 )
 
-// more is what a user's resource shows beside its own attributes.
-type more struct {
+// relations is what a user's resource shows beside its own attributes.
+type relations struct {
 	memberships map[string][]membership // by user
 	groups      map[string]group
 	managers    map[string]string // displayName by user id
 }
 
 // complete adds to a resource what m knows.
-func (m more) complete(s *Service, resource map[string]any) {
+func (m relations) complete(s *Service, resource map[string]any) {
 	id := textOf(resource, "id")
 	var list []any
 	for _, membership := range m.memberships[id] {
-		if g, ok := m.groups[membership.groupID]; ok && g.shows(membership.mark) {
+		if g, ok := m.groups[membership.groupID]; ok && g.isMember(membership.mark) {
 			list = append(list, map[string]any{"value": g.ID, "display": g.name(), "type": "direct", "$ref": s.location(groupType, g.ID)})
 		}
 	}
@@ -40,9 +40,9 @@ func (m more) complete(s *Service, resource map[string]any) {
 	}
 }
 
-// moreOfAll reads what any user of the team may show.
-func (s *Service) moreOfAll(ctx context.Context, teamID string, groups, managers bool) (more, error) {
-	var m more
+// relationsOfAll reads what any user of the team may show.
+func (s *Service) relationsOfAll(ctx context.Context, teamID string, groups, managers bool) (relations, error) {
+	var m relations
 	if groups {
 		var err error
 		if m.memberships, err = s.memberships(ctx, teamID, table.Query{}); err != nil {
@@ -74,9 +74,9 @@ func (s *Service) moreOfAll(ctx context.Context, teamID string, groups, managers
 	return m, nil
 }
 
-// completeAll adds the groups and managers to the resources of users.
-func (s *Service) completeAll(ctx context.Context, teamID string, resources []map[string]any, groups, managers bool) error {
-	var m more
+// addRelations adds the groups and managers to the resources of users.
+func (s *Service) addRelations(ctx context.Context, teamID string, resources []map[string]any, groups, managers bool) error {
+	var m relations
 	ids := make([]string, len(resources))
 	for i, r := range resources {
 		ids[i] = textOf(r, "id")
@@ -125,9 +125,9 @@ const membershipReads = 50
 
 // membershipsOf reads the memberships of users and the groups they are in: as one
 // range of ids where the users follow each other in the team, else user by user.
-func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string, inRow bool) (map[string][]membership, map[string]group, error) {
+func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string, contiguous bool) (map[string][]membership, map[string]group, error) {
 	var queries []table.Query
-	if inRow && len(ids) > 1 {
+	if contiguous && len(ids) > 1 {
 		queries = append(queries, table.Query{From: slices.Min(ids) + "/", To: slices.Max(ids) + "0"}) // "0" follows "/"
 	} else {
 		for _, id := range ids {
@@ -165,11 +165,11 @@ func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string
 	return out, groups, err
 }
 
-// userResources reads users, leaving out those that are not there. inRow says that all
+// userResources reads users, leaving out those that are not there. contiguous says that all
 // users of the team whose ids lie between theirs are among them.
-func (s *Service) userResources(ctx context.Context, teamID string, ids []string, groups, managers, inRow bool) ([]map[string]any, error) {
+func (s *Service) userResources(ctx context.Context, teamID string, ids []string, groups, managers, contiguous bool) ([]map[string]any, error) {
 	var profiles map[string]team.Profile
-	var m more
+	var m relations
 	work, workCtx := errgroup.WithContext(ctx)
 	work.Go(func() (err error) {
 		profiles, err = s.Teams.Profiles(workCtx, teamID, ids)
@@ -177,7 +177,7 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 	})
 	if groups {
 		work.Go(func() (err error) {
-			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, inRow)
+			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, contiguous)
 			return err
 		})
 	}
@@ -209,7 +209,7 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 }
 
 // resources reads the resources of a page as p shows them, in its order.
-func (s *Service) resources(ctx context.Context, teamID string, p projection, page []match, inRow bool) ([]any, error) {
+func (s *Service) resources(ctx context.Context, teamID string, p projection, page []match, contiguous bool) ([]any, error) {
 	var unread []string
 	var users []map[string]any
 	for _, m := range page {
@@ -220,11 +220,11 @@ func (s *Service) resources(ctx context.Context, teamID string, p projection, pa
 		}
 	}
 	groups, managers := p.shows(userType, "groups"), p.showsExtension(userType, enterpriseURN, "manager")
-	err := s.completeAll(ctx, teamID, users, groups, managers)
+	err := s.addRelations(ctx, teamID, users, groups, managers)
 	if err != nil {
 		return nil, err
 	}
-	more, err := s.userResources(ctx, teamID, unread, groups, managers, inRow)
+	more, err := s.userResources(ctx, teamID, unread, groups, managers, contiguous)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (s *Service) pageGroups(ctx context.Context, teamID string, p projection, p
 	work.SetLimit(parallel)
 	for _, id := range ids {
 		work.Go(func() error {
-			g, members, err := s.whole(ctx, teamID, id)
+			g, members, err := s.groupWithMembers(ctx, teamID, id)
 			if isMissing(err) {
 				return nil
 			}

@@ -9,15 +9,15 @@ import (
 	"docent/shared/table"
 )
 
-// Times that a fence allows for.
+// Times that a time mark allows for.
 const (
 	lookBack  = 2 * time.Minute // clocks that differ and a stalled writer, together
 	lookAhead = 5 * time.Minute // a time further ahead means now
 )
 
-// fence is a position that stands for a time, the same for everybody who names
+// timeMark is a position that stands for a time, the same for everybody who names
 // that time.
-type fence struct {
+type timeMark struct {
 	at   int64
 	made time.Time
 }
@@ -37,27 +37,27 @@ func marksKey(teamID string) table.Key {
 	return table.Key{Table: table.Events, Partition: teamID + "/head", Sort: "marks"}
 }
 
-func fenceFrom(item table.Item) fence {
-	return fence{item.Numbers[positionField], time.UnixMilli(item.Numbers[atField])}
+func timeMarkFrom(item table.Item) timeMark {
+	return timeMark{item.Numbers[positionField], time.UnixMilli(item.Numbers[atField])}
 }
 
-// mark returns the fence that was made for t, false when none was.
-func (l *Log) mark(ctx context.Context, teamID string, t time.Time) (fence, bool, error) {
+// mark returns the mark that was made for t, false when none was.
+func (l *Log) mark(ctx context.Context, teamID string, t time.Time) (timeMark, bool, error) {
 	item, err := l.Table.Get(ctx, markKey(teamID, t))
 	if errors.Is(err, table.ErrNotFound) {
-		return fence{}, false, nil
+		return timeMark{}, false, nil
 	}
 	if err != nil {
-		return fence{}, false, fmt.Errorf("read a mark: %w", err)
+		return timeMark{}, false, fmt.Errorf("read a mark: %w", err)
 	}
-	return fenceFrom(item), true, nil
+	return timeMarkFrom(item), true, nil
 }
 
-// until is the fence of the exclusive end t.
-func (l *Log) until(ctx context.Context, teamID string, t time.Time, h head) (fence, error) {
+// untilMark is the mark of the exclusive end t.
+func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head) (timeMark, error) {
 	now := l.Now()
 	if t.After(now.Add(lookAhead)) {
-		return fence{h.seq, now}, nil
+		return timeMark{h.seq, now}, nil
 	}
 	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
 		return f, err
@@ -66,42 +66,42 @@ func (l *Log) until(ctx context.Context, teamID string, t time.Time, h head) (fe
 	if !t.After(now) {
 		var err error
 		if at, err = l.before(ctx, teamID, t, h); err != nil {
-			return fence{}, err
+			return timeMark{}, err
 		}
 	}
 	return l.setMark(ctx, teamID, t, at)
 }
 
-// since is the fence of the inclusive start t. keep makes it the same for
+// sinceMark is the mark of the inclusive start t. keep makes it the same for
 // everybody from now on.
-func (l *Log) since(ctx context.Context, teamID string, t time.Time, h head, keep bool) (fence, error) {
+func (l *Log) sinceMark(ctx context.Context, teamID string, t time.Time, h head, keep bool) (timeMark, error) {
 	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
 		return f, err
 	}
 	at, err := l.before(ctx, teamID, t.Add(-lookBack), h)
 	if err != nil || !keep || t.After(l.Now().Add(lookAhead)) {
-		return fence{at: at}, err
+		return timeMark{at: at}, err
 	}
 	return l.setMark(ctx, teamID, t, at)
 }
 
 // setMark keeps the position at for t, between those of its nearest neighbours.
 // Who comes second gets the first one's.
-func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64) (fence, error) {
+func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64) (timeMark, error) {
 	key := markKey(teamID, t)
 	for range maxAttempts {
 		now := l.Now()
-		version, unless := int64(0), table.Absent()
+		version, cond := int64(0), table.Absent()
 		counter, err := l.Table.Get(ctx, marksKey(teamID))
 		switch {
 		case err == nil:
-			version, unless = counter.Version, table.VersionIs(counter.Version)
+			version, cond = counter.Version, table.VersionIs(counter.Version)
 		case !errors.Is(err, table.ErrNotFound):
-			return fence{}, fmt.Errorf("read the count of marks: %w", err)
+			return timeMark{}, fmt.Errorf("read the count of marks: %w", err)
 		}
 		at, err := l.clamp(ctx, key, at)
 		if err != nil {
-			return fence{}, err
+			return timeMark{}, err
 		}
 		expires := now
 		if t.After(now) {
@@ -110,18 +110,18 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64)
 		item := table.Item{Key: key, Numbers: map[string]int64{positionField: at, atField: now.UnixMilli()}, Expires: expires.Add(slotLife)}
 		err = l.Table.Write(ctx,
 			table.Put{Item: item, If: table.Absent()},
-			table.Put{Item: table.Item{Key: marksKey(teamID), Version: version + 1}, If: unless})
+			table.Put{Item: table.Item{Key: marksKey(teamID), Version: version + 1}, If: cond})
 		failed := table.Failed(err)
 		switch {
 		case err == nil:
-			return fenceFrom(item), nil
+			return timeMarkFrom(item), nil
 		case failed == nil && !errors.Is(err, table.ErrConflict):
-			return fence{}, fmt.Errorf("keep a mark: %w", err)
+			return timeMark{}, fmt.Errorf("keep a mark: %w", err)
 		case failed != nil && failed.Op == 0 && failed.Item != nil:
-			return fenceFrom(*failed.Item), nil
+			return timeMarkFrom(*failed.Item), nil
 		}
 	}
-	return fence{}, fmt.Errorf("keep a mark: %w", table.ErrConflict)
+	return timeMark{}, fmt.Errorf("keep a mark: %w", table.ErrConflict)
 }
 
 // clamp moves at between the positions of the marks before and after key.
@@ -140,7 +140,7 @@ func (l *Log) clamp(ctx context.Context, key table.Key, at int64) (int64, error)
 		if len(page.Items) == 0 {
 			continue
 		}
-		if beside := fenceFrom(page.Items[0]).at; later {
+		if beside := timeMarkFrom(page.Items[0]).at; later {
 			at = min(at, beside)
 		} else {
 			at = max(at, beside)

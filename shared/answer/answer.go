@@ -109,14 +109,14 @@ type Service struct {
 	Warn func(w pending.Work, err error)
 }
 
-// about is an event whose target is the question of a; no event holds its text.
-func about(kind audit.Type, a Answer) audit.Event {
+// newEvent is an event whose target is the question of a; no event holds its text.
+func newEvent(kind audit.Type, a Answer) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAnswer, ID: a.QuestionID}}}
 }
 
-// asked is the event of asking a, which is recorded when it ends.
-func asked(a Answer) audit.Event {
-	e := about(audit.AnswerAsked, a)
+// askedEvent is the event of asking a, which is recorded when it ends.
+func askedEvent(a Answer) audit.Event {
+	e := newEvent(audit.AnswerAsked, a)
 	e.OccurredAt, e.Origin = a.AskedAt, a.origin
 	switch a.State {
 	case Failed:

@@ -31,7 +31,7 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 	if err != nil {
 		return quota.State{}, err
 	}
-	work := answering(a)
+	work := answerWork(a)
 	work.RequestID = q.RequestID
 	ops := []table.Op{
 		table.Put{Item: item, If: table.Absent()},

@@ -21,14 +21,14 @@ func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questi
 			Strings: map[string]string{"team": teamID, "state": string(deleted)}}
 		ops := []table.Op{
 			table.Put{Item: mark, If: table.Is("state", string(a.State))},
-			table.Delete{Key: answering(a).Key()},
+			table.Delete{Key: answerWork(a).Key()},
 		}
 		for _, entry := range listEntries(a) {
 			ops = append(ops, table.Delete{Key: entry.Key})
 		}
-		events := []audit.Event{about(audit.AnswerDeleted, a)}
+		events := []audit.Event{newEvent(audit.AnswerDeleted, a)}
 		if a.State == Processing {
-			events = []audit.Event{asked(a), events[0]}
+			events = []audit.Event{askedEvent(a), events[0]}
 		}
 		err = claim.Write(ctx, events, ops...)
 		if table.Failed(err) != nil {

@@ -91,8 +91,8 @@ func entrySources(entry table.Item) []string {
 	return strings.FieldsFunc(joined, func(r rune) bool { return r == ',' })
 }
 
-// answering is the work of answering a.
-func answering(a Answer) pending.Work {
+// answerWork is the work of answering a.
+func answerWork(a Answer) pending.Work {
 	return pending.Work{Kind: pending.AnswerQuestion, TeamID: a.TeamID, ID: a.QuestionID, At: a.AskedAt.UnixMilli()}
 }
 

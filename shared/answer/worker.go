@@ -16,8 +16,8 @@ import (
 	"docent/shared/usage"
 )
 
-// passagesForAnswer is how many documents a question's search brings.
-const passagesForAnswer = 8
+// maxDocuments is how many documents a question's search brings.
+const maxDocuments = 8
 
 // Worker answers questions from their queue.
 type Worker struct {
@@ -25,10 +25,10 @@ type Worker struct {
 	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
 	// Compose has a model write an answer from the passages that were found, best
 	// first; nil: no model is configured. It is called only when something was found.
-	Compose func(ctx context.Context, question string, found []search.Hit) (Composed, error)
-	Usage   *usage.Counter // nil: nothing is counted
-	Log     *slog.Logger
-	Ended   func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
+	Compose    func(ctx context.Context, question string, found []search.Hit) (Composed, error)
+	Usage      *usage.Counter // nil: nothing is counted
+	Log        *slog.Logger
+	OnFinished func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
 }
 
 // Batch answers the questions of a batch. A question leaves Processing once, so
@@ -76,7 +76,7 @@ func (w *Worker) answer(ctx context.Context, work pending.Work) error {
 	if err != nil {
 		return err
 	}
-	result, err := w.Search(ctx, a.TeamID, search.Query{Text: a.Question, Sources: a.Sources, Limit: passagesForAnswer})
+	result, err := w.Search(ctx, a.TeamID, search.Query{Text: a.Question, Sources: a.Sources, Limit: maxDocuments})
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
@@ -103,9 +103,9 @@ func (w *Worker) finish(ctx context.Context, a Answer, event *audit.Claim) error
 	if err != nil {
 		return err
 	}
-	err = event.Write(ctx, []audit.Event{asked(a)},
+	err = event.Write(ctx, []audit.Event{askedEvent(a)},
 		table.Put{Item: item, If: table.Is("state", string(Processing))},
-		table.Delete{Key: answering(a).Key()},
+		table.Delete{Key: answerWork(a).Key()},
 	)
 	if table.Failed(err) != nil {
 		return nil // another worker was first, or it was deleted
@@ -113,17 +113,17 @@ func (w *Worker) finish(ctx context.Context, a Answer, event *audit.Claim) error
 	if err != nil {
 		return fmt.Errorf("finish answer: %w", err)
 	}
-	if w.Ended != nil {
-		w.Ended(ctx, a)
+	if w.OnFinished != nil {
+		w.OnFinished(ctx, a)
 	}
-	w.count(ctx, a)
+	w.recordUsage(ctx, a)
 	return nil
 }
 
-// count counts the end of a for the key that asked it. Only the worker that ended
+// recordUsage counts the end of a for the key that asked it. Only the worker that ended
 // it comes here, so that a message which comes twice counts once; by then the
 // answer can be read, so that nobody waits for the count.
-func (w *Worker) count(ctx context.Context, a Answer) {
+func (w *Worker) recordUsage(ctx context.Context, a Answer) {
 	if w.Usage == nil {
 		return
 	}

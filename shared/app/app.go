@@ -90,7 +90,7 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 	s.collections.Count = s.documents.Count
 	s.teams.SourceExists = s.collections.SourceExists
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID, Rebuilds: e.rebuilds, Warn: warn,
-		Fault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
+		OnFault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
 	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: log}
 	s.rebuilding = &search.Rebuilder{Index: s.index, Log: log}
 	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search, Usage: s.usage, Log: log}

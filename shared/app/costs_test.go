@@ -208,8 +208,8 @@ func (c *costs) answering() spent {
 	c.search(nil)
 	c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
 	batch := receive(c.t, c.asked, 1)
-	c.services.answering.Ended = func(context.Context, answer.Answer) { c.pace.over() }
-	defer func() { c.services.answering.Ended = nil }()
+	c.services.answering.OnFinished = func(context.Context, answer.Answer) { c.pace.over() }
+	defer func() { c.services.answering.OnFinished = nil }()
 	return c.pace.measure(func() {
 		if failed := c.services.answering.Batch(c.t.Context(), batch); len(failed) > 0 {
 			c.t.Fatal("the question was not answered")

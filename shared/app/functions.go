@@ -94,7 +94,7 @@ func (f *functions) keepsSecrets(v Vault) {
 
 func (f *functions) answersQuestions() Batches {
 	worker := *f.services.answering
-	worker.Ended = func(ctx context.Context, a answer.Answer) {
+	worker.OnFinished = func(ctx context.Context, a answer.Answer) {
 		f.log.LogAttrs(ctx, slog.LevelInfo, "answer", append([]slog.Attr{
 			slog.String("team", a.TeamID), slog.String("question", a.QuestionID)}, f.ended(a)...)...)
 	}

@@ -112,7 +112,7 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
 	first := make(chan struct{})
 	l.ended.Store(&first)
-	l.answering.Ended = l.wake
+	l.answering.OnFinished = l.wake
 	if l.options.Model != nil {
 		l.answersBy(l.options.Model)
 	}

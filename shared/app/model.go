@@ -62,7 +62,7 @@ func (s *services) researchBy(model llm.Composer) *source.Model {
 func passagesOf(found []search.Hit) []llm.Passage {
 	passages := make([]llm.Passage, 0, len(found))
 	for _, h := range found {
-		passages = append(passages, llm.Passage{Document: h.Document.String(), Text: h.Given(), Link: h.Link()})
+		passages = append(passages, llm.Passage{Document: h.Document.String(), Text: h.Standalone(), Link: h.Link()})
 	}
 	return passages
 }

@@ -67,7 +67,7 @@ func TestAnswersByModel(t *testing.T) {
 			var log bytes.Buffer
 			h.services.answering.Log = slog.New(slog.NewTextHandler(&log, nil))
 			var ended []answer.Answer
-			h.services.answering.Ended = func(_ context.Context, a answer.Answer) { ended = append(ended, a) }
+			h.services.answering.OnFinished = func(_ context.Context, a answer.Answer) { ended = append(ended, a) }
 			collection := h.must(201, "POST", "/collections", map[string]string{"name": "wiki", "description": "d"}).text(t, "id")
 			h.must(200, "PUT", "/documents", map[string]any{"collectionId": collection, "uri": "https://wiki.test/zebra",
 				"title": "Zebra", "body": "The zebra is 7 metres tall. It sleeps standing."})

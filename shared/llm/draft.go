@@ -171,7 +171,7 @@ func (v *verifier) list(n *ast.List, source []byte, depth int) *node {
 func (v *verifier) quoteBlock(n ast.Node, source []byte, depth int) *node {
 	q := &node{kind: quoteBlock, children: v.blocks(n, source, depth+1)}
 	for _, b := range q.children {
-		if b.kind != paragraph || slices.ContainsFunc(b.claims, func(c claim) bool { return c.lead || !v.borneOut(c, []string{c.line.text}) }) {
+		if b.kind != paragraph || slices.ContainsFunc(b.claims, func(c claim) bool { return c.lead || !v.supported(c, []string{c.line.text}) }) {
 			return nil
 		}
 	}
@@ -194,7 +194,7 @@ func (v *verifier) code(lines *text.Segments, source []byte, info string, before
 			return nil
 		}
 	}
-	if c.cites = unique(c.cites); len(c.cites) == 0 || !v.borneOut(c, nil) {
+	if c.cites = unique(c.cites); len(c.cites) == 0 || !v.supported(c, nil) {
 		return nil
 	}
 	if !isWord(info) {

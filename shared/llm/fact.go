@@ -47,9 +47,9 @@ func factsOf(text string) facts {
 	return f
 }
 
-// unfounded returns the first number, date, version or identifier of text that
+// unsupported returns the first number, date, version or identifier of text that
 // stands in none of the given facts, "" when all do.
-func unfounded(text string, in []facts) string {
+func unsupported(text string, in []facts) string {
 	for _, w := range words(text) {
 		if !founded(w, in) {
 			return w

@@ -50,7 +50,7 @@ func (v *verifier) withLeads(blocks []*node) []*node {
 			if c.lead && follows {
 				c.cites = blocks[i+1].cites()
 			}
-			if !follows || c.lead && !v.borneOut(c, quotations(c.line)) {
+			if !follows || c.lead && !v.supported(c, quotations(c.line)) {
 				if b.claims = b.claims[:last]; last == 0 {
 					continue
 				}
@@ -73,7 +73,7 @@ func endsInColon(c claim) bool {
 func (v *verifier) leads(head *node, cites []int) bool {
 	for _, c := range head.claims {
 		c.cites = cites
-		if !v.borneOut(c, quotations(c.line)) {
+		if !v.supported(c, quotations(c.line)) {
 			return false
 		}
 	}

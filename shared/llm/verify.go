@@ -74,11 +74,11 @@ func (v *verifier) claim(l line, inherited []int) (c claim, ok bool) {
 	if len(c.cites) == 0 || slices.ContainsFunc(c.cites, func(n int) bool { return n < 1 || n > len(v.passages) }) {
 		return c, false
 	}
-	return c, c.line.text != "" && v.borneOut(c, quotations(c.line))
+	return c, c.line.text != "" && v.supported(c, quotations(c.line))
 }
 
-// borneOut tells whether quotations, code and facts of c stand in what it cites.
-func (v *verifier) borneOut(c claim, quoting []string) bool {
+// supported tells whether quotations, code and facts of c stand in what it cites.
+func (v *verifier) supported(c claim, quoting []string) bool {
 	in := []facts{v.asked}
 	for _, n := range c.cites {
 		in = append(in, v.passages[n-1].facts)
@@ -93,7 +93,7 @@ func (v *verifier) borneOut(c claim, quoting []string) bool {
 			return false
 		}
 	}
-	return unfounded(c.line.text, in) == ""
+	return unsupported(c.line.text, in) == ""
 }
 
 func (v *verifier) stands(cites []int, in func(evidence) bool) bool {

@@ -9,14 +9,14 @@ import (
 
 // Check reads every segment of a team whole: its checksums, its dictionary, its
 // postings, and whether its documents are current.
-func (x *Index) Check(ctx context.Context, teamID string) (Report, error) {
+func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 	report := Report{Current: map[uuid.UUID]int64{}}
-	records, err := x.records(ctx, teamID, "")
+	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return report, err
 	}
 	for _, r := range records {
-		s, err := x.read(ctx, r)
+		s, err := ix.read(ctx, r)
 		if err == nil {
 			err = s.check()
 		}
@@ -27,7 +27,7 @@ func (x *Index) Check(ctx context.Context, teamID string) (Report, error) {
 		if err != nil {
 			return report, err
 		}
-		current, err := x.current(ctx, teamID, []*segment{s})
+		current, err := ix.current(ctx, teamID, []*segment{s})
 		if err != nil {
 			return report, err
 		}

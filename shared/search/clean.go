@@ -22,9 +22,9 @@ const (
 // Clean removes blobs that no record names any more: those whose removal is due,
 // and once a day what a crash left between a blob and its record. It returns how
 // many. Doing it twice at the same time is harmless.
-func (x *Index) Clean(ctx context.Context) (removed int, err error) {
-	due := table.Query{Table: table.Index, Partition: cleanupPartition, To: table.Padded(x.Now().UnixMilli()) + "#~"}
-	for item, err := range table.All(ctx, x.Table, due) {
+func (ix *Index) Clean(ctx context.Context) (removed int, err error) {
+	due := table.Query{Table: table.Index, Partition: cleanupPartition, To: table.Padded(ix.Now().UnixMilli()) + "#~"}
+	for item, err := range table.All(ctx, ix.Table, due) {
 		if err != nil {
 			return removed, fmt.Errorf("read due clean-ups: %w", err)
 		}
@@ -32,67 +32,67 @@ func (x *Index) Clean(ctx context.Context) (removed int, err error) {
 		if err := json.Unmarshal(item.Body, &blobs); err != nil {
 			return removed, fmt.Errorf("clean-up %s: %w", item.Sort, err)
 		}
-		if err := x.Blobs.Delete(ctx, blobs...); err != nil {
+		if err := ix.Blobs.Delete(ctx, blobs...); err != nil {
 			return removed, fmt.Errorf("remove blobs: %w", err)
 		}
-		if err := x.Table.Write(ctx, table.Delete{Key: item.Key}); err != nil {
+		if err := ix.Table.Write(ctx, table.Delete{Key: item.Key}); err != nil {
 			return removed, fmt.Errorf("end a clean-up: %w", err)
 		}
 		removed += len(blobs)
 	}
-	n, err := x.cleanOrphans(ctx)
+	n, err := ix.cleanOrphans(ctx)
 	return removed + n, err
 }
 
 // cleanOrphans claims the day's search for blobs without a record, and makes it.
-func (x *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
+func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	key := table.Key{Table: table.Index, Partition: cleanupPartition, Sort: orphansSort}
-	claim := table.Put{Item: table.Item{Key: key, Version: x.Now().UnixMilli()}, If: table.Absent()}
-	switch last, err := x.Table.Get(ctx, key); {
+	claim := table.Put{Item: table.Item{Key: key, Version: ix.Now().UnixMilli()}, If: table.Absent()}
+	switch last, err := ix.Table.Get(ctx, key); {
 	case err == nil:
-		if x.Now().Sub(time.UnixMilli(last.Version)) < orphanEvery {
+		if ix.Now().Sub(time.UnixMilli(last.Version)) < orphanEvery {
 			return 0, nil
 		}
 		claim.If = table.VersionIs(last.Version)
 	case !errors.Is(err, table.ErrNotFound):
 		return 0, fmt.Errorf("read the last search for blobs without a record: %w", err)
 	}
-	if err := x.Table.Write(ctx, claim); err != nil {
+	if err := ix.Table.Write(ctx, claim); err != nil {
 		if table.Failed(err) != nil {
 			return 0, nil
 		}
 		return 0, fmt.Errorf("claim the search for blobs without a record: %w", err)
 	}
-	waiting, err := x.waiting(ctx)
+	waiting, err := ix.waiting(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var old []blob.Info // of one team
 	team := ""
-	for b, err := range x.Blobs.List(ctx, blobPrefix) {
+	for b, err := range ix.Blobs.List(ctx, blobPrefix) {
 		if err != nil {
 			return removed, fmt.Errorf("list blobs: %w", err)
 		}
 		of, _, _ := strings.Cut(strings.TrimPrefix(b.Name, blobPrefix), "/")
 		if of != team {
-			n, err := x.removeUnnamed(ctx, team, old)
+			n, err := ix.removeUnnamed(ctx, team, old)
 			if removed += n; err != nil {
 				return removed, err
 			}
 			team, old = of, old[:0]
 		}
-		if x.Now().Sub(b.Modified) >= orphanAge && !waiting[b.Name] {
+		if ix.Now().Sub(b.Modified) >= orphanAge && !waiting[b.Name] {
 			old = append(old, b)
 		}
 	}
-	n, err := x.removeUnnamed(ctx, team, old)
+	n, err := ix.removeUnnamed(ctx, team, old)
 	return removed + n, err
 }
 
 // waiting are the blobs whose removal is not due yet.
-func (x *Index) waiting(ctx context.Context) (map[string]bool, error) {
+func (ix *Index) waiting(ctx context.Context) (map[string]bool, error) {
 	names := map[string]bool{}
-	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: cleanupPartition, To: "9~"}) {
+	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: cleanupPartition, To: "9~"}) {
 		if err != nil {
 			return nil, fmt.Errorf("read clean-ups: %w", err)
 		}
@@ -109,11 +109,11 @@ func (x *Index) waiting(ctx context.Context) (map[string]bool, error) {
 
 // removeUnnamed removes those of a team's blobs that neither a segment record nor a
 // rebuild names.
-func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.Info) (int, error) {
+func (ix *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.Info) (int, error) {
 	if len(blobs) == 0 {
 		return 0, nil
 	}
-	records, err := x.records(ctx, teamID, "")
+	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return 0, err
 	}
@@ -121,7 +121,7 @@ func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.I
 	for _, r := range records {
 		named[r.blob] = true
 	}
-	rebuilds, err := x.rebuilds(ctx, teamID)
+	rebuilds, err := ix.rebuilds(ctx, teamID)
 	if err != nil {
 		return 0, err
 	}
@@ -138,7 +138,7 @@ func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.I
 			names = append(names, b.Name)
 		}
 	}
-	if err := x.Blobs.Delete(ctx, names...); err != nil {
+	if err := ix.Blobs.Delete(ctx, names...); err != nil {
 		return 0, fmt.Errorf("remove blobs without a record: %w", err)
 	}
 	return len(names), nil
@@ -147,11 +147,11 @@ func (x *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.I
 // DropSource removes the segment records, counters and rebuilds of a source that is no
 // longer live; their blobs follow in an hour, those that a rebuild had made in a day.
 // Doing it again is harmless.
-func (x *Index) DropSource(ctx context.Context, teamID, source string) error {
+func (ix *Index) DropSource(ctx context.Context, teamID, source string) error {
 	if err := (family{source, Documentation}).check(); err != nil {
 		return err
 	}
-	records, err := x.records(ctx, teamID, source+"#")
+	records, err := ix.records(ctx, teamID, source+"#")
 	if err != nil {
 		return err
 	}
@@ -162,11 +162,11 @@ func (x *Index) DropSource(ctx context.Context, teamID, source string) error {
 			ops = append(ops, table.Delete{Key: r.key(teamID)})
 			blobs = append(blobs, r.blob)
 		}
-		op, err := x.cleanup(x.Now().Add(blobGrace), blobs)
+		op, err := ix.cleanup(ix.Now().Add(blobGrace), blobs)
 		if err != nil {
 			return err
 		}
-		if err := x.Table.Write(ctx, append(ops, op)...); err != nil {
+		if err := ix.Table.Write(ctx, append(ops, op)...); err != nil {
 			return fmt.Errorf("remove the segments of a source: %w", err)
 		}
 	}
@@ -175,7 +175,7 @@ func (x *Index) DropSource(ctx context.Context, teamID, source string) error {
 		f := family{source, space}
 		counters = append(counters, table.Delete{Key: staleKey(teamID, f)}, table.Delete{Key: rebuildKey(teamID, f)})
 	}
-	if err := x.Table.Write(ctx, counters...); err != nil {
+	if err := ix.Table.Write(ctx, counters...); err != nil {
 		return fmt.Errorf("remove the counters and rebuilds of a source: %w", err)
 	}
 	return nil

@@ -15,7 +15,7 @@ func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
 	seen := map[uuid.UUID]bool{}
 	numbers := make([][]int32, len(segments)) // old passage → new one, -1: left out
 	for i, s := range segments {
-		numbers[i] = w.take(s, keep, seen)
+		numbers[i] = w.renumber(s, keep, seen)
 	}
 	readers := make([]*termReader, 0, len(segments))
 	of := make([]int, 0, len(segments))
@@ -80,8 +80,8 @@ func least(readers []*termReader) []byte {
 	return term
 }
 
-// take numbers the passages of s that stay.
-func (w *writer) take(s *segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) []int32 {
+// renumber numbers the passages of s that stay.
+func (w *writer) renumber(s *segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) []int32 {
 	numbers := make([]int32, s.passages)
 	document, stays := -1, false
 	for i := range numbers {

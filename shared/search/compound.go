@@ -39,9 +39,9 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	return texts, words
 }
 
-// compose looks compounds up. Some passage must hold one for it to count, and it
+// addCompounds looks compounds up. Some passage must hold one for it to count, and it
 // weighs no more than the words that it stands for.
-func (r *ranking) compose(texts []string, words [][2]string) error {
+func (r *ranking) addCompounds(texts []string, words [][2]string) error {
 	in := r.profile.in(r.language)
 	for i, text := range texts {
 		if r.byText[text] != nil || r.compoundOf[text] != nil {
@@ -72,9 +72,9 @@ func (r *ranking) compose(texts []string, words [][2]string) error {
 	return nil
 }
 
-// repeated is what a passage's score counts twice: of a compound and of the words that
+// doubleCount is what a passage's score counts twice: of a compound and of the words that
 // it stands for only what scores more is to count.
-func (r *ranking) repeated(a analysed, at places, length uint16) float64 {
+func (r *ranking) doubleCount(a analysed, at places, length uint16) float64 {
 	norm, sum := r.norm(length), 0.0
 	share := func(t *questionTerm, f float64) float64 {
 		return float64(t.count) * t.weight * t.idf * (r.profile.k1 + 1) * f / (f + norm)

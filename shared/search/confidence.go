@@ -27,7 +27,7 @@ const (
 // holds, neighbouring terms that stand near each other, the names that are asked
 // for, and the number of terms, as no passage holds all of many.
 func (r *ranking) confidence(score float64, at places, length uint16) float64 {
-	if r.highest == 0 {
+	if r.maxScore == 0 {
 		return 0
 	}
 	names, held := 0.0, 0.0
@@ -53,7 +53,7 @@ func (r *ranking) nearby(at places) float64 {
 	var all []place
 	sum := 0.0
 	for i, t := range r.terms {
-		sum += max(t.idf, t.most)
+		sum += max(t.idf, t.maxIDF)
 		for _, p := range at[i] {
 			all = append(all, place{p, i})
 		}

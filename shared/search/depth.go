@@ -8,7 +8,7 @@ import (
 )
 
 // run ranks and verifies.
-func (s *searching) run(ctx context.Context, records []record, segments []*segment) error {
+func (s *searchRun) run(ctx context.Context, records []record, segments []*segment) error {
 	if err := s.rank(records, segments); err != nil {
 		return fmt.Errorf("rank: %w", err)
 	}
@@ -17,7 +17,7 @@ func (s *searching) run(ctx context.Context, records []record, segments []*segme
 
 // choose takes the best depth passages of each ranking as candidates and merges
 // them by normalised score. The fewer, the less has to be scored.
-func (s *searching) choose(depth int) error {
+func (s *searchRun) choose(depth int) error {
 	s.candidates = nil
 	for _, r := range s.rankings {
 		best, err := r.best(depth)
@@ -46,7 +46,7 @@ func (s *searching) choose(depth int) error {
 
 // refill ranks deeper when the candidates have come to an end before the passages
 // did; false when there are no more. Those taken before are skipped by the caller.
-func (s *searching) refill() (bool, error) {
+func (s *searchRun) refill() (bool, error) {
 	if len(s.candidates) > 0 {
 		return true, nil
 	}

@@ -85,7 +85,7 @@ func QuoteAll(body, question string) []string {
 		for _, q := range c.Passages {
 			all := (Hit{Passage: body[q.Start:q.End], opening: q.Opening}).blocks()
 			for i := range all {
-				out = append(out, quoted(stretch(all, i, r, cueOf(question))))
+				out = append(out, quoted(stretch(all, i, r, answerTypeOf(question))))
 			}
 		}
 	}
@@ -162,8 +162,8 @@ func Places(data []byte) (refs []Ref, within []int, err error) {
 }
 
 // Levels are the levels of a team's segments.
-func (x *Index) Levels(ctx context.Context, teamID string) (levels []int, err error) {
-	records, err := x.records(ctx, teamID, "")
+func (ix *Index) Levels(ctx context.Context, teamID string) (levels []int, err error) {
+	records, err := ix.records(ctx, teamID, "")
 	for _, r := range records {
 		levels = append(levels, r.level)
 	}
@@ -212,8 +212,8 @@ func (b *Rebuilder) SliceOf(passages int) *Rebuilder {
 }
 
 // Outdated counts a team's segments by the reason to rebuild them, "" for none.
-func (x *Index) Outdated(ctx context.Context, teamID string) (map[string]int, error) {
-	records, err := x.records(ctx, teamID, "")
+func (ix *Index) Outdated(ctx context.Context, teamID string) (map[string]int, error) {
+	records, err := ix.records(ctx, teamID, "")
 	reasons := map[string]int{}
 	for _, r := range records {
 		reasons[string(r.outdated())]++

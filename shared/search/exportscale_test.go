@@ -9,19 +9,19 @@ import (
 )
 
 // ReadByRange makes queries read segments of more than from bytes by range.
-func (x *Index) ReadByRange(from int) { x.rangedFrom = from }
+func (ix *Index) ReadByRange(from int) { ix.rangedFrom = from }
 
 // Held is what the cache of segments says it holds, and its bound.
-func (x *Index) Held() (cost, bound int64, pages int) {
-	x.init()
-	x.pieces.mu.Lock()
-	defer x.pieces.mu.Unlock()
-	for key := range x.pieces.byKey {
+func (ix *Index) Held() (cost, bound int64, pages int) {
+	ix.init()
+	ix.pieces.mu.Lock()
+	defer ix.pieces.mu.Unlock()
+	for key := range ix.pieces.byKey {
 		if key.page >= 0 {
 			pages++
 		}
 	}
-	return x.pieces.cost, x.pieces.bound, pages
+	return ix.pieces.cost, ix.pieces.bound, pages
 }
 
 // Place is a passage in a ranking.
@@ -122,29 +122,29 @@ func PackLengths(lengths []uint16) (int, []uint16, error) {
 
 // SetAnalysis says that a team's segments are of another analysis, in their
 // records and in their files.
-func (x *Index) SetAnalysis(ctx context.Context, teamID string, version byte) error {
-	records, err := x.records(ctx, teamID, "")
+func (ix *Index) SetAnalysis(ctx context.Context, teamID string, version byte) error {
+	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return err
 	}
 	for _, r := range records {
-		if err := x.setAnalysis(ctx, teamID, r, version); err != nil {
+		if err := ix.setAnalysis(ctx, teamID, r, version); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *Index) setAnalysis(ctx context.Context, teamID string, r record, version byte) error {
-	data, err := x.Blobs.Get(ctx, r.blob)
+func (ix *Index) setAnalysis(ctx context.Context, teamID string, r record, version byte) error {
+	data, err := ix.Blobs.Get(ctx, r.blob)
 	if err != nil {
 		return err
 	}
 	data[5] = version
-	if err := x.Blobs.Delete(ctx, r.blob); err != nil {
+	if err := ix.Blobs.Delete(ctx, r.blob); err != nil {
 		return err
 	}
-	if err := x.Blobs.Put(ctx, r.blob, Reseal(data)); err != nil {
+	if err := ix.Blobs.Put(ctx, r.blob, Reseal(data)); err != nil {
 		return err
 	}
 	r.content.Analysis = int(version)
@@ -152,7 +152,7 @@ func (x *Index) setAnalysis(ctx context.Context, teamID string, r record, versio
 	if err != nil {
 		return err
 	}
-	return x.Table.Write(ctx, table.Put{Item: op.Item})
+	return ix.Table.Write(ctx, table.Put{Item: op.Item})
 }
 
 // AnalysisVersion is the one that this program writes.
@@ -160,8 +160,8 @@ const AnalysisVersion = analysisVersion
 
 // SetOlderUnmarked is SetAnalysis to the version before, for segments that are not marked.
 // It returns how many these are.
-func (x *Index) SetOlderUnmarked(ctx context.Context, teamID string) (n int, err error) {
-	records, err := x.records(ctx, teamID, "")
+func (ix *Index) SetOlderUnmarked(ctx context.Context, teamID string) (n int, err error) {
+	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return 0, err
 	}
@@ -170,7 +170,7 @@ func (x *Index) SetOlderUnmarked(ctx context.Context, teamID string) (n int, err
 			continue
 		}
 		n++
-		if err := x.setAnalysis(ctx, teamID, r, analysisVersion-1); err != nil {
+		if err := ix.setAnalysis(ctx, teamID, r, analysisVersion-1); err != nil {
 			return n, err
 		}
 	}

@@ -14,11 +14,11 @@ import (
 const maxContent = 4000
 
 // result orders what was found by documents and by passages.
-func (s *searching) result() Result {
+func (s *searchRun) result() Result {
 	slices.SortFunc(s.found, func(a, b *verified) int {
 		return cmp.Or(cmp.Compare(b.hit.Normalised, a.hit.Normalised), bytes.Compare(a.document[:], b.document[:]), a.inBody(b))
 	})
-	r := Result{Passages: s.passages, Known: s.known}
+	r := Result{Passages: s.passages, HasTerms: s.known}
 	byDocument := map[uuid.UUID][]*verified{}
 	for _, v := range s.found {
 		best, hit := len(r.Best) < bestPassages, byDocument[v.document] == nil && (len(r.Hits) < s.limit || s.query.Choose != nil)

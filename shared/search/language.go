@@ -36,9 +36,9 @@ var (
 		{bit: 32, stem: portuguese.Stem, stop: wordSet(portugueseStop)},
 		{bit: 64, stem: dutch.Stem, stop: wordSet(dutchStop)},
 	}
-	// tells maps a stop word to the languages that it tells of: one that English
+	// languagesByStopWord maps a stop word to the languages that it tells of: one that English
 	// shares with another tells of none.
-	tells = func() map[string]uint8 {
+	languagesByStopWord = func() map[string]uint8 {
 		set := map[string]uint8{}
 		for _, l := range languages {
 			for w := range l.stop {
@@ -81,7 +81,7 @@ const (
 // English only when three different words tell so, one word in six, and twice as
 // many as tell of English.
 func languageOf(text string) *language {
-	told := listen(text)
+	told := countStopWords(text)
 	if told.different >= 3 && 6*told.n >= told.words && told.n > 2*told.english {
 		return told.most
 	}
@@ -96,7 +96,7 @@ func passageLanguage(title, indexed string) *language {
 // languagesOf are the languages that a question may be in, the likeliest first.
 // More than one are for the index to tell.
 func languagesOf(question string) []*language {
-	told := listen(question)
+	told := countStopWords(question)
 	switch {
 	case told.n > told.english:
 		return []*language{told.most, inEnglish}
@@ -106,8 +106,8 @@ func languagesOf(question string) []*language {
 	return languages
 }
 
-// told is what the stop words of a text tell of its language.
-type told struct {
+// languageEvidence is what the stop words of a text tell of its language.
+type languageEvidence struct {
 	most      *language // other than English
 	n         int       // words that tell of it
 	different int       // different ones among them, 3 at most
@@ -115,9 +115,9 @@ type told struct {
 	words     int       // that were looked at
 }
 
-func listen(text string) told {
+func countStopWords(text string) languageEvidence {
 	var v votes
-	t := told{most: inEnglish}
+	t := languageEvidence{most: inEnglish}
 	for t.words < detectWords {
 		var word string
 		if word, text = nextWord(text); word == "" {
@@ -160,11 +160,11 @@ type votes struct {
 
 // add counts word for each language of which it is a stop word.
 func (v *votes) add(word string) {
-	if len(word) > maxTold {
+	if len(word) > longestStopWord {
 		return
 	}
 	word = strings.ToLower(word)
-	bits := tells[word]
+	bits := languagesByStopWord[word]
 	for i := 0; bits != 0; i, bits = i+1, bits>>1 {
 		if bits&1 == 0 {
 			continue
@@ -186,9 +186,9 @@ func (v *votes) different(i int) int {
 	return len(v.first[i])
 }
 
-// maxTold is the longest stop word, in bytes.
-var maxTold = func() (n int) {
-	for w := range tells {
+// longestStopWord is the longest stop word, in bytes.
+var longestStopWord = func() (n int) {
+	for w := range languagesByStopWord {
 		n = max(n, len(w))
 	}
 	return n

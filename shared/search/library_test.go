@@ -160,8 +160,8 @@ func newIndex(t testing.TB) (*search.Index, *library, *clocktest.Clock) {
 	lib := &library{docs: map[uuid.UUID]search.Document{}, sources: []string{"wiki", "guide"}}
 	return &search.Index{
 		Table: bolttest.OpenAt(t, c.Now), Blobs: blobs, Corpus: lib, Now: c.Now,
-		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
-		Fault: func(_ context.Context, err error) { t.Errorf("left out: %v", err) },
+		NewID:   func() string { return uuid.Must(uuid.NewV7()).String() },
+		OnFault: func(_ context.Context, err error) { t.Errorf("left out: %v", err) },
 	}, lib, c
 }
 

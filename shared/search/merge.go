@@ -20,7 +20,7 @@ const (
 	mergeWidth    = 10        // segments of a level that become one of the next
 	mergeBytes    = 128 << 20 // a segment over this is not merged further
 	mergeMost     = 90        // segments in one Write
-	staleShare    = 4         // one passage in so many may be stale
+	staleDivisor  = 4         // one passage in so many may be stale
 	currentAtOnce = 1000      // documents asked for at once
 	blobGrace     = time.Hour // for queries that have listed a segment and not yet read it
 )
@@ -31,12 +31,12 @@ func staleKey(teamID string, f family) table.Key {
 }
 
 // Stale counts passages of a family that were replaced or deleted.
-func (x *Index) Stale(ctx context.Context, teamID, source string, space Space, passages int) error {
+func (ix *Index) Stale(ctx context.Context, teamID, source string, space Space, passages int) error {
 	f := family{source, space}
 	if err := f.check(); err != nil || passages <= 0 {
 		return err
 	}
-	_, err := x.Table.Add(ctx, table.Add{Key: staleKey(teamID, f), By: map[string]int64{"n": int64(passages)}})
+	_, err := ix.Table.Add(ctx, table.Add{Key: staleKey(teamID, f), By: map[string]int64{"n": int64(passages)}})
 	if err != nil {
 		return fmt.Errorf("count stale passages: %w", err)
 	}
@@ -50,17 +50,17 @@ func (x *Index) Stale(ctx context.Context, teamID, source string, space Space, p
 // of a source that is no longer live, which a slow publish left after DropSource, are
 // removed. It returns how many segments it replaced or removed. What another worker is
 // merging at the same time is left to it.
-func (x *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
+func (ix *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
 	// Every round replaces segments by fewer of a higher level, so it ends.
 	for {
-		due, dropped, err := x.due(ctx, teamID)
+		due, dropped, err := ix.due(ctx, teamID)
 		merged += dropped
 		if err != nil || len(due) == 0 {
 			return merged, err
 		}
 		progress := false
 		for _, d := range due {
-			n, marked, err := x.mergeOne(ctx, teamID, d)
+			n, marked, err := ix.mergeOne(ctx, teamID, d)
 			if err != nil {
 				return merged, err
 			}
@@ -84,10 +84,10 @@ type dueMerge struct {
 
 // due finds the merges to be made, plans the rebuilds to be made, and drops sources that
 // are no longer live; it returns how many segments these had.
-func (x *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped int, err error) {
+func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped int, err error) {
 	stale := map[string]int64{}
 	segments := map[string]int{} // by source
-	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: teamID + "/stale"}) {
+	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: teamID + "/stale"}) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("read stale counts: %w", err)
 		}
@@ -95,7 +95,7 @@ func (x *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped
 		source, _, _ := strings.Cut(item.Sort, "#")
 		segments[source] = 0
 	}
-	records, err := x.records(ctx, teamID, "")
+	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -104,7 +104,7 @@ func (x *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped
 	}
 	// A source is live before anything of it is indexed, and never again once it was
 	// not. So what is listed above and not live now is left over.
-	live, err := x.Corpus.Sources(ctx, teamID)
+	live, err := ix.Corpus.Sources(ctx, teamID)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list the live sources: %w", err)
 	}
@@ -112,13 +112,13 @@ func (x *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped
 		if slices.Contains(live, source) {
 			continue
 		}
-		if err := x.DropSource(ctx, teamID, source); err != nil {
+		if err := ix.DropSource(ctx, teamID, source); err != nil {
 			return nil, dropped, err
 		}
 		dropped += segments[source]
 	}
 	records = slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) })
-	if err := x.planOutdated(ctx, teamID, records); err != nil {
+	if err := ix.planOutdated(ctx, teamID, records); err != nil {
 		return nil, dropped, err
 	}
 	order, of := families(records)
@@ -143,7 +143,7 @@ func dueIn(f family, records []record, stale int64) []dueMerge {
 	}
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.id, b.id) })
 	// The rebuild of what is outdated drops what is stale there, and its share of the count.
-	if stale*staleShare > passages && len(records) == all {
+	if stale*staleDivisor > passages && len(records) == all {
 		var due []dueMerge
 		for len(records) > 0 {
 			n := fitting(records, mergeMost)
@@ -182,22 +182,22 @@ func fitting(records []record, most int) int {
 
 // mergeOne makes one merge and returns how many segments it replaced: 0 when another
 // worker was faster, or when one of them proved damaged or missing, which is then marked.
-func (x *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replaced int, marked bool, err error) {
+func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replaced int, marked bool, err error) {
 	var segments []*segment
 	for _, r := range d.records {
-		s, err := x.read(ctx, r)
+		s, err := ix.read(ctx, r)
 		switch {
 		case isLost(err):
-			if _, gone := x.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
+			if _, gone := ix.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
 				return 0, false, nil // merged by another worker meanwhile
 			}
-			return 0, true, x.markDamaged(ctx, teamID, r, err)
+			return 0, true, ix.markDamaged(ctx, teamID, r, err)
 		case err != nil:
 			return 0, false, err
 		}
 		segments = append(segments, s)
 	}
-	current, err := x.current(ctx, teamID, segments)
+	current, err := ix.current(ctx, teamID, segments)
 	if err != nil {
 		return 0, false, err
 	}
@@ -212,7 +212,7 @@ func (x *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replac
 	if b.documents > 0 {
 		made = append(made, b)
 	}
-	if ok, err := x.replace(ctx, teamID, d, made); err != nil || !ok {
+	if ok, err := ix.replace(ctx, teamID, d, made); err != nil || !ok {
 		return 0, false, err
 	}
 	return len(d.records), false, nil
@@ -227,7 +227,7 @@ func passagesOf(segments []*segment) int {
 }
 
 // current returns the current versions of all documents of segments.
-func (x *Index) current(ctx context.Context, teamID string, segments []*segment) (map[uuid.UUID]int64, error) {
+func (ix *Index) current(ctx context.Context, teamID string, segments []*segment) (map[uuid.UUID]int64, error) {
 	all := map[uuid.UUID]int64{}
 	var ids []uuid.UUID
 	for _, s := range segments {
@@ -237,7 +237,7 @@ func (x *Index) current(ctx context.Context, teamID string, segments []*segment)
 		}
 	}
 	for some := range slices.Chunk(ids, currentAtOnce) {
-		current, err := x.Corpus.Current(ctx, teamID, some)
+		current, err := ix.Corpus.Current(ctx, teamID, some)
 		if err != nil {
 			return nil, fmt.Errorf("read the current versions: %w", err)
 		}
@@ -250,7 +250,7 @@ func (x *Index) current(ctx context.Context, teamID string, segments []*segment)
 
 // replace publishes made instead of d.records in one Write: false when one of
 // these is gone already, and then nothing has changed.
-func (x *Index) replace(ctx context.Context, teamID string, d dueMerge, made []built) (bool, error) {
+func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []built) (bool, error) {
 	var ops []table.Op
 	var blobs []string
 	for _, r := range d.records {
@@ -259,15 +259,15 @@ func (x *Index) replace(ctx context.Context, teamID string, d dueMerge, made []b
 	}
 	var stored []record
 	for _, b := range made {
-		r, op, err := x.store(ctx, teamID, d.family, d.level, b)
+		r, op, err := ix.store(ctx, teamID, d.family, d.level, b)
 		if err != nil {
-			x.discard(ctx, table.ErrConflict, stored)
+			ix.discard(ctx, table.ErrConflict, stored)
 			return false, err
 		}
 		stored, ops = append(stored, r), append(ops, op)
 	}
 	if len(blobs) > 0 {
-		op, err := x.cleanup(x.Now().Add(blobGrace), blobs)
+		op, err := ix.cleanup(ix.Now().Add(blobGrace), blobs)
 		if err != nil {
 			return false, err
 		}
@@ -279,11 +279,11 @@ func (x *Index) replace(ctx context.Context, teamID string, d dueMerge, made []b
 	if len(ops) == 0 {
 		return true, nil
 	}
-	err := x.Table.Write(ctx, ops...)
+	err := ix.Table.Write(ctx, ops...)
 	if err == nil {
 		return true, nil
 	}
-	x.discard(ctx, err, stored)
+	ix.discard(ctx, err, stored)
 	if table.Failed(err) != nil || errors.Is(err, table.ErrConflict) {
 		return false, nil
 	}

@@ -164,7 +164,7 @@ func TestCheckFindsDamageAndARebuildRepairsIt(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)
 	var faults []error
-	x.Fault = func(_ context.Context, err error) { faults = append(faults, err) }
+	x.OnFault = func(_ context.Context, err error) { faults = append(faults, err) }
 	publish(t, x, lib, doc("guide", "b", "zebra", 1), doc("wiki", "a", "zebra", 1))
 	for i := range 9 {
 		publish(t, x, lib, doc("guide", fmt.Sprint("t", i), "zebra", 1))
@@ -178,7 +178,7 @@ func TestCheckFindsDamageAndARebuildRepairsIt(t *testing.T) {
 	if r, err = x.Check(t.Context(), team); err != nil || r.Segments != 0 || len(r.Damaged) != 11 {
 		t.Errorf("damaged: %+v: %v", r, err)
 	}
-	cold := &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: lib, Now: x.Now, NewID: x.NewID, Fault: x.Fault}
+	cold := &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: lib, Now: x.Now, NewID: x.NewID, OnFault: x.OnFault}
 	if titles, _ := ask(t, cold, search.Query{Text: "zebra"}); len(titles) != 0 || len(faults) != 11 {
 		t.Errorf("found %q in damaged segments, %d reported", titles, len(faults))
 	}
@@ -231,7 +231,7 @@ func TestQueryGoesOnWhenAMergeTakesItsSegment(t *testing.T) {
 		if n, err := x.Clean(t.Context()); n != 10 || err != nil {
 			t.Errorf("removed %d: %v", n, err)
 		}
-	}}, Corpus: lib, Now: x.Now, NewID: x.NewID, Fault: x.Fault}
+	}}, Corpus: lib, Now: x.Now, NewID: x.NewID, OnFault: x.OnFault}
 	if titles, _ := ask(t, cold, search.Query{Text: "zebra"}); len(titles) != 10 {
 		t.Errorf("found %q", titles)
 	}

@@ -32,7 +32,7 @@ func (r Result) Found() bool {
 // notFound is the answer when r holds none, with the documents that come closest.
 // They are suggestions and no references.
 func notFound(r Result) Answer {
-	if !r.Known {
+	if !r.HasTerms {
 		return Answer{Markdown: notFoundText + " " + noTermsHint + "\n"}
 	}
 	var b strings.Builder

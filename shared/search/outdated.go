@@ -57,11 +57,11 @@ func (r record) mark(teamID string, why rebuildReason) (table.Put, error) {
 
 // markDamaged records that a segment is damaged or missing, and reports it: from now
 // on it is left out, merges leave it alone, and it is to be rebuilt.
-func (x *Index) markDamaged(ctx context.Context, teamID string, r record, cause error) error {
-	x.fault(ctx, cause)
+func (ix *Index) markDamaged(ctx context.Context, teamID string, r record, cause error) error {
+	ix.fault(ctx, cause)
 	op, err := r.mark(teamID, reasonDamaged)
 	if err == nil {
-		err = x.Table.Write(ctx, op)
+		err = ix.Table.Write(ctx, op)
 	}
 	if err != nil && table.Failed(err) == nil { // failed: merged, dropped or marked in the meantime
 		return fmt.Errorf("mark a damaged segment: %w", err)

@@ -90,7 +90,7 @@ func (c *cutter) line() {
 	c.within = c.opened.after(line)
 	c.blank = strings.TrimSpace(line) == ""
 	if c.blank {
-		c.take(end)
+		c.consume(end)
 		return
 	}
 	if c.fence == "" {
@@ -100,7 +100,7 @@ func (c *cutter) line() {
 			}
 			c.path[level] = plainHeading(text)
 			clear(c.path[level+1:])
-			c.take(end)
+			c.consume(end)
 			return
 		}
 		if wasBlank && c.words >= softWords {
@@ -109,11 +109,11 @@ func (c *cutter) line() {
 	}
 	c.fence = fenceAfter(c.fence, line)
 	c.content = true
-	c.take(end)
+	c.consume(end)
 }
 
-// take adds body[pos:end], the rest of one line, ending passages that grow too long.
-func (c *cutter) take(end int) {
+// consume adds body[pos:end], the rest of one line, ending passages that grow too long.
+func (c *cutter) consume(end int) {
 	inWord := false
 	space := 0 // where the last run of white space of this line ended, within the passage
 	for c.pos < end {

@@ -85,10 +85,10 @@ func (r *ranking) places(a analysed) places {
 // neighbouring terms that stand near each other add to it, and terms in the title
 // or heading, or the title as a field; terms that are missing take from it.
 func (r *ranking) complete(score float64, a analysed, at places, length uint16) float64 {
-	score += r.proximity(at, length) - r.repeated(a, at, length)
+	score += r.proximity(at, length) - r.doubleCount(a, at, length)
 	sum, covered, named := 0.0, 0.0, 0.0
 	for i, t := range r.terms {
-		idf := max(t.idf, t.most)
+		idf := max(t.idf, t.maxIDF)
 		sum += idf
 		if len(at[i]) > 0 {
 			covered += idf

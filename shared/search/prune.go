@@ -44,11 +44,11 @@ func (r *ranking) scorer(t *questionTerm) scorer {
 // cursor walks the postings of one term in one segment.
 type cursor struct {
 	scorer
-	blocks []postingBlock
-	bounds []float32 // what a posting of each block scores at most
-	first  int       // the first block that reaches into the window or beyond
-	bound  float32   // what a posting in the window scores at most
-	beyond float32   // what this term and those after it in order add at most in the window
+	blocks      []postingBlock
+	bounds      []float32 // what a posting of each block scores at most
+	first       int       // the first block that reaches into the window or beyond
+	windowBound float32   // what a posting in the window scores at most
+	suffixBound float32   // what this term and those after it in order add at most in the window
 
 	at    int // block that is decoded, -1: none
 	next  int // posting of it that find looks at next
@@ -75,7 +75,7 @@ func (r *ranking) scan(segment int, terms []*questionTerm, top *top) error {
 	}
 	for from := 0; from < s.passages; from += windowPassages {
 		to := min(from+windowPassages, s.passages)
-		essential := sc.bound(from, to, top.floor())
+		essential := sc.enterWindow(from, to, top.floor())
 		if essential == 0 {
 			continue
 		}
@@ -129,25 +129,25 @@ func (sc *scanner) open(r *ranking, segment int, terms []*questionTerm) (err err
 	return nil
 }
 
-// bound moves to a window and returns how many cursors can, with those after them,
+// enterWindow moves to a window and returns how many cursors can, with those after them,
 // bring a passage to the floor: a passage without a posting of these can not.
-func (sc *scanner) bound(from, to int, floor float32) (essential int) {
+func (sc *scanner) enterWindow(from, to int, floor float32) (essential int) {
 	for i := range sc.cursors {
 		c := &sc.cursors[i]
 		for c.first < len(c.blocks) && c.blocks[c.first].last < from {
 			c.first++
 		}
-		c.bound = 0
+		c.windowBound = 0
 		for j := c.first; j < len(c.blocks) && c.blocks[j].previous+1 < to; j++ {
-			c.bound = max(c.bound, c.bounds[j])
+			c.windowBound = max(c.windowBound, c.bounds[j])
 		}
 	}
 	beyond := float32(0)
 	for i := len(sc.cursors) - 1; i >= 0; i-- {
 		c := &sc.cursors[i]
-		beyond += c.bound
-		c.beyond = beyond * boundSlack
-		if essential == 0 && beyond > 0 && c.beyond >= floor {
+		beyond += c.windowBound
+		c.suffixBound = beyond * boundSlack
+		if essential == 0 && beyond > 0 && c.suffixBound >= floor {
 			essential = i + 1
 		}
 	}
@@ -156,10 +156,10 @@ func (sc *scanner) bound(from, to int, floor float32) (essential int) {
 
 // add scores the essential terms of a window.
 func (sc *scanner) add(s *segment, from, to, essential int, floor float32) error {
-	all := sc.cursors[0].beyond
+	all := sc.cursors[0].suffixBound
 	for i := range sc.cursors[:essential] {
 		c := &sc.cursors[i]
-		others := all - c.bound
+		others := all - c.windowBound
 		for j := c.first; j < len(c.blocks) && c.blocks[j].previous+1 < to; j++ {
 			if (others+c.bounds[j])*boundSlack < floor {
 				continue // whatever else its passages hold
@@ -199,7 +199,7 @@ func (sc *scanner) collect(s *segment, segment, from, essential int, top *top) e
 			passage := from + p
 			for i := range others {
 				c := &others[i]
-				if (score+c.beyond)*boundSlack < top.floor() {
+				if (score+c.suffixBound)*boundSlack < top.floor() {
 					break
 				}
 				if !c.reaches(passage) {
@@ -207,7 +207,7 @@ func (sc *scanner) collect(s *segment, segment, from, essential int, top *top) e
 				}
 				next := float32(0)
 				if i+1 < len(others) {
-					next = others[i+1].beyond
+					next = others[i+1].suffixBound
 				}
 				if (score+c.bounds[c.first]+next)*boundSlack < top.floor() {
 					break

@@ -13,7 +13,7 @@ import (
 // and nothing of done has happened when it returns an error; a *table.ConditionFailed
 // names the operation of done that did not hold. At most table.MaxOps operations,
 // segments and done together. Of a document named twice the later version counts.
-func (x *Index) Publish(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
+func (ix *Index) Publish(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
 	families := map[family][]Document{}
 	var order []family
 	for _, d := range latest(docs) {
@@ -39,15 +39,15 @@ func (x *Index) Publish(ctx context.Context, teamID string, docs []Document, don
 		if err != nil {
 			return fmt.Errorf("build a segment of %s: %w", f.source, err)
 		}
-		r, op, err := x.store(ctx, teamID, f, 0, b)
+		r, op, err := ix.store(ctx, teamID, f, 0, b)
 		if err != nil {
-			x.discard(ctx, err, records)
+			ix.discard(ctx, err, records)
 			return err
 		}
 		records, ops = append(records, r), append(ops, op)
 	}
-	if err := x.Table.Write(ctx, ops...); err != nil {
-		x.discard(ctx, err, records)
+	if err := ix.Table.Write(ctx, ops...); err != nil {
+		ix.discard(ctx, err, records)
 		return fmt.Errorf("publish %d segments: %w", len(records), err)
 	}
 	return nil
@@ -72,8 +72,8 @@ func latest(docs []Document) []Document {
 
 // store writes a segment's blob and returns its record and the operation that
 // publishes it.
-func (x *Index) store(ctx context.Context, teamID string, f family, level int, b built) (record, table.Put, error) {
-	id := x.NewID()
+func (ix *Index) store(ctx context.Context, teamID string, f family, level int, b built) (record, table.Put, error) {
+	id := ix.NewID()
 	r := record{source: f.source, space: f.space, level: level, id: id, blob: blobName(teamID, id), content: recordContent{
 		Bytes: len(b.data), Passages: b.passages, Documents: b.documents,
 		Lengths: b.sumLengths, Analysis: analysisVersion, Format: formatVersion,
@@ -82,7 +82,7 @@ func (x *Index) store(ctx context.Context, teamID string, f family, level int, b
 	if err != nil {
 		return r, op, err
 	}
-	if err := x.Blobs.Put(ctx, r.blob, b.data); err != nil {
+	if err := ix.Blobs.Put(ctx, r.blob, b.data); err != nil {
 		return r, op, fmt.Errorf("store segment %s: %w", id, err)
 	}
 	return r, op, nil
@@ -91,13 +91,13 @@ func (x *Index) store(ctx context.Context, teamID string, f family, level int, b
 // discard removes the blobs of records that cause kept from being published. When
 // it is not certain that nothing was written they stay: Clean finds them after a
 // day if no record names them.
-func (x *Index) discard(ctx context.Context, cause error, records []record) {
+func (ix *Index) discard(ctx context.Context, cause error, records []record) {
 	if table.Failed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) {
 		return
 	}
 	for _, r := range records {
-		if err := x.Blobs.Delete(ctx, r.blob); err != nil {
-			x.fault(ctx, fmt.Errorf("remove the blob of an unpublished segment: %w", err))
+		if err := ix.Blobs.Delete(ctx, r.blob); err != nil {
+			ix.fault(ctx, fmt.Errorf("remove the blob of an unpublished segment: %w", err))
 		}
 	}
 }

@@ -30,8 +30,8 @@ const (
 // its document's current version at the time of the call. It takes two round
 // trips to the table when the segments are in memory: what to open, and the
 // candidates. A question without terms finds nothing and is not Known.
-func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
-	records, segments, err := x.openFor(ctx, teamID, q)
+func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
+	records, segments, err := ix.openFor(ctx, teamID, q)
 	if err != nil {
 		return Result{}, err
 	}
@@ -40,7 +40,7 @@ func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, err
 		limit = defaultLimit
 	}
 	for reopened := false; ; {
-		s := &searching{index: x, teamID: teamID, query: q, limit: min(limit, maxLimit), taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
+		s := &searchRun{index: ix, teamID: teamID, query: q, limit: min(limit, maxLimit), taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
 		err := s.run(ctx, records, segments)
 		if err == nil {
 			return s.result(), nil
@@ -53,12 +53,12 @@ func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, err
 			return Result{}, err
 		case gone && !reopened:
 			reopened = true
-			if records, segments, err = x.openFor(ctx, teamID, q); err != nil {
+			if records, segments, err = ix.openFor(ctx, teamID, q); err != nil {
 				return Result{}, err
 			}
 		default:
 			at := slices.Index(segments, fault.segment)
-			x.fault(ctx, fmt.Errorf("segment %s: %w", records[at].id, fault.err))
+			ix.fault(ctx, fmt.Errorf("segment %s: %w", records[at].id, fault.err))
 			records, segments = slices.Delete(records, at, at+1), slices.Delete(segments, at, at+1)
 		}
 	}
@@ -66,13 +66,13 @@ func (x *Index) Search(ctx context.Context, teamID string, q Query) (Result, err
 
 // openFor opens the segments that q may read, once more from the start when one
 // has gone meanwhile, as a merge replaces it.
-func (x *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment, error) {
+func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment, error) {
 	for attempt := 0; ; attempt++ {
-		records, err := x.readable(ctx, teamID, q)
+		records, err := ix.readable(ctx, teamID, q)
 		if err != nil {
 			return nil, nil, err
 		}
-		segments, faults, err := x.open(ctx, records)
+		segments, faults, err := ix.open(ctx, records)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -83,7 +83,7 @@ func (x *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, 
 		keptRecords, keptSegments := records[:0], segments[:0]
 		for i, s := range segments {
 			if s == nil {
-				x.fault(ctx, faults[i])
+				ix.fault(ctx, faults[i])
 				continue
 			}
 			keptRecords, keptSegments = append(keptRecords, records[i]), append(keptSegments, s)
@@ -93,7 +93,7 @@ func (x *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, 
 }
 
 // readable lists the segments of the live sources and the spaces that q names.
-func (x *Index) readable(ctx context.Context, teamID string, q Query) ([]record, error) {
+func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record, error) {
 	prefixes := []string{""}
 	if q.Sources != nil && len(q.Sources) <= prefixSources {
 		prefixes = prefixes[:0]
@@ -107,12 +107,12 @@ func (x *Index) readable(ctx context.Context, teamID string, q Query) ([]record,
 	lists := make([][]record, len(prefixes))
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		live, err = x.Corpus.Sources(gctx, teamID)
+		live, err = ix.Corpus.Sources(gctx, teamID)
 		return err
 	})
 	for i, prefix := range prefixes {
 		g.Go(func() (err error) {
-			lists[i], err = x.records(gctx, teamID, prefix)
+			lists[i], err = ix.records(gctx, teamID, prefix)
 			return err
 		})
 	}
@@ -125,7 +125,7 @@ func (x *Index) readable(ctx context.Context, teamID string, q Query) ([]record,
 			return true
 		}
 		if !r.readable() {
-			x.fault(ctx, fmt.Errorf("segment %s of %s: %s, analysis %d, format %d", r.id, r.source,
+			ix.fault(ctx, fmt.Errorf("segment %s of %s: %s, analysis %d, format %d", r.id, r.source,
 				cmp.Or(r.outdated(), "of a newer program"), r.content.Analysis, r.content.Format))
 			return true
 		}

@@ -20,7 +20,7 @@ func TestWhatIsPublishedIsFound(t *testing.T) {
 		doc("wiki", "kitchen", "Soup needs salt.", 1),
 		doc("guide", "long", long+"## Volcanoes\n\nLava flows downhill.\n"+long, 1))
 	titles, r := ask(t, x, search.Query{Text: "How do I roll back a deployment?"})
-	if !slices.Equal(titles, []string{"runbook"}) || !r.Known || r.Hits[0].Heading != "Deploying > Rolling back" {
+	if !slices.Equal(titles, []string{"runbook"}) || !r.HasTerms || r.Hits[0].Heading != "Deploying > Rolling back" {
 		t.Errorf("found %q: %+v", titles, r.Hits)
 	}
 	if h := r.Hits[0]; !strings.Contains(h.Passage, "deployctl undo") || !strings.HasPrefix(h.Content, "Deploying > Rolling back\n\n") ||
@@ -37,11 +37,11 @@ func TestQuestionWithoutTerms(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)
 	for range 2 { // without a segment and with one
-		if titles, r := ask(t, x, search.Query{Text: "what is it?"}); r.Known || len(titles) > 0 {
-			t.Errorf("known %v, found %q", r.Known, titles)
+		if titles, r := ask(t, x, search.Query{Text: "what is it?"}); r.HasTerms || len(titles) > 0 {
+			t.Errorf("known %v, found %q", r.HasTerms, titles)
 		}
-		if titles, r := ask(t, x, search.Query{Text: "zebra"}); !r.Known || len(titles) > 0 {
-			t.Errorf("known %v, found %q", r.Known, titles)
+		if titles, r := ask(t, x, search.Query{Text: "zebra"}); !r.HasTerms || len(titles) > 0 {
+			t.Errorf("known %v, found %q", r.HasTerms, titles)
 		}
 		publish(t, x, lib, doc("wiki", "a", "it is what it is", 1))
 	}
@@ -94,7 +94,7 @@ func TestARestrictedKeyLearnsNothingOfOtherSources(t *testing.T) {
 
 // plain is a result as far as a caller sees it.
 func plain(r search.Result) []string {
-	out := []string{fmt.Sprint(r.Passages, r.Known)}
+	out := []string{fmt.Sprint(r.Passages, r.HasTerms)}
 	for _, h := range append(r.Hits, r.Best...) {
 		out = append(out, fmt.Sprint(h.Document, h.Title, h.Source, h.Passage, h.Content, h.Score, h.Normalised))
 	}
@@ -175,7 +175,7 @@ func TestQueriesThatChooseReadOnUntilTheyHaveEnough(t *testing.T) {
 	publish(t, x, lib, docs...)
 	choose := func(text search.Text) search.Choice {
 		kind, _, _ := strings.Cut(text.Title, " ")
-		return map[string]search.Choice{"good": search.Take, "beside": search.Beside}[kind]
+		return map[string]search.Choice{"good": search.Include, "beside": search.IncludeUncounted}[kind]
 	}
 	for _, tt := range []struct {
 		name         string

@@ -122,7 +122,7 @@ type quote struct {
 // the best of each further document whose passage scores enough.
 func choose(question string, r Result, passages, pieces int) []quote {
 	best := r.Best[:min(passages, len(r.Best))]
-	asked := cueOf(question)
+	asked := answerTypeOf(question)
 	var all []weighedBlock
 	for _, hit := range best {
 		found := hit.blocks()

@@ -28,7 +28,7 @@ func largeIndex(t *testing.T) (*search.Index, *library) {
 
 // again is an index on the same stores that holds nothing yet.
 func again(x *search.Index, cache int64) *search.Index {
-	return &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: x.Corpus, Now: x.Now, NewID: x.NewID, Fault: x.Fault, CacheBytes: cache}
+	return &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: x.Corpus, Now: x.Now, NewID: x.NewID, OnFault: x.OnFault, CacheBytes: cache}
 }
 
 func TestLargeSegmentsAnswerAsSmallOnes(t *testing.T) {
@@ -116,7 +116,7 @@ func TestDamageThatARangeShowsLeavesTheSegmentOut(t *testing.T) {
 		cold := again(x, 0)
 		cold.ReadByRange(10_000)
 		faults := 0
-		cold.Fault = func(context.Context, error) { faults++ }
+		cold.OnFault = func(context.Context, error) { faults++ }
 		titles, _ := ask(t, cold, question)
 		switch {
 		case faults == 0 && slices.Equal(titles, sound):
@@ -211,7 +211,7 @@ func TestOlderAnalysisAnswersUntilItIsRebuilt(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := 0
-	x.Fault = func(context.Context, error) { left++ }
+	x.OnFault = func(context.Context, error) { left++ }
 	if titles, _ = ask(t, again(x, 0), search.Query{Text: "zebra"}); len(titles) != 0 || left != 2 {
 		t.Errorf("of a newer analysis found %q, %d reported", titles, left)
 	}

@@ -30,7 +30,7 @@ type ranking struct {
 	pairs      []pair
 	passages   int
 	average    float64 // terms a passage
-	highest    float64 // score that no passage can pass without proximity
+	maxScore   float64 // score that no passage can pass without proximity
 	decoded    int     // postings that scoring has read so far
 }
 
@@ -42,7 +42,7 @@ type questionTerm struct {
 	df     int // passages that hold it
 	idf    float64
 	weight float64       // what a count weighs: 1, less for a term that was not asked in this spelling
-	most   float64       // idf by which the highest score is reckoned: of the spelling that was asked
+	maxIDF float64       // idf by which the highest score is reckoned: of the spelling that was asked
 	name   bool          // written as a name in the question
 	lists  []postingList // by segment
 }
@@ -64,7 +64,7 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 		if err := t.ask(question); err != nil {
 			return nil, err
 		}
-		if known := t.known(); known > best {
+		if known := t.knownShare(); known > best {
 			best, r = known, t
 		}
 		if best == 1 {
@@ -75,7 +75,7 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 		return nil, err
 	}
 	for _, t := range r.terms {
-		r.highest += (p.k1 + 1) * max(t.idf, t.most)
+		r.maxScore += (p.k1 + 1) * max(t.idf, t.maxIDF)
 	}
 	r.codes = make(map[uint32][]int, len(r.terms)+len(r.compounds))
 	for _, c := range r.compounds {
@@ -121,7 +121,7 @@ func (r *ranking) ask(question string) error {
 		t.count++
 		r.order = append(r.order, t.place)
 	}
-	return r.compose(compounds, words)
+	return r.addCompounds(compounds, words)
 }
 
 // scored are the terms that a passage is scored by.
@@ -133,8 +133,8 @@ func (r *ranking) scored() []*questionTerm {
 	return all
 }
 
-// known is the share of the terms that some passage holds.
-func (r *ranking) known() float64 {
+// knownShare is the share of the terms that some passage holds.
+func (r *ranking) knownShare() float64 {
 	n := 0.0
 	for _, t := range r.terms {
 		if t.df > 0 {
@@ -167,10 +167,10 @@ func (r *ranking) norm(length uint16) float64 {
 
 // normalised is a score by the highest that the question could reach.
 func (r *ranking) normalised(score float64) float64 {
-	if r.highest == 0 {
+	if r.maxScore == 0 {
 		return 0
 	}
-	return score / r.highest
+	return score / r.maxScore
 }
 
 // candidate is a passage by its score without proximity.

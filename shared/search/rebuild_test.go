@@ -268,7 +268,7 @@ func TestDocumentsThatChangeDuringARebuildAreRight(t *testing.T) {
 			case "older":
 				older(t, x)
 			case "damaged":
-				x.Fault = func(context.Context, error) {}
+				x.OnFault = func(context.Context, error) {}
 				spoil(t, x)
 				x = again(x, 0)
 				fillWiki(t, x, lib, 40, 100) // the merges of these meet damage
@@ -311,7 +311,7 @@ func TestADamagedSegmentStopsNoIngest(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)
 	faults := 0
-	x.Fault = func(context.Context, error) { faults++ }
+	x.OnFault = func(context.Context, error) { faults++ }
 	fillWiki(t, x, lib, 0, 30)
 	merge(t, x)
 	spoil(t, x) // three segments of ten
@@ -345,7 +345,7 @@ func TestADamagedSegmentStopsNoIngest(t *testing.T) {
 func TestAMissingSegmentIsRebuilt(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)
-	x.Fault = func(context.Context, error) {}
+	x.OnFault = func(context.Context, error) {}
 	fillWiki(t, x, lib, 0, 12)
 	for b, err := range x.Blobs.List(t.Context(), "") {
 		if err = errors.Join(err, x.Blobs.Delete(t.Context(), b.Name)); err != nil {

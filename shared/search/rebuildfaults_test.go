@@ -25,7 +25,7 @@ type faultyIndex struct {
 func newFaultyIndex(t *testing.T) faultyIndex {
 	t.Helper()
 	x, lib, clock := newIndex(t)
-	x.Fault = func(context.Context, error) {}
+	x.OnFault = func(context.Context, error) {}
 	var some []search.Document
 	for i := range 4 {
 		some = append(some, doc("wiki", fmt.Sprint("damaged", i), "zebra", 1))

@@ -208,8 +208,8 @@ func (r *rebuilding) loadNames(ctx context.Context) error {
 }
 
 // readNames reads the documents section of a segment: 24 bytes a document.
-func (x *Index) readNames(ctx context.Context, r record) ([]byte, error) {
-	f, sums, err := readEnd(ctx, x.Blobs, r.blob, int64(r.content.Bytes))
+func (ix *Index) readNames(ctx context.Context, r record) ([]byte, error) {
+	f, sums, err := readEnd(ctx, ix.Blobs, r.blob, int64(r.content.Bytes))
 	if err != nil {
 		return nil, fmt.Errorf("open segment %s: %w", r.id, err)
 	}
@@ -217,7 +217,7 @@ func (x *Index) readNames(ctx context.Context, r record) ([]byte, error) {
 	if f.documents != r.content.Documents || section.size != int64(documentBytes*f.documents) {
 		return nil, fmt.Errorf("open segment %s: %w", r.id, damaged("%d documents in %d bytes", f.documents, section.size))
 	}
-	v := &pageView{ctx: ctx, blobs: x.Blobs, name: r.blob, end: f.sections[secSums].offset, sums: sums,
+	v := &pageView{ctx: ctx, blobs: ix.Blobs, name: r.blob, end: f.sections[secSums].offset, sums: sums,
 		cache: newLRU[pieceKey, piece](0), held: map[int64][]byte{}}
 	names, err := v.read(section.offset, section.size)
 	if err != nil {

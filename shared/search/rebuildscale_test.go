@@ -188,7 +188,7 @@ func (p *proof) service(store table.Store) *document.Service {
 func (p *proof) index(store table.Store, blobs blob.Store) *search.Index {
 	return &search.Index{Table: store, Blobs: blobs, Corpus: document.Corpus{Service: p.service(store)}, Now: time.Now,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Rebuilds: p.rebuilds,
-		Fault: func(_ context.Context, err error) { p.t.Errorf("left out: %v", err) }}
+		OnFault: func(_ context.Context, err error) { p.t.Errorf("left out: %v", err) }}
 }
 
 func (p *proof) quickIndex() *search.Index { return p.index(p.quick.Store, p.quick.blobs) }

@@ -129,8 +129,8 @@ func rebuildStateFrom(item table.Item) (rebuildState, error) {
 }
 
 // stateOf reads the state of a family's rebuild; table.ErrNotFound when there is none.
-func (x *Index) stateOf(ctx context.Context, teamID string, f family) (rebuildState, error) {
-	item, err := x.Table.Get(ctx, rebuildKey(teamID, f))
+func (ix *Index) stateOf(ctx context.Context, teamID string, f family) (rebuildState, error) {
+	item, err := ix.Table.Get(ctx, rebuildKey(teamID, f))
 	if err != nil {
 		return rebuildState{}, fmt.Errorf("read the state of a rebuild: %w", err)
 	}
@@ -194,27 +194,27 @@ func isOutdated(records []record) bool {
 // PlanRebuilds plans the rebuild of each family of the team that has an outdated
 // segment, unless it is planned already. It is for teams whose documents do not change;
 // Merge does the same for the others.
-func (x *Index) PlanRebuilds(ctx context.Context, teamID string) error {
-	records, err := x.records(ctx, teamID, "")
+func (ix *Index) PlanRebuilds(ctx context.Context, teamID string) error {
+	records, err := ix.records(ctx, teamID, "")
 	if err != nil || !slices.ContainsFunc(records, func(r record) bool { return r.outdated() != "" }) {
 		return err
 	}
-	live, err := x.Corpus.Sources(ctx, teamID)
+	live, err := ix.Corpus.Sources(ctx, teamID)
 	if err != nil {
 		return fmt.Errorf("list the live sources: %w", err)
 	}
-	return x.planOutdated(ctx, teamID, slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) }))
+	return ix.planOutdated(ctx, teamID, slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) }))
 }
 
 // planOutdated plans the rebuilds of the families among records, all those of a team's
 // live sources.
-func (x *Index) planOutdated(ctx context.Context, teamID string, records []record) error {
+func (ix *Index) planOutdated(ctx context.Context, teamID string, records []record) error {
 	order, of := families(records)
 	order = slices.DeleteFunc(order, func(f family) bool { return !isOutdated(of[f]) })
 	if len(order) == 0 {
 		return nil
 	}
-	planned, err := x.rebuilds(ctx, teamID)
+	planned, err := ix.rebuilds(ctx, teamID)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (x *Index) planOutdated(ctx context.Context, teamID string, records []recor
 		if _, ok := planned[f]; ok {
 			continue
 		}
-		if _, err := x.plan(ctx, teamID, f, toRebuild(of[f], false), false); err != nil {
+		if _, err := ix.plan(ctx, teamID, f, toRebuild(of[f], false), false); err != nil {
 			return err
 		}
 	}
@@ -230,9 +230,9 @@ func (x *Index) planOutdated(ctx context.Context, teamID string, records []recor
 }
 
 // rebuilds returns the states of a team's rebuilds.
-func (x *Index) rebuilds(ctx context.Context, teamID string) (map[family]rebuildState, error) {
+func (ix *Index) rebuilds(ctx context.Context, teamID string) (map[family]rebuildState, error) {
 	states := map[family]rebuildState{}
-	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: teamID + rebuildPartition}) {
+	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: teamID + rebuildPartition}) {
 		if err != nil {
 			return nil, fmt.Errorf("list rebuilds: %w", err)
 		}
@@ -248,8 +248,8 @@ func (x *Index) rebuilds(ctx context.Context, teamID string) (map[family]rebuild
 }
 
 // PendingRebuilds returns the work of a team's rebuilds, in the order in which they began.
-func (x *Index) PendingRebuilds(ctx context.Context, teamID string) ([]pending.Work, error) {
-	states, err := x.rebuilds(ctx, teamID)
+func (ix *Index) PendingRebuilds(ctx context.Context, teamID string) ([]pending.Work, error) {
+	states, err := ix.rebuilds(ctx, teamID)
 	if err != nil {
 		return nil, err
 	}
@@ -265,31 +265,31 @@ func (x *Index) PendingRebuilds(ctx context.Context, teamID string) ([]pending.W
 
 // plan makes a rebuild pending, in one Write, and sends it. It returns false when
 // there is one already.
-func (x *Index) plan(ctx context.Context, teamID string, f family, total int64, asked bool) (bool, error) {
-	st := rebuildState{version: 1, rebuildBody: rebuildBody{Began: x.Now().UnixMilli(), Total: total, Asked: asked, Missing: asked}}
+func (ix *Index) plan(ctx context.Context, teamID string, f family, total int64, asked bool) (bool, error) {
+	st := rebuildState{version: 1, rebuildBody: rebuildBody{Began: ix.Now().UnixMilli(), Total: total, Asked: asked, Missing: asked}}
 	item, err := st.item(teamID, f)
 	if err != nil {
 		return false, err
 	}
 	work := st.work(teamID, f)
-	err = x.Table.Write(ctx, table.Put{Item: item, If: table.Absent()}, work.PromiseOf(st.left()))
+	err = ix.Table.Write(ctx, table.Put{Item: item, If: table.Absent()}, work.PromiseOf(st.left()))
 	if table.Failed(err) != nil {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("plan the rebuild of %s: %w", f.source, err)
 	}
-	x.send(ctx, work)
+	ix.send(ctx, work)
 	return true, nil
 }
 
 // send sends the message of work that is pending.
-func (x *Index) send(ctx context.Context, work pending.Work) {
-	if x.Rebuilds == nil {
+func (ix *Index) send(ctx context.Context, work pending.Work) {
+	if ix.Rebuilds == nil {
 		return
 	}
-	if err := x.Rebuilds.Send(context.WithoutCancel(ctx), queue.Outgoing{Body: work.Message()}); err != nil && x.Warn != nil {
-		x.Warn(work, err)
+	if err := ix.Rebuilds.Send(context.WithoutCancel(ctx), queue.Outgoing{Body: work.Message()}); err != nil && ix.Warn != nil {
+		ix.Warn(work, err)
 	}
 }
 
@@ -298,48 +298,48 @@ func (x *Index) send(ctx context.Context, work pending.Work) {
 // returns false when there is nothing to rebuild or a newer program is in charge. The
 // work is pending when it returns, and others do it. A rebuild that was asked for and is
 // under way goes on as it is.
-func (x *Index) AskRebuild(ctx context.Context, teamID, source string, space Space) (bool, error) {
+func (ix *Index) AskRebuild(ctx context.Context, teamID, source string, space Space) (bool, error) {
 	f := family{source, space}
 	if err := f.check(); err != nil {
 		return false, err
 	}
-	switch st, err := x.stateOf(ctx, teamID, f); {
+	switch st, err := ix.stateOf(ctx, teamID, f); {
 	case err == nil && st.Asked:
 		return true, nil
 	case err != nil && !errors.Is(err, table.ErrNotFound):
 		return false, err
 	}
 	for {
-		records, err := x.records(ctx, teamID, f.prefix())
+		records, err := ix.records(ctx, teamID, f.prefix())
 		if err != nil || slices.ContainsFunc(records, record.newer) {
 			return false, err
 		}
 		if len(records) == 0 {
-			listed, err := x.Corpus.List(ctx, teamID, source, space, "", 1)
+			listed, err := ix.Corpus.List(ctx, teamID, source, space, "", 1)
 			if err != nil || len(listed) == 0 {
 				return false, err
 			}
 		}
-		marked, err := x.markAsked(ctx, teamID, records)
+		marked, err := ix.markAsked(ctx, teamID, records)
 		if err != nil {
 			return false, err
 		}
 		if marked {
-			return true, x.planMissing(ctx, teamID, f, toRebuild(records, true))
+			return true, ix.planMissing(ctx, teamID, f, toRebuild(records, true))
 		}
 	}
 }
 
 // markAsked marks those of records that are not outdated yet. It returns false when
 // one has gone in the meantime, as a merge replaces it.
-func (x *Index) markAsked(ctx context.Context, teamID string, records []record) (bool, error) {
+func (ix *Index) markAsked(ctx context.Context, teamID string, records []record) (bool, error) {
 	for i, r := range records {
 		if r.outdated() != "" {
 			continue
 		}
 		op, err := r.mark(teamID, reasonAsked)
 		if err == nil {
-			err = x.Table.Write(ctx, op)
+			err = ix.Table.Write(ctx, op)
 		}
 		if table.Failed(err) != nil {
 			return false, nil
@@ -354,12 +354,12 @@ func (x *Index) markAsked(ctx context.Context, teamID string, records []record) 
 
 // planMissing plans a rebuild that also looks for documents in no segment, or adds
 // that to the one there is.
-func (x *Index) planMissing(ctx context.Context, teamID string, f family, total int64) error {
+func (ix *Index) planMissing(ctx context.Context, teamID string, f family, total int64) error {
 	for {
-		if planned, err := x.plan(ctx, teamID, f, total, true); err != nil || planned {
+		if planned, err := ix.plan(ctx, teamID, f, total, true); err != nil || planned {
 			return err
 		}
-		st, err := x.stateOf(ctx, teamID, f)
+		st, err := ix.stateOf(ctx, teamID, f)
 		if errors.Is(err, table.ErrNotFound) {
 			continue // it has just ended
 		}
@@ -374,14 +374,14 @@ func (x *Index) planMissing(ctx context.Context, teamID string, f family, total 
 			return err
 		}
 		work := next.work(teamID, f)
-		err = x.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(st.version)}, work.Going(next.left(), x.Now()))
+		err = ix.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(st.version)}, work.Going(next.left(), ix.Now()))
 		if table.Failed(err) != nil {
 			continue // its worker has saved it in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("extend the rebuild of %s: %w", f.source, err)
 		}
-		x.send(ctx, work)
+		ix.send(ctx, work)
 		return nil
 	}
 }

@@ -35,7 +35,7 @@ func (r *ranking) respell() error {
 		if near == "" || r.byText[near] != nil {
 			continue
 		}
-		t.most, t.text, t.weight = t.idf, near, respellWeight
+		t.maxIDF, t.text, t.weight = t.idf, near, respellWeight
 		if err := r.lookUp(t); err != nil {
 			return err
 		}

@@ -19,9 +19,9 @@ type Choice int
 
 // The choices.
 const (
-	Leave  Choice = iota // it does not come
-	Beside               // it comes, and does not count towards Limit
-	Take
+	Exclude          Choice = iota // it does not come
+	IncludeUncounted               // it comes, and does not count towards Limit
+	Include
 )
 
 // Hit is one document by its best passage, or in Result.Best one passage.
@@ -49,7 +49,7 @@ type Result struct {
 	Hits     []Hit // documents, best first
 	Best     []Hit // passages, best first, without Content; several may be of one document
 	Passages int   // how many passages the caller may read
-	Known    bool  // the question had terms
+	HasTerms bool  // the question had terms
 }
 
 // Answer is a quoted answer, or the sentence that says that nothing was found.

@@ -61,8 +61,8 @@ func benchmarkScale(b *testing.B, passages int) {
 	blobs := &counting{Store: folder}
 	index := func(cache int64) *search.Index {
 		return &search.Index{Blobs: blobs, Corpus: g, Now: time.Now, CacheBytes: cache,
-			NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
-			Fault: func(_ context.Context, err error) { b.Errorf("left out: %v", err) }}
+			NewID:   func() string { return uuid.Must(uuid.NewV7()).String() },
+			OnFault: func(_ context.Context, err error) { b.Errorf("left out: %v", err) }}
 	}
 	x := index(256 << 20)
 	x.Table = bolttest.OpenAt(b, time.Now)

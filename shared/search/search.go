@@ -108,7 +108,7 @@ type Index struct {
 	CacheBytes int64
 	// Fault, when set, is told of what a call left out because it is damaged or
 	// missing. Such a segment stays out until it has been rebuilt.
-	Fault func(ctx context.Context, err error)
+	OnFault func(ctx context.Context, err error)
 	// Rebuilds takes the work of rebuilding; nil: it stays pending for the sweeper to send.
 	Rebuilds queue.Queue
 	// Warn, when set, is told of a message that could not be sent; the sweeper sends it.

@@ -9,7 +9,7 @@ const ellipsis = "…"
 
 // markdown is the block as it is quoted: cut to blockChars around the piece that
 // answers best, with that piece in bold where it is a sentence of prose.
-func (b block) markdown(r *ranking, asked *cue) string {
+func (b block) markdown(r *ranking, asked *answerType) string {
 	pieces := b.pieces()
 	if len(pieces) == 0 {
 		return b.text
@@ -40,7 +40,7 @@ func (b block) markdown(r *ranking, asked *cue) string {
 }
 
 // sentencesShown keeps the text between sentences as it is.
-func (b block) sentencesShown(r *ranking, asked *cue, pieces []string, from, to, best int) string {
+func (b block) sentencesShown(r *ranking, asked *answerType, pieces []string, from, to, best int) string {
 	if to-from == 1 && utf8.RuneCountInString(pieces[best]) > blockChars {
 		return cutPiece(pieces[best])
 	}
@@ -110,7 +110,7 @@ func bold(s string) string {
 }
 
 // boldItem marks the best sentence of a list's item, after the item's mark.
-func boldItem(r *ranking, asked *cue, item string) string {
+func boldItem(r *ranking, asked *answerType, item string) string {
 	mark := itemMark.FindString(item)
 	if strings.Contains(item, "\n") {
 		return item
@@ -119,7 +119,7 @@ func boldItem(r *ranking, asked *cue, item string) string {
 }
 
 // boldBest marks the sentence of text that answers best.
-func boldBest(r *ranking, asked *cue, text string) string {
+func boldBest(r *ranking, asked *answerType, text string) string {
 	ranges := sentences(text)
 	if len(ranges) == 0 {
 		return text

@@ -39,12 +39,12 @@ type RebuildError struct {
 
 // Status describes the families of a team that have segments or are being rebuilt, in
 // the order of their sources.
-func (x *Index) Status(ctx context.Context, teamID string) ([]FamilyStatus, error) {
-	states, err := x.rebuilds(ctx, teamID)
+func (ix *Index) Status(ctx context.Context, teamID string) ([]FamilyStatus, error) {
+	states, err := ix.rebuilds(ctx, teamID)
 	if err != nil {
 		return nil, err
 	}
-	records, err := x.records(ctx, teamID, "")
+	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return nil, err
 	}

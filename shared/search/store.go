@@ -107,9 +107,9 @@ func recordFrom(item table.Item) (record, error) {
 }
 
 // records lists the segment records of a team whose keys start with prefix.
-func (x *Index) records(ctx context.Context, teamID, prefix string) ([]record, error) {
+func (ix *Index) records(ctx context.Context, teamID, prefix string) ([]record, error) {
 	var all []record
-	for item, err := range table.All(ctx, x.Table, table.Query{Table: table.Index, Partition: teamID, Prefix: prefix}) {
+	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: teamID, Prefix: prefix}) {
 		if err != nil {
 			return nil, fmt.Errorf("read the segment list: %w", err)
 		}
@@ -123,44 +123,44 @@ func (x *Index) records(ctx context.Context, teamID, prefix string) ([]record, e
 }
 
 // init makes the caches of a new Index.
-func (x *Index) init() {
-	x.once.Do(func() {
-		bytes := x.CacheBytes
+func (ix *Index) init() {
+	ix.once.Do(func() {
+		bytes := ix.CacheBytes
 		if bytes == 0 {
 			bytes = 64 << 20
 		}
-		x.pieces = newLRU[pieceKey, piece](bytes)
-		x.analyses = newLRU[analysisKey, analysed](bytes / 4)
+		ix.pieces = newLRU[pieceKey, piece](bytes)
+		ix.analyses = newLRU[analysisKey, analysed](bytes / 4)
 	})
 }
 
-func (x *Index) fault(ctx context.Context, err error) {
-	if x.Fault != nil {
-		x.Fault(ctx, err)
+func (ix *Index) fault(ctx context.Context, err error) {
+	if ix.OnFault != nil {
+		ix.OnFault(ctx, err)
 	}
 }
 
 // open returns the segments of records, in their order, from memory or from
 // their blobs, for a query that ends with ctx. A segment that is missing or damaged
 // is nil, with its error in faults; err is any other failure.
-func (x *Index) open(ctx context.Context, records []record) (open []*segment, faults []error, err error) {
-	x.init()
+func (ix *Index) open(ctx context.Context, records []record) (open []*segment, faults []error, err error) {
+	ix.init()
 	open, faults = make([]*segment, len(records)), make([]error, len(records))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(openAtOnce)
 	for i, r := range records {
-		if c, ok := x.pieces.get(pieceKey{r.blob, wholePiece}); ok {
+		if c, ok := ix.pieces.get(pieceKey{r.blob, wholePiece}); ok {
 			open[i] = c.segment
 			continue
 		}
-		if c, ok := x.pieces.get(pieceKey{r.blob, openPiece}); ok {
+		if c, ok := ix.pieces.get(pieceKey{r.blob, openPiece}); ok {
 			open[i] = c.segment.view(ctx)
 			continue
 		}
 		g.Go(func() error {
-			read := x.read
-			if r.content.Bytes > x.wholeBytes() {
-				read = x.readRanged
+			read := ix.read
+			if r.content.Bytes > ix.wholeBytes() {
+				read = ix.readRanged
 			}
 			s, err := read(gctx, r)
 			if errors.Is(err, blob.ErrNotFound) || errors.Is(err, errDamaged) {
@@ -177,18 +177,18 @@ func (x *Index) open(ctx context.Context, records []record) (open []*segment, fa
 }
 
 // wholeBytes is up to which size a query reads a segment whole.
-func (x *Index) wholeBytes() int {
-	if x.rangedFrom > 0 {
-		return x.rangedFrom
+func (ix *Index) wholeBytes() int {
+	if ix.rangedFrom > 0 {
+		return ix.rangedFrom
 	}
 	return rangedFrom
 }
 
 // read reads a segment whole from its blob. It is kept when a query would read it
 // whole; what a merge reads is not to push the rest out.
-func (x *Index) read(ctx context.Context, r record) (*segment, error) {
-	x.init()
-	data, err := x.Blobs.Get(ctx, r.blob)
+func (ix *Index) read(ctx context.Context, r record) (*segment, error) {
+	ix.init()
+	data, err := ix.Blobs.Get(ctx, r.blob)
 	if err != nil {
 		return nil, fmt.Errorf("read segment %s: %w", r.id, err)
 	}
@@ -196,20 +196,20 @@ func (x *Index) read(ctx context.Context, r record) (*segment, error) {
 	if err = r.matches(s, err); err != nil {
 		return nil, err
 	}
-	if len(data) <= x.wholeBytes() {
-		x.pieces.put(pieceKey{r.blob, wholePiece}, piece{segment: s}, int64(s.size)+pieceCost)
+	if len(data) <= ix.wholeBytes() {
+		ix.pieces.put(pieceKey{r.blob, wholePiece}, piece{segment: s}, int64(s.size)+pieceCost)
 	}
 	return s, nil
 }
 
 // readRanged opens a segment to be read by range, and keeps what that takes.
-func (x *Index) readRanged(ctx context.Context, r record) (*segment, error) {
-	x.init()
-	s, err := openRanged(ctx, x.Blobs, r.blob, int64(r.content.Bytes), x.pieces)
+func (ix *Index) readRanged(ctx context.Context, r record) (*segment, error) {
+	ix.init()
+	s, err := openRanged(ctx, ix.Blobs, r.blob, int64(r.content.Bytes), ix.pieces)
 	if err = r.matches(s, err); err != nil {
 		return nil, err
 	}
-	x.pieces.put(pieceKey{r.blob, openPiece}, piece{segment: s}, int64(s.size)+pieceCost)
+	ix.pieces.put(pieceKey{r.blob, openPiece}, piece{segment: s}, int64(s.size)+pieceCost)
 	return s, nil
 }
 
@@ -226,8 +226,8 @@ func (r record) matches(s *segment, err error) error {
 }
 
 // cleanup is the operation that has blobs removed once they are due.
-func (x *Index) cleanup(due time.Time, blobs []string) (table.Put, error) {
+func (ix *Index) cleanup(due time.Time, blobs []string) (table.Put, error) {
 	body, err := json.Marshal(blobs)
 	return table.Put{Item: table.Item{Key: table.Key{Table: table.Index, Partition: cleanupPartition,
-		Sort: table.Padded(due.UnixMilli()) + "#" + x.NewID()}, Version: 1, Body: body}}, err
+		Sort: table.Padded(due.UnixMilli()) + "#" + ix.NewID()}, Version: 1, Body: body}}, err
 }

@@ -16,7 +16,7 @@ const (
 // it while that is short. Documents for readers on screens have short paragraphs, and
 // the one that asks the question best is rarely the one that answers it. What follows
 // comes first, as steps, commands and examples follow what announces them.
-func stretch(all []block, best int, r *ranking, asked *cue) string {
+func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	b := all[best]
 	room := stretchChars - utf8.RuneCountInString(b.markdown(r, asked))
 	var after []string

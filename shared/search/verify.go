@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// searching is one Search at work.
-type searching struct {
+// searchRun is one Search at work.
+type searchRun struct {
 	index    *Index
 	teamID   string
 	query    Query
@@ -58,7 +58,7 @@ type verified struct {
 
 // rank ranks the segments of each profile, and of each analysis apart, and chooses
 // candidates.
-func (s *searching) rank(records []record, segments []*segment) error {
+func (s *searchRun) rank(records []record, segments []*segment) error {
 	s.sources = make(map[*segment]record, len(segments))
 	s.instruction = map[*ranking]*ranking{}
 	for _, p := range profiles {
@@ -87,7 +87,7 @@ func (s *searching) rank(records []record, segments []*segment) error {
 			}
 		}
 	}
-	if s.wide() {
+	if s.readsManyPages() {
 		return s.choose(maxCandidates)
 	}
 	return s.choose(firstDepth)
@@ -101,12 +101,12 @@ func hasTerms(p *profile, question string) bool {
 // longer true. For a limit above what a page of long documents gives, or for a query
 // that chooses, it reads pages side by side: as many as the limit may come to, and
 // then the rest of what is looked at, if documents are still missing.
-func (s *searching) verify(ctx context.Context) error {
+func (s *searchRun) verify(ctx context.Context) error {
 	look, want := pageCandidates, pageCandidates
 	switch {
 	case s.query.Choose != nil:
 		look, want = chosenFrom, min(chosenFrom, max(s.limit, pageUnits))
-	case s.wide():
+	case s.readsManyPages():
 		look = max(s.limit, pageCandidates)
 		want = look
 	}
@@ -118,7 +118,7 @@ func (s *searching) verify(ctx context.Context) error {
 		}
 		total += taken
 		stale := first && dropped*5 > taken
-		more := s.wide() && total < look && s.documents() < s.limit
+		more := s.readsManyPages() && total < look && s.documents() < s.limit
 		if len(s.candidates) == 0 && !s.more || !stale && !more {
 			return nil
 		}
@@ -126,11 +126,11 @@ func (s *searching) verify(ctx context.Context) error {
 	}
 }
 
-// wide tells whether more than a page may be read.
-func (s *searching) wide() bool { return s.limit > pageUnits/2 || s.query.Choose != nil }
+// readsManyPages tells whether more than a page may be read.
+func (s *searchRun) readsManyPages() bool { return s.limit > pageUnits/2 || s.query.Choose != nil }
 
 // documents are those that count towards the limit.
-func (s *searching) documents() int {
+func (s *searchRun) documents() int {
 	seen := map[uuid.UUID]bool{}
 	for _, v := range s.found {
 		if v.counts {
@@ -149,10 +149,10 @@ type page struct {
 
 // read reads the next candidates, one page or as many as hold want of them where
 // more may be read, and keeps those that are still true and chosen.
-func (s *searching) read(ctx context.Context, want int) (taken, dropped int, err error) {
+func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err error) {
 	var pages []*page
-	for taken < want && (len(pages) == 0 || s.wide()) {
-		p, err := s.take(min(pageCandidates, want-taken))
+	for taken < want && (len(pages) == 0 || s.readsManyPages()) {
+		p, err := s.nextPage(min(pageCandidates, want-taken))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -182,23 +182,23 @@ func (s *searching) read(ctx context.Context, want int) (taken, dropped int, err
 				dropped++
 				continue
 			}
-			choice := Take
+			choice := Include
 			if s.query.Choose != nil {
 				choice = s.query.Choose(text)
 			}
-			if choice == Leave {
+			if choice == Exclude {
 				continue
 			}
 			found := s.weigh(v, text, r)
-			found.counts = choice == Take
+			found.counts = choice == Include
 			s.found = append(s.found, found)
 		}
 	}
 	return taken, dropped, nil
 }
 
-// take takes up to most of the next candidates within the bounds of one BatchGet.
-func (s *searching) take(most int) (*page, error) {
+// nextPage takes up to most of the next candidates within the bounds of one BatchGet.
+func (s *searchRun) nextPage(most int) (*page, error) {
 	p := &page{}
 	seen := map[Ref]bool{}
 	records := map[uuid.UUID]bool{}
@@ -244,7 +244,7 @@ func (s *searching) take(most int) (*page, error) {
 }
 
 // weigh completes the score of a candidate from its text.
-func (s *searching) weigh(v verified, text Text, r record) *verified {
+func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 	p := text.Passages[v.within]
 	body := text.Body[p.Start:p.End]
 	key := analysisKey{v.passageID, v.ranking.profile.id}

@@ -67,7 +67,7 @@ func (m *match) rate(r *ranking, average float64) {
 
 // weigh scores blocks in the order of their passages; best is the score of the
 // best passage.
-func weigh(all []weighedBlock, asked *cue, best float64) {
+func weigh(all []weighedBlock, asked *answerType, best float64) {
 	total := 0
 	for i := range all {
 		all[i].match = matchOf(all[i].hit.ranking, all[i].block.plain())
@@ -91,7 +91,7 @@ func weigh(all []weighedBlock, asked *cue, best float64) {
 		if b.at+1 < len(b.all) {
 			around = max(around, all[i+1].match.r/2)
 		}
-		headed := b.hit.headed()
+		headed := b.hit.headingMatch()
 		nearby := max(r.nearby(b.match.at), headed) // a heading is read with what stands under it
 		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
 			blockNearby*nearby + blockHeading*headed + blockAround*around
@@ -105,7 +105,7 @@ func weigh(all []weighedBlock, asked *cue, best float64) {
 func (m match) share(r *ranking) float64 {
 	held, sum := 0.0, 0.0
 	for _, t := range r.terms {
-		sum += max(t.idf, t.most)
+		sum += max(t.idf, t.maxIDF)
 		if m.counts[t] > 0 {
 			held += t.idf
 		}
@@ -116,10 +116,10 @@ func (m match) share(r *ranking) float64 {
 	return held / sum
 }
 
-// headed tells how well a heading of the passage asks the question: the share of
+// headingMatch tells how well a heading of the passage asks the question: the share of
 // the question that it holds by the share of its own terms that the question has.
 // The title and the headings above the last count half.
-func (h Hit) headed() float64 {
+func (h Hit) headingMatch() float64 {
 	names := append([]string{h.Title}, strings.Split(h.Heading, headingArrow)...)
 	best := 0.0
 	for i, name := range names {
@@ -171,7 +171,7 @@ const (
 
 // bestPiece is the piece of a block that answers best. A term tells pieces apart
 // the better the fewer of them hold it: the subject of a block is in all.
-func bestPiece(r *ranking, asked *cue, pieces []string) int {
+func bestPiece(r *ranking, asked *answerType, pieces []string) int {
 	matches := make([]match, len(pieces))
 	total := 0
 	holding := map[*questionTerm]float64{} // pieces that hold a term
@@ -187,7 +187,7 @@ func bestPiece(r *ranking, asked *cue, pieces []string) int {
 	}
 	best, at := -1.0, 0
 	for i, m := range matches {
-		score := m.r + pieceCovered*m.covered + pieceTelling*m.telling(r, holding) + pieceCue*asked.value(pieces[i:i+1])
+		score := m.r + pieceCovered*m.covered + pieceTelling*m.distinctiveness(r, holding) + pieceCue*asked.value(pieces[i:i+1])
 		if i > 0 {
 			score += pieceBefore * matches[i-1].r
 		}
@@ -201,9 +201,9 @@ func bestPiece(r *ranking, asked *cue, pieces []string) int {
 	return at
 }
 
-// telling is the share that a text holds of what its siblings hold of the question,
+// distinctiveness is the share that a text holds of what its siblings hold of the question,
 // each term by idf and by how few of them hold it.
-func (m match) telling(r *ranking, holding map[*questionTerm]float64) float64 {
+func (m match) distinctiveness(r *ranking, holding map[*questionTerm]float64) float64 {
 	held, sum := 0.0, 0.0
 	for _, t := range r.terms { // in order, as sums of floats depend on it
 		n := holding[t]

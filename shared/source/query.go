@@ -84,17 +84,17 @@ func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space se
 		e, ok := t.Record.(document.Entry)
 		switch {
 		case !ok || e.Facts == nil || e.Facts.Space != space:
-			return search.Leave
+			return search.Exclude
 		case e.Facts.Comment:
-			return search.Beside
+			return search.IncludeUncounted
 		case keep(e):
-			return search.Take
+			return search.Include
 		}
 		refused[e.URI] = true
-		return search.Leave
+		return search.Exclude
 	}
 	result, providers, err := s.find(ctx, teamID, search.Query{Text: text, Sources: c.Sources, Spaces: []search.Space{space}, Limit: sought, Choose: choose})
-	if err != nil || !result.Known {
+	if err != nil || !result.HasTerms {
 		return false, err
 	}
 	records, err := s.threads(ctx, teamID, result.Hits, providers, refused, keep)

@@ -180,7 +180,7 @@ func fuse(lists []search.Result) search.Result {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b uuid.UUID) int { return cmp.Compare(score[b], score[a]) })
-	out := search.Result{Passages: own.Passages, Known: own.Known, Best: slices.Clone(own.Best)}
+	out := search.Result{Passages: own.Passages, HasTerms: own.HasTerms, Best: slices.Clone(own.Best)}
 	held := map[uuid.UUID]bool{}
 	for _, h := range own.Best {
 		held[h.Document] = true

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// cue is what a question asks for beyond its own words.
-type cue struct {
+// answerType is what a question asks for beyond its own words.
+type answerType struct {
 	holds func(sentences []string) bool // nil: nothing particular
 	steps bool                          // a way to do something is asked for
 }
@@ -25,15 +25,15 @@ var (
 	reason = regexp.MustCompile(`(?i)\b(because|due to|so that|since|in order to|as a result|caused? by|reason)\b`)
 )
 
-// cueOf reads what a question asks for. A question that shows no such wish gets
+// answerTypeOf reads what a question asks for. A question that shows no such wish gets
 // no cue.
-func cueOf(question string) *cue {
+func answerTypeOf(question string) *answerType {
 	own := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(question), notWord) {
 		own[w] = true
 	}
-	matches := func(re *regexp.Regexp) *cue {
-		return &cue{holds: func(sentences []string) bool {
+	matches := func(re *regexp.Regexp) *answerType {
+		return &answerType{holds: func(sentences []string) bool {
 			for _, s := range sentences {
 				for _, m := range re.FindAllString(s, -1) {
 					if !own[strings.ToLower(strings.Trim(m, ".,"))] {
@@ -50,12 +50,12 @@ func cueOf(question string) *cue {
 	case asksDate.MatchString(question):
 		return matches(date)
 	case asksName.MatchString(question):
-		return &cue{holds: func(sentences []string) bool { return holdsName(sentences, own) }}
+		return &answerType{holds: func(sentences []string) bool { return holdsName(sentences, own) }}
 	case asksReason.MatchString(question):
 		return matches(reason)
 	}
 	if asksSteps.MatchString(question) {
-		return &cue{steps: true}
+		return &answerType{steps: true}
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func holdsName(sentences []string, own map[string]bool) bool {
 
 // value is 1 when text holds what is asked for, 0 when not, and 0.5 when nothing
 // particular is.
-func (c *cue) value(sentences []string) float64 {
+func (c *answerType) value(sentences []string) float64 {
 	switch {
 	case c == nil || c.holds == nil:
 		return 0.5
@@ -88,4 +88,4 @@ func (c *cue) value(sentences []string) float64 {
 }
 
 // asksSteps tells whether the question asks how something is done.
-func (c *cue) asksSteps() bool { return c != nil && c.steps }
+func (c *answerType) asksSteps() bool { return c != nil && c.steps }

@@ -26,7 +26,7 @@ func TestWhatIsGivenSaysEachHeadingOnce(t *testing.T) {
 			if len(r.Best) != 1 {
 				t.Fatalf("%d passages", len(r.Best))
 			}
-			if got := strings.ReplaceAll(r.Best[0].Given(), "\n\n", "\n"); got != strings.ReplaceAll(c.want, "\n\n", "\n") {
+			if got := strings.ReplaceAll(r.Best[0].Standalone(), "\n\n", "\n"); got != strings.ReplaceAll(c.want, "\n\n", "\n") {
 				t.Errorf("given:\n%s\nwant:\n%s", got, c.want)
 			}
 		})

@@ -6,9 +6,9 @@ import "strings"
 // uri is no http or https URL.
 func (h Hit) Link() string { return linkTarget(h.URI) }
 
-// Given is the passage for a reader who sees nothing else: title, heading path and
+// Standalone is the passage for a reader who sees nothing else: title, heading path and
 // text, each heading once, with the fence or the table's head that it begins within.
-func (h Hit) Given() string {
+func (h Hit) Standalone() string {
 	text := h.Passage
 	first, rest, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
 	if level, heading := atxHeading(first); level == 1 && plainHeading(heading) == plainHeading(h.Title) {

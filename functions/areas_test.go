@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"docent/scripts/lambdarun"
 	"docent/shared/app"
 	"docent/shared/deployed"
 	"docent/shared/scim/scimtest"
 	"docent/shared/search"
 	"docent/shared/table"
+	"docent/testkit/lambdarun"
 )
 
 // TestAdministrationThroughTheBinaries: keys, a data source whose secret only KMS

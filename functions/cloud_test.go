@@ -20,8 +20,6 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/uuid"
 
-	"docent/scripts/lambdarun"
-	"docent/scripts/moto"
 	"docent/shared/app"
 	"docent/shared/deployed"
 	"docent/shared/logtest"
@@ -31,6 +29,8 @@ import (
 	"docent/shared/table"
 	"docent/shared/table/dynamo"
 	"docent/shared/team"
+	"docent/testkit/lambdarun"
+	"docent/testkit/moto"
 )
 
 // cloud is one installation of Docent: functions behind a gateway and behind

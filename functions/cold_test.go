@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"docent/scripts/lambdarun"
+	"docent/testkit/lambdarun"
 )
 
 // Ceilings of a function, in bytes. A bigger binary takes longer to start, and

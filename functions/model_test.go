@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/google/uuid"
 
-	"docent/scripts/lambdarun"
-	"docent/scripts/moto"
 	"docent/shared/deployed"
 	"docent/shared/llm/llmtest"
+	"docent/testkit/lambdarun"
+	"docent/testkit/moto"
 )
 
 // modelTime is what a function has in which a model hangs: its own margin, the time

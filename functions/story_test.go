@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"docent/scripts/lambdarun"
 	"docent/shared/table"
+	"docent/testkit/lambdarun"
 )
 
 const (

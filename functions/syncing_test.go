@@ -14,13 +14,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"docent/scripts/lambdarun"
 	"docent/shared/app"
 	"docent/shared/app/connectors"
 	"docent/shared/app/vault"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/deployed"
 	"docent/shared/fetch"
+	"docent/testkit/lambdarun"
 )
 
 // repository is a stand-in for GitHub that the function syncing of an installation

@@ -40,7 +40,7 @@ const (
 	function layer = "a function"
 	stack    layer = "the stack"
 	script   layer = "a script"
-	support  layer = "test support" // a folder whose name ends in "test": only tests link it
+	support  layer = "test support" // testkit, and a folder whose name ends in "test": only tests and scripts link it
 )
 
 // packages are the folders under shared/. A folder below a model or below llm is an engine.
@@ -75,7 +75,7 @@ var below = map[layer][]layer{
 	function: {lambda, wiring},
 	stack:    {model}, // the tables, and what is deployed: data, not behaviour
 	script:   {model, area, rest, lambda, engine, wiring, support},
-	support:  {model, area, engine, script, support},
+	support:  {model, area, engine, support},
 }
 
 // outside confines packages of other modules, and a few of the standard library, to layers or single packages.
@@ -102,12 +102,12 @@ var outside = []struct {
 	},
 	{
 		paths:  []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"},
-		layers: []layer{engine, wiring, script},
-		why:    "only engines, app and the scripts that start an emulator know AWS",
+		layers: []layer{engine, wiring, script, support},
+		why:    "only engines, app, scripts and the test support that starts an emulator know AWS",
 	},
 	{
 		paths:  []string{"github.com/aws/aws-lambda-go"},
-		layers: []layer{lambda, engine, wiring, function, script},
+		layers: []layer{lambda, engine, wiring, function, script, support},
 		why:    "only the edges of a function know its events",
 	},
 	{
@@ -148,7 +148,7 @@ func packageOf(folder string) (pkg string, l layer, known bool) {
 	parts := strings.Split(folder, "/")
 	switch top := parts[0]; {
 	case len(parts) > 1 && strings.HasSuffix(parts[len(parts)-1], "test"):
-		return folder, support, top == "shared" || top == "scripts" || top == "cmd"
+		return folder, support, top == "shared" || top == "cmd"
 	case len(parts) > 1 && top == "cmd":
 		return "cmd/" + parts[1], command, true
 	case len(parts) > 1 && top == "functions":
@@ -157,6 +157,8 @@ func packageOf(folder string) (pkg string, l layer, known bool) {
 		return "infra", stack, true
 	case top == "scripts":
 		return "scripts", script, true
+	case top == "testkit":
+		return "testkit", support, true
 	case len(parts) < 2 || top != "shared":
 		return "", "", false
 	}
@@ -198,7 +200,7 @@ func forbiddenInside(pkg string, from layer, isTest bool, folder string) string 
 		return fmt.Sprintf("%s is no known package: enter it in shared/arrows_test.go", folder)
 	case target == pkg:
 		return ""
-	case to == command || to == function || to == stack:
+	case to == command || to == function || to == stack || to == script:
 		return fmt.Sprintf("%s is %s: nothing imports it", folder, to)
 	case isTest || to == ground:
 		return ""
@@ -380,7 +382,11 @@ func TestForbidden(t *testing.T) {
 		{"app imports the CDK", "shared/app", "github.com/aws/aws-cdk-go/awscdk/v2", no},
 		{"app imports a test library", "shared/app", "pgregory.net/rapid", no},
 		{"app imports test support", "shared/app", "docent/shared/table/bolt/bolttest", no},
-		{"app imports a script", "shared/app", "docent/scripts/moto", no},
+		{"app imports the test kit", "shared/app", "docent/testkit/moto", no},
+		{"a script imports the test kit", "scripts/e2e", "docent/testkit/ministack", yes},
+		{"the test kit imports a model", "testkit/lambdarun", "docent/shared/queue", yes},
+		{"the test kit imports AWS", "testkit/moto", "github.com/aws/aws-sdk-go-v2/aws", yes},
+		{"the test kit imports a script", "testkit/moto", "docent/scripts/e2e", no},
 		{"app imports a command", "shared/app", "docent/cmd/docent/internal/client", no},
 		{"test support imports a test library", "shared/table/tabletest", "github.com/google/go-cmp/cmp", yes},
 		{"test support imports its engine", "shared/table/bolt/bolttest", "docent/shared/table/bolt", yes},
@@ -422,7 +428,8 @@ func TestForbiddenInTests(t *testing.T) {
 	}{
 		{"an area's test imports test support", "shared/team", "docent/shared/table/bolt/bolttest", true},
 		{"an area's test imports net/http", "shared/answer", "net/http/httptest", true},
-		{"an engine's test imports a script", "shared/table/dynamo", "docent/scripts/moto", true},
+		{"an engine's test imports the test kit", "shared/table/dynamo", "docent/testkit/moto", true},
+		{"a test imports a script", "shared/app", "docent/scripts/e2e", false},
 		{"a test beside go.mod imports app", ".", "docent/shared/app", true},
 		{"a test imports a command", "shared/app", "docent/cmd/docent/internal/client", false},
 		{"a test imports an unknown package", "shared/app", "docent/shared/utils", false},

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"docent/scripts/installed"
+	"docent/testkit/installed"
 )
 
 // maxProgram bounds the program as make build links it. CONTRIBUTING.md says what its

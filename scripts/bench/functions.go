@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"docent/scripts/lambdarun"
+	"docent/testkit/lambdarun"
 )
 
 // The ceilings of a function.

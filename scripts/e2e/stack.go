@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"docent/scripts/ministack"
+	"docent/testkit/ministack"
 )
 
 // templateFile and stackName are what make synth calls them.

@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"docent/scripts/installed"
+	"docent/testkit/installed"
 )
 
 // wait bounds the whole run.

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"docent/scripts/moto"
 	"docent/shared/table/dynamo"
+	"docent/testkit/moto"
 )
 
 // requestCounter counts the requests of an HTTP client.

@@ -26,7 +26,6 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"docent/scripts/moto"
 	"docent/shared/app/agents"
 	"docent/shared/app/saml"
 	"docent/shared/blob/s3"
@@ -39,6 +38,7 @@ import (
 	"docent/shared/storedtest"
 	"docent/shared/table"
 	"docent/shared/table/dynamo"
+	"docent/testkit/moto"
 )
 
 // installation is a whole Docent whose stored data comes from a fixture or becomes

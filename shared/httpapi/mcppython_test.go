@@ -18,7 +18,7 @@ import (
 // not installed, and fails there in CI.
 func TestThePythonClientCallsEveryTool(t *testing.T) {
 	t.Parallel()
-	script := filepath.Join("..", "..", "scripts", "mcpclient", "client.py")
+	script := filepath.Join("..", "..", "testkit", "mcpclient", "client.py")
 	python := filepath.Join("..", "..", ".cache", "mcpclient", "bin", "python3")
 	if _, err := os.Stat(python); err != nil {
 		if os.Getenv("CI") == "true" {

@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"docent/scripts/moto"
 	"docent/shared/table"
 	"docent/shared/table/dynamo"
+	"docent/testkit/moto"
 )
 
 // inTurn lets one request at a time reach the server, each to its end: moto spoils

@@ -10,11 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/google/uuid"
 
-	"docent/scripts/moto"
 	"docent/shared/app"
 	"docent/shared/app/models"
 	"docent/shared/llm"
 	"docent/shared/llm/llmtest"
+	"docent/testkit/moto"
 )
 
 var request = llm.Request{Question: "How?", Passages: []string{"Run undo."}}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"docent/scripts/moto"
 	"docent/shared/apierr"
 	"docent/shared/app"
 	"docent/shared/app/vault"
+	"docent/testkit/moto"
 )
 
 func configOf(endpoint, key string) app.Config {

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"docent/scripts/moto"
 	"docent/shared/blob"
 	"docent/shared/blob/blobtest"
 	"docent/shared/blob/s3"
+	"docent/testkit/moto"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"docent/scripts/moto"
 	"docent/shared/queue"
 	"docent/shared/queue/sqs"
+	"docent/testkit/moto"
 
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 )

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"docent/scripts/moto"
 	"docent/shared/queue"
 	"docent/shared/queue/queuetest"
 	"docent/shared/queue/sqs"
+	"docent/testkit/moto"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"

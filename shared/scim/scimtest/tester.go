@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"docent/scripts/installed"
+	"docent/testkit/installed"
 )
 
 // What scim2-tester finds fault with and the API's contract demands: name,

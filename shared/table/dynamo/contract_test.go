@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"docent/scripts/moto"
 	"docent/shared/table"
 	"docent/shared/table/dynamo"
 	"docent/shared/table/tabletest"
+	"docent/testkit/moto"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"

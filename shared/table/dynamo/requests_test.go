@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"docent/scripts/moto"
 	"docent/shared/table"
 	"docent/shared/table/dynamo"
+	"docent/testkit/moto"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"docent/scripts/installed"
+	"docent/testkit/installed"
 )
 
 // startWait bounds how long the server may take to listen.

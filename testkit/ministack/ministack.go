@@ -101,7 +101,7 @@ func (s *Server) ready(ctx context.Context) error {
 
 // Version is what the list of its packages pins it to.
 func (s *Server) Version() string {
-	list, err := os.ReadFile(filepath.Join(s.root, "scripts", "ministack", "requirements.txt"))
+	list, err := os.ReadFile(filepath.Join(s.root, "testkit", "ministack", "requirements.txt"))
 	if err != nil {
 		return "of an unknown version"
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"docent/scripts/lambdarun"
 	"docent/shared/queue"
 	"docent/shared/queue/local"
+	"docent/testkit/lambdarun"
 )
 
 func TestDeliverTakesBackWhatFailed(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"docent/scripts/lambdarun"
+	"docent/testkit/lambdarun"
 )
 
 func zip(text string) string {

@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"docent/scripts/lambdarun"
 	"docent/shared/logtest"
+	"docent/testkit/lambdarun"
 )
 
 // TestMain lets this test binary be the function that its tests drive.

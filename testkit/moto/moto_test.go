@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"docent/scripts/moto"
+	"docent/testkit/moto"
 )
 
 func TestStartGivesOneServerThatAnswers(t *testing.T) {

@@ -78,7 +78,7 @@ func (c *sourceSyncCmd) sync(ctx context.Context, con *console, local *app.Local
 	tell, end := syncProgress(con, d.Name)
 	p, err := local.SyncSource(ctx, teamID, d.ID, tell)
 	end()
-	var held *source.HeldError
+	var held *source.LeaseHeldError
 	if errors.As(err, &held) {
 		return false, printf(con.err, "docent: %s: another sync is under way, or was stopped; try again at %s\n", d.Name, held.Until.Local().Format(time.TimeOnly))
 	}

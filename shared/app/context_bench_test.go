@@ -106,7 +106,7 @@ func (c *costs) importItems(items int, words *itemWords) {
 		r.Header.Set("Content-Type", "application/x-ndjson")
 		w := httptest.NewRecorder()
 		c.handler.ServeHTTP(w, r)
-		var done source.Imported
+		var done source.ImportResult
 		if err := json.Unmarshal(w.Body.Bytes(), &done); err != nil || w.Code != http.StatusOK || done.Accepted != count {
 			c.t.Fatalf("%d %s %v", w.Code, w.Body, err)
 		}

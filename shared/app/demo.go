@@ -69,7 +69,7 @@ func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error
 		return "", "", err
 	}
 	about, err := l.collections.Create(ctx, t.ID, collection.Collection{Name: "About Docent",
-		Description: "How Docent works and how to use it, by its makers."}, collection.Repeat{})
+		Description: "How Docent works and how to use it, by its makers."}, collection.IdempotencyKey{})
 	if err != nil {
 		return "", "", err
 	}
@@ -99,7 +99,7 @@ func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string
 	id, _, err := l.documents.Put(ctx, teamID, document.Input{
 		CollectionID: collectionID, Title: strings.TrimPrefix(heading, "# "), Body: string(text),
 		URI:   "https://docent.example/docs/" + strings.TrimSuffix(path.Base(page), ".md"),
-		Match: func(int64) error { return nil }, See: everything,
+		Match: func(int64) error { return nil }, Allowed: everything,
 	})
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (f *functions) all() map[string]lambda.Handler {
 		"indexing":  lambda.NewHandler(f.indexesDocuments()),
 		"sweeping":  lambda.NewHandler(f.sweeps()),
 		"syncing": lambda.NewHandler(f.readsSources(func(func() time.Time) map[source.Provider]source.Connection {
-			return map[source.Provider]source.Connection{source.GitHub: {Connector: oneIssue{}, Every: time.Hour, Whole: time.Hour}}
+			return map[source.Provider]source.Connection{source.GitHub: {Connector: oneIssue{}, SyncEvery: time.Hour, FullScanEvery: time.Hour}}
 		}, nil)),
 	}
 	for _, area := range httpapi.Areas() {
@@ -66,13 +66,15 @@ func (oneIssue) Parts(source.Settings) []string { return []string{"issues"} }
 func (oneIssue) Read(context.Context, source.Access, string, []byte) iter.Seq2[source.SyncPage, error] {
 	return func(yield func(source.SyncPage, error) bool) {
 		yield(source.SyncPage{Items: []source.Item{{URI: "https://github.test/acme/api/issues/7", Title: "Flicker", Body: "The lamp flickers.",
-			SourceType: "issue", State: "open"}}, Last: true, Exact: true, Place: []byte("end")}, nil)
+			SourceType: "issue", State: "open"}}, Last: true, Exact: true, Checkpoint: []byte("end")}, nil)
 	}
 }
 
-func (oneIssue) Holds(source.Settings, string, string) bool { return true }
+func (oneIssue) PartContains(source.Settings, string, string) bool { return true }
 
-func (oneIssue) Gone(context.Context, source.Access, string, string) (bool, error) { return false, nil }
+func (oneIssue) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
+	return false, nil
+}
 
 // Waiting takes the messages that wait of questions and documents and returns their
 // bodies. A message whose work is not pending is an error: it would end with the process.

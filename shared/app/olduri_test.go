@@ -18,7 +18,7 @@ func TestDocumentsOfOldAddressesKeepWorking(t *testing.T) {
 	put := map[string]string{"collectionId": wiki, "title": "Okapis", "body": "An okapi eats leaves in the forest.", "uri": old}
 	h.must(400, "PUT", "/documents", put)
 	id, _, err := h.services.documents.Put(t.Context(), h.team.ID, document.Input{CollectionID: wiki, Title: "Okapi", Body: "Okapi.", URI: old,
-		Match: func(int64) error { return nil }, See: func(string) bool { return true }})
+		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}

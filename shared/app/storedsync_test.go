@@ -28,7 +28,7 @@ var errStoredCrash = errors.New("the process stops here")
 
 // storedConnections are the connectors of an installation of the tests.
 func storedConnections(now func() time.Time) map[source.Provider]source.Connection {
-	c := source.Connection{Connector: storedConnector{now}, Every: 15 * time.Minute, Whole: 24 * time.Hour}
+	c := source.Connection{Connector: storedConnector{now}, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour}
 	return map[source.Provider]source.Connection{source.GitHub: c, source.Web: c}
 }
 
@@ -36,7 +36,7 @@ func (storedConnector) Parts(s source.Settings) []string { return append(s.Repos
 
 func (c storedConnector) Read(ctx context.Context, _ source.Access, part string, place []byte) iter.Seq2[source.SyncPage, error] {
 	page := func(n int) source.SyncPage {
-		return source.SyncPage{Last: n == 2, Place: fmt.Appendf(nil, "page %d", n), Items: []source.Item{{
+		return source.SyncPage{Last: n == 2, Checkpoint: fmt.Appendf(nil, "page %d", n), Items: []source.Item{{
 			URI: fmt.Sprintf("https://provider.test/%s/%d", strings.TrimPrefix(part, "https://"), n), Title: fmt.Sprintf("%s %d", part, n),
 			Body: fmt.Sprintf("Page %d of what was synced.", n), SourceType: "documentation"}}}
 	}
@@ -58,17 +58,17 @@ func (c storedConnector) Read(ctx context.Context, _ source.Access, part string,
 			}
 		}
 		if string(place) == "page 2" { // nothing is new
-			yield(source.SyncPage{Last: true, Place: place}, nil)
+			yield(source.SyncPage{Last: true, Checkpoint: place}, nil)
 			return
 		}
 		yield(page(2), nil)
 	}
 }
 
-func (storedConnector) Holds(_ source.Settings, part, uri string) bool {
+func (storedConnector) PartContains(_ source.Settings, part, uri string) bool {
 	return strings.HasPrefix(uri, "https://provider.test/"+strings.TrimPrefix(part, "https://")+"/")
 }
 
-func (storedConnector) Gone(context.Context, source.Access, string, string) (bool, error) {
+func (storedConnector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
 	return false, nil
 }

@@ -63,8 +63,8 @@ type Service struct {
 	Warn func(w pending.Work, err error)
 }
 
-// about is an event whose target is c.
-func about(kind audit.Type, c Collection) audit.Event {
+// newEvent is an event whose target is c.
+func newEvent(kind audit.Type, c Collection) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetCollection, ID: c.ID, DisplayName: c.Name}}}
 }
 

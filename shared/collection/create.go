@@ -13,16 +13,16 @@ import (
 	"docent/shared/table"
 )
 
-// replayFor is how long a reply is kept for its Idempotency-Key.
-const replayFor = 24 * time.Hour
+// replyLife is how long a reply is kept for its Idempotency-Key.
+const replyLife = 24 * time.Hour
 
-// Repeat makes Create safe to retry: the same Key of the same API key gives the
+// IdempotencyKey makes Create safe to retry: the same Key of the same API key gives the
 // first reply again. The zero Repeat asks for nothing.
-type Repeat struct{ APIKey, Key string }
+type IdempotencyKey struct{ APIKey, Key string }
 
 // Create adds a collection. Count, record and reply for repeats are one Write,
 // so racing creates leave exactly MaxPerTeam.
-func (s *Service) Create(ctx context.Context, teamID string, c Collection, repeat Repeat) (Collection, error) {
+func (s *Service) Create(ctx context.Context, teamID string, c Collection, repeat IdempotencyKey) (Collection, error) {
 	c.ID, c.Version, c.CreatedAt = s.NewID(), 1, s.Now().UTC()
 	item, err := toItem(teamID, c)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Service) Create(ctx context.Context, teamID string, c Collection, repea
 		}
 		ops = append([]table.Op{table.Put{Item: reply, If: table.Absent()}}, ops...)
 	}
-	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{about(audit.CollectionCreated, c)}, ops...)
+	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.CollectionCreated, c)}, ops...)
 	failed := table.Failed(err)
 	switch {
 	case err == nil:
@@ -57,7 +57,7 @@ func (s *Service) Create(ctx context.Context, teamID string, c Collection, repea
 }
 
 // replyItem keeps the reply to a create under its idempotency key.
-func replyItem(teamID string, c Collection, repeat Repeat, now time.Time) (table.Item, error) {
+func replyItem(teamID string, c Collection, repeat IdempotencyKey, now time.Time) (table.Item, error) {
 	asked, err := json.Marshal([]string{c.Name, c.Description, c.IconURL})
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode request: %w", err)
@@ -72,7 +72,7 @@ func replyItem(teamID string, c Collection, repeat Repeat, now time.Time) (table
 			Sort: repeat.APIKey + "#" + hex.EncodeToString(key[:])},
 		Body:    body,
 		Strings: map[string]string{"request": hex.EncodeToString(request[:])},
-		Expires: now.Add(replayFor),
+		Expires: now.Add(replyLife),
 	}, nil
 }
 

@@ -133,7 +133,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change Change, 
 		if err != nil {
 			return Collection{}, err
 		}
-		updated := about(audit.CollectionUpdated, changed)
+		updated := newEvent(audit.CollectionUpdated, changed)
 		updated.Changes = changes(current, changed)
 		err = event.Write(ctx, []audit.Event{updated}, table.Put{Item: item, If: table.VersionIs(current.Version)})
 		if table.Failed(err) != nil {
@@ -162,7 +162,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 		if err := match(current.Version); err != nil {
 			return err
 		}
-		deleted, err := s.deleted(ctx, teamID, current)
+		deleted, err := s.deletedEvent(ctx, teamID, current)
 		if err != nil {
 			return err
 		}
@@ -186,9 +186,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 	}
 }
 
-// deleted is the one event of the removal of c with its documents, which have none.
-func (s *Service) deleted(ctx context.Context, teamID string, c Collection) (audit.Event, error) {
-	e := about(audit.CollectionDeleted, c)
+// deletedEvent is the one event of the removal of c with its documents, which have none.
+func (s *Service) deletedEvent(ctx context.Context, teamID string, c Collection) (audit.Event, error) {
+	e := newEvent(audit.CollectionDeleted, c)
 	if s.Count == nil {
 		return e, nil
 	}

@@ -53,7 +53,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 // is part of the same Write.
 func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, event *audit.Claim, also ...table.Op) error {
 	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
-		Old: r.old(), At: s.Now().UnixMilli(), RequestID: requestID}
+		Old: r.asVersion(), At: s.Now().UnixMilli(), RequestID: requestID}
 	ops := append([]table.Op{
 		table.Delete{Key: recordKey(teamID, r.ID), If: table.VersionIs(r.version)},
 		table.Delete{Key: failureKey(teamID, r.ID)},
@@ -61,7 +61,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 	}, listDeletes(teamID, r.Entry)...)
 	var events []audit.Event
 	if r.Facts == nil {
-		gone := about(audit.DocumentDeleted, r.Entry)
+		gone := newEvent(audit.DocumentDeleted, r.Entry)
 		gone.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
 		events = append(events, gone)
 	}

@@ -115,7 +115,7 @@ func joinChunks(items []table.Item, size int) string {
 type Filter struct {
 	CollectionID string            // empty: every collection
 	Sources      []string          // what the caller's key is restricted to; nil: everything
-	See          func(string) bool // the same as a function
+	Allowed      func(string) bool // the same as a function
 }
 
 // List returns the window w of the team's documents, newest first.
@@ -129,7 +129,7 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 	}
 	partitions, readable := []string{teamList(teamID)}, map[string]bool{}
 	for _, id := range live {
-		readable[id] = f.See(id)
+		readable[id] = f.Allowed(id)
 	}
 	named, exists := readable[f.CollectionID]
 	switch {

@@ -11,12 +11,12 @@ import (
 	"docent/shared/table"
 )
 
-// ErrElsewhere means that the uri is that of a document or item of another source.
-var ErrElsewhere = errors.New("the uri belongs to another source")
+// ErrOtherSource means that the uri is that of a document or item of another source.
+var ErrOtherSource = errors.New("the uri belongs to another source")
 
-// removedFor is how long the removal of an item is remembered, so that a change
+// removalMarkLife is how long the removal of an item is remembered, so that a change
 // that was made before it and arrives after it does not bring the item back.
-const removedFor = 30 * 24 * time.Hour
+const removalMarkLife = 30 * 24 * time.Hour
 
 func removedKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "removed"}
@@ -39,7 +39,7 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 	}
 	mark := table.Put{If: table.Below(changedField, millis(at).UnixMilli()),
 		Item: table.Item{Key: removedKey(teamID, id), Numbers: map[string]int64{changedField: millis(at).UnixMilli()},
-			Expires: s.Now().Add(removedFor)}}
+			Expires: s.Now().Add(removalMarkLife)}}
 	for {
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
 		there := err == nil
@@ -86,7 +86,7 @@ func (s *Service) Items(ctx context.Context, teamID, sourceID string, space sear
 // Found is a document or item with the begin of its body.
 type Found struct {
 	Entry
-	Begin string // the whole body, or the first chunk of a long one
+	Excerpt string // the whole body, or the first chunk of a long one
 }
 
 // Find reads the current records of ids in one round trip, and with begins the
@@ -122,7 +122,7 @@ func (s *Service) Find(ctx context.Context, teamID string, ids []string, begins 
 	}
 	for _, item := range items {
 		f := found[first[item.Key]]
-		f.Begin = string(item.Body)
+		f.Excerpt = string(item.Body)
 		found[f.ID] = f
 	}
 	return found, nil

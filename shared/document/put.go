@@ -28,8 +28,8 @@ type Input struct {
 	// Match refuses a current version that the client did not expect; 0 means that
 	// there is no document yet.
 	Match func(version int64) error
-	// See tells which collections the caller's key may use.
-	See       func(collectionID string) bool
+	// Allowed tells which collections the caller's key may use.
+	Allowed   func(collectionID string) bool
 	RequestID string
 	// Facts and Created make it an item of the connected source CollectionID. A zero
 	// Created is not known.
@@ -44,9 +44,9 @@ type Input struct {
 // Put creates, replaces or moves the document that in.URI identifies and returns
 // its id and version. A Put that changes nothing writes nothing, and neither does
 // an item that is older than what is stored or removed. An item of a uri that
-// another source holds is refused with ErrElsewhere.
+// another source holds is refused with ErrOtherSource.
 func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
-	if !in.See(in.CollectionID) {
+	if !in.Allowed(in.CollectionID) {
 		return "", 0, sourceNotAllowed()
 	}
 	if id, err = ID(teamID, in.URI); err != nil {
@@ -77,7 +77,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	entry := in.entry(id, old, now)
-	events := []audit.Event{stored(old, entry)}
+	events := []audit.Event{putEvent(old, entry)}
 	if old.exists && (old.same(entry, in.Body) || old.newer(entry)) {
 		if failed, err := s.failed(ctx, teamID, old.record); err != nil || !failed {
 			if err == nil {
@@ -97,11 +97,11 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	work := indexing(teamID, id, next.version)
 	work.RequestID = in.RequestID
 	if old.stored {
-		work.Old = old.old()
+		work.Old = old.asVersion()
 	}
 	ops := s.replacing(teamID, old, next, work)
 	if intent != nil {
-		ops = append(ops, intent.Kept())
+		ops = append(ops, intent.Complete())
 	}
 	if in.Write != nil {
 		err = in.Write(ctx, ops...)
@@ -124,11 +124,11 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 
 // refused says why in may not replace old; nil: it may.
 func (in Input) refused(old current) error {
-	if old.live && !in.See(old.CollectionID) {
+	if old.live && !in.Allowed(old.CollectionID) {
 		return sourceNotAllowed()
 	}
 	if in.Facts != nil && old.live && old.CollectionID != in.CollectionID {
-		return ErrElsewhere
+		return ErrOtherSource
 	}
 	return in.Match(old.visibleVersion())
 }
@@ -222,9 +222,9 @@ func (s *Service) events(f *Facts) *audit.Log {
 	return s.Events.OrSilent(s.Table)
 }
 
-// stored is the event of a document that becomes entry.
-func stored(old current, entry Entry) audit.Event {
-	e := about(audit.DocumentCreated, entry)
+// putEvent is the event of a document that becomes entry.
+func putEvent(old current, entry Entry) audit.Event {
+	e := newEvent(audit.DocumentCreated, entry)
 	if !old.exists {
 		e.Changes = []audit.Change{{Field: "collectionId", To: entry.CollectionID}}
 		return e
@@ -239,8 +239,8 @@ func stored(old current, entry Entry) audit.Event {
 	return e
 }
 
-// about is an event whose target is the document e.
-func about(kind audit.Type, e Entry) audit.Event {
+// newEvent is an event whose target is the document e.
+func newEvent(kind audit.Type, e Entry) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetDocument, ID: e.ID, DisplayName: e.Title}}}
 }
 

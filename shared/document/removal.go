@@ -43,7 +43,7 @@ func (w *Worker) finishRemoval(ctx context.Context, work pending.Work) error {
 func (w *Worker) removeUnused(ctx context.Context, work pending.Work) error {
 	removal := work
 	removal.Kind = pending.RemoveDocument
-	err := w.Table.Write(ctx, work.Kept(), removal.Promise())
+	err := w.Table.Write(ctx, work.Complete(), removal.Promise())
 	if table.Failed(err) != nil {
 		return nil // the version became current, or another worker is at it
 	}
@@ -109,7 +109,7 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) err
 	if r.CollectionID != work.ID {
 		return w.Table.Write(ctx, leftover)
 	}
-	if err := w.deleteChunks(ctx, work.TeamID, r.ID, *r.old()); err != nil {
+	if err := w.deleteChunks(ctx, work.TeamID, r.ID, *r.asVersion()); err != nil {
 		return err
 	}
 	ops := append([]table.Op{

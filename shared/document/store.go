@@ -116,8 +116,8 @@ func recordFrom(item table.Item) record {
 	}
 }
 
-// old is r as work that removes it refers to it.
-func (r record) old() *pending.Version {
+// asVersion is r as work that removes it refers to it.
+func (r record) asVersion() *pending.Version {
 	old := &pending.Version{Version: r.version, Collection: r.CollectionID, Chunks: r.chunks, Passages: r.passages}
 	if r.Facts != nil {
 		old.Space = string(r.Facts.Space)

@@ -124,7 +124,7 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 		return err
 	}
 	for _, j := range jobs {
-		kept := j.work.Kept()
+		kept := j.work.Complete()
 		if slices.ContainsFunc(done, func(op table.Op) bool { return table.KeyOf(op) == kept.Key }) {
 			continue // one message twice in a batch
 		}
@@ -160,7 +160,7 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 	failure := table.Item{Key: failureKey(work.TeamID, work.ID), Version: work.Version,
 		Strings: map[string]string{"code": "internal",
 			"detail": "The document is stored but could not be indexed. Put it again to retry."}}
-	err := w.Table.Write(ctx, work.Kept(), table.Put{Item: failure},
+	err := w.Table.Write(ctx, work.Complete(), table.Put{Item: failure},
 		table.Check{Key: recordKey(work.TeamID, work.ID), If: table.VersionIs(work.Version)})
 	if table.Failed(err) != nil { // done or superseded meanwhile
 		err = w.Table.Write(ctx, table.Delete{Key: work.Key()})

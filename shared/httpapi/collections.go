@@ -84,7 +84,7 @@ func (h *collections) create(ctx context.Context, in *createCollectionInput) (*c
 	}
 	c, err := h.Collections.Create(ctx, p.TeamID,
 		collection.Collection{Name: in.Body.Name, Description: in.Body.Description, IconURL: in.Body.IconURL},
-		collection.Repeat{APIKey: p.KeyID, Key: in.IdempotencyKey})
+		collection.IdempotencyKey{APIKey: p.KeyID, Key: in.IdempotencyKey})
 	if err != nil {
 		return nil, err
 	}

@@ -213,7 +213,7 @@ type interpreted struct {
 	Sort            source.Order `json:"sort,omitempty"`
 }
 
-func interpretedOf(a source.Answered) interpreted {
+func interpretedOf(a source.RecordResults) interpreted {
 	f := a.Filter
 	return interpreted{Text: a.Text, Projects: f.Projects, Labels: f.Labels, UserName: f.User, Role: f.Role, State: f.State, Sort: f.Sort,
 		CreatedAfter: timeOrNone(f.Created.After), CreatedBefore: timeOrNone(f.Created.Before),
@@ -243,7 +243,7 @@ func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields
 	if err := waitTurn(ctx, in.Query, ""); err != nil {
 		return nil, err
 	}
-	a, err := h.Sources.Query(ctx, p.TeamID, askedBy(p), space, source.Asked{Text: in.Query, Limit: in.Limit,
+	a, err := h.Sources.Query(ctx, p.TeamID, askedBy(p), space, source.RecordQuery{Text: in.Query, Limit: in.Limit,
 		Filter: source.Filter{Projects: in.Projects, Labels: in.Labels, User: in.UserName, State: state, Sort: in.Sort,
 			Created:   source.Span{After: in.CreatedAfter, Before: in.CreatedBefore},
 			Updated:   source.Span{After: in.UpdatedAfter, Before: in.UpdatedBefore},

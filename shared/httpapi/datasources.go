@@ -122,7 +122,7 @@ type importItemsInput struct {
 	RawBody []byte `contentType:"application/x-ndjson"`
 }
 
-type importItemsOutput struct{ Body source.Imported }
+type importItemsOutput struct{ Body source.ImportResult }
 
 // importTime bounds an import, below what a function has.
 const importTime = 25 * time.Second

@@ -68,7 +68,7 @@ func (h *documents) list(ctx context.Context, in *listDocumentsInput) (*listDocu
 		return nil, err
 	}
 	slice, err := h.Documents.List(ctx, p.TeamID,
-		document.Filter{CollectionID: in.CollectionID, Sources: p.Sources, See: p.MayRead}, w)
+		document.Filter{CollectionID: in.CollectionID, Sources: p.Sources, Allowed: p.MayRead}, w)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	}
 	id, version, err := h.Documents.Put(ctx, p.TeamID, document.Input{
 		CollectionID: in.Body.CollectionID, Title: in.Body.Title, Body: body, URI: in.Body.URI,
-		Match: preconditions(in.IfMatch, in.IfNoneMatch), See: p.MayRead, RequestID: requestFrom(ctx).id,
+		Match: preconditions(in.IfMatch, in.IfNoneMatch), Allowed: p.MayRead, RequestID: requestFrom(ctx).id,
 	})
 	if err != nil {
 		return nil, err

@@ -86,26 +86,26 @@ func (w Work) Promise() table.Put {
 	return table.Put{Item: table.Item{Key: w.Key(), Body: w.Message()}}
 }
 
-// Kept is the operation that ends w; it belongs in the Write that finishes the
+// Complete is the operation that ends w; it belongs in the Write that finishes the
 // work, and fails when another worker was first.
-func (w Work) Kept() table.Delete {
+func (w Work) Complete() table.Delete {
 	return table.Delete{Key: w.Key(), If: table.Exists()}
 }
 
 // leftField counts, on the pending item of a rebuild, the documents that are left.
 const leftField = "left"
 
-// PromiseOf is Promise for work of which so many documents are left to do.
-func (w Work) PromiseOf(left int64) table.Put {
+// PromiseLeft is Promise for work of which so many documents are left to do.
+func (w Work) PromiseLeft(left int64) table.Put {
 	put := w.Promise()
 	put.Item.Numbers = map[string]int64{leftField: left}
 	return put
 }
 
-// Going is the operation by which whoever is at w keeps the sweeper from sending it
+// Extend is the operation by which whoever is at w keeps the sweeper from sending it
 // again before until, and records how many documents are left. It belongs in each
 // Write that saves how far w is, and fails when w has ended.
-func (w Work) Going(left int64, until time.Time) table.Add {
+func (w Work) Extend(left int64, until time.Time) table.Add {
 	return table.Add{Key: w.Key(), If: table.Exists(),
 		Numbers: map[string]int64{leftField: left, sendsField: 1, nextField: until.UnixMilli()}}
 }

@@ -48,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 		},
 		GiveUp: func(ctx context.Context, w pending.Work) error {
 			r.givenUp = append(r.givenUp, w.ID)
-			return r.store.Write(ctx, w.Kept())
+			return r.store.Write(ctx, w.Complete())
 		}}
 	for _, name := range []string{table.Answers, table.Documents} {
 		q := local.New(local.Options{Now: now})
@@ -147,10 +147,10 @@ func TestKeptWorkIsNotSent(t *testing.T) {
 	r := newFixture(t)
 	w := work(pending.AnswerQuestion, "a", start)
 	r.promise(t, w)
-	if err := r.store.Write(t.Context(), w.Kept()); err != nil {
+	if err := r.store.Write(t.Context(), w.Complete()); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.store.Write(t.Context(), w.Kept()); table.Failed(err) == nil {
+	if err := r.store.Write(t.Context(), w.Complete()); table.Failed(err) == nil {
 		t.Errorf("kept twice: %v", err)
 	}
 	r.now = start.Add(time.Hour)
@@ -331,12 +331,12 @@ func TestRebuildsAreLeftToWhoIsAtThem(t *testing.T) {
 	r.queues[table.Index], r.Queues[table.Index] = q, q
 	w := pending.Work{Kind: pending.RebuildIndex, TeamID: "team", ID: "source#documentation", At: start.UnixMilli()}
 	going := func(left int64, until time.Time) error {
-		return r.store.Write(t.Context(), w.Going(left, until), keep(w))
+		return r.store.Write(t.Context(), w.Extend(left, until), keep(w))
 	}
 	if err := going(1, start); table.Failed(err) == nil {
 		t.Errorf("going on with what is not pending: %v", err)
 	}
-	if err := r.store.Write(t.Context(), w.PromiseOf(500)); err != nil {
+	if err := r.store.Write(t.Context(), w.PromiseLeft(500)); err != nil {
 		t.Fatal(err)
 	}
 	r.now = start.Add(2 * time.Minute)

@@ -191,7 +191,7 @@ func (r *rebuilding) saveUntil(ctx context.Context, next rebuildState, ops ...ta
 	}
 	until := time.UnixMilli(max(next.until, next.Saved))
 	err = r.Table.Write(ctx, append([]table.Op{table.Put{Item: item, If: table.VersionIs(r.state.version)},
-		r.work.Going(next.left(), until)}, ops...)...)
+		r.work.Extend(next.left(), until)}, ops...)...)
 	switch failed := table.Failed(err); {
 	case err == nil:
 		r.state = next

@@ -197,7 +197,7 @@ func (p *proof) quickIndex() *search.Index { return p.index(p.quick.Store, p.qui
 func (p *proof) input(word string) document.Input {
 	return document.Input{CollectionID: proofSource, Title: "Page " + word, URI: "https://wiki.test/" + word,
 		Body:  "The zebra " + word + " lives in the grass with lions and antelopes, and drinks in the evening.",
-		Match: func(int64) error { return nil }, See: func(string) bool { return true }}
+		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }}
 }
 
 func (p *proof) must(err error) {
@@ -225,7 +225,7 @@ func (p *proof) fill() {
 		for d, err := range corpus.Read(ctx, team, ids) {
 			p.must(err)
 			docs = append(docs, d)
-			done = append(done, pending.Work{Kind: pending.IndexDocument, TeamID: team, ID: d.ID.String(), Version: d.Version, At: d.Version >> 16}.Kept())
+			done = append(done, pending.Work{Kind: pending.IndexDocument, TeamID: team, ID: d.ID.String(), Version: d.Version, At: d.Version >> 16}.Complete())
 		}
 		p.must(x.Publish(ctx, team, docs, done))
 		if _, err := x.Merge(ctx, team); err != nil {

@@ -272,7 +272,7 @@ func (ix *Index) plan(ctx context.Context, teamID string, f family, total int64,
 		return false, err
 	}
 	work := st.work(teamID, f)
-	err = ix.Table.Write(ctx, table.Put{Item: item, If: table.Absent()}, work.PromiseOf(st.left()))
+	err = ix.Table.Write(ctx, table.Put{Item: item, If: table.Absent()}, work.PromiseLeft(st.left()))
 	if table.Failed(err) != nil {
 		return false, nil
 	}
@@ -374,7 +374,7 @@ func (ix *Index) planMissing(ctx context.Context, teamID string, f family, total
 			return err
 		}
 		work := next.work(teamID, f)
-		err = ix.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(st.version)}, work.Going(next.left(), ix.Now()))
+		err = ix.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(st.version)}, work.Extend(next.left(), ix.Now()))
 		if table.Failed(err) != nil {
 			continue // its worker has saved it in the meantime
 		}

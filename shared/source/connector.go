@@ -17,11 +17,11 @@ type Connector interface {
 	// has changed since. It stops at the first error, which is a *SyncError where
 	// something can be said about it.
 	Read(ctx context.Context, a Access, part string, place []byte) iter.Seq2[SyncPage, error]
-	// Holds tells whether the item of uri belongs to a part.
-	Holds(s Settings, part, uri string) bool
-	// Gone tells whether the provider has no item of uri in the part any more. It is
+	// PartContains tells whether the item of uri belongs to a part.
+	PartContains(s Settings, part, uri string) bool
+	// IsDeleted tells whether the provider has no item of uri in the part any more. It is
 	// asked of what a walk of everything did not come by.
-	Gone(ctx context.Context, a Access, part, uri string) (bool, error)
+	IsDeleted(ctx context.Context, a Access, part, uri string) (bool, error)
 }
 
 // Access is what a connector reads a source with.
@@ -33,9 +33,9 @@ type Access struct {
 // SyncPage is a step of a walk.
 type SyncPage struct {
 	Items   []Item
-	Kept    []string // uris of what is there still and was not read now
-	Removed []string // uris of what is gone
-	Left    []Left   // what is not taken, and why
+	Unread  []string      // uris of what is there still and was not read now
+	Removed []string      // uris of what is gone
+	Skipped []SkippedItem // what is not taken, and why
 	// Notice is what the team's admins should know of a part that was read all the
 	// same; nil: nothing. Of a sync the first one shows on the source.
 	Notice *SyncError
@@ -43,16 +43,16 @@ type SyncPage struct {
 	// everything, that nothing is in the part but what came: the rest is gone without
 	// asking.
 	Last, Exact bool
-	// Place is where to go on after this page, and after the last one where the next
-	// sync begins; it belongs to the connector. At most MaxPlace bytes.
-	Place []byte
+	// Checkpoint is where to go on after this page, and after the last one where the next
+	// sync begins; it belongs to the connector. At most MaxCheckpoint bytes.
+	Checkpoint []byte
 }
 
-// Left is an item that was left out, and why in words for the team's admins.
-type Left struct{ URI, Why string }
+// SkippedItem is an item that was left out, and why in words for the team's admins.
+type SkippedItem struct{ URI, Why string }
 
-// MaxPlace bounds a place of a connector in bytes, so that saving it costs little.
-const MaxPlace = 64 << 10
+// MaxCheckpoint bounds a place of a connector in bytes, so that saving it costs little.
+const MaxCheckpoint = 64 << 10
 
 // The codes of a SyncError.
 const (
@@ -70,11 +70,11 @@ const (
 
 // SyncError is why a data source, or a part of it, could not be read.
 type SyncError struct {
-	Code    string
-	Detail  string    // a sentence for the team's admins, without secrets
-	RetryAt time.Time // when to try again; zero: as usual
-	All     bool      // it would be the same for every other part
-	Cause   error     // for the log
+	Code     string
+	Detail   string    // a sentence for the team's admins, without secrets
+	RetryAt  time.Time // when to try again; zero: as usual
+	AllParts bool      // it would be the same for every other part
+	Cause    error     // for the log
 }
 
 func (e *SyncError) Error() string {
@@ -87,15 +87,15 @@ func (e *SyncError) Error() string {
 // Unwrap returns the cause.
 func (e *SyncError) Unwrap() error { return e.Cause }
 
-// ErrBeginAnew is a connector's word that what has changed since a place can not be
+// ErrFullScanNeeded is a connector's word that what has changed since a place can not be
 // told any more: everything is walked.
-var ErrBeginAnew = errors.New("everything is to be walked")
+var ErrFullScanNeeded = errors.New("everything is to be walked")
 
 // Connection is a connector and how often its sources are read.
 type Connection struct {
-	Connector Connector
-	Every     time.Duration // between the end of a sync and the next one
-	Whole     time.Duration // between walks of everything, which notice what is gone
+	Connector     Connector
+	SyncEvery     time.Duration // between the end of a sync and the next one
+	FullScanEvery time.Duration // between walks of everything, which notice what is gone
 }
 
 // IsSynced tells whether sources of the provider are read by a connector.

@@ -20,7 +20,7 @@ import (
 const (
 	MaxGet          = 10     // URLs of one call
 	maxGetBytes     = 250000 // of the content of one
-	getAtATime      = 5
+	parallelGets    = 5
 	notFoundCode    = "not-found"
 	unsupportedCode = "unsupported-url"
 )
@@ -43,8 +43,8 @@ func (e *FetchError) Error() string { return e.Code + ": " + e.Detail }
 // Unwrap returns the cause.
 func (e *FetchError) Unwrap() error { return e.Cause }
 
-// Got is the content of one URL, or why there is none.
-type Got struct {
+// URLContent is the content of one URL, or why there is none.
+type URLContent struct {
 	URL        string
 	Title      string
 	Content    string
@@ -56,10 +56,10 @@ type Got struct {
 
 // Get returns the content of URLs in their order: from the data sources that the
 // caller may read, else from the web where the team allows it.
-func (s *Service) Get(ctx context.Context, teamID string, c Caller, urls []string) ([]Got, error) {
-	out := make([]Got, len(urls))
+func (s *Service) Get(ctx context.Context, teamID string, c Caller, urls []string) ([]URLContent, error) {
+	out := make([]URLContent, len(urls))
 	group, gctx := errgroup.WithContext(ctx)
-	group.SetLimit(getAtATime)
+	group.SetLimit(parallelGets)
 	for i, u := range urls {
 		group.Go(func() (err error) {
 			out[i], err = s.getOne(gctx, teamID, c, u)
@@ -69,10 +69,10 @@ func (s *Service) Get(ctx context.Context, teamID string, c Caller, urls []strin
 	return out, group.Wait()
 }
 
-func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string) (Got, error) {
+func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string) (URLContent, error) {
 	scheme, _, _ := strings.Cut(u, ":")
 	if !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
-		return Got{URL: u, Error: &FetchError{Code: unsupportedCode, Detail: "Only http and https URLs can be read."}}, nil
+		return URLContent{URL: u, Error: &FetchError{Code: unsupportedCode, Detail: "Only http and https URLs can be read."}}, nil
 	}
 	got, ok, err := s.connected(ctx, teamID, c, u)
 	if err != nil || ok {
@@ -80,26 +80,26 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 	}
 	allowed, err := s.WebFetch(ctx, teamID)
 	if err != nil {
-		return Got{}, err
+		return URLContent{}, err
 	}
 	if !allowed {
-		return Got{URL: u, Error: &FetchError{Code: notFoundCode, Detail: "No data source holds this URL, and the team does not fetch from the web."}}, nil
+		return URLContent{URL: u, Error: &FetchError{Code: notFoundCode, Detail: "No data source holds this URL, and the team does not fetch from the web."}}, nil
 	}
 	memory.Yield(ctx)
 	page, err := s.Fetch(ctx, u)
 	var refused *FetchError
 	if errors.As(err, &refused) {
-		return Got{URL: u, Error: refused}, nil
+		return URLContent{URL: u, Error: refused}, nil
 	}
 	if err != nil {
-		return Got{}, err
+		return URLContent{}, err
 	}
-	return cut(Got{URL: u, Title: page.Title, Content: page.Content, SourceType: sourceTypes[search.Documentation], Provider: string(Web)}), nil
+	return cut(URLContent{URL: u, Title: page.Title, Content: page.Content, SourceType: sourceTypes[search.Documentation], Provider: string(Web)}), nil
 }
 
 // connected reads u from the team's data sources; false when none that the caller
 // may read holds it, with or without its fragment.
-func (s *Service) connected(ctx context.Context, teamID string, c Caller, u string) (Got, bool, error) {
+func (s *Service) connected(ctx context.Context, teamID string, c Caller, u string) (URLContent, bool, error) {
 	tries := []string{u}
 	if page, _, ok := strings.Cut(u, "#"); ok {
 		tries = append(tries, page)
@@ -107,16 +107,16 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 	for _, uri := range tries {
 		id, err := document.ID(teamID, uri)
 		if err != nil {
-			return Got{}, false, err
+			return URLContent{}, false, err
 		}
 		d, err := s.Documents.Read(ctx, teamID, id, c.mayRead)
 		if apierr.IsCode(err, apierr.CodeNotFound) || apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
 			continue
 		}
 		if err != nil {
-			return Got{}, false, err
+			return URLContent{}, false, err
 		}
-		got := cut(Got{URL: u, Title: d.Title, Content: d.Body})
+		got := cut(URLContent{URL: u, Title: d.Title, Content: d.Body})
 		d.Release(ctx)
 		provider, space := Custom, search.Documentation
 		if d.Facts != nil {
@@ -125,18 +125,18 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 				continue
 			}
 			if err != nil {
-				return Got{}, false, err
+				return URLContent{}, false, err
 			}
 			provider, space = Provider(item.Strings[collection.ProviderField]), d.Facts.Space
 		}
 		got.SourceType, got.Provider = sourceTypes[space], string(provider)
 		return got, true, nil
 	}
-	return Got{}, false, nil
+	return URLContent{}, false, nil
 }
 
 // cut bounds the content of g, at a rune.
-func cut(g Got) Got {
+func cut(g URLContent) URLContent {
 	if len(g.Content) <= maxGetBytes {
 		return g
 	}

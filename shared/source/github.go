@@ -21,10 +21,10 @@ type Delivery struct {
 // other events change nothing. Deliveries may come twice and in any order.
 func (s *Service) TakeGitHub(ctx context.Context, k Sender, d Delivery) error {
 	hexed, ok := strings.CutPrefix(d.Signature, "sha256=")
-	if !signed(k.secrets.WebhookSecret, hexed, d.Body) || !ok {
+	if !validSignature(k.secrets.WebhookSecret, hexed, d.Body) || !ok {
 		return k.Refusal()
 	}
-	return s.once(ctx, k, d.ID, func() error {
+	return s.takeOnce(ctx, k, d.ID, func() error {
 		var event githubEvent
 		if err := decodeDelivery(ctx, d.Body, &event); err != nil {
 			return err
@@ -40,7 +40,7 @@ func (s *Service) TakeGitHub(ctx context.Context, k Sender, d Delivery) error {
 		if d.Event == "push" && event.Ref == "refs/heads/"+event.Repository.DefaultBranch {
 			return s.SyncSoon(ctx, k.teamID, k.id)
 		}
-		return s.take(ctx, k, d.RequestID, event.change(d.Event))
+		return s.applyChange(ctx, k, d.RequestID, event.change(d.Event))
 	})
 }
 

@@ -38,10 +38,10 @@ type GitHubIssue struct {
 func (g GitHubIssue) Item(project string) *Item {
 	i := &Item{URI: g.HTMLURL, Title: clipTitle(g.Title), Body: g.Body, SourceType: "issue", Author: g.User.Login, Project: project,
 		Number: strconv.Itoa(g.Number), State: g.State, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
-	for _, a := range g.Assignees[:min(len(g.Assignees), maxMany)] {
+	for _, a := range g.Assignees[:min(len(g.Assignees), maxListed)] {
 		i.Assignees = append(i.Assignees, a.Login)
 	}
-	for _, l := range g.Labels[:min(len(g.Labels), maxMany)] {
+	for _, l := range g.Labels[:min(len(g.Labels), maxListed)] {
 		i.Labels = append(i.Labels, l.Name)
 	}
 	if g.ClosedAt != nil {

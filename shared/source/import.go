@@ -22,20 +22,20 @@ import (
 
 // Bounds of an import.
 const (
-	MaxLines      = 1000 // items of one import, so that it ends within a function's time
-	maxFaults     = 100  // that are listed
-	importAtATime = 16
+	MaxLines        = 1000 // items of one import, so that it ends within a function's time
+	maxLineErrors   = 100  // that are listed
+	parallelImports = 16
 )
 
-// Imported is what became of an import.
-type Imported struct {
-	Accepted int     `json:"accepted"`
-	Rejected int     `json:"rejected"`
-	Errors   []Fault `json:"errors"`
+// ImportResult is what became of an import.
+type ImportResult struct {
+	Accepted int         `json:"accepted"`
+	Rejected int         `json:"rejected"`
+	Errors   []LineError `json:"errors"`
 }
 
-// Fault is why a line was rejected. Lines count from 1.
-type Fault struct {
+// LineError is why a line was rejected. Lines count from 1.
+type LineError struct {
 	Line   int    `json:"line"`
 	Detail string `json:"detail"`
 }
@@ -50,39 +50,39 @@ type line struct {
 // keep the others out. An item that is older than what is stored is accepted and
 // changes nothing, so an import may be sent again after any failure. An import
 // that changes anything is recorded, with the first item that it changes.
-func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string, lines []byte) (Imported, error) {
+func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string, lines []byte) (ImportResult, error) {
 	source, err := s.get(ctx, teamID, sourceID)
 	if err != nil {
-		return Imported{}, err
+		return ImportResult{}, err
 	}
 	groups, faults, err := parseLines(lines)
 	if err != nil {
-		return Imported{}, err
+		return ImportResult{}, err
 	}
 	if len(groups) == 0 {
-		return imported(0, faults), nil
+		return importResult(0, faults), nil
 	}
 	if err := memory.WaitWrites(ctx); err != nil {
-		return Imported{}, err
+		return ImportResult{}, err
 	}
-	news := s.importing(teamID, sourceFrom(source), groups, faults)
+	news := s.newImportEvent(teamID, sourceFrom(source), groups, faults)
 	var mu sync.Mutex
 	accepted := 0
 	work, gctx := errgroup.WithContext(ctx)
-	work.SetLimit(importAtATime)
+	work.SetLimit(parallelImports)
 	for _, group := range groups {
 		work.Go(func() error {
 			for _, l := range group { // of one uri, in the order of the lines
-				err := s.putTold(gctx, teamID, sourceID, requestID, l.item, news.write)
+				err := s.putBy(gctx, teamID, sourceID, requestID, l.item, news.write)
 				mu.Lock()
 				switch {
 				case err == nil:
 					accepted++
-				case errors.Is(err, document.ErrElsewhere):
-					faults = append(faults, Fault{l.number, "uri is that of a document or of an item of another data source"})
+				case errors.Is(err, document.ErrOtherSource):
+					faults = append(faults, LineError{l.number, "uri is that of a document or of an item of another data source"})
 				}
 				mu.Unlock()
-				if err != nil && !errors.Is(err, document.ErrElsewhere) {
+				if err != nil && !errors.Is(err, document.ErrOtherSource) {
 					return fmt.Errorf("store line %d: %w", l.number, err)
 				}
 			}
@@ -91,26 +91,26 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	}
 	if err := work.Wait(); err != nil {
 		if apierr.IsCode(err, apierr.CodeNotFound) {
-			return Imported{}, Missing() // deleted meanwhile
+			return ImportResult{}, Missing() // deleted meanwhile
 		}
-		return Imported{}, err
+		return ImportResult{}, err
 	}
 	if accepted > 0 {
-		if err := s.synced(ctx, teamID, sourceID); err != nil {
-			return Imported{}, err
+		if err := s.recordSync(ctx, teamID, sourceID); err != nil {
+			return ImportResult{}, err
 		}
 	}
-	return imported(accepted, faults), nil
+	return importResult(accepted, faults), nil
 }
 
-func imported(accepted int, faults []Fault) Imported {
-	slices.SortFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
-	return Imported{accepted, len(faults), append([]Fault{}, faults[:min(len(faults), maxFaults)]...)}
+func importResult(accepted int, faults []LineError) ImportResult {
+	slices.SortFunc(faults, func(a, b LineError) int { return a.Line - b.Line })
+	return ImportResult{accepted, len(faults), append([]LineError{}, faults[:min(len(faults), maxLineErrors)]...)}
 }
 
 // parseLines reads JSON Lines: the items by uri, and what is wrong with the rest.
 // Blank lines count for nothing.
-func parseLines(text []byte) (groups [][]line, faults []Fault, err error) {
+func parseLines(text []byte) (groups [][]line, faults []LineError, err error) {
 	at := map[string]int{}
 	number, items := 0, 0
 	for raw := range bytes.SplitSeq(text, []byte("\n")) {
@@ -123,7 +123,7 @@ func parseLines(text []byte) (groups [][]line, faults []Fault, err error) {
 		}
 		item, err := parseItem(raw)
 		if err != nil {
-			faults = append(faults, Fault{number, err.Error()})
+			faults = append(faults, LineError{number, err.Error()})
 			continue
 		}
 		i, ok := at[item.URI]

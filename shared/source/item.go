@@ -20,7 +20,7 @@ const (
 	maxFact   = 256 // author, assignee, project
 	maxNumber = 64
 	maxLabel  = 100
-	maxMany   = 50 // labels, assignees
+	maxListed = 50 // labels, assignees
 )
 
 // Item is one thing that a connected source holds: an issue, a message, a page.
@@ -64,8 +64,8 @@ func (i Item) check() error {
 		return errors.New("sourceType must be code, pull_request, issue, documentation or message")
 	case utf8.RuneCountInString(i.Title) < 1 || utf8.RuneCountInString(i.Title) > document.MaxTitle:
 		return fmt.Errorf("title must have 1 to %d characters", document.MaxTitle)
-	case len(i.Labels) > maxMany || len(i.Assignees) > maxMany:
-		return fmt.Errorf("labels and assignees may be %d each", maxMany)
+	case len(i.Labels) > maxListed || len(i.Assignees) > maxListed:
+		return fmt.Errorf("labels and assignees may be %d each", maxListed)
 	case space != search.Issues && space != search.PRs && i.State != "":
 		return errors.New("state is for issues and pull requests")
 	case i.State != "" && !slices.Contains(statesOf(space), i.State):
@@ -125,18 +125,18 @@ const (
 func (i Item) input(sourceID, requestID string) document.Input {
 	space, _ := spaceOf(i.SourceType)
 	return document.Input{CollectionID: sourceID, Title: i.Title, Body: i.Body, URI: i.URI, RequestID: requestID,
-		Match: func(int64) error { return nil }, See: func(string) bool { return true }, Created: i.CreatedAt,
+		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }, Created: i.CreatedAt,
 		Facts: &document.Facts{Space: space, Author: i.Author, Assignees: i.Assignees, Project: i.Project, Number: i.Number,
 			State: i.State, Labels: i.Labels, Comment: i.Comment, Changed: i.UpdatedAt, Closed: i.ClosedAt, Merged: i.MergedAt}}
 }
 
 // put stores one item that was checked.
 func (s *Service) put(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
-	return s.putTold(ctx, teamID, sourceID, requestID, i, nil)
+	return s.putBy(ctx, teamID, sourceID, requestID, i, nil)
 }
 
-// putTold is put by write, nil for one that tells nothing.
-func (s *Service) putTold(ctx context.Context, teamID, sourceID, requestID string, i Item, write writer) error {
+// putBy is put by write, nil for one that tells nothing.
+func (s *Service) putBy(ctx context.Context, teamID, sourceID, requestID string, i Item, write writer) error {
 	in := i.input(sourceID, requestID)
 	in.Write = write
 	_, _, err := s.Documents.Put(ctx, teamID, in)

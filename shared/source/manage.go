@@ -47,12 +47,12 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		}
 		ops = append(ops, table.Put{Item: sealed, If: table.Absent()})
 	}
-	first, work, err := s.planned(teamID, d)
+	first, work, err := s.firstSync(teamID, d)
 	if err != nil {
 		return DataSource{}, "", err
 	}
 	ops = append(ops, first...)
-	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceCreated, d)}, ops...)
+	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.DataSourceCreated, d)}, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
 		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources, which is the most. Disconnect one first.", MaxPerTeam)
 	}
@@ -160,7 +160,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 		return err
 	}
 	work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id, At: s.Now().UnixMilli(), RequestID: requestID}
-	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{changed(audit.DataSourceDeleted, sourceFrom(item))},
+	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.DataSourceDeleted, sourceFrom(item))},
 		table.Delete{Key: collection.Key(teamID, id), If: table.Exists()},
 		table.Delete{Key: settingsKey(teamID, id)},
 		table.Delete{Key: secretsKey(id)},
@@ -178,13 +178,13 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 	return nil
 }
 
-// changed is the event of a change of d.
-func changed(kind audit.Type, d DataSource) audit.Event {
+// newEvent is the event of a change of d.
+func newEvent(kind audit.Type, d DataSource) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetDataSource, ID: d.ID, DisplayName: d.Name}}}
 }
 
-// synced notes that content came. It does not bring a deleted source back.
-func (s *Service) synced(ctx context.Context, teamID, id string) error {
+// recordSync notes that content came. It does not bring a deleted source back.
+func (s *Service) recordSync(ctx context.Context, teamID, id string) error {
 	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{syncField: s.now().UnixMilli()},
 		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}})

@@ -22,8 +22,8 @@ const (
 	maxContent    = 4000 // characters of an item that was found without a text
 )
 
-// Asked is a query for issues or pull requests.
-type Asked struct {
+// RecordQuery is a query for issues or pull requests.
+type RecordQuery struct {
 	Text   string
 	Filter Filter // fields of the request; they win over what the text says
 	Limit  int    // 1 to MaxQueryLimit
@@ -35,8 +35,8 @@ type Record struct {
 	Entry document.Entry // with its facts
 }
 
-// Answered is what a query found, and how it was understood.
-type Answered struct {
+// RecordResults is what a query found, and how it was understood.
+type RecordResults struct {
 	Records []Record
 	Filter  Filter
 	Text    string // what was ranked by; empty: everything that the filter selects
@@ -45,10 +45,10 @@ type Answered struct {
 // Query returns the issues or pull requests that fit a question with filters in
 // it. With a text left to rank by it looks at the best 200 passages, of comments too;
 // without, at the 5,000 items created last.
-func (s *Service) Query(ctx context.Context, teamID string, c Caller, space search.Space, q Asked) (Answered, error) {
+func (s *Service) Query(ctx context.Context, teamID string, c Caller, space search.Space, q RecordQuery) (RecordResults, error) {
 	understood, text := Interpret(q.Text, space, s.Now())
 	f := q.Filter.over(understood)
-	out := Answered{Filter: f, Text: text}
+	out := RecordResults{Filter: f, Text: text}
 	user := names(f.User)
 	if f.User == Me {
 		if c.UserName == "" {
@@ -74,7 +74,7 @@ func (s *Service) Query(ctx context.Context, teamID string, c Caller, space sear
 
 // ranking finds what fits a text best and the filter selects. A comment stands for
 // what it is about. false: the text names nothing that could be looked for.
-func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space search.Space, text string, keep func(document.Entry) bool, limit int, order Order, out *Answered) (bool, error) {
+func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space search.Space, text string, keep func(document.Entry) bool, limit int, order Order, out *RecordResults) (bool, error) {
 	sought := limit
 	if order != "" && order != ByRelevance {
 		sought = MaxQueryLimit // all that is looked at, to be ordered then

@@ -60,11 +60,11 @@ const shelfPage = 3
 
 func (p *shelf) Parts(source.Settings) []string { return slices.Sorted(maps.Keys(p.parts)) }
 
-func (p *shelf) Holds(_ source.Settings, part, uri string) bool {
+func (p *shelf) PartContains(_ source.Settings, part, uri string) bool {
 	return strings.HasPrefix(uri, "https://shelf.test/"+part+"/")
 }
 
-func (p *shelf) Gone(_ context.Context, _ source.Access, part, uri string) (bool, error) {
+func (p *shelf) IsDeleted(_ context.Context, _ source.Access, part, uri string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, uri)
@@ -121,7 +121,7 @@ func (p *shelf) read(part string, at shelfPlace) (source.SyncPage, shelfPlace) {
 	}
 	next := shelfPlace{Next: end, Done: end == len(all)}
 	page.Last, page.Exact = next.Done, p.exact && next.Done
-	page.Place, _ = json.Marshal(next)
+	page.Checkpoint, _ = json.Marshal(next)
 	return page, next
 }
 
@@ -133,7 +133,7 @@ func (p *shelf) Read(_ context.Context, _ source.Access, part string, place []by
 		}
 		if p.beginNew && place != nil {
 			p.beginNew = false
-			yield(source.SyncPage{}, source.ErrBeginAnew)
+			yield(source.SyncPage{}, source.ErrFullScanNeeded)
 			return
 		}
 		for {
@@ -184,7 +184,7 @@ func newLibrary(t *testing.T, p *shelf) *library {
 		Documents: &document.Service{Table: store, Work: documents, Now: l.clock.Now, Random: func() uint16 { return 0 }, Warn: warn,
 			SourceKey: collection.Key, Connected: collection.IsConnected, Sources: collections.Sources, Collections: collections.IDs}}
 	l.syncer = &source.Syncer{Service: s, Log: slog.New(slog.DiscardHandler), Connections: map[source.Provider]source.Connection{
-		source.Web: {Connector: p, Every: 15 * time.Minute, Whole: 24 * time.Hour}}}
+		source.Web: {Connector: p, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour}}}
 	l.sweep = &pending.Sweeper{Table: l.store, Queues: map[string]queue.Queue{table.Collections: l.due}, Now: l.clock.Now,
 		Patience: func(pending.Kind) time.Duration { return 0 }}
 	d, _, err := s.Create(t.Context(), l.team, source.DataSource{Provider: source.Web, Name: "shelf",

@@ -26,7 +26,7 @@ type SlackRequest struct {
 func (s *Service) TakeSlack(ctx context.Context, k Sender, r SlackRequest) (challenge string, err error) {
 	seconds, bad := strconv.ParseInt(r.Timestamp, 10, 64)
 	hexed, ok := strings.CutPrefix(r.Signature, "v0=")
-	genuine := signed(k.secrets.SigningSecret, hexed, []byte("v0:"+r.Timestamp+":"), r.Body)
+	genuine := validSignature(k.secrets.SigningSecret, hexed, []byte("v0:"+r.Timestamp+":"), r.Body)
 	if !genuine || !ok || bad != nil || s.Now().Sub(time.Unix(seconds, 0)).Abs() > slackAge {
 		return "", k.Refusal()
 	}
@@ -40,8 +40,8 @@ func (s *Service) TakeSlack(ctx context.Context, k Sender, r SlackRequest) (chal
 	if event.Type != "event_callback" || event.Event.Type != "message" {
 		return "", nil
 	}
-	return "", s.once(ctx, k, event.EventID, func() error {
-		return s.take(ctx, k, r.RequestID, event.Event.change())
+	return "", s.takeOnce(ctx, k, event.EventID, func() error {
+		return s.applyChange(ctx, k, r.RequestID, event.Event.change())
 	})
 }
 

@@ -90,33 +90,33 @@ func (s *Service) secretsItem(ctx context.Context, teamID string, d DataSource, 
 		Strings: map[string]string{teamField: teamID, collection.ProviderField: string(d.Provider)}}, nil
 }
 
-// known is a source as a webhook finds it: by its id alone.
-type known struct {
+// webhookSource is a source as a webhook finds it: by its id alone.
+type webhookSource struct {
 	teamID   string
 	id       string
 	provider Provider
 	secrets  Secrets
 }
 
-// knownBy returns the source of that id of any team, or table.ErrNotFound.
-func (s *Service) knownBy(ctx context.Context, id string) (known, error) {
+// webhookSourceByID returns the source of that id of any team, or table.ErrNotFound.
+func (s *Service) webhookSourceByID(ctx context.Context, id string) (webhookSource, error) {
 	if !collection.IsID(id) {
-		return known{}, table.ErrNotFound
+		return webhookSource{}, table.ErrNotFound
 	}
 	item, err := s.Table.Get(ctx, secretsKey(id))
 	if errors.Is(err, table.ErrNotFound) {
-		return known{}, err
+		return webhookSource{}, err
 	}
 	if err != nil {
-		return known{}, fmt.Errorf("read secrets: %w", err)
+		return webhookSource{}, fmt.Errorf("read secrets: %w", err)
 	}
-	k := known{teamID: item.Strings[teamField], id: id, provider: Provider(item.Strings[collection.ProviderField])}
+	k := webhookSource{teamID: item.Strings[teamField], id: id, provider: Provider(item.Strings[collection.ProviderField])}
 	text, err := s.Open(ctx, item.Body, about(k.teamID, id))
 	if err != nil {
-		return known{}, fmt.Errorf("decrypt secrets of data source %s: %w", id, err)
+		return webhookSource{}, fmt.Errorf("decrypt secrets of data source %s: %w", id, err)
 	}
 	if err := json.Unmarshal(text, &k.secrets); err != nil {
-		return known{}, fmt.Errorf("decode secrets of data source %s: %w", id, err)
+		return webhookSource{}, fmt.Errorf("decode secrets of data source %s: %w", id, err)
 	}
 	return k, nil
 }

@@ -23,66 +23,66 @@ type Syncer struct {
 
 // Bounds of a sync.
 const (
-	holdFor     = 2 * time.Minute // that a sync is left to who is at it, from its last save
-	stopBefore  = 10 * time.Second
-	longestWait = 24 * time.Hour // that a provider may ask for
-	firstRetry  = time.Minute    // after a failed sync; doubles with each one, up to the usual pause
-	storeAtOnce = 16
+	leaseTime      = 2 * time.Minute // that a sync is left to who is at it, from its last save
+	stopBefore     = 10 * time.Second
+	longestWait    = 24 * time.Hour // that a provider may ask for
+	firstRetry     = time.Minute    // after a failed sync; doubles with each one, up to the usual pause
+	parallelStores = 16
 )
 
 // ErrUnfinished means that the time was up; the same sync goes on when it is called
 // again.
 var ErrUnfinished = errors.New("the sync is not finished")
 
-// errOvertaken: somebody else has taken the sync over.
-var errOvertaken = errors.New("somebody else is at this sync")
+// errLeaseLost: somebody else has taken the sync over.
+var errLeaseLost = errors.New("somebody else is at this sync")
 
-// HeldError means that somebody else is at the sync.
-type HeldError struct{ Until time.Time }
+// LeaseHeldError means that somebody else is at the sync.
+type LeaseHeldError struct{ Until time.Time }
 
-func (e *HeldError) Error() string { return "somebody else is at this sync" }
+func (e *LeaseHeldError) Error() string { return "somebody else is at this sync" }
 
-// syncing is a sync under way.
-type syncing struct {
+// syncRun is a sync under way.
+type syncRun struct {
 	*Syncer
 	Connection
 	teamID, id string
 	access     Access
 	state      syncState
 	parts      map[string]partState
-	tell       func(Progress)
+	onProgress func(Progress)
 }
 
 // Sync brings one data source up to date, or as far as it comes before ctx's
 // deadline: then it returns ErrUnfinished. That the provider failed is no error of
 // Sync: it shows on the source. tell is called after every page.
-func (y *Syncer) Sync(ctx context.Context, teamID, id string, tell func(Progress)) (Progress, error) {
-	r, err := y.begin(ctx, teamID, id, tell)
+func (s *Syncer) Sync(ctx context.Context, teamID, id string, tell func(Progress)) (Progress, error) {
+	r, err := s.begin(ctx, teamID, id, tell)
 	if err != nil {
 		return Progress{}, err
 	}
 	err = r.run(ctx)
-	if err != nil && !errors.Is(err, errOvertaken) {
+	if err != nil && !errors.Is(err, errLeaseLost) {
 		err = errors.Join(err, r.release(context.WithoutCancel(ctx)))
 	}
 	return r.state.progress(), err
 }
 
 // begin reads what there is of a source and takes its sync.
-func (y *Syncer) begin(ctx context.Context, teamID, id string, tell func(Progress)) (*syncing, error) {
-	item, err := y.get(ctx, teamID, id)
+func (s *Syncer) begin(ctx context.Context, teamID, id string, tell func(Progress)) (*syncRun, error) {
+	item, err := s.get(ctx, teamID, id)
 	if err != nil {
 		return nil, err
 	}
-	r := &syncing{Syncer: y, teamID: teamID, id: id, tell: tell, parts: map[string]partState{}}
+	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: tell, parts: map[string]partState{}}
 	var known bool
-	if r.Connection, known = y.Connections[sourceFrom(item).Provider]; !known {
-		return nil, &SyncError{Code: NoConnector, Detail: "This installation does not read sources of this provider by itself.", All: true}
+	if r.Connection, known = s.Connections[sourceFrom(item).Provider]; !known {
+		return nil, &SyncError{Code: NoConnector, Detail: "This installation does not read sources of this provider by itself.", AllParts: true}
 	}
-	if r.access, err = y.access(ctx, teamID, id); err != nil {
+	if r.access, err = s.access(ctx, teamID, id); err != nil {
 		return nil, err
 	}
-	for item, err := range table.All(ctx, y.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition, Prefix: "part#"}) {
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition, Prefix: "part#"}) {
 		if err != nil {
 			return nil, fmt.Errorf("read the places: %w", err)
 		}
@@ -90,13 +90,13 @@ func (y *Syncer) begin(ctx context.Context, teamID, id string, tell func(Progres
 			return nil, err
 		}
 	}
-	return r, r.take(ctx)
+	return r, r.acquireLease(ctx)
 }
 
 // access reads the settings and secrets of a source.
-func (y *Syncer) access(ctx context.Context, teamID, id string) (Access, error) {
+func (s *Syncer) access(ctx context.Context, teamID, id string) (Access, error) {
 	var a Access
-	items, err := y.Table.BatchGet(ctx, []table.Key{settingsKey(teamID, id), secretsKey(id)})
+	items, err := s.Table.BatchGet(ctx, []table.Key{settingsKey(teamID, id), secretsKey(id)})
 	if err != nil {
 		return a, fmt.Errorf("read settings: %w", err)
 	}
@@ -107,7 +107,7 @@ func (y *Syncer) access(ctx context.Context, teamID, id string) (Access, error) 
 			}
 			continue
 		}
-		text, err := y.Open(ctx, item.Body, about(teamID, id))
+		text, err := s.Open(ctx, item.Body, about(teamID, id))
 		if err != nil {
 			return a, fmt.Errorf("decrypt secrets of data source %s: %w", id, err)
 		}
@@ -118,14 +118,14 @@ func (y *Syncer) access(ctx context.Context, teamID, id string) (Access, error) 
 	return a, nil
 }
 
-// take takes the sync for this process, a new one or what is left of one.
-func (r *syncing) take(ctx context.Context) error {
+// acquireLease takes the sync for this process, a new one or what is left of one.
+func (r *syncRun) acquireLease(ctx context.Context) error {
 	item, err := r.Table.Get(ctx, syncKey(r.teamID, r.id))
 	now := r.now().UnixMilli()
-	unless := table.VersionIs(item.Version)
+	cond := table.VersionIs(item.Version)
 	switch {
 	case errors.Is(err, table.ErrNotFound):
-		r.state, unless = syncState{due: now}, table.Absent()
+		r.state, cond = syncState{due: now}, table.Absent()
 	case err != nil:
 		return fmt.Errorf("read the state of the sync: %w", err)
 	default:
@@ -133,52 +133,52 @@ func (r *syncing) take(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.state.until > now {
-		return &HeldError{time.UnixMilli(r.state.until)}
+	if r.state.leaseUntil > now {
+		return &LeaseHeldError{time.UnixMilli(r.state.leaseUntil)}
 	}
 	ops := []table.Op{r.state.work(r.teamID, r.id).Promise()} // there whatever happened to it
 	if r.state.Began == 0 {
 		r.state.syncBody = syncBody{Began: now, LastBegan: r.state.LastBegan, Failures: r.state.Failures}
-		ops = append(ops, table.Delete{Key: askedKey(r.teamID, r.id)})
+		ops = append(ops, table.Delete{Key: anotherSyncKey(r.teamID, r.id)})
 	}
 	r.state.State = SyncReading
-	return r.saveIf(ctx, unless, ops...)
+	return r.saveIf(ctx, cond, ops...)
 }
 
 // save keeps the state with ops in one Write, and the hold on the sync with it.
-func (r *syncing) save(ctx context.Context, ops ...table.Op) error {
+func (r *syncRun) save(ctx context.Context, ops ...table.Op) error {
 	return r.saveIf(ctx, table.VersionIs(r.state.version), ops...)
 }
 
-func (r *syncing) saveIf(ctx context.Context, unless table.Condition, ops ...table.Op) error {
+func (r *syncRun) saveIf(ctx context.Context, cond table.Condition, ops ...table.Op) error {
 	next := r.state
 	next.version++
-	next.until = r.now().Add(holdFor).UnixMilli()
+	next.leaseUntil = r.now().Add(leaseTime).UnixMilli()
 	item, err := next.item(r.teamID, r.id)
 	if err != nil {
 		return err
 	}
-	err = r.Table.Write(ctx, append([]table.Op{table.Put{Item: item, If: unless}}, ops...)...)
+	err = r.Table.Write(ctx, append([]table.Op{table.Put{Item: item, If: cond}}, ops...)...)
 	if table.Failed(err) != nil {
-		return errOvertaken
+		return errLeaseLost
 	}
 	if err != nil {
 		return fmt.Errorf("save the state of the sync: %w", err)
 	}
 	r.state = next
-	if r.tell != nil {
-		r.tell(r.state.progress())
+	if r.onProgress != nil {
+		r.onProgress(r.state.progress())
 	}
 	return nil
 }
 
 // release lets whoever comes next go on at once.
-func (r *syncing) release(ctx context.Context) error {
+func (r *syncRun) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopBefore)
 	defer cancel()
 	next := r.state
 	next.version++
-	next.until = 0
+	next.leaseUntil = 0
 	item, err := next.item(r.teamID, r.id)
 	if err != nil {
 		return err
@@ -191,18 +191,18 @@ func (r *syncing) release(ctx context.Context) error {
 }
 
 // run reads every part, removes what is gone and ends the sync.
-func (r *syncing) run(ctx context.Context) error {
+func (r *syncRun) run(ctx context.Context) error {
 	var stop *SyncError
 	for _, part := range r.Connector.Parts(r.access.Settings) {
 		p := r.parts[part]
-		if p.ReadUntil == r.state.Began {
+		if p.LastReadBy == r.state.Began {
 			continue // before this sync was stopped
 		}
-		err := r.read(ctx, part, p)
+		err := r.readPart(ctx, part, p)
 		var failed *SyncError
 		if errors.As(err, &failed) {
-			r.failed(ctx, part, failed)
-			if failed.All || !failed.RetryAt.IsZero() {
+			r.recordFailure(ctx, part, failed)
+			if failed.AllParts || !failed.RetryAt.IsZero() {
 				stop = failed
 				break
 			}
@@ -212,14 +212,14 @@ func (r *syncing) run(ctx context.Context) error {
 			return err
 		}
 		r.state.Finished++
-		if r.short(ctx) {
+		if r.outOfTime(ctx) {
 			return ErrUnfinished
 		}
 	}
 	if stop == nil {
 		err := r.removeGone(ctx)
 		if errors.As(err, &stop) {
-			r.failed(ctx, r.state.Part, stop)
+			r.recordFailure(ctx, r.state.Part, stop)
 		} else if err != nil {
 			return err
 		}
@@ -227,28 +227,28 @@ func (r *syncing) run(ctx context.Context) error {
 	return r.finish(ctx, stop)
 }
 
-// failed notes the first failure of a sync.
-func (r *syncing) failed(ctx context.Context, part string, e *SyncError) {
+// recordFailure notes the first failure of a sync.
+func (r *syncRun) recordFailure(ctx context.Context, part string, e *SyncError) {
 	r.Log.WarnContext(ctx, "a part of a data source was not read", "team", r.teamID, "source", r.id, "part", part, "code", e.Code, "err", e)
 	if r.state.Code == "" {
 		r.state.Code, r.state.Detail = e.Code, part+": "+e.Detail
 	}
 }
 
-// short tells whether too little time is left for another page.
-func (r *syncing) short(ctx context.Context) bool {
+// outOfTime tells whether too little time is left for another page.
+func (r *syncRun) outOfTime(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) < stopBefore
 }
 
 // finish shows on the source how the sync went and makes the next one due.
-func (r *syncing) finish(ctx context.Context, stop *SyncError) error {
+func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 	for {
 		now := r.now()
 		before := r.state.work(r.teamID, r.id)
 		next := r.state
 		next.Part, next.State, next.NotBefore = "", SyncWaiting, 0
-		due := now.Add(r.Every)
+		due := now.Add(r.SyncEvery)
 		switch {
 		case stop != nil && !stop.RetryAt.IsZero():
 			// The same sync goes on then: what was read is not read again.
@@ -256,21 +256,21 @@ func (r *syncing) finish(ctx context.Context, stop *SyncError) error {
 			next.NotBefore, next.Code, next.Detail = due.UnixMilli(), "", ""
 		case r.state.Code != "" && r.state.Code != ItemRejected:
 			next.Failures++
-			due = now.Add(min(firstRetry<<min(next.Failures-1, 20), r.Every))
+			due = now.Add(min(firstRetry<<min(next.Failures-1, 20), r.SyncEvery))
 			next.LastBegan, next.Began = r.state.Began, 0
 		default:
 			next.Failures, next.LastBegan, next.Began = 0, r.state.Began, 0
 		}
-		asked := table.Op(table.Check{Key: askedKey(r.teamID, r.id), If: table.Absent()})
-		if _, err := r.Table.Get(ctx, askedKey(r.teamID, r.id)); err == nil {
-			asked = table.Delete{Key: askedKey(r.teamID, r.id)}
+		asked := table.Op(table.Check{Key: anotherSyncKey(r.teamID, r.id), If: table.Absent()})
+		if _, err := r.Table.Get(ctx, anotherSyncKey(r.teamID, r.id)); err == nil {
+			asked = table.Delete{Key: anotherSyncKey(r.teamID, r.id)}
 			if next.NotBefore == 0 {
 				due = now
 			}
 		} else if !errors.Is(err, table.ErrNotFound) {
 			return fmt.Errorf("look for another request: %w", err)
 		}
-		next.version, next.until = next.version+1, 0
+		next.version, next.leaseUntil = next.version+1, 0
 		if next.due = due.UnixMilli(); next.due == before.At {
 			next.due++ // the pending work of both lies under its time
 		}
@@ -280,7 +280,7 @@ func (r *syncing) finish(ctx context.Context, stop *SyncError) error {
 		}
 		work := next.work(r.teamID, r.id)
 		err = r.Table.Write(ctx,
-			table.Put{Item: item, If: table.VersionIs(r.state.version)}, r.outcome(now),
+			table.Put{Item: item, If: table.VersionIs(r.state.version)}, r.statusUpdate(now),
 			asked, table.Delete{Key: before.Key()}, work.Promise())
 		switch failed := table.Failed(err); {
 		case err == nil:
@@ -288,22 +288,22 @@ func (r *syncing) finish(ctx context.Context, stop *SyncError) error {
 			if next.due <= now.UnixMilli()+1 {
 				r.send(ctx, work, 0)
 			}
-			if r.tell != nil {
-				r.tell(r.state.progress())
+			if r.onProgress != nil {
+				r.onProgress(r.state.progress())
 			}
 			return nil
 		case failed == nil:
 			return fmt.Errorf("end the sync: %w", err)
 		case failed.Op == 0:
-			return errOvertaken
+			return errLeaseLost
 		case failed.Op == 1:
 			return Missing() // deleted meanwhile
 		}
 	}
 }
 
-// outcome shows on the source how the sync went.
-func (r *syncing) outcome(now time.Time) table.Add {
+// statusUpdate shows on the source how the sync went.
+func (r *syncRun) statusUpdate(now time.Time) table.Add {
 	a := table.Add{Key: collection.Key(r.teamID, r.id), If: table.Exists(), Numbers: map[string]int64{}, Strings: map[string]string{}}
 	code, detail := r.state.Code, r.state.Detail
 	if code == "" && r.state.Rejected > 0 {

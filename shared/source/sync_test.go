@@ -153,7 +153,7 @@ func TestLimitsOfTheProviderAreWaitedOut(t *testing.T) {
 	l := newLibrary(t, newShelf())
 	until := l.clock.Now().Add(40 * time.Minute)
 	l.shelf.at["a 6"] = func() error {
-		return &source.SyncError{Code: source.RateLimited, Detail: "Later.", RetryAt: until, All: true}
+		return &source.SyncError{Code: source.RateLimited, Detail: "Later.", RetryAt: until, AllParts: true}
 	}
 	if l.work() != 1 {
 		t.Fatal("no message")
@@ -195,7 +195,7 @@ func TestFailuresOfTheProviderShow(t *testing.T) {
 		sync  bool // something was read to its end
 	}{
 		{"one part", &source.SyncError{Code: source.Unreadable, Detail: "Broken."}, append(slices.Clone(everything[:3]), everything[7:]...), source.Unreadable, source.Failed, true},
-		{"every part", &source.SyncError{Code: source.Unauthorized, Detail: "No.", All: true}, everything[:3], source.Unauthorized, source.Failed, false},
+		{"every part", &source.SyncError{Code: source.Unauthorized, Detail: "No.", AllParts: true}, everything[:3], source.Unauthorized, source.Failed, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +229,7 @@ func TestSyncsThatKeepFailingAreTriedLessOften(t *testing.T) {
 	l := newLibrary(t, newShelf())
 	var pauses []time.Duration
 	for range 6 {
-		l.shelf.at["a 0"] = func() error { return &source.SyncError{Code: source.Unauthorized, Detail: "No.", All: true} }
+		l.shelf.at["a 0"] = func() error { return &source.SyncError{Code: source.Unauthorized, Detail: "No.", AllParts: true} }
 		l.mustSync()
 		pauses = append(pauses, l.shown().Sync.Next.Sub(l.clock.Now()))
 		l.clock.Advance(time.Hour)
@@ -296,7 +296,7 @@ func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.shelf.at["a 3"] = func() error {
-		var held *source.HeldError
+		var held *source.LeaseHeldError
 		if err := l.sync(); !errors.As(err, &held) {
 			t.Errorf("a second sync: %v", err)
 		}

@@ -14,17 +14,17 @@ import (
 	"docent/shared/table"
 )
 
-// deletesAtOnce bounds the marks that one Write deletes.
-const deletesAtOnce = 90
+// deletesPerWrite bounds the marks that one Write deletes.
+const deletesPerWrite = 90
 
 // removeGone removes what the walks of everything that have come to their ends did
 // not come by. A walk may have missed what is there, because things move while they
 // are read; so the provider is asked of each, unless the walk was exact. What was
 // stored after the walk began stays.
-func (r *syncing) removeGone(ctx context.Context) error {
+func (r *syncRun) removeGone(ctx context.Context) error {
 	var walked []string
 	for part, p := range r.parts {
-		if p.Walk != 0 && p.Walked {
+		if p.ScanStarted != 0 && p.ScanRead {
 			walked = append(walked, part)
 		}
 	}
@@ -36,7 +36,7 @@ func (r *syncing) removeGone(ctx context.Context) error {
 	if err := r.save(ctx); err != nil {
 		return err
 	}
-	seen, err := r.marks(ctx, walked)
+	seen, err := r.scannedIDs(ctx, walked)
 	if err != nil {
 		return err
 	}
@@ -58,18 +58,18 @@ func (r *syncing) removeGone(ctx context.Context) error {
 		if unread[part] {
 			continue // asked again by the next sync
 		}
-		if err := r.endWalk(ctx, part); err != nil {
+		if err := r.endFullScan(ctx, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// marks are the ids of all that the walks of parts came by.
-func (r *syncing) marks(ctx context.Context, parts []string) (map[uuid.UUID]bool, error) {
+// scannedIDs are the ids of all that the walks of parts came by.
+func (r *syncRun) scannedIDs(ctx context.Context, parts []string) (map[uuid.UUID]bool, error) {
 	seen := map[uuid.UUID]bool{}
 	for _, part := range parts {
-		q := table.Query{Table: table.Collections, Partition: syncKey(r.teamID, r.id).Partition, Prefix: seenPrefix(part, r.parts[part].Walk)}
+		q := table.Query{Table: table.Collections, Partition: syncKey(r.teamID, r.id).Partition, Prefix: scanMarkPrefix(part, r.parts[part].ScanStarted)}
 		for item, err := range table.All(ctx, r.Table, q) {
 			if err != nil {
 				return nil, fmt.Errorf("read the marks of the walk: %w", err)
@@ -83,8 +83,8 @@ func (r *syncing) marks(ctx context.Context, parts []string) (map[uuid.UUID]bool
 }
 
 // removeIfGone removes an item that no walk came by, if its provider has it no more.
-func (r *syncing) removeIfGone(ctx context.Context, walked []string, unread map[string]bool, e document.Entry) error {
-	at := slices.IndexFunc(walked, func(part string) bool { return r.Connector.Holds(r.access.Settings, part, e.URI) })
+func (r *syncRun) removeIfGone(ctx context.Context, walked []string, unread map[string]bool, e document.Entry) error {
+	at := slices.IndexFunc(walked, func(part string) bool { return r.Connector.PartContains(r.access.Settings, part, e.URI) })
 	if at < 0 || unread[walked[at]] {
 		return nil
 	}
@@ -93,10 +93,10 @@ func (r *syncing) removeIfGone(ctx context.Context, walked []string, unread map[
 	gone := p.Exact
 	if !gone {
 		var err error
-		gone, err = r.Connector.Gone(ctx, r.access, part, e.URI)
+		gone, err = r.Connector.IsDeleted(ctx, r.access, part, e.URI)
 		var failed *SyncError
-		if errors.As(err, &failed) && !failed.All && failed.RetryAt.IsZero() {
-			r.failed(ctx, part, failed)
+		if errors.As(err, &failed) && !failed.AllParts && failed.RetryAt.IsZero() {
+			r.recordFailure(ctx, part, failed)
 			unread[part] = true
 			return nil
 		}
@@ -105,7 +105,7 @@ func (r *syncing) removeIfGone(ctx context.Context, walked []string, unread map[
 		}
 	}
 	if gone {
-		removed, err := r.Documents.Remove(ctx, r.teamID, r.id, e.URI, millisToTime(p.Walk), "")
+		removed, err := r.Documents.Remove(ctx, r.teamID, r.id, e.URI, millisToTime(p.ScanStarted), "")
 		if err != nil {
 			return fmt.Errorf("remove what is gone: %w", err)
 		}
@@ -113,22 +113,22 @@ func (r *syncing) removeIfGone(ctx context.Context, walked []string, unread map[
 			r.state.Removed++
 		}
 	}
-	if millisToTime(r.state.until).Sub(r.now()) < holdFor/2 || !p.Exact {
+	if millisToTime(r.state.leaseUntil).Sub(r.now()) < leaseTime/2 || !p.Exact {
 		if err := r.save(ctx); err != nil { // it may take long
 			return err
 		}
 	}
-	if r.short(ctx) {
+	if r.outOfTime(ctx) {
 		return ErrUnfinished
 	}
 	return nil
 }
 
-// endWalk ends the walk of a part and deletes its marks, and those that an earlier
+// endFullScan ends the walk of a part and deletes its marks, and those that an earlier
 // one has left.
-func (r *syncing) endWalk(ctx context.Context, part string) error {
+func (r *syncRun) endFullScan(ctx context.Context, part string) error {
 	p := r.parts[part]
-	p.Walk, p.LastWalk, p.Walked, p.Exact, p.Pages = 0, p.Walk, false, false, 0
+	p.ScanStarted, p.LastScanStarted, p.ScanRead, p.Exact, p.Pages = 0, p.ScanStarted, false, false, 0
 	if err := r.savePart(ctx, part, &p); err != nil {
 		return err
 	}
@@ -136,19 +136,19 @@ func (r *syncing) endWalk(ctx context.Context, part string) error {
 }
 
 // deleteAll deletes the items beside a source's settings that are chosen.
-func (y *Syncer) deleteAll(ctx context.Context, teamID, id string, chosen func(sort string) bool) error {
+func (s *Syncer) deleteAll(ctx context.Context, teamID, id string, chosen func(sort string) bool) error {
 	var ops []table.Op
 	flush := func() error {
 		if len(ops) == 0 {
 			return nil
 		}
-		err := y.Table.Write(ctx, ops...)
+		err := s.Table.Write(ctx, ops...)
 		ops = nil
 		return err
 	}
-	for item, err := range table.All(ctx, y.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition}) {
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition}) {
 		if err == nil && chosen(item.Sort) {
-			if ops = append(ops, table.Delete{Key: item.Key}); len(ops) == deletesAtOnce {
+			if ops = append(ops, table.Delete{Key: item.Key}); len(ops) == deletesPerWrite {
 				err = flush()
 			}
 		}

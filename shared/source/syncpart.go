@@ -16,54 +16,56 @@ import (
 	"docent/shared/table"
 )
 
-// read reads a part to its end: everything when it was never read or when it is
+// readPart reads a part to its end: everything when it was never read or when it is
 // time to notice what is gone, else what has changed.
-func (r *syncing) read(ctx context.Context, part string, p partState) error {
-	if p.Walk != 0 && p.Walked {
+func (r *syncRun) readPart(ctx context.Context, part string, p partState) error {
+	if p.ScanStarted != 0 && p.ScanRead {
 		return nil // what is gone is still to be removed
 	}
-	if now := r.now().UnixMilli(); p.Walk == 0 && (p.Place == nil || p.LastWalk+r.Whole.Milliseconds() <= now) {
-		p.begin(now)
+	if now := r.now().UnixMilli(); p.ScanStarted == 0 && (p.Checkpoint == nil || p.LastScanStarted+r.FullScanEvery.Milliseconds() <= now) {
+		p.startFullScan(now)
 	}
 	r.state.Part = part
-	err := r.pages(ctx, part, &p)
-	if errors.Is(err, ErrBeginAnew) {
-		p.begin(r.now().UnixMilli())
-		err = r.pages(ctx, part, &p)
+	err := r.readPages(ctx, part, &p)
+	if errors.Is(err, ErrFullScanNeeded) {
+		p.startFullScan(r.now().UnixMilli())
+		err = r.readPages(ctx, part, &p)
 	}
 	return err
 }
 
-// begin begins a walk of everything.
-func (p *partState) begin(now int64) { p.partBody = partBody{Walk: now, LastWalk: p.LastWalk} }
+// startFullScan begins a walk of everything.
+func (p *partState) startFullScan(now int64) {
+	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted}
+}
 
-// pages reads and stores one page after the other.
-func (r *syncing) pages(ctx context.Context, part string, p *partState) error {
-	for page, err := range r.Connector.Read(ctx, r.access, part, p.Place) {
+// readPages reads and stores one page after the other.
+func (r *syncRun) readPages(ctx context.Context, part string, p *partState) error {
+	for page, err := range r.Connector.Read(ctx, r.access, part, p.Checkpoint) {
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
-		if len(page.Place) > MaxPlace {
-			return fmt.Errorf("a place of %d bytes in %s", len(page.Place), part)
+		if len(page.Checkpoint) > MaxCheckpoint {
+			return fmt.Errorf("a place of %d bytes in %s", len(page.Checkpoint), part)
 		}
-		if err := r.store(ctx, page); err != nil {
+		if err := r.storePage(ctx, page); err != nil {
 			return err
 		}
-		p.Place, p.Exact = page.Place, page.Exact
+		p.Checkpoint, p.Exact = page.Checkpoint, page.Exact
 		var marks []table.Op
-		if p.Walk != 0 {
-			if marks, err = r.seen(part, *p, page); err != nil {
+		if p.ScanStarted != 0 {
+			if marks, err = r.scanMarkOps(part, *p, page); err != nil {
 				return err
 			}
 			p.Pages++
 		}
 		if page.Last {
-			p.ReadUntil, p.Walked = r.state.Began, p.Walk != 0
+			p.LastReadBy, p.ScanRead = r.state.Began, p.ScanStarted != 0
 		}
 		if err := r.savePart(ctx, part, p, marks...); err != nil || page.Last {
 			return err
 		}
-		if r.short(ctx) {
+		if r.outOfTime(ctx) {
 			return ErrUnfinished
 		}
 	}
@@ -71,7 +73,7 @@ func (r *syncing) pages(ctx context.Context, part string, p *partState) error {
 }
 
 // savePart keeps the place in a part with the state of the sync.
-func (r *syncing) savePart(ctx context.Context, part string, p *partState, also ...table.Op) error {
+func (r *syncRun) savePart(ctx context.Context, part string, p *partState, also ...table.Op) error {
 	p.version++
 	item, err := p.item(r.teamID, r.id, part)
 	if err != nil {
@@ -81,8 +83,8 @@ func (r *syncing) savePart(ctx context.Context, part string, p *partState, also 
 	return r.save(ctx, append(also, table.Put{Item: item})...)
 }
 
-// seen is the mark of what a page of a walk of everything held.
-func (r *syncing) seen(part string, p partState, page SyncPage) ([]table.Op, error) {
+// scanMarkOps is the mark of what a page of a walk of everything held.
+func (r *syncRun) scanMarkOps(part string, p partState, page SyncPage) ([]table.Op, error) {
 	var ids []byte
 	add := func(uri string) error {
 		id, err := document.ID(r.teamID, uri)
@@ -98,7 +100,7 @@ func (r *syncing) seen(part string, p partState, page SyncPage) ([]table.Op, err
 			return nil, err
 		}
 	}
-	for _, uri := range page.Kept {
+	for _, uri := range page.Unread {
 		if err := add(uri); err != nil {
 			return nil, err
 		}
@@ -106,13 +108,13 @@ func (r *syncing) seen(part string, p partState, page SyncPage) ([]table.Op, err
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return []table.Op{table.Put{Item: table.Item{Key: seenKey(r.teamID, r.id, part, p.Walk, p.Pages), Version: 1, Body: ids,
-		Expires: r.Now().Add(seenFor)}}}, nil
+	return []table.Op{table.Put{Item: table.Item{Key: scanMarkKey(r.teamID, r.id, part, p.ScanStarted, p.Pages), Version: 1, Body: ids,
+		Expires: r.Now().Add(scanMarkLife)}}}, nil
 }
 
-// store stores the items of a page, each by itself, and removes what it says is
+// storePage stores the items of a page, each by itself, and removes what it says is
 // gone.
-func (r *syncing) store(ctx context.Context, page SyncPage) error {
+func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 	items, err := r.titled(ctx, page.Items)
 	if err != nil {
 		return err
@@ -132,11 +134,11 @@ func (r *syncing) store(ctx context.Context, page SyncPage) error {
 	if page.Notice != nil && r.state.Notice == "" {
 		r.state.NoticeOf, r.state.Notice = page.Notice.Code, page.Notice.Detail
 	}
-	for _, left := range page.Left {
+	for _, left := range page.Skipped {
 		reject(Item{URI: left.URI}, left.Why)
 	}
 	group, gctx := errgroup.WithContext(ctx)
-	group.SetLimit(storeAtOnce)
+	group.SetLimit(parallelStores)
 	for n, i := range items {
 		if last[i.URI] != n {
 			continue
@@ -147,7 +149,7 @@ func (r *syncing) store(ctx context.Context, page SyncPage) error {
 		}
 		group.Go(func() error {
 			err := r.put(gctx, r.teamID, r.id, "", i)
-			if errors.Is(err, document.ErrElsewhere) {
+			if errors.Is(err, document.ErrOtherSource) {
 				reject(i, "uri is that of a document or of an item of another data source")
 				return nil
 			}
@@ -176,7 +178,7 @@ func (r *syncing) store(ctx context.Context, page SyncPage) error {
 }
 
 // titled gives comments the titles of what they are about, where that is stored.
-func (r *syncing) titled(ctx context.Context, items []Item) ([]Item, error) {
+func (r *syncRun) titled(ctx context.Context, items []Item) ([]Item, error) {
 	ids := map[string]string{} // by the uri of what a comment is about
 	var wanted []string
 	for _, i := range items {

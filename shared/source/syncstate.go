@@ -22,8 +22,8 @@ func syncKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "sync"}
 }
 
-// askedKey stands beside a sync under way when another one was asked for.
-func askedKey(teamID, id string) table.Key {
+// anotherSyncKey stands beside a sync under way when another one was asked for.
+func anotherSyncKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "sync-asked"}
 }
 
@@ -31,14 +31,14 @@ func partKey(teamID, id, part string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "part#" + part}
 }
 
-func seenPrefix(part string, walk int64) string { return fmt.Sprintf("seen#%s#%013d#", part, walk) }
+func scanMarkPrefix(part string, walk int64) string { return fmt.Sprintf("seen#%s#%013d#", part, walk) }
 
-func seenKey(teamID, id, part string, walk int64, page int) table.Key {
-	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: seenPrefix(part, walk) + fmt.Sprintf("%08d", page)}
+func scanMarkKey(teamID, id, part string, walk int64, page int) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: scanMarkPrefix(part, walk) + fmt.Sprintf("%08d", page)}
 }
 
-// seenFor is how long the marks of a walk are kept that was never finished.
-const seenFor = 30 * 24 * time.Hour
+// scanMarkLife is how long the marks of a walk are kept that was never finished.
+const scanMarkLife = 30 * 24 * time.Hour
 
 // The states of a sync.
 const (
@@ -61,9 +61,9 @@ type Progress struct {
 // syncState is the stored state of a sync. The version of its item changes with
 // each save, so that of two who believe to be at it only one goes on.
 type syncState struct {
-	version int64
-	due     int64 // Unix milliseconds in the key of the pending work
-	until   int64 // Unix milliseconds until which somebody is at it; 0: nobody
+	version    int64
+	due        int64 // Unix milliseconds in the key of the pending work
+	leaseUntil int64 // Unix milliseconds until which somebody is at it; 0: nobody
 	syncBody
 }
 
@@ -96,11 +96,11 @@ func (st syncState) item(teamID, id string) (table.Item, error) {
 		return table.Item{}, fmt.Errorf("encode the state of the sync: %w", err)
 	}
 	return table.Item{Key: syncKey(teamID, id), Version: st.version, Body: body,
-		Numbers: map[string]int64{dueField: st.due, untilField: st.until}}, nil
+		Numbers: map[string]int64{dueField: st.due, untilField: st.leaseUntil}}, nil
 }
 
 func syncStateFrom(item table.Item) (syncState, error) {
-	st := syncState{version: item.Version, due: item.Numbers[dueField], until: item.Numbers[untilField]}
+	st := syncState{version: item.Version, due: item.Numbers[dueField], leaseUntil: item.Numbers[untilField]}
 	if err := json.Unmarshal(item.Body, &st.syncBody); err != nil {
 		return st, fmt.Errorf("decode the state of the sync: %w", err)
 	}
@@ -130,13 +130,13 @@ type partState struct {
 }
 
 type partBody struct {
-	Place     []byte `json:"place,omitempty"`
-	Walk      int64  `json:"walk,omitempty"`      // when the walk of everything began that is under way; 0: there is none
-	Walked    bool   `json:"walked,omitempty"`    // it has come to its end, and what is gone is to be removed
-	Exact     bool   `json:"exact,omitempty"`     // it was exact
-	Pages     int    `json:"pages,omitempty"`     // of it
-	LastWalk  int64  `json:"lastWalk,omitempty"`  // when the last finished walk of everything began
-	ReadUntil int64  `json:"readUntil,omitempty"` // the sync that has read it last
+	Checkpoint      []byte `json:"place,omitempty"`
+	ScanStarted     int64  `json:"walk,omitempty"`      // when the walk of everything began that is under way; 0: there is none
+	ScanRead        bool   `json:"walked,omitempty"`    // it has come to its end, and what is gone is to be removed
+	Exact           bool   `json:"exact,omitempty"`     // it was exact
+	Pages           int    `json:"pages,omitempty"`     // of it
+	LastScanStarted int64  `json:"lastWalk,omitempty"`  // when the last finished walk of everything began
+	LastReadBy      int64  `json:"readUntil,omitempty"` // the sync that has read it last
 }
 
 func (p partState) item(teamID, id, part string) (table.Item, error) {
@@ -155,8 +155,8 @@ func partStateFrom(item table.Item) (partState, error) {
 	return p, nil
 }
 
-// planned are the operations that make the first sync of a new source due.
-func (s *Service) planned(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
+// firstSync are the operations that make the first sync of a new source due.
+func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
 	if s.Syncs == nil || !d.Provider.IsSynced() {
 		return nil, nil, nil
 	}
@@ -180,7 +180,7 @@ func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 			continue
 		}
 		d := sourceFrom(item)
-		ops, work, err := s.planned(teamID, d)
+		ops, work, err := s.firstSync(teamID, d)
 		if err != nil {
 			return err
 		}

@@ -14,23 +14,23 @@ import (
 
 // Batch does the syncs of a batch of messages. It acts from the state as it is now:
 // a message that comes twice, late or too early changes nothing.
-func (y *Syncer) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
+func (s *Syncer) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
 	for _, m := range batch {
 		work, err := pending.Decode(m.Body)
 		if err == nil && work.Kind != pending.SyncSource {
 			err = fmt.Errorf("no work of data sources: %s", work.Kind)
 		}
 		if err == nil {
-			err = y.do(ctx, work)
+			err = s.do(ctx, work)
 		}
 		if err == nil {
 			continue
 		}
-		y.Log.ErrorContext(ctx, "sync failed", "message", m.ID, "team", work.TeamID, "source", work.ID, "receives", m.Receives, "err", err)
+		s.Log.ErrorContext(ctx, "sync failed", "message", m.ID, "team", work.TeamID, "source", work.ID, "receives", m.Receives, "err", err)
 		if m.Receives >= queue.MaxReceives && work.Kind == pending.SyncSource {
 			why := SyncFailure{Code: apierr.CodeInternal, Detail: "The source could not be read for a fault of this installation. It is tried again."}
-			if err := y.Fail(ctx, work.TeamID, work.ID, why); err != nil {
-				y.Log.ErrorContext(ctx, "failure not recorded", "source", work.ID, "err", err)
+			if err := s.Fail(ctx, work.TeamID, work.ID, why); err != nil {
+				s.Log.ErrorContext(ctx, "failure not recorded", "source", work.ID, "err", err)
 			}
 		}
 		failed = append(failed, m.ID)
@@ -38,33 +38,33 @@ func (y *Syncer) Batch(ctx context.Context, batch []queue.Message) (failed []str
 	return failed
 }
 
-func (y *Syncer) do(ctx context.Context, work pending.Work) error {
-	current, err := y.due(ctx, work)
+func (s *Syncer) do(ctx context.Context, work pending.Work) error {
+	current, err := s.due(ctx, work)
 	if err != nil || !current {
 		return err
 	}
-	_, err = y.Sync(ctx, work.TeamID, work.ID, nil)
-	var held *HeldError
+	_, err = s.Sync(ctx, work.TeamID, work.ID, nil)
+	var held *LeaseHeldError
 	switch {
 	case errors.As(err, &held):
 		// Who is at it may have been stopped: looked after once its hold is over.
-		y.send(ctx, work, min(held.Until.Sub(y.Now())+time.Second, 15*time.Minute))
+		s.send(ctx, work, min(held.Until.Sub(s.Now())+time.Second, 15*time.Minute))
 		return nil
 	case errors.Is(err, ErrUnfinished):
-		y.send(ctx, work, 0)
+		s.send(ctx, work, 0)
 		return nil
-	case errors.Is(err, errOvertaken):
+	case errors.Is(err, errLeaseLost):
 		return nil
 	case apierr.IsCode(err, apierr.CodeNotFound):
-		return y.Forget(ctx, work)
+		return s.Forget(ctx, work)
 	default:
 		return err
 	}
 }
 
 // due tells whether work is what is pending of its source, and its time has come.
-func (y *Syncer) due(ctx context.Context, work pending.Work) (bool, error) {
-	item, err := y.Table.Get(ctx, syncKey(work.TeamID, work.ID))
+func (s *Syncer) due(ctx context.Context, work pending.Work) (bool, error) {
+	item, err := s.Table.Get(ctx, syncKey(work.TeamID, work.ID))
 	if errors.Is(err, table.ErrNotFound) {
 		return true, nil // begun anew, or forgotten with its source
 	}
@@ -74,22 +74,22 @@ func (y *Syncer) due(ctx context.Context, work pending.Work) (bool, error) {
 	if item.Numbers[dueField] != work.At {
 		return false, nil
 	}
-	return work.At <= y.Now().Add(time.Second).UnixMilli(), nil
+	return work.At <= s.Now().Add(time.Second).UnixMilli(), nil
 }
 
 // Forget removes what a sync has left of a source that is deleted.
-func (y *Syncer) Forget(ctx context.Context, work pending.Work) error {
-	_, err := y.get(ctx, work.TeamID, work.ID)
+func (s *Syncer) Forget(ctx context.Context, work pending.Work) error {
+	_, err := s.get(ctx, work.TeamID, work.ID)
 	if err == nil {
 		return nil
 	}
 	if !apierr.IsCode(err, apierr.CodeNotFound) {
 		return err
 	}
-	if err := y.deleteAll(ctx, work.TeamID, work.ID, func(string) bool { return true }); err != nil {
+	if err := s.deleteAll(ctx, work.TeamID, work.ID, func(string) bool { return true }); err != nil {
 		return err
 	}
-	return y.Table.Write(ctx, table.Delete{Key: work.Key()})
+	return s.Table.Write(ctx, table.Delete{Key: work.Key()})
 }
 
 // send sends the message of work that is pending.
@@ -118,12 +118,12 @@ func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
 			return err
 		}
 		now := s.now().UnixMilli()
-		switch running := st.until > now; {
+		switch running := st.leaseUntil > now; {
 		case running && asked:
 			return nil // the end of the one under way finds the request
 		case running:
 			// The one under way may have passed what has changed.
-			err := s.Table.Write(ctx, table.Put{Item: table.Item{Key: askedKey(teamID, id), Version: 1, Expires: s.Now().Add(longestWait)}})
+			err := s.Table.Write(ctx, table.Put{Item: table.Item{Key: anotherSyncKey(teamID, id), Version: 1, Expires: s.Now().Add(longestWait)}})
 			if err != nil {
 				return fmt.Errorf("ask for another sync: %w", err)
 			}

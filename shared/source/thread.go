@@ -125,6 +125,6 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 }
 
 func recordOf(d document.Found, space search.Space, providers map[string]Provider) Record {
-	return Record{Source{Content: begin(d.Begin), Title: d.Title, URL: d.URI,
+	return Record{Source{Content: begin(d.Excerpt), Title: d.Title, URL: d.URI,
 		SourceType: sourceTypes[space], Provider: string(providers[d.CollectionID])}, d.Entry}
 }

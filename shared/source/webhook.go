@@ -18,12 +18,12 @@ import (
 	"docent/shared/table"
 )
 
-// deliveredFor is how long a delivery is remembered: senders repeat within hours.
+// deliveryMarkLife is how long a delivery is remembered: senders repeat within hours.
 // Taking one twice would change nothing, it only costs.
-const deliveredFor = 72 * time.Hour
+const deliveryMarkLife = 72 * time.Hour
 
-// maxDelivery bounds the id of a delivery that is remembered.
-const maxDelivery = 128
+// maxDeliveryID bounds the id of a delivery that is remembered.
+const maxDeliveryID = 128
 
 // Unsigned is the answer to a delivery whose signature is missing or wrong, or
 // whose data source is unknown or of another provider: all the same.
@@ -41,14 +41,14 @@ func (e *RejectedError) Unwrap() error { return Unsigned() }
 
 // Sender is the data source that a delivery names, before it is known whether the
 // delivery is from there.
-type Sender struct{ known }
+type Sender struct{ webhookSource }
 
 // Refusal is the answer to a delivery that is not signed by the source's secret.
 func (k Sender) Refusal() error { return &RejectedError{k.teamID, k.id} }
 
-// signed tells whether signature is the hex HMAC-SHA-256 of the message's parts by
+// validSignature tells whether signature is the hex HMAC-SHA-256 of the message's parts by
 // secret, in constant time.
-func signed(secret, signature string, parts ...[]byte) bool {
+func validSignature(secret, signature string, parts ...[]byte) bool {
 	given, err := hex.DecodeString(signature)
 	mac := hmac.New(sha256.New, []byte(secret))
 	for _, p := range parts {
@@ -61,7 +61,7 @@ func signed(secret, signature string, parts ...[]byte) bool {
 // looked up before the body of the delivery is read, so that nobody who knows no
 // source has anything kept in memory.
 func (s *Service) Sender(ctx context.Context, id string, p Provider) (Sender, error) {
-	k, err := s.knownBy(ctx, id)
+	k, err := s.webhookSourceByID(ctx, id)
 	if errors.Is(err, table.ErrNotFound) || err == nil && k.provider != p {
 		return Sender{}, Unsigned()
 	}
@@ -89,10 +89,10 @@ func decodeDelivery(ctx context.Context, body []byte, into any) error {
 	return nil
 }
 
-// once calls take unless the delivery was taken before, and remembers it then: a
+// takeOnce calls take unless the delivery was taken before, and remembers it then: a
 // delivery that fails is taken again.
-func (s *Service) once(ctx context.Context, k Sender, delivery string, take func() error) error {
-	named := delivery != "" && len(delivery) <= maxDelivery && !strings.ContainsFunc(delivery, func(r rune) bool { return r <= ' ' || r > '~' })
+func (s *Service) takeOnce(ctx context.Context, k Sender, delivery string, take func() error) error {
+	named := delivery != "" && len(delivery) <= maxDeliveryID && !strings.ContainsFunc(delivery, func(r rune) bool { return r <= ' ' || r > '~' })
 	mark := deliveryKey(k.teamID, k.id, delivery)
 	if named {
 		_, err := s.Table.Get(ctx, mark)
@@ -106,16 +106,16 @@ func (s *Service) once(ctx context.Context, k Sender, delivery string, take func
 	if err := take(); err != nil || !named {
 		return err
 	}
-	err := s.Table.Write(ctx, table.Put{Item: table.Item{Key: mark, Version: 1, Expires: s.Now().Add(deliveredFor)}})
+	err := s.Table.Write(ctx, table.Put{Item: table.Item{Key: mark, Version: 1, Expires: s.Now().Add(deliveryMarkLife)}})
 	if err != nil {
 		return fmt.Errorf("remember the delivery: %w", err)
 	}
 	return nil
 }
 
-// take stores or removes what a delivery tells of. What the source can not hold is
+// applyChange stores or removes what a delivery tells of. What the source can not hold is
 // shown on it as its last error, not refused: the sender could do nothing about it.
-func (s *Service) take(ctx context.Context, k Sender, requestID string, change change) error {
+func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, change change) error {
 	if change.item == nil && change.remove == "" {
 		return nil
 	}
@@ -128,14 +128,14 @@ func (s *Service) take(ctx context.Context, k Sender, requestID string, change c
 		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: "item-rejected", Detail: "An item was left out: its " + err.Error() + "."})
 	}
 	switch {
-	case errors.Is(err, document.ErrElsewhere):
+	case errors.Is(err, document.ErrOtherSource):
 		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: "item-rejected", Detail: "An item was left out: its uri is that of a document or of an item of another data source."})
 	case apierr.IsCode(err, apierr.CodeNotFound):
 		return Unsigned() // the source was deleted meanwhile
 	case err != nil:
 		return err
 	}
-	return s.synced(ctx, k.teamID, k.id)
+	return s.recordSync(ctx, k.teamID, k.id)
 }
 
 // change is what a delivery tells: an item as it is now, or one that is gone, or

@@ -61,8 +61,8 @@ func certificates() []*x509.Certificate {
 func With(f *fetch.Fetcher) func(now func() time.Time) map[source.Provider]source.Connection {
 	return func(now func() time.Time) map[source.Provider]source.Connection {
 		return map[source.Provider]source.Connection{
-			source.GitHub: {Connector: &github.Connector{HTTP: f.Client(0), Now: now, Pause: pause.For}, Every: githubEvery, Whole: githubWhole},
-			source.Web:    {Connector: &web.Connector{Fetch: f, Now: now, Pause: pause.For}, Every: webEvery, Whole: webWhole},
+			source.GitHub: {Connector: &github.Connector{HTTP: f.Client(0), Now: now, Pause: pause.For}, SyncEvery: githubEvery, FullScanEvery: githubWhole},
+			source.Web:    {Connector: &web.Connector{Fetch: f, Now: now, Pause: pause.For}, SyncEvery: webEvery, FullScanEvery: webWhole},
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (s *session) readFiles(ctx context.Context, p place, whole bool, yield func
 		}
 		if head == "" || head == p.Commit {
 			p.ETag = tag
-			yield(source.SyncPage{Place: p.encoded(), Last: true, Exact: head == "" && whole})
+			yield(source.SyncPage{Checkpoint: p.encoded(), Last: true, Exact: head == "" && whole})
 			return nil
 		}
 		p.Target, p.ETag, p.Skip, p.Whole = head, tag, 0, whole
@@ -155,14 +155,14 @@ func (s *session) readArchive(ctx context.Context, p place, yield func(source.Sy
 		}
 		if len(page.Items) == filesAPage {
 			p.Skip = n + 1
-			page.Place = p.encoded()
+			page.Checkpoint = p.encoded()
 			if !yield(page) {
 				return errEnough
 			}
 			page = source.SyncPage{}
 		}
 	}
-	page.Place, page.Last, page.Exact = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded(), true, true
+	page.Checkpoint, page.Last, page.Exact = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded(), true, true
 	if !yield(page) {
 		return errEnough
 	}
@@ -190,7 +190,7 @@ type fileChange struct {
 	SHA      string `json:"sha"`
 }
 
-// compare lists the files that differ between two commits. source.ErrBeginAnew when
+// compare lists the files that differ between two commits. source.ErrFullScanNeeded when
 // the later one does not follow from the earlier, or when there are too many.
 func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, error) {
 	var all struct {
@@ -201,13 +201,13 @@ func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, e
 	_, _, err := s.get(ctx, at, "", "", func() any { all.Files = nil; return &all })
 	var failed *source.SyncError
 	if errors.As(err, &failed) && failed.Code == source.NotThere {
-		return nil, source.ErrBeginAnew // a commit that is gone
+		return nil, source.ErrFullScanNeeded // a commit that is gone
 	}
 	if err != nil {
 		return nil, err
 	}
 	if all.Status != "ahead" || len(all.Files) >= maxCompared {
-		return nil, source.ErrBeginAnew
+		return nil, source.ErrFullScanNeeded
 	}
 	return all.Files, nil
 }
@@ -240,7 +240,7 @@ func (s *session) readChanges(ctx context.Context, p place, changes []fileChange
 		if done {
 			p = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}
 		}
-		page.Place, page.Last = p.encoded(), done
+		page.Checkpoint, page.Last = p.encoded(), done
 		if !yield(page) {
 			return errEnough
 		}

@@ -41,7 +41,7 @@ func TestFilesOfARepository(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, i := range page.Items {
-			if i.Project != "acme/api" || !r.c.Holds(r.access.Settings, "acme/api files", i.URI) || r.c.Holds(r.access.Settings, "acme/api issues", i.URI) {
+			if i.Project != "acme/api" || !r.c.PartContains(r.access.Settings, "acme/api files", i.URI) || r.c.PartContains(r.access.Settings, "acme/api issues", i.URI) {
 				t.Errorf("%+v", i)
 			}
 			if i.Title == "docs/a b.md" && i.URI != r.server.URL+"/acme/api/blob/main/docs/a%20b.md" {
@@ -101,7 +101,7 @@ func TestFilesAreWalkedAnewWhereTheChangeCanNotBeTold(t *testing.T) {
 			r.commit(tree(), false)
 			_, _, place := r.mustRead("files", nil)
 			change(r)
-			if _, _, _, err := r.part("files", place); !errors.Is(err, source.ErrBeginAnew) {
+			if _, _, _, err := r.part("files", place); !errors.Is(err, source.ErrFullScanNeeded) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -125,7 +125,7 @@ func TestAnArchiveThatBreaksOffGoesOnWhereItDid(t *testing.T) {
 		for _, i := range page.Items {
 			got = append(got, i.Title)
 		}
-		place = page.Place
+		place = page.Checkpoint
 		break // killed
 	}
 	// A later commit does not mix into the one that is being read.
@@ -184,14 +184,14 @@ func TestGoneIsWhatGitHubSaysIsGone(t *testing.T) {
 		{"comments", note.HTMLURL, false}, {"comments", first.HTMLURL + "#issuecomment-9", true},
 		{"review comments", review.HTMLURL, false}, {"review comments", pull.HTMLURL + "#discussion_r9", true},
 	} {
-		gone, err := r.c.Gone(t.Context(), r.access, "acme/api "+tt.part, tt.uri)
+		gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api "+tt.part, tt.uri)
 		if err != nil || gone != tt.gone {
 			t.Errorf("%s: %t %v", tt.uri, gone, err)
 		}
 	}
 	r.put(func(x *githubtest.Repository) { x.Missing = true })
 	var failed *source.SyncError
-	if gone, err := r.c.Gone(t.Context(), r.access, "acme/api issues", first.HTMLURL); gone || !errors.As(err, &failed) || failed.Code != source.NotThere {
+	if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api issues", first.HTMLURL); gone || !errors.As(err, &failed) || failed.Code != source.NotThere {
 		t.Errorf("of a repository that is not shown: %t %v", gone, err)
 	}
 }

@@ -224,7 +224,7 @@ func (s *session) failure(err error) *source.SyncError {
 		}
 		return s.limited(s.Now().Add(wait), err)
 	case errors.Is(err, fetch.ErrBlocked):
-		return &source.SyncError{Code: source.Blocked, Detail: "The address of the API is not public.", All: true, Cause: err}
+		return &source.SyncError{Code: source.Blocked, Detail: "The address of the API is not public.", AllParts: true, Cause: err}
 	case errors.As(err, &answered) && answered.Response != nil:
 		return s.refusal(answered, err)
 	default:
@@ -235,7 +235,7 @@ func (s *session) failure(err error) *source.SyncError {
 func (s *session) refusal(answered *github.ErrorResponse, err error) *source.SyncError {
 	switch status := answered.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
-		return &source.SyncError{Code: source.Unauthorized, Detail: "GitHub does not accept the access token.", All: true, Cause: err}
+		return &source.SyncError{Code: source.Unauthorized, Detail: "GitHub does not accept the access token.", AllParts: true, Cause: err}
 	case status == http.StatusTooManyRequests, status == http.StatusForbidden && answered.Response.Header.Get("Retry-After") != "":
 		wait := unnamedPause
 		if d, bad := time.ParseDuration(answered.Response.Header.Get("Retry-After") + "s"); bad == nil {
@@ -259,6 +259,6 @@ func (s *session) limited(until time.Time, err error) *source.SyncError {
 	if until.Before(now) {
 		until = now.Add(unnamedPause)
 	}
-	return &source.SyncError{Code: source.RateLimited, RetryAt: until, All: true, Cause: err,
+	return &source.SyncError{Code: source.RateLimited, RetryAt: until, AllParts: true, Cause: err,
 		Detail: "GitHub allows no more requests before " + until.UTC().Format(time.RFC3339) + "."}
 }

@@ -75,7 +75,7 @@ func (r *reading) mustRead(kind string, place []byte) (items, removed []string, 
 	if err != nil {
 		r.t.Fatalf("%s: %v", kind, err)
 	}
-	return items, removed, page.Place
+	return items, removed, page.Checkpoint
 }
 
 func TestIssuesAndPullRequests(t *testing.T) {
@@ -264,7 +264,7 @@ func TestFailures(t *testing.T) {
 			})
 			items, _, end, err := r.part("issues", nil)
 			var failed *source.SyncError
-			if !errors.As(err, &failed) || failed.Code != tt.code || !failed.RetryAt.Equal(tt.retryAt) || failed.All != tt.all || failed.Detail == "" {
+			if !errors.As(err, &failed) || failed.Code != tt.code || !failed.RetryAt.Equal(tt.retryAt) || failed.AllParts != tt.all || failed.Detail == "" {
 				t.Fatalf("got %+v %v", failed, err)
 			}
 			if len(items) != 100 || strings.Contains(failed.Error(), githubtest.Token) {
@@ -279,8 +279,8 @@ func TestFailures(t *testing.T) {
 				tt.fail(w)
 				return true
 			})
-			rest, _, _ := r.mustRead("issues", end.Place) // goes on after the page that was read
-			if len(rest) != 51 {                          // the last of that page comes again
+			rest, _, _ := r.mustRead("issues", end.Checkpoint) // goes on after the page that was read
+			if len(rest) != 51 {                               // the last of that page comes again
 				t.Errorf("the rest is %d items", len(rest))
 			}
 		})

@@ -43,7 +43,7 @@ func TestRecordsAsGitHubGivesThem(t *testing.T) {
 			}
 			for _, i := range page.Items {
 				_, short, _ := strings.Cut(i.URI, recorded+"/")
-				if got[short] = i; !r.c.Holds(r.access.Settings, recorded+" "+part, i.URI) || i.Project != recorded || i.CreatedAt.IsZero() {
+				if got[short] = i; !r.c.PartContains(r.access.Settings, recorded+" "+part, i.URI) || i.Project != recorded || i.CreatedAt.IsZero() {
 					t.Errorf("%+v", i)
 				}
 			}
@@ -149,21 +149,21 @@ func TestARenamedRepositoryKeepsItsAddresses(t *testing.T) {
 		t.Errorf("got %q %v, want %q", after, end.Notice, before)
 	}
 	for range 2 { // with and without a change
-		for page, err := range r.c.Read(t.Context(), r.access, "acme/api comments", end.Place) {
+		for page, err := range r.c.Read(t.Context(), r.access, "acme/api comments", end.Checkpoint) {
 			if end = page; err != nil || page.Notice == nil {
 				t.Errorf("the next time: %+v %v", page, err)
 			}
 		}
 	}
 	for part, uri := range map[string]string{"issues": issue.HTMLURL, "comments": note.HTMLURL} {
-		if gone, err := r.c.Gone(t.Context(), r.access, "acme/api "+part, uri); gone || err != nil {
+		if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api "+part, uri); gone || err != nil {
 			t.Errorf("%s: gone %t %v", uri, gone, err)
 		}
 	}
 	r.server.Put("acme/gateway", func(x *githubtest.Repository) {
 		x.Issues[0].HTMLURL = r.server.URL + "/acme/other/issues/1" // and keeps its number there
 	})
-	if gone, err := r.c.Gone(t.Context(), r.access, "acme/api issues", issue.HTMLURL); !gone || err != nil {
+	if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api issues", issue.HTMLURL); !gone || err != nil {
 		t.Errorf("transferred: gone %t %v", gone, err)
 	}
 }

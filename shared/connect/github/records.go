@@ -47,15 +47,15 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 			return err
 		}
 		if unchanged {
-			yield(source.SyncPage{Place: p.encoded(), Last: true, Notice: s.renamed(p.Name)})
+			yield(source.SyncPage{Checkpoint: p.encoded(), Last: true, Notice: s.renamed(p.Name)})
 			return nil
 		}
 		page := source.SyncPage{Items: make([]source.Item, 0, len(records))}
 		last, name := p.Since, p.Name
 		for _, r := range records {
 			i := r.item(s.repository)
-			i.URI, name = s.own(i.URI)
-			i.About, _ = s.own(i.About)
+			i.URI, name = s.originalURL(i.URI)
+			i.About, _ = s.originalURL(i.About)
 			page.Items = append(page.Items, *i)
 			if r.changed().After(last) {
 				last = r.changed()
@@ -73,7 +73,7 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 			p = place{Since: last}
 		}
 		p.Name = name
-		page.Place, page.Last, page.Notice = p.encoded(), !full, s.renamed(name)
+		page.Checkpoint, page.Last, page.Notice = p.encoded(), !full, s.renamed(name)
 		if !yield(page) {
 			return errEnough
 		}
@@ -83,9 +83,9 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 	}
 }
 
-// own is an address that GitHub gave of a record as it was before the repository was
+// originalURL is an address that GitHub gave of a record as it was before the repository was
 // renamed, which leads there still, and the name that GitHub gave, when it is another.
-func (s *session) own(uri string) (string, string) {
+func (s *session) originalURL(uri string) (string, string) {
 	rest, ok := below(strings.TrimSuffix(s.html, s.repository+"/"), uri)
 	if !ok {
 		return uri, ""
@@ -149,8 +149,8 @@ func nothing() error {
 	return &source.SyncError{Code: source.Unreadable, Detail: "GitHub gave an empty answer."}
 }
 
-// Holds tells by its address whether an item belongs to a part.
-func (c *Connector) Holds(settings source.Settings, part, uri string) bool {
+// PartContains tells by its address whether an item belongs to a part.
+func (c *Connector) PartContains(settings source.Settings, part, uri string) bool {
 	repository, kind, _ := strings.Cut(part, " ")
 	s, err := c.open(source.Access{Settings: settings}, repository)
 	if err != nil {
@@ -183,9 +183,9 @@ func below(prefix, uri string) (string, bool) {
 	return uri[len(prefix):], true
 }
 
-// Gone asks GitHub for one issue, pull request or comment. A file is never asked for:
+// IsDeleted asks GitHub for one issue, pull request or comment. A file is never asked for:
 // an archive holds all of them.
-func (c *Connector) Gone(ctx context.Context, a source.Access, part, uri string) (bool, error) {
+func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri string) (bool, error) {
 	repository, kind, _ := strings.Cut(part, " ")
 	s, err := c.open(a, repository)
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *session) moved(ctx context.Context, known, now string) (bool, error) {
 	if now == "" || strings.EqualFold(now, known) {
 		return false, nil
 	}
-	own, name := s.own(now)
+	own, name := s.originalURL(now)
 	if name == "" || !strings.EqualFold(own, known) {
 		return true, nil
 	}

@@ -17,8 +17,8 @@ var foreign = []string{"vendor", "node_modules", "third_party", "bower_component
 // generated are files that programs made and nobody reads.
 var generated = []string{"go.sum", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "cargo.lock", "poetry.lock", "composer.lock", "gemfile.lock", "uv.lock"}
 
-// made are endings of the same.
-var made = []string{".min.js", ".min.css", ".map", ".pb.go", "_pb2.py", ".svg", ".csv", ".tsv", ".lock", ".snap"}
+// generatedSuffixes are endings of the same.
+var generatedSuffixes = []string{".min.js", ".min.css", ".map", ".pb.go", "_pb2.py", ".svg", ".csv", ".tsv", ".lock", ".snap"}
 
 // wanted tells by its name and size whether a file is read.
 func wanted(name string, size int64) bool {
@@ -35,14 +35,14 @@ func wanted(name string, size int64) bool {
 	if slices.Contains(generated, folders[len(folders)-1]) {
 		return false
 	}
-	return !slices.ContainsFunc(made, func(ending string) bool { return strings.HasSuffix(lower, ending) })
+	return !slices.ContainsFunc(generatedSuffixes, func(ending string) bool { return strings.HasSuffix(lower, ending) })
 }
 
 // documentation are the endings of what is read as prose.
 var documentation = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"}
 
-// listed are text files that programs read.
-var listed = regexp.MustCompile(`(?i)^(cmakelists|requirements.*|constraints.*|robots|manifest)\.txt$`)
+// machineText are text files that programs read.
+var machineText = regexp.MustCompile(`(?i)^(cmakelists|requirements.*|constraints.*|robots|manifest)\.txt$`)
 
 // file is a file as an item, nil when it holds no text.
 func (s *session) file(name string, text []byte) *source.Item {
@@ -50,7 +50,7 @@ func (s *session) file(name string, text []byte) *source.Item {
 		return nil
 	}
 	i := &source.Item{URI: s.blob(name), Title: name, Body: string(text), SourceType: "code", Project: s.repository}
-	if slices.Contains(documentation, strings.ToLower(path.Ext(name))) && !listed.MatchString(path.Base(name)) {
+	if slices.Contains(documentation, strings.ToLower(path.Ext(name))) && !machineText.MatchString(path.Base(name)) {
 		i.SourceType = "documentation"
 		if title := titleOf(i.Body); title != "" {
 			i.Title = title

@@ -39,11 +39,11 @@ const pages = "pages"
 // Parts is one.
 func (c *Connector) Parts(source.Settings) []string { return []string{pages} }
 
-// Holds is true of all pages.
-func (c *Connector) Holds(source.Settings, string, string) bool { return true }
+// PartContains is true of all pages.
+func (c *Connector) PartContains(source.Settings, string, string) bool { return true }
 
-// Gone is never asked: a list of pages is exact.
-func (c *Connector) Gone(context.Context, source.Access, string, string) (bool, error) {
+// IsDeleted is never asked: a list of pages is exact.
+func (c *Connector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
 	return false, nil
 }
 
@@ -126,10 +126,10 @@ func wellFormed(address string) string {
 func (v *visit) read(ctx context.Context, p place, all []listed, yield func(source.SyncPage) bool) error {
 	for {
 		var page source.SyncPage
-		for ; p.Next < len(all) && len(page.Items)+len(page.Left) < pagesAPage; p.Next++ {
+		for ; p.Next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage; p.Next++ {
 			one := all[p.Next]
 			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) {
-				page.Kept = append(page.Kept, one.url)
+				page.Unread = append(page.Unread, one.url)
 				continue
 			}
 			if err := v.one(ctx, one.url, &page); err != nil {
@@ -141,7 +141,7 @@ func (v *visit) read(ctx context.Context, p place, all []listed, yield func(sour
 			// A day more, as the times of a sitemap are rarely exact.
 			p = place{Since: p.Begun.Add(-24 * time.Hour)}
 		}
-		page.Place, page.Last, page.Exact = p.encoded(), done, done
+		page.Checkpoint, page.Last, page.Exact = p.encoded(), done, done
 		if !yield(page) {
 			return errEnough
 		}
@@ -156,7 +156,7 @@ func (v *visit) read(ctx context.Context, p place, all []listed, yield func(sour
 func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		page.Left = append(page.Left, source.Left{URI: address, Why: "it is no absolute http or https URL"})
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it is no absolute http or https URL"})
 		return nil
 	}
 	s, err := v.site(ctx, u)
@@ -164,7 +164,7 @@ func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) 
 		return err
 	}
 	if !s.allows(u) {
-		page.Left = append(page.Left, source.Left{URI: address, Why: "robots.txt of the site does not allow it"})
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "robots.txt of the site does not allow it"})
 		return nil
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {
@@ -183,9 +183,9 @@ func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) 
 	gone := failed.Code == fetch.Blocked || failed.Code == fetch.Unsupported ||
 		errors.As(err, &answered) && (answered.Status == http.StatusNotFound || answered.Status == http.StatusGone)
 	if !gone {
-		page.Kept = append(page.Kept, address)
+		page.Unread = append(page.Unread, address)
 	}
-	page.Left = append(page.Left, source.Left{URI: address, Why: failed.Detail})
+	page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: failed.Detail})
 	return nil
 }
 

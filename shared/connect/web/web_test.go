@@ -72,15 +72,15 @@ func (r *reading) read(s source.Settings, place []byte) (result, []byte, error) 
 	path := func(uri string) string { return strings.TrimPrefix(uri, r.url) }
 	for page, err := range r.c.Read(r.t.Context(), source.Access{Settings: s}, "pages", place) {
 		if err != nil {
-			return out, end.Place, err
+			return out, end.Checkpoint, err
 		}
 		for _, i := range page.Items {
 			out.items = append(out.items, path(i.URI))
 		}
-		for _, uri := range page.Kept {
+		for _, uri := range page.Unread {
 			out.kept = append(out.kept, path(uri))
 		}
-		for _, left := range page.Left {
+		for _, left := range page.Skipped {
 			out.left = append(out.left, path(left.URI))
 		}
 		end = page
@@ -88,7 +88,7 @@ func (r *reading) read(s source.Settings, place []byte) (result, []byte, error) 
 	if !end.Last || !end.Exact {
 		r.t.Errorf("the last page is %+v", end)
 	}
-	return out, end.Place, nil
+	return out, end.Checkpoint, nil
 }
 
 func article(title string) answer {
@@ -207,7 +207,7 @@ func TestAReadingGoesOnWhereItStopped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place = page.Place
+		place = page.Checkpoint
 		break
 	}
 	got, _, err := r.read(source.Settings{URLs: urls}, place)

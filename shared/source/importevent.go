@@ -11,48 +11,48 @@ import (
 // writer makes a Write of an item.
 type writer func(ctx context.Context, ops ...table.Op) error
 
-// news records once that items come, in the Write of the first item that changes
+// importEvent records once that items come, in the Write of the first item that changes
 // anything: there is an event if and only if something has changed, wherever the
 // process ends. So its counts are of what was sent, not of what became of it.
-type news struct {
+type importEvent struct {
 	table  table.Store
 	events *audit.Log
 	teamID string
 	event  audit.Event
 
-	mu   sync.Mutex
-	told bool
-	err  error // of a Write of which it is not known whether it told
+	mu       sync.Mutex
+	recorded bool
+	err      error // of a Write of which it is not known whether it told
 }
 
-// importing is the news of an import.
-func (s *Service) importing(teamID string, d DataSource, groups [][]line, faults []Fault) *news {
+// newImportEvent is the news of an import.
+func (s *Service) newImportEvent(teamID string, d DataSource, groups [][]line, faults []LineError) *importEvent {
 	items := 0
 	for _, g := range groups {
 		items += len(g)
 	}
-	n := &news{table: s.Table, events: s.Events.OrSilent(s.Table), teamID: teamID, event: changed(audit.DataSourceItemsImported, d)}
+	n := &importEvent{table: s.Table, events: s.Events.OrSilent(s.Table), teamID: teamID, event: newEvent(audit.DataSourceItemsImported, d)}
 	n.event.Counts = map[string]int64{"items": int64(items), "malformed": int64(len(faults))}
 	return n
 }
 
 // write makes the Write of an item. While the first one is under way the others
 // wait for it: it is known only then whether they have to tell.
-func (n *news) write(ctx context.Context, ops ...table.Op) error {
-	if first, err := n.tell(ctx, ops); first || err != nil {
+func (n *importEvent) write(ctx context.Context, ops ...table.Op) error {
+	if first, err := n.writeFirst(ctx, ops); first || err != nil {
 		return err
 	}
 	return n.table.Write(ctx, ops...)
 }
 
-func (n *news) tell(ctx context.Context, ops []table.Op) (first bool, err error) {
+func (n *importEvent) writeFirst(ctx context.Context, ops []table.Op) (first bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.told || n.err != nil {
+	if n.recorded || n.err != nil {
 		return false, n.err
 	}
 	err = n.events.Write(ctx, n.teamID, []audit.Event{n.event}, ops...)
-	n.told = err == nil
+	n.recorded = err == nil
 	if table.Failed(err) == nil {
 		n.err = err // another event could be a second one of the same import
 	}

@@ -68,7 +68,7 @@ func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error
 	if _, teamWide, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindTeam, Name: "demo"}); err != nil {
 		return "", "", err
 	}
-	about, err := l.collections.Create(ctx, t.ID, collection.Collection{Name: "About Docent",
+	about, err := l.collections.Create(ctx, t.ID, collection.Fields{Name: "About Docent",
 		Description: "How Docent works and how to use it, by its makers."}, collection.IdempotencyKey{})
 	if err != nil {
 		return "", "", err

@@ -48,7 +48,7 @@ func newIndexed(t *testing.T, documents int) *indexed {
 		t.Fatal(err)
 	}
 	x.team = acme.ID
-	made, err := x.collections.Create(t.Context(), x.team, collection.Collection{Name: "wiki", Description: "d"}, collection.IdempotencyKey{})
+	made, err := x.collections.Create(t.Context(), x.team, collection.Fields{Name: "wiki", Description: "d"}, collection.IdempotencyKey{})
 	if err != nil {
 		t.Fatal(err)
 	}

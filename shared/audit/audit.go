@@ -20,6 +20,8 @@ package audit
 
 import (
 	"context"
+	"reflect"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -141,6 +143,24 @@ type Change struct {
 
 // RedactedChange returns a Change of a secret or a text that events do not hold.
 func RedactedChange(field string) Change { return Change{Field: field, To: "changed"} }
+
+// Changes returns the fields, under their JSON names, whose values differ between two
+// structs. The fields are of types that a Change can have.
+func Changes[T any](before, after T) []Change {
+	var all []Change
+	old, current := reflect.ValueOf(before), reflect.ValueOf(after)
+	for _, field := range reflect.VisibleFields(old.Type()) {
+		if field.Anonymous {
+			continue
+		}
+		from, to := old.FieldByIndex(field.Index).Interface(), current.FieldByIndex(field.Index).Interface()
+		if !reflect.DeepEqual(from, to) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			all = append(all, Change{Field: name, From: from, To: to})
+		}
+	}
+	return all
+}
 
 type originKey struct{}
 

@@ -11,6 +11,7 @@ import (
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
+	"docent/shared/uri"
 )
 
 // Bounds of a collection. Lengths count Unicode code points.
@@ -21,31 +22,32 @@ const (
 	MaxIconURL     = 2048
 )
 
-// Collection is a group of documents.
-type Collection struct {
-	ID          string    `json:"id"`
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	IconURL     string    `json:"iconUrl,omitempty"`
-	CreatedAt   time.Time `json:"-"`
-	Version     int64     `json:"-"` // steps with every change
+// Fields are the fields of a collection that a caller chooses. They are declared here
+// only: requests, replies, stored items and events take them from this struct. A field
+// that may be left out has omitempty.
+type Fields struct {
+	Name        string `json:"name" minLength:"1" maxLength:"32" doc:"A brief identifier."`
+	Description string `json:"description" minLength:"1" maxLength:"4096" doc:"One sentence on the kind of document."`
+	IconURL     string `json:"iconUrl,omitempty" minLength:"1" maxLength:"2048" doc:"Absolute http(s) URL of a square image."`
 }
 
-// Change is a partial update; nil keeps what is there, and an empty IconURL
-// removes the icon.
-type Change struct{ Name, Description, IconURL *string }
+// check refuses fields that no schema can describe, with an *apierr.Error.
+func (f Fields) check() error {
+	if f.IconURL == "" {
+		return nil
+	}
+	if err := uri.CheckWeb(f.IconURL); err != nil {
+		return apierr.BadField("/iconUrl", "%s", err)
+	}
+	return nil
+}
 
-func (c Change) apply(to Collection) Collection {
-	if c.Name != nil {
-		to.Name = *c.Name
-	}
-	if c.Description != nil {
-		to.Description = *c.Description
-	}
-	if c.IconURL != nil {
-		to.IconURL = *c.IconURL
-	}
-	return to
+// Collection is a group of documents.
+type Collection struct {
+	ID string `json:"id"`
+	Fields
+	CreatedAt time.Time `json:"-"`
+	Version   int64     `json:"-"` // steps with every change
 }
 
 // Service holds the rules of collections.
@@ -66,19 +68,6 @@ type Service struct {
 // newEvent is an event whose target is c.
 func newEvent(kind audit.Type, c Collection) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetCollection, ID: c.ID, DisplayName: c.Name}}}
-}
-
-// changes are what differs between before and after.
-func changes(before, after Collection) []audit.Change {
-	var all []audit.Change
-	for _, field := range []struct{ name, from, to string }{
-		{"name", before.Name, after.Name}, {"description", before.Description, after.Description}, {"iconUrl", before.IconURL, after.IconURL},
-	} {
-		if field.from != field.to {
-			all = append(all, audit.Change{Field: field.name, From: field.from, To: field.to})
-		}
-	}
-	return all
 }
 
 // Missing is the answer to an unknown collection id.

@@ -17,13 +17,16 @@ import (
 const replyLife = 24 * time.Hour
 
 // IdempotencyKey makes Create safe to retry: the same Key of the same API key gives the
-// first reply again. The zero Repeat asks for nothing.
+// first reply again. The zero IdempotencyKey asks for nothing.
 type IdempotencyKey struct{ APIKey, Key string }
 
 // Create adds a collection. Count, record and reply for repeats are one Write,
-// so racing creates leave exactly MaxPerTeam.
-func (s *Service) Create(ctx context.Context, teamID string, c Collection, repeat IdempotencyKey) (Collection, error) {
-	c.ID, c.Version, c.CreatedAt = s.NewID(), 1, s.Now().UTC()
+// so racing creates leave exactly MaxPerTeam. Fields out of bounds are an *apierr.Error.
+func (s *Service) Create(ctx context.Context, teamID string, f Fields, repeat IdempotencyKey) (Collection, error) {
+	if err := f.check(); err != nil {
+		return Collection{}, err
+	}
+	c := Collection{ID: s.NewID(), Fields: f, CreatedAt: s.Now().UTC(), Version: 1}
 	item, err := toItem(teamID, c)
 	if err != nil {
 		return Collection{}, err
@@ -47,7 +50,7 @@ func (s *Service) Create(ctx context.Context, teamID string, c Collection, repea
 	case failed == nil:
 		return Collection{}, fmt.Errorf("create collection: %w", err)
 	case repeat.Key != "" && failed.Op == 0:
-		return replay(failed.Item, reply)
+		return replay(failed.Item, f)
 	case failed.Op == len(ops)-1:
 		return c, nil // its id is new: an attempt of this write, whose answer was lost, has landed
 	default:
@@ -56,7 +59,8 @@ func (s *Service) Create(ctx context.Context, teamID string, c Collection, repea
 	}
 }
 
-// replyItem keeps the reply to a create under its idempotency key.
+// replyItem keeps the reply to a create under its idempotency key. Version v0.1 compares
+// the hash of the request, which has these three fields there.
 func replyItem(teamID string, c Collection, repeat IdempotencyKey, now time.Time) (table.Item, error) {
 	asked, err := json.Marshal([]string{c.Name, c.Description, c.IconURL})
 	if err != nil {
@@ -76,15 +80,18 @@ func replyItem(teamID string, c Collection, repeat IdempotencyKey, now time.Time
 	}, nil
 }
 
-// replay answers a repeated create from the first one's reply.
-func replay(first *table.Item, now table.Item) (Collection, error) {
-	if first == nil || first.Strings["request"] != now.Strings["request"] {
+// replay answers a repeated create of f from the first one's reply. Another request
+// under the same key is a Conflict.
+func replay(first *table.Item, f Fields) (Collection, error) {
+	c := Collection{Version: 1}
+	if first != nil {
+		if err := json.Unmarshal(first.Body, &c); err != nil {
+			return Collection{}, fmt.Errorf("decode reply: %w", err)
+		}
+	}
+	if c.Fields != f {
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeIdempotencyConflict,
 			"This Idempotency-Key was used for another request.")
-	}
-	c := Collection{Version: 1}
-	if err := json.Unmarshal(first.Body, &c); err != nil {
-		return Collection{}, fmt.Errorf("decode reply: %w", err)
 	}
 	return c, nil
 }

@@ -15,7 +15,7 @@ func TestAWriteThatHasLandedBeforeIsNoLimit(t *testing.T) {
 	const id = "0190d2a0-0000-7000-8000-00000000000c"
 	s := &collection.Service{Table: bolttest.OpenAt(t, time.Now), Now: time.Now, NewID: func() string { return id }}
 	for range 2 {
-		made, err := s.Create(t.Context(), "acme", collection.Collection{Name: "wiki", Description: "Team wiki"}, collection.IdempotencyKey{})
+		made, err := s.Create(t.Context(), "acme", collection.Fields{Name: "wiki", Description: "Team wiki"}, collection.IdempotencyKey{})
 		if err != nil || made.ID != id {
 			t.Fatalf("%+v, %v", made, err)
 		}

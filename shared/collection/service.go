@@ -111,9 +111,10 @@ func (s *Service) SourceExists(ctx context.Context, teamID, id string) (bool, er
 	return true, nil
 }
 
-// Update applies change and returns the collection. match refuses versions that
-// the caller did not expect; a change that changes nothing writes nothing.
-func (s *Service) Update(ctx context.Context, teamID, id string, change Change, match func(version int64) error) (Collection, error) {
+// Update applies change, possibly several times, and returns the collection. match refuses
+// versions that the caller did not expect. A change that changes nothing writes nothing;
+// one that puts a field out of bounds is an *apierr.Error.
+func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fields), match func(version int64) error) (Collection, error) {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
@@ -124,9 +125,13 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change Change, 
 		if err := match(current.Version); err != nil {
 			return Collection{}, err
 		}
-		changed := change.apply(current)
+		changed := current
+		change(&changed.Fields)
 		if changed == current {
 			return current, nil
+		}
+		if err := changed.check(); err != nil {
+			return Collection{}, err
 		}
 		changed.Version++
 		item, err := toItem(teamID, changed)
@@ -134,7 +139,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change Change, 
 			return Collection{}, err
 		}
 		updated := newEvent(audit.CollectionUpdated, changed)
-		updated.Changes = changes(current, changed)
+		updated.Changes = audit.Changes(current.Fields, changed.Fields)
 		err = event.Write(ctx, []audit.Event{updated}, table.Put{Item: item, If: table.VersionIs(current.Version)})
 		if table.Failed(err) != nil {
 			continue // another change came between; each round of this loop lets one through

@@ -29,14 +29,12 @@ func countKey(teamID string) table.Key {
 
 // stored is the body of a collection item.
 type stored struct {
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	IconURL     string    `json:"iconUrl,omitempty"`
-	CreatedAt   time.Time `json:"createdAt"`
+	Fields
+	CreatedAt time.Time `json:"createdAt"`
 }
 
 func toItem(teamID string, c Collection) (table.Item, error) {
-	body, err := json.Marshal(stored{c.Name, c.Description, c.IconURL, c.CreatedAt})
+	body, err := json.Marshal(stored{c.Fields, c.CreatedAt})
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode collection: %w", err)
 	}
@@ -48,8 +46,7 @@ func fromItem(item table.Item) (Collection, error) {
 	if err := json.Unmarshal(item.Body, &s); err != nil {
 		return Collection{}, fmt.Errorf("decode collection %s: %w", item.Sort, err)
 	}
-	return Collection{ID: item.Sort, Name: s.Name, Description: s.Description, IconURL: s.IconURL,
-		CreatedAt: s.CreatedAt, Version: item.Version}, nil
+	return Collection{ID: item.Sort, Fields: s.Fields, CreatedAt: s.CreatedAt, Version: item.Version}, nil
 }
 
 // IsID tells whether id has the form of a collection id. Ids of another form are

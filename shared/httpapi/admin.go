@@ -95,9 +95,8 @@ func (h *administration) me(ctx context.Context, _ *struct{}) (*meOutput, error)
 
 type teamOutput struct {
 	Body struct {
-		ID             string `json:"id"`
-		Name           string `json:"name"`
-		WebFetch       bool   `json:"webFetch" doc:"Content may be fetched from the web."`
+		ID string `json:"id"`
+		team.Fields
 		SAMLConfigured bool   `json:"samlConfigured" doc:"SAML metadata is set, so SCIM may be used."`
 		CreatedAt      string `json:"createdAt" format:"date-time"`
 	}
@@ -106,7 +105,7 @@ type teamOutput struct {
 func (h *administration) teamOf(ctx context.Context, t team.Team) (*teamOutput, error) {
 	configured, err := h.Teams.SAMLConfigured(ctx, t.ID)
 	out := &teamOutput{}
-	out.Body.ID, out.Body.Name, out.Body.WebFetch = t.ID, t.Name, t.WebFetch
+	out.Body.ID, out.Body.Fields = t.ID, t.Fields
 	out.Body.SAMLConfigured, out.Body.CreatedAt = configured, formatTime(t.CreatedAt)
 	return out, err
 }
@@ -124,11 +123,7 @@ func (h *administration) getTeam(ctx context.Context, _ *struct{}) (*teamOutput,
 }
 
 type updateTeamInput struct {
-	Body struct {
-		mergePatch
-		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"100"`
-		WebFetch *bool   `json:"webFetch,omitempty"`
-	}
+	Body struct{ patch[team.Fields] }
 }
 
 func (h *administration) updateTeam(ctx context.Context, in *updateTeamInput) (*teamOutput, error) {
@@ -136,7 +131,7 @@ func (h *administration) updateTeam(ctx context.Context, in *updateTeamInput) (*
 	if err != nil {
 		return nil, err
 	}
-	t, err := h.Teams.UpdateTeam(ctx, p.TeamID, in.Body.Name, in.Body.WebFetch)
+	t, err := h.Teams.UpdateTeam(ctx, p.TeamID, in.Body.apply)
 	if err != nil {
 		return nil, err
 	}

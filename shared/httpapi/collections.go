@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -11,7 +9,6 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/collection"
 	"docent/shared/team"
-	"docent/shared/uri"
 )
 
 type collections struct{ Services }
@@ -64,11 +61,7 @@ func (h *collections) list(ctx context.Context, in *struct{ PageParams }) (*list
 
 type createCollectionInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" pattern:"^[ -~]*$" doc:"Makes the request safe to repeat for 24 hours."`
-	Body           struct {
-		Name        string `json:"name" minLength:"1" maxLength:"32" doc:"A brief identifier."`
-		Description string `json:"description" minLength:"1" maxLength:"4096" doc:"One sentence on the kind of document."`
-		IconURL     string `json:"iconUrl,omitempty" minLength:"1" maxLength:"2048" doc:"Absolute http(s) URL of a square image."`
-	}
+	Body           struct{ collection.Fields }
 }
 
 func (h *collections) create(ctx context.Context, in *createCollectionInput) (*collectionOutput, error) {
@@ -79,12 +72,7 @@ func (h *collections) create(ctx context.Context, in *createCollectionInput) (*c
 	if err := team.RequireUnrestricted(p); err != nil {
 		return nil, err
 	}
-	if err := checkIconURL(in.Body.IconURL); err != nil {
-		return nil, err
-	}
-	c, err := h.Collections.Create(ctx, p.TeamID,
-		collection.Collection{Name: in.Body.Name, Description: in.Body.Description, IconURL: in.Body.IconURL},
-		collection.IdempotencyKey{APIKey: p.KeyID, Key: in.IdempotencyKey})
+	c, err := h.Collections.Create(ctx, p.TeamID, in.Body.Fields, collection.IdempotencyKey{APIKey: p.KeyID, Key: in.IdempotencyKey})
 	if err != nil {
 		return nil, err
 	}
@@ -115,30 +103,7 @@ func (h *collections) get(ctx context.Context, in *CollectionPath) (*collectionO
 type updateCollectionInput struct {
 	CollectionPath
 	IfMatch string `header:"If-Match"`
-	Body    struct {
-		mergePatch
-		Name        *string      `json:"name,omitempty" minLength:"1" maxLength:"32"`
-		Description *string      `json:"description,omitempty" minLength:"1" maxLength:"4096"`
-		IconURL     removableURL `json:"iconUrl,omitempty" doc:"null removes the icon."`
-	}
-}
-
-// removableURL is a member of a merge patch (RFC 7396): absent, null or a URL.
-type removableURL struct{ to *string }
-
-// UnmarshalJSON is called for a member that is present only.
-func (u *removableURL) UnmarshalJSON(text []byte) error {
-	u.to = new(string)
-	if bytes.Equal(text, []byte("null")) {
-		return nil
-	}
-	return json.Unmarshal(text, u.to)
-}
-
-// Schema describes the member; huma calls it.
-func (removableURL) Schema(huma.Registry) *huma.Schema {
-	least, most := 1, collection.MaxIconURL
-	return &huma.Schema{Type: huma.TypeString, Nullable: true, MinLength: &least, MaxLength: &most}
+	Body    struct{ patch[collection.Fields] }
 }
 
 func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*collectionOutput, error) {
@@ -146,13 +111,7 @@ func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	if in.Body.IconURL.to != nil {
-		if err := checkIconURL(*in.Body.IconURL.to); err != nil {
-			return nil, err
-		}
-	}
-	change := collection.Change{Name: in.Body.Name, Description: in.Body.Description, IconURL: in.Body.IconURL.to}
-	c, err := h.Collections.Update(ctx, p.TeamID, in.ID, change, preconditions(in.IfMatch, ""))
+	c, err := h.Collections.Update(ctx, p.TeamID, in.ID, in.Body.apply, preconditions(in.IfMatch, ""))
 	if err != nil {
 		return nil, err
 	}
@@ -185,14 +144,4 @@ func (h *collections) callerOf(ctx context.Context, id string) (team.Principal, 
 		return p, err
 	}
 	return p, team.RequireSource(p, id)
-}
-
-func checkIconURL(icon string) error {
-	if icon == "" {
-		return nil
-	}
-	if err := uri.CheckWeb(icon); err != nil {
-		return apierr.BadField("/iconUrl", "%s", err)
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -22,14 +21,13 @@ var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal:
 // member's name follows.
 const nullMember = "null member "
 
-// mergePatch is embedded in the body of a merge patch (RFC 7396), where null removes a
-// member and is refused for one that cannot be removed. In every other body null is a
-// member left out; where it is required, its validation has refused it.
-type mergePatch struct{}
-
 // unmarshalExact decodes data into the struct that into points to. Members that
-// the struct does not name are ignored.
+// the struct does not name are ignored, and so is null: validation has refused it for
+// a required member.
 func unmarshalExact(data []byte, into any) error {
+	if decoder, ok := into.(json.Unmarshaler); ok {
+		return decoder.UnmarshalJSON(data)
+	}
 	target := reflect.ValueOf(into).Elem()
 	if target.Kind() == reflect.Pointer && target.Type().Elem().Kind() == reflect.Struct && string(bytes.TrimSpace(data)) != "null" { // an optional body
 		target.Set(reflect.New(target.Type().Elem()))
@@ -42,22 +40,13 @@ func unmarshalExact(data []byte, into any) error {
 	if err := json.Unmarshal(data, &members); err != nil {
 		return err
 	}
-	_, isPatch := target.Type().FieldByName("mergePatch")
 	for _, field := range reflect.VisibleFields(target.Type()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		text, given := members[name]
-		if name == "" || !given {
+		if name == "" || !given || string(text) == "null" {
 			continue
 		}
 		member := target.FieldByIndex(field.Index).Addr().Interface()
-		if string(text) == "null" {
-			if _, decodes := member.(json.Unmarshaler); isPatch && !decodes {
-				return errors.New(nullMember + name)
-			}
-			if !isPatch {
-				continue
-			}
-		}
 		if err := json.Unmarshal(wholeNumber(text, field.Type), member); err != nil {
 			return fmt.Errorf("decode %s: %w", name, err)
 		}

@@ -43,11 +43,17 @@ import (
 // MaxName bounds the names of teams and keys, in Unicode code points.
 const MaxName = 100
 
+// Fields are the fields of a team that an admin chooses. They are declared here only:
+// requests, replies, the stored item and events take them from this struct.
+type Fields struct {
+	Name     string `json:"name" minLength:"1" maxLength:"100"`
+	WebFetch bool   `json:"webFetch" doc:"Content may be fetched from the web."`
+}
+
 // Team is the tenant: everything belongs to exactly one team.
 type Team struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	WebFetch  bool      `json:"webFetch"` // content may be fetched from the web
+	ID string `json:"id"`
+	Fields
 	CreatedAt time.Time `json:"createdAt"`
 }
 
@@ -71,7 +77,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 	if err := checkName("/name", name); err != nil {
 		return Team{}, User{}, err
 	}
-	t := Team{ID: s.NewID(), Name: name, CreatedAt: s.moment()}
+	t := Team{ID: s.NewID(), Fields: Fields{Name: name}, CreatedAt: s.moment()}
 	p, err := s.firstAdmin(adminUserName)
 	if err != nil {
 		return Team{}, User{}, err
@@ -108,18 +114,13 @@ func (s *Service) Team(ctx context.Context, teamID string) (Team, error) {
 	return teamFrom(item)
 }
 
-// UpdateTeam changes what is not nil of a team. A name out of bounds is an
-// *apierr.Error, and so is an unknown team.
-func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, webFetch *bool) (Team, error) {
-	if name != nil {
-		if err := checkName("/name", *name); err != nil {
-			return Team{}, err
-		}
-	}
+// UpdateTeam applies change, possibly several times, and returns the team. A name out of
+// bounds is an *apierr.Error, and so is an unknown team.
+func (s *Service) UpdateTeam(ctx context.Context, teamID string, change func(*Fields)) (Team, error) {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for range maxAttempts {
-		t, err := s.updateOnce(ctx, event, teamID, name, webFetch)
+		t, err := s.updateOnce(ctx, event, teamID, change)
 		if table.Failed(err) == nil {
 			return t, err
 		}
@@ -129,7 +130,7 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, name *string, w
 
 // updateOnce is UpdateTeam on the team as it is now; its Write fails when another one
 // changed the team meanwhile.
-func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID string, name *string, webFetch *bool) (Team, error) {
+func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID string, change func(*Fields)) (Team, error) {
 	before, err := s.Table.Get(ctx, teamKey(teamID))
 	if errors.Is(err, table.ErrNotFound) {
 		return Team{}, missingTeam()
@@ -142,14 +143,12 @@ func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID str
 		return Team{}, err
 	}
 	t := old
-	if name != nil {
-		t.Name = *name
-	}
-	if webFetch != nil {
-		t.WebFetch = *webFetch
-	}
+	change(&t.Fields)
 	if t == old {
 		return t, nil
+	}
+	if err := checkName("/name", t.Name); err != nil {
+		return Team{}, err
 	}
 	item, err := teamItem(t)
 	if err != nil {
@@ -164,14 +163,8 @@ func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID str
 
 // updated is the event of a team that becomes after.
 func updated(before, after Team) audit.Event {
-	e := audit.Event{Type: audit.TeamUpdated, Targets: []audit.Target{{Type: audit.TargetTeam, ID: after.ID, DisplayName: after.Name}}}
-	if before.Name != after.Name {
-		e.Changes = append(e.Changes, audit.Change{Field: "name", From: before.Name, To: after.Name})
-	}
-	if before.WebFetch != after.WebFetch {
-		e.Changes = append(e.Changes, audit.Change{Field: "webFetch", From: before.WebFetch, To: after.WebFetch})
-	}
-	return e
+	return audit.Event{Type: audit.TeamUpdated, Changes: audit.Changes(before.Fields, after.Fields),
+		Targets: []audit.Target{{Type: audit.TargetTeam, ID: after.ID, DisplayName: after.Name}}}
 }
 
 // Teams returns every team in the order of their ids, for the operator.

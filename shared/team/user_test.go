@@ -40,9 +40,9 @@ func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {
 	o, store := openWatched(t)
 	writes := 0
 	store.write = func() { writes++ }
-	name, webFetch := "Acme Inc.", true
+	const name = "Acme Inc."
 	for range 2 {
-		got, err := o.UpdateTeam(t.Context(), o.team.ID, &name, &webFetch)
+		got, err := o.UpdateTeam(t.Context(), o.team.ID, func(f *team.Fields) { f.Name, f.WebFetch = name, true })
 		if err != nil || got.Name != name || !got.WebFetch {
 			t.Fatalf("UpdateTeam = %+v, %v", got, err)
 		}

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// patch is a merge patch (RFC 7396) of the fields of a record. Its schema is that of T
+// with every member optional. It is embedded in the body of an operation.
+type patch[T any] struct{ members map[string]json.RawMessage }
+
+// UnmarshalJSON keeps the members. It refuses those that cannot be set, so that apply
+// cannot fail.
+func (p *patch[T]) UnmarshalJSON(text []byte) error {
+	if err := json.Unmarshal(text, &p.members); err != nil {
+		return err
+	}
+	var fields T
+	return p.set(&fields)
+}
+
+// apply sets the given members in fields. null empties a member that T may leave out.
+func (p *patch[T]) apply(fields *T) {
+	_ = p.set(fields) // UnmarshalJSON has tried it
+}
+
+func (p *patch[T]) set(fields *T) error {
+	target := reflect.ValueOf(fields).Elem()
+	for _, field := range reflect.VisibleFields(target.Type()) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		text, given := p.members[name]
+		switch {
+		case name == "" || !given:
+		case string(text) != "null":
+			member := target.FieldByIndex(field.Index)
+			member.SetZero()
+			if err := json.Unmarshal(wholeNumber(text, field.Type), member.Addr().Interface()); err != nil {
+				return fmt.Errorf("decode %s: %w", name, err)
+			}
+		case options == "omitempty":
+			target.FieldByIndex(field.Index).SetZero()
+		default:
+			return errors.New(nullMember + name)
+		}
+	}
+	return nil
+}
+
+// TransformSchema describes the members; huma calls it.
+func (p *patch[T]) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	of := huma.SchemaFromType(r, reflect.TypeFor[T]())
+	s.Properties = maps.Clone(of.Properties)
+	for name, member := range s.Properties {
+		if !slices.Contains(of.Required, name) {
+			nullable := *member
+			nullable.Nullable = true
+			nullable.Description = strings.TrimSpace(nullable.Description + " null removes it.")
+			s.Properties[name] = &nullable
+		}
+	}
+	return s
+}

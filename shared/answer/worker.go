@@ -31,33 +31,19 @@ type Worker struct {
 	OnFinished func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
 }
 
-// Batch answers the questions of a batch. A question leaves Processing once, so
-// a message that comes twice changes nothing.
+// Batch answers the questions of a batch and returns the ids of the messages that failed. A question leaves Processing
+// once, so a message that is delivered again changes nothing.
 func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
-	for _, m := range batch {
-		work, err := pending.Decode(m.Body)
-		if err == nil {
-			err = w.answer(ctx, work)
-		}
-		if err == nil {
-			continue
-		}
-		w.Log.ErrorContext(ctx, "answering failed", "message", m.ID, "team", work.TeamID, "question", work.ID,
-			"receives", m.Receives, "requestId", work.RequestID, "err", err)
-		failed = append(failed, m.ID)
-		if m.Receives < queue.MaxReceives || work.ID == "" {
-			continue
-		}
-		failure := Failure{GenerationFailed, "The question could not be answered. Ask it again under a new id."}
-		if errors.Is(err, context.DeadlineExceeded) {
-			failure = Failure{TimedOut, "Answering took too long. Ask again under a new id."}
-		}
-		// The time for the work may be what ran out; recording it needs its own.
-		if err := w.fail(context.WithoutCancel(ctx), work, failure); err != nil {
-			w.Log.ErrorContext(ctx, "failure not recorded", "question", work.ID, "err", err)
-		}
+	return pending.Worker{Kind: pending.AnswerQuestion, Do: w.answer, GiveUp: w.failedLast, Log: w.Log}.Batch(ctx, batch)
+}
+
+// failedLast ends the question of work, which will not be tried again, as failed because of cause.
+func (w *Worker) failedLast(ctx context.Context, work pending.Work, cause error) error {
+	failure := Failure{GenerationFailed, "The question could not be answered. Ask it again under a new id."}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		failure = Failure{TimedOut, "Answering took too long. Ask again under a new id."}
 	}
-	return failed
+	return w.fail(ctx, work, failure)
 }
 
 func (w *Worker) answer(ctx context.Context, work pending.Work) error {

@@ -29,17 +29,12 @@ type Worker struct {
 	Log   *slog.Logger
 }
 
-// Batch does a batch of messages. It acts from the records as they are now, so
-// doing a message twice, late or out of order changes nothing.
+// Batch does the work of a batch of messages and returns the ids of the messages that failed. It acts on the current
+// records: a message that is delivered twice, late or out of order changes nothing.
 func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
 	fail := func(m queue.Message, work pending.Work, err error) {
-		w.Log.ErrorContext(ctx, "document work failed", "message", m.ID, "kind", work.Kind, "team", work.TeamID,
-			"id", work.ID, "receives", m.Receives, "requestId", work.RequestID, "err", err)
-		if m.Receives >= queue.MaxReceives {
-			if err := w.GiveUp(ctx, work); err != nil {
-				w.Log.ErrorContext(ctx, "failure not recorded", "id", work.ID, "err", err)
-			}
-		}
+		giveUp := func(ctx context.Context, work pending.Work, _ error) error { return w.GiveUp(ctx, work) }
+		pending.Worker{GiveUp: giveUp, Log: w.Log}.Fail(ctx, m, work, err)
 		failed = append(failed, m.ID)
 	}
 	teams := map[string][]job{}

@@ -63,32 +63,21 @@ type rebuilding struct {
 	held   map[string][]byte
 }
 
-// Batch does a turn for each message of a batch. It acts from the state as it is now: a
-// message that is delivered twice, late, or while another worker is at its rebuild
-// changes nothing.
+// Batch does a turn for each message of a batch and returns the ids of the messages that failed. It acts on the current
+// state: a message that is delivered twice, late, or during another worker's turn changes nothing.
 func (b *Rebuilder) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
-	for _, m := range batch {
-		work, err := pending.Decode(m.Body)
-		if err == nil && work.Kind != pending.RebuildIndex {
-			err = fmt.Errorf("no rebuild: %s", work.Kind)
-		}
-		finished := true
-		if err == nil {
-			finished, err = b.Run(ctx, work)
-		}
-		if errors.Is(err, ErrHeld) || errors.Is(err, ErrNewer) {
-			continue // the sweeper sends it again, should that worker have been stopped or that program be gone
-		}
-		if err != nil {
-			b.Log.ErrorContext(ctx, "rebuild failed", "message", m.ID, "team", work.TeamID, "family", work.ID, "receives", m.Receives, "err", err)
-			failed = append(failed, m.ID)
-			continue
-		}
-		if !finished {
-			b.send(ctx, work)
-		}
+	return pending.Worker{Kind: pending.RebuildIndex, Do: b.do, Log: b.Log}.Batch(ctx, batch)
+}
+
+func (b *Rebuilder) do(ctx context.Context, work pending.Work) error {
+	finished, err := b.Run(ctx, work)
+	if errors.Is(err, ErrHeld) || errors.Is(err, ErrNewer) {
+		return nil // the sweeper sends it again, in case that worker was stopped or that program is gone
 	}
-	return failed
+	if err == nil && !finished {
+		b.send(ctx, work)
+	}
+	return err
 }
 
 // Run does one turn at the rebuild that work names. It returns false when the turn has

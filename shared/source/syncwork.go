@@ -12,30 +12,16 @@ import (
 	"docent/shared/table"
 )
 
-// Batch does the syncs of a batch of messages. It acts from the state as it is now:
-// a message that comes twice, late or too early changes nothing.
+// Batch does the syncs of a batch of messages and returns the ids of the messages that failed. It acts on the current
+// state: a message that is delivered twice, late or too early changes nothing.
 func (s *Syncer) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
-	for _, m := range batch {
-		work, err := pending.Decode(m.Body)
-		if err == nil && work.Kind != pending.SyncSource {
-			err = fmt.Errorf("no work of data sources: %s", work.Kind)
-		}
-		if err == nil {
-			err = s.do(ctx, work)
-		}
-		if err == nil {
-			continue
-		}
-		s.Log.ErrorContext(ctx, "sync failed", "message", m.ID, "team", work.TeamID, "source", work.ID, "receives", m.Receives, "err", err)
-		if m.Receives >= queue.MaxReceives && work.Kind == pending.SyncSource {
-			why := SyncFailure{Code: apierr.CodeInternal, Detail: "The source could not be read for a fault of this installation. It is tried again."}
-			if err := s.Fail(ctx, work.TeamID, work.ID, why); err != nil {
-				s.Log.ErrorContext(ctx, "failure not recorded", "source", work.ID, "err", err)
-			}
-		}
-		failed = append(failed, m.ID)
-	}
-	return failed
+	return pending.Worker{Kind: pending.SyncSource, Do: s.do, GiveUp: s.giveUp, Log: s.Log}.Batch(ctx, batch)
+}
+
+// giveUp records on the source that its sync failed and will not be tried again soon.
+func (s *Syncer) giveUp(ctx context.Context, work pending.Work, _ error) error {
+	return s.Fail(ctx, work.TeamID, work.ID, SyncFailure{Code: apierr.CodeInternal,
+		Detail: "The source could not be read for a fault of this installation. It is tried again."})
 }
 
 func (s *Syncer) do(ctx context.Context, work pending.Work) error {

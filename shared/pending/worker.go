@@ -1,0 +1,50 @@
+package pending
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"docent/shared/queue"
+)
+
+// Worker does the pending work of messages. It is the loop that all workers share.
+type Worker struct {
+	Kind Kind // the one kind that the queue carries; work of another kind fails
+	Do   func(ctx context.Context, w Work) error
+	// GiveUp records that w failed because of cause and will not be delivered again. Nil: nothing is recorded.
+	GiveUp func(ctx context.Context, w Work, cause error) error
+	Log    *slog.Logger
+}
+
+// Batch does the work of each message in turn and returns the ids of the messages whose work failed.
+func (k Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
+	for _, m := range batch {
+		w, err := Decode(m.Body)
+		if err == nil && w.Kind != k.Kind {
+			w, err = Work{}, fmt.Errorf("this queue carries %s, not %s", k.Kind, w.Kind)
+		}
+		if err == nil {
+			err = k.Do(ctx, w)
+		}
+		if err != nil {
+			k.Fail(ctx, m, w, err)
+			failed = append(failed, m.ID)
+		}
+	}
+	return failed
+}
+
+// Fail logs that the work of m failed because of cause. If m will not be delivered again it gives the work up. The
+// zero Work is that of a message that cannot be decoded: it is only logged.
+func (k Worker) Fail(ctx context.Context, m queue.Message, w Work, cause error) {
+	k.Log.ErrorContext(ctx, "work failed", "message", m.ID, "kind", w.Kind, "team", w.TeamID, "id", w.ID,
+		"receives", m.Receives, "requestId", w.RequestID, "err", cause)
+	if k.GiveUp == nil || m.Receives < queue.MaxReceives || w.ID == "" {
+		return
+	}
+	// Running out of time may be the cause, so recording the failure gets time of its own.
+	if err := k.GiveUp(context.WithoutCancel(ctx), w, cause); err != nil {
+		k.Log.ErrorContext(ctx, "failure not recorded", "kind", w.Kind, "id", w.ID, "err", err)
+	}
+}

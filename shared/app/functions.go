@@ -12,6 +12,7 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/httpapi"
+	"docent/shared/pause"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/queue/sqs"
@@ -41,14 +42,6 @@ type functions struct {
 // is stopped.
 const margin = 2 * time.Second
 
-func withMargin(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/2)))
-}
-
 // pollPause is the pause between two reads of a long poll on Lambda, where each
 // read is a request that is paid for.
 const pollPause = time.Second
@@ -59,14 +52,7 @@ func pausePoll(ctx context.Context) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < 2*pollPause {
 		return context.DeadlineExceeded
 	}
-	pause := time.NewTimer(pollPause)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, pollPause)
 }
 
 // maxSCIMReply leaves room for the escapes of JSON within the 6 MB that a function
@@ -135,7 +121,7 @@ func (f *functions) readsSources(connect Connect, v Vault) Batches {
 // batches wraps h in what every batch has: a margin of time and one log line.
 func (f *functions) batches(name string, h queue.Handler) Batches {
 	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-		ctx, cancel := withMargin(ctx)
+		ctx, cancel := pause.WithMargin(ctx, margin)
 		defer cancel()
 		ctx, meter := table.WithMeter(ctx)
 		begun := f.now()
@@ -164,7 +150,7 @@ func causes(batch []queue.Message) []string {
 // fails is tried again a minute later; the error is for the function's alarm.
 func (f *functions) sweeps() Schedule {
 	return func(ctx context.Context) error {
-		ctx, cancel := withMargin(ctx)
+		ctx, cancel := pause.WithMargin(ctx, margin)
 		defer cancel()
 		ctx, meter := table.WithMeter(ctx)
 		begun := f.now()

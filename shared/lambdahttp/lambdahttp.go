@@ -24,6 +24,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+
+	"docent/shared/pause"
 )
 
 // MaxResponse is how long the JSON form of a response may be, in bytes; Lambda
@@ -50,7 +52,7 @@ func Start(h http.Handler) {
 // a 400 or 404, a handler that panics or answers with what can not be sent is a
 // 500, all in the shape of RFC 9457.
 func (f *Function) Handle(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	ctx, cancel := withMargin(ctx)
+	ctx, cancel := pause.WithMargin(ctx, Margin)
 	defer cancel()
 	r, refused := newRequest(ctx, event)
 	if refused != nil {
@@ -91,15 +93,6 @@ func (f *Function) serve(w *writer, r *http.Request) (whole bool) {
 	}()
 	f.Handler.ServeHTTP(w, r)
 	return true
-}
-
-// withMargin ends ctx before its deadline.
-func withMargin(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-min(Margin, time.Until(deadline)/2)))
 }
 
 // size is the length of the JSON form of response as the runtime makes it.

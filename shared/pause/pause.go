@@ -1,4 +1,4 @@
-// Package pause waits in a way that can be called off.
+// Package pause waits in a way that a context can end, and ends contexts early.
 package pause
 
 import (
@@ -16,4 +16,14 @@ func For(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// WithMargin returns a copy of ctx that ends margin before the deadline of ctx, or halfway to it if less time than
+// twice the margin is left. Without a deadline the copy has none.
+func WithMargin(ctx context.Context, margin time.Duration) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/2)))
 }

@@ -31,3 +31,31 @@ func TestEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestMarginIsTakenFromTheTimeLeft(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ left, want time.Duration }{
+		"much time left":   {time.Minute, 58 * time.Second},
+		"little time left": {time.Second, 500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithTimeout(t.Context(), c.left)
+				defer stop()
+				early, cancel := pause.WithMargin(ctx, 2*time.Second)
+				defer cancel()
+				if deadline, ok := early.Deadline(); !ok || time.Until(deadline) != c.want {
+					t.Errorf("ends in %v, want %v", time.Until(deadline), c.want)
+				}
+			})
+		})
+	}
+	early, cancel := pause.WithMargin(t.Context(), time.Second)
+	if _, ok := early.Deadline(); ok {
+		t.Error("a context without a deadline got one")
+	}
+	if cancel(); early.Err() == nil {
+		t.Error("the copy does not end when it is cancelled")
+	}
+}

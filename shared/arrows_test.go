@@ -31,6 +31,7 @@ const (
 	ground   layer = "the ground" // anything may stand on it
 	model    layer = "a model"
 	area     layer = "an area"
+	part     layer = "a part of an area"
 	rest     layer = "the REST surface"
 	lambda   layer = "the Lambda adapter"
 	engine   layer = "an engine"
@@ -45,12 +46,15 @@ const (
 
 // packages are the folders under shared/. A folder below a model or below llm is an engine.
 var packages = map[string]layer{
-	"pause": ground, "jsonint": ground, "jsonsize": ground, "memory": ground,
+	"pause": ground, "jsonint": ground, "jsonsize": ground, "memory": ground, "fold": ground,
 	"apierr": model, "uri": model, "table": model, "blob": model, "queue": model, "deployed": model,
 	"team": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
 	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "connect": connect, "app": wiring,
 }
+
+// areaParts are folders below an area that do not depend on the area: of Docent they import the ground only.
+var areaParts = []string{"scim/protocol"}
 
 // height orders the areas: one imports only areas below it. Equal heights never meet, so collection and
 // document, which need each other in life, are joined in app.
@@ -66,7 +70,8 @@ var below = map[layer][]layer{
 	ground:   {},
 	model:    {},
 	area:     {model, area},
-	rest:     {model, area},
+	part:     {},
+	rest:     {model, area, part},
 	lambda:   {model},
 	engine:   {model},
 	connect:  {model, area, engine},
@@ -166,6 +171,9 @@ func packageOf(folder string) (pkg string, l layer, known bool) {
 	if known && len(parts) > 2 && (l == model || l == engine) {
 		return parts[1] + "/" + parts[2], engine, true
 	}
+	if known && len(parts) > 2 && slices.Contains(areaParts, parts[1]+"/"+parts[2]) {
+		return parts[1] + "/" + parts[2], part, true
+	}
 	return parts[1], l, known
 }
 
@@ -206,6 +214,8 @@ func forbiddenInside(pkg string, from layer, isTest bool, folder string) string 
 		return ""
 	case from == engine && path.Dir(pkg) == target:
 		return "" // llm/bedrock serves llm
+	case to == part && path.Dir(target) == pkg:
+		return ""
 	case !slices.Contains(below[from], to):
 		return fmt.Sprintf("%s (%s) imports %s (%s), which is not below it", pkg, from, target, to)
 	case from == area && to == area && height[pkg] <= height[target]:
@@ -343,6 +353,13 @@ func TestForbidden(t *testing.T) {
 		{"an area imports app", "shared/collection", "docent/shared/app", no},
 		{"an area's folder imports net/http", "shared/search/inner", "net/http", no},
 		{"an area imports its own folder", "shared/search", "docent/shared/search/inner", yes},
+		{"an area imports its part", "shared/scim", "docent/shared/scim/protocol", yes},
+		{"an area imports a part of another", "shared/team", "docent/shared/scim/protocol", no},
+		{"httpapi imports a part", "shared/httpapi", "docent/shared/scim/protocol", yes},
+		{"a part imports its area", "shared/scim/protocol", "docent/shared/scim", no},
+		{"a part imports a model", "shared/scim/protocol", "docent/shared/apierr", no},
+		{"a part imports the ground", "shared/scim/protocol", "docent/shared/fold", yes},
+		{"a part imports net/http", "shared/scim/protocol", "net/http", no},
 		{"team imports quota", "shared/team", "docent/shared/quota", yes},
 		{"quota imports team", "shared/quota", "docent/shared/team", no},
 		{"document imports search", "shared/document", "docent/shared/search", yes},

@@ -10,6 +10,7 @@ import (
 
 	"docent/shared/memory"
 	"docent/shared/scim"
+	"docent/shared/scim/protocol"
 	"docent/shared/usage"
 )
 
@@ -65,13 +66,13 @@ func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 
 // writeSCIMError answers in the area's terms where the edge itself refuses.
 func writeSCIMError(w http.ResponseWriter, r *http.Request, err error) {
-	var e *scim.Error
+	var e *protocol.Error
 	if !errors.As(err, &e) {
 		p := toProblem(r.Context(), err)
 		for name, values := range p.headers {
 			w.Header()[name] = values
 		}
-		e = &scim.Error{Status: p.Status, Detail: p.Detail}
+		e = &protocol.Error{Status: p.Status, Detail: p.Detail}
 	}
 	scim.WriteError(w, r, e)
 }

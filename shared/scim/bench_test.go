@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"docent/shared/scim"
 	"docent/shared/table"
 )
 
@@ -157,33 +156,6 @@ func BenchmarkLargeGroup(b *testing.B) {
 	})
 	s.measure(b, "get with members", func() (string, string, string) { return "GET", path, "" })
 	s.measure(b, "get a member", func() (string, string, string) { return "GET", "/Users/" + ids[5], "" })
-}
-
-func BenchmarkFilters(b *testing.B) {
-	for name, filter := range map[string]string{
-		"userName": `userName eq "Test_User@example.com"`,
-		"emails":   `emails[type eq "work"].value eq "w@testuser.com"`,
-		"group":    `displayName eq "Group" and members eq "2819c223"`,
-		"nested":   `userName co ".flt." and (displayName eq "Ann" or displayName eq "Bob" and active eq true)`,
-		"time":     `meta.lastModified ge "2011-05-13T04:42:34Z" and not (active eq false)`,
-		"urn":      enterprise + `:manager.value eq "x" or ` + enterprise + `:department sw "d"`,
-	} {
-		b.Run("parse "+name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := scim.ParseFilter(filter); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	resource := tree(b, ada)
-	b.Run("parse and match", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := scim.Match("User", `userName co ".flt." and (displayName eq "Ann" or active eq true)`, false, resource); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
 
 // BenchmarkPaging reads all pages of a team of 10,200 users, with the store here and then

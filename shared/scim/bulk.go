@@ -12,6 +12,7 @@ import (
 
 	"docent/shared/jsonint"
 	"docent/shared/memory"
+	"docent/shared/scim/protocol"
 )
 
 // bulkOperation is one operation of a Bulk request (RFC 7644 section 3.7).
@@ -39,7 +40,7 @@ type bulkRun struct {
 
 // bulk runs every operation by itself: one that fails undoes no other.
 func bulk(s *Service, r request) (result, error) {
-	if err := checkMessage(r.body, bulkReqs); err != nil {
+	if err := protocol.CheckMessage(r.body, protocol.BulkRequestURN); err != nil {
 		return result{}, err
 	}
 	run, err := newBulkRun(s, r)
@@ -63,38 +64,38 @@ func bulk(s *Service, r request) (result, error) {
 		}
 		replies = append(replies, run.reply(o))
 	}
-	return result{status: http.StatusOK, body: map[string]any{"schemas": []any{bulkResp}, "Operations": replies}}, nil
+	return result{status: http.StatusOK, body: map[string]any{"schemas": []any{protocol.BulkResponseURN}, "Operations": replies}}, nil
 }
 
 func newBulkRun(s *Service, r request) (*bulkRun, error) {
-	list, ok := messageMember(r.body, "Operations").([]any)
+	list, ok := protocol.MessageMember(r.body, "Operations").([]any)
 	if !ok {
-		return nil, bad(invalidSyntax, "The request body must have a list of Operations.")
+		return nil, protocol.Bad(protocol.InvalidSyntax, "The request body must have a list of Operations.")
 	}
 	if len(list) > maxBulkOperations {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "", "A Bulk request may have at most %d operations; send fewer.", maxBulkOperations)
+		return nil, protocol.Refuse(http.StatusRequestEntityTooLarge, "", "A Bulk request may have at most %d operations; send fewer.", maxBulkOperations)
 	}
 	run := &bulkRun{s: s, r: r, byID: map[string]int{}}
-	switch v := messageMember(r.body, "failOnErrors").(type) {
+	switch v := protocol.MessageMember(r.body, "failOnErrors").(type) {
 	case nil:
 	case json.Number:
 		n, err := jsonint.Parse(v.String())
 		if err != nil || n < 0 {
-			return nil, bad(invalidValue, "failOnErrors must be a number of errors.")
+			return nil, protocol.Bad(protocol.InvalidValue, "failOnErrors must be a number of errors.")
 		}
 		run.limit = clamped(n)
 	default:
-		return nil, bad(invalidValue, "failOnErrors must be a number of errors.")
+		return nil, protocol.Bad(protocol.InvalidValue, "failOnErrors must be a number of errors.")
 	}
 	for i, e := range list {
 		object, ok := e.(map[string]any)
 		if !ok {
-			return nil, bad(invalidSyntax, "An operation must be an object.")
+			return nil, protocol.Bad(protocol.InvalidSyntax, "An operation must be an object.")
 		}
 		o := newBulkOperation(object)
 		if o.bulkID != "" {
 			if _, taken := run.byID[o.bulkID]; taken {
-				o.fault = bad(invalidValue, "Another operation of the request has this bulkId.")
+				o.fault = protocol.Bad(protocol.InvalidValue, "Another operation of the request has this bulkId.")
 			} else {
 				run.byID[o.bulkID] = i
 			}
@@ -107,18 +108,18 @@ func newBulkRun(s *Service, r request) (*bulkRun, error) {
 func newBulkOperation(object map[string]any) *bulkOperation {
 	o := &bulkOperation{done: make(chan struct{})}
 	for name, to := range map[string]*string{"method": &o.method, "path": &o.path, "bulkId": &o.bulkID, "version": &o.version} {
-		switch v := messageMember(object, name).(type) {
+		switch v := protocol.MessageMember(object, name).(type) {
 		case nil:
 		case string:
 			*to = v
 		default:
-			o.fault = bad(invalidSyntax, "%s must be a string.", name)
+			o.fault = protocol.Bad(protocol.InvalidSyntax, "%s must be a string.", name)
 		}
 	}
 	o.method = strings.ToUpper(o.method)
-	o.data, _ = messageMember(object, "data").(map[string]any)
+	o.data, _ = protocol.MessageMember(object, "data").(map[string]any)
 	if o.fault == nil && o.data == nil && o.method != http.MethodDelete {
-		o.fault = bad(invalidSyntax, "The operation needs data, an object.")
+		o.fault = protocol.Bad(protocol.InvalidSyntax, "The operation needs data, an object.")
 	}
 	return o
 }
@@ -132,7 +133,7 @@ func (b *bulkRun) link() {
 			if at, ok := b.byID[name]; ok {
 				o.refers = append(o.refers, at)
 			} else if o.fault == nil {
-				o.fault = bad(invalidValue, "No operation of the request has the bulkId %q.", shown(name))
+				o.fault = protocol.Bad(protocol.InvalidValue, "No operation of the request has the bulkId %q.", protocol.Shorten(name))
 			}
 		}
 		o.needs = append(o.needs, o.refers...)
@@ -163,7 +164,7 @@ func (b *bulkRun) breakCycles() {
 				visit(need)
 			case open:
 				for _, member := range stack[slices.Index(stack, need):] {
-					b.operations[member].fault = refuse(http.StatusConflict, "", "The references of the operations form a cycle.")
+					b.operations[member].fault = protocol.Refuse(http.StatusConflict, "", "The references of the operations form a cycle.")
 				}
 			}
 		}
@@ -233,7 +234,7 @@ func (b *bulkRun) run(o *bulkOperation) {
 	}
 	for _, i := range o.refers {
 		if b.operations[i].err != nil || !b.operations[i].ran {
-			o.err = refuse(http.StatusConflict, "", "The operation of bulkId %q failed, and this one needs it.", shown(b.operations[i].bulkID))
+			o.err = protocol.Refuse(http.StatusConflict, "", "The operation of bulkId %q failed, and this one needs it.", protocol.Shorten(b.operations[i].bulkID))
 			return
 		}
 	}
@@ -250,12 +251,12 @@ func (b *bulkRun) run(o *bulkOperation) {
 	}
 	route, ok := routeOf(r.segments)
 	if users := len(r.segments) > 0 && (strings.EqualFold(r.segments[0], "Users") || strings.EqualFold(r.segments[0], "Groups")); !ok || !users {
-		o.err = refuse(http.StatusNotFound, "", "There is nothing at this path.")
+		o.err = protocol.Refuse(http.StatusNotFound, "", "There is nothing at this path.")
 		return
 	}
 	operation, ok := route[o.method]
 	if !ok || o.method == http.MethodGet || strings.HasSuffix(strings.ToLower(path), ".search") {
-		o.err = refuse(http.StatusMethodNotAllowed, "", "The path does not take this method in Bulk.")
+		o.err = protocol.Refuse(http.StatusMethodNotAllowed, "", "The path does not take this method in Bulk.")
 		return
 	}
 	o.res, o.err = operation(b.s, r)
@@ -277,14 +278,14 @@ func (b *bulkRun) reply(o *bulkOperation) map[string]any {
 		}
 		return reply
 	}
-	e := &Error{}
+	e := &protocol.Error{}
 	if !errors.As(o.err, &e) {
 		status, detail, _ := b.r.classify(b.r.ctx, o.err)
-		e = &Error{Status: status, Detail: detail}
+		e = &protocol.Error{Status: status, Detail: detail}
 	}
 	if o.method != http.MethodPost {
 		reply["location"] = b.s.BaseURL + Prefix + "/" + strings.Trim(o.path, "/")
 	}
-	reply["status"], reply["response"] = strconv.Itoa(e.Status), e.object()
+	reply["status"], reply["response"] = strconv.Itoa(e.Status), e.Object()
 	return reply
 }

@@ -3,6 +3,8 @@ package scim
 import (
 	"maps"
 	"strings"
+
+	"docent/shared/scim/protocol"
 )
 
 // bulkMark starts a reference to what another operation of the request makes (RFC
@@ -43,7 +45,7 @@ func withReferences(data map[string]any, id func(name string) string) map[string
 
 // refersByID tells whether an attribute's value is the id of a resource.
 func refersByID(name string) bool {
-	_, attr, _, ok := splitName(name)
+	_, attr, _, ok := protocol.SplitName(name)
 	return ok && (strings.EqualFold(attr, "members") || strings.EqualFold(attr, "manager"))
 }
 
@@ -58,7 +60,7 @@ func resourceReferences(object map[string]any, id func(string) string) map[strin
 			if value = valueReferences(value, id); filtered {
 				key = eachReference(key, id)
 			}
-		case isObject && strings.EqualFold(key, enterpriseURN):
+		case isObject && strings.EqualFold(key, protocol.EnterpriseURN):
 			value = resourceReferences(extension, id)
 		}
 		out[key] = value
@@ -69,7 +71,7 @@ func resourceReferences(object map[string]any, id func(string) string) map[strin
 // patchReferences is withReferences for one operation of a PATCH.
 func patchReferences(operation map[string]any, id func(string) string) map[string]any {
 	out := maps.Clone(operation)
-	path, _ := messageMember(operation, "path").(string)
+	path, _ := protocol.MessageMember(operation, "path").(string)
 	name, _, _ := strings.Cut(path, "[")
 	for key, value := range out {
 		object, isObject := value.(map[string]any)
@@ -80,7 +82,7 @@ func patchReferences(operation map[string]any, id func(string) string) map[strin
 			out[key] = valueReferences(value, id)
 		case strings.EqualFold(key, "value") && strings.TrimSpace(path) == "":
 			out[key] = namedReferences(value, id)
-		case strings.EqualFold(key, "value") && isObject && strings.EqualFold(name, enterpriseURN):
+		case strings.EqualFold(key, "value") && isObject && strings.EqualFold(name, protocol.EnterpriseURN):
 			out[key] = resourceReferences(object, id)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+
+	"docent/shared/scim/protocol"
 )
 
 // binding ties cursors to a team and a query, so that one of another is refused.
@@ -14,7 +16,7 @@ type binding []byte
 
 const sumBytes = 8
 
-func bind(teamID string, q query, root bool, types []*resourceType) binding {
+func bind(teamID string, q query, root bool, types []*protocol.ResourceType) binding {
 	parts := []string{teamID, q.filter, q.sortBy, strings.ToLower(q.sortOrder)}
 	for _, t := range types {
 		parts = append(parts, t.Name)
@@ -31,7 +33,7 @@ func (b binding) sum(position []byte) []byte {
 	return sum[:sumBytes]
 }
 
-// position is the form of a sortKey in a cursor.
+// position is the form of a SortKey in a cursor.
 type position struct {
 	Value   string `json:"v,omitempty"`
 	Missing bool   `json:"m,omitempty"`
@@ -39,22 +41,22 @@ type position struct {
 }
 
 // write returns the cursor to what follows the resource at k.
-func (b binding) write(k sortKey) string {
-	text, _ := json.Marshal(position{k.value, k.missing, k.id}) // cannot fail for texts
+func (b binding) write(k protocol.SortKey) string {
+	text, _ := json.Marshal(position{k.Value, k.Missing, k.ID}) // cannot fail for texts
 	return base64.RawURLEncoding.EncodeToString(append(b.sum(text), text...))
 }
 
-// read returns the place that a cursor names, or invalidCursor.
-func (b binding) read(cursor string) (sortKey, error) {
-	refused := bad(invalidCursor, "The cursor is damaged, or not one of this list.")
+// read returns the place that a cursor names, or InvalidCursor.
+func (b binding) read(cursor string) (protocol.SortKey, error) {
+	refused := protocol.Bad(protocol.InvalidCursor, "The cursor is damaged, or not one of this list.")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) <= sumBytes {
-		return sortKey{}, refused
+		return protocol.SortKey{}, refused
 	}
 	text := raw[sumBytes:]
 	var at position
 	if string(b.sum(text)) != string(raw[:sumBytes]) || json.Unmarshal(text, &at) != nil {
-		return sortKey{}, refused
+		return protocol.SortKey{}, refused
 	}
-	return sortKey{value: at.Value, missing: at.Missing, id: at.ID}, nil
+	return protocol.SortKey{Value: at.Value, Missing: at.Missing, ID: at.ID}, nil
 }

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"docent/shared/scim/protocol"
 )
 
 // Bounds of Bulk.
 const (
-	maxBulkOperations = maxOperations
+	maxBulkOperations = protocol.MaxOperations
 	maxBulkBytes      = 1 << 20
 )
 
@@ -32,14 +34,14 @@ func (s *Service) providerConfig() map[string]any {
 
 func (s *Service) resourceTypes() []any {
 	var out []any
-	for _, t := range resourceTypes {
+	for _, t := range protocol.ResourceTypes {
 		object := map[string]any{
 			"schemas": []any{"urn:ietf:params:scim:schemas:core:2.0:ResourceType"},
-			"id":      t.Name, "name": t.Name, "endpoint": t.Endpoint, "description": t.core.Description, "schema": t.core.ID,
+			"id":      t.Name, "name": t.Name, "endpoint": t.Endpoint, "description": t.Core.Description, "schema": t.Core.ID,
 			"meta": map[string]any{"resourceType": "ResourceType", "location": s.BaseURL + "/scim/v2/ResourceTypes/" + t.Name},
 		}
 		var extensions []any
-		for _, e := range t.extensions {
+		for _, e := range t.Extensions {
 			extensions = append(extensions, map[string]any{"schema": e.ID, "required": false})
 		}
 		if extensions != nil {
@@ -52,7 +54,7 @@ func (s *Service) resourceTypes() []any {
 
 func (s *Service) schemaResources() ([]any, error) {
 	var out []any
-	for _, definition := range schemas {
+	for _, definition := range protocol.Schemas {
 		text, err := json.Marshal(definition)
 		if err != nil {
 			return nil, fmt.Errorf("encode schema: %w", err)
@@ -70,7 +72,7 @@ func (s *Service) schemaResources() ([]any, error) {
 
 // listOf is the list of all resources, which fit on one page.
 func listOf(resources []any) map[string]any {
-	return map[string]any{"schemas": []any{listURN}, "totalResults": len(resources), "itemsPerPage": len(resources),
+	return map[string]any{"schemas": []any{protocol.ListURN}, "totalResults": len(resources), "itemsPerPage": len(resources),
 		"startIndex": 1, "Resources": resources}
 }
 

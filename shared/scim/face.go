@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"docent/shared/scim/protocol"
 )
 
 const (
@@ -16,28 +18,20 @@ const (
 // WriteError answers with e in the face that the request calls for: the error
 // object of RFC 7644 section 3.12, or its detail as plain text. Headers of the
 // reply that go with the error are set before.
-func WriteError(w http.ResponseWriter, r *http.Request, e *Error) {
+func WriteError(w http.ResponseWriter, r *http.Request, e *protocol.Error) {
 	if !wantsObject(r) {
 		w.Header().Set("Content-Type", plainType+"; charset=utf-8")
 		w.WriteHeader(e.Status)
 		_, _ = w.Write([]byte(e.Detail + "\n"))
 		return
 	}
-	body, err := encode(e.object())
+	body, err := protocol.Encode(e.Object())
 	if err != nil {
 		body = nil // texts always encode
 	}
 	w.Header().Set("Content-Type", successType(r))
 	w.WriteHeader(e.Status)
 	_, _ = w.Write(body)
-}
-
-func (e *Error) object() map[string]any {
-	object := map[string]any{"schemas": []any{errorURN}, "status": strconv.Itoa(e.Status), "detail": e.Detail}
-	if e.Type != "" {
-		object["scimType"] = e.Type
-	}
-	return object
 }
 
 // wantsObject tells whether an error is sent as an object: the type that Accept

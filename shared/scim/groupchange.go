@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"docent/shared/audit"
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 )
 
@@ -18,7 +19,7 @@ const inOneWrite = 90
 
 // createGroup returns the new group and its members in the order of their ids.
 func (s *Service) createGroup(ctx context.Context, teamID string, body map[string]any) (group, []member, error) {
-	attributes, err := groupType.read(body)
+	attributes, err := protocol.GroupType.Read(body)
 	if err != nil {
 		return group{}, nil, err
 	}
@@ -26,7 +27,7 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 	g := group{ID: s.NewID(), CreatedAt: now, ModifiedAt: now, Version: 1}
 	var change memberChange
 	g.Attributes, change = difference(attributes, nil)
-	err = s.attempt(ctx, teamID, groupType, g.ID, func() error {
+	err = s.attempt(ctx, teamID, protocol.GroupType, g.ID, func() error {
 		if err := s.checkUsers(ctx, teamID, change.added); err != nil {
 			return err
 		}
@@ -42,7 +43,7 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, needs memberNeeds,
 	change func(g group, attributes map[string]any) (map[string]any, error),
 ) (after group, err error) {
-	err = s.attempt(ctx, teamID, groupType, id, func() error {
+	err = s.attempt(ctx, teamID, protocol.GroupType, id, func() error {
 		before, err := s.group(ctx, teamID, id)
 		if err != nil {
 			return err
@@ -62,7 +63,7 @@ func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, n
 			return err
 		}
 		attributes, members := difference(changed, before.current(items))
-		if after = before; same(attributes, before.Attributes) && members.empty() {
+		if after = before; protocol.Equal(attributes, before.Attributes) && members.empty() {
 			return nil
 		}
 		if err := s.checkUsers(ctx, teamID, members.added); err != nil {
@@ -77,14 +78,14 @@ func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, n
 
 func (s *Service) replaceGroup(ctx context.Context, teamID, id, ifMatch string, body map[string]any) (group, error) {
 	return s.changeGroup(ctx, teamID, id, ifMatch, memberNeeds{all: true}, func(group, map[string]any) (map[string]any, error) {
-		return groupType.read(body)
+		return protocol.GroupType.Read(body)
 	})
 }
 
-func (s *Service) patchGroup(ctx context.Context, teamID, id, ifMatch string, operations []operation) (group, error) {
+func (s *Service) patchGroup(ctx context.Context, teamID, id, ifMatch string, operations []protocol.Operation) (group, error) {
 	return s.changeGroup(ctx, teamID, id, ifMatch, needsOf(operations), func(g group, attributes map[string]any) (map[string]any, error) {
-		fixed := map[string]any{"id": id, "meta": s.meta(groupType, id, g.CreatedAt, g.ModifiedAt, g.Version)}
-		return groupType.patch(attributes, fixed, operations)
+		fixed := map[string]any{"id": id, "meta": s.meta(protocol.GroupType, id, g.CreatedAt, g.ModifiedAt, g.Version)}
+		return protocol.GroupType.Patch(attributes, fixed, operations)
 	})
 }
 
@@ -200,7 +201,7 @@ func groupEvents(before, after group, c memberChange) []audit.Event {
 	switch {
 	case before.ID == "":
 		events = append(events, aboutGroup(audit.SCIMGroupCreated, after))
-	case !same(before.Attributes, after.Attributes):
+	case !protocol.Equal(before.Attributes, after.Attributes):
 		e := aboutGroup(audit.SCIMGroupUpdated, after)
 		for _, name := range []string{"displayName", "externalId"} {
 			if from, to := textOf(before.Attributes, name), textOf(after.Attributes, name); from != to {
@@ -241,7 +242,7 @@ func groupOps(teamID string, before, after group) (ops []table.Op, claims bool, 
 func (s *Service) writeGroup(ctx context.Context, teamID string, events []audit.Event, ops []table.Op, claims bool) error {
 	err := s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
 	if failed := table.Failed(err); failed != nil && failed.Op == 0 && claims {
-		return refuse(409, uniqueness, "Another group of this team has this displayName.")
+		return protocol.Refuse(409, protocol.Uniqueness, "Another group of this team has this displayName.")
 	}
 	if err = conflicting(err); err != nil {
 		return fmt.Errorf("store group: %w", err)
@@ -252,9 +253,9 @@ func (s *Service) writeGroup(ctx context.Context, teamID string, events []audit.
 // deleteGroup deletes a group and its members' items. One that was deleted but
 // whose items are still there is deleted to the end.
 func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) error {
-	err := s.attempt(ctx, teamID, groupType, id, func() error {
+	err := s.attempt(ctx, teamID, protocol.GroupType, id, func() error {
 		g, err := s.group(ctx, teamID, id)
-		var refused *Error
+		var refused *protocol.Error
 		if errors.As(err, &refused) {
 			return s.departed(ctx, teamID, id, err)
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/fold"
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -47,7 +49,7 @@ func groupKey(teamID, id string) table.Key { return identity(teamID+"/groups", i
 // groupNameKey makes names unique in the team. They are hashed: a name may be
 // longer than a key.
 func groupNameKey(teamID, name string) table.Key {
-	return identity(teamID+"/groupNames", hashed(fold(name)))
+	return identity(teamID+"/groupNames", hashed(fold.Text(name)))
 }
 
 func groupIndexKey(teamID, externalID, id string) table.Key {
@@ -71,11 +73,11 @@ func textOf(object map[string]any, name string) string {
 // group reads a group, or gives the 404 of an unknown one.
 func (s *Service) group(ctx context.Context, teamID, id string) (group, error) {
 	if !team.IsID(id) {
-		return group{}, missing(groupType)
+		return group{}, missing(protocol.GroupType)
 	}
 	item, err := s.Table.Get(ctx, groupKey(teamID, id))
 	if errors.Is(err, table.ErrNotFound) {
-		return group{}, missing(groupType)
+		return group{}, missing(protocol.GroupType)
 	}
 	if err != nil {
 		return group{}, fmt.Errorf("read group %s: %w", id, err)
@@ -119,7 +121,7 @@ func groupFrom(item table.Item) (group, error) {
 
 // put stores g as the next write of what was read.
 func (g group) put(teamID string, when table.Condition) (table.Put, error) {
-	body, err := encode(g)
+	body, err := protocol.Encode(g)
 	if err != nil {
 		return table.Put{}, fmt.Errorf("encode group %s: %w", g.ID, err)
 	}
@@ -166,13 +168,13 @@ func (s *Service) groupResource(g group, members []member) map[string]any {
 	for name, value := range g.Attributes {
 		resource[name] = value
 	}
-	resource["schemas"] = groupType.schemasOf(resource)
+	resource["schemas"] = protocol.GroupType.SchemasOf(resource)
 	resource["id"] = g.ID
-	resource["meta"] = s.meta(groupType, g.ID, g.CreatedAt, g.ModifiedAt, g.Version)
+	resource["meta"] = s.meta(protocol.GroupType, g.ID, g.CreatedAt, g.ModifiedAt, g.Version)
 	if len(members) > 0 {
 		list := make([]any, len(members))
 		for i, m := range members {
-			list[i] = map[string]any{"value": m.userID, "display": m.display, "type": userType.Name, "$ref": s.location(userType, m.userID)}
+			list[i] = map[string]any{"value": m.userID, "display": m.display, "type": protocol.UserType.Name, "$ref": s.location(protocol.UserType, m.userID)}
 		}
 		resource["members"] = list
 	}

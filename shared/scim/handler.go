@@ -14,6 +14,7 @@ import (
 	"docent/shared/jsonint"
 	"docent/shared/jsonsize"
 	"docent/shared/memory"
+	"docent/shared/scim/protocol"
 	"docent/shared/team"
 )
 
@@ -77,13 +78,13 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(res.status)
 		return
 	}
-	body, err := encode(res.body)
+	body, err := protocol.Encode(res.body)
 	if err != nil {
 		h.Fail(w, r, err)
 		return
 	}
 	if h.MaxReply > 0 && len(body) > h.MaxReply {
-		h.Fail(w, r, bad(tooMany, "The answer would be too large. Leave members out with excludedAttributes=members, and ask whether a user is one with the filter members eq \"id\"."))
+		h.Fail(w, r, protocol.Bad(protocol.TooMany, "The answer would be too large. Leave members out with excludedAttributes=members, and ask whether a user is one with the filter members eq \"id\"."))
 		return
 	}
 	w.Header().Set("Content-Type", successType(r))
@@ -93,13 +94,13 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Fail answers with an error in the face that the request calls for.
 func (h Handler) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	var e *Error
+	var e *protocol.Error
 	if !errors.As(err, &e) {
 		status, detail, header := h.Classify(r.Context(), err)
 		for name, values := range header {
 			w.Header()[name] = values
 		}
-		e = &Error{Status: status, Detail: detail}
+		e = &protocol.Error{Status: status, Detail: detail}
 	}
 	WriteError(w, r, e)
 }
@@ -137,7 +138,7 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 	req.segments = segmentsOf(r.URL)
 	route, ok := routeOf(req.segments)
 	if !ok {
-		return result{}, "", refuse(http.StatusNotFound, "", "There is nothing at this path.")
+		return result{}, "", protocol.Refuse(http.StatusNotFound, "", "There is nothing at this path.")
 	}
 	if req.method == http.MethodHead {
 		req.method = http.MethodGet
@@ -147,10 +148,10 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 	}
 	operation, ok := route[req.method]
 	if !ok && len(route) == 0 {
-		return result{}, "", refuse(http.StatusNotImplemented, "", "/Me is not supported; use /Users.")
+		return result{}, "", protocol.Refuse(http.StatusNotImplemented, "", "/Me is not supported; use /Users.")
 	}
 	if !ok {
-		return result{}, route.allow(), refuse(http.StatusMethodNotAllowed, "", "This path takes %s.", route.allow())
+		return result{}, route.allow(), protocol.Refuse(http.StatusMethodNotAllowed, "", "This path takes %s.", route.allow())
 	}
 	if err := req.read(r, h.ReadBody); err != nil {
 		return result{}, "", err
@@ -180,7 +181,7 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 		return nil
 	}
 	if given := r.Header.Get("Content-Type"); given != "" && !isJSON(given) || !identityCoded(r) {
-		return refuse(http.StatusUnsupportedMediaType, "", "Send %s or %s, without a content coding.", scimType, jsonType)
+		return protocol.Refuse(http.StatusUnsupportedMediaType, "", "Send %s or %s, without a content coding.", scimType, jsonType)
 	}
 	limit := int64(maxBytes)
 	if len(req.segments) == 1 && strings.EqualFold(req.segments[0], "Bulk") {
@@ -195,22 +196,22 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 	var refused *apierr.Error
 	switch {
 	case int64(len(body)) > limit || apierr.IsCode(err, apierr.CodeTooLarge):
-		return refuse(http.StatusRequestEntityTooLarge, "", "The request body may have at most %d bytes. Send less.", limit)
+		return protocol.Refuse(http.StatusRequestEntityTooLarge, "", "The request body may have at most %d bytes. Send less.", limit)
 	case errors.Is(err, memory.ErrBusy):
 		return err
 	case errors.As(err, &refused):
-		return bad(invalidSyntax, "%s", refused.Detail)
+		return protocol.Bad(protocol.InvalidSyntax, "%s", refused.Detail)
 	case err != nil:
-		return bad(invalidSyntax, "The request body did not arrive whole.")
+		return protocol.Bad(protocol.InvalidSyntax, "The request body did not arrive whole.")
 	}
 	values, err := jsonsize.Check(body, bodyLimits)
 	if err != nil {
-		return bad(invalidSyntax, "The request body %s.", err)
+		return protocol.Bad(protocol.InvalidSyntax, "The request body %s.", err)
 	}
 	if err := memory.Reserve(req.ctx, decodeCost(len(body), values)); err != nil {
 		return err
 	}
-	req.body, err = decodeObject(body)
+	req.body, err = protocol.DecodeObject(body)
 	return err
 }
 
@@ -228,8 +229,8 @@ func identityCoded(r *http.Request) bool {
 }
 
 // projection is what the parameters attributes and excludedAttributes choose.
-func (req request) projection() projection {
-	return newProjection(req.query["attributes"], req.query["excludedAttributes"])
+func (req request) projection() protocol.Projection {
+	return protocol.ParseProjection(req.query["attributes"], req.query["excludedAttributes"])
 }
 
 // listQuery reads the query of a GET.
@@ -244,7 +245,7 @@ func (req request) listQuery() (query, error) {
 		if text := req.query.Get(name); text != "" {
 			n, err := jsonint.Parse(text)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return q, bad(invalidValue, "%s must be an integer.", name)
+				return q, protocol.Bad(protocol.InvalidValue, "%s must be an integer.", name)
 			}
 			*to = clamped(n)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/scim/protocol"
 	"docent/shared/team"
 )
 
@@ -24,51 +25,51 @@ type query struct {
 	startIndex int // 1-based
 	count      int // 0 to maxCount
 	cursor     *string
-	projection projection
+	projection protocol.Projection
 }
 
 // match is a resource that a list selects: where it is in the list, and of which
 // type.
 type match struct {
-	sortKey
-	t    *resourceType
+	protocol.SortKey
+	t    *protocol.ResourceType
 	read map[string]any // the resource without its members; nil when only its id was read
 }
 
 // selection is a query compiled for one type.
 type selection struct {
-	t       *resourceType
-	parsed  *filter // nil: everything
-	matches matcher
-	order   order
-	needs   memberNeeds // of members that are looked at
-	all     compiler    // what more is looked at
+	t       *protocol.ResourceType
+	parsed  *protocol.Filter // nil: everything
+	matches protocol.Matcher
+	order   protocol.Order
+	needs   memberNeeds       // of members that are looked at
+	all     protocol.Compiler // what more is looked at
 }
 
-func newSelection(t *resourceType, q query, root bool) (selection, error) {
+func newSelection(t *protocol.ResourceType, q query, root bool) (selection, error) {
 	sel := selection{t: t, matches: func(map[string]any) bool { return true }}
-	sel.all = compiler{t: t, root: root}
+	sel.all = protocol.Compiler{Type: t, Root: root}
 	var err error
 	if q.filter != "" {
-		if sel.parsed, err = parseFilter(q.filter); err != nil {
+		if sel.parsed, err = protocol.ParseFilter(q.filter); err != nil {
 			return sel, err
 		}
-		if sel.matches, err = sel.all.compile(sel.parsed); err != nil {
+		if sel.matches, err = sel.all.Compile(sel.parsed); err != nil {
 			return sel, err
 		}
 		sel.needs.filter(sel.parsed)
 	}
-	if sel.order, err = newOrder(&sel.all, q.sortBy, q.sortOrder); err != nil {
+	if sel.order, err = protocol.ParseOrder(&sel.all, q.sortBy, q.sortOrder); err != nil {
 		return sel, err
 	}
-	if by := sel.order.by; by != nil && !by.unknown && by.attr.Name == "members" {
+	if sel.order.By("members") {
 		sel.needs.all = true
 	}
 	return sel, nil
 }
 
 // list answers a query over the types; root is a search over all of them.
-func (s *Service) list(ctx context.Context, teamID string, q query, root bool, types ...*resourceType) (map[string]any, error) {
+func (s *Service) list(ctx context.Context, teamID string, q query, root bool, types ...*protocol.ResourceType) (map[string]any, error) {
 	page, total, next, err := s.selectPage(ctx, teamID, q, root, types)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (s *Service) list(ctx context.Context, teamID string, q query, root bool, t
 	if err != nil {
 		return nil, err
 	}
-	reply := map[string]any{"schemas": []any{listURN}, "totalResults": total, "itemsPerPage": len(resources), "Resources": resources}
+	reply := map[string]any{"schemas": []any{protocol.ListURN}, "totalResults": total, "itemsPerPage": len(resources), "Resources": resources}
 	if q.cursor == nil {
 		reply["startIndex"] = q.startIndex
 	} else if next != "" {
@@ -95,9 +96,9 @@ const (
 
 // selectPage returns what a query selects for its page, how many resources it selects in
 // all, and the cursor of the next page.
-func (s *Service) selectPage(ctx context.Context, teamID string, q query, root bool, types []*resourceType) ([]match, int, string, error) {
+func (s *Service) selectPage(ctx context.Context, teamID string, q query, root bool, types []*protocol.ResourceType) ([]match, int, string, error) {
 	var found []match
-	var by order
+	var by protocol.Order
 	var whole bool
 	selections := make([]selection, len(types))
 	for i, t := range types {
@@ -126,15 +127,15 @@ func (s *Service) selectPage(ctx context.Context, teamID string, q query, root b
 		}
 		found = append(found, matches...)
 	}
-	if by.by != nil || len(types) > 1 {
-		slices.SortFunc(found, func(a, b match) int { return by.compare(a.sortKey, b.sortKey) })
+	if !by.ByID() || len(types) > 1 {
+		slices.SortFunc(found, func(a, b match) int { return by.Compare(a.SortKey, b.SortKey) })
 	}
 	page, next, err := s.page(teamID, q, root, types, by, found)
 	return slices.Clone(page), len(found), next, err
 }
 
 // page cuts the page out of what was found, and names the next one.
-func (s *Service) page(teamID string, q query, root bool, types []*resourceType, by order, found []match) ([]match, string, error) {
+func (s *Service) page(teamID string, q query, root bool, types []*protocol.ResourceType, by protocol.Order, found []match) ([]match, string, error) {
 	from := q.startIndex - 1
 	bound := bind(teamID, q, root, types)
 	if q.cursor != nil {
@@ -144,7 +145,7 @@ func (s *Service) page(teamID string, q query, root bool, types []*resourceType,
 			if err != nil {
 				return nil, "", err
 			}
-			from = slices.IndexFunc(found, func(m match) bool { return by.compare(m.sortKey, after) > 0 })
+			from = slices.IndexFunc(found, func(m match) bool { return by.Compare(m.SortKey, after) > 0 })
 			if from < 0 {
 				from = len(found)
 			}
@@ -154,7 +155,7 @@ func (s *Service) page(teamID string, q query, root bool, types []*resourceType,
 	to := min(from+q.count, len(found))
 	next := ""
 	if q.cursor != nil && to < len(found) && to > from {
-		next = bound.write(found[to-1].sortKey)
+		next = bound.write(found[to-1].SortKey)
 	}
 	return found[from:to], next, nil
 }
@@ -162,7 +163,7 @@ func (s *Service) page(teamID string, q query, root bool, types []*resourceType,
 // selected returns the places of all resources of one type that a query selects,
 // by id.
 func (s *Service) selected(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	if sel.t == groupType {
+	if sel.t == protocol.GroupType {
 		return s.selectedGroups(ctx, teamID, sel)
 	}
 	return s.selectedUsers(ctx, teamID, sel)
@@ -174,7 +175,7 @@ func (sel selection) take(found []match, resource map[string]any, keep bool) []m
 	if !sel.matches(resource) {
 		return found
 	}
-	m := match{sortKey: sel.order.key(resource), t: sel.t}
+	m := match{SortKey: sel.order.Key(resource), t: sel.t}
 	if keep {
 		delete(resource, "members")
 		m.read = resource
@@ -186,7 +187,7 @@ func (sel selection) take(found []match, resource map[string]any, keep bool) []m
 const readAtOnce = 500
 
 func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	if sel.order.byUserName() && (sel.parsed == nil || isActive(sel.t, sel.parsed)) {
+	if sel.order.ByUserName() && (sel.parsed == nil || isActive(sel.t, sel.parsed)) {
 		return s.selectedByName(ctx, teamID, sel)
 	}
 	best, narrowed := indexed(sel.t, sel.parsed)
@@ -199,7 +200,7 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 	}
 	var found []match
 	for _, part := range batches(ids, readAtOnce) {
-		resources, err := s.userResources(ctx, teamID, part, sel.all.groups, sel.all.managers, false)
+		resources, err := s.userResources(ctx, teamID, part, sel.all.ReadsGroups, sel.all.ReadsManagers, false)
 		if err != nil {
 			return nil, err
 		}
@@ -212,12 +213,12 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 
 // isActive reports whether f is the filter active eq true, which holds for every user that
 // the index of inactive ones does not have.
-func isActive(t *resourceType, f *filter) bool {
-	if f.op != opEq || f.path.in != nil || f.path.sub != "" || !strings.EqualFold(f.value.text, "true") {
+func isActive(t *protocol.ResourceType, f *protocol.Filter) bool {
+	if f.Op != protocol.OpEq || f.Path.In != nil || f.Path.Sub != "" || !strings.EqualFold(f.Value.Text, "true") {
 		return false
 	}
-	at, ok := t.locate(f.path.urn, f.path.attr, "")
-	return ok && at.ext == "" && at.attr.Name == "active"
+	at, ok := t.Locate(f.Path.URN, f.Path.Attr, "")
+	return ok && at.Ext == "" && at.Attr.Name == "active"
 }
 
 // selectedByName selects users by nothing but their names and whether they are active.
@@ -243,9 +244,9 @@ func (s *Service) selectedByName(ctx context.Context, teamID string, sel selecti
 		if _, off := slices.BinarySearch(inactive, n.ID); off {
 			continue
 		}
-		m := match{sortKey: sortKey{id: n.ID, missing: true}, t: sel.t}
-		if sel.order.by != nil {
-			m.value, m.missing = cutValue(n.Folded), false
+		m := match{SortKey: protocol.SortKey{ID: n.ID, Missing: true}, t: sel.t}
+		if !sel.order.ByID() {
+			m.Value, m.Missing = protocol.SortValue(n.Folded), false
 		}
 		found = append(found, m)
 	}
@@ -254,12 +255,12 @@ func (s *Service) selectedByName(ctx context.Context, teamID string, sel selecti
 
 // scannedUsers selects users by looking at each. It decodes only what the query looks at.
 func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	more, err := s.relationsOfAll(ctx, teamID, sel.all.groups, sel.all.managers)
+	more, err := s.relationsOfAll(ctx, teamID, sel.all.ReadsGroups, sel.all.ReadsManagers)
 	if err != nil {
 		return nil, err
 	}
 	return team.SelectUsers(ctx, s.Teams, teamID, func(r team.UserRecord) (match, bool, error) {
-		resource, err := s.userLookedAt(r, sel.all.looks)
+		resource, err := s.userLookedAt(r, sel.all.Reads)
 		if err != nil {
 			return match{}, false, err
 		}
@@ -267,7 +268,7 @@ func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection
 		if !sel.matches(resource) {
 			return match{}, false, nil
 		}
-		return match{sortKey: sel.order.key(resource), t: sel.t}, true, nil
+		return match{SortKey: sel.order.Key(resource), t: sel.t}, true, nil
 	})
 }
 

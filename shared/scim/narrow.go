@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -17,24 +18,24 @@ type clause struct {
 }
 
 // clauses are those of the filter that an index may answer.
-func clauses(t *resourceType, f *filter) []clause {
+func clauses(t *protocol.ResourceType, f *protocol.Filter) []clause {
 	var out []clause
-	add := func(p path, l literal) {
-		at, ok := t.locate(p.urn, p.attr, p.sub)
-		if ok && at.ext == "" && !l.isNull() && (at.sub == nil || at.sub.Name == "value") {
-			out = append(out, clause{at.attr.Name, l.text})
+	add := func(p protocol.Path, l protocol.Literal) {
+		at, ok := t.Locate(p.URN, p.Attr, p.Sub)
+		if ok && at.Ext == "" && !l.IsNull() && (at.Sub == nil || at.Sub.Name == "value") {
+			out = append(out, clause{at.Attr.Name, l.Text})
 		}
 	}
-	f.conjuncts(func(f *filter) {
-		if f.op == opEq {
-			add(f.path, f.value)
+	f.Conjuncts(func(f *protocol.Filter) {
+		if f.Op == protocol.OpEq {
+			add(f.Path, f.Value)
 		}
-		if f.path.in == nil || f.op == opNe || f.op == opEq && f.value.isNull() {
+		if f.Path.In == nil || f.Op == protocol.OpNe || f.Op == protocol.OpEq && f.Value.IsNull() {
 			return // these two hold also where no element matches
 		}
-		f.path.in.conjuncts(func(inner *filter) {
-			if inner.op == opEq {
-				add(path{urn: f.path.urn, attr: f.path.attr, sub: inner.path.attr}, inner.value)
+		f.Path.In.Conjuncts(func(inner *protocol.Filter) {
+			if inner.Op == protocol.OpEq {
+				add(protocol.Path{URN: f.Path.URN, Attr: f.Path.Attr, Sub: inner.Path.Attr}, inner.Value)
 			}
 		})
 	})
@@ -42,14 +43,14 @@ func clauses(t *resourceType, f *filter) []clause {
 }
 
 // selective are the indexed attributes, those that leave the fewest first.
-var selective = map[*resourceType][]string{
-	userType:  {"id", "userName", "externalId", "emails", "displayName", "active"},
-	groupType: {"id", "displayName", "externalId", "members"},
+var selective = map[*protocol.ResourceType][]string{
+	protocol.UserType:  {"id", "userName", "externalId", "emails", "displayName", "active"},
+	protocol.GroupType: {"id", "displayName", "externalId", "members"},
 }
 
 // indexed returns the clause of f that an index answers with the fewest resources; false
 // when none does.
-func indexed(t *resourceType, f *filter) (clause, bool) {
+func indexed(t *protocol.ResourceType, f *protocol.Filter) (clause, bool) {
 	if f == nil {
 		return clause{}, false
 	}
@@ -67,11 +68,11 @@ func indexed(t *resourceType, f *filter) (clause, bool) {
 
 // lookUp returns the ids, in order, of all resources for which a filter with the clause may
 // hold.
-func (s *Service) lookUp(ctx context.Context, teamID string, t *resourceType, c clause) ([]string, error) {
+func (s *Service) lookUp(ctx context.Context, teamID string, t *protocol.ResourceType, c clause) ([]string, error) {
 	if c.attribute == "id" {
 		return []string{c.value}, nil
 	}
-	if t == groupType {
+	if t == protocol.GroupType {
 		switch c.attribute {
 		case "displayName":
 			return s.groupsByName(ctx, teamID, c.value)

@@ -2,6 +2,8 @@ package scim
 
 import (
 	"strings"
+
+	"docent/shared/scim/protocol"
 )
 
 // memberNeeds says which members of a group must be read for a change or a
@@ -13,22 +15,22 @@ type memberNeeds struct {
 
 // needsOf returns which members the operations of a PATCH look at. The work of
 // a change is in proportion to it, not to the group.
-func needsOf(operations []operation) memberNeeds {
+func needsOf(operations []protocol.Operation) memberNeeds {
 	var n memberNeeds
 	for _, o := range operations {
-		if at, ok := groupType.locate(o.path.urn, o.path.attr, o.path.sub); ok && at.attr != nil && at.attr.Name == "members" {
-			n.operation(o.op, at, o.path.in, o.value)
+		if at, ok := protocol.GroupType.Locate(o.Path.URN, o.Path.Attr, o.Path.Sub); ok && at.Attr != nil && at.Attr.Name == "members" {
+			n.operation(o.Op, at, o.Path.In, o.Value)
 		}
 	}
 	return n
 }
 
-func (n *memberNeeds) operation(op string, at attributeRef, in *filter, value any) {
+func (n *memberNeeds) operation(op string, at protocol.AttributeRef, in *protocol.Filter, value any) {
 	switch {
 	case in != nil:
 		n.inside(in)
 		n.values(value)
-	case at.sub != nil || op == "replace" || value == nil:
+	case at.Sub != nil || op == "replace" || value == nil:
 		n.all = true
 	default:
 		n.values(value)
@@ -55,44 +57,44 @@ func (n *memberNeeds) values(value any) {
 }
 
 func idOf(object map[string]any) (string, bool) {
-	id, ok := messageMember(object, "value").(string)
+	id, ok := protocol.MessageMember(object, "value").(string)
 	return id, ok
 }
 
 // inside adds the ids that a filter inside members[…] compares with, or all when
 // it looks at more than ids.
-func (n *memberNeeds) inside(f *filter) {
+func (n *memberNeeds) inside(f *protocol.Filter) {
 	switch {
-	case f.op == opAnd || f.op == opOr:
-		n.inside(f.left)
-		n.inside(f.right)
-	case f.op == opEq && strings.EqualFold(f.path.attr, "value") && !f.value.isNull():
-		n.ids = append(n.ids, f.value.text)
+	case f.Op == protocol.OpAnd || f.Op == protocol.OpOr:
+		n.inside(f.Left)
+		n.inside(f.Right)
+	case f.Op == protocol.OpEq && strings.EqualFold(f.Path.Attr, "value") && !f.Value.IsNull():
+		n.ids = append(n.ids, f.Value.Text)
 	default:
 		n.all = true
 	}
 }
 
 // filter adds what a filter of groups looks at.
-func (n *memberNeeds) filter(f *filter) {
-	switch f.op {
-	case opAnd, opOr:
-		n.filter(f.left)
-		n.filter(f.right)
+func (n *memberNeeds) filter(f *protocol.Filter) {
+	switch f.Op {
+	case protocol.OpAnd, protocol.OpOr:
+		n.filter(f.Left)
+		n.filter(f.Right)
 		return
-	case opNot:
-		n.filter(f.left)
-		return
-	}
-	if !strings.EqualFold(f.path.attr, "members") {
+	case protocol.OpNot:
+		n.filter(f.Left)
 		return
 	}
-	value := f.path.sub == "" || strings.EqualFold(f.path.sub, "value")
+	if !strings.EqualFold(f.Path.Attr, "members") {
+		return
+	}
+	value := f.Path.Sub == "" || strings.EqualFold(f.Path.Sub, "value")
 	switch {
-	case f.path.in == nil && f.op == opEq && value && !f.value.isNull():
-		n.ids = append(n.ids, f.value.text)
-	case f.path.in != nil && f.op == opHas:
-		n.inside(f.path.in)
+	case f.Path.In == nil && f.Op == protocol.OpEq && value && !f.Value.IsNull():
+		n.ids = append(n.ids, f.Value.Text)
+	case f.Path.In != nil && f.Op == protocol.OpHas:
+		n.inside(f.Path.In)
 	default:
 		n.all = true
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -26,17 +27,17 @@ func (m relations) complete(s *Service, resource map[string]any) {
 	var list []any
 	for _, membership := range m.memberships[id] {
 		if g, ok := m.groups[membership.groupID]; ok && g.isMember(membership.mark) {
-			list = append(list, map[string]any{"value": g.ID, "display": g.name(), "type": "direct", "$ref": s.location(groupType, g.ID)})
+			list = append(list, map[string]any{"value": g.ID, "display": g.name(), "type": "direct", "$ref": s.location(protocol.GroupType, g.ID)})
 		}
 	}
 	if list != nil {
 		resource["groups"] = list
 	}
-	extension, _ := resource[enterpriseURN].(map[string]any)
+	extension, _ := resource[protocol.EnterpriseURN].(map[string]any)
 	manager, _ := extension["manager"].(map[string]any)
 	if name, ok := m.managers[textOf(manager, "value")]; ok {
 		manager["displayName"] = name
-		manager["$ref"] = s.location(userType, textOf(manager, "value"))
+		manager["$ref"] = s.location(protocol.UserType, textOf(manager, "value"))
 	}
 }
 
@@ -60,7 +61,7 @@ func (s *Service) relationsOfAll(ctx context.Context, teamID string, groups, man
 	if managers {
 		type named struct{ id, name string }
 		all, err := team.SelectUsers(ctx, s.Teams, teamID, func(r team.UserRecord) (named, bool, error) {
-			resource, err := s.userLookedAt(r, looked{"displayName": true})
+			resource, err := s.userLookedAt(r, protocol.AttributeSet{"displayName": true})
 			return named{r.ID, textOf(resource, "displayName")}, true, err
 		})
 		if err != nil {
@@ -107,7 +108,7 @@ func (s *Service) addRelations(ctx context.Context, teamID string, resources []m
 func (s *Service) managersOf(ctx context.Context, teamID string, users []map[string]any) (map[string]string, error) {
 	var ids []string
 	for _, r := range users {
-		extension, _ := r[enterpriseURN].(map[string]any)
+		extension, _ := r[protocol.EnterpriseURN].(map[string]any)
 		if manager, ok := extension["manager"].(map[string]any); ok {
 			ids = append(ids, textOf(manager, "value"))
 		}
@@ -209,17 +210,17 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 }
 
 // resources reads the resources of a page as p shows them, in its order.
-func (s *Service) resources(ctx context.Context, teamID string, p projection, page []match, contiguous bool) ([]any, error) {
+func (s *Service) resources(ctx context.Context, teamID string, p protocol.Projection, page []match, contiguous bool) ([]any, error) {
 	var unread []string
 	var users []map[string]any
 	for _, m := range page {
-		if m.t == userType && m.read != nil {
+		if m.t == protocol.UserType && m.read != nil {
 			users = append(users, m.read)
-		} else if m.t == userType {
-			unread = append(unread, m.id)
+		} else if m.t == protocol.UserType {
+			unread = append(unread, m.ID)
 		}
 	}
-	groups, managers := p.shows(userType, "groups"), p.showsExtension(userType, enterpriseURN, "manager")
+	groups, managers := p.Shows(protocol.UserType, "groups"), p.ShowsExtension(protocol.UserType, protocol.EnterpriseURN, "manager")
 	err := s.addRelations(ctx, teamID, users, groups, managers)
 	if err != nil {
 		return nil, err
@@ -237,8 +238,8 @@ func (s *Service) resources(ctx context.Context, teamID string, p projection, pa
 	}
 	out := make([]any, 0, len(page))
 	for _, m := range page {
-		if resource, ok := byID[m.id]; ok { // else it was deleted just now
-			out = append(out, p.apply(m.t, resource))
+		if resource, ok := byID[m.ID]; ok { // else it was deleted just now
+			out = append(out, p.Apply(m.t, resource))
 		}
 	}
 	return out, nil
@@ -246,14 +247,14 @@ func (s *Service) resources(ctx context.Context, teamID string, p projection, pa
 
 // pageGroups adds the groups of a page to byID, with their members where p shows
 // them.
-func (s *Service) pageGroups(ctx context.Context, teamID string, p projection, page []match, byID map[string]map[string]any) error {
-	members := p.shows(groupType, "members")
+func (s *Service) pageGroups(ctx context.Context, teamID string, p protocol.Projection, page []match, byID map[string]map[string]any) error {
+	members := p.Shows(protocol.GroupType, "members")
 	var ids []string
 	for _, m := range page {
-		if m.t == groupType && m.read != nil && !members {
-			byID[m.id] = m.read
-		} else if m.t == groupType {
-			ids = append(ids, m.id)
+		if m.t == protocol.GroupType && m.read != nil && !members {
+			byID[m.ID] = m.read
+		} else if m.t == protocol.GroupType {
+			ids = append(ids, m.ID)
 		}
 	}
 	if !members {
@@ -282,6 +283,6 @@ func (s *Service) pageGroups(ctx context.Context, teamID string, p projection, p
 }
 
 func isMissing(err error) bool {
-	var e *Error
+	var e *protocol.Error
 	return errors.As(err, &e) && e.Status == http.StatusNotFound
 }

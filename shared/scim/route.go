@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"docent/shared/jsonint"
+	"docent/shared/scim/protocol"
 	"docent/shared/team"
 )
 
@@ -67,15 +68,15 @@ func routeOf(segments []string) (methods, bool) {
 }
 
 // types are the types that the path is about, and whether it is all of them.
-func (req request) types() (types []*resourceType, root bool) {
+func (req request) types() (types []*protocol.ResourceType, root bool) {
 	if len(req.segments) > 0 {
-		for _, t := range resourceTypes {
+		for _, t := range protocol.ResourceTypes {
 			if strings.EqualFold("/"+req.segments[0], t.Endpoint) {
-				return []*resourceType{t}, false
+				return []*protocol.ResourceType{t}, false
 			}
 		}
 	}
-	return resourceTypes, true
+	return protocol.ResourceTypes, true
 }
 
 func (req request) onUsers() bool { return strings.EqualFold(req.segments[0], "Users") }
@@ -96,36 +97,36 @@ func listed(s *Service, r request, q query) (result, error) {
 
 // search reads its query from the body (RFC 7644 section 3.4.3).
 func search(s *Service, r request) (result, error) {
-	if err := checkMessage(r.body, searchURN); err != nil {
+	if err := protocol.CheckMessage(r.body, protocol.SearchURN); err != nil {
 		return result{}, err
 	}
 	q := query{startIndex: 1, count: defaultCount}
 	for name, to := range map[string]*string{"filter": &q.filter, "sortBy": &q.sortBy, "sortOrder": &q.sortOrder} {
-		switch v := messageMember(r.body, name).(type) {
+		switch v := protocol.MessageMember(r.body, name).(type) {
 		case nil:
 		case string:
 			*to = v
 		default:
-			return result{}, bad(invalidValue, "%s must be a string.", name)
+			return result{}, protocol.Bad(protocol.InvalidValue, "%s must be a string.", name)
 		}
 	}
 	for name, to := range map[string]*int{"startIndex": &q.startIndex, "count": &q.count} {
-		switch v := messageMember(r.body, name).(type) {
+		switch v := protocol.MessageMember(r.body, name).(type) {
 		case nil:
 		case json.Number:
 			n, err := jsonint.Parse(v.String())
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return result{}, bad(invalidValue, "%s must be an integer.", name)
+				return result{}, protocol.Bad(protocol.InvalidValue, "%s must be an integer.", name)
 			}
 			*to = clamped(n)
 		default:
-			return result{}, bad(invalidValue, "%s must be an integer.", name)
+			return result{}, protocol.Bad(protocol.InvalidValue, "%s must be an integer.", name)
 		}
 	}
-	if cursor, ok := messageMember(r.body, "cursor").(string); ok {
+	if cursor, ok := protocol.MessageMember(r.body, "cursor").(string); ok {
 		q.cursor = &cursor
 	}
-	q.projection = newProjection(textsIn(messageMember(r.body, "attributes")), textsIn(messageMember(r.body, "excludedAttributes")))
+	q.projection = protocol.ParseProjection(textsIn(protocol.MessageMember(r.body, "attributes")), textsIn(protocol.MessageMember(r.body, "excludedAttributes")))
 	return listed(s, r, q.bounded())
 }
 
@@ -151,17 +152,17 @@ func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (re
 		return result{}, err
 	}
 	show := r.projection()
-	res := result{status: status, location: s.location(userType, p.ID), version: versionTag(p.Version)}
-	groups := !fresh && show.shows(userType, "groups")
-	err = s.addRelations(r.ctx, r.teamID, []map[string]any{resource}, groups, show.showsExtension(userType, enterpriseURN, "manager"))
-	res.body = show.apply(userType, resource)
+	res := result{status: status, location: s.location(protocol.UserType, p.ID), version: versionTag(p.Version)}
+	groups := !fresh && show.Shows(protocol.UserType, "groups")
+	err = s.addRelations(r.ctx, r.teamID, []map[string]any{resource}, groups, show.ShowsExtension(protocol.UserType, protocol.EnterpriseURN, "manager"))
+	res.body = show.Apply(protocol.UserType, resource)
 	return res, err
 }
 
 // showGroup is the answer with a group; it reads the members if they are shown.
 func showGroup(s *Service, r request, status int, g group) (result, error) {
 	var members []member
-	if r.projection().shows(groupType, "members") {
+	if r.projection().Shows(protocol.GroupType, "members") {
 		var err error
 		if g, members, err = s.groupWithMembers(r.ctx, r.teamID, g.ID); err != nil {
 			return result{}, err
@@ -171,8 +172,8 @@ func showGroup(s *Service, r request, status int, g group) (result, error) {
 }
 
 func groupResult(s *Service, r request, status int, g group, members []member) result {
-	return result{status: status, location: s.location(groupType, g.ID), version: versionTag(g.Version),
-		body: r.projection().apply(groupType, s.groupResource(g, members))}
+	return result{status: status, location: s.location(protocol.GroupType, g.ID), version: versionTag(g.Version),
+		body: r.projection().Apply(protocol.GroupType, s.groupResource(g, members))}
 }
 
 func create(s *Service, r request) (result, error) {
@@ -227,7 +228,7 @@ func replaceOne(s *Service, r request) (result, error) {
 }
 
 func patchOne(s *Service, r request) (result, error) {
-	operations, err := parsePatch(r.body)
+	operations, err := protocol.ParsePatch(r.body)
 	if err != nil {
 		return result{}, err
 	}
@@ -242,8 +243,8 @@ func patchOne(s *Service, r request) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if !r.projection().given() {
-		return result{status: http.StatusNoContent, location: s.location(groupType, g.ID), version: versionTag(g.Version)}, nil
+	if !r.projection().Given() {
+		return result{status: http.StatusNoContent, location: s.location(protocol.GroupType, g.ID), version: versionTag(g.Version)}, nil
 	}
 	return showGroup(s, r, http.StatusOK, g)
 }
@@ -259,7 +260,7 @@ func deleteOne(s *Service, r request) (result, error) {
 // discover answers what the service can do (RFC 7644 section 4).
 func discover(s *Service, r request) (result, error) {
 	if r.query.Has("filter") {
-		return result{}, refuse(http.StatusForbidden, "", "This endpoint cannot be filtered.")
+		return result{}, protocol.Refuse(http.StatusForbidden, "", "This endpoint cannot be filtered.")
 	}
 	ok := func(body map[string]any) (result, error) { return result{status: http.StatusOK, body: body}, nil }
 	resources := s.resourceTypes()
@@ -278,7 +279,7 @@ func discover(s *Service, r request) (result, error) {
 	if object, found := byID(resources, r.segments[1]); found {
 		return ok(object)
 	}
-	return result{}, refuse(http.StatusNotFound, "", "There is nothing at this path.")
+	return result{}, protocol.Refuse(http.StatusNotFound, "", "There is nothing at this path.")
 }
 
 // segmentsOf takes the path below Prefix apart. An encoded slash is part of its

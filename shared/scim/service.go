@@ -9,6 +9,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -32,29 +33,18 @@ type Service struct {
 }
 
 // location is the absolute address of a resource.
-func (s *Service) location(t *resourceType, id string) string {
+func (s *Service) location(t *protocol.ResourceType, id string) string {
 	return s.BaseURL + "/scim/v2" + t.Endpoint + "/" + id
 }
 
 // meta is the meta attribute of a resource.
-func (s *Service) meta(t *resourceType, id string, created, modified time.Time, version int64) map[string]any {
+func (s *Service) meta(t *protocol.ResourceType, id string, created, modified time.Time, version int64) map[string]any {
 	return map[string]any{"resourceType": t.Name, "created": formatTime(created), "lastModified": formatTime(modified),
 		"location": s.location(t, id), "version": versionTag(version)}
 }
 
-// schemasOf lists the schemas of which attributes are assigned.
-func (t *resourceType) schemasOf(attributes map[string]any) []any {
-	urns := []any{t.core.ID}
-	for _, e := range t.extensions {
-		if _, ok := attributes[e.ID]; ok {
-			urns = append(urns, e.ID)
-		}
-	}
-	return urns
-}
-
-func missing(t *resourceType) error {
-	return refuse(http.StatusNotFound, "", "There is no such %s.", t.Name)
+func missing(t *protocol.ResourceType) error {
+	return protocol.Refuse(http.StatusNotFound, "", "There is no such %s.", t.Name)
 }
 
 // refusal gives an error of another area the terms of SCIM where it has some.
@@ -62,13 +52,13 @@ func refusal(err error) error {
 	var e *apierr.Error
 	switch {
 	case errors.Is(err, team.ErrUserNameTaken):
-		return refuse(http.StatusConflict, uniqueness, "Another user of this team has this userName.")
+		return protocol.Refuse(http.StatusConflict, protocol.Uniqueness, "Another user of this team has this userName.")
 	case errors.Is(err, team.ErrLastAdmin):
-		return refuse(http.StatusConflict, "", "This is the team's last active admin with a working personal API key. Make another user an admin and give them a personal key before you delete, deactivate or demote this one.")
+		return protocol.Refuse(http.StatusConflict, "", "This is the team's last active admin with a working personal API key. Make another user an admin and give them a personal key before you delete, deactivate or demote this one.")
 	case errors.As(err, &e) && e.Kind == apierr.Invalid:
-		return bad(invalidValue, "%s", e.Detail)
+		return protocol.Bad(protocol.InvalidValue, "%s", e.Detail)
 	case errors.As(err, &e) && e.Kind == apierr.NotFound:
-		return missing(userType)
+		return missing(protocol.UserType)
 	}
 	return err
 }

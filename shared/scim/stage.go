@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -44,7 +45,7 @@ func (s *Service) checkUsers(ctx context.Context, teamID string, added []member)
 			for i, m := range part {
 				user, ok := users[m.userID]
 				if !ok {
-					return bad(invalidValue, "The member %q is no user of this team.", shown(m.userID))
+					return protocol.Bad(protocol.InvalidValue, "The member %q is no user of this team.", protocol.Shorten(m.userID))
 				}
 				if m.display == "" {
 					part[i].display = user.UserName

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"docent/shared/pause"
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 )
 
@@ -27,7 +28,7 @@ const (
 // another change has come between. In this process the changes of a resource are made one
 // after the other; those of other processes show as table.ErrConflict, after which it
 // pauses. What remains after changeTime is table.ErrConflict, which clients see as 503.
-func (s *Service) attempt(ctx context.Context, teamID string, t *resourceType, id string, change func() error) error {
+func (s *Service) attempt(ctx context.Context, teamID string, t *protocol.ResourceType, id string, change func() error) error {
 	waiting, end := context.WithTimeout(ctx, s.patience())
 	defer end()
 	leave, err := s.changing.take(waiting, teamID+t.Endpoint+"/"+id, 1)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/scim/protocol"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -23,15 +24,15 @@ func (s *Service) user(p team.Profile) (map[string]any, error) {
 }
 
 // userLookedAt is the part of the resource of r that a query looks at, and its id.
-func (s *Service) userLookedAt(r team.UserRecord, at looked) (map[string]any, error) {
+func (s *Service) userLookedAt(r team.UserRecord, at protocol.AttributeSet) (map[string]any, error) {
 	resource := map[string]any{}
 	var fault error
 	err := r.Attributes(func(name, value []byte) {
 		// Beside what is looked at: what a displayName and the schemas follow from.
-		if !at[string(name)] && (!at["displayName"] || string(name) != "userName") && (!at["schemas"] || string(name) != enterpriseURN) {
+		if !at[string(name)] && (!at["displayName"] || string(name) != "userName") && (!at["schemas"] || string(name) != protocol.EnterpriseURN) {
 			return
 		}
-		decoded, err := decodeStored(value)
+		decoded, err := protocol.DecodeStored(value)
 		if err != nil {
 			fault = fmt.Errorf("decode user %s: %v", r.ID, err) //nolint:errorlint // not the client's fault, so not its error
 		}
@@ -48,11 +49,11 @@ func (s *Service) userLookedAt(r team.UserRecord, at looked) (map[string]any, er
 // says.
 func (s *Service) dress(resource map[string]any, r team.UserRecord, shows func(name string) bool) {
 	if shows("schemas") {
-		resource["schemas"] = userType.schemasOf(resource)
+		resource["schemas"] = protocol.UserType.SchemasOf(resource)
 	}
 	resource["id"] = r.ID
 	if shows("meta") {
-		resource["meta"] = s.meta(userType, r.ID, r.CreatedAt, r.ModifiedAt, r.Version)
+		resource["meta"] = s.meta(protocol.UserType, r.ID, r.CreatedAt, r.ModifiedAt, r.Version)
 	}
 	if shows("displayName") && textOf(resource, "displayName") == "" {
 		resource["displayName"] = resource["userName"]
@@ -67,7 +68,7 @@ func (s *Service) dress(resource map[string]any, r team.UserRecord, shows func(n
 
 // attributesOf are the stored attributes of p, as a tree.
 func attributesOf(p team.Profile) (map[string]any, error) {
-	tree, err := decodeObject(p.Attributes)
+	tree, err := protocol.DecodeObject(p.Attributes)
 	if err != nil {
 		return nil, fmt.Errorf("decode user %s: %v", p.ID, err) //nolint:errorlint // not the client's fault, so not its error
 	}
@@ -75,12 +76,12 @@ func attributesOf(p team.Profile) (map[string]any, error) {
 }
 
 func (s *Service) createUser(ctx context.Context, teamID string, body map[string]any) (team.Profile, error) {
-	attributes, err := userType.read(body)
+	attributes, err := protocol.UserType.Read(body)
 	if err != nil {
 		return team.Profile{}, err
 	}
 	keepAdminRole(ctx, nil, attributes)
-	encoded, err := encode(attributes)
+	encoded, err := protocol.Encode(attributes)
 	if err != nil {
 		return team.Profile{}, fmt.Errorf("encode user: %w", err)
 	}
@@ -96,7 +97,7 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 	change func(p team.Profile, attributes map[string]any) (map[string]any, error),
 ) (after team.Profile, err error) {
-	err = s.attempt(ctx, teamID, userType, id, func() error {
+	err = s.attempt(ctx, teamID, protocol.UserType, id, func() error {
 		before, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
 			return refusal(err)
@@ -113,10 +114,10 @@ func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 			return err
 		}
 		keepAdminRole(ctx, attributes, changed)
-		if after = before; same(attributes, changed) {
+		if after = before; protocol.Equal(attributes, changed) {
 			return nil
 		}
-		encoded, err := encode(changed)
+		encoded, err := protocol.Encode(changed)
 		if err != nil {
 			return fmt.Errorf("encode user %s: %w", id, err)
 		}
@@ -130,14 +131,14 @@ func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 
 func (s *Service) replaceUser(ctx context.Context, teamID, id, ifMatch string, body map[string]any) (team.Profile, error) {
 	return s.changeUser(ctx, teamID, id, ifMatch, func(team.Profile, map[string]any) (map[string]any, error) {
-		return userType.read(body)
+		return protocol.UserType.Read(body)
 	})
 }
 
-func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, operations []operation) (team.Profile, error) {
+func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, operations []protocol.Operation) (team.Profile, error) {
 	return s.changeUser(ctx, teamID, id, ifMatch, func(p team.Profile, attributes map[string]any) (map[string]any, error) {
-		fixed := map[string]any{"id": id, "meta": s.meta(userType, id, p.CreatedAt, p.ModifiedAt, p.Version)}
-		return userType.patch(attributes, fixed, operations)
+		fixed := map[string]any{"id": id, "meta": s.meta(protocol.UserType, id, p.CreatedAt, p.ModifiedAt, p.Version)}
+		return protocol.UserType.Patch(attributes, fixed, operations)
 	})
 }
 
@@ -145,7 +146,7 @@ func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, ope
 // deleted but whose keys and memberships are still there is deleted to the end;
 // after that it is unknown.
 func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) error {
-	err := s.attempt(ctx, teamID, userType, id, func() error {
+	err := s.attempt(ctx, teamID, protocol.UserType, id, func() error {
 		p, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
 			departed, readErr := s.Teams.DeletionPending(ctx, teamID, id)
@@ -187,7 +188,7 @@ func (s *Service) leaveGroups(ctx context.Context, teamID, userID string) error 
 	work.SetLimit(parallel)
 	for _, m := range memberships[userID] {
 		work.Go(func() error {
-			return s.attempt(ctx, teamID, groupType, m.groupID, func() error { return s.leaveGroup(ctx, teamID, m, userID) })
+			return s.attempt(ctx, teamID, protocol.GroupType, m.groupID, func() error { return s.leaveGroup(ctx, teamID, m, userID) })
 		})
 	}
 	return work.Wait()
@@ -199,7 +200,7 @@ func (s *Service) leaveGroup(ctx context.Context, teamID string, m membership, u
 		table.Delete{Key: membershipKey(teamID, userID, m.groupID)},
 	}
 	g, err := s.group(ctx, teamID, m.groupID)
-	var refused *Error
+	var refused *protocol.Error
 	switch {
 	case errors.As(err, &refused): // the group is gone
 	case err != nil:

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"docent/shared/scim/protocol"
 )
 
 // versionTag is the weak entity tag of a version.
@@ -29,7 +31,7 @@ func checkMatch(ifMatch string, version int64) error {
 	if ifMatch == "" || namesTag(ifMatch, versionTag(version)) {
 		return nil
 	}
-	return refuse(http.StatusPreconditionFailed, "", "The resource has changed: its version is not the one that If-Match names.")
+	return protocol.Refuse(http.StatusPreconditionFailed, "", "The resource has changed: its version is not the one that If-Match names.")
 }
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

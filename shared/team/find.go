@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/fold"
 	"docent/shared/table"
 )
 
@@ -28,7 +29,7 @@ func (s *Service) FindUsers(ctx context.Context, teamID string, by Field, value 
 		return s.findUserName(ctx, teamID, value)
 	}
 	if by != ByExternalID {
-		value = FoldName(value)
+		value = fold.Text(value)
 	}
 	prefix := indexPrefix(value)
 	var ids []string

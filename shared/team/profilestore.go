@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"docent/shared/audit"
+	"docent/shared/fold"
 	"docent/shared/table"
 )
 
@@ -255,11 +256,11 @@ func (p Profile) index(teamID string) map[table.Key]bool {
 		keys[indexKey(teamID, ByExternalID, a.ExternalID, p.ID)] = true
 	}
 	if a.DisplayName != "" {
-		keys[indexKey(teamID, ByDisplayName, FoldName(a.DisplayName), p.ID)] = true
+		keys[indexKey(teamID, ByDisplayName, fold.Text(a.DisplayName), p.ID)] = true
 	}
 	for _, e := range a.Emails {
 		if e.Value != "" {
-			keys[indexKey(teamID, ByEmail, FoldName(e.Value), p.ID)] = true
+			keys[indexKey(teamID, ByEmail, fold.Text(e.Value), p.ID)] = true
 		}
 	}
 	if !p.Active {

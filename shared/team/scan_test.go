@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"docent/shared/fold"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -76,7 +77,7 @@ func TestUserNames(t *testing.T) {
 	t.Parallel()
 	o := open(t)
 	p, q := o.profile(t, `{"userName":"Zoë"}`), o.profile(t, `{"userName":"abe"}`)
-	want := []team.UserName{{ID: o.admin.ID, Folded: "ada@example.com"}, {ID: p.ID, Folded: team.FoldName("ZOË")}, {ID: q.ID, Folded: "abe"}}
+	want := []team.UserName{{ID: o.admin.ID, Folded: "ada@example.com"}, {ID: p.ID, Folded: fold.Text("ZOË")}, {ID: q.ID, Folded: "abe"}}
 	if got, err := o.UserNames(t.Context(), o.team.ID); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}

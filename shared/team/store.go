@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"docent/shared/fold"
 	"docent/shared/table"
 )
 
@@ -19,7 +20,7 @@ func teamEntryKey(teamID string) table.Key { return identity(teamsPartition, tea
 
 func userKey(teamID, userID string) table.Key { return identity(teamID+"/users", userID) }
 func userNameKey(teamID, userName string) table.Key {
-	return identity(userNamesPartition(teamID), FoldName(userName))
+	return identity(userNamesPartition(teamID), fold.Text(userName))
 }
 
 func userNamesPartition(teamID string) string { return teamID + "/userNames" }

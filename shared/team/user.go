@@ -72,26 +72,6 @@ func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User
 	return s.User(ctx, teamID, item.Strings["user"])
 }
 
-// FoldName returns the form of a name that two names share exactly when
-// strings.EqualFold holds of them. It is never longer than name.
-func FoldName(name string) string {
-	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
-		return strings.ToLower(name) // the least of the letters that fold to each other
-	}
-	folded := []rune(name)
-	for i, r := range folded {
-		least := r
-		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
-		}
-		if 'A' <= least && least <= 'Z' {
-			least += 'a' - 'A'
-		}
-		folded[i] = least
-	}
-	return string(folded)
-}
-
 // firstAdmin is a team's first user, before it is stored.
 func (s *Service) firstAdmin(userName string) (Profile, error) {
 	if err := CheckUserName(userName); err != nil {

@@ -1,23 +1,23 @@
-package scim
+package protocol
 
 import "maps"
 
 // change adds or replaces what is at p, outside of any value filter.
-func (t *resourceType) change(attributes map[string]any, at attributeRef, op string, value any) error {
+func (t *ResourceType) change(attributes map[string]any, at AttributeRef, op string, value any) error {
 	switch {
-	case at.attr == nil:
-		return setExtension(attributes, t, at.ext, value, false)
-	case at.sub != nil && at.attr.Multi:
+	case at.Attr == nil:
+		return setExtension(attributes, t, at.Ext, value, false)
+	case at.Sub != nil && at.Attr.Multi:
 		return at.changeEach(attributes, value)
-	case at.attr.Multi && op == "add":
-		added, err := at.attr.coerce(value)
+	case at.Attr.Multi && op == "add":
+		added, err := at.Attr.coerce(value)
 		if err != nil || added == nil {
 			return err
 		}
 		list, _ := at.get(attributes).([]any)
-		list = at.attr.join(list, added.([]any))
+		list = at.Attr.join(list, added.([]any))
 		at.set(attributes, list)
-		return at.attr.bounded(list)
+		return at.Attr.bounded(list)
 	default:
 		return at.assign(attributes, value, true)
 	}
@@ -26,21 +26,21 @@ func (t *resourceType) change(attributes map[string]any, at attributeRef, op str
 // assign gives the attribute or sub-attribute at p a value; null and empty ones
 // unassign it. With merge, an object changes only what it names of a complex
 // attribute.
-func (p attributeRef) assign(attributes map[string]any, value any, merge bool) error {
+func (p AttributeRef) assign(attributes map[string]any, value any, merge bool) error {
 	if p.readOnly() {
 		return nil
 	}
-	if !p.attr.Multi && p.sub == nil {
-		value = p.attr.alone(value)
+	if !p.Attr.Multi && p.Sub == nil {
+		value = p.Attr.alone(value)
 	}
-	if p.sub != nil {
-		value = map[string]any{p.sub.Name: value}
-	} else if text, ok := value.(string); ok && p.attr.Kind == complexKind && p.attr.sub("value") != nil {
+	if p.Sub != nil {
+		value = map[string]any{p.Sub.Name: value}
+	} else if text, ok := value.(string); ok && p.Attr.Kind == complexKind && p.Attr.sub("value") != nil {
 		value = map[string]any{"value": text}
 	}
 	object, isObject := value.(map[string]any)
-	if p.attr.Kind != complexKind || p.attr.Multi || !merge || !isObject {
-		coerced, err := p.attr.coerce(value)
+	if p.Attr.Kind != complexKind || p.Attr.Multi || !merge || !isObject {
+		coerced, err := p.Attr.coerce(value)
 		if err == nil {
 			p.set(attributes, coerced)
 		}
@@ -51,7 +51,7 @@ func (p attributeRef) assign(attributes map[string]any, value any, merge bool) e
 	if merged == nil {
 		merged = map[string]any{}
 	}
-	if err := p.attr.merge(merged, object); err != nil {
+	if err := p.Attr.merge(merged, object); err != nil {
 		return err
 	}
 	if len(merged) == 0 {
@@ -64,10 +64,10 @@ func (p attributeRef) assign(attributes map[string]any, value any, merge bool) e
 
 // changeEach gives a sub-attribute of every element a value, and makes the first
 // element where there is none.
-func (p attributeRef) changeEach(attributes map[string]any, value any) error {
+func (p AttributeRef) changeEach(attributes map[string]any, value any) error {
 	list, _ := p.get(attributes).([]any)
 	if len(list) == 0 {
-		made, err := p.attr.coerce(map[string]any{p.sub.Name: value})
+		made, err := p.Attr.coerce(map[string]any{p.Sub.Name: value})
 		if err == nil {
 			p.set(attributes, made)
 		}
@@ -78,18 +78,18 @@ func (p attributeRef) changeEach(attributes map[string]any, value any) error {
 
 // remove unassigns what is at p; of a multi-valued attribute only the elements
 // that value names, when there is one.
-func (t *resourceType) remove(attributes map[string]any, at attributeRef, value any) error {
+func (t *ResourceType) remove(attributes map[string]any, at AttributeRef, value any) error {
 	switch {
-	case at.attr == nil:
-		delete(attributes, at.ext)
-	case at.attr.Required:
-		return bad(mutability, "%s is required and cannot be removed.", at.attr.Name)
-	case at.sub != nil && at.attr.Multi:
+	case at.Attr == nil:
+		delete(attributes, at.Ext)
+	case at.Attr.Required:
+		return Bad(Mutability, "%s is required and cannot be removed.", at.Attr.Name)
+	case at.Sub != nil && at.Attr.Multi:
 		list, _ := at.get(attributes).([]any)
 		return at.changeSome(attributes, list, nil, func(map[string]any) bool { return true })
-	case at.sub != nil:
+	case at.Sub != nil:
 		return at.assign(attributes, nil, true)
-	case at.attr.Multi && value != nil:
+	case at.Attr.Multi && value != nil:
 		return at.removeListed(attributes, value)
 	default:
 		at.set(attributes, nil)
@@ -99,7 +99,7 @@ func (t *resourceType) remove(attributes map[string]any, at attributeRef, value 
 
 // removeListed removes the elements that a value list names: those that have
 // every sub-attribute of one of its entries.
-func (p attributeRef) removeListed(attributes map[string]any, value any) error {
+func (p AttributeRef) removeListed(attributes map[string]any, value any) error {
 	entries, ok := value.([]any)
 	if !ok {
 		entries = []any{value}
@@ -110,7 +110,7 @@ func (p attributeRef) removeListed(attributes map[string]any, value any) error {
 		if text, ok := e.(string); ok {
 			e = map[string]any{"value": text}
 		}
-		entry, err := p.attr.coerceOne(e)
+		entry, err := p.Attr.coerceOne(e)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (p attributeRef) removeListed(attributes map[string]any, value any) error {
 		if !ok {
 			continue
 		}
-		if id, ok := object["value"].(string); ok && p.attr.Name == "members" {
+		if id, ok := object["value"].(string); ok && p.Attr.Name == "members" {
 			byValue[id] = true
 			continue
 		}
@@ -130,7 +130,7 @@ func (p attributeRef) removeListed(attributes map[string]any, value any) error {
 			return true
 		}
 		for _, entry := range others {
-			if p.attr.covers(element, entry) {
+			if p.Attr.covers(element, entry) {
 				return true
 			}
 		}
@@ -139,7 +139,7 @@ func (p attributeRef) removeListed(attributes map[string]any, value any) error {
 }
 
 // covers tells whether element has every sub-attribute of entry.
-func (a *attribute) covers(element, entry map[string]any) bool {
+func (a *Attribute) covers(element, entry map[string]any) bool {
 	for name, want := range entry {
 		is, ok := element[name]
 		if !ok {
@@ -155,7 +155,7 @@ func (a *attribute) covers(element, entry map[string]any) bool {
 }
 
 // drop removes the elements that gone picks.
-func (p attributeRef) drop(attributes map[string]any, gone func(map[string]any) bool) error {
+func (p AttributeRef) drop(attributes map[string]any, gone func(map[string]any) bool) error {
 	list, _ := p.get(attributes).([]any)
 	kept := make([]any, 0, len(list))
 	for _, e := range list {

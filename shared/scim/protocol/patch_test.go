@@ -1,4 +1,4 @@
-package scim_test
+package protocol_test
 
 import (
 	"fmt"
@@ -7,13 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"docent/shared/scim"
+	"docent/shared/scim/protocol"
 )
-
-// message is the body of a PATCH with these operations.
-func message(operations ...string) string {
-	return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[` + strings.Join(operations, ",") + `]}`
-}
 
 func TestPatch(t *testing.T) {
 	t.Parallel()
@@ -165,7 +160,7 @@ func TestPatch(t *testing.T) {
 			t.Parallel()
 			before := tree(t, c.before)
 			fixed := tree(t, `{"id":"u1","meta":{"created":"2026-11-21T12:00:00.000Z"}}`)
-			after, err := scim.Patch(c.on, before, fixed, tree(t, message(c.operations...)))
+			after, err := patch(c.on, before, fixed, tree(t, message(c.operations...)))
 			if diff := cmp.Diff(tree(t, c.before), before); diff != "" {
 				t.Errorf("the stored attributes were changed: %s", diff)
 			}
@@ -190,12 +185,12 @@ func TestPatchMessages(t *testing.T) {
 		"other schemas": `{"schemas":["urn:x"],"Operations":[]}`,
 		"no operations": `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"]}`,
 	} {
-		_, err := scim.Patch("User", map[string]any{"userName": "u"}, nil, tree(t, body))
+		_, err := patch("User", map[string]any{"userName": "u"}, nil, tree(t, body))
 		t.Log(name)
 		wantType(t, err, "invalidSyntax")
 	}
 	lower := `{"SCHEMAS":["URN:ietf:params:scim:api:messages:2.0:patchop"],"operations":[{"OP":"ADD","Path":"title","VALUE":"T"}]}`
-	after, err := scim.Patch("User", map[string]any{"userName": "u"}, nil, tree(t, lower))
+	after, err := patch("User", map[string]any{"userName": "u"}, nil, tree(t, lower))
 	if err != nil || after["title"] != "T" {
 		t.Errorf("%v, %v", after, err)
 	}
@@ -204,16 +199,16 @@ func TestPatchMessages(t *testing.T) {
 func TestElementsAreBounded(t *testing.T) {
 	t.Parallel()
 	var list []string
-	for i := range scim.MaxElements {
+	for i := range protocol.MaxElements {
 		list = append(list, fmt.Sprintf(`{"value":"%d"}`, i))
 	}
 	body := tree(t, `{"userName":"u","emails":[`+strings.Join(list, ",")+`]}`)
-	stored, err := scim.Read("User", body)
+	stored, err := typeOf("User").Read(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = scim.Patch("User", stored, nil, tree(t, message(`{"op":"add","path":"emails","value":{"value":"x"}}`)))
+	_, err = patch("User", stored, nil, tree(t, message(`{"op":"add","path":"emails","value":{"value":"x"}}`)))
 	wantType(t, err, "invalidValue")
-	_, err = scim.Patch("User", stored, nil, tree(t, message(`{"op":"add","path":"emails[type eq \"x\"].value","value":"x"}`)))
+	_, err = patch("User", stored, nil, tree(t, message(`{"op":"add","path":"emails[type eq \"x\"].value","value":"x"}`)))
 	wantType(t, err, "invalidValue")
 }

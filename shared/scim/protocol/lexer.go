@@ -1,4 +1,4 @@
-package scim
+package protocol
 
 import (
 	"encoding/json"

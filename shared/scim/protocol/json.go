@@ -1,4 +1,4 @@
-package scim
+package protocol
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 // maxDepth bounds the nesting of JSON.
 const maxDepth = 32
 
-// decodeObject reads a JSON object. A repeated key, deeper nesting than maxDepth,
-// or anything else than one object in UTF-8 is invalidSyntax.
-func decodeObject(body []byte) (map[string]any, error) {
+// DecodeObject reads a JSON object. A repeated key, deeper nesting than maxDepth,
+// or anything else than one object in UTF-8 is InvalidSyntax.
+func DecodeObject(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) {
-		return nil, bad(invalidSyntax, "The request body is not UTF-8.")
+		return nil, Bad(InvalidSyntax, "The request body is not UTF-8.")
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -24,17 +24,17 @@ func decodeObject(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, bad(invalidSyntax, "The request body goes on after its JSON object.")
+		return nil, Bad(InvalidSyntax, "The request body goes on after its JSON object.")
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, bad(invalidSyntax, "The request body is not a JSON object.")
+		return nil, Bad(InvalidSyntax, "The request body is not a JSON object.")
 	}
 	return object, nil
 }
 
-// decodeStored reads a JSON value that was encoded by this program.
-func decodeStored(value []byte) (any, error) {
+// DecodeStored reads a JSON value that was encoded by this program.
+func DecodeStored(value []byte) (any, error) {
 	switch {
 	case len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0:
 		return string(value[1 : len(value)-1]), nil
@@ -49,14 +49,14 @@ func decodeStored(value []byte) (any, error) {
 func decodeValue(d *json.Decoder, depth int) (any, error) {
 	token, err := d.Token()
 	if err != nil {
-		return nil, bad(invalidSyntax, "The request body is not well-formed JSON.")
+		return nil, Bad(InvalidSyntax, "The request body is not well-formed JSON.")
 	}
 	delim, ok := token.(json.Delim)
 	if !ok {
 		return token, nil
 	}
 	if depth == maxDepth {
-		return nil, bad(invalidSyntax, "The request body nests deeper than %d levels.", maxDepth)
+		return nil, Bad(InvalidSyntax, "The request body nests deeper than %d levels.", maxDepth)
 	}
 	if delim == '[' {
 		return decodeList(d, depth)
@@ -82,10 +82,10 @@ func decodeMembers(d *json.Decoder, depth int) (any, error) {
 		token, err := d.Token()
 		key, ok := token.(string)
 		if err != nil || !ok {
-			return nil, bad(invalidSyntax, "The request body is not well-formed JSON.")
+			return nil, Bad(InvalidSyntax, "The request body is not well-formed JSON.")
 		}
 		if _, repeated := object[key]; repeated {
-			return nil, bad(invalidSyntax, "The request body repeats the key %q.", shown(key))
+			return nil, Bad(InvalidSyntax, "The request body repeats the key %q.", Shorten(key))
 		}
 		if object[key], err = decodeValue(d, depth+1); err != nil {
 			return nil, err
@@ -97,13 +97,13 @@ func decodeMembers(d *json.Decoder, depth int) (any, error) {
 // closed reads the end of a list or an object.
 func closed(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
-		return bad(invalidSyntax, "The request body is not well-formed JSON.")
+		return Bad(InvalidSyntax, "The request body is not well-formed JSON.")
 	}
 	return nil
 }
 
-// encode writes a tree in its one form: keys in order, no HTML escapes.
-func encode(tree any) ([]byte, error) {
+// Encode writes a tree in its one form: keys in order, no HTML escapes.
+func Encode(tree any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

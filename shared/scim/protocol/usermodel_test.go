@@ -1,4 +1,4 @@
-package scim_test
+package protocol_test
 
 import (
 	"fmt"

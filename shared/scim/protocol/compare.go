@@ -1,4 +1,4 @@
-package scim
+package protocol
 
 import (
 	"strings"
@@ -6,34 +6,34 @@ import (
 )
 
 // comparison returns the test of one value of a against a literal. What cannot be
-// compared is invalidFilter.
-func comparison(a *attribute, op operator, l literal) (func(value any) bool, error) {
-	if l.isNull() {
-		return nil, bad(invalidFilter, "null can be compared with eq and ne only.")
+// compared is InvalidFilter.
+func comparison(a *Attribute, op Operator, l Literal) (func(value any) bool, error) {
+	if l.IsNull() {
+		return nil, Bad(InvalidFilter, "null can be compared with eq and ne only.")
 	}
 	switch a.Kind {
 	case booleanKind:
 		return booleanComparison(a, op, l)
 	case dateTimeKind:
-		if op != opCo && op != opSw && op != opEw {
+		if op != OpCo && op != OpSw && op != OpEw {
 			return timeComparison(a, op, l)
 		}
 	case binaryKind:
-		if op == opGt || op == opGe || op == opLt || op == opLe {
-			return nil, bad(invalidFilter, "%s has no order.", a.Name)
+		if op == OpGt || op == OpGe || op == OpLt || op == OpLe {
+			return nil, Bad(InvalidFilter, "%s has no order.", a.Name)
 		}
 	}
 	return textComparison(a, op, l), nil
 }
 
-func booleanComparison(a *attribute, op operator, l literal) (func(any) bool, error) {
-	want, ok := parseBoolean(l.text)
-	if !ok || op != opEq && op != opNe {
-		return nil, bad(invalidFilter, "%s compares by eq and ne with true and false.", a.Name)
+func booleanComparison(a *Attribute, op Operator, l Literal) (func(any) bool, error) {
+	want, ok := parseBoolean(l.Text)
+	if !ok || op != OpEq && op != OpNe {
+		return nil, Bad(InvalidFilter, "%s compares by eq and ne with true and false.", a.Name)
 	}
 	return func(value any) bool {
 		is, ok := value.(bool)
-		return ok && (is == want) == (op == opEq)
+		return ok && (is == want) == (op == OpEq)
 	}, nil
 }
 
@@ -49,10 +49,10 @@ func parseBoolean(text string) (value, ok bool) {
 	}
 }
 
-func timeComparison(a *attribute, op operator, l literal) (func(any) bool, error) {
-	want, ok := parseTime(l.text)
+func timeComparison(a *Attribute, op Operator, l Literal) (func(any) bool, error) {
+	want, ok := parseTime(l.Text)
 	if !ok {
-		return nil, bad(invalidFilter, "%s compares with a time such as 2026-11-21T15:04:05Z.", a.Name)
+		return nil, Bad(InvalidFilter, "%s compares with a time such as 2026-11-21T15:04:05Z.", a.Name)
 	}
 	return func(value any) bool {
 		text, _ := value.(string)
@@ -73,8 +73,8 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func textComparison(a *attribute, op operator, l literal) func(any) bool {
-	want := a.comparable(l.text)
+func textComparison(a *Attribute, op Operator, l Literal) func(any) bool {
+	want := a.comparable(l.Text)
 	return func(value any) bool {
 		text, ok := value.(string)
 		if !ok {
@@ -82,11 +82,11 @@ func textComparison(a *attribute, op operator, l literal) func(any) bool {
 		}
 		is := a.comparable(text)
 		switch op {
-		case opCo:
+		case OpCo:
 			return strings.Contains(is, want)
-		case opSw:
+		case OpSw:
 			return strings.HasPrefix(is, want)
-		case opEw:
+		case OpEw:
 			return strings.HasSuffix(is, want)
 		default:
 			return ordered(op, strings.Compare(is, want))
@@ -95,17 +95,17 @@ func textComparison(a *attribute, op operator, l literal) func(any) bool {
 }
 
 // ordered tells whether op holds of the order of two values.
-func ordered(op operator, order int) bool {
+func ordered(op Operator, order int) bool {
 	switch op {
-	case opEq:
+	case OpEq:
 		return order == 0
-	case opNe:
+	case OpNe:
 		return order != 0
-	case opGt:
+	case OpGt:
 		return order > 0
-	case opGe:
+	case OpGe:
 		return order >= 0
-	case opLt:
+	case OpLt:
 		return order < 0
 	default:
 		return order <= 0

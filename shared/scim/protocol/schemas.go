@@ -1,53 +1,53 @@
-package scim
+package protocol
 
 // The URNs of the schemas of RFC 7643.
 const (
-	userURN       = "urn:ietf:params:scim:schemas:core:2.0:User"
-	groupURN      = "urn:ietf:params:scim:schemas:core:2.0:Group"
-	enterpriseURN = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
+	UserURN       = "urn:ietf:params:scim:schemas:core:2.0:User"
+	GroupURN      = "urn:ietf:params:scim:schemas:core:2.0:Group"
+	EnterpriseURN = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
 )
 
-// schemas are the resource schemas, in the order of /Schemas.
-var schemas = []*schema{userSchema, groupSchema, enterpriseSchema}
+// Schemas are the resource schemas, in the order of /Schemas.
+var Schemas = []*Schema{userSchema, groupSchema, enterpriseSchema}
 
 var (
-	userType = &resourceType{Name: "User", Endpoint: "/Users", core: userSchema, extensions: []*schema{enterpriseSchema}}
+	UserType = &ResourceType{Name: "User", Endpoint: "/Users", Core: userSchema, Extensions: []*Schema{enterpriseSchema}}
 
-	groupType = &resourceType{Name: "Group", Endpoint: "/Groups", core: groupSchema}
+	GroupType = &ResourceType{Name: "Group", Endpoint: "/Groups", Core: groupSchema}
 
-	resourceTypes = []*resourceType{userType, groupType}
+	ResourceTypes = []*ResourceType{UserType, GroupType}
 )
 
-func text(name, description string) *attribute {
-	return &attribute{Name: name, Kind: stringKind, Description: description,
+func text(name, description string) *Attribute {
+	return &Attribute{Name: name, Kind: stringKind, Description: description,
 		Mutability: readWrite, Returned: byDefault, Uniqueness: none}
 }
 
-func (a *attribute) of(k kind, references ...string) *attribute {
+func (a *Attribute) of(k Kind, references ...string) *Attribute {
 	a.Kind, a.References = k, references
 	a.CaseExact = k == referenceKind || k == binaryKind
 	return a
 }
 
-func (a *attribute) exact() *attribute { a.CaseExact = true; return a }
+func (a *Attribute) exact() *Attribute { a.CaseExact = true; return a }
 
-func (a *attribute) required() *attribute { a.Required = true; return a }
+func (a *Attribute) required() *Attribute { a.Required = true; return a }
 
-func (a *attribute) changes(mutability string) *attribute { a.Mutability = mutability; return a }
+func (a *Attribute) changes(mutability string) *Attribute { a.Mutability = mutability; return a }
 
-func (a *attribute) derive() *attribute { a.derived = true; return a }
+func (a *Attribute) derive() *Attribute { a.derived = true; return a }
 
-func (a *attribute) unique() *attribute { a.Uniqueness = server; return a }
+func (a *Attribute) unique() *Attribute { a.Uniqueness = server; return a }
 
-func (a *attribute) one(of ...string) *attribute { a.Canonical = of; return a }
+func (a *Attribute) one(of ...string) *Attribute { a.Canonical = of; return a }
 
-func object(name, description string, sub ...*attribute) *attribute {
+func object(name, description string, sub ...*Attribute) *Attribute {
 	a := text(name, description).of(complexKind)
 	a.Sub = sub
 	return a
 }
 
-func list(name, description string, sub ...*attribute) *attribute {
+func list(name, description string, sub ...*Attribute) *Attribute {
 	a := object(name, description, sub...)
 	a.Multi = true
 	return a
@@ -55,7 +55,7 @@ func list(name, description string, sub ...*attribute) *attribute {
 
 // plural is a list whose elements have a value, a label, a type and a primary
 // mark (RFC 7643 section 2.4).
-func plural(name, description string, value *attribute, types ...string) *attribute {
+func plural(name, description string, value *Attribute, types ...string) *Attribute {
 	return list(name, description,
 		value,
 		text("display", "A label for people."),
@@ -63,7 +63,7 @@ func plural(name, description string, value *attribute, types ...string) *attrib
 		text("primary", "Whether this is the preferred value; at most one is.").of(booleanKind))
 }
 
-var userSchema = &schema{ID: userURN, Name: "User", Description: "User Account", Attributes: []*attribute{
+var userSchema = &Schema{ID: UserURN, Name: "User", Description: "User Account", Attributes: []*Attribute{
 	text("userName", "The name by which the user signs in; unique in the team without regard to case.").required().unique(),
 	object("name", "The parts of the user's name.",
 		text("formatted", "The whole name as it is shown."),
@@ -105,13 +105,13 @@ var userSchema = &schema{ID: userURN, Name: "User", Description: "User Account",
 	plural("x509Certificates", "Certificates of the user.", text("value", "DER, in base64.").of(binaryKind)),
 }}
 
-func password() *attribute {
+func password() *Attribute {
 	a := text("password", "Accepted and discarded: nobody signs in by password.").exact().changes(writeOnly)
 	a.Returned = never
 	return a
 }
 
-var groupSchema = &schema{ID: groupURN, Name: "Group", Description: "Group", Attributes: []*attribute{
+var groupSchema = &Schema{ID: GroupURN, Name: "Group", Description: "Group", Attributes: []*Attribute{
 	text("displayName", "The group's name; unique in the team without regard to case.").required().unique(),
 	list("members", "The users in the group.",
 		text("value", "The id of a user of the team.").exact().required().changes(immutable),
@@ -120,8 +120,8 @@ var groupSchema = &schema{ID: groupURN, Name: "Group", Description: "Group", Att
 		text("display", "A name for people.").changes(immutable)),
 }}
 
-var enterpriseSchema = &schema{ID: enterpriseURN, Name: "EnterpriseUser", Description: "Enterprise User",
-	Attributes: []*attribute{
+var enterpriseSchema = &Schema{ID: EnterpriseURN, Name: "EnterpriseUser", Description: "Enterprise User",
+	Attributes: []*Attribute{
 		text("employeeNumber", "The number or text by which the organization knows the user."),
 		text("costCenter", "The cost center."),
 		text("organization", "The organization."),

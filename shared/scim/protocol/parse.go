@@ -1,4 +1,4 @@
-package scim
+package protocol
 
 import (
 	"slices"
@@ -13,11 +13,11 @@ type parser struct {
 	problem string // the first one
 }
 
-// parseFilter reads a filter; what it cannot read is invalidFilter.
-func parseFilter(text string) (*filter, error) {
+// ParseFilter reads a filter; what it cannot read is InvalidFilter.
+func ParseFilter(text string) (*Filter, error) {
 	tokens, problem := tokenize(text)
 	if problem != "" {
-		return nil, bad(invalidFilter, "The filter cannot be read: %s.", problem)
+		return nil, Bad(InvalidFilter, "The filter cannot be read: %s.", problem)
 	}
 	p := &parser{tokens: tokens}
 	f := p.or()
@@ -25,17 +25,17 @@ func parseFilter(text string) (*filter, error) {
 		p.fail("and, or or the end was expected at %q", p.peek())
 	}
 	if p.problem != "" {
-		return nil, bad(invalidFilter, "The filter cannot be read: %s.", p.problem)
+		return nil, Bad(InvalidFilter, "The filter cannot be read: %s.", p.problem)
 	}
 	return f, nil
 }
 
-// parsePath reads the path of a PATCH operation or of sortBy; what it cannot
-// read is invalidPath.
-func parsePath(text string) (path, error) {
+// ParsePath reads the path of a PATCH operation or of sortBy; what it cannot
+// read is InvalidPath.
+func ParsePath(text string) (Path, error) {
 	tokens, problem := tokenize(text)
 	if problem != "" {
-		return path{}, bad(invalidPath, "The path cannot be read: %s.", problem)
+		return Path{}, Bad(InvalidPath, "The path cannot be read: %s.", problem)
 	}
 	p := &parser{tokens: tokens}
 	result := p.path()
@@ -43,7 +43,7 @@ func parsePath(text string) (path, error) {
 		p.fail("the end was expected at %q", p.peek())
 	}
 	if p.problem != "" {
-		return path{}, bad(invalidPath, "The path cannot be read: %s.", p.problem)
+		return Path{}, Bad(InvalidPath, "The path cannot be read: %s.", p.problem)
 	}
 	return result, nil
 }
@@ -63,7 +63,7 @@ func (p *parser) fail(problem string, at token) {
 	if p.problem != "" {
 		return
 	}
-	quoted := `"` + shown(at.text) + `"`
+	quoted := `"` + Shorten(at.text) + `"`
 	if at.is("") {
 		quoted = "the end"
 	}
@@ -85,25 +85,25 @@ func (p *parser) nest() (leave func()) {
 	return func() { p.depth-- }
 }
 
-func (p *parser) or() *filter {
+func (p *parser) or() *Filter {
 	f := p.and()
 	for p.problem == "" && p.peek().isWord("or") {
 		p.next()
-		f = &filter{op: opOr, left: f, right: p.and()}
+		f = &Filter{Op: OpOr, Left: f, Right: p.and()}
 	}
 	return f
 }
 
-func (p *parser) and() *filter {
+func (p *parser) and() *Filter {
 	f := p.clause()
 	for p.problem == "" && p.peek().isWord("and") {
 		p.next()
-		f = &filter{op: opAnd, left: f, right: p.clause()}
+		f = &Filter{Op: OpAnd, Left: f, Right: p.clause()}
 	}
 	return f
 }
 
-func (p *parser) clause() *filter {
+func (p *parser) clause() *Filter {
 	if p.peek().is("(") {
 		return p.group()
 	}
@@ -112,36 +112,36 @@ func (p *parser) clause() *filter {
 		if !p.peek().is("(") {
 			p.fail("not needs parentheses before %q", p.peek())
 		}
-		return &filter{op: opNot, left: p.group()}
+		return &Filter{Op: OpNot, Left: p.group()}
 	}
-	f := &filter{path: p.path()}
+	f := &Filter{Path: p.path()}
 	t := p.peek()
-	if f.path.in != nil && f.path.sub == "" && (t.structural() || t.isWord("and") || t.isWord("or")) {
-		f.op = opHas
+	if f.Path.In != nil && f.Path.Sub == "" && (t.structural() || t.isWord("and") || t.isWord("or")) {
+		f.Op = OpHas
 		return f
 	}
-	if f.path.attr == "" && !t.isWord("pr") {
+	if f.Path.Attr == "" && !t.isWord("pr") {
 		p.fail("a schema cannot be compared at %q", t)
 	}
 	if p.next(); t.structural() || t.quoted {
 		p.fail("an operator was expected at %q", t)
 		return f
 	}
-	if f.op = operator(strings.ToLower(t.text)); f.op == opPr {
+	if f.Op = Operator(strings.ToLower(t.text)); f.Op == OpPr {
 		return f
 	}
-	if !slices.Contains(comparisons, f.op) {
+	if !slices.Contains(comparisons, f.Op) {
 		p.fail("there is no operator %q", t)
 	}
 	value := p.next()
 	if value.structural() {
 		p.fail("a value was expected at %q", value)
 	}
-	f.value = literal{value.text, value.quoted}
+	f.Value = Literal{value.text, value.quoted}
 	return f
 }
 
-func (p *parser) group() *filter {
+func (p *parser) group() *Filter {
 	defer p.nest()()
 	p.expect("(")
 	f := p.or()
@@ -150,33 +150,33 @@ func (p *parser) group() *filter {
 }
 
 // path reads name, name[filter] or name[filter].sub.
-func (p *parser) path() (out path) {
+func (p *parser) path() (out Path) {
 	t := p.next()
 	if t.structural() || t.quoted {
 		p.fail("an attribute was expected at %q", t)
 		return out
 	}
 	var ok bool
-	if out.urn, out.attr, out.sub, ok = splitName(t.text); !ok {
+	if out.URN, out.Attr, out.Sub, ok = SplitName(t.text); !ok {
 		p.fail("there is no attribute %q", t)
 		return out
 	}
 	if !p.peek().is("[") || p.peek().spaced {
 		return out
 	}
-	if p.inside || out.sub != "" || out.attr == "" {
+	if p.inside || out.Sub != "" || out.Attr == "" {
 		p.fail("a value path cannot stand at %q", p.peek())
 		return out
 	}
 	defer p.nest()()
 	p.next()
 	p.inside = true
-	out.in = p.or()
+	out.In = p.or()
 	p.inside = false
 	p.expect("]")
 	if t := p.peek(); !t.quoted && !t.spaced && strings.HasPrefix(t.text, ".") {
 		p.next()
-		if out.sub = t.text[1:]; !isAttributeName(out.sub) {
+		if out.Sub = t.text[1:]; !isAttributeName(out.Sub) {
 			p.fail("there is no sub-attribute %q", t)
 		}
 	}

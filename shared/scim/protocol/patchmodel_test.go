@@ -1,4 +1,4 @@
-package scim_test
+package protocol_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"docent/shared/scim"
+	"docent/shared/scim/protocol"
 )
 
 // model is what a group and its PATCH come down to: a name and a set of ids.
@@ -93,12 +93,12 @@ func TestPatchFollowsModel(t *testing.T) {
 		if diff := cmp.Diff(inTurn, patched(t, start, steps...)); diff != "" {
 			t.Fatalf("%v in one request: %s", steps, diff)
 		}
-		body, err := scim.Tree(message(append(steps, `{"op":"replace","path":"noSuch","value":1}`)...))
+		body, err := protocol.DecodeObject([]byte(message(append(steps, `{"op":"replace","path":"noSuch","value":1}`)...)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := scim.Text(start)
-		if _, err := scim.Patch("Group", start, nil, body); err == nil || scim.Text(start) != before {
+		before := jsonText(start)
+		if _, err := patch("Group", start, nil, body); err == nil || jsonText(start) != before {
 			t.Fatalf("a failing operation after %v: %v", steps, err)
 		}
 	})
@@ -109,11 +109,11 @@ func patched(t *rapid.T, on map[string]any, operations ...string) map[string]any
 }
 
 func patchedAs(t *rapid.T, typeName string, on map[string]any, operations ...string) map[string]any {
-	body, err := scim.Tree(message(operations...))
+	body, err := protocol.DecodeObject([]byte(message(operations...)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := scim.Patch(typeName, on, nil, body)
+	after, err := patch(typeName, on, nil, body)
 	if err != nil {
 		t.Fatalf("%v: %v", operations, err)
 	}
@@ -129,27 +129,27 @@ func FuzzPatch(f *testing.F) {
 		f.Add(message(operation), message(operation))
 	}
 	f.Fuzz(func(t *testing.T, first, second string) {
-		stored, err := scim.Read("User", tree(t, ada))
+		stored, err := typeOf("User").Read(tree(t, ada))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{first, second} {
-			body, err := scim.Tree(text)
+			body, err := protocol.DecodeObject([]byte(text))
 			if err != nil {
 				return
 			}
-			before := scim.Text(stored)
-			after, err := scim.Patch("User", stored, map[string]any{"id": "u1"}, body)
-			if scim.Text(stored) != before {
+			before := jsonText(stored)
+			after, err := patch("User", stored, map[string]any{"id": "u1"}, body)
+			if jsonText(stored) != before {
 				t.Fatal("the stored attributes were changed")
 			}
 			if err != nil {
 				continue
 			}
 			// What is stored is what a PUT of it would store.
-			again, err := scim.Read("User", after)
+			again, err := typeOf("User").Read(after)
 			if err != nil {
-				t.Fatalf("%s: %v", scim.Text(after), err)
+				t.Fatalf("%s: %v", jsonText(after), err)
 			}
 			if diff := cmp.Diff(after, again); diff != "" {
 				t.Fatal(diff)
@@ -171,28 +171,28 @@ func FuzzNamedKeys(f *testing.F) {
 		f.Add("replace", seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, op, key, value string) {
-		wrapped, err := scim.Tree(`{"value":` + value + `}`)
+		wrapped, err := protocol.DecodeObject([]byte(`{"value":` + value + `}`))
 		if err != nil || op != "add" && op != "replace" {
 			return
 		}
-		stored, err := scim.Read("User", tree(t, ada))
+		stored, err := typeOf("User").Read(tree(t, ada))
 		if err != nil {
 			t.Fatal(err)
 		}
 		patch := func(operation map[string]any) (string, error) {
 			operation["op"] = op
-			after, err := scim.Patch("User", stored, map[string]any{"id": "u1"}, map[string]any{
+			after, err := patch("User", stored, map[string]any{"id": "u1"}, map[string]any{
 				"schemas": []any{"urn:ietf:params:scim:api:messages:2.0:PatchOp"}, "Operations": []any{operation}})
 			if err != nil {
 				return "", err
 			}
-			return scim.Text(after), nil
+			return jsonText(after), nil
 		}
-		before := scim.Text(stored)
+		before := jsonText(stored)
 		named, namedErr := patch(map[string]any{"value": map[string]any{key: wrapped["value"]}})
 		listed, _ := patch(map[string]any{"value": []any{map[string]any{key: wrapped["value"]}}})
 		at, atErr := patch(map[string]any{"path": key, "value": wrapped["value"]})
-		if scim.Text(stored) != before {
+		if jsonText(stored) != before {
 			t.Fatal("the stored attributes were changed")
 		}
 		if named != listed {

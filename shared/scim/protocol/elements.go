@@ -1,17 +1,17 @@
-package scim
+package protocol
 
 import "maps"
 
 // changeElements applies an operation whose path has a value filter.
-func (t *resourceType) changeElements(attributes map[string]any, at attributeRef, o operation) error {
-	if at.attr == nil || !at.attr.Multi || at.attr.Kind != complexKind {
-		return bad(invalidPath, "%s has no elements to choose from.", shown(o.path.attr))
+func (t *ResourceType) changeElements(attributes map[string]any, at AttributeRef, o Operation) error {
+	if at.Attr == nil || !at.Attr.Multi || at.Attr.Kind != complexKind {
+		return Bad(InvalidPath, "%s has no elements to choose from.", Shorten(o.Path.Attr))
 	}
-	matches, err := (&compiler{t: t, of: at.attr}).compile(o.path.in)
+	matches, err := (&Compiler{Type: t, of: at.Attr}).Compile(o.Path.In)
 	if err != nil {
 		return err
 	}
-	if o.op == "remove" && at.sub == nil {
+	if o.Op == "remove" && at.Sub == nil {
 		return at.drop(attributes, matches)
 	}
 	list, _ := at.get(attributes).([]any)
@@ -22,13 +22,13 @@ func (t *resourceType) changeElements(attributes map[string]any, at attributeRef
 		}
 	}
 	switch {
-	case o.op == "remove":
+	case o.Op == "remove":
 		return at.changeSome(attributes, list, nil, matches)
 	case matched == 0:
 		return at.create(attributes, list, o)
-	case at.sub != nil:
-		return at.changeSome(attributes, list, o.value, matches)
-	case o.value == nil:
+	case at.Sub != nil:
+		return at.changeSome(attributes, list, o.Value, matches)
+	case o.Value == nil:
 		return at.drop(attributes, matches)
 	}
 	return at.replaceSome(attributes, list, o, matches)
@@ -36,12 +36,12 @@ func (t *resourceType) changeElements(attributes map[string]any, at attributeRef
 
 // changeSome gives the sub-attribute at p of the chosen elements a value. An
 // element that is left with nothing goes.
-func (p attributeRef) changeSome(attributes map[string]any, list []any, value any, chosen func(map[string]any) bool) error {
+func (p AttributeRef) changeSome(attributes map[string]any, list []any, value any, chosen func(map[string]any) bool) error {
 	if p.readOnly() {
 		return nil
 	}
-	if p.sub.Required && value == nil {
-		return bad(mutability, "%s is required and cannot be removed.", p.sub.Name)
+	if p.Sub.Required && value == nil {
+		return Bad(Mutability, "%s is required and cannot be removed.", p.Sub.Name)
 	}
 	kept := make([]any, 0, len(list))
 	primary := -1
@@ -49,10 +49,10 @@ func (p attributeRef) changeSome(attributes map[string]any, list []any, value an
 		element := e.(map[string]any)
 		if chosen(element) {
 			element = maps.Clone(element)
-			if err := p.attr.merge(element, map[string]any{p.sub.Name: value}); err != nil {
+			if err := p.Attr.merge(element, map[string]any{p.Sub.Name: value}); err != nil {
 				return err
 			}
-			if p.sub.Name == "primary" && element["primary"] == true {
+			if p.Sub.Name == "primary" && element["primary"] == true {
 				primary = len(kept)
 			}
 		}
@@ -64,8 +64,8 @@ func (p attributeRef) changeSome(attributes map[string]any, list []any, value an
 }
 
 // replaceSome replaces the chosen elements, or with add merges into them.
-func (p attributeRef) replaceSome(attributes map[string]any, list []any, o operation, chosen matcher) error {
-	value, err := p.attr.coerceOne(single(o.value))
+func (p AttributeRef) replaceSome(attributes map[string]any, list []any, o Operation, chosen Matcher) error {
+	value, err := p.Attr.coerceOne(single(o.Value))
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (p attributeRef) replaceSome(attributes map[string]any, list []any, o opera
 		element := e.(map[string]any)
 		if chosen(element) {
 			next := map[string]any{}
-			if o.op == "add" {
+			if o.Op == "add" {
 				next = maps.Clone(element)
 			}
 			maps.Copy(next, with)
@@ -101,7 +101,7 @@ func single(value any) any {
 
 // store puts the list back, without repeated elements; the element at primary,
 // if not negative, is the primary one.
-func (p attributeRef) store(attributes map[string]any, list []any, primary int) error {
+func (p AttributeRef) store(attributes map[string]any, list []any, primary int) error {
 	if primary >= 0 {
 		for i := range list {
 			if element := list[i].(map[string]any); i != primary && element["primary"] == true {
@@ -115,42 +115,42 @@ func (p attributeRef) store(attributes map[string]any, list []any, primary int) 
 		p.set(attributes, nil)
 		return nil
 	}
-	p.set(attributes, p.attr.join(nil, list))
+	p.set(attributes, p.Attr.join(nil, list))
 	return nil
 }
 
 // create adds the element that a value filter describes when there is none: its
 // filter must be a conjunction of eq.
-func (p attributeRef) create(attributes map[string]any, list []any, o operation) error {
-	missing := bad(noTarget, "Nothing matches %q.", shown(o.path.String()))
-	if p.sub == nil && o.op == "replace" {
+func (p AttributeRef) create(attributes map[string]any, list []any, o Operation) error {
+	missing := Bad(NoTarget, "Nothing matches %q.", Shorten(o.Path.String()))
+	if p.Sub == nil && o.Op == "replace" {
 		return missing
 	}
 	made := map[string]any{}
 	fits := true
-	o.path.in.conjuncts(func(f *filter) {
-		fits = fits && f.op == opEq && !f.value.isNull() && p.attr.sub(f.path.attr) != nil
+	o.Path.In.Conjuncts(func(f *Filter) {
+		fits = fits && f.Op == OpEq && !f.Value.IsNull() && p.Attr.sub(f.Path.Attr) != nil
 		if fits {
-			made[f.path.attr] = f.value.text
+			made[f.Path.Attr] = f.Value.Text
 		}
 	})
 	if !fits {
 		return missing
 	}
-	value := o.value
-	if p.sub != nil {
-		value = map[string]any{p.sub.Name: value}
+	value := o.Value
+	if p.Sub != nil {
+		value = map[string]any{p.Sub.Name: value}
 	}
 	value = single(value)
-	element, err := p.attr.coerceOne(value)
+	element, err := p.Attr.coerceOne(value)
 	if err != nil {
 		return err
 	}
 	given, _ := element.(map[string]any)
-	if p.sub != nil && len(given) == 0 {
+	if p.Sub != nil && len(given) == 0 {
 		return nil // clearing what is not there
 	}
-	described, err := p.attr.coerceOne(made)
+	described, err := p.Attr.coerceOne(made)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p attributeRef) create(attributes map[string]any, list []any, o operation)
 		next = map[string]any{}
 	}
 	maps.Copy(next, given)
-	list = p.attr.join(list, []any{next})
+	list = p.Attr.join(list, []any{next})
 	p.set(attributes, list)
-	return p.attr.bounded(list)
+	return p.Attr.bounded(list)
 }

@@ -1,7 +1,6 @@
-package scim_test
+package protocol_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -9,36 +8,8 @@ import (
 	parser "github.com/scim2/filter-parser/v2"
 	"pgregory.net/rapid"
 
-	"docent/shared/scim"
+	"docent/shared/scim/protocol"
 )
-
-// tree reads JSON.
-func tree(t testing.TB, text string) map[string]any {
-	t.Helper()
-	out, err := scim.Tree(text)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return out
-}
-
-// wantType fails unless err is a SCIM error of that scimType.
-func wantType(t testing.TB, err error, kind string) {
-	t.Helper()
-	var e *scim.Error
-	if !errors.As(err, &e) || e.Type != kind {
-		t.Errorf("error %v, want %s", err, kind)
-	}
-}
-
-const ada = `{"id":"u1","userName":"Ada@Example.com","externalId":"Ext-1","displayName":"Ada","active":true,"title":"",
- "name":{"familyName":"Lovelace"},
- "emails":[{"value":"ada@work.test","type":"work","primary":true},{"value":"ada@home.test","type":"home"}],
- "x509Certificates":[{"value":"AbC="}],
- "meta":{"resourceType":"User","created":"2026-11-21T12:00:00.000Z"},
- "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User":{"employeeNumber":"9223372036854775808","manager":{"value":"Boss"}}}`
-
-const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
 
 func TestFilterSemantics(t *testing.T) {
 	t.Parallel()
@@ -91,7 +62,7 @@ func TestFilterSemantics(t *testing.T) {
 		`x509Certificates.value eq "abc="`:                                   false,
 		`  userName   pr  `:                                                  true,
 	} {
-		got, err := scim.Match("User", filter, false, resource)
+		got, err := match("User", filter, false, resource)
 		if strings.HasSuffix(filter, `\"`) {
 			wantType(t, err, "invalidFilter")
 		} else if err != nil || got != want {
@@ -115,11 +86,11 @@ func TestBadFilterIsNeverEverything(t *testing.T) {
 		`userName eq 'ada'`, `userName eq 'ada lovelace'`, `userName eq o'hara`, `emails[type eq 'work']`, `'userName' eq "x"`,
 		`userName eq "` + strings.Repeat("a", 1_000_000) + `"`, strings.Repeat("(", 8192), strings.Repeat("[", 8192),
 	} {
-		_, err := scim.Match("User", filter, false, resource)
+		_, err := match("User", filter, false, resource)
 		wantType(t, err, "invalidFilter")
 	}
 	deepest := strings.Repeat("(", 32) + "userName pr" + strings.Repeat(")", 32)
-	if got, err := scim.Match("User", deepest, false, resource); !got || err != nil {
+	if got, err := match("User", deepest, false, resource); !got || err != nil {
 		t.Errorf("32 levels: %v, %v", got, err)
 	}
 }
@@ -128,11 +99,11 @@ func TestBadFilterIsNeverEverything(t *testing.T) {
 func TestSingleQuotesAreToldApart(t *testing.T) {
 	t.Parallel()
 	resource := tree(t, `{"userName":"O'Hara"}`)
-	if got, err := scim.Match("User", `userName eq "o'hara"`, false, resource); !got || err != nil {
+	if got, err := match("User", `userName eq "o'hara"`, false, resource); !got || err != nil {
 		t.Errorf("within double quotes: %v, %v", got, err)
 	}
-	_, err := scim.ParseFilter(`userName eq 'o"hara'`)
-	_, pathErr := scim.ReprintPath(`emails[type eq 'work'].value`)
+	_, err := protocol.ParseFilter(`userName eq 'o"hara'`)
+	_, pathErr := reprintPath(`emails[type eq 'work'].value`)
 	for _, err := range []error{err, pathErr} {
 		if err == nil || !strings.Contains(err.Error(), "double quotes") {
 			t.Errorf("%v", err)
@@ -147,7 +118,7 @@ func TestRootSearchTreatsUnknownAsUnassigned(t *testing.T) {
 		`userName eq "x"`: false, `userName pr`: false, `userName ne "x"`: true, `userName eq null`: true,
 		`emails[type eq "work"]`: false, `meta.resourceType eq "Group"`: true, `urn:x:y eq "z" or displayName eq "g"`: true,
 	} {
-		if got, err := scim.Match("Group", filter, true, group); err != nil || got != want {
+		if got, err := match("Group", filter, true, group); err != nil || got != want {
 			t.Errorf("%s: %v, %v, want %v", filter, got, err, want)
 		}
 	}
@@ -184,23 +155,23 @@ func TestParsePrintParse(t *testing.T) {
 }
 
 func reprints(t interface{ Fatalf(string, ...any) }, text string) {
-	first, err := scim.ParseFilter(text)
+	first, err := protocol.ParseFilter(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	again, err := scim.ParseFilter(first.String())
+	again, err := protocol.ParseFilter(first.String())
 	if err != nil {
 		t.Fatalf("%s printed as %s: %v", text, first, err)
 	}
 	if diff := cmp.Diff(first.String(), again.String()); diff != "" {
 		t.Fatalf("%s: %s", text, diff)
 	}
-	resource, err := scim.Tree(ada)
+	resource, err := protocol.DecodeObject([]byte(ada))
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	a, errA := scim.Match("User", text, true, resource)
-	b, errB := scim.Match("User", first.String(), true, resource)
+	a, errA := match("User", text, true, resource)
+	b, errB := match("User", first.String(), true, resource)
 	if a != b || (errA == nil) != (errB == nil) {
 		t.Fatalf("%s and %s differ: %v %v, %v %v", text, first, a, errA, b, errB)
 	}
@@ -217,7 +188,7 @@ func TestFiltersAgreeWithOracle(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the oracle rejects %s: %v", text, err)
 		}
-		got, err := scim.Match("User", text, false, resource)
+		got, err := match("User", text, false, resource)
 		if want := oracle(expression, resource); err != nil || got != want {
 			t.Fatalf("%s: %v, %v, the oracle says %v", text, got, err, want)
 		}
@@ -240,7 +211,7 @@ func oracle(e parser.Expression, resource map[string]any) bool {
 		if e.Operator != parser.PR {
 			text += ` "` + e.CompareValue.(string) + `"`
 		}
-		holds, err := scim.Match("User", text, false, resource)
+		holds, err := match("User", text, false, resource)
 		return holds && err == nil
 	default:
 		panic("unexpected expression")
@@ -252,7 +223,7 @@ func FuzzFilter(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		parsed, err := scim.ParseFilter(text)
+		parsed, err := protocol.ParseFilter(text)
 		if err != nil {
 			wantType(t, err, "invalidFilter")
 			return
@@ -268,12 +239,12 @@ func FuzzPath(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		printed, err := scim.ReprintPath(text)
+		printed, err := reprintPath(text)
 		if err != nil {
 			wantType(t, err, "invalidPath")
 			return
 		}
-		if again, err := scim.ReprintPath(printed); len(printed) <= 8<<10 && (err != nil || again != printed) {
+		if again, err := reprintPath(printed); len(printed) <= 8<<10 && (err != nil || again != printed) {
 			t.Fatalf("%q prints as %q, then as %q, %v", text, printed, again, err)
 		}
 	})

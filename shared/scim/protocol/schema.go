@@ -1,21 +1,21 @@
-package scim
+package protocol
 
 import (
 	"strings"
 
-	"docent/shared/team"
+	"docent/shared/fold"
 )
 
-// kind is the data type of an attribute (RFC 7643 section 2.3).
-type kind string
+// Kind is the data type of an attribute (RFC 7643 section 2.3).
+type Kind string
 
 const (
-	stringKind    kind = "string"
-	booleanKind   kind = "boolean"
-	complexKind   kind = "complex"
-	referenceKind kind = "reference"
-	dateTimeKind  kind = "dateTime"
-	binaryKind    kind = "binary"
+	stringKind    Kind = "string"
+	booleanKind   Kind = "boolean"
+	complexKind   Kind = "complex"
+	referenceKind Kind = "reference"
+	dateTimeKind  Kind = "dateTime"
+	binaryKind    Kind = "binary"
 )
 
 // Characteristics of attributes (RFC 7643 section 2.2).
@@ -33,11 +33,11 @@ const (
 	none   = "none"
 )
 
-// attribute is the definition of an attribute or sub-attribute. Its JSON form is
+// Attribute is the definition of an attribute or sub-attribute. Its JSON form is
 // that of /Schemas (RFC 7643 section 7).
-type attribute struct {
+type Attribute struct {
 	Name        string       `json:"name"`
-	Kind        kind         `json:"type"`
+	Kind        Kind         `json:"type"`
 	Multi       bool         `json:"multiValued"`
 	Description string       `json:"description"`
 	Required    bool         `json:"required"`
@@ -47,20 +47,20 @@ type attribute struct {
 	Uniqueness  string       `json:"uniqueness"`
 	Canonical   []string     `json:"canonicalValues,omitempty"` // documented, never enforced
 	References  []string     `json:"referenceTypes,omitempty"`
-	Sub         []*attribute `json:"subAttributes,omitempty"`
+	Sub         []*Attribute `json:"subAttributes,omitempty"`
 
 	// derived: it follows from other attributes, so what clients send is ignored,
 	// although RFC 7643 section 8.7.1 lets them send it.
 	derived bool
 }
 
-// ours tells whether the value of a is never the client's.
-func (a *attribute) ours() bool { return a.Mutability == readOnly || a.derived }
+// serverOwned tells whether the value of a is never the client's.
+func (a *Attribute) serverOwned() bool { return a.Mutability == readOnly || a.derived }
 
 // sub finds a sub-attribute by its name in any case.
-func (a *attribute) sub(name string) *attribute { return find(a.Sub, name) }
+func (a *Attribute) sub(name string) *Attribute { return find(a.Sub, name) }
 
-func find(attributes []*attribute, name string) *attribute {
+func find(attributes []*Attribute, name string) *Attribute {
 	for _, a := range attributes {
 		if strings.EqualFold(a.Name, name) {
 			return a
@@ -69,28 +69,28 @@ func find(attributes []*attribute, name string) *attribute {
 	return nil
 }
 
-// schema is a set of attributes under a URN.
-type schema struct {
+// Schema is a set of attributes under a URN.
+type Schema struct {
 	ID          string       `json:"id"`
 	Name        string       `json:"name"`
 	Description string       `json:"description"`
-	Attributes  []*attribute `json:"attributes"`
+	Attributes  []*Attribute `json:"attributes"`
 }
 
-// resourceType is a kind of resource: its core schema and its extensions.
-type resourceType struct {
+// ResourceType is a kind of resource: its core schema and its extensions.
+type ResourceType struct {
 	Name       string // of one resource
 	Endpoint   string // begins with a slash
-	core       *schema
-	extensions []*schema
+	Core       *Schema
+	Extensions []*Schema
 }
 
 // common are the attributes that every resource has (RFC 7643 section 3.1).
-var common = []*attribute{
+var common = []*Attribute{
 	{Name: "schemas", Kind: referenceKind, Multi: true, CaseExact: true, Mutability: readOnly, Returned: always},
 	{Name: "id", Kind: stringKind, CaseExact: true, Mutability: readOnly, Returned: always},
 	{Name: "externalId", Kind: stringKind, CaseExact: true, Mutability: readWrite, Returned: byDefault},
-	{Name: "meta", Kind: complexKind, Mutability: readOnly, Returned: byDefault, Sub: []*attribute{
+	{Name: "meta", Kind: complexKind, Mutability: readOnly, Returned: byDefault, Sub: []*Attribute{
 		{Name: "resourceType", Kind: stringKind, CaseExact: true, Mutability: readOnly, Returned: byDefault},
 		{Name: "created", Kind: dateTimeKind, Mutability: readOnly, Returned: byDefault},
 		{Name: "lastModified", Kind: dateTimeKind, Mutability: readOnly, Returned: byDefault},
@@ -99,56 +99,56 @@ var common = []*attribute{
 	}},
 }
 
-// attributeRef is where in a resource an attribute lies: in the extension ext, or in
+// AttributeRef is where in a resource an attribute lies: in the extension ext, or in
 // the resource itself when ext is empty. attr is nil when the place is the whole
 // extension.
-type attributeRef struct {
-	ext  string
-	attr *attribute
-	sub  *attribute
+type AttributeRef struct {
+	Ext  string
+	Attr *Attribute
+	Sub  *Attribute
 }
 
-// locate finds what a name means for t; urn is empty or a known schema's.
-func (t *resourceType) locate(urn, attr, sub string) (attributeRef, bool) {
-	var p attributeRef
+// Locate finds what a name means for t; urn is empty or a known schema's.
+func (t *ResourceType) Locate(urn, attr, sub string) (AttributeRef, bool) {
+	var p AttributeRef
 	switch {
 	case urn == "":
-		p.attr = t.plain(attr)
-	case strings.EqualFold(urn, t.core.ID):
-		p.attr = t.plain(attr)
+		p.Attr = t.plain(attr)
+	case strings.EqualFold(urn, t.Core.ID):
+		p.Attr = t.plain(attr)
 	default:
-		for _, e := range t.extensions {
+		for _, e := range t.Extensions {
 			if strings.EqualFold(urn, e.ID) {
-				p.ext = e.ID
+				p.Ext = e.ID
 				if attr == "" {
 					return p, true
 				}
-				p.attr = find(e.Attributes, attr)
+				p.Attr = find(e.Attributes, attr)
 			}
 		}
 	}
-	if p.attr == nil {
+	if p.Attr == nil {
 		return p, false
 	}
 	if sub != "" {
-		p.sub = p.attr.sub(sub)
+		p.Sub = p.Attr.sub(sub)
 	}
-	return p, sub == "" || p.sub != nil
+	return p, sub == "" || p.Sub != nil
 }
 
-func (t *resourceType) plain(name string) *attribute {
+func (t *ResourceType) plain(name string) *Attribute {
 	if a := find(common, name); a != nil {
 		return a
 	}
-	return find(t.core.Attributes, name)
+	return find(t.Core.Attributes, name)
 }
 
-// splitName takes an attribute name apart at the longest known URN that it starts
+// SplitName takes an attribute name apart at the longest known URN that it starts
 // with, else at its last colon; attr is empty when it is a known URN alone. It is
 // false for what cannot be a name.
-func splitName(word string) (urn, attr, sub string, ok bool) {
+func SplitName(word string) (urn, attr, sub string, ok bool) {
 	rest := word
-	for _, s := range schemas {
+	for _, s := range Schemas {
 		if len(s.ID) <= len(urn) || len(word) < len(s.ID) || !strings.EqualFold(word[:len(s.ID)], s.ID) {
 			continue
 		}
@@ -186,14 +186,21 @@ func isAttributeName(s string) bool {
 	return true
 }
 
-// fold is the form in which two texts are equal when case does not count. It is
-// the one of user names, so that keys, filters and order agree.
-func fold(s string) string { return team.FoldName(s) }
-
 // comparable is s as a compares it: folded unless case counts.
-func (a *attribute) comparable(s string) string {
+func (a *Attribute) comparable(s string) string {
 	if a.CaseExact || a.Kind == binaryKind {
 		return s
 	}
-	return fold(s)
+	return fold.Text(s)
+}
+
+// SchemasOf lists the schemas of which attributes are assigned.
+func (t *ResourceType) SchemasOf(attributes map[string]any) []any {
+	urns := []any{t.Core.ID}
+	for _, e := range t.Extensions {
+		if _, ok := attributes[e.ID]; ok {
+			urns = append(urns, e.ID)
+		}
+	}
+	return urns
 }

@@ -1,68 +1,70 @@
-package scim
+package protocol
 
 import (
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"docent/shared/fold"
 )
 
-// maxElements bounds the elements of a multi-valued attribute, members apart: the
+// MaxElements bounds the elements of a multi-valued attribute, members apart: the
 // index entries of the old and the new ones must fit into one write.
-const maxElements = 40
+const MaxElements = 40
 
-// read turns the object that a client sent to create or replace a resource of
+// Read turns the object that a client sent to create or replace a resource of
 // type t into the attributes that are stored: canonical names and types, nothing
 // that is unknown, readOnly or unassigned.
-func (t *resourceType) read(body map[string]any) (map[string]any, error) {
+func (t *ResourceType) Read(body map[string]any) (map[string]any, error) {
 	attributes := map[string]any{}
 	seen := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(body)) {
 		folded := strings.ToLower(key)
 		if seen[folded] {
-			return nil, bad(invalidSyntax, "The request body repeats the attribute %q.", shown(key))
+			return nil, Bad(InvalidSyntax, "The request body repeats the attribute %q.", Shorten(key))
 		}
 		seen[folded] = true
-		urn, attr, sub, ok := splitName(key)
-		at, found := t.locate(urn, attr, sub)
+		urn, attr, sub, ok := SplitName(key)
+		at, found := t.Locate(urn, attr, sub)
 		if !ok || !found || sub != "" {
 			continue
 		}
-		if at.attr == nil {
-			if err := setExtension(attributes, t, at.ext, body[key], true); err != nil {
+		if at.Attr == nil {
+			if err := setExtension(attributes, t, at.Ext, body[key], true); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if at.attr.Mutability == readOnly {
+		if at.Attr.Mutability == readOnly {
 			continue
 		}
-		value, err := at.attr.coerce(body[key])
+		value, err := at.Attr.coerce(body[key])
 		if err != nil {
 			return nil, err
 		}
 		at.set(attributes, value)
 	}
-	return attributes, t.complete(attributes)
+	return attributes, t.checkRequired(attributes)
 }
 
 // setExtension merges an object of the extension's attributes into the resource;
 // null clears the extension.
-func setExtension(attributes map[string]any, t *resourceType, urn string, value any, create bool) error {
+func setExtension(attributes map[string]any, t *ResourceType, urn string, value any, create bool) error {
 	if value == nil {
 		delete(attributes, urn)
 		return nil
 	}
 	object, ok := single(value).(map[string]any)
 	if !ok {
-		return bad(invalidValue, "%s must be an object.", urn)
+		return Bad(InvalidValue, "%s must be an object.", urn)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		at, ok := t.locate(urn, key, "")
+		at, ok := t.Locate(urn, key, "")
 		if name, sub, dotted := strings.Cut(key, "."); !create && dotted {
-			at, ok = t.locate(urn, name, sub)
+			at, ok = t.Locate(urn, name, sub)
 		}
-		if !ok || at.attr == nil {
+		if !ok || at.Attr == nil {
 			continue
 		}
 		if err := at.assign(attributes, object[key], !create); err != nil {
@@ -72,11 +74,11 @@ func setExtension(attributes map[string]any, t *resourceType, urn string, value 
 	return nil
 }
 
-// complete checks what must be assigned.
-func (t *resourceType) complete(attributes map[string]any) error {
-	for _, a := range t.core.Attributes {
+// checkRequired checks what must be assigned.
+func (t *ResourceType) checkRequired(attributes map[string]any) error {
+	for _, a := range t.Core.Attributes {
 		if text, _ := attributes[a.Name].(string); a.Required && strings.TrimSpace(text) == "" {
-			return bad(invalidValue, "%s is required and must not be blank.", a.Name)
+			return Bad(InvalidValue, "%s is required and must not be blank.", a.Name)
 		}
 	}
 	return nil
@@ -84,42 +86,42 @@ func (t *resourceType) complete(attributes map[string]any) error {
 
 // container is the object that holds the attribute at p, made when it is missing
 // and create is set, else nil.
-func (p attributeRef) container(attributes map[string]any, create bool) map[string]any {
-	if p.ext == "" {
+func (p AttributeRef) container(attributes map[string]any, create bool) map[string]any {
+	if p.Ext == "" {
 		return attributes
 	}
-	extension, _ := attributes[p.ext].(map[string]any)
+	extension, _ := attributes[p.Ext].(map[string]any)
 	if extension == nil && create {
 		extension = map[string]any{}
-		attributes[p.ext] = extension
+		attributes[p.Ext] = extension
 	}
 	return extension
 }
 
 // set stores a coerced value of the whole attribute; nil unassigns it. What may
 // be written but never read is discarded.
-func (p attributeRef) set(attributes map[string]any, value any) {
-	if p.attr.Mutability == writeOnly {
+func (p AttributeRef) set(attributes map[string]any, value any) {
+	if p.Attr.Mutability == writeOnly {
 		return
 	}
 	in := p.container(attributes, value != nil)
 	if value != nil {
-		in[p.attr.Name] = value
+		in[p.Attr.Name] = value
 		return
 	}
-	delete(in, p.attr.Name)
-	if p.ext != "" && len(in) == 0 {
-		delete(attributes, p.ext)
+	delete(in, p.Attr.Name)
+	if p.Ext != "" && len(in) == 0 {
+		delete(attributes, p.Ext)
 	}
 }
 
 // get returns the stored value of the whole attribute, nil when it is unassigned.
-func (p attributeRef) get(attributes map[string]any) any {
-	return p.container(attributes, false)[p.attr.Name]
+func (p AttributeRef) get(attributes map[string]any) any {
+	return p.container(attributes, false)[p.Attr.Name]
 }
 
 // coerce turns a JSON value into a's canonical form, nil for what is unassigned.
-func (a *attribute) coerce(value any) (any, error) {
+func (a *Attribute) coerce(value any) (any, error) {
 	if value == nil {
 		return nil, nil
 	}
@@ -135,7 +137,7 @@ func (a *attribute) coerce(value any) (any, error) {
 
 // alone returns the value that a list of one holds, where a takes one value: providers
 // send lists, of the value or of an object with it, where the schema has none.
-func (a *attribute) alone(value any) any {
+func (a *Attribute) alone(value any) any {
 	one := single(value)
 	object, ok := one.(map[string]any)
 	if _, listed := value.([]any); !ok || !listed || a.Kind == complexKind {
@@ -147,7 +149,7 @@ func (a *attribute) alone(value any) any {
 	return one
 }
 
-func (a *attribute) coerceList(elements []any) (any, error) {
+func (a *Attribute) coerceList(elements []any) (any, error) {
 	list := make([]any, 0, len(elements))
 	for _, e := range elements {
 		value, err := a.coerceOne(e)
@@ -165,15 +167,15 @@ func (a *attribute) coerceList(elements []any) (any, error) {
 	return list, a.bounded(list)
 }
 
-func (a *attribute) bounded(list []any) error {
-	if len(list) > maxElements && a.Name != "members" {
-		return bad(invalidValue, "%s has more than %d elements.", a.Name, maxElements)
+func (a *Attribute) bounded(list []any) error {
+	if len(list) > MaxElements && a.Name != "members" {
+		return Bad(InvalidValue, "%s has more than %d elements.", a.Name, MaxElements)
 	}
 	return nil
 }
 
 // coerceOne is coerce for one element.
-func (a *attribute) coerceOne(value any) (any, error) {
+func (a *Attribute) coerceOne(value any) (any, error) {
 	if value == nil {
 		return nil, nil
 	}
@@ -184,7 +186,7 @@ func (a *attribute) coerceOne(value any) (any, error) {
 		}
 		object, ok := value.(map[string]any)
 		if !ok {
-			return nil, bad(invalidValue, "%s must be an object.", a.Name)
+			return nil, Bad(InvalidValue, "%s must be an object.", a.Name)
 		}
 		out := map[string]any{}
 		if err := a.merge(out, object); err != nil || len(out) == 0 {
@@ -200,11 +202,11 @@ func (a *attribute) coerceOne(value any) (any, error) {
 				return is, nil
 			}
 		}
-		return nil, bad(invalidValue, "%s must be true or false.", a.Name)
+		return nil, Bad(InvalidValue, "%s must be true or false.", a.Name)
 	default:
 		text, ok := value.(string)
 		if !ok {
-			return nil, bad(invalidValue, "%s must be a string.", a.Name)
+			return nil, Bad(InvalidValue, "%s must be a string.", a.Name)
 		}
 		if text == "" {
 			return nil, nil
@@ -215,10 +217,10 @@ func (a *attribute) coerceOne(value any) (any, error) {
 
 // merge sets the sub-attributes that object names in out; what is null or empty
 // there is unassigned, what it does not name stays.
-func (a *attribute) merge(out, object map[string]any) error {
+func (a *Attribute) merge(out, object map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		sub := a.sub(key)
-		if sub == nil || sub.ours() {
+		if sub == nil || sub.serverOwned() {
 			continue
 		}
 		value, err := sub.coerce(object[key])
@@ -226,8 +228,8 @@ func (a *attribute) merge(out, object map[string]any) error {
 			return err
 		}
 		if a.Name == "members" && sub.Name == "type" {
-			if text, _ := value.(string); value != nil && !strings.EqualFold(text, userType.Name) {
-				return bad(invalidValue, "Members of a group are users; groups cannot contain groups.")
+			if text, _ := value.(string); value != nil && !strings.EqualFold(text, UserType.Name) {
+				return Bad(InvalidValue, "Members of a group are users; groups cannot contain groups.")
 			}
 			continue
 		}
@@ -238,7 +240,7 @@ func (a *attribute) merge(out, object map[string]any) error {
 		}
 	}
 	if a.Name == "members" && len(out) > 0 && out["value"] == nil {
-		return bad(invalidValue, "A member needs the id of a user as its value.")
+		return Bad(InvalidValue, "A member needs the id of a user as its value.")
 	}
 	return nil
 }
@@ -246,7 +248,7 @@ func (a *attribute) merge(out, object map[string]any) error {
 // join adds elements to list. One that is there already changes nothing; one of
 // the same value and type as another is merged into it; a primary one makes all
 // others not primary.
-func (a *attribute) join(list, elements []any) []any {
+func (a *Attribute) join(list, elements []any) []any {
 	positions := make(map[string]int, len(list)+len(elements))
 	for i, e := range list {
 		positions[a.identity(e)] = i
@@ -271,7 +273,7 @@ func (a *attribute) join(list, elements []any) []any {
 }
 
 // identity is equal for elements that are the same value.
-func (a *attribute) identity(element any) string {
+func (a *Attribute) identity(element any) string {
 	object, ok := element.(map[string]any)
 	if !ok {
 		text, _ := element.(string)
@@ -281,14 +283,14 @@ func (a *attribute) identity(element any) string {
 	if !ok { // addresses: the whole of it, the mark apart
 		object = maps.Clone(object)
 		delete(object, "primary")
-		text, _ := encode(object) // texts and booleans always encode
+		text, _ := Encode(object) // texts and booleans always encode
 		return string(text)
 	}
 	if a.Name == "members" {
 		return value
 	}
 	kind, _ := object["type"].(string)
-	return a.sub("value").comparable(value) + "\x00" + fold(kind)
+	return a.sub("value").comparable(value) + "\x00" + fold.Text(kind)
 }
 
 // onePrimary unmarks all elements but the one at position at.
@@ -300,5 +302,5 @@ func onePrimary(list []any, at int) {
 	}
 }
 
-// same tells whether two trees are equal.
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
+// Equal tells whether two trees are equal.
+func Equal(a, b any) bool { return reflect.DeepEqual(a, b) }

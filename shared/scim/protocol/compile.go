@@ -1,0 +1,204 @@
+package protocol
+
+// Matcher tells whether a filter holds of an object.
+type Matcher func(object map[string]any) bool
+
+// Compiler turns filters into matchers for resources of one type.
+type Compiler struct {
+	Type *ResourceType
+	// root: the search goes over all types, where an attribute that this one does
+	// not have is unassigned. Elsewhere it is InvalidFilter.
+	Root bool
+	of   *Attribute // inside brackets: the attribute whose elements are matched
+	// Reads are the attributes that are looked at, and the extensions that have some.
+	Reads AttributeSet
+	// ReadsGroups and managers are set when the filter looks at what takes more reading.
+	ReadsGroups, ReadsManagers bool
+}
+
+// AttributeSet are names of attributes of the core schema and URNs of extensions.
+type AttributeSet map[string]bool
+
+// add notes what is at p.
+func (l *AttributeSet) add(p AttributeRef) {
+	if *l == nil {
+		*l = AttributeSet{}
+	}
+	if p.Ext != "" {
+		(*l)[p.Ext] = true
+		return
+	}
+	(*l)[p.Attr.Name] = true
+}
+
+// selector finds the values of a path in an object.
+type selector struct {
+	AttributeRef
+	in      Matcher
+	element bool // the object is an element, attr one of its sub-attributes
+	unknown bool
+}
+
+// Compile checks f against the schema and returns its matcher.
+func (c *Compiler) Compile(f *Filter) (Matcher, error) {
+	switch f.Op {
+	case OpAnd, OpOr:
+		left, err := c.Compile(f.Left)
+		if err != nil {
+			return nil, err
+		}
+		right, err := c.Compile(f.Right)
+		if err != nil {
+			return nil, err
+		}
+		if f.Op == OpAnd {
+			return func(o map[string]any) bool { return left(o) && right(o) }, nil
+		}
+		return func(o map[string]any) bool { return left(o) || right(o) }, nil
+	case OpNot:
+		inner, err := c.Compile(f.Left)
+		if err != nil {
+			return nil, err
+		}
+		return func(o map[string]any) bool { return !inner(o) }, nil
+	}
+	s, err := c.selector(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	if f.Op == OpHas || f.Op == OpPr || f.Op == OpNe && f.Value.IsNull() {
+		return func(o map[string]any) bool { return assigned(s.values(o)) }, nil
+	}
+	if f.Op == OpEq && f.Value.IsNull() {
+		return func(o map[string]any) bool { return !assigned(s.values(o)) }, nil
+	}
+	if s.unknown {
+		return func(map[string]any) bool { return f.Op == OpNe }, nil
+	}
+	return c.comparison(f, s)
+}
+
+func (c *Compiler) comparison(f *Filter, s selector) (Matcher, error) {
+	leaf := s.Attr
+	if s.Sub != nil {
+		leaf = s.Sub
+	}
+	if leaf != nil && leaf.Kind == complexKind {
+		s.Sub = leaf.sub("value")
+		leaf = s.Sub
+	}
+	if leaf == nil {
+		return nil, Bad(InvalidFilter, "%s is a group of attributes and cannot be compared.", Shorten(f.Path.String()))
+	}
+	holds, err := comparison(leaf, f.Op, f.Value)
+	if err != nil {
+		return nil, err
+	}
+	some := func(o map[string]any) bool {
+		for _, v := range s.values(o) {
+			if holds(v) {
+				return true
+			}
+		}
+		return false
+	}
+	if f.Op != OpNe {
+		return some, nil
+	}
+	return func(o map[string]any) bool { return !assigned(s.values(o)) || some(o) }, nil
+}
+
+// selector resolves p.
+func (c *Compiler) selector(p Path) (selector, error) {
+	unknown := Bad(InvalidFilter, "There is no attribute %q here.", Shorten(p.String()))
+	if c.of != nil {
+		s := selector{element: true, AttributeRef: AttributeRef{Attr: c.of.sub(p.Attr)}}
+		if p.URN != "" || p.Sub != "" || s.Attr == nil {
+			return s, unknown
+		}
+		return s, nil
+	}
+	at, ok := c.Type.Locate(p.URN, p.Attr, p.Sub)
+	if !ok {
+		if c.Root {
+			return selector{unknown: true}, nil
+		}
+		return selector{}, unknown
+	}
+	s := selector{AttributeRef: at}
+	c.Reads.add(at)
+	if at.Attr != nil {
+		c.ReadsGroups = c.ReadsGroups || at.Ext == "" && at.Attr.Name == "groups"
+		c.ReadsManagers = c.ReadsManagers || at.Attr.Name == "manager"
+	}
+	if p.In == nil {
+		return s, nil
+	}
+	if !at.Attr.Multi || at.Attr.Kind != complexKind {
+		return s, Bad(InvalidFilter, "%s has no elements to choose from.", at.Attr.Name)
+	}
+	inner := &Compiler{Type: c.Type, of: at.Attr}
+	var err error
+	s.in, err = inner.Compile(p.In)
+	return s, err
+}
+
+// values are the values at s in o: elements of a list one by one.
+func (s selector) values(o map[string]any) []any {
+	if s.unknown {
+		return nil
+	}
+	if s.Ext != "" {
+		extension, ok := o[s.Ext].(map[string]any)
+		if !ok {
+			return nil
+		}
+		if s.Attr == nil {
+			return []any{extension}
+		}
+		o = extension
+	}
+	value, ok := o[s.Attr.Name]
+	if !ok {
+		return nil
+	}
+	elements, many := value.([]any)
+	if !many {
+		elements = []any{value}
+	}
+	if s.in == nil && s.Sub == nil {
+		return elements
+	}
+	var out []any
+	for _, e := range elements {
+		element, ok := e.(map[string]any)
+		if !ok || s.in != nil && !s.in(element) {
+			continue
+		}
+		if s.Sub == nil {
+			out = append(out, e)
+		} else if v, ok := element[s.Sub.Name]; ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// assigned tells whether values hold anything: empty texts and objects do not.
+func assigned(values []any) bool {
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			if v != "" {
+				return true
+			}
+		case map[string]any:
+			if len(v) > 0 {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package protocol
+
+import "strings"
+
+// Operator is what a node of a filter does.
+type Operator string
+
+const (
+	OpAnd Operator = "and"
+	OpOr  Operator = "or"
+	OpNot Operator = "not"
+	OpHas Operator = "has" // a value path alone: some element matches
+	OpPr  Operator = "pr"
+	OpEq  Operator = "eq"
+	OpNe  Operator = "ne"
+	OpCo  Operator = "co"
+	OpSw  Operator = "sw"
+	OpEw  Operator = "ew"
+	OpGt  Operator = "gt"
+	OpGe  Operator = "ge"
+	OpLt  Operator = "lt"
+	OpLe  Operator = "le"
+)
+
+// comparisons are the operators that take a value.
+var comparisons = []Operator{OpEq, OpNe, OpCo, OpSw, OpEw, OpGt, OpGe, OpLt, OpLe}
+
+// Filter is a parsed filter (RFC 7644 section 3.4.2.2), its names as written.
+type Filter struct {
+	Op          Operator
+	Left, Right *Filter // and, or; not has only left
+	Path        Path    // of all others
+	Value       Literal // of comparisons
+}
+
+// Path names an attribute, or elements of one: in filters, in PATCH, in sortBy.
+type Path struct {
+	URN  string // canonical, empty when none is written
+	Attr string // empty for a URN alone
+	In   *Filter
+	Sub  string
+}
+
+// Literal is a value as written in a filter.
+type Literal struct {
+	Text   string // without quotes and escapes
+	Quoted bool
+}
+
+// IsNull tells whether l stands for no value.
+func (l Literal) IsNull() bool { return !l.Quoted && strings.EqualFold(l.Text, "null") }
+
+// String writes f so that parsing gives f again.
+func (f *Filter) String() string {
+	switch f.Op {
+	case OpAnd:
+		return f.Left.operand(OpAnd, false) + " and " + f.Right.operand(OpAnd, true)
+	case OpOr:
+		return f.Left.operand(OpOr, false) + " or " + f.Right.operand(OpOr, true)
+	case OpNot:
+		return "not (" + f.Left.String() + ")"
+	case OpHas:
+		return f.Path.String()
+	case OpPr:
+		return f.Path.String() + " pr"
+	default:
+		return f.Path.String() + " " + string(f.Op) + " " + f.Value.String()
+	}
+}
+
+// operand writes f as a side of parent, in parentheses where parsing would
+// otherwise group differently.
+func (f *Filter) operand(parent Operator, right bool) string {
+	if f.Op == OpOr && parent == OpAnd || right && (f.Op == parent || f.Op == OpOr) {
+		return "(" + f.String() + ")"
+	}
+	return f.String()
+}
+
+func (p Path) String() string {
+	text := p.URN
+	if p.URN != "" && p.Attr != "" {
+		text += ":"
+	}
+	text += p.Attr
+	if p.In != nil {
+		text += "[" + p.In.String() + "]"
+	}
+	if p.Sub != "" {
+		text += "." + p.Sub
+	}
+	return text
+}
+
+func (l Literal) String() string {
+	if !l.Quoted {
+		return l.Text
+	}
+	text, err := Encode(l.Text)
+	if err != nil {
+		return `""` // a string always encodes
+	}
+	return string(text)
+}
+
+// Conjuncts calls do with every clause that must hold for f to hold.
+func (f *Filter) Conjuncts(do func(*Filter)) {
+	for f.Op == OpAnd {
+		f.Right.Conjuncts(do)
+		f = f.Left
+	}
+	do(f)
+}

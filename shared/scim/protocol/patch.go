@@ -1,0 +1,171 @@
+package protocol
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// MaxOperations bounds the operations of one PATCH, and of one Bulk request.
+const MaxOperations = 1000
+
+// Operation is one operation of a PATCH (RFC 7644 section 3.5.2).
+type Operation struct {
+	Op    string // add, replace or remove
+	Path  Path
+	Value any // nil: none, or null
+	// named: the path is a key of the value of an operation without a path. One that names
+	// nothing, or what clients cannot change, is ignored, as in the body of a PUT.
+	named bool
+}
+
+// ParsePatch reads the message of a PATCH.
+func ParsePatch(message map[string]any) ([]Operation, error) {
+	if err := CheckMessage(message, PatchURN); err != nil {
+		return nil, err
+	}
+	list, ok := MessageMember(message, "Operations").([]any)
+	if !ok {
+		return nil, Bad(InvalidSyntax, "The request body must have a list of Operations.")
+	}
+	if len(list) > MaxOperations {
+		return nil, Refuse(413, "", "A PATCH may have at most %d operations; send fewer.", MaxOperations)
+	}
+	out := make([]Operation, 0, len(list))
+	for _, e := range list {
+		object, ok := e.(map[string]any)
+		if !ok {
+			return nil, Bad(InvalidSyntax, "An operation must be an object.")
+		}
+		operations, err := parseOperation(object)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, operations...); len(out) > MaxOperations {
+			return nil, Refuse(413, "", "A PATCH may change at most %d attributes; send fewer.", MaxOperations)
+		}
+	}
+	return out, nil
+}
+
+// parseOperation reads an operation. One without a path becomes one for each attribute that
+// its value names.
+func parseOperation(object map[string]any) ([]Operation, error) {
+	name, _ := MessageMember(object, "op").(string)
+	value, given := memberOf(object, "value")
+	o := Operation{Op: strings.ToLower(name), Value: value}
+	if o.Op != "add" && o.Op != "replace" && o.Op != "remove" {
+		return nil, Bad(InvalidSyntax, "op must be add, replace or remove.")
+	}
+	if o.Op != "remove" && !given {
+		return nil, Bad(InvalidValue, "%s needs a value; null unassigns.", o.Op)
+	}
+	text, ok := MessageMember(object, "path").(string)
+	if !ok && MessageMember(object, "path") != nil {
+		return nil, Bad(InvalidPath, "The path must be a string.")
+	}
+	if strings.TrimSpace(text) == "" {
+		if o.Op == "remove" {
+			return nil, Bad(NoTarget, "remove needs a path.")
+		}
+		return parseNamed(o)
+	}
+	var err error
+	o.Path, err = ParsePath(text)
+	return []Operation{o}, err
+}
+
+// parseNamed reads the value of an operation without a path: an object, or a list of
+// objects, whose keys are paths.
+func parseNamed(o Operation) ([]Operation, error) {
+	objects, isList := o.Value.([]any)
+	if !isList {
+		objects = []any{o.Value}
+	}
+	var out []Operation
+	for _, e := range objects {
+		object, ok := e.(map[string]any)
+		if !ok {
+			return nil, Bad(InvalidValue, "An operation without a path needs an object as its value.")
+		}
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			at, ok, err := parseKey(key)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, Operation{Op: o.Op, Path: at, Value: object[key], named: true})
+			}
+		}
+	}
+	if len(objects) == 0 {
+		return nil, Bad(InvalidValue, "An operation without a path needs an object as its value.")
+	}
+	return out, nil
+}
+
+// parseKey reads a key of a value without a path: the name of an attribute, as it is or
+// with a value filter, such as emails[type eq "work"].value, which Entra ID sends. It is
+// false for a key that cannot be a name.
+func parseKey(key string) (at Path, ok bool, err error) {
+	if strings.Contains(key, "[") {
+		at, err = ParsePath(key)
+		return at, err == nil, err
+	}
+	at.URN, at.Attr, at.Sub, ok = SplitName(key)
+	return at, ok, nil
+}
+
+// Patch applies operations in their order to a copy of attributes, which it
+// returns. The resource has the given id and meta, which may be named but not
+// changed.
+func (t *ResourceType) Patch(attributes map[string]any, fixed map[string]any, operations []Operation) (map[string]any, error) {
+	after := clone(attributes).(map[string]any)
+	for _, o := range operations {
+		if err := t.apply(after, fixed, o); err != nil {
+			return nil, err
+		}
+	}
+	return after, t.checkRequired(after)
+}
+
+// readOnly reports whether clients cannot change what is at p.
+func (p AttributeRef) readOnly() bool {
+	return p.Attr != nil && p.Attr.serverOwned() || p.Sub != nil && p.Sub.serverOwned()
+}
+
+// apply applies one operation.
+func (t *ResourceType) apply(attributes, fixed map[string]any, o Operation) error {
+	at, ok := t.Locate(o.Path.URN, o.Path.Attr, o.Path.Sub)
+	switch {
+	case o.named && (!ok || at.readOnly()):
+		return nil
+	case !ok:
+		return Bad(InvalidPath, "There is no attribute %q.", Shorten(o.Path.String()))
+	case at.readOnly():
+		return unchangeable(at, fixed, o)
+	case o.Path.In != nil:
+		return t.changeElements(attributes, at, o)
+	case o.Op == "remove":
+		return t.remove(attributes, at, o.Value)
+	}
+	return t.change(attributes, at, o.Op, o.Value)
+}
+
+// unchangeable lets an operation on a readOnly attribute pass if it leaves the value
+// as it is.
+func unchangeable(at AttributeRef, fixed map[string]any, o Operation) error {
+	if o.Op != "remove" && at.Ext == "" && o.Path.In == nil {
+		if at.Attr.Name == "schemas" {
+			return nil // it follows from the attributes
+		}
+		current := fixed[at.Attr.Name]
+		if object, ok := current.(map[string]any); ok && at.Sub != nil {
+			current = object[at.Sub.Name]
+		}
+		if current != nil && Equal(current, o.Value) {
+			return nil
+		}
+	}
+	return Bad(Mutability, "%s cannot be changed.", Shorten(o.Path.String()))
+}

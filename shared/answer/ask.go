@@ -45,11 +45,11 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 	go func() { used <- s.used(ctx, teamID, day) }()
 	err = s.Table.Write(ctx, ops...)
 	state := quota.Answers(day, <-used)
-	switch failed := table.Failed(err); {
+	switch failed := table.AsConditionFailed(err); {
 	case err == nil:
 	case failed == nil:
 		return state, fmt.Errorf("accept question: %w", err)
-	case failed.Op == 0:
+	case failed.Key == item.Key:
 		err := repeated(failed.Item, asker, a)
 		if err == nil {
 			usage.Note(ctx, usage.Replayed, 1)

@@ -31,7 +31,7 @@ func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questi
 			events = []audit.Event{askedEvent(a), events[0]}
 		}
 		err = claim.Write(ctx, events, ops...)
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			continue // answered or deleted meanwhile
 		}
 		if err != nil {

@@ -93,7 +93,7 @@ func (w *Worker) finish(ctx context.Context, a Answer, event *audit.Claim) error
 		table.Put{Item: item, If: table.Is("state", string(Processing))},
 		table.Delete{Key: answerWork(a).Key()},
 	)
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return nil // another worker was first, or it was deleted
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func (d *daily) run(ctx context.Context) error {
 	defer cancel()
 	err = d.table.Write(ctx, table.Put{If: unless, Item: table.Item{Key: key, Version: round.Version + 1,
 		Strings: map[string]string{dayField: today.Date, afterField: after}, Numbers: map[string]int64{doneField: done}}})
-	if err != nil && table.Failed(err) == nil { // a sweep beside this one may have saved its own
+	if err != nil && table.AsConditionFailed(err) == nil { // a sweep beside this one may have saved its own
 		failed = append(failed, fmt.Errorf("save how far the day's round is: %w", err))
 	}
 	return errors.Join(failed...)

@@ -41,7 +41,7 @@ func TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp(t *testing.T) {
 	w := newWorld(t)
 	w.write("1")
 	refused, end := w.log.Ahead(t.Context(), teamID, 1)
-	if err := w.log.Write(refused, teamID, []audit.Event{about("1")}, thing("1")); table.Failed(err) == nil {
+	if err := w.log.Write(refused, teamID, []audit.Event{about("1")}, thing("1")); table.AsConditionFailed(err) == nil {
 		t.Errorf("a condition that does not hold: %v", err)
 	}
 	end()

@@ -104,7 +104,7 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 		}
 		all := append(append(make([]table.Op, 0, len(ops)+len(puts)), ops...), puts...)
 		err = c.log.Table.Write(ctx, all...)
-		failed := table.Failed(err)
+		failed := table.AsConditionFailed(err)
 		switch {
 		case err == nil:
 			c.numbers = c.numbers[len(events):]
@@ -115,7 +115,7 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 				c.numbers = c.numbers[len(events):]
 			}
 			return err
-		case failed.Op < len(ops):
+		case table.IndexOf(ops, failed.Key) >= 0:
 			return err
 		}
 		if failed.Item != nil && len(failed.Item.Body) > 0 {
@@ -229,7 +229,7 @@ func (l *Log) Once(ctx context.Context, teamID, name string, life time.Duration,
 	}
 	marker := table.Put{Item: table.Item{Key: key, Version: 1, Expires: l.Now().Add(life)}, If: table.Absent()}
 	err = l.Write(ctx, teamID, []Event{e}, marker)
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return false, nil
 	}
 	if err != nil {

@@ -105,7 +105,7 @@ func (l *Log) cursorKey(ctx context.Context) ([]byte, error) {
 		_, _ = rand.Read(fresh) // it never fails
 		item = table.Item{Key: at, Version: 1, Body: fresh}
 		err = l.Table.Write(ctx, table.Put{Item: item, If: table.Absent()})
-		if failed := table.Failed(err); failed != nil && failed.Item != nil {
+		if failed := table.AsConditionFailed(err); failed != nil && failed.Item != nil {
 			item, err = *failed.Item, nil // another process was first
 		}
 	}

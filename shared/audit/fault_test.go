@@ -33,7 +33,7 @@ func TestEveryWriteMayFail(t *testing.T) {
 					t.Fatal("no call went wrong")
 				}
 				second := record(w, log)
-				if first == nil && table.Failed(second) == nil || second != nil && table.Failed(second) == nil {
+				if first == nil && table.AsConditionFailed(second) == nil || second != nil && table.AsConditionFailed(second) == nil {
 					t.Errorf("first %v, then %v", first, second)
 				}
 				w.write("3")
@@ -132,7 +132,7 @@ func TestAStalledWriterTakesANewNumber(t *testing.T) {
 	if got := w.all(audit.Query{After: page.Next}); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("after the cursor: %v", got)
 	}
-	if err := claim.Write(t.Context(), []audit.Event{about("3")}, thing("3"), thing("2")); table.Failed(err) == nil {
+	if err := claim.Write(t.Context(), []audit.Event{about("3")}, thing("3"), thing("2")); table.AsConditionFailed(err) == nil {
 		t.Errorf("a condition that does not hold: %v", err)
 	}
 	if err := claim.Write(t.Context(), []audit.Event{about("3")}, thing("3")); err != nil && !errors.Is(err, table.ErrConflict) {

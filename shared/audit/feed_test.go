@@ -57,7 +57,7 @@ func TestARefusedChangeHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("1")
-	if err := w.log.Write(t.Context(), teamID, []audit.Event{about("1")}, thing("0"), thing("1")); table.Failed(err) == nil || table.Failed(err).Op != 1 {
+	if err := w.log.Write(t.Context(), teamID, []audit.Event{about("1")}, thing("0"), thing("1")); table.AsConditionFailed(err) == nil || table.AsConditionFailed(err).Key != table.KeyOf(thing("1")) {
 		t.Fatalf("a repeated change: %v", err)
 	}
 	unused := w.log.Claim(t.Context(), teamID, 2)

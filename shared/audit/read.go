@@ -295,7 +295,7 @@ func (l *Log) close(ctx context.Context, teamID string, n int64) (slot, error) {
 	if err == nil {
 		return slotFrom(mark.Item)
 	}
-	failed := table.Failed(err)
+	failed := table.AsConditionFailed(err)
 	if failed == nil {
 		return slot{}, fmt.Errorf("close number %d of the feed: %w", n, err)
 	}

@@ -111,13 +111,13 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64)
 		err = l.Table.Write(ctx,
 			table.Put{Item: item, If: table.Absent()},
 			table.Put{Item: table.Item{Key: marksKey(teamID), Version: version + 1}, If: cond})
-		failed := table.Failed(err)
+		failed := table.AsConditionFailed(err)
 		switch {
 		case err == nil:
 			return timeMarkFrom(item), nil
 		case failed == nil && !errors.Is(err, table.ErrConflict):
 			return timeMark{}, fmt.Errorf("keep a mark: %w", err)
-		case failed != nil && failed.Op == 0 && failed.Item != nil:
+		case failed != nil && failed.Key == key && failed.Item != nil:
 			return timeMarkFrom(*failed.Item), nil
 		}
 	}
@@ -199,7 +199,7 @@ func (l *Log) Trim(ctx context.Context, teamID string) error {
 		return err
 	}
 	_, err = l.Table.Add(ctx, table.Add{Key: headKey(teamID), Numbers: map[string]int64{trimmedField: to}, If: table.Below(trimmedField, to)})
-	if err != nil && table.Failed(err) == nil {
+	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("trim the feed: %w", err)
 	}
 	return nil

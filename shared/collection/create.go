@@ -43,15 +43,15 @@ func (s *Service) Create(ctx context.Context, teamID string, f Fields, repeat Id
 		ops = append([]table.Op{table.Put{Item: reply, If: table.Absent()}}, ops...)
 	}
 	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.CollectionCreated, c)}, ops...)
-	failed := table.Failed(err)
+	failed := table.AsConditionFailed(err)
 	switch {
 	case err == nil:
 		return c, nil
 	case failed == nil:
 		return Collection{}, fmt.Errorf("create collection: %w", err)
-	case repeat.Key != "" && failed.Op == 0:
+	case repeat.Key != "" && failed.Key == reply.Key:
 		return replay(failed.Item, f)
-	case failed.Op == len(ops)-1:
+	case failed.Key == item.Key:
 		return c, nil // its id is new: an attempt of this write, whose answer was lost, has landed
 	default:
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeCollectionLimit,

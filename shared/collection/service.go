@@ -141,7 +141,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 		updated := newEvent(audit.CollectionUpdated, changed)
 		updated.Changes = audit.Changes(current.Fields, changed.Fields)
 		err = event.Write(ctx, []audit.Event{updated}, table.Put{Item: item, If: table.VersionIs(current.Version)})
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			continue // another change came between; each round of this loop lets one through
 		}
 		if err != nil {
@@ -178,7 +178,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 			table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
 			work.Promise(),
 		)
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			continue
 		}
 		if err != nil {

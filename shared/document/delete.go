@@ -42,7 +42,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 			return err
 		}
 		err = s.remove(ctx, teamID, r, requestID, event)
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			continue // another write came between
 		}
 		return err

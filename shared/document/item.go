@@ -56,11 +56,11 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 			}
 			err = s.remove(ctx, teamID, r, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), mark)
 		}
-		failed := table.Failed(err)
+		failed := table.AsConditionFailed(err)
 		if failed == nil {
 			return err == nil && there, err
 		}
-		if failed.Item != nil && failed.Item.Key == mark.Item.Key {
+		if failed.Key == mark.Item.Key {
 			return false, nil // a later removal was first
 		}
 	}

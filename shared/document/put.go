@@ -108,11 +108,11 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	} else {
 		err = event.Write(ctx, events, ops...)
 	}
-	if failed := table.Failed(err); failed != nil && table.KeyOf(ops[failed.Op]) == removedKey(teamID, id) {
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == removedKey(teamID, id) {
 		return old.version, nil // removed after this change of it
 	}
 	if err != nil {
-		return 0, notWritten(err)
+		return 0, s.notWritten(teamID, next, err)
 	}
 	in.note(ctx, old)
 	usage.OutcomeKnown(ctx)
@@ -157,23 +157,17 @@ func (in Input) note(ctx context.Context, old current) {
 	usage.NoteSource(ctx, in.CollectionID)
 }
 
-// The places in a Write of what it is conditional on; notWritten tells them apart.
-const (
-	sourceExists = iota
-	recordUnchanged
-)
-
 // replacing are the operations of the one Write that puts next in the place of old
 // and promises to index it.
 func (s *Service) replacing(teamID string, old current, next record, work pending.Work) []table.Op {
-	ops := make([]table.Op, 2, 12)
-	ops[sourceExists] = table.Check{Key: s.SourceKey(teamID, next.CollectionID), If: table.Exists()}
 	unchanged := table.Absent()
 	if old.stored {
 		unchanged = table.VersionIs(old.version)
 	}
-	ops[recordUnchanged] = table.Put{Item: next.item(teamID), If: unchanged}
-	ops = append(ops, work.Promise())
+	ops := append(make([]table.Op, 0, 12),
+		table.Check{Key: s.SourceKey(teamID, next.CollectionID), If: table.Exists()},
+		table.Put{Item: next.item(teamID), If: unchanged},
+		work.Promise())
 	ops = append(ops, listPuts(teamID, next.Entry)...)
 	if old.stored {
 		ops = append(ops, table.Delete{Key: failureKey(teamID, next.ID)})
@@ -185,15 +179,15 @@ func (s *Service) replacing(teamID string, old current, next record, work pendin
 	return ops
 }
 
-// notWritten says why a Write of replacing changed nothing.
-func notWritten(err error) error {
-	failed := table.Failed(err)
+// notWritten maps the error of a Write that was to store next to the caller's.
+func (s *Service) notWritten(teamID string, next record, err error) error {
+	failed := table.AsConditionFailed(err)
 	switch {
 	case failed == nil:
 		return fmt.Errorf("write document: %w", err)
-	case failed.Op == sourceExists:
+	case failed.Key == s.SourceKey(teamID, next.CollectionID):
 		return noCollection()
-	case failed.Op == recordUnchanged:
+	case failed.Key == recordKey(teamID, next.ID):
 		return errRaced
 	default:
 		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable,

@@ -44,7 +44,7 @@ func (w *Worker) removeUnused(ctx context.Context, work pending.Work) error {
 	removal := work
 	removal.Kind = pending.RemoveDocument
 	err := w.Table.Write(ctx, work.Complete(), removal.Promise())
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return nil // the version became current, or another worker is at it
 	}
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) err
 		table.Delete{Key: failureKey(work.TeamID, r.ID)},
 		table.Delete{Key: indexing(work.TeamID, r.ID, r.version).Key()},
 	}, listDeletes(work.TeamID, r.Entry)...)
-	if err := w.Table.Write(ctx, ops...); table.Failed(err) == nil {
+	if err := w.Table.Write(ctx, ops...); table.AsConditionFailed(err) == nil {
 		return err
 	}
 	return nil // put again meanwhile; its own write has replaced the list entries

@@ -15,7 +15,7 @@ import (
 // Index is what the worker needs of the search index; *search.Index is it.
 type Index interface {
 	// Publish makes documents findable and applies done in the same Write; a
-	// *table.ConditionFailed names the operation of done that did not hold.
+	// *table.ConditionFailed has the key of the operation of done that did not hold.
 	Publish(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
 	Merge(ctx context.Context, teamID string) (merged int, err error)
 	Stale(ctx context.Context, teamID, source string, space search.Space, passages int) error
@@ -120,7 +120,7 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 	}
 	for _, j := range jobs {
 		kept := j.work.Complete()
-		if slices.ContainsFunc(done, func(op table.Op) bool { return table.KeyOf(op) == kept.Key }) {
+		if table.IndexOf(done, kept.Key) >= 0 {
 			continue // one message twice in a batch
 		}
 		if d, ok := whole[j.work.ID]; ok && d.Version == j.work.Version {
@@ -134,13 +134,16 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 	}
 	for len(docs) > 0 {
 		err := w.Index.Publish(ctx, teamID, docs, done)
-		failed := table.Failed(err)
+		failed := table.AsConditionFailed(err)
 		if failed == nil {
 			return err
 		}
 		// Another worker was faster with this one; build again without it.
-		docs = slices.Delete(docs, failed.Op, failed.Op+1)
-		done = slices.Delete(done, failed.Op, failed.Op+1)
+		i := table.IndexOf(done, failed.Key)
+		if i < 0 {
+			return err
+		}
+		docs, done = slices.Delete(docs, i, i+1), slices.Delete(done, i, i+1)
 	}
 	return nil
 }
@@ -157,7 +160,7 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 			"detail": "The document is stored but could not be indexed. Put it again to retry."}}
 	err := w.Table.Write(ctx, work.Complete(), table.Put{Item: failure},
 		table.Check{Key: recordKey(work.TeamID, work.ID), If: table.VersionIs(work.Version)})
-	if table.Failed(err) != nil { // done or superseded meanwhile
+	if table.AsConditionFailed(err) != nil { // done or superseded meanwhile
 		err = w.Table.Write(ctx, table.Delete{Key: work.Key()})
 	}
 	if err != nil {

@@ -150,7 +150,7 @@ func TestKeptWorkIsNotSent(t *testing.T) {
 	if err := r.store.Write(t.Context(), w.Complete()); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.store.Write(t.Context(), w.Complete()); table.Failed(err) == nil {
+	if err := r.store.Write(t.Context(), w.Complete()); table.AsConditionFailed(err) == nil {
 		t.Errorf("kept twice: %v", err)
 	}
 	r.now = start.Add(time.Hour)
@@ -333,7 +333,7 @@ func TestRebuildsAreLeftToWhoIsAtThem(t *testing.T) {
 	going := func(left int64, until time.Time) error {
 		return r.store.Write(t.Context(), w.Extend(left, until), keep(w))
 	}
-	if err := going(1, start); table.Failed(err) == nil {
+	if err := going(1, start); table.AsConditionFailed(err) == nil {
 		t.Errorf("going on with what is not pending: %v", err)
 	}
 	if err := r.store.Write(t.Context(), w.PromiseLeft(500)); err != nil {

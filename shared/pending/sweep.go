@@ -130,7 +130,7 @@ func (s *Sweeper) one(ctx context.Context, q queue.Queue, item table.Item, w Wor
 	wait := min(Grace<<min(item.Numbers[sendsField], 10), maxWait)
 	_, err := s.Table.Add(ctx, table.Add{Key: item.Key, If: table.Exists(),
 		By: map[string]int64{sendsField: 1}, Numbers: map[string]int64{nextField: now.Add(wait).UnixMilli()}})
-	if err != nil && table.Failed(err) == nil {
+	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("note that %s %s was sent again: %w", w.Kind, w.ID, err)
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestStepStopsAtTheLimit(t *testing.T) {
 			switch _, err := store.Add(t.Context(), quota.Step(quota.AnswersKey("acme", w), w, 50)); {
 			case err == nil:
 				passed.Add(1)
-			case table.Failed(err) != nil:
+			case table.AsConditionFailed(err) != nil:
 				refused.Add(1)
 			default:
 				t.Error(err)

@@ -169,7 +169,7 @@ func (s *Service) apply(ctx context.Context, teamID string, before, after group,
 	if 3*len(c.added)+2*len(c.removed) > inOneWrite {
 		return s.applyStaged(ctx, teamID, before, after, c)
 	}
-	ops, claims, err := groupOps(teamID, before, after)
+	ops, err := groupOps(teamID, before, after)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (s *Service) apply(ctx context.Context, teamID string, before, after group,
 		m.mark = ""
 		ops = append(ops, memberOps(teamID, after.ID, m, table.Condition{})...)
 	}
-	return s.writeGroup(ctx, teamID, groupEvents(before, after, c), ops, claims)
+	return s.writeGroup(ctx, teamID, after, groupEvents(before, after, c), ops)
 }
 
 // aboutGroup is an event whose first target is the group g, and the users the others.
@@ -220,8 +220,8 @@ func groupEvents(before, after group, c memberChange) []audit.Event {
 }
 
 // groupOps are the operations of a group's own items, under the condition that
-// the group is still before. With claims, the first claims its name.
-func groupOps(teamID string, before, after group) (ops []table.Op, claims bool, err error) {
+// the group is still before.
+func groupOps(teamID string, before, after group) ([]table.Op, error) {
 	when := table.Absent()
 	if before.ID != "" {
 		when = table.VersionIs(before.stored)
@@ -229,19 +229,14 @@ func groupOps(teamID string, before, after group) (ops []table.Op, claims bool, 
 	after.stored = before.stored
 	put, err := after.put(teamID, when)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	ops = foundBy(teamID, before, after)
-	if len(ops) > 0 {
-		first, ok := ops[0].(table.Put)
-		claims = ok && first.If == table.Absent()
-	}
-	return append(ops, put), claims, nil
+	return append(foundBy(teamID, before, after), put), nil
 }
 
-func (s *Service) writeGroup(ctx context.Context, teamID string, events []audit.Event, ops []table.Op, claims bool) error {
+func (s *Service) writeGroup(ctx context.Context, teamID string, after group, events []audit.Event, ops []table.Op) error {
 	err := s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
-	if failed := table.Failed(err); failed != nil && failed.Op == 0 && claims {
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == groupNameKey(teamID, after.name()) {
 		return protocol.Refuse(409, protocol.Uniqueness, "Another group of this team has this displayName.")
 	}
 	if err = conflicting(err); err != nil {

@@ -76,9 +76,8 @@ func (s *Service) applyStaged(ctx context.Context, teamID string, before, after 
 	if err == nil {
 		after.Changes, after.Staging = []string{change}, nil
 		var ops []table.Op
-		var claims bool
-		if ops, claims, err = groupOps(teamID, before, after); err == nil {
-			err = s.writeGroup(ctx, teamID, groupEvents(before, after, c), ops, claims)
+		if ops, err = groupOps(teamID, before, after); err == nil {
+			err = s.writeGroup(ctx, teamID, after, groupEvents(before, after, c), ops)
 		}
 	}
 	if err != nil {
@@ -176,11 +175,11 @@ func (s *Service) resolve(ctx context.Context, teamID string, g group, members [
 				all = append(all, ops(m)...)
 			}
 			err := s.Table.Write(ctx, all...)
-			if table.Failed(err) == nil {
+			if table.AsConditionFailed(err) == nil {
 				return err
 			}
 			for _, m := range part {
-				if err := s.Table.Write(ctx, ops(m)...); err != nil && table.Failed(err) == nil {
+				if err := s.Table.Write(ctx, ops(m)...); err != nil && table.AsConditionFailed(err) == nil {
 					return err
 				}
 			}

@@ -222,7 +222,7 @@ func (s *Service) leaveGroup(ctx context.Context, teamID string, m membership, u
 // conflicting makes a failed condition the conflict that it is where every
 // condition is on what was read before.
 func conflicting(err error) error {
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return table.ErrConflict
 	}
 	return err

@@ -58,7 +58,7 @@ func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 		return 0, fmt.Errorf("read the last search for blobs without a record: %w", err)
 	}
 	if err := ix.Table.Write(ctx, claim); err != nil {
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			return 0, nil
 		}
 		return 0, fmt.Errorf("claim the search for blobs without a record: %w", err)

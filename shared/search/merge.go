@@ -284,7 +284,7 @@ func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []
 		return true, nil
 	}
 	ix.discard(ctx, err, stored)
-	if table.Failed(err) != nil || errors.Is(err, table.ErrConflict) {
+	if table.AsConditionFailed(err) != nil || errors.Is(err, table.ErrConflict) {
 		return false, nil
 	}
 	return false, fmt.Errorf("replace %d segments: %w", len(d.records), err)

@@ -63,7 +63,7 @@ func (ix *Index) markDamaged(ctx context.Context, teamID string, r record, cause
 	if err == nil {
 		err = ix.Table.Write(ctx, op)
 	}
-	if err != nil && table.Failed(err) == nil { // failed: merged, dropped or marked in the meantime
+	if err != nil && table.AsConditionFailed(err) == nil { // failed: merged, dropped or marked in the meantime
 		return fmt.Errorf("mark a damaged segment: %w", err)
 	}
 	return nil

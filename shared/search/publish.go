@@ -11,7 +11,7 @@ import (
 // Publish makes docs findable: one segment for each source and space among them,
 // and one Write with their records, which also applies done. Nothing is findable
 // and nothing of done has happened when it returns an error; a *table.ConditionFailed
-// names the operation of done that did not hold. At most table.MaxOps operations,
+// has the key of the operation of done that did not hold. At most table.MaxOps operations,
 // segments and done together. Of a document named twice the later version counts.
 func (ix *Index) Publish(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
 	families := map[family][]Document{}
@@ -92,7 +92,7 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 // it is not certain that nothing was written they stay: Clean finds them after a
 // day if no record names them.
 func (ix *Index) discard(ctx context.Context, cause error, records []record) {
-	if table.Failed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) {
+	if table.AsConditionFailed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) {
 		return
 	}
 	for _, r := range records {

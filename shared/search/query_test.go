@@ -154,7 +154,7 @@ func TestFailedPublishLeavesNothing(t *testing.T) {
 	ops := []table.Op{table.Delete{Key: key, If: table.Exists()}}
 	d := doc("wiki", "a", "zebra", 1)
 	lib.put(d)
-	if err := x.Publish(t.Context(), team, []search.Document{d}, ops); table.Failed(err) == nil || table.Failed(err).Op != 0 {
+	if err := x.Publish(t.Context(), team, []search.Document{d}, ops); table.AsConditionFailed(err) == nil || table.AsConditionFailed(err).Key != key {
 		t.Errorf("published what another worker had published: %v", err)
 	}
 	if titles, _ := ask(t, x, search.Query{Text: "zebra"}); len(titles) > 0 {

@@ -154,7 +154,7 @@ func (r *rebuilding) forget(ctx context.Context) error {
 func (r *rebuilding) finish(ctx context.Context) error {
 	err := r.Table.Write(ctx, table.Delete{Key: rebuildKey(r.teamID, r.family), If: table.VersionIs(r.state.version)},
 		table.Delete{Key: r.work.Key()})
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return errOvertaken
 	}
 	if err != nil {
@@ -181,13 +181,13 @@ func (r *rebuilding) saveUntil(ctx context.Context, next rebuildState, ops ...ta
 	until := time.UnixMilli(max(next.until, next.Saved))
 	err = r.Table.Write(ctx, append([]table.Op{table.Put{Item: item, If: table.VersionIs(r.state.version)},
 		r.work.Extend(next.left(), until)}, ops...)...)
-	switch failed := table.Failed(err); {
+	switch failed := table.AsConditionFailed(err); {
 	case err == nil:
 		r.state = next
 		return nil
 	case failed == nil:
 		return fmt.Errorf("save a rebuild: %w", err)
-	case failed.Op < 2:
+	case failed.Key == item.Key || failed.Key == r.work.Key():
 		return errOvertaken
 	default:
 		return errChanged

@@ -273,7 +273,7 @@ func (ix *Index) plan(ctx context.Context, teamID string, f family, total int64,
 	}
 	work := st.work(teamID, f)
 	err = ix.Table.Write(ctx, table.Put{Item: item, If: table.Absent()}, work.PromiseLeft(st.left()))
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return false, nil
 	}
 	if err != nil {
@@ -341,7 +341,7 @@ func (ix *Index) markAsked(ctx context.Context, teamID string, records []record)
 		if err == nil {
 			err = ix.Table.Write(ctx, op)
 		}
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			return false, nil
 		}
 		if err != nil {
@@ -375,7 +375,7 @@ func (ix *Index) planMissing(ctx context.Context, teamID string, f family, total
 		}
 		work := next.work(teamID, f)
 		err = ix.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(st.version)}, work.Extend(next.left(), ix.Now()))
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			continue // its worker has saved it in the meantime
 		}
 		if err != nil {

@@ -53,7 +53,7 @@ func (n *importEvent) writeFirst(ctx context.Context, ops []table.Op) (first boo
 	}
 	err = n.events.Write(ctx, n.teamID, []audit.Event{n.event}, ops...)
 	n.recorded = err == nil
-	if table.Failed(err) == nil {
+	if table.AsConditionFailed(err) == nil {
 		n.err = err // another event could be a second one of the same import
 	}
 	return true, err

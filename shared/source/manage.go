@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	}
 	ops = append(ops, first...)
 	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.DataSourceCreated, d)}, ops...)
-	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == countKey(teamID) {
 		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources, which is the most. Disconnect one first.", MaxPerTeam)
 	}
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 		table.Delete{Key: secretsKey(id)},
 		table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
 		work.Promise())
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return Missing()
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *Service) recordSync(ctx context.Context, teamID, id string) error {
 	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{syncField: s.now().UnixMilli()},
 		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}})
-	if err != nil && table.Failed(err) == nil {
+	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("note the sync: %w", err)
 	}
 	return nil
@@ -199,7 +199,7 @@ func (s *Service) Fail(ctx context.Context, teamID, id string, f SyncFailure) er
 	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{errorTimeField: s.now().UnixMilli()},
 		Strings: map[string]string{stateField: string(Failed), codeField: f.Code, detailField: f.Detail}})
-	if err != nil && table.Failed(err) == nil {
+	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("note the failure: %w", err)
 	}
 	return nil

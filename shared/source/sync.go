@@ -159,7 +159,7 @@ func (r *syncRun) saveIf(ctx context.Context, cond table.Condition, ops ...table
 		return err
 	}
 	err = r.Table.Write(ctx, append([]table.Op{table.Put{Item: item, If: cond}}, ops...)...)
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return errLeaseLost
 	}
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *syncRun) release(ctx context.Context) error {
 		return err
 	}
 	err = r.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(r.state.version)})
-	if err != nil && table.Failed(err) == nil {
+	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("release the sync: %w", err)
 	}
 	return nil
@@ -282,7 +282,7 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 		err = r.Table.Write(ctx,
 			table.Put{Item: item, If: table.VersionIs(r.state.version)}, r.statusUpdate(now),
 			asked, table.Delete{Key: before.Key()}, work.Promise())
-		switch failed := table.Failed(err); {
+		switch failed := table.AsConditionFailed(err); {
 		case err == nil:
 			r.state = next
 			if next.due <= now.UnixMilli()+1 {
@@ -294,9 +294,9 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 			return nil
 		case failed == nil:
 			return fmt.Errorf("end the sync: %w", err)
-		case failed.Op == 0:
+		case failed.Key == item.Key:
 			return errLeaseLost
-		case failed.Op == 1:
+		case failed.Key == collection.Key(r.teamID, r.id):
 			return Missing() // deleted meanwhile
 		}
 	}

@@ -192,7 +192,7 @@ func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 		} else if !errors.Is(err, table.ErrNotFound) {
 			return fmt.Errorf("read the state of the sync: %w", err)
 		}
-		if err := s.Table.Write(ctx, ops...); err != nil && table.Failed(err) == nil { // failed: somebody else was first
+		if err := s.Table.Write(ctx, ops...); err != nil && table.AsConditionFailed(err) == nil { // failed: somebody else was first
 			return fmt.Errorf("make the first sync due: %w", err)
 		}
 	}

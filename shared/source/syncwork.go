@@ -126,7 +126,7 @@ func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
 		}
 		work := st.work(teamID, id)
 		err = s.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(version)}, table.Delete{Key: before.Key()}, work.Promise())
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			continue
 		}
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -75,8 +76,8 @@ type Store interface {
 	Query(ctx context.Context, q Query) (Page, error)
 	// Add makes one atomic step and returns the whole item as it is afterwards.
 	Add(ctx context.Context, a Add) (Item, error)
-	// Write applies 1 to MaxOps operations, all or none. A condition that does not
-	// hold gives *ConditionFailed.
+	// Write applies 1 to MaxOps operations, all or none. If a condition does not
+	// hold, it returns a *ConditionFailed with the operation's key.
 	Write(ctx context.Context, ops ...Op) error
 }
 
@@ -143,20 +144,26 @@ func (a Add) op() Key    { return a.Key }
 // KeyOf returns the key that o writes or tests.
 func KeyOf(o Op) Key { return o.op() }
 
-// ConditionFailed reports the lowest operation of a Write (0 for Add) whose
-// condition does not hold, and the item that stood there, nil when none did.
-// Nothing was written.
+// IndexOf returns the index of the operation on k in ops, or -1.
+func IndexOf(ops []Op, k Key) int {
+	return slices.IndexFunc(ops, func(o Op) bool { return KeyOf(o) == k })
+}
+
+// ConditionFailed is the error of a Write or Add whose condition does not hold.
+// Nothing was written. Of several failed conditions it is the first in the order
+// of the operations; a Write has at most one for a Key.
 type ConditionFailed struct {
-	Op   int
-	Item *Item
+	Key  Key
+	Item *Item // the item under Key, nil if there is none
 }
 
+// Error names the table only, because keys may contain names of users.
 func (e *ConditionFailed) Error() string {
-	return fmt.Sprintf("condition of operation %d does not hold", e.Op)
+	return fmt.Sprintf("the condition on an item of %s does not hold", e.Key.Table)
 }
 
-// Failed returns the *ConditionFailed in err's chain, or nil.
-func Failed(err error) *ConditionFailed {
+// AsConditionFailed returns the *ConditionFailed in err's chain, or nil.
+func AsConditionFailed(err error) *ConditionFailed {
 	var f *ConditionFailed
 	if errors.As(err, &f) {
 		return f

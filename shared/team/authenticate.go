@@ -157,7 +157,7 @@ func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, no
 func (s *Service) step(ctx context.Context, r record, now time.Time) (quota.State, error) {
 	w := quota.Day(now)
 	item, err := s.Table.Add(ctx, quota.Step(quota.CallsKey(r.TeamID, r.id, w), w, quota.CallsPerDay))
-	if table.Failed(err) != nil {
+	if table.AsConditionFailed(err) != nil {
 		return quota.State{}, quota.Exceeded(quota.Calls(w, quota.CallsPerDay))
 	}
 	if err != nil {

@@ -30,11 +30,11 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 			table.Put{Item: table.Item{Key: userKeyEntryKey(r.TeamID, r.UserID, r.id), Version: 1}})
 	}
 	err = s.Events.OrSilent(s.Table).Write(ctx, r.TeamID, []audit.Event{keyCreated(r)}, ops...)
-	if failed := table.Failed(err); failed != nil {
-		switch failed.Op {
-		case 0:
+	if failed := table.AsConditionFailed(err); failed != nil {
+		switch failed.Key {
+		case teamKey(r.TeamID):
 			return missingTeam()
-		case 3:
+		case userKey(r.TeamID, r.UserID):
 			return unfitUser()
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.T
 			return record{}, err
 		}
 		err = event.Write(ctx, []audit.Event{keyChanged(kind, r)}, append(ops, table.Put{Item: item, If: table.VersionIs(before)})...)
-		if table.Failed(err) != nil {
+		if table.AsConditionFailed(err) != nil {
 			continue
 		}
 		if err != nil {
@@ -147,7 +147,7 @@ func (s *Service) Touch(ctx context.Context, p Principal) error {
 		Key: lastUseKey(p.KeyID), Numbers: map[string]int64{lastUseField: at},
 		If: table.Below(lastUseField, at-lastUseEvery.Milliseconds()+1),
 	})
-	if err != nil && table.Failed(err) == nil {
+	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("note the use of key %s: %w", p.KeyID, err)
 	}
 	return nil

@@ -63,7 +63,7 @@ func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) e
 		return err
 	}
 	err = s.record(ctx, teamID, inserted(p), ops...)
-	if failed := table.Failed(err); failed != nil && failed.Op == 0 {
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == userNameKey(teamID, p.UserName) {
 		return ErrUserNameTaken
 	}
 	if err != nil {
@@ -89,13 +89,10 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 	}
 	ops := []table.Op{table.Put{Item: item, If: table.VersionIs(before.Version)}}
 	old, next := userNameKey(teamID, before.UserName), userNameKey(teamID, after.UserName)
-	taken, last := -1, -1
 	if old != next {
-		taken = len(ops)
 		ops = append(ops, table.Put{Item: nameItem(next, after.ID), If: table.Absent()}, table.Delete{Key: old})
 	}
 	if before.admin() != after.admin() {
-		last = len(ops)
 		ops = append(ops, countAdmins(teamID, after.admin()))
 	}
 	if before.admin() && !after.admin() {
@@ -116,7 +113,7 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 			ops = append(ops, table.Put{Item: table.Item{Key: k, Version: 1}})
 		}
 	}
-	if err := s.write(ctx, teamID, replaced(before, after), ops, taken, last); err != nil {
+	if err := s.write(ctx, teamID, next, replaced(before, after), ops); err != nil {
 		return fmt.Errorf("change user %s: %w", after.ID, err)
 	}
 	if before.Active && !after.Active {
@@ -134,9 +131,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 		table.Delete{Key: userNameKey(teamID, p.UserName)},
 		table.Put{Item: table.Item{Key: departedKey(teamID, p.ID), Version: 1}},
 	}
-	last := -1
 	if p.admin() {
-		last = len(ops)
 		kept, err := s.keptAdmin(ctx, teamID, p)
 		if err != nil {
 			return err
@@ -146,7 +141,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	for _, k := range sortedKeys(p.index(teamID)) {
 		ops = append(ops, table.Delete{Key: k})
 	}
-	if err := s.write(ctx, teamID, removed(p), ops, -1, last); err != nil {
+	if err := s.write(ctx, teamID, userNameKey(teamID, p.UserName), removed(p), ops); err != nil {
 		return fmt.Errorf("delete user %s: %w", p.ID, err)
 	}
 	return nil
@@ -180,18 +175,18 @@ func UserExists(teamID, userID string) table.Check {
 	return table.Check{Key: userKey(teamID, userID), If: table.Exists()}
 }
 
-// write makes a Write and names what its failed conditions mean: the one at taken
-// that a user name is, the one at last that no other admin is there, any other
-// that someone came between.
-func (s *Service) write(ctx context.Context, teamID string, events []audit.Event, ops []table.Op, taken, last int) error {
+// write maps a failed condition to an error: the one on userName to
+// ErrUserNameTaken, the one on the count of admins to ErrLastAdmin, any other to
+// table.ErrConflict.
+func (s *Service) write(ctx context.Context, teamID string, userName table.Key, events []audit.Event, ops []table.Op) error {
 	err := s.record(ctx, teamID, events, ops...)
-	failed := table.Failed(err)
+	failed := table.AsConditionFailed(err)
 	switch {
 	case failed == nil:
 		return err
-	case failed.Op == taken:
+	case failed.Key == userName:
 		return ErrUserNameTaken
-	case failed.Op == last:
+	case failed.Key == adminsKey(teamID):
 		return ErrLastAdmin
 	default:
 		return table.ErrConflict
@@ -205,7 +200,7 @@ func nameItem(k table.Key, userID string) table.Item {
 	return table.Item{Key: k, Version: 1, Strings: map[string]string{userField: userID}}
 }
 
-// insertOps claims the name first, so that its failure has the lowest index.
+// insertOps claims the name first: of several failed conditions the first is reported.
 func insertOps(teamID string, p Profile) ([]table.Op, error) {
 	item, err := p.item(teamID)
 	if err != nil {

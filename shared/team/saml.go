@@ -222,12 +222,12 @@ func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type
 			ops[0] = first
 		}
 		err = event.Write(ctx, []audit.Event{about}, ops...)
-		switch failed := table.Failed(err); {
+		switch failed := table.AsConditionFailed(err); {
 		case failed == nil && err != nil:
 			return fmt.Errorf("store SAML metadata: %w", err)
 		case failed == nil:
 			return nil
-		case failed.Op == 1:
+		case failed.Key == teamKey(teamID):
 			return missingTeam()
 		}
 	}

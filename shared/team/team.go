@@ -121,7 +121,7 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, change func(*Fi
 	defer event.End(ctx)
 	for range maxAttempts {
 		t, err := s.updateOnce(ctx, event, teamID, change)
-		if table.Failed(err) == nil {
+		if table.AsConditionFailed(err) == nil {
 			return t, err
 		}
 	}

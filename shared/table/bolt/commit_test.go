@@ -67,7 +67,7 @@ func TestWaitingWritesShareOneTransaction(t *testing.T) {
 		<-finished
 	}
 	for n, err := range errs {
-		if failed := table.Failed(err); (failed != nil) != (n%4 == 0) || (err != nil && failed == nil) {
+		if failed := table.AsConditionFailed(err); (failed != nil) != (n%4 == 0) || (err != nil && failed == nil) {
 			t.Errorf("writer %d: %v", n, err)
 		}
 	}

@@ -56,7 +56,7 @@ func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units
 		}
 		changes[n] = change{key: key, old: old}
 		if live := table.Live(old, now); failed == nil && !condition(op).Holds(live) {
-			failed = &table.ConditionFailed{Op: n, Item: live}
+			failed = &table.ConditionFailed{Key: key, Item: live}
 		}
 	}
 	for n, op := range ops {

@@ -88,12 +88,12 @@ func (p *prepared) add(a table.Add, f form) error {
 	return nil
 }
 
-// judge says why operation n, in form f, failed on the item old that stood
+// judge says why op, in form f, failed on the item old that stood
 // there: by its own condition, by a step out of int64, or because an Add took
 // the item for what it was not; then it returns the form to try next.
-func judge(op table.Op, n int, f form, old *table.Item, now time.Time) (form, error) {
+func judge(op table.Op, f form, old *table.Item, now time.Time) (form, error) {
 	live := table.Live(old, now)
-	failed := &table.ConditionFailed{Op: n, Item: live}
+	failed := &table.ConditionFailed{Key: table.KeyOf(op), Item: live}
 	a, ok := op.(table.Add)
 	if !ok || !a.If.Holds(live) {
 		return f, failed
@@ -102,7 +102,7 @@ func judge(op table.Op, n int, f form, old *table.Item, now time.Time) (form, er
 	switch {
 	case live != nil:
 		if _, err := a.Apply(live); err != nil {
-			return f, fmt.Errorf("operation %d: %w", n, err)
+			return f, fmt.Errorf("add to an item of %s: %w", a.Key.Table, err)
 		}
 		if !a.Expires.IsZero() && live.Expires.IsZero() {
 			next = permanent

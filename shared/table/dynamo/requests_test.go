@@ -164,7 +164,7 @@ func TestCapacityIsWhatDynamoDBReports(t *testing.T) {
 	} {
 		store, _ := scripted(t, test.answer)
 		ctx, meter := table.WithMeter(t.Context())
-		if err := store.Write(ctx, test.ops...); err != nil && table.Failed(err) == nil {
+		if err := store.Write(ctx, test.ops...); err != nil && table.AsConditionFailed(err) == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if cost := meter.Read(); cost.WriteUnits != test.write || cost.Calls != 1 {

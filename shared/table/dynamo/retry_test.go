@@ -113,12 +113,12 @@ func TestOtherRefusalsAreFinal(t *testing.T) {
 			if err == nil || len(script.requests()) != 1 {
 				t.Errorf("error %v after %d attempts, want one", err, len(script.requests()))
 			}
-			failed := table.Failed(err)
+			failed := table.AsConditionFailed(err)
 			if wanted := name[0] == 'f'; wanted != (failed != nil) {
 				t.Fatalf("error %v", err)
 			}
-			if failed != nil && (failed.Op != 0 || failed.Item == nil || failed.Item.Version != 7) {
-				t.Errorf("operation %d, item %v", failed.Op, failed.Item)
+			if failed != nil && (failed.Key != key("a") || failed.Item == nil || failed.Item.Version != 7) {
+				t.Errorf("key %v, item %v", failed.Key, failed.Item)
 			}
 		})
 	}
@@ -176,7 +176,7 @@ func TestPutThatMeetsItselfAfterALostAnswerSucceeds(t *testing.T) {
 			t.Parallel()
 			store, _ := scripted(t, test.answers...)
 			err := store.Write(t.Context(), onePut...)
-			if (table.Failed(err) != nil) != test.fails || (err != nil) != test.fails {
+			if (table.AsConditionFailed(err) != nil) != test.fails || (err != nil) != test.fails {
 				t.Errorf("error %v, want a failed condition: %t", err, test.fails)
 			}
 		})

@@ -123,8 +123,8 @@ func judgeAll(ops []table.Op, forms []form, cancelled *types.TransactionCanceled
 		if err != nil {
 			return err
 		}
-		next, err := judge(ops[n], n, forms[n], old, now)
-		if table.Failed(err) != nil {
+		next, err := judge(ops[n], forms[n], old, now)
+		if table.AsConditionFailed(err) != nil {
 			return err
 		}
 		if err != nil && refused == nil {

@@ -38,7 +38,7 @@ func (s *Store) Write(ctx context.Context, ops ...table.Op) error {
 	if lone, ok := ops[0].(table.Check); ok {
 		item, err := s.read(ctx, lone.Key, false)
 		if err == nil && !lone.If.Holds(item) {
-			err = &table.ConditionFailed{Item: item}
+			err = &table.ConditionFailed{Key: lone.Key, Item: item}
 		}
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Store) single(ctx context.Context, op table.Op, once bool) (*table.Item
 			// The attempt whose answer was lost has happened, and meets itself.
 			return nil, nil
 		}
-		if f, err = judge(op, 0, f, old, now); err != nil {
+		if f, err = judge(op, f, old, now); err != nil {
 			return nil, err
 		}
 	}

@@ -54,12 +54,12 @@ var conditionCases = []testCase{
 	}},
 	{"the call add reports a failed condition", 0, func(t *testing.T, e *env) {
 		_, err := e.store.Add(t.Context(), table.Add{Key: e.key("a"), By: map[string]int64{"n": 1}, If: table.Exists()})
-		e.failed(t, err, 0, nil)
+		e.failed(t, err, e.key("a"), nil)
 		e.missing(t, e.key("a"))
 		item := e.item("a")
 		e.put(t, item)
 		_, err = e.store.Add(t.Context(), table.Add{Key: item.Key, By: map[string]int64{"n": 1}, If: table.Below("n", 7)})
-		e.failed(t, err, 0, &item)
+		e.failed(t, err, item.Key, &item)
 		e.same(t, item)
 	}},
 }
@@ -93,11 +93,9 @@ func checkTruths(t *testing.T, e *env, inTransaction bool) {
 
 func checkTruth(t *testing.T, e *env, name string, op table.Op, old *table.Item, want, inTransaction bool) {
 	ops := []table.Op{op}
-	place := 0
 	companion := e.key(name + ", companion")
 	if inTransaction {
 		ops = []table.Op{table.Put{Item: table.Item{Key: companion}}, op}
-		place = 1
 	}
 	err := e.store.Write(t.Context(), ops...)
 	if want {
@@ -107,10 +105,10 @@ func checkTruth(t *testing.T, e *env, name string, op table.Op, old *table.Item,
 		e.trace(t, op, old)
 		return
 	}
-	if table.Failed(err) == nil {
+	if table.AsConditionFailed(err) == nil {
 		t.Fatalf("%s: error %v, want a failed condition", name, err)
 	}
-	e.failed(t, err, place, old)
+	e.failed(t, err, table.KeyOf(op), old)
 	e.missing(t, companion)
 	if old == nil {
 		e.missing(t, table.KeyOf(op))

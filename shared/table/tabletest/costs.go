@@ -67,7 +67,7 @@ func (e *env) costs(t *testing.T, withUnits bool) {
 		if e.options.NoTransactions && test.name == "two operations" {
 			continue
 		}
-		if err := test.call(ctx); err != nil && test.calls > 0 && table.Failed(err) == nil && test.name != "get missing" {
+		if err := test.call(ctx); err != nil && test.calls > 0 && table.AsConditionFailed(err) == nil && test.name != "get missing" {
 			t.Fatalf("%s: %v", test.name, err)
 		}
 		cost := meter.Read()

@@ -99,7 +99,7 @@ var countCases = []testCase{
 			}
 			want := table.Item{Key: e.key("a"), Numbers: map[string]int64{"top": step.want}}
 			if !step.holds {
-				e.failed(t, err, 0, &want)
+				e.failed(t, err, want.Key, &want)
 			}
 			e.same(t, want)
 		}
@@ -134,7 +134,7 @@ func (e *env) ceiling(t *testing.T, version int64) {
 			if n := item.Numbers["n"]; n >= 1 && n <= limit {
 				seen[n].Add(1)
 			}
-		case table.Failed(err) != nil:
+		case table.AsConditionFailed(err) != nil:
 			refused.Add(1)
 		default:
 			t.Errorf("add: %v", err)
@@ -168,7 +168,7 @@ func (e *env) overflow(t *testing.T, companions ...table.Op) {
 		}
 		// A condition that does not hold comes first.
 		step.If = table.Absent()
-		e.failed(t, e.store.Write(t.Context(), append(companions, step)...), len(companions), &item)
+		e.failed(t, e.store.Write(t.Context(), append(companions, step)...), item.Key, &item)
 	}
 }
 

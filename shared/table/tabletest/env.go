@@ -66,16 +66,16 @@ func (e *env) missing(t *testing.T, keys ...table.Key) {
 	}
 }
 
-// failed fails the test unless err reports operation op and that old stood
-// there, nil for nothing.
-func (e *env) failed(t *testing.T, err error, op int, old *table.Item) {
+// failed fails the test unless err reports the key k and old, the item under it,
+// nil for none.
+func (e *env) failed(t *testing.T, err error, k table.Key, old *table.Item) {
 	t.Helper()
-	f := table.Failed(err)
+	f := table.AsConditionFailed(err)
 	switch {
 	case f == nil:
 		t.Fatalf("error %v, want a failed condition", err)
-	case f.Op != op:
-		t.Fatalf("operation %d failed, want %d", f.Op, op)
+	case f.Key != k:
+		t.Fatalf("the condition on %v failed, want %v", f.Key, k)
 	case e.options.NoOldItem:
 	case (f.Item == nil) != (old == nil):
 		t.Fatalf("the item that stood there: %v, want %v", f.Item, old)

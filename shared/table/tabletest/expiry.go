@@ -89,7 +89,7 @@ func (e *env) expiredConditions(t *testing.T, companions ...table.Op) {
 			op := operation.make(gone.Key, truth.condition)
 			err := e.store.Write(t.Context(), append(companions, op)...)
 			if !truth.missing {
-				e.failed(t, err, len(companions), nil)
+				e.failed(t, err, gone.Key, nil)
 				e.missing(t, gone.Key)
 				continue
 			}

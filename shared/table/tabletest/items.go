@@ -13,7 +13,7 @@ var itemCases = []testCase{
 		e.write(t, table.Put{Item: first, If: table.Absent()})
 		second := e.item("a")
 		second.Body = []byte("second")
-		e.failed(t, e.store.Write(t.Context(), table.Put{Item: second, If: table.Absent()}), 0, &first)
+		e.failed(t, e.store.Write(t.Context(), table.Put{Item: second, If: table.Absent()}), first.Key, &first)
 		e.same(t, first)
 		other := e.item("a")
 		other.Table = table.Answers
@@ -26,7 +26,7 @@ var itemCases = []testCase{
 		item := e.item("a")
 		e.put(t, item)
 		err := e.store.Write(t.Context(), table.Delete{Key: item.Key, If: table.VersionIs(4)})
-		e.failed(t, err, 0, &item)
+		e.failed(t, err, item.Key, &item)
 		e.same(t, item)
 		e.write(t, table.Delete{Key: item.Key, If: table.VersionIs(3)})
 		e.missing(t, item.Key)
@@ -84,11 +84,11 @@ var itemCases = []testCase{
 	{"a check alone writes nothing", 0, func(t *testing.T, e *env) {
 		e.write(t, table.Check{Key: e.key("a"), If: table.Absent()})
 		e.missing(t, e.key("a"))
-		e.failed(t, e.store.Write(t.Context(), table.Check{Key: e.key("a"), If: table.Exists()}), 0, nil)
+		e.failed(t, e.store.Write(t.Context(), table.Check{Key: e.key("a"), If: table.Exists()}), e.key("a"), nil)
 		item := e.item("a")
 		e.put(t, item)
 		e.write(t, table.Check{Key: item.Key, If: table.VersionIs(3)})
-		e.failed(t, e.store.Write(t.Context(), table.Check{Key: item.Key, If: table.Absent()}), 0, &item)
+		e.failed(t, e.store.Write(t.Context(), table.Check{Key: item.Key, If: table.Absent()}), item.Key, &item)
 		e.same(t, item)
 	}},
 }

@@ -16,10 +16,10 @@ var raceCases = []testCase{
 				err := e.store.Write(t.Context(),
 					table.Add{Key: e.key("count"), By: map[string]int64{"n": 1}, If: table.Below("n", 100)},
 					table.Put{Item: e.item(fmt.Sprintf("row %d %d", caller, n)), If: table.Absent()})
-				switch failed := table.Failed(err); {
+				switch failed := table.AsConditionFailed(err); {
 				case err == nil:
 					done.Add(1)
-				case failed != nil && failed.Op == 0:
+				case failed != nil && failed.Key == e.key("count"):
 					refused.Add(1)
 				default:
 					t.Errorf("write: %v", err)
@@ -41,10 +41,10 @@ var raceCases = []testCase{
 				err := e.store.Write(t.Context(),
 					table.Delete{Key: e.key(prefix + "old"), If: table.Exists()},
 					table.Put{Item: e.item(fmt.Sprintf("%snew %d", prefix, caller)), If: table.Absent()})
-				switch failed := table.Failed(err); {
+				switch failed := table.AsConditionFailed(err); {
 				case err == nil:
 					done.Add(1)
-				case failed == nil || failed.Op != 0:
+				case failed == nil || failed.Key != e.key(prefix+"old"):
 					t.Errorf("write: %v", err)
 				}
 			})
@@ -67,7 +67,7 @@ var raceCases = []testCase{
 				if err == nil {
 					return
 				}
-				if table.Failed(err) != nil {
+				if table.AsConditionFailed(err) != nil {
 					item, err = e.store.Get(t.Context(), start.Key)
 				}
 			}
@@ -81,7 +81,7 @@ var raceCases = []testCase{
 			item := e.item("a")
 			item.Version = int64(caller)
 			err := e.store.Write(t.Context(), table.Put{Item: item, If: table.Absent()})
-			switch failed := table.Failed(err); {
+			switch failed := table.AsConditionFailed(err); {
 			case err == nil:
 				done.Add(1)
 			case failed == nil || (failed.Item == nil && !e.options.NoOldItem):

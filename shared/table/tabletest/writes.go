@@ -44,24 +44,24 @@ var writeCases = []testCase{
 				}
 				ops = append(ops[:place:place], append([]table.Op{failing.op}, ops[place:]...)...)
 				t.Log(name, place)
-				e.failed(t, e.store.Write(t.Context(), ops...), place, failing.old)
+				e.failed(t, e.store.Write(t.Context(), ops...), table.KeyOf(failing.op), failing.old)
 				e.missing(t, e.key("new"), e.key("counted"), e.key("none"))
 				e.same(t, changed)
 				e.same(t, kept)
 			}
 		}
 	}},
-	{"of several failing conditions the lowest is named", transactions, func(t *testing.T, e *env) {
+	{"of several failing conditions the first is named", transactions, func(t *testing.T, e *env) {
 		item := e.item("a")
 		e.put(t, item)
 		e.failed(t, e.store.Write(t.Context(),
 			table.Put{Item: e.item("new")},
 			table.Check{Key: item.Key, If: table.VersionIs(1)},
-			table.Check{Key: e.key("none"), If: table.Exists()}), 1, &item)
+			table.Check{Key: e.key("none"), If: table.Exists()}), item.Key, &item)
 		e.failed(t, e.store.Write(t.Context(),
 			table.Check{Key: e.key("none"), If: table.Exists()},
 			table.Put{Item: e.item("new")},
-			table.Check{Key: item.Key, If: table.VersionIs(1)}), 0, nil)
+			table.Check{Key: item.Key, If: table.VersionIs(1)}), e.key("none"), nil)
 		e.missing(t, e.key("new"))
 	}},
 	{"a hundred operations", transactions, func(t *testing.T, e *env) {
@@ -71,7 +71,7 @@ var writeCases = []testCase{
 		}
 		ops := e.puts("failing", 100)
 		ops[99] = table.Check{Key: e.key("none"), If: table.Exists()}
-		e.failed(t, e.store.Write(t.Context(), ops...), 99, nil)
+		e.failed(t, e.store.Write(t.Context(), ops...), e.key("none"), nil)
 		e.missing(t, e.key("failing 0"), e.key("failing 98"))
 	}},
 	{"bad lists of operations are refused", 0, func(t *testing.T, e *env) {
@@ -94,7 +94,7 @@ var writeCases = []testCase{
 		}
 		e.write(t, ops...) // whose answer did not arrive
 		mark := e.item("mark")
-		e.failed(t, e.store.Write(t.Context(), ops...), 1, &mark)
+		e.failed(t, e.store.Write(t.Context(), ops...), mark.Key, &mark)
 		e.same(t, table.Item{Key: e.key("count"), Numbers: map[string]int64{"n": 1}})
 	}},
 }

@@ -22,6 +22,7 @@ import (
 	"docent/shared/scim"
 	"docent/shared/search"
 	"docent/shared/source"
+	"docent/shared/source/question"
 	"docent/shared/table"
 	"docent/shared/team"
 	"docent/shared/usage"
@@ -46,6 +47,7 @@ type services struct {
 	documents   *document.Service
 	answers     *answer.Service
 	sources     *source.Service
+	questions   *question.Service
 	index       *search.Index
 	indexing    *document.Worker
 	rebuilding  *search.Rebuilder
@@ -78,7 +80,8 @@ func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(co
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
 	s.sources = &source.Service{Table: e.table, Events: events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs,
-		Now: now, NewID: newID, Seal: noVault{}.Seal, Open: noVault{}.Open, Fetch: noFetch, Warn: warn,
+		Now: now, NewID: newID, Seal: noVault{}.Seal, Open: noVault{}.Open, Warn: warn}
+	s.questions = &question.Service{Sources: s.sources, Documents: s.documents, Now: now, Fetch: noFetch,
 		WebFetch: func(ctx context.Context, teamID string) (bool, error) {
 			t, err := s.teams.Team(ctx, teamID)
 			return t.WebFetch, err
@@ -134,8 +137,8 @@ func (s *services) giveUp(ctx context.Context, w pending.Work) error {
 }
 
 // noFetch stands where nothing is fetched from the web.
-func noFetch(context.Context, string) (source.Page, error) {
-	return source.Page{}, &source.FetchError{Code: "fetch-failed", Detail: "This installation fetches nothing from the web."}
+func noFetch(context.Context, string) (question.Page, error) {
+	return question.Page{}, &question.FetchError{Code: "fetch-failed", Detail: "This installation fetches nothing from the web."}
 }
 
 // noSAML stands where no metadata of identity providers is read.
@@ -145,7 +148,7 @@ func noSAML([]byte) (team.SAMLProvider, error) {
 
 // surface is what the HTTP handlers work on.
 func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
-	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources,
+	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources, Questions: s.questions,
 		Events: s.events, Usage: s.usage, Tools: s.tools, ParseSAML: s.parseSAML,
 		SCIM:    &scim.Service{Table: s.teams.Table, Events: s.events, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
 		BaseURL: baseURL, Now: now, Log: log}

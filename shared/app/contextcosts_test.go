@@ -6,15 +6,15 @@ import "net/http"
 // costCases: those of a query connect an eleventh source.
 var contextCosts = []costCase{
 	{operation: "POST context/search/documentation, 10 sources", ceiling: cost{2, 65, 0}, run: func(c *costs) spent {
-		return c.context("/context/search/documentation", map[string]any{"query": question["question"]})
+		return c.context("/context/search/documentation", map[string]any{"query": questionBody["question"]})
 	}},
 	// The search, which writes down what was used, and what the answer quotes from is among what it read.
 	{operation: "POST context/research, low, 10 sources", ceiling: cost{3, 65, 0}, run: func(c *costs) spent {
-		return c.context("/context/research", map[string]any{"query": question["question"]})
+		return c.context("/context/research", map[string]any{"query": questionBody["question"]})
 	}},
 	// Two other wordings follow, side by side.
 	{operation: "POST context/research, medium, 10 sources", ceiling: cost{5, 180, 0}, run: func(c *costs) spent {
-		return c.context("/context/research", map[string]any{"query": question["question"], "effort": "medium"})
+		return c.context("/context/research", map[string]any{"query": questionBody["question"], "effort": "medium"})
 	}},
 	{operation: "POST context/get, 1 URL", ceiling: cost{3, 6, 0}, run: func(c *costs) spent {
 		return c.context("/context/get", map[string]any{"urls": []string{uriOf("page/0")}})

@@ -28,13 +28,13 @@ var (
 	long  = text(6500)
 )
 
-// text returns n bytes of prose that question finds.
+// text returns n bytes of prose that questionBody finds.
 func text(n int) string {
 	const sentence = "The release manager approves each release of the product after the tests have passed. "
 	return strings.Repeat(sentence, n/len(sentence)+1)[:n]
 }
 
-var question = map[string]string{"question": "Who approves a release of the product?"}
+var questionBody = map[string]string{"question": "Who approves a release of the product?"}
 
 // costs is a product whose calls are counted, with a team of ten collections.
 type costs struct {
@@ -114,7 +114,7 @@ func (c *costs) fill(batches int) {
 	}
 	c.work()
 	c.answered = "0190a7c4-7d2e-7c3b-9d7e-3b1f0a2c4d5e"
-	c.do(c.teamKey, "PUT", "/answers/"+c.answered, question, 204)
+	c.do(c.teamKey, "PUT", "/answers/"+c.answered, questionBody, 204)
 	c.work()
 }
 

@@ -96,12 +96,12 @@ var costCases = []costCase{
 	}},
 	{operation: "PUT answer", ceiling: cost{2, 1, 10}, run: func(c *costs) spent {
 		defer c.work()
-		return c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
+		return c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), questionBody, 204)
 	}},
 	// The call of a personal key is counted before the operation: one write unit.
 	{operation: "PUT answer, personal key", ceiling: cost{3, 1, 10 + 1}, run: func(c *costs) spent {
 		defer c.work()
-		return c.request(c.personalKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
+		return c.request(c.personalKey, "PUT", "/answers/"+uuid.NewString(), questionBody, 204)
 	}},
 	{operation: "GET answer", ceiling: cost{1, 1, 0}, run: func(c *costs) spent {
 		return c.request(c.teamKey, "GET", "/answers/"+c.answered, nil, 200)
@@ -180,7 +180,7 @@ func (c *costs) measured(key, method, path string, body any, status int) spent {
 // search measures a search whose segments are in memory.
 func (c *costs) search(sources []string) spent {
 	c.t.Helper()
-	q := search.Query{Text: question["question"], Sources: sources, Limit: 10}
+	q := search.Query{Text: questionBody["question"], Sources: sources, Limit: 10}
 	find := func() {
 		result, err := c.services.index.Search(c.t.Context(), c.team.ID, q)
 		if err != nil || len(result.Hits) != q.Limit {
@@ -196,7 +196,7 @@ func (c *costs) search(sources []string) spent {
 func (c *costs) searchRequest() spent {
 	c.t.Helper()
 	find := func() {
-		c.do(c.teamKey, "POST", "/context/search", map[string]string{"query": question["question"]}, http.StatusOK)
+		c.do(c.teamKey, "POST", "/context/search", map[string]string{"query": questionBody["question"]}, http.StatusOK)
 	}
 	find()
 	return c.pace.measure(find)
@@ -206,7 +206,7 @@ func (c *costs) searchRequest() spent {
 func (c *costs) answering() spent {
 	c.t.Helper()
 	c.search(nil)
-	c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
+	c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), questionBody, 204)
 	batch := receive(c.t, c.asked, 1)
 	c.services.answering.OnFinished = func(context.Context, answer.Answer) { c.pace.over() }
 	defer func() { c.services.answering.OnFinished = nil }()

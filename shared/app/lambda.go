@@ -9,7 +9,7 @@ import (
 
 	"docent/shared/httpapi"
 	"docent/shared/llm"
-	"docent/shared/source"
+	"docent/shared/source/question"
 	"docent/shared/team"
 )
 
@@ -27,7 +27,7 @@ func Documents(c Config) http.Handler { return onAWS(c).http(httpapi.Documents) 
 func Answers(c Config) http.Handler { return onAWS(c).http(httpapi.Answers) }
 
 // Fetch reads a page of the web for data sources; package web has one.
-type Fetch = func(ctx context.Context, url string) (source.Page, error)
+type Fetch = func(ctx context.Context, url string) (question.Page, error)
 
 // Tools makes the handler of the agents' protocol; package agents has one.
 type Tools = func(httpapi.Services) http.Handler
@@ -39,7 +39,7 @@ type ParseSAML = func(text []byte) (team.SAMLProvider, error)
 // what research answers; nil: it is quoted.
 func Context(c Config, fetch Fetch, tools Tools, model llm.Composer) http.Handler {
 	f := onAWS(c)
-	f.sources.Fetch, f.tools = fetch, tools
+	f.questions.Fetch, f.tools = fetch, tools
 	if model != nil {
 		f.answersBy(model)
 	}

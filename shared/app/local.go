@@ -101,7 +101,7 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	}
 	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.asked, documents: l.changed, syncs: l.due, rebuilds: l.outdated}, l.options.Log, l.options.Now, l.wait)
 	if l.tools = l.options.Tools; l.options.Fetch != nil {
-		l.services.sources.Fetch = l.options.Fetch
+		l.services.questions.Fetch = l.options.Fetch
 	}
 	if l.options.SAML != nil {
 		l.parseSAML = l.options.SAML

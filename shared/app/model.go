@@ -7,7 +7,7 @@ import (
 	"docent/shared/answer"
 	"docent/shared/llm"
 	"docent/shared/search"
-	"docent/shared/source"
+	"docent/shared/source/question"
 )
 
 // Bounds of what a model is asked for.
@@ -19,9 +19,9 @@ const (
 // answersBy has answers and research written by a model.
 func (s *services) answersBy(model llm.Composer) {
 	writer := &llm.Writer{Model: model}
-	s.answering.Compose = func(ctx context.Context, question string, found []search.Hit) (answer.Composed, error) {
+	s.answering.Compose = func(ctx context.Context, text string, found []search.Hit) (answer.Composed, error) {
 		found = found[:min(answerPassages, len(found))]
-		written, err := writer.Write(ctx, question, "", passagesOf(found))
+		written, err := writer.Write(ctx, text, "", passagesOf(found))
 		composed := answer.Composed{Markdown: written.Markdown, ModelUse: answer.ModelUse{Outcome: string(written.Outcome),
 			InputTokens: written.InputTokens, OutputTokens: written.OutputTokens}}
 		for _, i := range written.Used {
@@ -29,32 +29,32 @@ func (s *services) answersBy(model llm.Composer) {
 		}
 		return composed, err
 	}
-	s.sources.Model = s.researchBy(model)
+	s.questions.Model = s.researchBy(model)
 }
 
 // researchBy is the model as research knows it. Only that a request failed is
 // logged, and nothing that was asked or written.
-func (s *services) researchBy(model llm.Composer) *source.Model {
+func (s *services) researchBy(model llm.Composer) *question.Model {
 	writer := &llm.Writer{Model: model, Time: researchTime}
 	failed := func(ctx context.Context, what string, err error) {
 		if err != nil {
 			s.answering.Log.WarnContext(ctx, "a model was of no help to research", "asked", what, "err", err)
 		}
 	}
-	propose := func(task llm.Task, what string) func(context.Context, string) source.Proposed {
-		return func(ctx context.Context, question string) source.Proposed {
-			p, err := writer.Propose(ctx, task, question)
+	propose := func(task llm.Task, what string) func(context.Context, string) question.Proposed {
+		return func(ctx context.Context, text string) question.Proposed {
+			p, err := writer.Propose(ctx, task, text)
 			failed(ctx, what, err)
-			return source.Proposed{Texts: p.Texts, Tokens: source.Tokens{Input: p.InputTokens, Output: p.OutputTokens}}
+			return question.Proposed{Texts: p.Texts, Tokens: question.Tokens{Input: p.InputTokens, Output: p.OutputTokens}}
 		}
 	}
-	return &source.Model{
+	return &question.Model{
 		Wordings: propose(llm.ProposeWordings, "wordings"),
 		Parts:    propose(llm.ProposeParts, "parts"),
-		Write: func(ctx context.Context, question, instruction string, found []search.Hit) source.Written {
-			written, err := writer.Write(ctx, question, instruction, passagesOf(found))
+		Write: func(ctx context.Context, text, instruction string, found []search.Hit) question.Written {
+			written, err := writer.Write(ctx, text, instruction, passagesOf(found))
 			failed(ctx, "answer", err)
-			return source.Written{Markdown: written.Markdown, Tokens: source.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
+			return question.Written{Markdown: written.Markdown, Tokens: question.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
 		},
 	}
 }

@@ -27,7 +27,7 @@ func BenchmarkOperations(b *testing.B) {
 		{"GET documents, 100", func() { c.do(c.teamKey, "GET", "/documents?limit=100", nil, 200) }},
 		{"GET answer", func() { c.do(c.teamKey, "GET", "/answers/"+c.answered, nil, 200) }},
 		{"search, 10 sources", func() {
-			q := search.Query{Text: question["question"], Limit: 10}
+			q := search.Query{Text: questionBody["question"], Limit: 10}
 			if result, err := c.services.index.Search(b.Context(), c.team.ID, q); err != nil || len(result.Hits) == 0 {
 				b.Fatalf("search: %d hits, %v", len(result.Hits), err)
 			}
@@ -38,7 +38,7 @@ func BenchmarkOperations(b *testing.B) {
 		}},
 		{"PUT answer", func() {
 			c.later = time.Duration(n/asksPerDay) * 24 * time.Hour
-			c.do(c.teamKey, "PUT", "/answers/"+uuid.NewString(), question, 204)
+			c.do(c.teamKey, "PUT", "/answers/"+uuid.NewString(), questionBody, 204)
 		}},
 		{"401, no key", func() { c.do("", "GET", "/collections", nil, 401) }},
 	} {

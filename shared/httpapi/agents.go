@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/search"
-	"docent/shared/source"
+	"docent/shared/source/question"
 	"docent/shared/usage"
 )
 
@@ -22,9 +22,9 @@ type (
 	}
 	// ResearchFields are what research takes.
 	ResearchFields struct {
-		Query       string        `json:"query" jsonschema:"the question"`
-		Instruction string        `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
-		Effort      source.Effort `json:"effort,omitempty" jsonschema:"low searches the question as it is and is the default; medium also other wordings of it; high also its parts"`
+		Query       string          `json:"query" jsonschema:"the question"`
+		Instruction string          `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
+		Effort      question.Effort `json:"effort,omitempty" jsonschema:"low searches the question as it is and is the default; medium also other wordings of it; high also its parts"`
 	}
 	// RecordFields are what a query of issues or pull requests takes.
 	RecordFields struct {
@@ -45,12 +45,12 @@ type (
 
 	// SourcesBody is what a search found.
 	SourcesBody struct {
-		Sources []source.Source `json:"sources" doc:"Best first."`
+		Sources []question.Source `json:"sources" doc:"Best first."`
 	}
 	// ResearchBody is what research answers.
 	ResearchBody struct {
-		Answer  string          `json:"answer" doc:"Markdown."`
-		Sources []source.Source `json:"sources" doc:"What the answer was made from, best first."`
+		Answer  string            `json:"answer" doc:"Markdown."`
+		Sources []question.Source `json:"sources" doc:"What the answer was made from, best first."`
 	}
 	// RecordsBody is what a query found.
 	RecordsBody struct {

@@ -18,6 +18,7 @@ import (
 	"docent/shared/memory"
 	"docent/shared/scim"
 	"docent/shared/source"
+	"docent/shared/source/question"
 	"docent/shared/team"
 	"docent/shared/usage"
 )
@@ -29,6 +30,7 @@ type Services struct {
 	Documents   *document.Service
 	Answers     *answer.Service
 	Sources     *source.Service
+	Questions   *question.Service
 	Events      *audit.Log     // nil: nothing is recorded
 	Usage       *usage.Counter // nil: nothing is counted
 	SCIM        *scim.Service

@@ -11,6 +11,7 @@ import (
 	documents "docent/shared/document"
 	"docent/shared/httpapi"
 	"docent/shared/source"
+	"docent/shared/source/question"
 	"docent/shared/team"
 	"docent/shared/usage"
 )
@@ -31,14 +32,14 @@ func TestBoundsAreThoseOfTheAreas(t *testing.T) {
 		{"putDocument", "title", documents.MaxTitle},
 		{"putDocument", "uri", documents.MaxURI},
 		{"askQuestion", "question", answer.MaxQuestion},
-		{"searchContext", "query", source.MaxQuery},
-		{"searchContext", "limit", source.MaxSearchLimit},
-		{"research", "query", source.MaxQuery},
-		{"queryIssues", "query", source.MaxQuery},
-		{"queryIssues", "projects", source.MaxMany},
-		{"queryPullRequests", "labels", source.MaxMany},
-		{"queryPullRequests", "limit", source.MaxQueryLimit},
-		{"getContent", "urls", source.MaxGet},
+		{"searchContext", "query", question.MaxQuery},
+		{"searchContext", "limit", question.MaxSearchLimit},
+		{"research", "query", question.MaxQuery},
+		{"queryIssues", "query", question.MaxQuery},
+		{"queryIssues", "projects", question.MaxMany},
+		{"queryPullRequests", "labels", question.MaxMany},
+		{"queryPullRequests", "limit", question.MaxQueryLimit},
+		{"getContent", "urls", question.MaxGet},
 		{"createDataSource", "name", source.MaxName},
 		{"createApiKey", "name", team.MaxName},
 		{"createApiKey", "dataSourceIds", team.MaxSources},

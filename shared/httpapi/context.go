@@ -13,7 +13,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/memory"
 	"docent/shared/search"
-	"docent/shared/source"
+	"docent/shared/source/question"
 	"docent/shared/team"
 	"docent/shared/usage"
 )
@@ -52,8 +52,8 @@ func contextOperation(id, path, summary string) huma.Operation {
 	return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, Tags: []string{"Context"}}
 }
 
-func askedBy(p team.Principal) source.Caller {
-	return source.Caller{UserName: p.UserName, Sources: p.Sources}
+func askedBy(p team.Principal) question.Caller {
+	return question.Caller{UserName: p.UserName, Sources: p.Sources}
 }
 
 type searchInput struct {
@@ -66,7 +66,7 @@ type searchInput struct {
 
 type sourcesOutput struct {
 	Body struct {
-		Sources []source.Source `json:"sources" doc:"Best first."`
+		Sources []question.Source `json:"sources" doc:"Best first."`
 	}
 }
 
@@ -82,12 +82,12 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	// beside the search; what is found tells whether it was so. To wait for it would be a
 	// round trip more of every search, and a correction that went with the row's next
 	// call, as latencies do, would be lost with the last one.
-	likely := cmp.Or(in.Body.Limit, source.DefaultLimit)
+	likely := cmp.Or(in.Body.Limit, question.DefaultLimit)
 	usage.Note(ctx, usage.Sources, int64(likely))
 	usage.OutcomeKnown(ctx)
 	out := &sourcesOutput{}
-	out.Body.Sources, err = h.Sources.Search(ctx, p.TeamID, askedBy(p),
-		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit}, spaces)
+	out.Body.Sources, err = h.Questions.Search(ctx, p.TeamID, askedBy(p),
+		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit}, spaces)
 	usage.Note(ctx, usage.Sources, int64(-likely))
 	noteSources(ctx, len(out.Body.Sources), err)
 	return out, err
@@ -117,16 +117,16 @@ func noteSources(ctx context.Context, found int, err error) {
 
 type researchInput struct {
 	Body struct {
-		Query       string        `json:"query" minLength:"1" maxLength:"10000"`
-		Instruction string        `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
-		Effort      source.Effort `json:"effort,omitempty" enum:"low,medium,high" default:"low"`
+		Query       string          `json:"query" minLength:"1" maxLength:"10000"`
+		Instruction string          `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
+		Effort      question.Effort `json:"effort,omitempty" enum:"low,medium,high" default:"low"`
 	}
 }
 
 type researchOutput struct {
 	Body struct {
-		Answer  string          `json:"answer" doc:"Markdown."`
-		Sources []source.Source `json:"sources" doc:"What the answer was made from, best first."`
+		Answer  string            `json:"answer" doc:"Markdown."`
+		Sources []question.Source `json:"sources" doc:"What the answer was made from, best first."`
 	}
 }
 
@@ -139,26 +139,26 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 	if err := memory.WaitTurn(ctx); err != nil {
 		return nil, err
 	}
-	out.Body.Answer, out.Body.Sources, err = h.Sources.Research(ctx, p.TeamID, askedBy(p),
-		source.Question{Text: in.Body.Query, Instruction: in.Body.Instruction}, in.Body.Effort)
+	out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, askedBy(p),
+		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction}, in.Body.Effort)
 	noteSources(ctx, len(out.Body.Sources), err)
 	return out, err
 }
 
 // QueryFields are the fields of a query for issues and pull requests alike.
 type QueryFields struct {
-	Query           string       `json:"query" minLength:"1" maxLength:"10000" doc:"A question, with filters in it or not."`
-	Projects        []string     `json:"projects,omitempty" maxItems:"50" doc:"Any of these."`
-	Labels          []string     `json:"labels,omitempty" maxItems:"50" doc:"All of these."`
-	UserName        string       `json:"userName,omitempty" maxLength:"256" doc:"Author or assignee; me is the caller."`
-	CreatedAfter    time.Time    `json:"createdAfter,omitempty" doc:"Inclusive, as every after."`
-	CreatedBefore   time.Time    `json:"createdBefore,omitempty" doc:"Exclusive, as every before."`
-	UpdatedAfter    time.Time    `json:"updatedAfter,omitempty"`
-	UpdatedBefore   time.Time    `json:"updatedBefore,omitempty"`
-	CompletedAfter  time.Time    `json:"completedAfter,omitempty" doc:"Closed for issues, merged for pull requests."`
-	CompletedBefore time.Time    `json:"completedBefore,omitempty"`
-	Sort            source.Order `json:"sort,omitempty" enum:"relevance,created,updated" doc:"The two of time have the newest first."`
-	Limit           int          `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100"`
+	Query           string         `json:"query" minLength:"1" maxLength:"10000" doc:"A question, with filters in it or not."`
+	Projects        []string       `json:"projects,omitempty" maxItems:"50" doc:"Any of these."`
+	Labels          []string       `json:"labels,omitempty" maxItems:"50" doc:"All of these."`
+	UserName        string         `json:"userName,omitempty" maxLength:"256" doc:"Author or assignee; me is the caller."`
+	CreatedAfter    time.Time      `json:"createdAfter,omitempty" doc:"Inclusive, as every after."`
+	CreatedBefore   time.Time      `json:"createdBefore,omitempty" doc:"Exclusive, as every before."`
+	UpdatedAfter    time.Time      `json:"updatedAfter,omitempty"`
+	UpdatedBefore   time.Time      `json:"updatedBefore,omitempty"`
+	CompletedAfter  time.Time      `json:"completedAfter,omitempty" doc:"Closed for issues, merged for pull requests."`
+	CompletedBefore time.Time      `json:"completedBefore,omitempty"`
+	Sort            question.Order `json:"sort,omitempty" enum:"relevance,created,updated" doc:"The two of time have the newest first."`
+	Limit           int            `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100"`
 }
 
 type queryIssuesInput struct {
@@ -177,7 +177,7 @@ type queryPullRequestsInput struct {
 
 // RecordBody is an issue or a pull request.
 type RecordBody struct {
-	source.Source
+	question.Source
 	Number    string   `json:"number,omitempty"`
 	State     string   `json:"state,omitempty"`
 	Author    string   `json:"author,omitempty"`
@@ -198,22 +198,22 @@ type recordsOutput struct {
 }
 
 type interpreted struct {
-	Text            string       `json:"text" doc:"What was ranked by; empty when only filters were left."`
-	Projects        []string     `json:"projects,omitempty"`
-	Labels          []string     `json:"labels,omitempty"`
-	UserName        string       `json:"userName,omitempty"`
-	Role            source.Role  `json:"role,omitempty" enum:"author,assignee" doc:"Of the user; either when absent."`
-	State           string       `json:"state,omitempty"`
-	CreatedAfter    string       `json:"createdAfter,omitempty" format:"date-time"`
-	CreatedBefore   string       `json:"createdBefore,omitempty" format:"date-time"`
-	UpdatedAfter    string       `json:"updatedAfter,omitempty" format:"date-time"`
-	UpdatedBefore   string       `json:"updatedBefore,omitempty" format:"date-time"`
-	CompletedAfter  string       `json:"completedAfter,omitempty" format:"date-time"`
-	CompletedBefore string       `json:"completedBefore,omitempty" format:"date-time"`
-	Sort            source.Order `json:"sort,omitempty"`
+	Text            string         `json:"text" doc:"What was ranked by; empty when only filters were left."`
+	Projects        []string       `json:"projects,omitempty"`
+	Labels          []string       `json:"labels,omitempty"`
+	UserName        string         `json:"userName,omitempty"`
+	Role            question.Role  `json:"role,omitempty" enum:"author,assignee" doc:"Of the user; either when absent."`
+	State           string         `json:"state,omitempty"`
+	CreatedAfter    string         `json:"createdAfter,omitempty" format:"date-time"`
+	CreatedBefore   string         `json:"createdBefore,omitempty" format:"date-time"`
+	UpdatedAfter    string         `json:"updatedAfter,omitempty" format:"date-time"`
+	UpdatedBefore   string         `json:"updatedBefore,omitempty" format:"date-time"`
+	CompletedAfter  string         `json:"completedAfter,omitempty" format:"date-time"`
+	CompletedBefore string         `json:"completedBefore,omitempty" format:"date-time"`
+	Sort            question.Order `json:"sort,omitempty"`
 }
 
-func interpretedOf(a source.RecordResults) interpreted {
+func interpretedOf(a question.RecordResults) interpreted {
 	f := a.Filter
 	return interpreted{Text: a.Text, Projects: f.Projects, Labels: f.Labels, UserName: f.User, Role: f.Role, State: f.State, Sort: f.Sort,
 		CreatedAfter: timeOrNone(f.Created.After), CreatedBefore: timeOrNone(f.Created.Before),
@@ -243,11 +243,11 @@ func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields
 	if err := waitTurn(ctx, in.Query, ""); err != nil {
 		return nil, err
 	}
-	a, err := h.Sources.Query(ctx, p.TeamID, askedBy(p), space, source.RecordQuery{Text: in.Query, Limit: in.Limit,
-		Filter: source.Filter{Projects: in.Projects, Labels: in.Labels, User: in.UserName, State: state, Sort: in.Sort,
-			Created:   source.Span{After: in.CreatedAfter, Before: in.CreatedBefore},
-			Updated:   source.Span{After: in.UpdatedAfter, Before: in.UpdatedBefore},
-			Completed: source.Span{After: in.CompletedAfter, Before: in.CompletedBefore}}})
+	a, err := h.Questions.Query(ctx, p.TeamID, askedBy(p), space, question.RecordQuery{Text: in.Query, Limit: in.Limit,
+		Filter: question.Filter{Projects: in.Projects, Labels: in.Labels, User: in.UserName, State: state, Sort: in.Sort,
+			Created:   question.Span{After: in.CreatedAfter, Before: in.CreatedBefore},
+			Updated:   question.Span{After: in.UpdatedAfter, Before: in.UpdatedBefore},
+			Completed: question.Span{After: in.CompletedAfter, Before: in.CompletedBefore}}})
 	noteSources(ctx, len(a.Records), err)
 	if err != nil {
 		return nil, err
@@ -311,7 +311,7 @@ func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOut
 			return nil, apierr.BadField(fmt.Sprintf("/urls/%d", i), "must have 1 to 2048 characters")
 		}
 	}
-	all, err := h.Sources.Get(ctx, p.TeamID, askedBy(p), in.Body.URLs)
+	all, err := h.Questions.Get(ctx, p.TeamID, askedBy(p), in.Body.URLs)
 	if err != nil {
 		return nil, err
 	}

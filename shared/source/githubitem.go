@@ -55,7 +55,7 @@ func (g GitHubIssue) Item(project string) *Item {
 		}
 	}
 	if mergedAt != nil {
-		i.MergedAt, i.State = *mergedAt, merged
+		i.MergedAt, i.State = *mergedAt, StateMerged
 	}
 	return i
 }

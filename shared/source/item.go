@@ -47,6 +47,9 @@ type Item struct {
 var sourceTypes = map[search.Space]string{search.Code: "code", search.PRs: "pull_request", search.Issues: "issue",
 	search.Documentation: "documentation", search.Messages: "message"}
 
+// TypeOf returns the source type of the items of a space.
+func TypeOf(space search.Space) string { return sourceTypes[space] }
+
 func spaceOf(sourceType string) (search.Space, bool) {
 	for space, name := range sourceTypes {
 		if name == sourceType {
@@ -110,16 +113,16 @@ func checkFact(name, text string, most int) error {
 
 func statesOf(space search.Space) []string {
 	if space == search.PRs {
-		return []string{open, closed, merged}
+		return []string{StateOpen, StateClosed, StateMerged}
 	}
-	return []string{open, closed}
+	return []string{StateOpen, StateClosed}
 }
 
 // The states of issues and pull requests.
 const (
-	open   = "open"
-	closed = "closed"
-	merged = "merged"
+	StateOpen   = "open"
+	StateClosed = "closed"
+	StateMerged = "merged"
 )
 
 func (i Item) input(sourceID, requestID string) document.Input {

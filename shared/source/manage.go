@@ -205,17 +205,33 @@ func (s *Service) Fail(ctx context.Context, teamID, id string, f SyncFailure) er
 	return nil
 }
 
-// providers returns the provider of each of the team's data sources.
-func (s *Service) providers(ctx context.Context, teamID string) (map[string]Provider, error) {
+// ProviderOf returns the provider of a data source of the team, or Missing.
+func (s *Service) ProviderOf(ctx context.Context, teamID, id string) (Provider, error) {
+	item, err := s.Table.Get(ctx, collection.Key(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return "", Missing()
+	}
+	if err != nil {
+		return "", fmt.Errorf("read data source: %w", err)
+	}
+	return providerOf(item), nil
+}
+
+// Providers returns the provider of each of the team's data sources.
+func (s *Service) Providers(ctx context.Context, teamID string) (map[string]Provider, error) {
 	all := map[string]Provider{}
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
 			return nil, fmt.Errorf("list data sources: %w", err)
 		}
-		all[item.Sort] = Custom
-		if collection.IsConnected(item) {
-			all[item.Sort] = Provider(item.Strings[collection.ProviderField])
-		}
+		all[item.Sort] = providerOf(item)
 	}
 	return all, nil
+}
+
+func providerOf(item table.Item) Provider {
+	if !collection.IsConnected(item) {
+		return Custom
+	}
+	return Provider(item.Strings[collection.ProviderField])
 }

@@ -1,5 +1,5 @@
-// Package source keeps a team's connected data sources and answers the context
-// operations over them: search, research, query and get.
+// Package source keeps a team's connected data sources: their settings, imports,
+// webhooks and syncs. Package question below it answers questions over them.
 //
 // A collection is one kind of data source; package collection makes and deletes
 // it. The others are connected: their items come by import, by webhook or by a
@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"slices"
 	"time"
 
 	"docent/shared/apierr"
@@ -20,7 +19,6 @@ import (
 	"docent/shared/document"
 	"docent/shared/pending"
 	"docent/shared/queue"
-	"docent/shared/search"
 	"docent/shared/table"
 )
 
@@ -84,7 +82,6 @@ type Service struct {
 	Events      *audit.Log // nil: nothing is recorded
 	Collections *collection.Service
 	Documents   *document.Service
-	Index       func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
 	Work        queue.Queue // of documents: takes the removal of a source's items
 	Syncs       queue.Queue // takes the work of reading sources; nil: no connector runs in this installation
 	Now         func() time.Time
@@ -93,24 +90,10 @@ type Service struct {
 	// the text about, so that the secrets of one source are of no use for another.
 	Seal func(ctx context.Context, secrets []byte, about string) ([]byte, error)
 	Open func(ctx context.Context, sealed []byte, about string) ([]byte, error)
-	// WebFetch tells whether the team lets content be fetched from the web, and
-	// Fetch does it; see Get.
-	WebFetch func(ctx context.Context, teamID string) (bool, error)
-	Fetch    func(ctx context.Context, url string) (Page, error)
-	// Model writes what Research answers; nil: it is quoted.
-	Model *Model
 	// Warn is told of a message that could not be sent; the work is pending and
 	// will be sent again.
 	Warn func(w pending.Work, err error)
 }
-
-// Caller is who asks.
-type Caller struct {
-	UserName string   // whom "me" means; empty for a team key
-	Sources  []string // what the key is restricted to; nil: everything
-}
-
-func (c Caller) mayRead(id string) bool { return c.Sources == nil || slices.Contains(c.Sources, id) }
 
 // Missing is the answer to an unknown data source id.
 func Missing() *apierr.Error { return apierr.Missing("data source") }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"docent/shared/httpapi"
-	"docent/shared/source"
+	"docent/shared/source/question"
 	"docent/shared/uri"
 )
 
@@ -23,7 +23,7 @@ func researchText(b httpapi.ResearchBody) string {
 	return text + "\n"
 }
 
-func found(sources []source.Source) string {
+func found(sources []question.Source) string {
 	if len(sources) == 0 {
 		return "Nothing was found.\n"
 	}
@@ -35,7 +35,7 @@ func found(sources []source.Source) string {
 }
 
 // entry writes one of what was found.
-func entry(b *strings.Builder, n int, s source.Source, facts []string) {
+func entry(b *strings.Builder, n int, s question.Source, facts []string) {
 	if n > 0 {
 		b.WriteString("\n")
 	}

@@ -8,19 +8,19 @@ import (
 	"errors"
 
 	"docent/shared/fetch"
-	"docent/shared/source"
+	"docent/shared/source/question"
 )
 
 // Fetcher returns what fetches a page as data sources ask for it. It reaches public
 // addresses only.
-func Fetcher() func(ctx context.Context, url string) (source.Page, error) {
+func Fetcher() func(ctx context.Context, url string) (question.Page, error) {
 	f := fetch.New()
-	return func(ctx context.Context, url string) (source.Page, error) {
+	return func(ctx context.Context, url string) (question.Page, error) {
 		page, err := f.Get(ctx, url)
 		var refused *fetch.Error
 		if errors.As(err, &refused) {
-			return source.Page{}, &source.FetchError{Code: refused.Code, Detail: refused.Detail, Cause: refused.Cause}
+			return question.Page{}, &question.FetchError{Code: refused.Code, Detail: refused.Detail, Cause: refused.Cause}
 		}
-		return source.Page{Title: page.Title, Content: page.Content}, err
+		return question.Page{Title: page.Title, Content: page.Content}, err
 	}
 }

@@ -1,10 +1,12 @@
-package source
+package question
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"docent/shared/search"
+	"docent/shared/source"
 )
 
 // rules are tried in this order at every word. Each says how many words it takes.
@@ -15,6 +17,13 @@ var nouns = []string{"pull requests", "pull request", "merge requests", "merge r
 
 // noun drops what is searched anyway.
 func noun(r *reader) int { return r.any(0, nouns...) }
+
+// The states of issues and pull requests.
+const (
+	open   = source.StateOpen
+	closed = source.StateClosed
+	merged = source.StateMerged
+)
 
 var states = map[string]string{"open": open, "unresolved": open, "unmerged": open, "unfinished": open, "closed": closed, "resolved": closed,
 	"completed": closed, "finished": closed, "fixed": closed, "done": closed, "merged": merged, "landed": merged}
@@ -184,6 +193,9 @@ func (r *reader) lastLabel(n int) bool {
 		!strings.Contains(next, ":") && r.any(n, "assigned", "labeled", "tagged", "since", "before", "after", "until", "between") == 0
 }
 
+// projectPath is the form of owner/name.
+var projectPath = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+
 // project takes "in acme/api", "in repo api", "in the API project".
 func project(r *reader) int {
 	at := r.any(0, "in the", "of the", "from the", "for the", "in", "of", "from", "for")
@@ -201,7 +213,7 @@ func project(r *reader) int {
 	if r.text(at) != "" && slices.Contains(words, r.peek(at+1)) && !slices.Contains(hollow, r.peek(at)) {
 		return set(r.text(at), at+2)
 	}
-	if repository.MatchString(r.text(at)) && !r.words[r.at+at].quoted {
+	if projectPath.MatchString(r.text(at)) && !r.words[r.at+at].quoted {
 		return set(r.text(at), at+1)
 	}
 	return 0

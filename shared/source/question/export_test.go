@@ -1,4 +1,4 @@
-package source
+package question
 
 // Parts cuts a question that asks several things.
 var Parts = parts

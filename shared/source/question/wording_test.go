@@ -1,15 +1,15 @@
-package source_test
+package question_test
 
 import (
 	"slices"
 	"testing"
 
-	"docent/shared/source"
+	"docent/shared/source/question"
 )
 
 func TestParts(t *testing.T) {
 	t.Parallel()
-	for question, want := range map[string][]string{
+	for text, want := range map[string][]string{
 		"How do I roll back?":                              {"How do I roll back?"},
 		"How do I roll back? Who approves it?":             {"How do I roll back?", "Who approves it?"},
 		"How do I roll back; what breaks":                  {"How do I roll back", "what breaks"},
@@ -24,16 +24,16 @@ func TestParts(t *testing.T) {
 		"???":                                              {"? ? ?"},
 		"where is the config or how can I find the deployment logs?": {"where is the config", "how can I find the deployment logs?"},
 	} {
-		if got := source.Parts(question); !slices.Equal(got, want) {
-			t.Errorf("%q: got %q, want %q", question, got, want)
+		if got := question.Parts(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
 
 func FuzzParts(f *testing.F) {
 	f.Add("How do I roll back? Who approves it; X vs Y")
-	f.Fuzz(func(t *testing.T, question string) {
-		if got := source.Parts(question); len(got) > 4 {
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := question.Parts(text); len(got) > 4 {
 			t.Errorf("%d parts", len(got))
 		}
 	})

@@ -1,4 +1,4 @@
-package source
+package question
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/document"
 	"docent/shared/search"
+	"docent/shared/source"
 )
 
 // Bounds of a query.
@@ -108,7 +109,7 @@ func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space se
 
 // scan looks through the items of a space without ranking them.
 func (s *Service) scan(ctx context.Context, teamID string, c Caller, space search.Space, keep func(document.Entry) bool, limit int, f Filter) ([]Record, error) {
-	providers, err := s.providers(ctx, teamID)
+	providers, err := s.Sources.Providers(ctx, teamID)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (s *Service) scan(ctx context.Context, teamID string, c Caller, space searc
 	}
 	var all []document.Entry
 	for _, id := range readable(c, providers) {
-		if providers[id] == Custom {
+		if providers[id] == source.Custom {
 			continue // documents are neither issues nor pull requests
 		}
 		kept, scanned := 0, 0

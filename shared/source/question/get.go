@@ -1,4 +1,4 @@
-package source
+package question
 
 import (
 	"context"
@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/apierr"
-	"docent/shared/collection"
 	"docent/shared/document"
 	"docent/shared/memory"
 	"docent/shared/search"
-	"docent/shared/table"
+	"docent/shared/source"
 )
 
 // Bounds of Get.
@@ -94,7 +93,7 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 	if err != nil {
 		return URLContent{}, err
 	}
-	return cut(URLContent{URL: u, Title: page.Title, Content: page.Content, SourceType: sourceTypes[search.Documentation], Provider: string(Web)}), nil
+	return cut(URLContent{URL: u, Title: page.Title, Content: page.Content, SourceType: source.TypeOf(search.Documentation), Provider: string(source.Web)}), nil
 }
 
 // connected reads u from the team's data sources; false when none that the caller
@@ -118,18 +117,17 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 		}
 		got := cut(URLContent{URL: u, Title: d.Title, Content: d.Body})
 		d.Release(ctx)
-		provider, space := Custom, search.Documentation
+		provider, space := source.Custom, search.Documentation
 		if d.Facts != nil {
-			item, err := s.Table.Get(ctx, collection.Key(teamID, d.CollectionID))
-			if errors.Is(err, table.ErrNotFound) {
+			if provider, err = s.Sources.ProviderOf(ctx, teamID, d.CollectionID); apierr.IsCode(err, apierr.CodeNotFound) {
 				continue
 			}
 			if err != nil {
 				return URLContent{}, false, err
 			}
-			provider, space = Provider(item.Strings[collection.ProviderField]), d.Facts.Space
+			space = d.Facts.Space
 		}
-		got.SourceType, got.Provider = sourceTypes[space], string(provider)
+		got.SourceType, got.Provider = source.TypeOf(space), string(provider)
 		return got, true, nil
 	}
 	return URLContent{}, false, nil

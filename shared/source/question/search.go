@@ -1,4 +1,4 @@
-package source
+package question
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/search"
+	"docent/shared/source"
 )
 
 // Bounds of the context operations, in Unicode code points and results.
@@ -50,35 +51,35 @@ func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Questio
 }
 
 // find searches and reads beside it which provider each data source has.
-func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]Provider, error) {
+func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]source.Provider, error) {
 	var result search.Result
-	var providers map[string]Provider
+	var providers map[string]source.Provider
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		result, err = s.Index(gctx, teamID, q)
 		return err
 	})
 	group.Go(func() (err error) {
-		providers, err = s.providers(gctx, teamID)
+		providers, err = s.Sources.Providers(gctx, teamID)
 		return err
 	})
 	return result, providers, group.Wait()
 }
 
-func sourcesOf(hits []search.Hit, providers map[string]Provider) []Source {
+func sourcesOf(hits []search.Hit, providers map[string]source.Provider) []Source {
 	out := make([]Source, 0, len(hits))
 	for _, h := range hits {
 		provider, ok := providers[h.Source]
 		if !ok {
 			continue // deleted between the two reads
 		}
-		out = append(out, Source{Content: h.Content, Title: h.Title, URL: h.URI, SourceType: sourceTypes[h.Space], Provider: string(provider)})
+		out = append(out, Source{Content: h.Content, Title: h.Title, URL: h.URI, SourceType: source.TypeOf(h.Space), Provider: string(provider)})
 	}
 	return out
 }
 
 // readable are the ids of the data sources that the caller may read.
-func readable(c Caller, providers map[string]Provider) []string {
+func readable(c Caller, providers map[string]source.Provider) []string {
 	var ids []string
 	for id := range providers {
 		if c.mayRead(id) {

@@ -1,4 +1,4 @@
-package source_test
+package question_test
 
 import (
 	"fmt"
@@ -7,21 +7,21 @@ import (
 	"time"
 
 	"docent/shared/search"
-	"docent/shared/source"
+	"docent/shared/source/question"
 )
 
 // asked is a Saturday.
 var asked = time.Date(2026, 11, 21, 15, 4, 5, 0, time.UTC)
 
 // shown is a filter and the text left over as one line.
-func shown(f source.Filter, text string) string {
+func shown(f question.Filter, text string) string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if f.State != "" {
 		add("%s", f.State)
 	}
 	if f.User != "" {
-		add("%s=%s", map[source.Role]string{"": "user"}[f.Role]+string(f.Role), f.User)
+		add("%s=%s", map[question.Role]string{"": "user"}[f.Role]+string(f.Role), f.User)
 	}
 	for _, p := range f.Projects {
 		add("project=%s", p)
@@ -31,7 +31,7 @@ func shown(f source.Filter, text string) string {
 	}
 	for _, s := range []struct {
 		name string
-		span source.Span
+		span question.Span
 	}{{"created", f.Created}, {"updated", f.Updated}, {"completed", f.Completed}} {
 		day := func(t time.Time) string {
 			if t.IsZero() {
@@ -39,7 +39,7 @@ func shown(f source.Filter, text string) string {
 			}
 			return t.Format(time.DateOnly)
 		}
-		if s.span != (source.Span{}) {
+		if s.span != (question.Span{}) {
 			add("%s=%s..%s", s.name, day(s.span.After), day(s.span.Before))
 		}
 	}
@@ -52,10 +52,10 @@ func shown(f source.Filter, text string) string {
 func TestInterpret(t *testing.T) {
 	t.Parallel()
 	for _, space := range []search.Space{search.Issues, search.PRs} {
-		for question, want := range map[search.Space]map[string]string{search.Issues: issueQuestions, search.PRs: prQuestions}[space] {
-			t.Run(question, func(t *testing.T) {
+		for text, want := range map[search.Space]map[string]string{search.Issues: issueQuestions, search.PRs: prQuestions}[space] {
+			t.Run(text, func(t *testing.T) {
 				t.Parallel()
-				if got := shown(source.Interpret(question, space, asked)); got != want {
+				if got := shown(question.Interpret(text, space, asked)); got != want {
 					t.Errorf("got  %s\nwant %s", got, want)
 				}
 			})
@@ -183,18 +183,18 @@ func FuzzInterpret(f *testing.F) {
 	for q := range prQuestions {
 		f.Add(q, false)
 	}
-	f.Fuzz(func(t *testing.T, question string, issues bool) {
+	f.Fuzz(func(t *testing.T, asking string, issues bool) {
 		space := search.PRs
 		if issues {
 			space = search.Issues
 		}
-		filter, text := source.Interpret(question, space, asked)
-		again, textAgain := source.Interpret(question, space, asked)
+		filter, text := question.Interpret(asking, space, asked)
+		again, textAgain := question.Interpret(asking, space, asked)
 		if shown(filter, text) != shown(again, textAgain) {
 			t.Error("two readings differ")
 		}
 		for w := range strings.FieldsSeq(text) {
-			if !strings.Contains(question, w) {
+			if !strings.Contains(asking, w) {
 				t.Errorf("%q is not of the question", w)
 			}
 		}

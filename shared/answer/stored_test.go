@@ -22,3 +22,16 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 		},
 	})
 }
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	storedtest.KeepFields(t, map[string]storedtest.Record{
+		// Model is for the caller of Worker only.
+		"answers: {question} | answer": storedtest.Fields(toItem, fromItem, func(a *Answer) { a.Model = nil }),
+		"answers: {team}/list | {number}#{question}": storedtest.Fields(
+			func(sources []string) (table.Item, error) {
+				return listEntries(Answer{TeamID: "acme", QuestionID: "question", Sources: sources})[0], nil
+			},
+			func(entry table.Item) ([]string, error) { return entrySources(entry), nil }),
+	})
+}

@@ -28,3 +28,19 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 		},
 	})
 }
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	storedtest.KeepFields(t, map[string]storedtest.Record{
+		"events: {team}/{number} | {number}": storedtest.Fields(
+			Event.item,
+			func(item table.Item) (Event, error) {
+				s, err := slotFrom(item)
+				if err != nil {
+					return Event{}, err
+				}
+				return s.event("acme")
+			},
+			func(e *Event) { e.TeamID = "acme" }),
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/fieldtest"
 	"docent/shared/storedtest"
 	"docent/shared/table"
 )
@@ -49,7 +50,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 				return replyItem("acme", Collection{Fields: f}, IdempotencyKey{"key", "again"}, time.Now())
 			},
 			func(item table.Item) (Fields, error) {
-				c, err := replay(&item, storedtest.Fill[Fields](t))
+				c, err := replay(&item, fieldtest.Fill[Fields](t))
 				return c.Fields, err
 			}),
 	})

@@ -25,3 +25,23 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 		},
 	})
 }
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	storedtest.KeepFields(t, map[string]storedtest.Record{
+		"documents: {team}/{doc} | record": storedtest.Fields(
+			func(r record) (table.Item, error) { return r.item("acme"), nil },
+			func(item table.Item) (record, error) { return recordFrom(item), nil }),
+		"documents: {team}/list/{source} | {space}#{number}#{doc}": storedtest.Fields(
+			func(e Entry) (table.Item, error) { return listPuts("acme", e)[0].(table.Put).Item, nil },
+			func(item table.Item) (Entry, error) { return entryFrom(item), nil }),
+		"documents: {team}/{doc}/{hash}/{number} | {number}": storedtest.Fields(
+			func(passages []search.Passage) (table.Item, error) {
+				return chunkItem("acme", "doc", 1, 0, "body", search.Chunk{End: len("body"), Passages: passages})
+			},
+			func(item table.Item) ([]search.Passage, error) {
+				_, passages, err := chunkFrom(item)
+				return passages, err
+			}),
+	})
+}

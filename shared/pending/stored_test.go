@@ -49,3 +49,13 @@ func TestStoredMessagesDecode(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	storedtest.KeepFields(t, map[string]storedtest.Record{
+		"documents: pending/{number} | {number}#remove-document#{doc}#{number}": storedtest.Fields(
+			func(w Work) (table.Item, error) { return w.Promise().Item, nil },
+			func(item table.Item) (Work, error) { return Decode(item.Body) },
+			func(w *Work) { w.Kind = RemoveDocument }),
+	})
+}

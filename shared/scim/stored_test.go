@@ -30,3 +30,20 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 		},
 	})
 }
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	storedtest.KeepFields(t, map[string]storedtest.Record{
+		"identities: {team}/groups | {group}": storedtest.Fields(
+			func(g group) (table.Item, error) {
+				g.stored-- // put counts it up
+				put, err := g.put("acme", table.Condition{})
+				return put.Item, err
+			}, groupFrom),
+		"identities: {team}/members/{group} | {user}": storedtest.Fields(
+			func(m member) (table.Item, error) {
+				return memberOps("acme", "group", m, table.Condition{})[0].(table.Put).Item, nil
+			},
+			func(item table.Item) (member, error) { return memberFrom(item), nil }),
+	})
+}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -137,8 +136,8 @@ func (s *Service) addSettings(ctx context.Context, teamID string, entries []tabl
 	for _, item := range items {
 		d := at[item.Partition]
 		if item.Key == settingsKey(teamID, d.ID) {
-			if err := json.Unmarshal(item.Body, &d.Settings); err != nil {
-				return fmt.Errorf("decode settings of %s: %w", item.Partition, err)
+			if d.Settings, err = settingsFrom(item); err != nil {
+				return err
 			}
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"docent/shared/collection"
@@ -18,8 +19,10 @@ func settingsKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "settings"}
 }
 
+const secretsPrefix = "source/" // before the source
+
 func secretsKey(id string) table.Key {
-	return table.Key{Table: table.Collections, Partition: "source/" + id, Sort: "secrets"}
+	return table.Key{Table: table.Collections, Partition: secretsPrefix + id, Sort: "secrets"}
 }
 
 func deliveryKey(teamID, id, delivery string) table.Key {
@@ -74,6 +77,14 @@ func settingsItem(teamID string, d DataSource) (table.Item, error) {
 	return table.Item{Key: settingsKey(teamID, d.ID), Version: 1, Body: body}, nil
 }
 
+func settingsFrom(item table.Item) (Settings, error) {
+	var s Settings
+	if err := json.Unmarshal(item.Body, &s); err != nil {
+		return s, fmt.Errorf("decode settings of %s: %w", item.Partition, err)
+	}
+	return s, nil
+}
+
 // about is what the secrets of a source are bound to.
 func about(teamID, id string) string { return teamID + "/" + id }
 
@@ -110,13 +121,18 @@ func (s *Service) webhookSourceByID(ctx context.Context, id string) (webhookSour
 	if err != nil {
 		return webhookSource{}, fmt.Errorf("read secrets: %w", err)
 	}
-	k := webhookSource{teamID: item.Strings[teamField], id: id, provider: Provider(item.Strings[collection.ProviderField])}
-	text, err := s.Open(ctx, item.Body, about(k.teamID, id))
+	return s.webhookSourceFrom(ctx, item)
+}
+
+func (s *Service) webhookSourceFrom(ctx context.Context, item table.Item) (webhookSource, error) {
+	k := webhookSource{teamID: item.Strings[teamField], id: strings.TrimPrefix(item.Partition, secretsPrefix),
+		provider: Provider(item.Strings[collection.ProviderField])}
+	text, err := s.Open(ctx, item.Body, about(k.teamID, k.id))
 	if err != nil {
-		return webhookSource{}, fmt.Errorf("decrypt secrets of data source %s: %w", id, err)
+		return webhookSource{}, fmt.Errorf("decrypt secrets of data source %s: %w", k.id, err)
 	}
 	if err := json.Unmarshal(text, &k.secrets); err != nil {
-		return webhookSource{}, fmt.Errorf("decode secrets of data source %s: %w", id, err)
+		return webhookSource{}, fmt.Errorf("decode secrets of data source %s: %w", k.id, err)
 	}
 	return k, nil
 }

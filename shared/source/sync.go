@@ -102,8 +102,8 @@ func (s *Syncer) access(ctx context.Context, teamID, id string) (Access, error) 
 	}
 	for _, item := range items {
 		if item.Key == settingsKey(teamID, id) {
-			if err := json.Unmarshal(item.Body, &a.Settings); err != nil {
-				return a, fmt.Errorf("decode settings of data source %s: %w", id, err)
+			if a.Settings, err = settingsFrom(item); err != nil {
+				return a, err
 			}
 			continue
 		}

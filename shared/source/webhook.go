@@ -148,16 +148,12 @@ type change struct {
 
 // settingsOf reads the settings of a source.
 func (s *Service) settingsOf(ctx context.Context, teamID, id string) (Settings, error) {
-	var out Settings
 	item, err := s.Table.Get(ctx, settingsKey(teamID, id))
 	if errors.Is(err, table.ErrNotFound) {
-		return out, Unsigned()
+		return Settings{}, Unsigned()
 	}
 	if err != nil {
-		return out, fmt.Errorf("read settings: %w", err)
+		return Settings{}, fmt.Errorf("read settings: %w", err)
 	}
-	if err := json.Unmarshal(item.Body, &out); err != nil {
-		return out, fmt.Errorf("decode settings: %w", err)
-	}
-	return out, nil
+	return settingsFrom(item)
 }

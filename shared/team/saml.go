@@ -53,16 +53,28 @@ func samlPartKey(teamID string, part int) table.Key {
 // SAML returns the metadata of the team's identity provider, or a 404 when none
 // is set.
 func (s *Service) SAML(ctx context.Context, teamID string) (SAMLMetadata, error) {
-	var m SAMLMetadata
 	item, err := s.Table.Get(ctx, samlKey(teamID))
 	if errors.Is(err, table.ErrNotFound) {
-		return m, apierr.Missing("SAML metadata")
-	}
-	if err == nil {
-		err = json.Unmarshal(item.Body, &m)
+		return SAMLMetadata{}, apierr.Missing("SAML metadata")
 	}
 	if err != nil {
-		return m, fmt.Errorf("read SAML metadata: %w", err)
+		return SAMLMetadata{}, fmt.Errorf("read SAML metadata: %w", err)
+	}
+	return samlFrom(item)
+}
+
+func samlItem(teamID string, m SAMLMetadata) (table.Item, error) {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode SAML metadata: %w", err)
+	}
+	return table.Item{Key: samlKey(teamID), Body: body}, nil
+}
+
+func samlFrom(item table.Item) (SAMLMetadata, error) {
+	var m SAMLMetadata
+	if err := json.Unmarshal(item.Body, &m); err != nil {
+		return m, fmt.Errorf("decode SAML metadata: %w: %w", errDamaged, err)
 	}
 	return m, nil
 }
@@ -153,14 +165,15 @@ func (s *Service) SetSAML(ctx context.Context, teamID string, p SAMLProvider, te
 		return SAMLMetadata{}, err
 	}
 	m := SAMLMetadata{SAMLProvider: p, UpdatedAt: s.moment()}
-	body, err := json.Marshal(m)
+	item, err := samlItem(teamID, m)
 	if err != nil {
-		return m, fmt.Errorf("encode SAML metadata: %w", err)
+		return m, err
 	}
+	item.Numbers = map[string]int64{samlBytes: int64(len(text))}
 	err = s.changeSAML(ctx, teamID, audit.SAMLMetadataUpdated, p, func(version int64) []table.Op {
+		item.Version = version
 		ops := []table.Op{
-			table.Put{Item: table.Item{Key: samlKey(teamID), Version: version, Body: body,
-				Numbers: map[string]int64{samlBytes: int64(len(text))}}},
+			table.Put{Item: item},
 			table.Check{Key: teamKey(teamID), If: table.Exists()},
 		}
 		for part := range maxSAMLParts {
@@ -204,8 +217,8 @@ func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type
 		item, err := s.Table.Get(ctx, samlKey(teamID))
 		switch {
 		case err == nil:
-			if err := json.Unmarshal(item.Body, &before); err != nil {
-				return fmt.Errorf("decode SAML metadata: %w: %w", errDamaged, err)
+			if before, err = samlFrom(item); err != nil {
+				return err
 			}
 			when, version = table.VersionIs(item.Version), max(version, item.Version+1)
 		case !errors.Is(err, table.ErrNotFound):

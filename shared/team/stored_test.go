@@ -3,6 +3,7 @@ package team
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"docent/shared/storedtest"
 	"docent/shared/table"
@@ -35,12 +36,31 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 			return r.item()
 		},
 		"identities: {team} | saml": func(item table.Item) (table.Item, error) {
-			var m SAMLMetadata
-			if err := json.Unmarshal(item.Body, &m); err != nil {
+			m, err := samlFrom(item)
+			if err != nil {
 				return item, err
 			}
-			body, err := json.Marshal(m)
-			return table.Item{Version: item.Version, Body: body, Numbers: map[string]int64{samlBytes: item.Numbers[samlBytes]}}, err
+			again, err := samlItem("", m)
+			again.Version, again.Numbers = item.Version, map[string]int64{samlBytes: item.Numbers[samlBytes]}
+			return again, err
 		},
+	})
+}
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	storedtest.KeepFields(t, map[string]storedtest.Record{
+		"identities: {team} | team": storedtest.Fields(teamItem, teamFrom),
+		"identities: {team}/users | {user}": storedtest.Fields(
+			func(p Profile) (table.Item, error) { return p.item("acme") }, profileFrom,
+			func(p *Profile) { // the user is read from the attributes
+				given := p.User
+				p.Attributes = json.RawMessage(`{"userName":"ada","displayName":"Ada","active":true,"roles":[{"value":"admin"}]}`)
+				p.User = User{ID: given.ID, UserName: "ada", DisplayName: "Ada", Role: RoleAdmin, Active: true, CreatedAt: given.CreatedAt}
+			}),
+		"identities: key/{key} | key": storedtest.Fields(
+			func(r record) (table.Item, error) { return r.item() }, recordFrom,
+			func(r *record) { *r.RevokedAt = time.Now().Truncate(time.Second).UTC() }), // a revoked key expires
+		"identities: {team} | saml": storedtest.Fields(func(m SAMLMetadata) (table.Item, error) { return samlItem("acme", m) }, samlFrom),
 	})
 }

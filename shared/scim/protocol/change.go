@@ -2,7 +2,7 @@ package protocol
 
 import "maps"
 
-// change adds or replaces what is at p, outside of any value filter.
+// change adds or replaces the value at at, for a path without a value filter.
 func (t *ResourceType) change(attributes map[string]any, at AttributeRef, op string, value any) error {
 	switch {
 	case at.Attr == nil:
@@ -23,61 +23,59 @@ func (t *ResourceType) change(attributes map[string]any, at AttributeRef, op str
 	}
 }
 
-// assign gives the attribute or sub-attribute at p a value; null and empty ones
-// unassign it. With merge, an object changes only what it names of a complex
-// attribute.
-func (p AttributeRef) assign(attributes map[string]any, value any, merge bool) error {
-	if p.readOnly() {
+// assign sets the attribute or sub-attribute r; null and empty values unassign it. With merge,
+// an object changes only the sub-attributes that it names.
+func (r AttributeRef) assign(attributes map[string]any, value any, merge bool) error {
+	if r.readOnly() {
 		return nil
 	}
-	if !p.Attr.Multi && p.Sub == nil {
-		value = p.Attr.alone(value)
+	if !r.Attr.Multi && r.Sub == nil {
+		value = r.Attr.alone(value)
 	}
-	if p.Sub != nil {
-		value = map[string]any{p.Sub.Name: value}
-	} else if text, ok := value.(string); ok && p.Attr.Kind == complexKind && p.Attr.sub("value") != nil {
+	if r.Sub != nil {
+		value = map[string]any{r.Sub.Name: value}
+	} else if text, ok := value.(string); ok && r.Attr.Kind == complexKind && r.Attr.sub("value") != nil {
 		value = map[string]any{"value": text}
 	}
 	object, isObject := value.(map[string]any)
-	if p.Attr.Kind != complexKind || p.Attr.Multi || !merge || !isObject {
-		coerced, err := p.Attr.coerce(value)
+	if r.Attr.Kind != complexKind || r.Attr.Multi || !merge || !isObject {
+		coerced, err := r.Attr.coerce(value)
 		if err == nil {
-			p.set(attributes, coerced)
+			r.set(attributes, coerced)
 		}
 		return err
 	}
-	merged, _ := p.get(attributes).(map[string]any)
+	merged, _ := r.get(attributes).(map[string]any)
 	merged = maps.Clone(merged)
 	if merged == nil {
 		merged = map[string]any{}
 	}
-	if err := p.Attr.merge(merged, object); err != nil {
+	if err := r.Attr.merge(merged, object); err != nil {
 		return err
 	}
 	if len(merged) == 0 {
-		p.set(attributes, nil)
+		r.set(attributes, nil)
 		return nil
 	}
-	p.set(attributes, merged)
+	r.set(attributes, merged)
 	return nil
 }
 
-// changeEach gives a sub-attribute of every element a value, and makes the first
-// element where there is none.
-func (p AttributeRef) changeEach(attributes map[string]any, value any) error {
-	list, _ := p.get(attributes).([]any)
+// changeEach sets a sub-attribute of every element, and creates an element if there is none.
+func (r AttributeRef) changeEach(attributes map[string]any, value any) error {
+	list, _ := r.get(attributes).([]any)
 	if len(list) == 0 {
-		made, err := p.Attr.coerce(map[string]any{p.Sub.Name: value})
+		made, err := r.Attr.coerce(map[string]any{r.Sub.Name: value})
 		if err == nil {
-			p.set(attributes, made)
+			r.set(attributes, made)
 		}
 		return err
 	}
-	return p.changeSome(attributes, list, value, func(map[string]any) bool { return true })
+	return r.changeSome(attributes, list, value, func(map[string]any) bool { return true })
 }
 
-// remove unassigns what is at p; of a multi-valued attribute only the elements
-// that value names, when there is one.
+// remove unassigns the value at at, or for a multi-valued attribute only the elements that
+// value lists.
 func (t *ResourceType) remove(attributes map[string]any, at AttributeRef, value any) error {
 	switch {
 	case at.Attr == nil:
@@ -97,9 +95,8 @@ func (t *ResourceType) remove(attributes map[string]any, at AttributeRef, value 
 	return nil
 }
 
-// removeListed removes the elements that a value list names: those that have
-// every sub-attribute of one of its entries.
-func (p AttributeRef) removeListed(attributes map[string]any, value any) error {
+// removeListed removes the elements that have every sub-attribute of an entry of value.
+func (r AttributeRef) removeListed(attributes map[string]any, value any) error {
 	entries, ok := value.([]any)
 	if !ok {
 		entries = []any{value}
@@ -110,7 +107,7 @@ func (p AttributeRef) removeListed(attributes map[string]any, value any) error {
 		if text, ok := e.(string); ok {
 			e = map[string]any{"value": text}
 		}
-		entry, err := p.Attr.coerceOne(e)
+		entry, err := r.Attr.coerceOne(e)
 		if err != nil {
 			return err
 		}
@@ -118,19 +115,19 @@ func (p AttributeRef) removeListed(attributes map[string]any, value any) error {
 		if !ok {
 			continue
 		}
-		if id, ok := object["value"].(string); ok && p.Attr.Name == "members" {
+		if id, ok := object["value"].(string); ok && r.Attr.Name == "members" {
 			byValue[id] = true
 			continue
 		}
 		others = append(others, object)
 	}
-	return p.drop(attributes, func(element map[string]any) bool {
+	return r.drop(attributes, func(element map[string]any) bool {
 		id, _ := element["value"].(string)
 		if byValue[id] {
 			return true
 		}
 		for _, entry := range others {
-			if p.Attr.covers(element, entry) {
+			if r.Attr.covers(element, entry) {
 				return true
 			}
 		}
@@ -138,7 +135,7 @@ func (p AttributeRef) removeListed(attributes map[string]any, value any) error {
 	})
 }
 
-// covers tells whether element has every sub-attribute of entry.
+// covers reports whether element has every sub-attribute of entry, with the same value.
 func (a *Attribute) covers(element, entry map[string]any) bool {
 	for name, want := range entry {
 		is, ok := element[name]
@@ -154,9 +151,9 @@ func (a *Attribute) covers(element, entry map[string]any) bool {
 	return true
 }
 
-// drop removes the elements that gone picks.
-func (p AttributeRef) drop(attributes map[string]any, gone func(map[string]any) bool) error {
-	list, _ := p.get(attributes).([]any)
+// drop removes the elements for which gone returns true.
+func (r AttributeRef) drop(attributes map[string]any, gone func(map[string]any) bool) error {
+	list, _ := r.get(attributes).([]any)
 	kept := make([]any, 0, len(list))
 	for _, e := range list {
 		if element, ok := e.(map[string]any); !ok || !gone(element) {
@@ -164,9 +161,9 @@ func (p AttributeRef) drop(attributes map[string]any, gone func(map[string]any) 
 		}
 	}
 	if len(kept) == 0 {
-		p.set(attributes, nil)
+		r.set(attributes, nil)
 	} else {
-		p.set(attributes, kept)
+		r.set(attributes, kept)
 	}
 	return nil
 }

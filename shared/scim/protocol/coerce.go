@@ -9,13 +9,12 @@ import (
 	"docent/shared/fold"
 )
 
-// MaxElements bounds the elements of a multi-valued attribute, members apart: the
-// index entries of the old and the new ones must fit into one write.
+// MaxElements limits the elements of a multi-valued attribute other than members: the index
+// entries of the old and the new ones must fit into one write.
 const MaxElements = 40
 
-// Read turns the object that a client sent to create or replace a resource of
-// type t into the attributes that are stored: canonical names and types, nothing
-// that is unknown, readOnly or unassigned.
+// Read returns the attributes to store for a body that creates or replaces a resource:
+// canonical names and types, without unknown, read-only and unassigned attributes.
 func (t *ResourceType) Read(body map[string]any) (map[string]any, error) {
 	attributes := map[string]any{}
 	seen := map[string]bool{}
@@ -48,8 +47,8 @@ func (t *ResourceType) Read(body map[string]any) (map[string]any, error) {
 	return attributes, t.checkRequired(attributes)
 }
 
-// setExtension merges an object of the extension's attributes into the resource;
-// null clears the extension.
+// setExtension merges an object of an extension's attributes into the resource; null removes
+// the extension.
 func setExtension(attributes map[string]any, t *ResourceType, urn string, value any, create bool) error {
 	if value == nil {
 		delete(attributes, urn)
@@ -74,7 +73,7 @@ func setExtension(attributes map[string]any, t *ResourceType, urn string, value 
 	return nil
 }
 
-// checkRequired checks what must be assigned.
+// checkRequired returns an error unless the required attributes are assigned.
 func (t *ResourceType) checkRequired(attributes map[string]any) error {
 	for _, a := range t.Core.Attributes {
 		if text, _ := attributes[a.Name].(string); a.Required && strings.TrimSpace(text) == "" {
@@ -84,43 +83,43 @@ func (t *ResourceType) checkRequired(attributes map[string]any) error {
 	return nil
 }
 
-// container is the object that holds the attribute at p, made when it is missing
-// and create is set, else nil.
-func (p AttributeRef) container(attributes map[string]any, create bool) map[string]any {
-	if p.Ext == "" {
+// container returns the object that contains the attribute r. If it is missing, it is created
+// if create is set; otherwise nil is returned.
+func (r AttributeRef) container(attributes map[string]any, create bool) map[string]any {
+	if r.Ext == "" {
 		return attributes
 	}
-	extension, _ := attributes[p.Ext].(map[string]any)
+	extension, _ := attributes[r.Ext].(map[string]any)
 	if extension == nil && create {
 		extension = map[string]any{}
-		attributes[p.Ext] = extension
+		attributes[r.Ext] = extension
 	}
 	return extension
 }
 
-// set stores a coerced value of the whole attribute; nil unassigns it. What may
-// be written but never read is discarded.
-func (p AttributeRef) set(attributes map[string]any, value any) {
-	if p.Attr.Mutability == writeOnly {
+// set stores a coerced value of the whole attribute; nil unassigns it. The value of a
+// write-only attribute is discarded.
+func (r AttributeRef) set(attributes map[string]any, value any) {
+	if r.Attr.Mutability == writeOnly {
 		return
 	}
-	in := p.container(attributes, value != nil)
+	in := r.container(attributes, value != nil)
 	if value != nil {
-		in[p.Attr.Name] = value
+		in[r.Attr.Name] = value
 		return
 	}
-	delete(in, p.Attr.Name)
-	if p.Ext != "" && len(in) == 0 {
-		delete(attributes, p.Ext)
+	delete(in, r.Attr.Name)
+	if r.Ext != "" && len(in) == 0 {
+		delete(attributes, r.Ext)
 	}
 }
 
-// get returns the stored value of the whole attribute, nil when it is unassigned.
-func (p AttributeRef) get(attributes map[string]any) any {
-	return p.container(attributes, false)[p.Attr.Name]
+// get returns the stored value of the whole attribute, or nil.
+func (r AttributeRef) get(attributes map[string]any) any {
+	return r.container(attributes, false)[r.Attr.Name]
 }
 
-// coerce turns a JSON value into a's canonical form, nil for what is unassigned.
+// coerce returns the canonical form of a JSON value, or nil if it is unassigned.
 func (a *Attribute) coerce(value any) (any, error) {
 	if value == nil {
 		return nil, nil
@@ -135,8 +134,8 @@ func (a *Attribute) coerce(value any) (any, error) {
 	return a.coerceOne(a.alone(value))
 }
 
-// alone returns the value that a list of one holds, where a takes one value: providers
-// send lists, of the value or of an object with it, where the schema has none.
+// alone unwraps a list with one element for an attribute with a single value: providers send
+// lists, of the value or of an object that contains it.
 func (a *Attribute) alone(value any) any {
 	one := single(value)
 	object, ok := one.(map[string]any)
@@ -215,8 +214,8 @@ func (a *Attribute) coerceOne(value any) (any, error) {
 	}
 }
 
-// merge sets the sub-attributes that object names in out; what is null or empty
-// there is unassigned, what it does not name stays.
+// merge sets in out the sub-attributes that object names, and removes those that are null or
+// empty.
 func (a *Attribute) merge(out, object map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		sub := a.sub(key)
@@ -245,9 +244,8 @@ func (a *Attribute) merge(out, object map[string]any) error {
 	return nil
 }
 
-// join adds elements to list. One that is there already changes nothing; one of
-// the same value and type as another is merged into it; a primary one makes all
-// others not primary.
+// join adds elements to list. An element that is already in it changes nothing; one with the
+// same value and type is merged; a new primary element makes all others not primary.
 func (a *Attribute) join(list, elements []any) []any {
 	positions := make(map[string]int, len(list)+len(elements))
 	for i, e := range list {
@@ -272,7 +270,7 @@ func (a *Attribute) join(list, elements []any) []any {
 	return list
 }
 
-// identity is equal for elements that are the same value.
+// identity returns the same string for elements with the same value.
 func (a *Attribute) identity(element any) string {
 	object, ok := element.(map[string]any)
 	if !ok {
@@ -280,7 +278,7 @@ func (a *Attribute) identity(element any) string {
 		return a.comparable(text)
 	}
 	value, ok := object["value"].(string)
-	if !ok { // addresses: the whole of it, the mark apart
+	if !ok { // addresses: everything except the primary flag
 		object = maps.Clone(object)
 		delete(object, "primary")
 		text, _ := Encode(object) // texts and booleans always encode
@@ -293,7 +291,7 @@ func (a *Attribute) identity(element any) string {
 	return a.sub("value").comparable(value) + "\x00" + fold.Text(kind)
 }
 
-// onePrimary unmarks all elements but the one at position at.
+// onePrimary unmarks all elements except the one at position at.
 func onePrimary(list []any, at int) {
 	for i, e := range list {
 		if object, ok := e.(map[string]any); ok && i != at && object["primary"] == true {
@@ -302,5 +300,5 @@ func onePrimary(list []any, at int) {
 	}
 }
 
-// Equal tells whether two trees are equal.
+// Equal reports whether two trees are equal.
 func Equal(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// comparison returns the test of one value of a against a literal. What cannot be
-// compared is InvalidFilter.
+// comparison returns a test of one value of a against a literal. Its errors are invalidFilter.
 func comparison(a *Attribute, op Operator, l Literal) (func(value any) bool, error) {
 	if l.IsNull() {
-		return nil, Bad(InvalidFilter, "null can be compared with eq and ne only.")
+		return nil, Bad(InvalidFilter, "null can be compared only by eq or ne.")
 	}
 	switch a.Kind {
 	case booleanKind:
@@ -20,7 +19,7 @@ func comparison(a *Attribute, op Operator, l Literal) (func(value any) bool, err
 		}
 	case binaryKind:
 		if op == OpGt || op == OpGe || op == OpLt || op == OpLe {
-			return nil, Bad(InvalidFilter, "%s has no order.", a.Name)
+			return nil, Bad(InvalidFilter, "%s cannot be ordered.", a.Name)
 		}
 	}
 	return textComparison(a, op, l), nil
@@ -29,7 +28,7 @@ func comparison(a *Attribute, op Operator, l Literal) (func(value any) bool, err
 func booleanComparison(a *Attribute, op Operator, l Literal) (func(any) bool, error) {
 	want, ok := parseBoolean(l.Text)
 	if !ok || op != OpEq && op != OpNe {
-		return nil, Bad(InvalidFilter, "%s compares by eq and ne with true and false.", a.Name)
+		return nil, Bad(InvalidFilter, "%s can be compared only by eq or ne with true or false.", a.Name)
 	}
 	return func(value any) bool {
 		is, ok := value.(bool)
@@ -37,7 +36,7 @@ func booleanComparison(a *Attribute, op Operator, l Literal) (func(any) bool, er
 	}, nil
 }
 
-// parseBoolean reads true and false in any case.
+// parseBoolean reads true or false in any case.
 func parseBoolean(text string) (value, ok bool) {
 	switch strings.ToLower(text) {
 	case "true":
@@ -52,7 +51,7 @@ func parseBoolean(text string) (value, ok bool) {
 func timeComparison(a *Attribute, op Operator, l Literal) (func(any) bool, error) {
 	want, ok := parseTime(l.Text)
 	if !ok {
-		return nil, Bad(InvalidFilter, "%s compares with a time such as 2026-11-21T15:04:05Z.", a.Name)
+		return nil, Bad(InvalidFilter, "%s can be compared only with a time such as 2026-11-21T15:04:05Z.", a.Name)
 	}
 	return func(value any) bool {
 		text, _ := value.(string)
@@ -61,8 +60,8 @@ func timeComparison(a *Attribute, op Operator, l Literal) (func(any) bool, error
 	}, nil
 }
 
-// parseTime reads an xsd:dateTime: any number of decimals; UTC without an offset.
-// The plus of an offset may have become a space on its way through a URL.
+// parseTime reads an xsd:dateTime with any number of decimals; without an offset it is UTC. In
+// a URL the plus of an offset may have become a space.
 func parseTime(text string) (time.Time, bool) {
 	text = strings.Replace(text, " ", "+", 1)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05"} {
@@ -94,7 +93,7 @@ func textComparison(a *Attribute, op Operator, l Literal) func(any) bool {
 	}
 }
 
-// ordered tells whether op holds of the order of two values.
+// ordered reports whether op is true of the result of a comparison.
 func ordered(op Operator, order int) bool {
 	switch op {
 	case OpEq:

@@ -1,45 +1,44 @@
 package protocol
 
-// Matcher tells whether a filter holds of an object.
+// Matcher reports whether an object matches a filter.
 type Matcher func(object map[string]any) bool
 
-// Compiler turns filters into matchers for resources of one type.
+// Compiler turns filters into matchers for resources of one type, and records which attributes
+// they read.
 type Compiler struct {
 	Type *ResourceType
-	// root: the search goes over all types, where an attribute that this one does
-	// not have is unassigned. Elsewhere it is InvalidFilter.
+	// Root is set in a search over all types. An attribute that Type does not have is
+	// then unassigned; otherwise it is invalidFilter.
 	Root bool
-	of   *Attribute // inside brackets: the attribute whose elements are matched
-	// Reads are the attributes that are looked at, and the extensions that have some.
+	of   *Attribute // in brackets: the attribute whose elements are matched
+	// Reads are the attributes that the filters read, and the extensions of others.
 	Reads AttributeSet
-	// ReadsGroups and managers are set when the filter looks at what takes more reading.
+	// ReadsGroups and ReadsManagers: the filters read attributes that are stored elsewhere.
 	ReadsGroups, ReadsManagers bool
 }
 
-// AttributeSet are names of attributes of the core schema and URNs of extensions.
+// AttributeSet is a set of names of core attributes and URNs of extensions.
 type AttributeSet map[string]bool
 
-// add notes what is at p.
-func (l *AttributeSet) add(p AttributeRef) {
+func (l *AttributeSet) add(ref AttributeRef) {
 	if *l == nil {
 		*l = AttributeSet{}
 	}
-	if p.Ext != "" {
-		(*l)[p.Ext] = true
+	if ref.Ext != "" {
+		(*l)[ref.Ext] = true
 		return
 	}
-	(*l)[p.Attr.Name] = true
+	(*l)[ref.Attr.Name] = true
 }
 
-// selector finds the values of a path in an object.
 type selector struct {
 	AttributeRef
 	in      Matcher
-	element bool // the object is an element, attr one of its sub-attributes
+	element bool // the object is an element, Attr one of its sub-attributes
 	unknown bool
 }
 
-// Compile checks f against the schema and returns its matcher.
+// Compile checks f against the schema and returns its matcher. Its errors are invalidFilter.
 func (c *Compiler) Compile(f *Filter) (Matcher, error) {
 	switch f.Op {
 	case OpAnd, OpOr:
@@ -88,7 +87,7 @@ func (c *Compiler) comparison(f *Filter, s selector) (Matcher, error) {
 		leaf = s.Sub
 	}
 	if leaf == nil {
-		return nil, Bad(InvalidFilter, "%s is a group of attributes and cannot be compared.", Shorten(f.Path.String()))
+		return nil, Bad(InvalidFilter, "%s has sub-attributes; compare one of them.", Shorten(f.Path.String()))
 	}
 	holds, err := comparison(leaf, f.Op, f.Value)
 	if err != nil {
@@ -135,7 +134,7 @@ func (c *Compiler) selector(p Path) (selector, error) {
 		return s, nil
 	}
 	if !at.Attr.Multi || at.Attr.Kind != complexKind {
-		return s, Bad(InvalidFilter, "%s has no elements to choose from.", at.Attr.Name)
+		return s, Bad(InvalidFilter, "%s does not support a value filter.", at.Attr.Name)
 	}
 	inner := &Compiler{Type: c.Type, of: at.Attr}
 	var err error
@@ -143,7 +142,7 @@ func (c *Compiler) selector(p Path) (selector, error) {
 	return s, err
 }
 
-// values are the values at s in o: elements of a list one by one.
+// values returns the values at s in o, the elements of a list one by one.
 func (s selector) values(o map[string]any) []any {
 	if s.unknown {
 		return nil
@@ -184,7 +183,7 @@ func (s selector) values(o map[string]any) []any {
 	return out
 }
 
-// assigned tells whether values hold anything: empty texts and objects do not.
+// assigned reports whether any of the values is neither an empty string nor an empty object.
 func assigned(values []any) bool {
 	for _, v := range values {
 		switch v := v.(type) {

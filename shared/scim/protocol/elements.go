@@ -5,7 +5,7 @@ import "maps"
 // changeElements applies an operation whose path has a value filter.
 func (t *ResourceType) changeElements(attributes map[string]any, at AttributeRef, o Operation) error {
 	if at.Attr == nil || !at.Attr.Multi || at.Attr.Kind != complexKind {
-		return Bad(InvalidPath, "%s has no elements to choose from.", Shorten(o.Path.Attr))
+		return Bad(InvalidPath, "%s does not support a value filter.", Shorten(o.Path.Attr))
 	}
 	matches, err := (&Compiler{Type: t, of: at.Attr}).Compile(o.Path.In)
 	if err != nil {
@@ -34,14 +34,14 @@ func (t *ResourceType) changeElements(attributes map[string]any, at AttributeRef
 	return at.replaceSome(attributes, list, o, matches)
 }
 
-// changeSome gives the sub-attribute at p of the chosen elements a value. An
-// element that is left with nothing goes.
-func (p AttributeRef) changeSome(attributes map[string]any, list []any, value any, chosen func(map[string]any) bool) error {
-	if p.readOnly() {
+// changeSome sets the sub-attribute r of the chosen elements. An element that becomes empty is
+// removed.
+func (r AttributeRef) changeSome(attributes map[string]any, list []any, value any, chosen func(map[string]any) bool) error {
+	if r.readOnly() {
 		return nil
 	}
-	if p.Sub.Required && value == nil {
-		return Bad(Mutability, "%s is required and cannot be removed.", p.Sub.Name)
+	if r.Sub.Required && value == nil {
+		return Bad(Mutability, "%s is required and cannot be removed.", r.Sub.Name)
 	}
 	kept := make([]any, 0, len(list))
 	primary := -1
@@ -49,10 +49,10 @@ func (p AttributeRef) changeSome(attributes map[string]any, list []any, value an
 		element := e.(map[string]any)
 		if chosen(element) {
 			element = maps.Clone(element)
-			if err := p.Attr.merge(element, map[string]any{p.Sub.Name: value}); err != nil {
+			if err := r.Attr.merge(element, map[string]any{r.Sub.Name: value}); err != nil {
 				return err
 			}
-			if p.Sub.Name == "primary" && element["primary"] == true {
+			if r.Sub.Name == "primary" && element["primary"] == true {
 				primary = len(kept)
 			}
 		}
@@ -60,12 +60,12 @@ func (p AttributeRef) changeSome(attributes map[string]any, list []any, value an
 			kept = append(kept, element)
 		}
 	}
-	return p.store(attributes, kept, primary)
+	return r.store(attributes, kept, primary)
 }
 
-// replaceSome replaces the chosen elements, or with add merges into them.
-func (p AttributeRef) replaceSome(attributes map[string]any, list []any, o Operation, chosen Matcher) error {
-	value, err := p.Attr.coerceOne(single(o.Value))
+// replaceSome replaces the chosen elements; for add, it merges into them.
+func (r AttributeRef) replaceSome(attributes map[string]any, list []any, o Operation, chosen Matcher) error {
+	value, err := r.Attr.coerceOne(single(o.Value))
 	if err != nil {
 		return err
 	}
@@ -88,10 +88,10 @@ func (p AttributeRef) replaceSome(attributes map[string]any, list []any, o Opera
 			kept = append(kept, element)
 		}
 	}
-	return p.store(attributes, kept, primary)
+	return r.store(attributes, kept, primary)
 }
 
-// single unpacks a list of one.
+// single returns the element of a list with one element, otherwise value.
 func single(value any) any {
 	if list, ok := value.([]any); ok && len(list) == 1 {
 		return list[0]
@@ -99,9 +99,9 @@ func single(value any) any {
 	return value
 }
 
-// store puts the list back, without repeated elements; the element at primary,
-// if not negative, is the primary one.
-func (p AttributeRef) store(attributes map[string]any, list []any, primary int) error {
+// store stores the list without repeated elements. If primary is not negative, the element at
+// that position is the only primary one.
+func (r AttributeRef) store(attributes map[string]any, list []any, primary int) error {
 	if primary >= 0 {
 		for i := range list {
 			if element := list[i].(map[string]any); i != primary && element["primary"] == true {
@@ -112,24 +112,24 @@ func (p AttributeRef) store(attributes map[string]any, list []any, primary int) 
 		}
 	}
 	if len(list) == 0 {
-		p.set(attributes, nil)
+		r.set(attributes, nil)
 		return nil
 	}
-	p.set(attributes, p.Attr.join(nil, list))
+	r.set(attributes, r.Attr.join(nil, list))
 	return nil
 }
 
-// create adds the element that a value filter describes when there is none: its
-// filter must be a conjunction of eq.
-func (p AttributeRef) create(attributes map[string]any, list []any, o Operation) error {
+// create adds the element that a value filter describes, if none matches. The filter must be a
+// conjunction of eq.
+func (r AttributeRef) create(attributes map[string]any, list []any, o Operation) error {
 	missing := Bad(NoTarget, "Nothing matches %q.", Shorten(o.Path.String()))
-	if p.Sub == nil && o.Op == "replace" {
+	if r.Sub == nil && o.Op == "replace" {
 		return missing
 	}
 	made := map[string]any{}
 	fits := true
 	o.Path.In.Conjuncts(func(f *Filter) {
-		fits = fits && f.Op == OpEq && !f.Value.IsNull() && p.Attr.sub(f.Path.Attr) != nil
+		fits = fits && f.Op == OpEq && !f.Value.IsNull() && r.Attr.sub(f.Path.Attr) != nil
 		if fits {
 			made[f.Path.Attr] = f.Value.Text
 		}
@@ -138,19 +138,19 @@ func (p AttributeRef) create(attributes map[string]any, list []any, o Operation)
 		return missing
 	}
 	value := o.Value
-	if p.Sub != nil {
-		value = map[string]any{p.Sub.Name: value}
+	if r.Sub != nil {
+		value = map[string]any{r.Sub.Name: value}
 	}
 	value = single(value)
-	element, err := p.Attr.coerceOne(value)
+	element, err := r.Attr.coerceOne(value)
 	if err != nil {
 		return err
 	}
 	given, _ := element.(map[string]any)
-	if p.Sub != nil && len(given) == 0 {
-		return nil // clearing what is not there
+	if r.Sub != nil && len(given) == 0 {
+		return nil // nothing to clear
 	}
-	described, err := p.Attr.coerceOne(made)
+	described, err := r.Attr.coerceOne(made)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p AttributeRef) create(attributes map[string]any, list []any, o Operation)
 		next = map[string]any{}
 	}
 	maps.Copy(next, given)
-	list = p.Attr.join(list, []any{next})
-	p.set(attributes, list)
-	return p.Attr.bounded(list)
+	list = r.Attr.join(list, []any{next})
+	r.set(attributes, list)
+	return r.Attr.bounded(list)
 }

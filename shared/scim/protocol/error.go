@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The kinds of error that RFC 7644 section 3.12 and RFC 9865 section 2.1 name.
+// Values of scimType: RFC 7644 section 3.12 and RFC 9865 section 2.1.
 const (
 	InvalidSyntax = "invalidSyntax"
 	InvalidValue  = "invalidValue"
@@ -18,25 +18,26 @@ const (
 	TooMany       = "tooMany"
 )
 
-// Error is a refusal in the terms of SCIM. Its Detail is for the client to read.
+// Error is an error that a SCIM client receives.
 type Error struct {
 	Status int    // HTTP
-	Type   string // scimType; empty where RFC 7644 names none
+	Type   string // scimType; may be empty
 	Detail string // one plain sentence
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%d %s: %s", e.Status, e.Type, e.Detail) }
 
+// Refuse returns an Error with an HTTP status, a scimType and a detail for the client.
 func Refuse(status int, kind, format string, args ...any) *Error {
 	return &Error{Status: status, Type: kind, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Bad is a 400 of the given kind.
+// Bad returns an Error of status 400.
 func Bad(kind, format string, args ...any) *Error {
 	return Refuse(400, kind, format, args...)
 }
 
-// Shorten cuts s, which came from the client, to what fits into a detail.
+// Shorten returns the first 60 characters of s, for a detail that quotes what the client sent.
 func Shorten(s string) string {
 	const most = 60
 	runes := []rune(s)

@@ -2,14 +2,14 @@ package protocol
 
 import "strings"
 
-// Operator is what a node of a filter does.
+// Operator is the operation of a filter node.
 type Operator string
 
 const (
 	OpAnd Operator = "and"
 	OpOr  Operator = "or"
 	OpNot Operator = "not"
-	OpHas Operator = "has" // a value path alone: some element matches
+	OpHas Operator = "has" // a value path without comparison: some element matches
 	OpPr  Operator = "pr"
 	OpEq  Operator = "eq"
 	OpNe  Operator = "ne"
@@ -22,35 +22,36 @@ const (
 	OpLe  Operator = "le"
 )
 
-// comparisons are the operators that take a value.
+// comparisons are the operators that require a value.
 var comparisons = []Operator{OpEq, OpNe, OpCo, OpSw, OpEw, OpGt, OpGe, OpLt, OpLe}
 
-// Filter is a parsed filter (RFC 7644 section 3.4.2.2), its names as written.
+// Filter is a node of a parsed filter (RFC 7644 section 3.4.2.2). Names are spelled as the
+// client sent them.
 type Filter struct {
 	Op          Operator
-	Left, Right *Filter // and, or; not has only left
-	Path        Path    // of all others
+	Left, Right *Filter // of and and or; not has only Left
+	Path        Path    // of all other operators
 	Value       Literal // of comparisons
 }
 
-// Path names an attribute, or elements of one: in filters, in PATCH, in sortBy.
+// Path names an attribute, or elements of one, in a filter, a PATCH operation or sortBy.
 type Path struct {
-	URN  string // canonical, empty when none is written
+	URN  string // canonical; empty if the client gave none
 	Attr string // empty for a URN alone
 	In   *Filter
 	Sub  string
 }
 
-// Literal is a value as written in a filter.
+// Literal is a value in a filter.
 type Literal struct {
 	Text   string // without quotes and escapes
 	Quoted bool
 }
 
-// IsNull tells whether l stands for no value.
+// IsNull reports whether l is null, which means that no value is assigned.
 func (l Literal) IsNull() bool { return !l.Quoted && strings.EqualFold(l.Text, "null") }
 
-// String writes f so that parsing gives f again.
+// String returns f as text that parses to f again.
 func (f *Filter) String() string {
 	switch f.Op {
 	case OpAnd:
@@ -68,8 +69,8 @@ func (f *Filter) String() string {
 	}
 }
 
-// operand writes f as a side of parent, in parentheses where parsing would
-// otherwise group differently.
+// operand returns f as an operand of parent, with parentheses if parsing would group
+// differently without them.
 func (f *Filter) operand(parent Operator, right bool) string {
 	if f.Op == OpOr && parent == OpAnd || right && (f.Op == parent || f.Op == OpOr) {
 		return "(" + f.String() + ")"
@@ -103,7 +104,7 @@ func (l Literal) String() string {
 	return string(text)
 }
 
-// Conjuncts calls do with every clause that must hold for f to hold.
+// Conjuncts calls do with every clause that must be true for f to be true.
 func (f *Filter) Conjuncts(do func(*Filter)) {
 	for f.Op == OpAnd {
 		f.Right.Conjuncts(do)

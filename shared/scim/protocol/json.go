@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of JSON.
+// maxDepth limits the nesting of JSON, of filters and of paths.
 const maxDepth = 32
 
-// DecodeObject reads a JSON object. A repeated key, deeper nesting than maxDepth,
-// or anything else than one object in UTF-8 is InvalidSyntax.
+// DecodeObject decodes a JSON object. Input that is not exactly one object in UTF-8, repeats a
+// key or is nested more than maxDepth levels deep is invalidSyntax.
 func DecodeObject(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) {
 		return nil, Bad(InvalidSyntax, "The request body is not UTF-8.")
@@ -24,7 +24,7 @@ func DecodeObject(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, Bad(InvalidSyntax, "The request body goes on after its JSON object.")
+		return nil, Bad(InvalidSyntax, "The request body continues after its JSON object.")
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -33,7 +33,7 @@ func DecodeObject(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// DecodeStored reads a JSON value that was encoded by this program.
+// DecodeStored decodes a JSON value that Encode wrote.
 func DecodeStored(value []byte) (any, error) {
 	switch {
 	case len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0:
@@ -56,7 +56,7 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 		return token, nil
 	}
 	if depth == maxDepth {
-		return nil, Bad(InvalidSyntax, "The request body nests deeper than %d levels.", maxDepth)
+		return nil, Bad(InvalidSyntax, "The request body is nested more than %d levels deep.", maxDepth)
 	}
 	if delim == '[' {
 		return decodeList(d, depth)
@@ -94,7 +94,7 @@ func decodeMembers(d *json.Decoder, depth int) (any, error) {
 	return object, closed(d)
 }
 
-// closed reads the end of a list or an object.
+// closed reads the end of a list or of an object.
 func closed(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		return Bad(InvalidSyntax, "The request body is not well-formed JSON.")
@@ -102,7 +102,7 @@ func closed(d *json.Decoder) error {
 	return nil
 }
 
-// Encode writes a tree in its one form: keys in order, no HTML escapes.
+// Encode returns the canonical JSON of a tree: sorted keys, no HTML escapes.
 func Encode(tree any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -113,7 +113,6 @@ func Encode(tree any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// clone copies a tree deeply.
 func clone(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -7,35 +7,35 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds the text of a filter or a path, in bytes.
+// maxText limits a filter or a path, in bytes.
 const maxText = 8 << 10
 
-// token is a piece of a filter: one of ( ) [ ], a quoted string, or a word. The
-// end is the empty word.
+// token is a piece of a filter: one of ( ) [ ], a quoted string, or a word. The last token is
+// the empty word.
 type token struct {
 	text   string
 	quoted bool
-	spaced bool // white space stands before it
+	spaced bool // follows white space
 }
 
 func (t token) is(structure string) bool { return !t.quoted && t.text == structure }
 
 func (t token) isWord(word string) bool { return !t.quoted && strings.EqualFold(t.text, word) }
 
-// structural tells whether t is no operand.
+// structural reports whether t cannot be an operand.
 func (t token) structural() bool {
 	return !t.quoted && (t.text == "" || strings.Contains("()[]", t.text))
 }
 
-// What tokenize cannot split.
+// Errors of tokenize.
 var (
 	tooLong      = fmt.Sprintf("it has more than %d bytes", maxText)
 	malformed    = "it has an unfinished or malformed string"
 	singleQuoted = "strings are written in double quotes, not in single ones"
 )
 
-// tokenize splits a filter or path, or returns what is wrong with it. A single quote
-// counts only within double quotes: elsewhere it would become part of the word.
+// tokenize splits a filter or a path, or returns what is wrong with it. It rejects single
+// quotes outside of a string: they would become part of a word.
 func tokenize(text string) (tokens []token, problem string) {
 	if len(text) > maxText {
 		return nil, tooLong
@@ -76,8 +76,8 @@ func tokenize(text string) (tokens []token, problem string) {
 	return append(tokens, token{spaced: spaced}), ""
 }
 
-// quotedLength is the length of the string in quotes that text starts with, 0 when it
-// has no end.
+// quotedLength returns the length of the quoted string that text starts with, or 0 if it is not
+// closed.
 func quotedLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

@@ -16,13 +16,13 @@ const (
 	ErrorURN        = "urn:ietf:params:scim:api:messages:2.0:Error"
 )
 
-// MessageMember finds a message's member by its name in any case.
+// MessageMember returns a member of a message by its name in any case, or nil.
 func MessageMember(message map[string]any, name string) any {
 	v, _ := memberOf(message, name)
 	return v
 }
 
-// memberOf is MessageMember that tells null from absent.
+// memberOf is MessageMember that distinguishes null from absent.
 func memberOf(message map[string]any, name string) (value any, there bool) {
 	if v, ok := message[name]; ok {
 		return v, true
@@ -35,7 +35,7 @@ func memberOf(message map[string]any, name string) (value any, there bool) {
 	return nil, false
 }
 
-// CheckMessage refuses a message that does not name the schema urn.
+// CheckMessage returns an error unless the message lists the schema urn.
 func CheckMessage(message map[string]any, urn string) error {
 	list, _ := MessageMember(message, "schemas").([]any)
 	for _, s := range list {

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// Order is how a list is sorted (RFC 7644 section 3.4.2.3). The zero order is by
-// id, which is the order of creation.
+// Order is the sort order of a list (RFC 7644 section 3.4.2.3). The zero Order is by id, the
+// order of creation.
 type Order struct {
 	by         *selector
 	leaf       *Attribute
 	descending bool
 }
 
-// ParseOrder reads sortBy and sortOrder. c notes what more the attribute needs.
+// ParseOrder reads sortBy and sortOrder. It adds the attribute to what c reads. Its errors are
+// invalidValue.
 func ParseOrder(c *Compiler, by, direction string) (Order, error) {
 	var o Order
 	switch {
@@ -43,24 +44,24 @@ func ParseOrder(c *Compiler, by, direction string) (Order, error) {
 	}
 	if o.leaf.Kind == complexKind {
 		if o.leaf = s.Attr.sub("value"); o.leaf == nil {
-			return o, Bad(InvalidValue, "%s is a group of attributes; sort by one of them.", Shorten(by))
+			return o, Bad(InvalidValue, "%s has sub-attributes; sort by one of them.", Shorten(by))
 		}
 	}
 	return o, nil
 }
 
-// maxSortValue bounds what of a value counts for the order, in bytes: it goes into
-// cursors.
+// maxSortValue limits the part of a value that is sorted by, in bytes, because cursors contain
+// it.
 const maxSortValue = 512
 
-// SortKey is a resource's place in a list.
+// SortKey is the position of a resource in a list.
 type SortKey struct {
-	Value   string // comparable as bytes
+	Value   string // compared byte by byte
 	Missing bool
 	ID      string
 }
 
-// Key returns the place of a resource.
+// Key returns the position of a resource.
 func (o Order) Key(resource map[string]any) SortKey {
 	id, _ := resource["id"].(string)
 	k := SortKey{ID: id, Missing: true}
@@ -98,7 +99,7 @@ func (o Order) Key(resource map[string]any) SortKey {
 	return k
 }
 
-// SortValue is the part of a value that counts for the order.
+// SortValue returns the part of a value that is sorted by.
 func SortValue(value string) string {
 	if len(value) <= maxSortValue {
 		return value
@@ -114,12 +115,12 @@ func (o Order) By(name string) bool {
 	return o.by != nil && !o.by.unknown && o.by.Ext == "" && o.by.Attr.Name == name
 }
 
-// ByUserName reports whether the names of users alone say where they are in the order.
+// ByUserName reports whether user names and ids determine the order.
 func (o Order) ByUserName() bool {
 	return o.by == nil || o.by.Ext == "" && o.leaf != nil && o.leaf.Name == "userName"
 }
 
-// Compare orders two places: missing values last when ascending, ties by id.
+// Compare orders two positions: missing values last when ascending, equal values by id.
 func (o Order) Compare(a, b SortKey) int {
 	result := 0
 	switch {

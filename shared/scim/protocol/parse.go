@@ -9,11 +9,11 @@ import (
 type parser struct {
 	tokens  []token // ends with the empty word
 	depth   int
-	inside  bool   // between brackets, where names are those of sub-attributes
-	problem string // the first one
+	inside  bool   // in brackets, where names are sub-attributes
+	problem string // the first one found
 }
 
-// ParseFilter reads a filter; what it cannot read is InvalidFilter.
+// ParseFilter parses a filter. Its error is invalidFilter.
 func ParseFilter(text string) (*Filter, error) {
 	tokens, problem := tokenize(text)
 	if problem != "" {
@@ -22,7 +22,7 @@ func ParseFilter(text string) (*Filter, error) {
 	p := &parser{tokens: tokens}
 	f := p.or()
 	if p.problem == "" && !p.peek().is("") {
-		p.fail("and, or or the end was expected at %q", p.peek())
+		p.fail("expected and, or or the end at %q", p.peek())
 	}
 	if p.problem != "" {
 		return nil, Bad(InvalidFilter, "The filter cannot be read: %s.", p.problem)
@@ -30,8 +30,7 @@ func ParseFilter(text string) (*Filter, error) {
 	return f, nil
 }
 
-// ParsePath reads the path of a PATCH operation or of sortBy; what it cannot
-// read is InvalidPath.
+// ParsePath parses the path of a PATCH operation or of sortBy. Its error is invalidPath.
 func ParsePath(text string) (Path, error) {
 	tokens, problem := tokenize(text)
 	if problem != "" {
@@ -40,7 +39,7 @@ func ParsePath(text string) (Path, error) {
 	p := &parser{tokens: tokens}
 	result := p.path()
 	if p.problem == "" && !p.peek().is("") {
-		p.fail("the end was expected at %q", p.peek())
+		p.fail("expected the end at %q", p.peek())
 	}
 	if p.problem != "" {
 		return Path{}, Bad(InvalidPath, "The path cannot be read: %s.", p.problem)
@@ -58,7 +57,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// fail notes a problem; %q in it stands for at.
+// fail records the first problem, with at in the place of %q, and stops the parser.
 func (p *parser) fail(problem string, at token) {
 	if p.problem != "" {
 		return
@@ -68,19 +67,19 @@ func (p *parser) fail(problem string, at token) {
 		quoted = "the end"
 	}
 	p.problem = strings.Replace(problem, "%q", quoted, 1)
-	p.tokens = p.tokens[len(p.tokens)-1:] // nothing more is read
+	p.tokens = p.tokens[len(p.tokens)-1:] // stop reading
 }
 
 func (p *parser) expect(structure string) {
 	if t := p.next(); !t.is(structure) {
-		p.fail(structure+" was expected at %q", t)
+		p.fail("expected "+structure+" at %q", t)
 	}
 }
 
-// nest counts one level down, until the returned function is called.
+// nest enters a level of nesting; the returned function leaves it.
 func (p *parser) nest() (leave func()) {
 	if p.depth++; p.depth > maxDepth {
-		p.fail("it nests too deep", token{})
+		p.fail("it is nested too deeply", token{})
 	}
 	return func() { p.depth-- }
 }
@@ -124,7 +123,7 @@ func (p *parser) clause() *Filter {
 		p.fail("a schema cannot be compared at %q", t)
 	}
 	if p.next(); t.structural() || t.quoted {
-		p.fail("an operator was expected at %q", t)
+		p.fail("expected an operator at %q", t)
 		return f
 	}
 	if f.Op = Operator(strings.ToLower(t.text)); f.Op == OpPr {
@@ -135,7 +134,7 @@ func (p *parser) clause() *Filter {
 	}
 	value := p.next()
 	if value.structural() {
-		p.fail("a value was expected at %q", value)
+		p.fail("expected a value at %q", value)
 	}
 	f.Value = Literal{value.text, value.quoted}
 	return f
@@ -153,7 +152,7 @@ func (p *parser) group() *Filter {
 func (p *parser) path() (out Path) {
 	t := p.next()
 	if t.structural() || t.quoted {
-		p.fail("an attribute was expected at %q", t)
+		p.fail("expected an attribute at %q", t)
 		return out
 	}
 	var ok bool
@@ -165,7 +164,7 @@ func (p *parser) path() (out Path) {
 		return out
 	}
 	if p.inside || out.Sub != "" || out.Attr == "" {
-		p.fail("a value path cannot stand at %q", p.peek())
+		p.fail("a value path is not allowed at %q", p.peek())
 		return out
 	}
 	defer p.nest()()

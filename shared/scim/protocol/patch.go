@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// MaxOperations bounds the operations of one PATCH, and of one Bulk request.
+// MaxOperations limits the operations of one PATCH, and of one Bulk request.
 const MaxOperations = 1000
 
 // Operation is one operation of a PATCH (RFC 7644 section 3.5.2).
 type Operation struct {
 	Op    string // add, replace or remove
 	Path  Path
-	Value any // nil: none, or null
-	// named: the path is a key of the value of an operation without a path. One that names
-	// nothing, or what clients cannot change, is ignored, as in the body of a PUT.
+	Value any // nil: absent or null
+	// named: the operation had no path, and Path is a key of its value. If the attribute is
+	// unknown or read-only, the operation is ignored, as in the body of a PUT.
 	named bool
 }
 
-// ParsePatch reads the message of a PATCH.
+// ParsePatch reads the message of a PATCH. Its errors are of type Error.
 func ParsePatch(message map[string]any) ([]Operation, error) {
 	if err := CheckMessage(message, PatchURN); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func ParsePatch(message map[string]any) ([]Operation, error) {
 	return out, nil
 }
 
-// parseOperation reads an operation. One without a path becomes one for each attribute that
-// its value names.
+// parseOperation reads an operation. One without a path becomes one operation for each
+// attribute in its value.
 func parseOperation(object map[string]any) ([]Operation, error) {
 	name, _ := MessageMember(object, "op").(string)
 	value, given := memberOf(object, "value")
@@ -58,7 +58,7 @@ func parseOperation(object map[string]any) ([]Operation, error) {
 		return nil, Bad(InvalidSyntax, "op must be add, replace or remove.")
 	}
 	if o.Op != "remove" && !given {
-		return nil, Bad(InvalidValue, "%s needs a value; null unassigns.", o.Op)
+		return nil, Bad(InvalidValue, "%s requires a value; null removes the attribute.", o.Op)
 	}
 	text, ok := MessageMember(object, "path").(string)
 	if !ok && MessageMember(object, "path") != nil {
@@ -66,7 +66,7 @@ func parseOperation(object map[string]any) ([]Operation, error) {
 	}
 	if strings.TrimSpace(text) == "" {
 		if o.Op == "remove" {
-			return nil, Bad(NoTarget, "remove needs a path.")
+			return nil, Bad(NoTarget, "remove requires a path.")
 		}
 		return parseNamed(o)
 	}
@@ -75,8 +75,8 @@ func parseOperation(object map[string]any) ([]Operation, error) {
 	return []Operation{o}, err
 }
 
-// parseNamed reads the value of an operation without a path: an object, or a list of
-// objects, whose keys are paths.
+// parseNamed reads the value of an operation without a path: an object whose keys are paths, or
+// a list of such objects.
 func parseNamed(o Operation) ([]Operation, error) {
 	objects, isList := o.Value.([]any)
 	if !isList {
@@ -86,7 +86,7 @@ func parseNamed(o Operation) ([]Operation, error) {
 	for _, e := range objects {
 		object, ok := e.(map[string]any)
 		if !ok {
-			return nil, Bad(InvalidValue, "An operation without a path needs an object as its value.")
+			return nil, Bad(InvalidValue, "An operation without a path requires an object as its value.")
 		}
 		for _, key := range slices.Sorted(maps.Keys(object)) {
 			at, ok, err := parseKey(key)
@@ -99,14 +99,14 @@ func parseNamed(o Operation) ([]Operation, error) {
 		}
 	}
 	if len(objects) == 0 {
-		return nil, Bad(InvalidValue, "An operation without a path needs an object as its value.")
+		return nil, Bad(InvalidValue, "An operation without a path requires an object as its value.")
 	}
 	return out, nil
 }
 
-// parseKey reads a key of a value without a path: the name of an attribute, as it is or
-// with a value filter, such as emails[type eq "work"].value, which Entra ID sends. It is
-// false for a key that cannot be a name.
+// parseKey reads a key of such a value: an attribute name, or a path with a value filter like
+// emails[type eq "work"].value, which Entra ID sends. It returns false for a key that cannot be
+// a name.
 func parseKey(key string) (at Path, ok bool, err error) {
 	if strings.Contains(key, "[") {
 		at, err = ParsePath(key)
@@ -116,9 +116,8 @@ func parseKey(key string) (at Path, ok bool, err error) {
 	return at, ok, nil
 }
 
-// Patch applies operations in their order to a copy of attributes, which it
-// returns. The resource has the given id and meta, which may be named but not
-// changed.
+// Patch applies operations in order to a copy of attributes, which it returns. fixed are the id
+// and meta of the resource: an operation may name them, but not change them.
 func (t *ResourceType) Patch(attributes map[string]any, fixed map[string]any, operations []Operation) (map[string]any, error) {
 	after := clone(attributes).(map[string]any)
 	for _, o := range operations {
@@ -129,12 +128,11 @@ func (t *ResourceType) Patch(attributes map[string]any, fixed map[string]any, op
 	return after, t.checkRequired(after)
 }
 
-// readOnly reports whether clients cannot change what is at p.
-func (p AttributeRef) readOnly() bool {
-	return p.Attr != nil && p.Attr.serverOwned() || p.Sub != nil && p.Sub.serverOwned()
+// readOnly reports whether clients cannot change the attribute r.
+func (r AttributeRef) readOnly() bool {
+	return r.Attr != nil && r.Attr.serverOwned() || r.Sub != nil && r.Sub.serverOwned()
 }
 
-// apply applies one operation.
 func (t *ResourceType) apply(attributes, fixed map[string]any, o Operation) error {
 	at, ok := t.Locate(o.Path.URN, o.Path.Attr, o.Path.Sub)
 	switch {
@@ -152,12 +150,12 @@ func (t *ResourceType) apply(attributes, fixed map[string]any, o Operation) erro
 	return t.change(attributes, at, o.Op, o.Value)
 }
 
-// unchangeable lets an operation on a readOnly attribute pass if it leaves the value
-// as it is.
+// unchangeable allows an operation on a read-only attribute only if it leaves the value as it
+// is.
 func unchangeable(at AttributeRef, fixed map[string]any, o Operation) error {
 	if o.Op != "remove" && at.Ext == "" && o.Path.In == nil {
 		if at.Attr.Name == "schemas" {
-			return nil // it follows from the attributes
+			return nil // computed from the attributes
 		}
 		current := fixed[at.Attr.Name]
 		if object, ok := current.(map[string]any); ok && at.Sub != nil {

@@ -4,17 +4,16 @@ import (
 	"strings"
 )
 
-// Projection chooses the attributes of a reply (RFC 7644 section 3.9). The zero
-// projection shows everything that is returned by default.
+// Projection selects the attributes of a reply (RFC 7644 section 3.9). The zero Projection
+// selects all that are returned by default.
 type Projection struct {
-	only     bool // attributes was given
+	only     bool // the parameter attributes names some
 	names    []Path
 	excluded []Path
 }
 
-// ParseProjection reads the parameters attributes and excludedAttributes: names
-// separated by commas. What cannot be a name is ignored, as is excludedAttributes
-// beside attributes.
+// ParseProjection reads the parameters attributes and excludedAttributes: names separated by
+// commas. It ignores what cannot be a name, and excludedAttributes if attributes names any.
 func ParseProjection(attributes, excluded []string) Projection {
 	p := Projection{names: names(attributes)}
 	if p.only = len(p.names) > 0; !p.only {
@@ -35,11 +34,11 @@ func names(values []string) []Path {
 	return out
 }
 
-// Given tells whether the client chose attributes.
+// Given reports whether the client selected attributes.
 func (p Projection) Given() bool { return p.only || len(p.excluded) > 0 }
 
-// Shows tells whether any part of an attribute of the core schema is in the
-// reply, so that it must be read.
+// Shows reports whether a reply contains any part of an attribute of the core schema, so that
+// it must be read.
 func (p Projection) Shows(t *ResourceType, name string) bool {
 	if p.only {
 		for _, n := range p.names {
@@ -57,14 +56,14 @@ func (p Projection) Shows(t *ResourceType, name string) bool {
 	return true
 }
 
-// ShowsExtension is shows for an attribute of an extension.
+// ShowsExtension is Shows for an attribute of an extension.
 func (p Projection) ShowsExtension(t *ResourceType, urn, name string) bool {
 	probe := map[string]any{urn: map[string]any{name: map[string]any{"value": "x", "displayName": "x"}}}
 	_, ok := p.Apply(t, probe)[urn]
 	return ok
 }
 
-// Apply returns the part of resource, which stays as it is, that p shows.
+// Apply returns the selected part of resource, without changing resource.
 func (p Projection) Apply(t *ResourceType, resource map[string]any) map[string]any {
 	out := map[string]any{}
 	if !p.only {
@@ -90,29 +89,29 @@ func (p Projection) Apply(t *ResourceType, resource map[string]any) map[string]a
 	return out
 }
 
-// include copies what is at p from resource to out.
-func (p AttributeRef) include(resource, out map[string]any) {
-	if p.Attr == nil {
-		if extension, ok := resource[p.Ext]; ok {
-			out[p.Ext] = extension
+// include copies the attribute r from resource to out.
+func (r AttributeRef) include(resource, out map[string]any) {
+	if r.Attr == nil {
+		if extension, ok := resource[r.Ext]; ok {
+			out[r.Ext] = extension
 		}
 		return
 	}
-	value, ok := p.container(resource, false)[p.Attr.Name]
+	value, ok := r.container(resource, false)[r.Attr.Name]
 	if !ok {
 		return
 	}
-	if p.Sub == nil {
-		p.container(out, true)[p.Attr.Name] = value
+	if r.Sub == nil {
+		r.container(out, true)[r.Attr.Name] = value
 		return
 	}
-	into := p.container(out, true)
+	into := r.container(out, true)
 	switch v := value.(type) {
 	case map[string]any:
-		part, _ := into[p.Attr.Name].(map[string]any)
-		into[p.Attr.Name] = withMember(part, v, p.Sub.Name)
+		part, _ := into[r.Attr.Name].(map[string]any)
+		into[r.Attr.Name] = withMember(part, v, r.Sub.Name)
 	case []any:
-		parts, _ := into[p.Attr.Name].([]any)
+		parts, _ := into[r.Attr.Name].([]any)
 		next := make([]any, len(v))
 		for i, e := range v {
 			element, _ := e.(map[string]any)
@@ -120,13 +119,13 @@ func (p AttributeRef) include(resource, out map[string]any) {
 			if i < len(parts) {
 				part, _ = parts[i].(map[string]any)
 			}
-			next[i] = withMember(part, element, p.Sub.Name)
+			next[i] = withMember(part, element, r.Sub.Name)
 		}
-		into[p.Attr.Name] = next
+		into[r.Attr.Name] = next
 	}
 }
 
-// withMember copies part and adds from's member of that name.
+// withMember returns a copy of part with the member of that name from from.
 func withMember(part, from map[string]any, name string) map[string]any {
 	out := map[string]any{}
 	for k, v := range part {
@@ -138,39 +137,40 @@ func withMember(part, from map[string]any, name string) map[string]any {
 	return out
 }
 
-// exclude takes what is at p out of a copy of resource, whose values are shared.
-func (p AttributeRef) exclude(resource map[string]any) {
-	if p.Attr == nil {
-		delete(resource, p.Ext)
+// exclude removes the attribute r from a copy of a resource. The values are shared with the
+// original, so changed ones are copied.
+func (r AttributeRef) exclude(resource map[string]any) {
+	if r.Attr == nil {
+		delete(resource, r.Ext)
 		return
 	}
-	if p.Attr.Returned == always {
+	if r.Attr.Returned == always {
 		return
 	}
 	in := resource
-	if p.Ext != "" {
-		extension, ok := resource[p.Ext].(map[string]any)
+	if r.Ext != "" {
+		extension, ok := resource[r.Ext].(map[string]any)
 		if !ok {
 			return
 		}
 		in = without(extension, "")
-		resource[p.Ext] = in
+		resource[r.Ext] = in
 	}
-	value := in[p.Attr.Name]
-	if p.Sub == nil {
-		delete(in, p.Attr.Name)
+	value := in[r.Attr.Name]
+	if r.Sub == nil {
+		delete(in, r.Attr.Name)
 		return
 	}
 	switch v := value.(type) {
 	case map[string]any:
-		in[p.Attr.Name] = without(v, p.Sub.Name)
+		in[r.Attr.Name] = without(v, r.Sub.Name)
 	case []any:
 		next := make([]any, len(v))
 		for i, e := range v {
 			element, _ := e.(map[string]any)
-			next[i] = without(element, p.Sub.Name)
+			next[i] = without(element, r.Sub.Name)
 		}
-		in[p.Attr.Name] = next
+		in[r.Attr.Name] = next
 	}
 }
 

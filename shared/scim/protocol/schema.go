@@ -33,8 +33,8 @@ const (
 	none   = "none"
 )
 
-// Attribute is the definition of an attribute or sub-attribute. Its JSON form is
-// that of /Schemas (RFC 7643 section 7).
+// Attribute is the definition of an attribute or a sub-attribute. Its JSON form is the one of
+// /Schemas (RFC 7643 section 7).
 type Attribute struct {
 	Name        string       `json:"name"`
 	Kind        Kind         `json:"type"`
@@ -49,15 +49,14 @@ type Attribute struct {
 	References  []string     `json:"referenceTypes,omitempty"`
 	Sub         []*Attribute `json:"subAttributes,omitempty"`
 
-	// derived: it follows from other attributes, so what clients send is ignored,
-	// although RFC 7643 section 8.7.1 lets them send it.
+	// derived: the value is computed from other attributes. A value that a client sends,
+	// which RFC 7643 section 8.7.1 allows, is ignored.
 	derived bool
 }
 
-// serverOwned tells whether the value of a is never the client's.
+// serverOwned reports whether clients cannot set a.
 func (a *Attribute) serverOwned() bool { return a.Mutability == readOnly || a.derived }
 
-// sub finds a sub-attribute by its name in any case.
 func (a *Attribute) sub(name string) *Attribute { return find(a.Sub, name) }
 
 func find(attributes []*Attribute, name string) *Attribute {
@@ -77,15 +76,15 @@ type Schema struct {
 	Attributes  []*Attribute `json:"attributes"`
 }
 
-// ResourceType is a kind of resource: its core schema and its extensions.
+// ResourceType is a kind of resource: User or Group.
 type ResourceType struct {
-	Name       string // of one resource
+	Name       string // singular
 	Endpoint   string // begins with a slash
 	Core       *Schema
 	Extensions []*Schema
 }
 
-// common are the attributes that every resource has (RFC 7643 section 3.1).
+// common are the attributes of every resource (RFC 7643 section 3.1).
 var common = []*Attribute{
 	{Name: "schemas", Kind: referenceKind, Multi: true, CaseExact: true, Mutability: readOnly, Returned: always},
 	{Name: "id", Kind: stringKind, CaseExact: true, Mutability: readOnly, Returned: always},
@@ -99,41 +98,41 @@ var common = []*Attribute{
 	}},
 }
 
-// AttributeRef is where in a resource an attribute lies: in the extension ext, or in
-// the resource itself when ext is empty. attr is nil when the place is the whole
-// extension.
+// AttributeRef is the position of an attribute in a resource. Ext is the URN of its extension,
+// or empty for the core schema; Attr is nil for the extension as a whole.
 type AttributeRef struct {
 	Ext  string
 	Attr *Attribute
 	Sub  *Attribute
 }
 
-// Locate finds what a name means for t; urn is empty or a known schema's.
+// Locate resolves a name, and reports whether t has it. urn is empty or the URN of a known
+// schema.
 func (t *ResourceType) Locate(urn, attr, sub string) (AttributeRef, bool) {
-	var p AttributeRef
+	var ref AttributeRef
 	switch {
 	case urn == "":
-		p.Attr = t.plain(attr)
+		ref.Attr = t.plain(attr)
 	case strings.EqualFold(urn, t.Core.ID):
-		p.Attr = t.plain(attr)
+		ref.Attr = t.plain(attr)
 	default:
 		for _, e := range t.Extensions {
 			if strings.EqualFold(urn, e.ID) {
-				p.Ext = e.ID
+				ref.Ext = e.ID
 				if attr == "" {
-					return p, true
+					return ref, true
 				}
-				p.Attr = find(e.Attributes, attr)
+				ref.Attr = find(e.Attributes, attr)
 			}
 		}
 	}
-	if p.Attr == nil {
-		return p, false
+	if ref.Attr == nil {
+		return ref, false
 	}
 	if sub != "" {
-		p.Sub = p.Attr.sub(sub)
+		ref.Sub = ref.Attr.sub(sub)
 	}
-	return p, sub == "" || p.Sub != nil
+	return ref, sub == "" || ref.Sub != nil
 }
 
 func (t *ResourceType) plain(name string) *Attribute {
@@ -143,9 +142,9 @@ func (t *ResourceType) plain(name string) *Attribute {
 	return find(t.Core.Attributes, name)
 }
 
-// SplitName takes an attribute name apart at the longest known URN that it starts
-// with, else at its last colon; attr is empty when it is a known URN alone. It is
-// false for what cannot be a name.
+// SplitName splits an attribute name into schema URN, attribute and sub-attribute, and reports
+// whether it can be a name. It splits at the longest known URN, otherwise at the last colon;
+// attr is empty for a known URN alone.
 func SplitName(word string) (urn, attr, sub string, ok bool) {
 	rest := word
 	for _, s := range Schemas {
@@ -155,7 +154,7 @@ func SplitName(word string) (urn, attr, sub string, ok bool) {
 		switch {
 		case len(word) == len(s.ID):
 			urn, rest = s.ID, ""
-		case word[len(s.ID)] == ':' || word[len(s.ID)] == '.': // Entra ID has been seen to send a dot
+		case word[len(s.ID)] == ':' || word[len(s.ID)] == '.': // Entra ID sometimes sends a dot
 			urn, rest = s.ID, word[len(s.ID)+1:]
 		}
 	}
@@ -172,7 +171,7 @@ func SplitName(word string) (urn, attr, sub string, ok bool) {
 	return urn, attr, sub, true
 }
 
-// isAttributeName follows ATTRNAME of RFC 7643 section 2.1, and takes "$ref".
+// isAttributeName reports whether s is an ATTRNAME of RFC 7643 section 2.1, or "$ref".
 func isAttributeName(s string) bool {
 	if s == "" || strings.EqualFold(s, "$ref") {
 		return s != ""
@@ -186,7 +185,7 @@ func isAttributeName(s string) bool {
 	return true
 }
 
-// comparable is s as a compares it: folded unless case counts.
+// comparable returns the form of s that a compares: folded, unless case matters.
 func (a *Attribute) comparable(s string) string {
 	if a.CaseExact || a.Kind == binaryKind {
 		return s
@@ -194,7 +193,7 @@ func (a *Attribute) comparable(s string) string {
 	return fold.Text(s)
 }
 
-// SchemasOf lists the schemas of which attributes are assigned.
+// SchemasOf returns the URNs of the core schema and of the extensions with assigned attributes.
 func (t *ResourceType) SchemasOf(attributes map[string]any) []any {
 	urns := []any{t.Core.ID}
 	for _, e := range t.Extensions {

@@ -56,7 +56,7 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 		}
 		return state, err
 	default:
-		return state.Spent(), quota.Exceeded(state)
+		return state.Exhausted(), quota.Exceeded(state)
 	}
 	usage.Note(ctx, usage.Accepted, 1)
 	usage.OutcomeKnown(ctx)

@@ -22,7 +22,7 @@ func TestWritesTakeWhatWasClaimedAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("1")
-	ctx, end := w.log.Ahead(t.Context(), teamID, 1)
+	ctx, end := w.log.ClaimAhead(t.Context(), teamID, 1)
 	for _, id := range []string{"2", "3"} { // the second one claims its own
 		if err := w.log.Write(ctx, teamID, []audit.Event{about(id)}, thing(id)); err != nil {
 			t.Fatal(err)
@@ -40,14 +40,14 @@ func TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("1")
-	refused, end := w.log.Ahead(t.Context(), teamID, 1)
+	refused, end := w.log.ClaimAhead(t.Context(), teamID, 1)
 	if err := w.log.Write(refused, teamID, []audit.Event{about("1")}, thing("1")); table.AsConditionFailed(err) == nil {
 		t.Errorf("a condition that does not hold: %v", err)
 	}
 	end()
-	_, end = w.log.Ahead(t.Context(), teamID, 2)
+	_, end = w.log.ClaimAhead(t.Context(), teamID, 2)
 	end()
-	foreign, end := w.log.Ahead(t.Context(), "0190d2a0-0000-7000-8000-00000000000b", 1)
+	foreign, end := w.log.ClaimAhead(t.Context(), "0190d2a0-0000-7000-8000-00000000000b", 1)
 	if err := w.log.Write(foreign, teamID, []audit.Event{about("2")}, thing("2")); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp(t *testing.T) {
 func TestRacingWritesOfOneRequestShareNoNumber(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, end := w.log.Ahead(t.Context(), teamID, 1)
+	ctx, end := w.log.ClaimAhead(t.Context(), teamID, 1)
 	want := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	var all sync.WaitGroup
 	for _, id := range want {

@@ -179,13 +179,13 @@ func OriginFrom(ctx context.Context) Origin {
 func (o Origin) Packed() []string {
 	o = Event{Origin: o}.bounded().Origin
 	a, c, r := o.Actor, o.Client, o.Request
-	return packed(a.Type, a.ID, a.DisplayName, a.Email, a.Credential.Type, a.Credential.ID, a.Credential.Name,
+	return trimTexts(a.Type, a.ID, a.DisplayName, a.Email, a.Credential.Type, a.Credential.ID, a.Credential.Name,
 		c.IP, c.UserAgent, r.ID, r.Method, r.Path, r.Route)
 }
 
 // UnpackOrigin is the Origin whose Packed form texts is.
 func UnpackOrigin(texts []string) Origin {
-	t := unpacked(texts, 13)
+	t := padTexts(texts, 13)
 	return Origin{
 		Actor{t[0], t[1], t[2], t[3], Credential{t[4], t[5], t[6]}},
 		Client{t[7], t[8]},

@@ -98,7 +98,7 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 				return err
 			}
 		}
-		puts, err := c.puts(ctx, events)
+		puts, err := c.putOps(ctx, events)
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func certainlyUnwritten(err error) bool {
 	return false
 }
 
-// puts are the operations that put events at the first of the numbers.
-func (c *Claim) puts(ctx context.Context, events []Event) ([]table.Op, error) {
+// putOps are the operations that put events at the first of the numbers.
+func (c *Claim) putOps(ctx context.Context, events []Event) ([]table.Op, error) {
 	puts := make([]table.Op, len(events))
 	for i, e := range events {
 		e.TeamID, e.Sequence, e.RecordedAt = c.teamID, c.numbers[i], c.at
@@ -193,11 +193,11 @@ type ahead struct {
 	using sync.Mutex
 }
 
-// Ahead begins to claim n numbers of the team, beside what a request does before
+// ClaimAhead begins to claim n numbers of the team, beside what a request does before
 // its first Write: Writes of the team under the context that it returns take them.
 // It is for requests that will almost certainly record; what they do not use ends
 // as a tombstone. The function must be called when the request has written.
-func (l *Log) Ahead(ctx context.Context, teamID string, n int) (context.Context, func()) {
+func (l *Log) ClaimAhead(ctx context.Context, teamID string, n int) (context.Context, func()) {
 	a := &ahead{Claim: l.Claim(ctx, teamID, n)}
 	return context.WithValue(ctx, aheadKey{}, a), func() { a.End(ctx) }
 }

@@ -286,7 +286,7 @@ func (l *Log) Get(ctx context.Context, teamID, id string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	if s.dead() {
+	if s.isTombstone() {
 		return Event{}, missing
 	}
 	return s.event(teamID)

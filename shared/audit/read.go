@@ -194,7 +194,7 @@ func (r *feedReader) expiredThrough(next *slot) (int64, bool) {
 	to := r.slots.last
 	if next != nil {
 		to = next.number - 1
-		if !next.dead() && r.Now().Sub(next.at) > Retention {
+		if !next.isTombstone() && r.Now().Sub(next.at) > Retention {
 			return to, true
 		}
 	}
@@ -211,15 +211,15 @@ const forever = time.Duration(1<<63 - 1)
 func (r *feedReader) graceLeft(next *slot) time.Duration {
 	left := forever
 	if next != nil {
-		left = r.patience() - r.Now().Sub(next.at)
+		left = r.gracePeriod() - r.Now().Sub(next.at)
 	}
 	if r.cursor.bounded {
-		left = min(left, r.patience()-r.Now().Sub(time.UnixMilli(r.cursor.made)))
+		left = min(left, r.gracePeriod()-r.Now().Sub(time.UnixMilli(r.cursor.made)))
 	}
 	return left
 }
 
-func (l *Log) patience() time.Duration {
+func (l *Log) gracePeriod() time.Duration {
 	if l.grace > 0 {
 		return l.grace
 	}
@@ -236,7 +236,7 @@ func (l *Log) wait(ctx context.Context, d time.Duration) error {
 // addSlot passes one slot.
 func (r *feedReader) addSlot(s slot) error {
 	r.cursor.at = s.number
-	if s.dead() {
+	if s.isTombstone() {
 		return nil
 	}
 	e, err := s.event(r.teamID)
@@ -342,7 +342,7 @@ func (r *feedReader) readBackward(ctx context.Context) error {
 		}
 		bucket := bucketOf(r.cursor.at - 1)
 		first := max(bucket*bucketSize, low+1, r.cursor.at-max(2*int64(r.limit), 100))
-		found, err := r.between(ctx, first, r.cursor.at-1)
+		found, err := r.slotsBetween(ctx, first, r.cursor.at-1)
 		if err != nil {
 			return err
 		}
@@ -364,9 +364,9 @@ func (r *feedReader) readBackward(ctx context.Context) error {
 	}
 }
 
-// between returns what stands at the numbers from first to last, all of one
+// slotsBetween returns what stands at the numbers from first to last, all of one
 // bucket, for good. It is nil after a pause for a writer that is on its way.
-func (r *feedReader) between(ctx context.Context, first, last int64) ([]slot, error) {
+func (r *feedReader) slotsBetween(ctx context.Context, first, last int64) ([]slot, error) {
 	q := table.Query{Table: table.Events, Partition: bucketPartition(r.teamID, bucketOf(first)),
 		From: table.Padded(first), To: table.Padded(last)}
 	all := make([]slot, last-first+1)
@@ -392,7 +392,7 @@ func (r *feedReader) between(ctx context.Context, first, last int64) ([]slot, er
 		if to+1 < len(all) {
 			next = &all[to+1]
 		}
-		if next != nil && !next.dead() && r.Now().Sub(next.at) > Retention {
+		if next != nil && !next.isTombstone() && r.Now().Sub(next.at) > Retention {
 			for ; i <= to; i++ {
 				all[i] = slot{number: first + int64(i)}
 			}

@@ -52,7 +52,7 @@ func slotFrom(item table.Item) (slot, error) {
 	return slot{n, time.UnixMilli(item.Numbers[atField]).UTC(), item.Body}, nil
 }
 
-func (s slot) dead() bool { return len(s.body) == 0 }
+func (s slot) isTombstone() bool { return len(s.body) == 0 }
 
 // tombstone closes a number for good, if nothing is there.
 func tombstone(teamID string, n int64, now time.Time) table.Put {
@@ -95,14 +95,14 @@ func (e Event) item() (table.Item, error) {
 		s.Result = e.Outcome.Result
 	}
 	a, c, r := e.Origin.Actor, e.Origin.Client, e.Origin.Request
-	s.Actor = packed(a.Type, a.ID, a.DisplayName, a.Email, a.Credential.Type, a.Credential.ID, a.Credential.Name)
-	s.Client = packed(c.IP, c.UserAgent)
+	s.Actor = trimTexts(a.Type, a.ID, a.DisplayName, a.Email, a.Credential.Type, a.Credential.ID, a.Credential.Name)
+	s.Client = trimTexts(c.IP, c.UserAgent)
 	if r.Route == r.Path {
 		r.Route = ""
 	}
-	s.Request = packed(r.ID, r.Method, r.Path, r.Route)
+	s.Request = trimTexts(r.ID, r.Method, r.Path, r.Route)
 	for _, t := range e.Targets {
-		s.Targets = append(s.Targets, packed(t.Type, t.ID, t.DisplayName))
+		s.Targets = append(s.Targets, trimTexts(t.Type, t.ID, t.DisplayName))
 	}
 	for _, c := range e.Changes {
 		s.Changes = append(s.Changes, storedChange(c))
@@ -127,7 +127,7 @@ func (s slot) event(teamID string) (Event, error) {
 	if b.Result == "" {
 		e.Outcome.Result = Success
 	}
-	a, c, r := unpacked(b.Actor, 7), unpacked(b.Client, 2), unpacked(b.Request, 4)
+	a, c, r := padTexts(b.Actor, 7), padTexts(b.Client, 2), padTexts(b.Request, 4)
 	e.Origin = Origin{
 		Actor{a[0], a[1], a[2], a[3], Credential{a[4], a[5], a[6]}},
 		Client{c[0], c[1]},
@@ -137,7 +137,7 @@ func (s slot) event(teamID string) (Event, error) {
 		e.Origin.Request.Route = e.Origin.Request.Path
 	}
 	for _, t := range b.Targets {
-		t = unpacked(t, 3)
+		t = padTexts(t, 3)
 		e.Targets = append(e.Targets, Target{t[0], t[1], t[2]})
 	}
 	for _, c := range b.Changes {
@@ -146,16 +146,16 @@ func (s slot) event(teamID string) (Event, error) {
 	return e, nil
 }
 
-// packed is texts without the empty ones at the end.
-func packed(texts ...string) []string {
+// trimTexts is texts without the empty ones at the end.
+func trimTexts(texts ...string) []string {
 	for len(texts) > 0 && texts[len(texts)-1] == "" {
 		texts = texts[:len(texts)-1]
 	}
 	return texts
 }
 
-// unpacked is texts filled up to n.
-func unpacked(texts []string, n int) []string {
+// padTexts is texts filled up to n.
+func padTexts(texts []string, n int) []string {
 	out := make([]string, n)
 	copy(out, texts)
 	return out

@@ -17,7 +17,7 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 				return item, err
 			}
 			teamID, _, _ := strings.Cut(item.Partition, "/")
-			if s.dead() {
+			if s.isTombstone() {
 				return tombstone(teamID, s.number, s.at).Item, nil
 			}
 			e, err := s.event(teamID)

@@ -65,7 +65,7 @@ func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head)
 	at := h.seq
 	if !t.After(now) {
 		var err error
-		if at, err = l.before(ctx, teamID, t, h); err != nil {
+		if at, err = l.numberBefore(ctx, teamID, t, h); err != nil {
 			return timeMark{}, err
 		}
 	}
@@ -78,7 +78,7 @@ func (l *Log) sinceMark(ctx context.Context, teamID string, t time.Time, h head,
 	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
 		return f, err
 	}
-	at, err := l.before(ctx, teamID, t.Add(-lookBack), h)
+	at, err := l.numberBefore(ctx, teamID, t.Add(-lookBack), h)
 	if err != nil || !keep || t.After(l.Now().Add(lookAhead)) {
 		return timeMark{at: at}, err
 	}
@@ -149,9 +149,9 @@ func (l *Log) clamp(ctx context.Context, key table.Key, at int64) (int64, error)
 	return at, nil
 }
 
-// before is the number before the first event that was recorded at t or later,
+// numberBefore is the number before the first event that was recorded at t or later,
 // by halving.
-func (l *Log) before(ctx context.Context, teamID string, t time.Time, h head) (int64, error) {
+func (l *Log) numberBefore(ctx context.Context, teamID string, t time.Time, h head) (int64, error) {
 	low, high := h.trimmed+1, h.seq+1
 	for low < high {
 		middle := low + (high-low)/2
@@ -174,7 +174,7 @@ func (l *Log) firstEvent(ctx context.Context, teamID string, from, last int64) (
 	s := slots{log: l, teamID: teamID, from: from, last: last, size: 4}
 	for n := from; ; {
 		next, err := s.peek(ctx, n)
-		if err != nil || next == nil || !next.dead() {
+		if err != nil || next == nil || !next.isTombstone() {
 			return next, err
 		}
 		n = next.number + 1
@@ -194,7 +194,7 @@ func (l *Log) Trim(ctx context.Context, teamID string) error {
 	if err != nil || oldest == nil || !oldest.at.Before(edge) {
 		return err
 	}
-	to, err := l.before(ctx, teamID, edge, h)
+	to, err := l.numberBefore(ctx, teamID, edge, h)
 	if err != nil || to <= h.trimmed {
 		return err
 	}

@@ -39,8 +39,8 @@ func Calls(w Window, used int64) State {
 // Remaining is what is left, never negative.
 func (s State) Remaining() int64 { return max(s.Limit-s.Used, 0) }
 
-// Spent is the state with nothing left.
-func (s State) Spent() State {
+// Exhausted is the state with nothing left.
+func (s State) Exhausted() State {
 	s.Used = s.Limit
 	return s
 }
@@ -56,7 +56,7 @@ func (s State) secondsToReset(now time.Time) int64 {
 type ExceededError struct{ State }
 
 // Exceeded is the refusal of one step beyond s.
-func Exceeded(s State) *ExceededError { return &ExceededError{s.Spent()} }
+func Exceeded(s State) *ExceededError { return &ExceededError{s.Exhausted()} }
 
 func (e *ExceededError) Error() string { return "quota " + e.Name + " is spent" }
 

@@ -47,15 +47,15 @@ func bulk(s *Service, r request) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	run.link()
+	run.linkDependencies()
 	run.breakCycles()
 	if err := memory.WaitWrites(r.ctx); err != nil {
 		return result{}, err
 	}
 	if run.limit > 0 {
-		run.inTurn()
+		run.runInOrder()
 	} else {
-		run.sideBySide()
+		run.runInParallel()
 	}
 	replies := []any{}
 	for _, o := range run.operations {
@@ -124,9 +124,9 @@ func newBulkOperation(object map[string]any) *bulkOperation {
 	return o
 }
 
-// link finds which operations come before which: those whose ids one names, and
+// linkDependencies finds which operations come before which: those whose ids one names, and
 // the one before on the same resource.
-func (b *bulkRun) link() {
+func (b *bulkRun) linkDependencies() {
 	last := map[string]int{}
 	for i, o := range b.operations {
 		for name := range o.references() {
@@ -183,8 +183,8 @@ func (b *bulkRun) breakCycles() {
 	}
 }
 
-// inTurn runs one operation after the other until there are too many errors.
-func (b *bulkRun) inTurn() {
+// runInOrder runs one operation after the other until there are too many errors.
+func (b *bulkRun) runInOrder() {
 	errs := 0
 	var run func(i int)
 	run = func(i int) {
@@ -208,8 +208,8 @@ func (b *bulkRun) inTurn() {
 	}
 }
 
-// sideBySide runs operations that do not need each other at the same time.
-func (b *bulkRun) sideBySide() {
+// runInParallel runs operations that do not need each other at the same time.
+func (b *bulkRun) runInParallel() {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, parallel)
 	for _, o := range b.operations {

@@ -14,7 +14,7 @@ import (
 	"docent/testkit/moto"
 )
 
-// inTurn lets one request at a time reach the server, each to its end: moto spoils
+// runInOrder lets one request at a time reach the server, each to its end: moto spoils
 // transactions that run at the same time.
 type inTurn struct{ mu sync.Mutex }
 

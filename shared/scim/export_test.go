@@ -6,10 +6,10 @@ import "time"
 func (s *Service) SetChangeTime(d time.Duration) { s.changeTime = d }
 
 // WaitingChanges is how many resources are being changed.
-func (s *Service) WaitingChanges() int { return s.changing.keys() }
+func (s *Service) WaitingChanges() int { return s.changeTurns.keys() }
 
 // WaitingLists is how many turns lists of everything have taken or wait for.
-func (s *Service) WaitingLists() int { return s.listing.keys() }
+func (s *Service) WaitingLists() int { return s.listTurns.keys() }
 
 func (t *turns) keys() int {
 	t.mu.Lock()

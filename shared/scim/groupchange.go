@@ -27,7 +27,7 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 	g := group{ID: s.NewID(), CreatedAt: now, ModifiedAt: now, Version: 1}
 	var change memberChange
 	g.Attributes, change = difference(attributes, nil)
-	err = s.attempt(ctx, teamID, protocol.GroupType, g.ID, func() error {
+	err = s.retryOnConflict(ctx, teamID, protocol.GroupType, g.ID, func() error {
 		if err := s.checkUsers(ctx, teamID, change.added); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, needs memberNeeds,
 	change func(g group, attributes map[string]any) (map[string]any, error),
 ) (after group, err error) {
-	err = s.attempt(ctx, teamID, protocol.GroupType, id, func() error {
+	err = s.retryOnConflict(ctx, teamID, protocol.GroupType, id, func() error {
 		before, err := s.group(ctx, teamID, id)
 		if err != nil {
 			return err
@@ -51,10 +51,10 @@ func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, n
 		if err := checkMatch(ifMatch, before.Version); err != nil {
 			return err
 		}
-		if before, err = s.tidy(ctx, teamID, before); err != nil {
+		if before, err = s.finishOldChanges(ctx, teamID, before); err != nil {
 			return err
 		}
-		items, err := s.needed(ctx, teamID, before, needs)
+		items, err := s.membersNeeded(ctx, teamID, before, needs)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, n
 		if err := s.checkUsers(ctx, teamID, members.added); err != nil {
 			return err
 		}
-		after = s.touched(before)
+		after = s.nextVersion(before)
 		after.Attributes = attributes
 		return s.apply(ctx, teamID, before, after, members)
 	})
@@ -89,8 +89,8 @@ func (s *Service) patchGroup(ctx context.Context, teamID, id, ifMatch string, op
 	})
 }
 
-// needed reads the items that needs names, whether they count or not.
-func (s *Service) needed(ctx context.Context, teamID string, g group, needs memberNeeds) ([]member, error) {
+// membersNeeded reads the items that needs names, whether they count or not.
+func (s *Service) membersNeeded(ctx context.Context, teamID string, g group, needs memberNeeds) ([]member, error) {
 	if !needs.all {
 		return s.membersAmong(ctx, teamID, g, needs.ids)
 	}
@@ -174,7 +174,7 @@ func (s *Service) apply(ctx context.Context, teamID string, before, after group,
 		return err
 	}
 	for _, m := range c.added {
-		m.mark = settled
+		m.mark = settledMark
 		ops = append(ops, memberOps(teamID, after.ID, m, table.Condition{})...)
 		ops = append(ops, userExists(teamID, m.userID))
 	}
@@ -185,8 +185,8 @@ func (s *Service) apply(ctx context.Context, teamID string, before, after group,
 	return s.writeGroup(ctx, teamID, after, groupEvents(before, after, c), ops)
 }
 
-// aboutGroup is an event whose first target is the group g, and the users the others.
-func aboutGroup(kind audit.Type, g group, users ...member) audit.Event {
+// groupEvent is an event whose first target is the group g, and the users the others.
+func groupEvent(kind audit.Type, g group, users ...member) audit.Event {
 	e := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetGroup, ID: g.ID, DisplayName: g.name()}}}
 	for _, m := range users {
 		e.Targets = append(e.Targets, audit.Target{Type: audit.TargetUser, ID: m.userID})
@@ -200,9 +200,9 @@ func groupEvents(before, after group, c memberChange) []audit.Event {
 	var events []audit.Event
 	switch {
 	case before.ID == "":
-		events = append(events, aboutGroup(audit.SCIMGroupCreated, after))
+		events = append(events, groupEvent(audit.SCIMGroupCreated, after))
 	case !protocol.Equal(before.Attributes, after.Attributes):
-		e := aboutGroup(audit.SCIMGroupUpdated, after)
+		e := groupEvent(audit.SCIMGroupUpdated, after)
 		for _, name := range []string{"displayName", "externalId"} {
 			if from, to := textOf(before.Attributes, name), textOf(after.Attributes, name); from != to {
 				e.Changes = append(e.Changes, audit.Change{Field: name, From: from, To: to})
@@ -211,10 +211,10 @@ func groupEvents(before, after group, c memberChange) []audit.Event {
 		events = append(events, e)
 	}
 	if len(c.added) > 0 {
-		events = append(events, aboutGroup(audit.SCIMGroupMemberAdded, after, c.added...))
+		events = append(events, groupEvent(audit.SCIMGroupMemberAdded, after, c.added...))
 	}
 	if len(c.removed) > 0 {
-		events = append(events, aboutGroup(audit.SCIMGroupMemberRemoved, after, c.removed...))
+		events = append(events, groupEvent(audit.SCIMGroupMemberRemoved, after, c.removed...))
 	}
 	return events
 }
@@ -231,7 +231,7 @@ func groupOps(teamID string, before, after group) ([]table.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(foundBy(teamID, before, after), put), nil
+	return append(indexOps(teamID, before, after), put), nil
 }
 
 func (s *Service) writeGroup(ctx context.Context, teamID string, after group, events []audit.Event, ops []table.Op) error {
@@ -248,11 +248,11 @@ func (s *Service) writeGroup(ctx context.Context, teamID string, after group, ev
 // deleteGroup deletes a group and its members' items. One that was deleted but
 // whose items are still there is deleted to the end.
 func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) error {
-	err := s.attempt(ctx, teamID, protocol.GroupType, id, func() error {
+	err := s.retryOnConflict(ctx, teamID, protocol.GroupType, id, func() error {
 		g, err := s.group(ctx, teamID, id)
 		var refused *protocol.Error
 		if errors.As(err, &refused) {
-			return s.departed(ctx, teamID, id, err)
+			return s.deletionPending(ctx, teamID, id, err)
 		}
 		if err != nil {
 			return err
@@ -268,7 +268,7 @@ func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) e
 		if externalID := textOf(g.Attributes, "externalId"); externalID != "" {
 			ops = append(ops, table.Delete{Key: groupIndexKey(teamID, externalID, id)})
 		}
-		return conflicting(s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{aboutGroup(audit.SCIMGroupDeleted, g)}, ops...))
+		return conflicting(s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{groupEvent(audit.SCIMGroupDeleted, g)}, ops...))
 	})
 	if err != nil {
 		return err
@@ -282,9 +282,9 @@ func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) e
 	return nil
 }
 
-// departed is nil when the group was deleted and its items are still there, else
+// deletionPending is nil when the group was deleted and its items are still there, else
 // unknown.
-func (s *Service) departed(ctx context.Context, teamID, id string, unknown error) error {
+func (s *Service) deletionPending(ctx context.Context, teamID, id string, unknown error) error {
 	_, err := s.Table.Get(ctx, departedGroupKey(teamID, id))
 	if errors.Is(err, table.ErrNotFound) {
 		return unknown

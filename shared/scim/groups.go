@@ -73,11 +73,11 @@ func textOf(object map[string]any, name string) string {
 // group reads a group, or gives the 404 of an unknown one.
 func (s *Service) group(ctx context.Context, teamID, id string) (group, error) {
 	if !team.IsID(id) {
-		return group{}, missing(protocol.GroupType)
+		return group{}, notFound(protocol.GroupType)
 	}
 	item, err := s.Table.Get(ctx, groupKey(teamID, id))
 	if errors.Is(err, table.ErrNotFound) {
-		return group{}, missing(protocol.GroupType)
+		return group{}, notFound(protocol.GroupType)
 	}
 	if err != nil {
 		return group{}, fmt.Errorf("read group %s: %w", id, err)
@@ -131,8 +131,8 @@ func (g group) put(teamID string, when table.Condition) (table.Put, error) {
 	return table.Put{Item: table.Item{Key: groupKey(teamID, g.ID), Version: g.stored + 1, Body: body}, If: when}, nil
 }
 
-// touched is g as its next version.
-func (s *Service) touched(g group) group {
+// nextVersion is g as its next version.
+func (s *Service) nextVersion(g group) group {
 	g.Version++
 	g.ModifiedAt = s.moment()
 	return g
@@ -140,9 +140,9 @@ func (s *Service) touched(g group) group {
 
 func (s *Service) moment() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
-// foundBy are the operations that make the index follow from before to after; of
+// indexOps are the operations that make the index follow from before to after; of
 // a new group, before is empty. The claim of a name, if any, is the first.
-func foundBy(teamID string, before, after group) []table.Op {
+func indexOps(teamID string, before, after group) []table.Op {
 	var ops []table.Op
 	old, next := groupNameKey(teamID, before.name()), groupNameKey(teamID, after.name())
 	if before.name() == "" || old != next {

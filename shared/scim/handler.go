@@ -117,7 +117,7 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 	// A reader need not wait: what it would be refused is thrown away. A writer
 	// waits before it changes anything.
 	looked := make(chan error, 1)
-	go func() { looked <- h.ready(ctx, p.TeamID) }()
+	go func() { looked <- h.requireSAML(ctx, p.TeamID) }()
 	refused := sync.OnceValue(func() error { return <-looked })
 	before := refused
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -158,7 +158,7 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 	}
 	if req.creates() {
 		var end func()
-		req.ctx, end = h.Events.OrSilent(h.Table).Ahead(ctx, p.TeamID, 1)
+		req.ctx, end = h.Events.OrSilent(h.Table).ClaimAhead(ctx, p.TeamID, 1)
 		defer end()
 	}
 	if err := before(); err != nil {

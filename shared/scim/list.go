@@ -110,12 +110,12 @@ func (s *Service) selectPage(ctx context.Context, teamID string, q query, root b
 		selections[i], by, whole = sel, sel.order, whole || !narrowed
 	}
 	if whole {
-		leave, err := s.listing.take(ctx, teamID, wholeListsOfTeam)
+		leave, err := s.listTurns.acquire(ctx, teamID, wholeListsOfTeam)
 		if err != nil {
 			return nil, 0, "", err
 		}
 		defer leave()
-		if leave, err = s.listing.take(ctx, "", wholeLists); err != nil {
+		if leave, err = s.listTurns.acquire(ctx, "", wholeLists); err != nil {
 			return nil, 0, "", err
 		}
 		defer leave()
@@ -169,9 +169,9 @@ func (s *Service) selected(ctx context.Context, teamID string, sel selection) ([
 	return s.selectedUsers(ctx, teamID, sel)
 }
 
-// take adds the resource to found if it is selected; keep holds on to what was
+// addMatch adds the resource to found if it is selected; keep holds on to what was
 // read of it.
-func (sel selection) take(found []match, resource map[string]any, keep bool) []match {
+func (sel selection) addMatch(found []match, resource map[string]any, keep bool) []match {
 	if !sel.matches(resource) {
 		return found
 	}
@@ -205,7 +205,7 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 			return nil, err
 		}
 		for _, r := range resources {
-			found = sel.take(found, r, len(ids) <= maxCount)
+			found = sel.addMatch(found, r, len(ids) <= maxCount)
 		}
 	}
 	return found, nil
@@ -260,11 +260,11 @@ func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection
 		return nil, err
 	}
 	return team.SelectUsers(ctx, s.Teams, teamID, func(r team.UserRecord) (match, bool, error) {
-		resource, err := s.userLookedAt(r, sel.all.Reads)
+		resource, err := s.partialUser(r, sel.all.Reads)
 		if err != nil {
 			return match{}, false, err
 		}
-		more.complete(s, resource)
+		more.addTo(s, resource)
 		if !sel.matches(resource) {
 			return match{}, false, nil
 		}
@@ -307,7 +307,7 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 		if err != nil {
 			return nil, err
 		}
-		found = sel.take(found, s.groupResource(g, members), narrowed && len(ids) <= maxCount)
+		found = sel.addMatch(found, s.groupResource(g, members), narrowed && len(ids) <= maxCount)
 	}
 	return found, nil
 }

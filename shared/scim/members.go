@@ -22,7 +22,7 @@ import (
 const (
 	markField    = "mark"
 	displayField = "display"
-	settled      = "."
+	settledMark  = "."
 )
 
 // member is a user in a group.
@@ -53,7 +53,7 @@ func membershipKey(teamID, userID, groupID string) table.Key {
 // isMember tells whether an item with the mark is a member.
 func (g group) isMember(mark string) bool {
 	switch {
-	case mark == settled:
+	case mark == settledMark:
 		return true
 	case strings.HasPrefix(mark, "+"):
 		return slices.Contains(g.Changes, mark[1:])

@@ -21,8 +21,8 @@ type relations struct {
 	managers    map[string]string // displayName by user id
 }
 
-// complete adds to a resource what m knows.
-func (m relations) complete(s *Service, resource map[string]any) {
+// addTo adds to a resource what m knows.
+func (m relations) addTo(s *Service, resource map[string]any) {
 	id := textOf(resource, "id")
 	var list []any
 	for _, membership := range m.memberships[id] {
@@ -61,7 +61,7 @@ func (s *Service) relationsOfAll(ctx context.Context, teamID string, groups, man
 	if managers {
 		type named struct{ id, name string }
 		all, err := team.SelectUsers(ctx, s.Teams, teamID, func(r team.UserRecord) (named, bool, error) {
-			resource, err := s.userLookedAt(r, protocol.AttributeSet{"displayName": true})
+			resource, err := s.partialUser(r, protocol.AttributeSet{"displayName": true})
 			return named{r.ID, textOf(resource, "displayName")}, true, err
 		})
 		if err != nil {
@@ -99,7 +99,7 @@ func (s *Service) addRelations(ctx context.Context, teamID string, resources []m
 		return err
 	}
 	for _, r := range resources {
-		m.complete(s, r)
+		m.addTo(s, r)
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 		}
 	}
 	for _, r := range out {
-		m.complete(s, r)
+		m.addTo(s, r)
 	}
 	return out, nil
 }

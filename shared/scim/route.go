@@ -195,7 +195,7 @@ func getOne(s *Service, r request) (result, error) {
 	if r.onUsers() {
 		p, err := s.Teams.Profile(r.ctx, r.teamID, r.segments[1])
 		if err != nil {
-			return result{}, refusal(err)
+			return result{}, asSCIMError(err)
 		}
 		if r.ifNoneMatch != "" && namesTag(r.ifNoneMatch, versionTag(p.Version)) {
 			return result{status: http.StatusNotModified, version: versionTag(p.Version)}, nil

@@ -27,9 +27,9 @@ type Service struct {
 	// MaxReply bounds a reply in bytes; 0 when nothing bounds it.
 	MaxReply int
 
-	changing   turns         // changes, by resource
-	listing    turns         // lists of everything, by team and in all
-	changeTime time.Duration // 0: the constant; tests shorten it
+	changeTurns turns         // changes, by resource
+	listTurns   turns         // lists of everything, by team and in all
+	changeTime  time.Duration // 0: the constant; tests shorten it
 }
 
 // location is the absolute address of a resource.
@@ -43,12 +43,12 @@ func (s *Service) meta(t *protocol.ResourceType, id string, created, modified ti
 		"location": s.location(t, id), "version": versionTag(version)}
 }
 
-func missing(t *protocol.ResourceType) error {
+func notFound(t *protocol.ResourceType) error {
 	return protocol.Refuse(http.StatusNotFound, "", "There is no such %s.", t.Name)
 }
 
-// refusal gives an error of another area the terms of SCIM where it has some.
-func refusal(err error) error {
+// asSCIMError gives an error of another area the terms of SCIM where it has some.
+func asSCIMError(err error) error {
 	var e *apierr.Error
 	switch {
 	case errors.Is(err, team.ErrUserNameTaken):
@@ -58,7 +58,7 @@ func refusal(err error) error {
 	case errors.As(err, &e) && e.Kind == apierr.Invalid:
 		return protocol.Bad(protocol.InvalidValue, "%s", e.Detail)
 	case errors.As(err, &e) && e.Kind == apierr.NotFound:
-		return missing(protocol.UserType)
+		return notFound(protocol.UserType)
 	}
 	return err
 }
@@ -75,8 +75,8 @@ func batches[T any](values []T, size int) [][]T {
 	return out
 }
 
-// ready makes sure that the team may be provisioned: it has SAML metadata.
-func (s *Service) ready(ctx context.Context, teamID string) error {
+// requireSAML makes sure that the team may be provisioned: it has SAML metadata.
+func (s *Service) requireSAML(ctx context.Context, teamID string) error {
 	configured, err := s.Teams.SAMLConfigured(ctx, teamID)
 	if err != nil {
 		return fmt.Errorf("look for SAML metadata: %w", err)

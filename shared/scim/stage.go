@@ -72,7 +72,7 @@ func (s *Service) applyStaged(ctx context.Context, teamID string, before, after 
 		}
 		before.stored++
 	}
-	err := s.mark(ctx, teamID, after.ID, change, c)
+	err := s.writeMarks(ctx, teamID, after.ID, change, c)
 	if err == nil {
 		after.Changes, after.Staging = []string{change}, nil
 		var ops []table.Op
@@ -87,8 +87,8 @@ func (s *Service) applyStaged(ctx context.Context, teamID string, before, after 
 	after.stored = before.stored + 1
 	// The change counts. Marks that cannot be cleared now are cleared before the
 	// next change.
-	if s.clear(ctx, teamID, after.ID, change, c) == nil {
-		_, _ = s.settle(ctx, teamID, after)
+	if s.clearMarks(ctx, teamID, after.ID, change, c) == nil {
+		_, _ = s.clearChanges(ctx, teamID, after)
 	}
 	return nil
 }
@@ -106,9 +106,9 @@ func (s *Service) abandon(ctx context.Context, teamID string, before group, grou
 	}
 }
 
-// mark writes the marks of a change. It fails with table.ErrConflict when an item
+// writeMarks writes the marks of a change. It fails with table.ErrConflict when an item
 // or a user is not what was read any more.
-func (s *Service) mark(ctx context.Context, teamID, groupID, change string, c memberChange) error {
+func (s *Service) writeMarks(ctx context.Context, teamID, groupID, change string, c memberChange) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallel)
 	for _, part := range batches(c.added, marksPerWrite) {
@@ -140,8 +140,8 @@ func (s *Service) mark(ctx context.Context, teamID, groupID, change string, c me
 	return nil
 }
 
-// clear replaces the marks of a change that counts by what they say.
-func (s *Service) clear(ctx context.Context, teamID, groupID, change string, c memberChange) error {
+// clearMarks replaces the marks of a change that counts by what they say.
+func (s *Service) clearMarks(ctx context.Context, teamID, groupID, change string, c memberChange) error {
 	var all []member
 	for _, m := range c.added {
 		m.mark = "+" + change
@@ -151,16 +151,16 @@ func (s *Service) clear(ctx context.Context, teamID, groupID, change string, c m
 		m.mark = "-" + change
 		all = append(all, m)
 	}
-	return s.resolve(ctx, teamID, group{ID: groupID, Changes: []string{change}}, all)
+	return s.settleMarks(ctx, teamID, group{ID: groupID, Changes: []string{change}}, all)
 }
 
-// resolve replaces the marks of members by whether they count in g. Items that
+// settleMarks replaces the marks of members by whether they count in g. Items that
 // are not as they were read stay as they are: someone else was there before.
-func (s *Service) resolve(ctx context.Context, teamID string, g group, members []member) error {
+func (s *Service) settleMarks(ctx context.Context, teamID string, g group, members []member) error {
 	ops := func(m member) []table.Op {
 		when := markUnchanged(m)
 		if g.isMember(m.mark) {
-			m.mark = settled
+			m.mark = settledMark
 		} else {
 			m.mark = ""
 		}
@@ -192,9 +192,9 @@ func (s *Service) resolve(ctx context.Context, teamID string, g group, members [
 	return nil
 }
 
-// tidy finishes what earlier changes of g left, so that its items bear no marks
+// finishOldChanges finishes what earlier changes of g left, so that its items bear no marks
 // that mean anything. table.ErrConflict while another change is being made.
-func (s *Service) tidy(ctx context.Context, teamID string, g group) (group, error) {
+func (s *Service) finishOldChanges(ctx context.Context, teamID string, g group) (group, error) {
 	if g.Staging != nil {
 		if s.Now().Sub(g.Staging.At) < stagingTime {
 			return g, fmt.Errorf("another change of members is being made: %w", table.ErrConflict)
@@ -223,14 +223,14 @@ func (s *Service) tidy(ctx context.Context, teamID string, g group) (group, erro
 	if err != nil {
 		return g, err
 	}
-	if err := s.resolve(ctx, teamID, g, left); err != nil {
+	if err := s.settleMarks(ctx, teamID, g, left); err != nil {
 		return g, err
 	}
-	return s.settle(ctx, teamID, g)
+	return s.clearChanges(ctx, teamID, g)
 }
 
-// settle notes that no marks of changes are left.
-func (s *Service) settle(ctx context.Context, teamID string, g group) (group, error) {
+// clearChanges notes that no marks of changes are left.
+func (s *Service) clearChanges(ctx context.Context, teamID string, g group) (group, error) {
 	g.Changes, g.Stale = nil, nil
 	put, err := g.put(teamID, table.VersionIs(g.stored))
 	if err != nil {

@@ -24,14 +24,14 @@ const (
 	longPause  = 250 * time.Millisecond
 )
 
-// attempt makes a change of one resource, which it calls again on what is there then when
+// retryOnConflict makes a change of one resource, which it calls again on what is there then when
 // another change has come between. In this process the changes of a resource are made one
 // after the other; those of other processes show as table.ErrConflict, after which it
 // pauses. What remains after changeTime is table.ErrConflict, which clients see as 503.
-func (s *Service) attempt(ctx context.Context, teamID string, t *protocol.ResourceType, id string, change func() error) error {
+func (s *Service) retryOnConflict(ctx context.Context, teamID string, t *protocol.ResourceType, id string, change func() error) error {
 	waiting, end := context.WithTimeout(ctx, s.patience())
 	defer end()
-	leave, err := s.changing.take(waiting, teamID+t.Endpoint+"/"+id, 1)
+	leave, err := s.changeTurns.acquire(waiting, teamID+t.Endpoint+"/"+id, 1)
 	if err != nil {
 		return ended(ctx, fmt.Errorf("wait for other changes of %s %s: %w", t.Name, id, table.ErrConflict))
 	}
@@ -74,9 +74,9 @@ type turn struct {
 	users int // those who are in, and those who wait
 }
 
-// take waits until fewer than size others of the key are in, in the order of arrival, or
+// acquire waits until fewer than size others of the key are in, in the order of arrival, or
 // until ctx ends, whose error it returns. The caller must call leave.
-func (t *turns) take(ctx context.Context, key string, size int) (leave func(), err error) {
+func (t *turns) acquire(ctx context.Context, key string, size int) (leave func(), err error) {
 	t.mu.Lock()
 	if t.byKey == nil {
 		t.byKey = map[string]*turn{}

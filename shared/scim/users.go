@@ -19,12 +19,12 @@ func (s *Service) user(p team.Profile) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.dress(resource, p.Record(), func(string) bool { return true })
+	s.addComputed(resource, p.Record(), func(string) bool { return true })
 	return resource, nil
 }
 
-// userLookedAt is the part of the resource of r that a query looks at, and its id.
-func (s *Service) userLookedAt(r team.UserRecord, at protocol.AttributeSet) (map[string]any, error) {
+// partialUser is the part of the resource of r that a query looks at, and its id.
+func (s *Service) partialUser(r team.UserRecord, at protocol.AttributeSet) (map[string]any, error) {
 	resource := map[string]any{}
 	var fault error
 	err := r.Attributes(func(name, value []byte) {
@@ -41,13 +41,13 @@ func (s *Service) userLookedAt(r team.UserRecord, at protocol.AttributeSet) (map
 	if err == nil {
 		err = fault
 	}
-	s.dress(resource, r, func(name string) bool { return at[name] })
+	s.addComputed(resource, r, func(name string) bool { return at[name] })
 	return resource, err
 }
 
-// dress adds to attributes of r what follows from them and from the record, as far as shows
+// addComputed adds to attributes of r what follows from them and from the record, as far as shows
 // says.
-func (s *Service) dress(resource map[string]any, r team.UserRecord, shows func(name string) bool) {
+func (s *Service) addComputed(resource map[string]any, r team.UserRecord, shows func(name string) bool) {
 	if shows("schemas") {
 		resource["schemas"] = protocol.UserType.SchemasOf(resource)
 	}
@@ -89,7 +89,7 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 	if err == nil {
 		err = s.Teams.InsertProfile(ctx, teamID, p)
 	}
-	return p, refusal(err)
+	return p, asSCIMError(err)
 }
 
 // changeUser applies change to the user's attributes, unless ifMatch names
@@ -97,10 +97,10 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 	change func(p team.Profile, attributes map[string]any) (map[string]any, error),
 ) (after team.Profile, err error) {
-	err = s.attempt(ctx, teamID, protocol.UserType, id, func() error {
+	err = s.retryOnConflict(ctx, teamID, protocol.UserType, id, func() error {
 		before, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
-			return refusal(err)
+			return asSCIMError(err)
 		}
 		if err := checkMatch(ifMatch, before.Version); err != nil {
 			return err
@@ -122,9 +122,9 @@ func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 			return fmt.Errorf("encode user %s: %w", id, err)
 		}
 		if after, err = s.Teams.Changed(before, encoded); err != nil {
-			return refusal(err)
+			return asSCIMError(err)
 		}
-		return refusal(s.Teams.ReplaceProfile(ctx, teamID, before, after))
+		return asSCIMError(s.Teams.ReplaceProfile(ctx, teamID, before, after))
 	})
 	return after, err
 }
@@ -146,7 +146,7 @@ func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, ope
 // deleted but whose keys and memberships are still there is deleted to the end;
 // after that it is unknown.
 func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) error {
-	err := s.attempt(ctx, teamID, protocol.UserType, id, func() error {
+	err := s.retryOnConflict(ctx, teamID, protocol.UserType, id, func() error {
 		p, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
 			departed, readErr := s.Teams.DeletionPending(ctx, teamID, id)
@@ -156,12 +156,12 @@ func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) er
 			if departed {
 				return nil
 			}
-			return refusal(err)
+			return asSCIMError(err)
 		}
 		if err := checkMatch(ifMatch, p.Version); err != nil {
 			return err
 		}
-		return refusal(s.Teams.DeleteProfile(ctx, teamID, p))
+		return asSCIMError(s.Teams.DeleteProfile(ctx, teamID, p))
 	})
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (s *Service) leaveGroups(ctx context.Context, teamID, userID string) error 
 	work.SetLimit(parallel)
 	for _, m := range memberships[userID] {
 		work.Go(func() error {
-			return s.attempt(ctx, teamID, protocol.GroupType, m.groupID, func() error { return s.leaveGroup(ctx, teamID, m, userID) })
+			return s.retryOnConflict(ctx, teamID, protocol.GroupType, m.groupID, func() error { return s.leaveGroup(ctx, teamID, m, userID) })
 		})
 	}
 	return work.Wait()
@@ -208,7 +208,7 @@ func (s *Service) leaveGroup(ctx context.Context, teamID string, m membership, u
 	default:
 		next := g
 		if g.isMember(m.mark) {
-			next = s.touched(g)
+			next = s.nextVersion(g)
 		}
 		put, err := next.put(teamID, table.VersionIs(g.stored))
 		if err != nil {

@@ -17,14 +17,14 @@ func (s *Service) record(ctx context.Context, teamID string, events []audit.Even
 	return s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
 }
 
-// aboutKey is an event whose target is the key r.
-func aboutKey(kind audit.Type, r record) audit.Event {
+// keyEvent is an event whose target is the key r.
+func keyEvent(kind audit.Type, r record) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
 }
 
 // keyCreated is the event of the new key r: what it is, whose, and what bounds it.
 func keyCreated(r record) audit.Event {
-	e := aboutKey(audit.APIKeyCreated, r)
+	e := keyEvent(audit.APIKeyCreated, r)
 	e.Changes = []audit.Change{{Field: "kind", To: string(r.Kind)}}
 	if r.UserID != "" {
 		e.Changes = append(e.Changes, audit.Change{Field: "userId", To: r.UserID})
@@ -40,7 +40,7 @@ func keyCreated(r record) audit.Event {
 
 // keyChanged is an event of the key r, which has changed.
 func keyChanged(kind audit.Type, r record) audit.Event {
-	e := aboutKey(kind, r)
+	e := keyEvent(kind, r)
 	if kind != audit.APIKeyRotated {
 		return e
 	}
@@ -51,19 +51,19 @@ func keyChanged(kind audit.Type, r record) audit.Event {
 	return e
 }
 
-// aboutUser is an event whose target is the user p.
-func aboutUser(kind audit.Type, p Profile) audit.Event {
+// userEvent is an event whose target is the user p.
+func userEvent(kind audit.Type, p Profile) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetUser, ID: p.ID, DisplayName: p.UserName}}}
 }
 
-// inserted are the events of a new user.
-func inserted(p Profile) []audit.Event {
-	return append([]audit.Event{aboutUser(audit.SCIMUserCreated, p)}, roleEvents(p, "", p.Role)...)
+// insertEvents are the events of a new user.
+func insertEvents(p Profile) []audit.Event {
+	return append([]audit.Event{userEvent(audit.SCIMUserCreated, p)}, roleEvents(p, "", p.Role)...)
 }
 
-// removed are the events of a user that is deleted.
-func removed(p Profile) []audit.Event {
-	return append(roleEvents(p, p.Role, ""), aboutUser(audit.SCIMUserDeleted, p))
+// removeEvents are the events of a user that is deleted.
+func removeEvents(p Profile) []audit.Event {
+	return append(roleEvents(p, p.Role, ""), userEvent(audit.SCIMUserDeleted, p))
 }
 
 // roleEvents tell that a user becomes an admin or stops being one, which it does
@@ -72,13 +72,13 @@ func roleEvents(p Profile, from, to Role) []audit.Event {
 	if (from == RoleAdmin) == (to == RoleAdmin) {
 		return nil
 	}
-	e := aboutUser(audit.UserRoleChanged, p)
+	e := userEvent(audit.UserRoleChanged, p)
 	e.Changes = []audit.Change{{Field: "role", From: orNil(string(from)), To: orNil(string(to))}}
 	return []audit.Event{e}
 }
 
-// replaced are the events of a user that becomes after.
-func replaced(before, after Profile) []audit.Event {
+// replaceEvents are the events of a user that becomes after.
+func replaceEvents(before, after Profile) []audit.Event {
 	var events []audit.Event
 	events = append(events, roleEvents(after, before.Role, after.Role)...)
 	if before.Active != after.Active {
@@ -86,13 +86,13 @@ func replaced(before, after Profile) []audit.Event {
 		if after.Active {
 			kind = audit.SCIMUserReactivated
 		}
-		e := aboutUser(kind, after)
+		e := userEvent(kind, after)
 		e.Changes = []audit.Change{{Field: "active", From: before.Active, To: after.Active}}
 		events = append(events, e)
 	}
 	changes := attributeChanges(before, after)
 	if len(changes) > 0 || len(events) == 0 {
-		e := aboutUser(audit.SCIMUserUpdated, after)
+		e := userEvent(audit.SCIMUserUpdated, after)
 		e.Changes = changes
 		events = append(events, e)
 	}

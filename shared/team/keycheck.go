@@ -17,7 +17,7 @@ func (s *Service) checkNewKey(ctx context.Context, teamID string, k NewKey) ([]s
 	case prefixes[k.Kind] == "":
 		return nil, apierr.BadField("/kind", "must be personal, team or scim")
 	case k.Kind == KindPersonal && !isUUID(k.UserID):
-		return nil, unfitUser()
+		return nil, invalidUser()
 	case k.Kind != KindPersonal && k.UserID != "":
 		return nil, apierr.BadField("/userId", "must not be given for a %s key", k.Kind)
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(s.Now()):
@@ -72,7 +72,7 @@ func (s *Service) checkSources(ctx context.Context, teamID string, ids []string)
 	return distinct, nil
 }
 
-func unfitUser() error { return apierr.BadField("/userId", "must be an active user of this team") }
+func invalidUser() error { return apierr.BadField("/userId", "must be an active user of this team") }
 
 // isUUID tells whether id has the form of the ids of users and data sources.
 func isUUID(id string) bool {

@@ -35,7 +35,7 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 		case teamKey(r.TeamID):
 			return missingTeam()
 		case userKey(r.TeamID, r.UserID):
-			return unfitUser()
+			return invalidUser()
 		}
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ var ErrLastAdmin = errors.New("last active admin")
 // keysAtOnce is how many keys are read together while an admin is looked for.
 const keysAtOnce = 100
 
-// keptAdmin returns the checks that go into the Write by which the user leaving stops
+// checkOtherAdmin returns the checks that go into the Write by which the user leaving stops
 // being an active admin: that another admin, and a key by which that admin can act, are
 // still what was read. So of two Writes that each remove one of the last two admins one
 // fails. It returns ErrLastAdmin when there is no such admin and leaving could act. Where
@@ -26,7 +26,7 @@ const keysAtOnce = 100
 //
 // It reads the team's keys until it finds one. Admins leave rarely; an index of them
 // would be one more thing to keep in step.
-func (s *Service) keptAdmin(ctx context.Context, teamID string, leaving Profile) ([]table.Op, error) {
+func (s *Service) checkOtherAdmin(ctx context.Context, teamID string, leaving Profile) ([]table.Op, error) {
 	ids, couldAct := make([]string, 0, keysAtOnce), false
 	try := func() ([]table.Op, error) {
 		checks, acts, err := s.actingAdmin(ctx, teamID, leaving.ID, ids)
@@ -52,7 +52,7 @@ func (s *Service) keptAdmin(ctx context.Context, teamID string, leaving Profile)
 }
 
 // actingAdmin looks among the owners of the keys for an active admin who can act, other
-// than the user leaving, and returns the checks of keptAdmin, nil when there is none. acts
+// than the user leaving, and returns the checks of checkOtherAdmin, nil when there is none. acts
 // reports whether one of the keys lets leaving act.
 func (s *Service) actingAdmin(ctx context.Context, teamID, leaving string, keyIDs []string) (checks []table.Op, acts bool, err error) {
 	if len(keyIDs) == 0 {

@@ -62,7 +62,7 @@ func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) e
 	if err != nil {
 		return err
 	}
-	err = s.record(ctx, teamID, inserted(p), ops...)
+	err = s.record(ctx, teamID, insertEvents(p), ops...)
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == userNameKey(teamID, p.UserName) {
 		return ErrUserNameTaken
 	}
@@ -96,7 +96,7 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 		ops = append(ops, countAdmins(teamID, after.admin()))
 	}
 	if before.admin() && !after.admin() {
-		kept, err := s.keptAdmin(ctx, teamID, before)
+		kept, err := s.checkOtherAdmin(ctx, teamID, before)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 			ops = append(ops, table.Put{Item: table.Item{Key: k, Version: 1}})
 		}
 	}
-	if err := s.write(ctx, teamID, next, replaced(before, after), ops); err != nil {
+	if err := s.write(ctx, teamID, next, replaceEvents(before, after), ops); err != nil {
 		return fmt.Errorf("change user %s: %w", after.ID, err)
 	}
 	if before.Active && !after.Active {
@@ -132,7 +132,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 		table.Put{Item: table.Item{Key: departedKey(teamID, p.ID), Version: 1}},
 	}
 	if p.admin() {
-		kept, err := s.keptAdmin(ctx, teamID, p)
+		kept, err := s.checkOtherAdmin(ctx, teamID, p)
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	for _, k := range sortedKeys(p.index(teamID)) {
 		ops = append(ops, table.Delete{Key: k})
 	}
-	if err := s.write(ctx, teamID, userNameKey(teamID, p.UserName), removed(p), ops); err != nil {
+	if err := s.write(ctx, teamID, userNameKey(teamID, p.UserName), removeEvents(p), ops); err != nil {
 		return fmt.Errorf("delete user %s: %w", p.ID, err)
 	}
 	return nil

@@ -79,13 +79,13 @@ func SelectUsers[T any](ctx context.Context, s *Service, teamID string, pick fun
 	low, err := pickFrom(page.Items, pick)
 	var high []T // from the last user down
 	for left := page.Cursor != "" && len(page.Items) > 0; left && err == nil; {
-		q.From = following(page.Items[len(page.Items)-1].Sort)
+		q.From = keyAfter(page.Items[len(page.Items)-1].Sort)
 		var up, down table.Page
 		if up, down, err = s.bothEnds(ctx, q); err != nil {
 			break
 		}
 		if left = up.Cursor != "" && down.Cursor != ""; left {
-			page, q.To = up, preceding(down.Items[len(down.Items)-1].Sort)
+			page, q.To = up, keyBefore(down.Items[len(down.Items)-1].Sort)
 		}
 		var work errgroup.Group
 		var lower, upper []T
@@ -126,12 +126,12 @@ func (s *Service) bothEnds(ctx context.Context, q table.Query) (up, down table.P
 	return up, down, nil
 }
 
-// following is a key after id and before every other id.
-func following(id string) string { return id + "\x01" }
+// keyAfter is a key after id and before every other id.
+func keyAfter(id string) string { return id + "\x01" }
 
-// preceding is a key before id and after every other id that is before it: ids have one
+// keyBefore is a key before id and after every other id that is before it: ids have one
 // length, and their characters are ASCII.
-func preceding(id string) string {
+func keyBefore(id string) string {
 	end := len(id) - 1
 	return id[:end] + string(rune(id[end]-1)) + "~"
 }
@@ -190,9 +190,9 @@ func eachMember(object []byte, do func(name, value []byte)) error {
 	s := skimmer{rest: bytes.TrimSpace(object)}
 	s.expect('{')
 	for more := s.next() != '}'; more && !s.bad; {
-		name := s.take()
+		name := s.value()
 		s.expect(':')
-		value := s.take()
+		value := s.value()
 		if s.bad || len(name) < 2 || name[0] != '"' {
 			return errNotAnObject
 		}
@@ -236,8 +236,8 @@ func (s *skimmer) expect(c byte) {
 	s.rest = s.rest[1:]
 }
 
-// take is the value that follows.
-func (s *skimmer) take() []byte {
+// value is the value that follows.
+func (s *skimmer) value() []byte {
 	s.next()
 	depth := 0
 	for i := 0; i < len(s.rest); i++ {

@@ -93,7 +93,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 	ops = append(ops,
 		table.Put{Item: item, If: table.Absent()},
 		table.Put{Item: table.Item{Key: teamEntryKey(t.ID), Version: 1}, If: table.Absent()})
-	if err := s.record(ctx, t.ID, inserted(p), ops...); err != nil {
+	if err := s.record(ctx, t.ID, insertEvents(p), ops...); err != nil {
 		return Team{}, User{}, fmt.Errorf("create team: %w", err)
 	}
 	return t, p.User, nil
@@ -155,14 +155,14 @@ func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID str
 		return Team{}, err
 	}
 	item.Version = before.Version + 1
-	if err := event.Write(ctx, []audit.Event{updated(old, t)}, table.Put{Item: item, If: table.VersionIs(before.Version)}); err != nil {
+	if err := event.Write(ctx, []audit.Event{updateEvent(old, t)}, table.Put{Item: item, If: table.VersionIs(before.Version)}); err != nil {
 		return Team{}, fmt.Errorf("change team %s: %w", teamID, err)
 	}
 	return t, nil
 }
 
-// updated is the event of a team that becomes after.
-func updated(before, after Team) audit.Event {
+// updateEvent is the event of a team that becomes after.
+func updateEvent(before, after Team) audit.Event {
 	return audit.Event{Type: audit.TeamUpdated, Changes: audit.Changes(before.Fields, after.Fields),
 		Targets: []audit.Target{{Type: audit.TargetTeam, ID: after.ID, DisplayName: after.Name}}}
 }

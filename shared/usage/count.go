@@ -24,15 +24,15 @@ type Counter struct {
 	addTime time.Duration // 0: AddTime; tests that say nothing of it lengthen it
 
 	mu    sync.Mutex
-	known map[rowName]*late
+	known map[rowName]*waitingLatency
 }
 
 // rowName is a row per key without its hour.
 type rowName struct{ teamID, caller string }
 
-// late is the latency of calls whose add was made before they ended. It goes with
+// waitingLatency is the latency of calls whose add was made before they ended. It goes with
 // the next add of their row.
-type late struct {
+type waitingLatency struct {
 	call Call
 	by   map[string]int64
 }
@@ -53,7 +53,7 @@ func latencyField(d time.Duration) string { return "l" + strconv.Itoa(bucketOf(d
 // failed or are uncertain, with their errors. The end of ctx does not end it, and
 // it is no part of what ctx meters.
 func (c *Counter) Count(ctx context.Context, teamID string, call Call) (uncertain int, err error) {
-	return c.add(ctx, teamID, call, c.takeLate(teamID, call))
+	return c.add(ctx, teamID, call, c.takeLatency(teamID, call))
 }
 
 // Tally is a call that is counted while it is under way.
@@ -82,7 +82,7 @@ func (c *Counter) Begin(ctx context.Context, teamID string, call Call) *Tally {
 	}
 	t := &Tally{counter: c, ctx: ctx, teamID: teamID, call: call, done: make(chan struct{})}
 	t.call.Numbers, t.call.Latency = maps.Clone(call.Numbers), 0
-	by := c.takeLate(teamID, call)
+	by := c.takeLatency(teamID, call)
 	go func() {
 		defer close(t.done)
 		t.uncertain, t.err = c.add(ctx, teamID, t.call, by)
@@ -93,7 +93,7 @@ func (c *Counter) Begin(ctx context.Context, teamID string, call Call) *Tally {
 // End waits for the adds of Begin, and adds by how much the numbers of the call
 // differ from what was begun with. It returns what Count does.
 func (t *Tally) End(numbers map[string]int64, took time.Duration) (uncertain int, err error) {
-	t.counter.keepLate(t.teamID, t.call, took)
+	t.counter.keepLatency(t.teamID, t.call, took)
 	differ := maps.Clone(numbers)
 	for name, n := range t.call.Numbers {
 		if differ[name] -= n; differ[name] == 0 {
@@ -110,18 +110,18 @@ func (t *Tally) End(numbers map[string]int64, took time.Duration) (uncertain int
 	return t.uncertain + more, errors.Join(t.err, err)
 }
 
-// takeLate takes what the next add of the row of call carries, and makes the row known.
-func (c *Counter) takeLate(teamID string, call Call) map[string]int64 {
+// takeLatency takes what the next add of the row of call carries, and makes the row known.
+func (c *Counter) takeLatency(teamID string, call Call) map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := rowName{teamID, call.caller()}
 	if c.known == nil {
-		c.known = map[rowName]*late{}
+		c.known = map[rowName]*waitingLatency{}
 	}
 	row := c.known[name]
 	if row == nil {
 		if len(c.known) < maxKnown {
-			c.known[name] = &late{}
+			c.known[name] = &waitingLatency{}
 		}
 		return nil
 	}
@@ -130,7 +130,7 @@ func (c *Counter) takeLate(teamID string, call Call) map[string]int64 {
 	return by
 }
 
-func (c *Counter) keepLate(teamID string, call Call, took time.Duration) {
+func (c *Counter) keepLatency(teamID string, call Call, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	row := c.known[rowName{teamID, call.caller()}]

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"docent/testkit/serving"
 )
 
 const (
@@ -77,15 +79,18 @@ type crash struct {
 
 func newCrash(t *testing.T) *crash {
 	t.Helper()
-	c := &crash{t: t, dir: t.TempDir(), address: freeAddress(t), progress: make(chan struct{}, crashOps+1),
+	c := &crash{t: t, dir: t.TempDir(), progress: make(chan struct{}, crashOps+1),
 		documents: map[string]string{}, questions: map[string]bool{}}
 	c.binary = filepath.Join(c.dir, "docent")
 	run(t, repositoryRoot(t), "go", "build", "-o", c.binary, "./cmd/docent")
-	var made struct{ Team struct{ ID string } }
-	c.cli(&made, "team", "create", "--data", c.data(), "--name", "Crash", "--admin", "ada", "--json")
-	var key struct{ Secret string }
-	c.cli(&key, "key", "create", "--data", c.data(), "--team", made.Team.ID, "--kind", "team", "--name", "crash", "--json")
-	c.key, c.team = key.Secret, uuid.MustParse(made.Team.ID)
+	made, err := serving.NewTeam(t.Context(), c.binary, "Crash", "--data", c.data())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.key, err = serving.NewTeamKey(t.Context(), c.binary, c.data(), made.ID, "crash"); err != nil {
+		t.Fatal(err)
+	}
+	c.team = uuid.MustParse(made.ID)
 	return c
 }
 
@@ -104,24 +109,17 @@ func (c *crash) cli(into any, args ...string) {
 
 func (c *crash) start() {
 	c.t.Helper()
-	c.server = exec.CommandContext(c.t.Context(), c.binary, append([]string{"serve", "--data", c.data(), "--addr", c.address, "--no-demo"}, c.arguments...)...)
-	c.server.Env = append(os.Environ(), c.environment...)
 	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }() // the server has its own
-	c.server.Stderr = log
-	out, err := c.server.StdoutPipe()
+	server, err := serving.Start(c.t.Context(), serving.Options{Program: c.binary, Data: c.data(), Address: c.address,
+		Flags: c.arguments, Environment: c.environment, Log: log})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if err := c.server.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 1)); err != nil { // it greets when it is ready
-		c.t.Fatalf("docent serve does not start: %v", err)
-	}
+	c.server, c.address = server.Command, server.Address()
 	if c.collection == "" {
 		_, body, err := c.send(c.t.Context(), "POST", "/collections", map[string]string{"name": "crash", "description": "d"})
 		var made struct{ ID string }

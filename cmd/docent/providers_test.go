@@ -16,7 +16,7 @@ func TestProvidersAgainstServe(t *testing.T) {
 	c := newCrash(t)
 	var scim, admin struct{ Secret string }
 	c.cli(&scim, "key", "create", "--data", c.data(), "--team", c.team.String(), "--kind", "scim", "--name", "idp", "--json")
-	c.cli(&admin, "key", "create", "--data", c.data(), "--team", c.team.String(), "--kind", "personal", "--user", "ada", "--name", "ada", "--json")
+	c.cli(&admin, "key", "create", "--data", c.data(), "--team", c.team.String(), "--kind", "personal", "--user", "ada@crash.example", "--name", "ada", "--json")
 	c.start()
 	t.Cleanup(c.kill)
 	file := filepath.Join(c.dir, "metadata.xml")

@@ -63,7 +63,7 @@ func measure(ctx context.Context, program string, p plan, alone time.Duration, k
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	begin := time.Now()
-	if p.Target, err = fill(ctx, s.address, s.admins, p.Size); err != nil {
+	if p.Target, err = fill(ctx, s.Address(), s.admins, p.Size); err != nil {
 		return fmt.Errorf("fill the server: %w", err)
 	}
 	fmt.Fprintf(out, "%s %s/%s, %d processors; %d clients for %v, seed %d; filled in %s\n", runtime.Version(), runtime.GOOS,
@@ -72,10 +72,10 @@ func measure(ctx context.Context, program string, p plan, alone time.Duration, k
 	attacked, end := context.WithCancel(ctx)
 	defer end()
 	var r result
-	if r.filled = readMemory(s.command.Process.Pid); r.filled.peak == 0 {
+	if r.filled = readMemory(s.Command.Process.Pid); r.filled.peak == 0 {
 		return errors.New("the server's memory cannot be read from /proc")
 	}
-	memory := watchMemory(s.command.Process.Pid, end)
+	memory := watchMemory(s.Command.Process.Pid, end)
 	defer memory.stop()
 	if r.alone, err = p.Target.Quiet.work(ctx, alone); err != nil {
 		return err
@@ -94,7 +94,7 @@ func measure(ctx context.Context, program string, p plan, alone time.Duration, k
 	if ctx.Err() != nil {
 		return ctx.Err() // what was measured is not what was asked for
 	}
-	r.memory, r.highest = readMemory(s.command.Process.Pid), memory.highest()
+	r.memory, r.highest = readMemory(s.Command.Process.Pid), memory.highest()
 	if r.log, err = s.readLog(); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func growth(ctx context.Context, b *bench) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	have, end := 0, time.Now().Add(growthTime)
 	for _, size := range sizes {
 		for have < size && (b.full || time.Now().Before(end)) {

@@ -23,7 +23,7 @@ func serve(ctx context.Context, b *bench) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	for _, measure := range []func(context.Context, *bench) error{s.documents, s.answers, s.requests} {
 		if err := measure(ctx, b); err != nil {
 			return err

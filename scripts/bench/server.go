@@ -9,16 +9,15 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"docent/testkit/serving"
 )
 
 // server is docent serve with a team of its own.
 type server struct {
-	cmd        *exec.Cmd
-	url        string
+	*serving.Server
 	key        string // the team's
 	collection string
 	client     http.Client
@@ -31,51 +30,30 @@ func startServer(ctx context.Context, b *bench, name string) (*server, error) {
 		return nil, err
 	}
 	data := filepath.Join(b.folder, name)
-	var made struct{ Team struct{ ID string } }
-	if err := printed(ctx, &made, binary, "team", "create", "--data", data, "--name", "Bench", "--admin", "ada", "--json"); err != nil {
+	team, err := serving.NewTeam(ctx, binary, "Bench", "--data", data)
+	if err != nil {
 		return nil, err
 	}
-	var key struct{ Secret string }
-	if err := printed(ctx, &key, binary, "key", "create", "--data", data, "--team", made.Team.ID, "--kind", "team", "--name", "bench", "--json"); err != nil {
+	s := &server{client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}, Timeout: time.Minute}}
+	if s.key, err = serving.NewTeamKey(ctx, binary, data, team.ID, "bench"); err != nil {
 		return nil, err
 	}
-	s := &server{key: key.Secret, client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}, Timeout: time.Minute}}
-	s.cmd = exec.CommandContext(ctx, binary, "serve", "--data", data, "--addr", "127.0.0.1:0", "--no-demo")
 	// Its log is as long as its load; what it writes to a file costs what it costs in production.
 	log, err := os.Create(data + ".log")
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	s.cmd.Stderr = log
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
+	if s.Server, err = serving.Start(ctx, serving.Options{Program: binary, Data: data, Log: log}); err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	if err := s.begin(ctx, out); err != nil {
-		return nil, errors.Join(err, s.stop())
+	if err := s.addCollection(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-// begin reads where the server listens and makes a collection.
-func (s *server) begin(ctx context.Context, out io.Reader) error {
-	greeting := make([]byte, 4096)
-	n, err := out.Read(greeting)
-	if err != nil {
-		return fmt.Errorf("docent serve does not start: %w", err)
-	}
-	for word := range strings.FieldsSeq(string(greeting[:n])) {
-		if strings.HasPrefix(word, "http://") {
-			s.url = word
-		}
-	}
-	if s.url == "" {
-		return fmt.Errorf("docent serve does not say where it is: %q", greeting[:n])
-	}
+func (s *server) addCollection(ctx context.Context) error {
 	var made struct{ ID string }
 	reply, err := s.do(ctx, http.MethodPost, "/collections", map[string]string{"name": "bench", "description": "bench"}, 201)
 	if err != nil {
@@ -88,21 +66,10 @@ func (s *server) begin(ctx context.Context, out io.Reader) error {
 	return nil
 }
 
-// stop ends the server as an operator does.
-func (s *server) stop() error {
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		return err
-	}
-	if err := s.cmd.Wait(); err != nil {
-		return fmt.Errorf("docent serve: %w", err)
-	}
-	return nil
-}
-
 // memory is the largest resident size that the process has had.
 func (s *server) memory() string {
 	var kilobytes int64
-	if _, err := fmt.Sscan(field(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmHWM", ""), &kilobytes); err != nil {
+	if _, err := fmt.Sscan(field(fmt.Sprintf("/proc/%d/status", s.Command.Process.Pid), "VmHWM", ""), &kilobytes); err != nil {
 		return "unknown"
 	}
 	return mebibytes(kilobytes << 10)
@@ -114,7 +81,7 @@ func (s *server) do(ctx context.Context, method, path string, body any, status i
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(encoded))
+	r, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(encoded))
 	if err != nil {
 		return nil, err
 	}
@@ -144,15 +111,4 @@ func (s *server) put(ctx context.Context, name, body string) (string, error) {
 		return "", fmt.Errorf("read the document's id: %w", err)
 	}
 	return made.ID, nil
-}
-
-func printed(ctx context.Context, into any, name string, args ...string) error {
-	out, err := output(ctx, name, args...)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(out, into); err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
-	}
-	return nil
 }

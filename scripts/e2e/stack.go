@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"docent/testkit/ministack"
+	"docent/testkit/serving"
 )
 
 // templateFile and stackName are what make synth calls them.
@@ -58,9 +59,11 @@ func deployed(ctx context.Context, program, assembly, folder string, out io.Writ
 		Unsealed: !bytes.Contains(template, []byte(isSealed))}
 	for name, key := range map[string]*string{ours: &h.Admin, theirs: &h.Rival} {
 		environment := append(server.Environment(), "PATH="+os.Getenv("PATH"))
-		if *key, err = newTeam(ctx, program, environment, name, "--aws", "--stack", stackName); err != nil {
+		made, err := serving.NewTeamIn(ctx, environment, program, name, "--aws", "--stack", stackName)
+		if err != nil {
 			return h, stop, err
 		}
+		*key = made.AdminKey
 	}
 	base, err := url.Parse(h.Base)
 	if err != nil {

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"docent/testkit/serving"
 )
 
 // personalKeys is how many keys take turns: each may be used 1,000 times a day.
@@ -72,7 +74,7 @@ func outcome(err error) string {
 }
 
 // run tests with the keys of one kind, and writes to out what Schemathesis says.
-func (o options) run(ctx context.Context, kind string, out io.Writer) error {
+func (o options) run(ctx context.Context, kind string, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "docent-schemathesis-")
@@ -84,7 +86,7 @@ func (o options) run(ctx context.Context, kind string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	keys, err := s.prepare(ctx, kind)
 	if err != nil {
 		return err
@@ -98,7 +100,7 @@ func (o options) run(ctx context.Context, kind string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"--config-file", filepath.Join(here, "schemathesis.toml"), "--no-color", "run", filepath.Join(root, "openapi.yaml"), "--url", s.base}, o.rest...)
+	args := append([]string{"--config-file", filepath.Join(here, "schemathesis.toml"), "--no-color", "run", filepath.Join(root, "openapi.yaml"), "--url", s.Base}, o.rest...)
 	st := exec.CommandContext(ctx, program, args...)
 	st.Dir = dir // it keeps what it found in a folder of its own there
 	st.Env = append(os.Environ(), "DOCENT_KEYS="+strings.Join(keys, ","), "SCHEMATHESIS_HOOKS=keys", "PYTHONPATH="+here, "PYTHONDONTWRITEBYTECODE=1")
@@ -114,67 +116,17 @@ func (o options) run(ctx context.Context, kind string, out io.Writer) error {
 
 // server is docent serve with a team.
 type server struct {
-	base, admin string
-	process     *exec.Cmd
+	*serving.Server
+	admin string // the personal key of the team's admin
 }
 
 func start(ctx context.Context, docent, data string) (*server, error) {
-	var made struct {
-		Key struct{ Secret string }
-	}
-	text, err := exec.CommandContext(ctx, docent, "team", "create", "--data", data, "--name", "Acme", "--admin", "ada@acme.test", "--json").Output()
+	made, err := serving.NewTeam(ctx, docent, "Acme", "--data", data)
 	if err != nil {
-		return nil, fmt.Errorf("create the team: %w", err)
-	}
-	if err := json.Unmarshal(text, &made); err != nil {
-		return nil, fmt.Errorf("create the team: %w", err)
-	}
-	s := &server{admin: made.Key.Secret, process: exec.CommandContext(ctx, docent, "serve", "--data", data, "--addr", "127.0.0.1:0", "--no-demo")}
-	s.process.Cancel = func() error { return s.process.Process.Signal(os.Interrupt) }
-	out := &firstLine{found: make(chan string, 1)}
-	s.process.Stdout = out
-	if err := s.process.Start(); err != nil {
 		return nil, err
 	}
-	select {
-	case line := <-out.found:
-		for word := range strings.FieldsSeq(line) {
-			if strings.HasPrefix(word, "http://") {
-				s.base = word
-			}
-		}
-	case <-time.After(time.Minute):
-	case <-ctx.Done():
-	}
-	if s.base == "" {
-		s.stop()
-		return nil, errors.New("docent serve did not start")
-	}
-	return s, nil
-}
-
-// stop ends the server and waits for it.
-func (s *server) stop() {
-	_ = s.process.Process.Signal(os.Interrupt)
-	_ = s.process.Wait()
-}
-
-// firstLine keeps the first line that is written to it.
-type firstLine struct {
-	text  []byte
-	found chan string
-}
-
-// Write looks for the end of the line.
-func (f *firstLine) Write(p []byte) (int, error) {
-	if f.found != nil {
-		f.text = append(f.text, p...)
-		if line, _, ok := bytes.Cut(f.text, []byte("\n")); ok {
-			f.found <- string(line)
-			f.found = nil
-		}
-	}
-	return len(p), nil
+	s, err := serving.Start(ctx, serving.Options{Program: docent, Data: data})
+	return &server{s, made.AdminKey}, err
 }
 
 // prepare gives the team something of everything, and returns keys of the kind.
@@ -230,7 +182,7 @@ func (s *server) json(ctx context.Context, method, path string, body, into any) 
 }
 
 func (s *server) call(ctx context.Context, method, path, media string, body []byte, into any) error {
-	r, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -103,39 +100,13 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 	return in
 }
 
-// oneAtATime forwards requests to endpoint one after another: the protocol server
-// spoils transactions that run at the same time.
-func oneAtATime(t *testing.T, endpoint string) string {
-	t.Helper()
-	target, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)} // of senders that have gone
-	var turn sync.Mutex
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return // the sender has gone before the request was whole
-		}
-		turn.Lock()
-		defer turn.Unlock()
-		whole := r.Clone(context.WithoutCancel(r.Context()))
-		whole.Body = io.NopCloser(bytes.NewReader(body))
-		proxy.ServeHTTP(w, whole)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
 // vaultKey stands for the key in KMS. What KMS returns is stored as it is.
 var vaultKey = bytes.Repeat([]byte{7}, 32)
 
 func storedOnAWS(t *testing.T, files fs.FS, now time.Time) *installation {
 	t.Helper()
 	in := &installation{t: t, clock: clocktest.New(now)}
-	settings := moto.Config(oneAtATime(t, moto.Start(t)))
+	settings := moto.Config(moto.OneAtATime(t, moto.Start(t)))
 	mark := "stored-" + strings.ToLower(rand.Text()[:10])
 	c := Config{Service: "docent", TablePrefix: mark + "-", Bucket: mark, BaseURL: storedURL, AWSEndpoint: *settings.BaseEndpoint,
 		Region: settings.Region, Credentials: Credentials{KeyID: "test", Secret: "test"}, Now: in.clock.Now}

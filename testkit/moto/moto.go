@@ -4,12 +4,12 @@ package moto
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"regexp"
 	"sync"
 	"testing"
@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"docent/testkit/emulator"
 	"docent/testkit/installed"
 )
 
@@ -53,10 +54,6 @@ func Config(endpoint string) aws.Config {
 	}
 }
 
-// lifeline is the server's standard input. It is never closed while the process
-// lives: its end is what stops the server.
-var lifeline io.WriteCloser
-
 var start = sync.OnceValues(func() (string, error) {
 	program, err := find()
 	if err != nil {
@@ -78,23 +75,18 @@ func find() (string, error) {
 	return program, err
 }
 
-// guard runs the server beside a cat of standard input and ends it when that
-// ends, which the system sees to even if this process is killed.
-const guard = `exec 3<&0; "$1" -H 127.0.0.1 -p 0 </dev/null & server=$!; cat <&3 >/dev/null; kill $server`
-
+// run starts the server, which ends with this process.
 func run(program string) (endpoint string, err error) {
-	cmd := exec.Command("/bin/sh", "-c", guard, "sh", program)
-	cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "NO_COLOR=1")
-	output, err := cmd.StderrPipe()
+	output, printed := io.Pipe()
+	server, err := emulator.Start(context.Background(), emulator.Options{Program: program, Arguments: []string{"-H", "127.0.0.1", "-p", "0"},
+		Environment: append(os.Environ(), "PYTHONUNBUFFERED=1", "NO_COLOR=1"), Output: printed})
 	if err != nil {
 		return "", err
 	}
-	if lifeline, err = cmd.StdinPipe(); err != nil {
-		return "", err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
+	go func() {
+		server.Wait()
+		printed.Close()
+	}()
 	found := make(chan string, 1)
 	go read(output, found)
 	select {
@@ -104,8 +96,7 @@ func run(program string) (endpoint string, err error) {
 		}
 		return endpoint, nil
 	case <-time.After(startWait):
-		lifeline.Close()
-		return "", fmt.Errorf("it did not listen within %v", startWait)
+		return "", errors.Join(fmt.Errorf("it did not listen within %v", startWait), server.Stop())
 	}
 }
 

@@ -1,13 +1,6 @@
 package dynamo_test
 
 import (
-	"bytes"
-	"context"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"sync"
 	"testing"
@@ -36,32 +29,7 @@ var lacks = tabletest.Options{
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	tabletest.Run(t, opener(t, moto.Config(oneByOne(t, moto.Start(t))), uuid.NewString()+"-"), lacks)
-}
-
-// oneByOne forwards requests to endpoint, and each to its end, even if who sent
-// it has gone.
-func oneByOne(t *testing.T, endpoint string) string {
-	t.Helper()
-	target, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	var turn sync.Mutex
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return // the sender has gone before the request was whole
-		}
-		turn.Lock()
-		defer turn.Unlock()
-		whole := r.Clone(context.WithoutCancel(r.Context()))
-		whole.Body = io.NopCloser(bytes.NewReader(body))
-		proxy.ServeHTTP(w, whole)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	tabletest.Run(t, opener(t, moto.Config(moto.OneAtATime(t, moto.Start(t))), uuid.NewString()+"-"), lacks)
 }
 
 // TestContractAtNamedEndpoint leaves nothing out. With AWS_ACCESS_KEY_ID or

@@ -192,7 +192,7 @@ func TestItemGrownTooLargeIsRefusedByItsKind(t *testing.T) {
 
 func TestMissingTableIsItsOwnError(t *testing.T) {
 	t.Parallel()
-	store := dynamo.New(dynamodb.NewFromConfig(moto.Config(oneByOne(t, moto.Start(t)))), dynamo.Options{Prefix: "none-"})
+	store := dynamo.New(dynamodb.NewFromConfig(moto.Config(moto.OneAtATime(t, moto.Start(t)))), dynamo.Options{Prefix: "none-"})
 	_, getErr := store.Get(t.Context(), key("a"))
 	_, batchErr := store.BatchGet(t.Context(), []table.Key{key("a")})
 	_, queryErr := store.Query(t.Context(), table.Query{Table: table.Documents, Partition: "p"})
@@ -208,7 +208,7 @@ func TestMissingTableIsItsOwnError(t *testing.T) {
 
 func TestCreateTablesMayBeRepeated(t *testing.T) {
 	t.Parallel()
-	client := dynamodb.NewFromConfig(moto.Config(oneByOne(t, moto.Start(t))))
+	client := dynamodb.NewFromConfig(moto.Config(moto.OneAtATime(t, moto.Start(t))))
 	prefix := uuid.NewString() + "-"
 	store := dynamo.New(client, dynamo.Options{Prefix: prefix})
 	for range 2 {

@@ -1,0 +1,40 @@
+package moto
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// OneAtATime returns the endpoint of a proxy that forwards requests to endpoint one after another. The server spoils
+// transactions that run at the same time. Each request is forwarded completely, even if its sender leaves.
+func OneAtATime(t testing.TB, endpoint string) string {
+	t.Helper()
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)} // of senders that have left
+	var turn sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the sender left before the request was complete
+		}
+		turn.Lock()
+		defer turn.Unlock()
+		whole := r.Clone(context.WithoutCancel(r.Context()))
+		whole.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, whole)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}

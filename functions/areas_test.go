@@ -161,7 +161,7 @@ func TestWithoutAKeyOfSecretsNoneIsTaken(t *testing.T) {
 	c := newCloud(t)
 	delete(c.env, deployed.SecretsKey)
 	for _, f := range deployed.Functions {
-		if f.Rest {
+		if f.CatchAll {
 			c.serve(f)
 		}
 	}

@@ -117,7 +117,7 @@ func (c *cloud) serve(f deployed.Function) {
 	for _, root := range f.Roots {
 		c.gateway.Functions[root] = invoke
 	}
-	if f.Rest {
+	if f.CatchAll {
 		c.gateway.Functions[""] = invoke
 	}
 }

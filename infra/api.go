@@ -62,7 +62,7 @@ func (s *stack) addRoutes() {
 		answer(r.AddResource(jsii.String("{proxy+}"), nil), function)
 	}
 	for _, f := range deployed.Functions {
-		if f.Rest {
+		if f.CatchAll {
 			proxied(s.api.Root(), f.Name)
 			continue
 		}

@@ -46,7 +46,7 @@ const (
 
 // packages are the folders under shared/. A folder below a model or below llm is an engine.
 var packages = map[string]layer{
-	"pause": ground, "jsonint": ground, "jsonsize": ground, "memory": ground, "fold": ground,
+	"pause": ground, "jsoninput": ground, "memory": ground, "fold": ground,
 	"apierr": model, "uri": model, "table": model, "blob": model, "queue": model, "deployed": model,
 	"team": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,

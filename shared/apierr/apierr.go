@@ -24,7 +24,7 @@ const (
 	Stale // If-Match or If-None-Match does not hold
 	TooLarge
 	Unsupported
-	QuotaSpent
+	QuotaExceeded
 	Unavailable
 )
 
@@ -51,7 +51,7 @@ func (k Kind) Status() int {
 		return 413
 	case Unsupported:
 		return 415
-	case QuotaSpent:
+	case QuotaExceeded:
 		return 429
 	case Unavailable:
 		return 503
@@ -106,8 +106,8 @@ func New(kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Because returns a copy of e that carries cause for the log.
-func (e *Error) Because(cause error) *Error {
+// WithCause returns a copy of e that carries cause for the log.
+func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.cause = cause
 	return &c

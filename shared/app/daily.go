@@ -52,10 +52,10 @@ func (d *daily) run(ctx context.Context) error {
 	today := quota.Day(d.now().Add(-settleFor))
 	key := table.Key{Table: table.Events, Partition: "daily", Sort: "round"}
 	round, err := d.table.Get(ctx, key)
-	unless := table.VersionIs(round.Version)
+	cond := table.VersionIs(round.Version)
 	switch {
 	case errors.Is(err, table.ErrNotFound):
-		unless = table.Absent()
+		cond = table.Absent()
 	case err != nil:
 		return fmt.Errorf("read the day's round: %w", err)
 	}
@@ -85,7 +85,7 @@ func (d *daily) run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
 	defer cancel()
-	err = d.table.Write(ctx, table.Put{If: unless, Item: table.Item{Key: key, Version: round.Version + 1,
+	err = d.table.Write(ctx, table.Put{If: cond, Item: table.Item{Key: key, Version: round.Version + 1,
 		Strings: map[string]string{dayField: today.Date, afterField: after}, Numbers: map[string]int64{doneField: done}}})
 	if err != nil && table.AsConditionFailed(err) == nil { // a sweep beside this one may have saved its own
 		failed = append(failed, fmt.Errorf("save how far the day's round is: %w", err))

@@ -13,15 +13,15 @@ import (
 // commands that end; Serve has workers of its own.
 func (l *Local) Drain(ctx context.Context) error {
 	for {
-		indexed, err := drainOnce(ctx, l.changed, l.indexing.Batch, queue.MaxBatch)
+		indexed, err := drainOnce(ctx, l.documentQueue, l.indexing.Batch, queue.MaxBatch)
 		if err != nil {
 			return err
 		}
-		answered, err := drainOnce(ctx, l.asked, l.answering.Batch, 1)
+		answered, err := drainOnce(ctx, l.questionQueue, l.answering.Batch, 1)
 		if err != nil {
 			return err
 		}
-		rebuilt, err := drainOnce(ctx, l.outdated, l.rebuilding.Batch, 1)
+		rebuilt, err := drainOnce(ctx, l.rebuildQueue, l.rebuilding.Batch, 1)
 		if err != nil {
 			return err
 		}

@@ -79,11 +79,13 @@ func (oneIssue) IsDeleted(context.Context, source.Access, string, string) (bool,
 // Waiting takes the messages that wait of questions and documents and returns their
 // bodies. A message whose work is not pending is an error: it would end with the process.
 func (l *Local) Waiting(ctx context.Context) ([]string, error) {
-	return l.waiting(ctx, l.asked, l.changed)
+	return l.waiting(ctx, l.questionQueue, l.documentQueue)
 }
 
 // WaitingSyncs is Waiting for data sources.
-func (l *Local) WaitingSyncs(ctx context.Context) ([]string, error) { return l.waiting(ctx, l.due) }
+func (l *Local) WaitingSyncs(ctx context.Context) ([]string, error) {
+	return l.waiting(ctx, l.syncQueue)
+}
 
 func (l *Local) waiting(ctx context.Context, queues ...queue.Queue) ([]string, error) {
 	bodies, err := waiting(ctx, queues...)

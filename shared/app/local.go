@@ -33,15 +33,15 @@ type Local struct {
 	Index *search.Index
 
 	*services
-	options  LocalOptions
-	store    *bolt.Store
-	asked    *local.Queue                  // questions to answer
-	changed  *local.Queue                  // documents to index or clean up after
-	due      *local.Queue                  // data sources to read
-	outdated *local.Queue                  // parts of the index to rebuild
-	resumed  int                           // pieces of work that were pending when the data was opened
-	stopping chan struct{}                 // closed when long polls are to end
-	ended    atomic.Pointer[chan struct{}] // closed when a question has ended, and replaced
+	options       LocalOptions
+	store         *bolt.Store
+	questionQueue *local.Queue                  // questions to answer
+	documentQueue *local.Queue                  // documents to index or clean up after
+	syncQueue     *local.Queue                  // data sources to read
+	rebuildQueue  *local.Queue                  // parts of the index to rebuild
+	resumed       int                           // pieces of work that were pending when the data was opened
+	stopping      chan struct{}                 // closed when long polls are to end
+	ended         atomic.Pointer[chan struct{}] // closed when a question has ended, and replaced
 }
 
 // pollEvery is the longest pause between two reads of a long poll, for an answer
@@ -93,13 +93,13 @@ func (l *Local) join(ctx context.Context, dataDir string) error {
 	if err != nil {
 		return fmt.Errorf("open the segments: %w", err)
 	}
-	l.asked, l.changed, l.due = l.queue("questions"), l.queue("documents"), l.queue("sources")
-	l.outdated = l.queue("rebuilds")
+	l.questionQueue, l.documentQueue, l.syncQueue = l.queue("questions"), l.queue("documents"), l.queue("sources")
+	l.rebuildQueue = l.queue("rebuilds")
 	secrets, err := openSealer(filepath.Join(dataDir, "secrets.key"))
 	if err != nil {
 		return err
 	}
-	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.asked, documents: l.changed, syncs: l.due, rebuilds: l.outdated}, l.options.Log, l.options.Now, l.wait)
+	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue}, l.options.Log, l.options.Now, l.wait)
 	if l.tools = l.options.Tools; l.options.Fetch != nil {
 		l.services.questions.Fetch = l.options.Fetch
 	}

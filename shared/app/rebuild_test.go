@@ -107,11 +107,11 @@ func TestTheIndexingFunctionRebuilds(t *testing.T) {
 	x.start(t)
 	x.start(t) // it goes on as it is
 	x.put(t, "late")
-	rebuilds, err := waiting(t.Context(), x.outdated)
+	rebuilds, err := waiting(t.Context(), x.rebuildQueue)
 	if err != nil || len(rebuilds) != 1 {
 		t.Fatalf("sent %q, %v", rebuilds, err)
 	}
-	documents, err := waiting(t.Context(), x.changed)
+	documents, err := waiting(t.Context(), x.documentQueue)
 	if err != nil || len(documents) != 1 {
 		t.Fatalf("sent %q, %v", documents, err)
 	}
@@ -150,7 +150,7 @@ func TestTheSweepTellsWhatIsLeftToRebuild(t *testing.T) {
 		t.Errorf("nothing to rebuild: %s", text)
 	}
 	x.start(t)
-	if lost, err := waiting(t.Context(), x.outdated); err != nil || len(lost) != 1 {
+	if lost, err := waiting(t.Context(), x.rebuildQueue); err != nil || len(lost) != 1 {
 		t.Fatalf("sent %q, %v", lost, err)
 	}
 	x.clock.Advance(2 * time.Minute)
@@ -219,7 +219,7 @@ func TestServeRebuildsBesideItsOtherWork(t *testing.T) {
 		return nil
 	}
 	for range 5 {
-		if _, err := drainOnce(t.Context(), x.outdated, rebuilder.Batch, 1); err != nil {
+		if _, err := drainOnce(t.Context(), x.rebuildQueue, rebuilder.Batch, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -110,19 +110,19 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	options := queue.WorkOptions{Wait: 20 * time.Second, Grace: drainTime, Log: log}
 	workers.Go(func() { boundFiles(ctx, l.store.DropResident, log) })
 	for range answerWorkers {
-		workers.Go(func() { queue.Work(ctx, l.asked, l.answering.Batch, options) })
+		workers.Go(func() { queue.Work(ctx, l.questionQueue, l.answering.Batch, options) })
 	}
 	batches := options
 	batches.Batch, batches.Gather = queue.MaxBatch, gatherTime
 	for range min(indexWorkers, max(runtime.NumCPU()-1, 1)) { // one processor is for who waits for a reply
-		workers.Go(func() { queue.Work(ctx, l.changed, l.indexing.Batch, batches) })
+		workers.Go(func() { queue.Work(ctx, l.documentQueue, l.indexing.Batch, batches) })
 	}
 	for range syncWorkers {
-		workers.Go(func() { queue.Work(ctx, l.due, l.turn, options) })
+		workers.Go(func() { queue.Work(ctx, l.syncQueue, l.turn, options) })
 	}
 	rebuilder := *l.rebuilding
 	rebuilder.Turn, rebuilder.Rest = serveRebuildTurn, pause.For
-	workers.Go(func() { queue.Work(ctx, l.outdated, rebuilder.Batch, options) })
+	workers.Go(func() { queue.Work(ctx, l.rebuildQueue, rebuilder.Batch, options) })
 	workers.Go(func() {
 		every := time.NewTicker(sweepEvery)
 		defer every.Stop()
@@ -179,6 +179,6 @@ func root(api http.Handler) http.Handler {
 			api.ServeHTTP(w, r)
 			return
 		}
-		httpapi.Outside(w, r, "The API is under /v1.")
+		httpapi.WriteNotFound(w, r, "The API is under /v1.")
 	})
 }

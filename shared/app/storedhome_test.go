@@ -86,7 +86,7 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 	})
 	t.Cleanup(closeOnce)
 	in.services, in.handler = l.services, l.Handler(storedURL)
-	in.queues = map[string]queue.Queue{"documents": l.changed, "questions": l.asked, "syncs": l.due, "rebuilds": l.outdated}
+	in.queues = map[string]queue.Queue{"documents": l.documentQueue, "questions": l.questionQueue, "syncs": l.syncQueue, "rebuilds": l.rebuildQueue}
 	in.sweep = func(ctx context.Context) error {
 		_, err := l.sweeper.Sweep(ctx)
 		_, clean := l.index.Clean(ctx)

@@ -38,7 +38,7 @@ func TestEveryPathHasOneFunction(t *testing.T) {
 			}
 			seen[root] = f.Name
 		}
-		if f.Rest {
+		if f.CatchAll {
 			rest++
 		}
 	}
@@ -59,12 +59,12 @@ func TestEveryPathHasOneFunction(t *testing.T) {
 func TestVariablesNameFunctionsThatThereAre(t *testing.T) {
 	t.Parallel()
 	for _, v := range deployed.Environment {
-		for _, name := range v.Only {
+		for _, name := range v.Functions {
 			if !slices.ContainsFunc(deployed.Functions, func(f deployed.Function) bool { return f.Name == name }) {
 				t.Errorf("%s is read by %s, which is no function", v.Name, name)
 			}
 		}
-		if v.Required && v.Only != nil {
+		if v.Required && v.Functions != nil {
 			t.Errorf("%s is required, so every function reads it", v.Name)
 		}
 	}

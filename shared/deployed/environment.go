@@ -30,15 +30,15 @@ const (
 
 // Variable is one that functions read.
 type Variable struct {
-	Name     string
-	Required bool     // no function starts without it
-	Runtime  bool     // Lambda sets it, never the stack
-	Only     []string // the functions that read it; nil: all
+	Name      string
+	Required  bool     // no function starts without it
+	Runtime   bool     // Lambda sets it, never the stack
+	Functions []string // the functions that read it; nil: all
 }
 
 // ReadBy tells whether the function of that name reads the variable.
 func (v Variable) ReadBy(function string) bool {
-	return v.Only == nil || slices.Contains(v.Only, function)
+	return v.Functions == nil || slices.Contains(v.Functions, function)
 }
 
 // Environment lists every variable. Of Tables and TablePrefix one is needed: Tables
@@ -52,15 +52,15 @@ var Environment = []Variable{
 	{Name: QuestionsQueue, Required: true},
 	{Name: DocumentsQueue, Required: true},
 	{Name: SyncsQueue, Required: true},
-	{Name: RebuildsQueue, Only: []string{"indexing", "sweeping"}},
+	{Name: RebuildsQueue, Functions: []string{"indexing", "sweeping"}},
 	{Name: BaseURL, Required: true},
 	{Name: AWSEndpoint},
 	{Name: LogLevel},
-	{Name: SecretsKey, Only: []string{"admin", "syncing"}},
-	{Name: ModelProvider, Only: []string{"answering", "context"}},
-	{Name: Model, Only: []string{"answering", "context"}},
-	{Name: ModelURL, Only: []string{"answering", "context"}},
-	{Name: ModelKey, Only: []string{"answering", "context"}},
+	{Name: SecretsKey, Functions: []string{"admin", "syncing"}},
+	{Name: ModelProvider, Functions: []string{"answering", "context"}},
+	{Name: Model, Functions: []string{"answering", "context"}},
+	{Name: ModelURL, Functions: []string{"answering", "context"}},
+	{Name: ModelKey, Functions: []string{"answering", "context"}},
 	{Name: Region, Required: true, Runtime: true},
 	{Name: KeyID, Required: true, Runtime: true},
 	{Name: Secret, Required: true, Runtime: true},

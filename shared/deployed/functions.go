@@ -11,15 +11,15 @@ type Function struct {
 	// Roots are the first segments of the paths that lead to it, without slashes,
 	// each with everything below it; nil: it is called by a queue or a schedule.
 	Roots []string
-	// Rest: it also gets every path that no function has as a root, the root itself
+	// CatchAll: it also gets every path that no function has as a root, the root itself
 	// included, and answers what there is nothing at.
-	Rest bool
+	CatchAll bool
 }
 
 // HTTP tells whether the function is reached by paths.
 func (f Function) HTTP() bool { return len(f.Roots) > 0 }
 
-// Functions lists every function. Roots beside Rest need no route of their own: they
+// Functions lists every function. Roots next to CatchAll need no route of their own: they
 // are listed so that a test can hold them against the operations.
 var Functions = []Function{
 	{Name: "collections", Roots: []string{"collections"}},
@@ -29,7 +29,7 @@ var Functions = []Function{
 	{Name: "scim", Roots: []string{"scim"}},
 	{Name: "securityevents", Roots: []string{"security-events"}},
 	{Name: "usage", Roots: []string{"usage"}},
-	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks"}, Rest: true},
+	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks"}, CatchAll: true},
 	{Name: "answering"},
 	{Name: "indexing"},
 	{Name: "sweeping"},
@@ -47,7 +47,7 @@ func FunctionOf(path string) Function {
 				return f
 			}
 		}
-		if f.Rest {
+		if f.CatchAll {
 			rest = f
 		}
 	}

@@ -120,7 +120,7 @@ func readXML(r *http.Request) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, team.MaxSAMLBytes+1))
 	if err != nil {
-		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
+		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").WithCause(err)
 	}
 	if len(text) > team.MaxSAMLBytes {
 		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", team.MaxSAMLBytes)

@@ -59,7 +59,7 @@ type (
 	}
 	// ContentsBody is what the URLs hold.
 	ContentsBody struct {
-		Results []gotten `json:"results" doc:"In the order of the request."`
+		Results []urlContent `json:"results" doc:"In the order of the request."`
 	}
 	// AnswerBody is a question and, once it has ended, its answer.
 	AnswerBody = answerBody

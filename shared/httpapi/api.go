@@ -98,7 +98,7 @@ func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 // serve receives the body of r, waits until there is room to handle it, and has it
 // handled.
 func (m *mux) serve(w http.ResponseWriter, r *http.Request, pattern string, handler http.HandlerFunc) error {
-	f, account := formOf(pattern), requestFrom(r.Context()).account
+	f, account := bodyFormatOf(pattern), requestFrom(r.Context()).account
 	if f == untouched {
 		if err := m.identify(r, pattern); err != nil {
 			w.Header().Set("Connection", "close") // the body is not read

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"docent/shared/apierr"
-	"docent/shared/jsonsize"
+	"docent/shared/jsoninput"
 	"docent/shared/memory"
 )
 
@@ -21,9 +21,9 @@ const MaxBody = 10 << 20
 
 // Bounds of the JSON in a body, far above what any operation has a use for.
 var (
-	textLimits = jsonsize.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
+	textLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
 	// lineLimits are those of all lines of an import together.
-	lineLimits = jsonsize.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
+	lineLimits = jsoninput.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
 )
 
 func tooLarge() *apierr.Error {
@@ -36,16 +36,16 @@ func unsupportedMedia() *apierr.Error {
 		"Send application/json (or application/merge-patch+json with PATCH), plain or with Content-Encoding: gzip.")
 }
 
-// form is what the body of an operation is.
-type form int
+// bodyFormat is what the body of an operation is.
+type bodyFormat int
 
 const (
-	jsonText  form = iota // one JSON text
-	jsonLines             // JSON Lines, which the operation reads itself
-	untouched             // what a signature is over: nothing is refused or unpacked before that is checked
+	jsonText  bodyFormat = iota // one JSON text
+	jsonLines                   // JSON Lines, which the operation reads itself
+	untouched                   // what a signature is over: nothing is refused or unpacked before that is checked
 )
 
-func formOf(pattern string) form {
+func bodyFormatOf(pattern string) bodyFormat {
 	switch {
 	case isSigned(pattern):
 		return untouched
@@ -57,12 +57,12 @@ func formOf(pattern string) form {
 }
 
 // limits returns the bounds of the JSON of a body, nil where it is not looked at yet.
-func (f form) limits() *jsonsize.Walker {
+func (f bodyFormat) limits() *jsoninput.Walker {
 	switch f {
 	case jsonText:
-		return jsonsize.New(textLimits)
+		return jsoninput.New(textLimits)
 	case jsonLines:
-		return jsonsize.New(lineLimits)
+		return jsoninput.New(lineLimits)
 	default:
 		return nil
 	}
@@ -77,12 +77,12 @@ func hasBody(method string) bool {
 type received struct {
 	bytes   []byte
 	gzipped bool
-	walker  *jsonsize.Walker // of JSON, unless it is gzipped; nil: it is not looked at
+	walker  *jsoninput.Walker // of JSON, unless it is gzipped; nil: it is not looked at
 }
 
 // receiveBody reads the body of r whole, as it is sent. JSON is bounded while it
 // arrives.
-func receiveBody(r *http.Request, in *intake, f form) (received, error) {
+func receiveBody(r *http.Request, in *intake, f bodyFormat) (received, error) {
 	var body received
 	if !hasBody(r.Method) {
 		return body, nil
@@ -115,7 +115,7 @@ func receiveBody(r *http.Request, in *intake, f form) (received, error) {
 
 // openBody unpacks and checks what was received, charges what decoding it takes to
 // the work of r, and makes it the body of r.
-func openBody(r *http.Request, body received, f form) error {
+func openBody(r *http.Request, body received, f bodyFormat) error {
 	if !hasBody(r.Method) {
 		r.Body = http.NoBody
 		return nil
@@ -149,7 +149,7 @@ func openBody(r *http.Request, body received, f form) error {
 	return nil
 }
 
-func checkMediaType(r *http.Request, f form) error {
+func checkMediaType(r *http.Request, f bodyFormat) error {
 	given := r.Header.Get("Content-Type")
 	if given == "" || f == untouched {
 		return nil

@@ -278,21 +278,21 @@ type getContentInput struct {
 
 type getContentOutput struct {
 	Body struct {
-		Results []gotten `json:"results" doc:"In the order of the request."`
+		Results []urlContent `json:"results" doc:"In the order of the request."`
 	}
 }
 
-type gotten struct {
+type urlContent struct {
 	URL        string    `json:"url"`
 	Title      string    `json:"title,omitempty"`
 	Content    string    `json:"content,omitempty"`
 	SourceType string    `json:"sourceType,omitempty"`
 	Provider   string    `json:"provider,omitempty"`
 	Truncated  bool      `json:"truncated,omitempty" doc:"The content was cut at 250,000 bytes."`
-	Error      *notGiven `json:"error,omitempty"`
+	Error      *urlError `json:"error,omitempty"`
 }
 
-type notGiven struct {
+type urlError struct {
 	Code   string `json:"code" enum:"not-found,unsupported-url,blocked-url,fetch-failed,timeout"`
 	Detail string `json:"detail"`
 }
@@ -324,9 +324,9 @@ func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOut
 	}
 	out, found := &getContentOutput{}, 0
 	for _, g := range all {
-		one := gotten{URL: g.URL, Title: g.Title, Content: g.Content, SourceType: g.SourceType, Provider: g.Provider, Truncated: g.Truncated}
+		one := urlContent{URL: g.URL, Title: g.Title, Content: g.Content, SourceType: g.SourceType, Provider: g.Provider, Truncated: g.Truncated}
 		if g.Error != nil {
-			one.Error = &notGiven{g.Error.Code, g.Error.Detail}
+			one.Error = &urlError{g.Error.Code, g.Error.Detail}
 		} else {
 			found++
 		}

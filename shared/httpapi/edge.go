@@ -105,7 +105,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		authentication, err := s.authenticate(r)
 		if err != nil {
 			writeError(reply, r, err)
-			s.refused(r, authentication.Principal, reply.status, err)
+			s.recordRefusal(r, authentication.Principal, reply.status, err)
 			return
 		}
 		who = authentication.Principal
@@ -182,9 +182,9 @@ func unknownPath() *apierr.Error {
 	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is nothing at this path.")
 }
 
-// Outside answers a request whose path is not the API's, in the shape of the API's
+// WriteNotFound answers a request whose path is not the API's, in the shape of the API's
 // errors; the detail is what the client reads.
-func Outside(w http.ResponseWriter, r *http.Request, detail string) {
+func WriteNotFound(w http.ResponseWriter, r *http.Request, detail string) {
 	req := &request{id: requestIDOf(r)}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
 	reply := &reply{ResponseWriter: w, request: req, r: r}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"docent/shared/jsonint"
+	"docent/shared/jsoninput"
 )
 
 // jsonFormat is JSON whose member names are exact: encoding/json alone would take
@@ -63,7 +63,7 @@ func wholeNumber(text json.RawMessage, into reflect.Type) json.RawMessage {
 	if into.Kind() != reflect.Int && into.Kind() != reflect.Int64 {
 		return text
 	}
-	n, err := jsonint.Parse(string(text))
+	n, err := jsoninput.ParseInt(string(text))
 	if err != nil {
 		return text // its own error says why
 	}

@@ -56,19 +56,19 @@ func (s Services) observe(r *http.Request, status int, who team.Principal, count
 	var all sync.WaitGroup
 	all.Go(func() { count.end(status) })
 	if status == http.StatusForbidden || requestFrom(r.Context()).spent != nil {
-		s.refused(r, who, status, nil)
+		s.recordRefusal(r, who, status, nil)
 	}
 	all.Wait()
 }
 
-// refused records a refusal as an event; what fails of it is for the log.
-func (s Services) refused(r *http.Request, who team.Principal, status int, err error) {
+// recordRefusal records a refusal as an event; what fails of it is for the log.
+func (s Services) recordRefusal(r *http.Request, who team.Principal, status int, err error) {
 	if s.Events == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), recordFor)
 	defer cancel()
-	if err := s.refusal(r.WithContext(ctx), who, status, err); err != nil {
+	if err := s.writeRefusalEvent(r.WithContext(ctx), who, status, err); err != nil {
 		s.Log.WarnContext(ctx, "refusal not recorded", "key", who.KeyID, "err", err)
 	}
 }
@@ -76,10 +76,10 @@ func (s Services) refused(r *http.Request, who team.Principal, status int, err e
 // recordFor bounds what recording a refusal may add to it.
 const recordFor = 2 * time.Second
 
-// refusal records that a known key was refused, at most once a minute for one
+// writeRefusalEvent records that a known key was refused, at most once a minute for one
 // reason and operation, or once a day for a quota. err is that of authentication,
 // nil where that passed.
-func (s Services) refusal(r *http.Request, who team.Principal, status int, err error) error {
+func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status int, err error) error {
 	req := requestFrom(r.Context())
 	event := audit.Event{Origin: originOf(r, who), Outcome: audit.Outcome{Result: audit.Failure, Reason: req.code, StatusCode: status}}
 	var rejected *team.RejectedError
@@ -95,7 +95,7 @@ func (s Services) refusal(r *http.Request, who team.Principal, status int, err e
 		event.Type, event.Outcome.Reason = audit.KeyRejected, rejected.Reason
 		event.Targets = []audit.Target{{Type: audit.TargetAPIKey, ID: k.ID, DisplayName: k.Name}}
 	case errors.As(err, &spent), req.spent != nil:
-		return s.quotaSpent(r, who, event)
+		return s.writeQuotaEvent(r, who, event)
 	case status == http.StatusForbidden && who.TeamID != "":
 		event.Type = audit.AccessDenied
 	default:
@@ -105,8 +105,8 @@ func (s Services) refusal(r *http.Request, who team.Principal, status int, err e
 	return s.Events.RecordRefusal(r.Context(), who.TeamID, subject, event)
 }
 
-// quotaSpent records the first refusal of a quota on its Pacific day.
-func (s Services) quotaSpent(r *http.Request, who team.Principal, event audit.Event) error {
+// writeQuotaEvent records the first refusal of a quota on its Pacific day.
+func (s Services) writeQuotaEvent(r *http.Request, who team.Principal, event audit.Event) error {
 	spent := requestFrom(r.Context()).spent
 	if spent == nil || who.TeamID == "" {
 		return nil

@@ -7,11 +7,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"docent/shared/jsonint"
+	"docent/shared/jsoninput"
 )
 
 // readParameters lets huma read the query as every operation means it: integers as
-// jsonint does, and an empty value of a list as one that is left out. Alone it would
+// jsoninput does, and an empty value of a list as one that is left out. Alone it would
 // drop a whole list, and so a filter, whose first value is empty.
 func readParameters(ctx huma.Context, next func(huma.Context)) { next(queryContext{ctx}) }
 
@@ -34,7 +34,7 @@ func (c queryContext) Query(name string) string {
 		u := c.URL()
 		return u.Query().Get(name)
 	case text != "" && c.is(name, huma.TypeInteger):
-		if n, err := jsonint.Parse(text); err == nil {
+		if n, err := jsoninput.ParseInt(text); err == nil {
 			return strconv.FormatInt(n, 10)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
-	"docent/shared/jsonsize"
+	"docent/shared/jsoninput"
 	"docent/shared/memory"
 )
 
@@ -107,7 +107,7 @@ func (in *intake) fill(body []byte) ([]byte, error) {
 // refusal is the answer to a body that was not read whole.
 func (in *intake) refusal(err error) error {
 	var refused *apierr.Error
-	var exceeded *jsonsize.LimitError
+	var exceeded *jsoninput.LimitError
 	switch {
 	case errors.As(err, &exceeded):
 		return exceedsLimit(err)
@@ -115,9 +115,9 @@ func (in *intake) refusal(err error) error {
 		return err
 	case in.from.late():
 		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
-			"The request body came too slowly. Send at least %d KB a second.", leastRate>>10).Because(err)
+			"The request body came too slowly. Send at least %d KB a second.", leastRate>>10).WithCause(err)
 	default:
-		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").Because(err)
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").WithCause(err)
 	}
 }
 

@@ -55,7 +55,7 @@ func (eventObject) Schema(r huma.Registry) *huma.Schema {
 	}}
 }
 
-func rendered(e audit.Event, format string) eventObject {
+func renderEvent(e audit.Event, format string) eventObject {
 	if format == "ocsf" {
 		return eventObject{e.OCSF()}
 	}
@@ -99,7 +99,7 @@ func (h *securityEvents) list(ctx context.Context, in *listSecurityEventsInput) 
 	}
 	out := &listSecurityEventsOutput{Body: securityEventsPage{Events: []eventObject{}, HasMore: page.More}}
 	for _, e := range page.Events {
-		out.Body.Events = append(out.Body.Events, rendered(e, in.Format))
+		out.Body.Events = append(out.Body.Events, renderEvent(e, in.Format))
 	}
 	if page.Next != "" {
 		out.Body.NextCursor = &page.Next
@@ -156,7 +156,7 @@ func (h *securityEvents) get(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &securityEventOutput{rendered(e, in.Format)}, nil
+	return &securityEventOutput{renderEvent(e, in.Format)}, nil
 }
 
 type securityEventType struct {

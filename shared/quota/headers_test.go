@@ -74,7 +74,7 @@ func TestExceeded(t *testing.T) {
 		if !errors.As(err, &exceeded) || !errors.As(err, &public) {
 			t.Fatalf("%T is not both kinds of error", err)
 		}
-		if public.Kind != apierr.QuotaSpent || public.Code != apierr.CodeQuotaExceeded || public.Detail != c.detail {
+		if public.Kind != apierr.QuotaExceeded || public.Code != apierr.CodeQuotaExceeded || public.Detail != c.detail {
 			t.Errorf("public error %+v, want detail %q", public, c.detail)
 		}
 		if exceeded.Title() != c.title || exceeded.Remaining() != 0 || exceeded.RetryAfter(now) != 81360 {

@@ -66,7 +66,7 @@ func (e *ExceededError) Unwrap() error {
 	if e.Name == PATDay {
 		what = "calls of this personal key"
 	}
-	return apierr.New(apierr.QuotaSpent, apierr.CodeQuotaExceeded,
+	return apierr.New(apierr.QuotaExceeded, apierr.CodeQuotaExceeded,
 		"All %d %s for the day %s (Pacific time) are spent.", e.Limit, what, e.Window.Date)
 }
 

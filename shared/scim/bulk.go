@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"docent/shared/jsonint"
+	"docent/shared/jsoninput"
 	"docent/shared/memory"
 	"docent/shared/scim/protocol"
 )
@@ -79,7 +79,7 @@ func newBulkRun(s *Service, r request) (*bulkRun, error) {
 	switch v := protocol.MessageMember(r.body, "failOnErrors").(type) {
 	case nil:
 	case json.Number:
-		n, err := jsonint.Parse(v.String())
+		n, err := jsoninput.ParseInt(v.String())
 		if err != nil || n < 0 {
 			return nil, protocol.Bad(protocol.InvalidValue, "failOnErrors must be a number of errors.")
 		}

@@ -11,8 +11,7 @@ import (
 	"sync"
 
 	"docent/shared/apierr"
-	"docent/shared/jsonint"
-	"docent/shared/jsonsize"
+	"docent/shared/jsoninput"
 	"docent/shared/memory"
 	"docent/shared/scim/protocol"
 	"docent/shared/team"
@@ -204,7 +203,7 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 	case err != nil:
 		return protocol.Bad(protocol.InvalidSyntax, "The request body did not arrive whole.")
 	}
-	values, err := jsonsize.Check(body, bodyLimits)
+	values, err := jsoninput.Check(body, bodyLimits)
 	if err != nil {
 		return protocol.Bad(protocol.InvalidSyntax, "The request body %s.", err)
 	}
@@ -217,7 +216,7 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 
 // bodyLimits bounds the JSON of a body: 100,000 members of a group are 200,000
 // values and some.
-var bodyLimits = jsonsize.Limits{Depth: jsonsize.MaxDepth, Values: 250_000, Members: 1000, Literal: 100}
+var bodyLimits = jsoninput.Limits{Depth: jsoninput.MaxDepth, Values: 250_000, Members: 1000, Literal: 100}
 
 // decodeCost is the memory that a decoded body and the resource that is made of it
 // take. An object in a tree takes some hundred bytes, however small.
@@ -243,7 +242,7 @@ func (req request) listQuery() (query, error) {
 	}
 	for name, to := range map[string]*int{"startIndex": &q.startIndex, "count": &q.count} {
 		if text := req.query.Get(name); text != "" {
-			n, err := jsonint.Parse(text)
+			n, err := jsoninput.ParseInt(text)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				return q, protocol.Bad(protocol.InvalidValue, "%s must be an integer.", name)
 			}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"docent/shared/jsonint"
+	"docent/shared/jsoninput"
 	"docent/shared/scim/protocol"
 	"docent/shared/team"
 )
@@ -114,7 +114,7 @@ func search(s *Service, r request) (result, error) {
 		switch v := protocol.MessageMember(r.body, name).(type) {
 		case nil:
 		case json.Number:
-			n, err := jsonint.Parse(v.String())
+			n, err := jsoninput.ParseInt(v.String())
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				return result{}, protocol.Bad(protocol.InvalidValue, "%s must be an integer.", name)
 			}

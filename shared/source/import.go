@@ -16,7 +16,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
-	"docent/shared/jsonsize"
+	"docent/shared/jsoninput"
 	"docent/shared/memory"
 )
 
@@ -137,7 +137,7 @@ func parseLines(text []byte) (groups [][]line, faults []LineError, err error) {
 }
 
 // lineLimits bounds the JSON of one item.
-var lineLimits = jsonsize.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
+var lineLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
 
 var itemMembers = []string{"uri", "title", "body", "sourceType", "author", "assignees", "project", "number", "state", "labels",
 	"createdAt", "updatedAt", "closedAt", "mergedAt"}
@@ -149,7 +149,7 @@ func parseItem(raw []byte) (Item, error) {
 	if !utf8.Valid(raw) {
 		return Item{}, errors.New("is not UTF-8")
 	}
-	if _, err := jsonsize.Check(raw, lineLimits); err != nil {
+	if _, err := jsoninput.Check(raw, lineLimits); err != nil {
 		return Item{}, err
 	}
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {

@@ -13,7 +13,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
-	"docent/shared/jsonsize"
+	"docent/shared/jsoninput"
 	"docent/shared/memory"
 	"docent/shared/table"
 )
@@ -70,14 +70,14 @@ func (s *Service) Sender(ctx context.Context, id string, p Provider) (Sender, er
 
 // deliveryLimits bounds the JSON of a delivery: a push may list some thousand
 // commits with their files.
-var deliveryLimits = jsonsize.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
+var deliveryLimits = jsoninput.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
 
 // decodeCost is how many bytes a byte of a delivery takes while it is handled.
 const decodeCost = 5
 
 // decodeDelivery decodes the body of a signed delivery.
 func decodeDelivery(ctx context.Context, body []byte, into any) error {
-	if _, err := jsonsize.Check(body, deliveryLimits); err != nil {
+	if _, err := jsoninput.Check(body, deliveryLimits); err != nil {
 		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The delivery %s.", err)
 	}
 	if err := memory.Reserve(ctx, decodeCost*int64(len(body))); err != nil {

@@ -191,7 +191,7 @@ func asUnavailable(err error) error {
 		return err
 	}
 	return apierr.New(apierr.Unavailable, apierr.CodeUnavailable,
-		"The key could not be checked just now; try again.").Because(err)
+		"The key could not be checked just now; try again.").WithCause(err)
 }
 
 func (k known) principal() Principal {

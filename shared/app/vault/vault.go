@@ -70,7 +70,7 @@ func classify(err error) error {
 	var unavailable *types.KeyUnavailableException
 	throttled := retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err).Bool()
 	if throttled || errors.As(err, &network) || errors.As(err, &internal) || errors.As(err, &dependency) || errors.As(err, &unavailable) {
-		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "Secrets cannot be encrypted or decrypted right now. Try again.").Because(err)
+		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "Secrets cannot be encrypted or decrypted right now. Try again.").WithCause(err)
 	}
 	return err
 }

@@ -34,7 +34,7 @@ type Queue struct {
 	dead       func(queue.Message)
 
 	mu    sync.Mutex // guards all below
-	byDue order
+	byDue dueHeap
 	byID  map[string]*message
 	sent  int64
 	woken chan struct{} // closed when there may be something new to receive

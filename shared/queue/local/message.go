@@ -28,32 +28,32 @@ func (m *message) delivery() queue.Message {
 	return queue.Message{ID: m.id, Receipt: receipt{m.id, m.receives}.String(), Body: bytes.Clone(m.body), Receives: m.receives}
 }
 
-// order is a heap of messages by when they are due, then by when they were sent.
-type order []*message
+// dueHeap is a heap of messages by when they are due, then by when they were sent.
+type dueHeap []*message
 
-func (o order) Len() int { return len(o) }
+func (o dueHeap) Len() int { return len(o) }
 
-func (o order) Less(i, j int) bool {
+func (o dueHeap) Less(i, j int) bool {
 	if c := o[i].due.Compare(o[j].due); c != 0 {
 		return c < 0
 	}
 	return o[i].number < o[j].number
 }
 
-func (o order) Swap(i, j int) {
+func (o dueHeap) Swap(i, j int) {
 	o[i], o[j] = o[j], o[i]
 	o[i].place, o[j].place = i, j
 }
 
 // Push implements heap.Interface.
-func (o *order) Push(m any) {
+func (o *dueHeap) Push(m any) {
 	added := m.(*message)
 	added.place = len(*o)
 	*o = append(*o, added)
 }
 
 // Pop implements heap.Interface.
-func (o *order) Pop() any {
+func (o *dueHeap) Pop() any {
 	last := len(*o) - 1
 	m := (*o)[last]
 	(*o)[last] = nil

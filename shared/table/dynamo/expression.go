@@ -20,52 +20,52 @@ type expression struct {
 	values attributes
 }
 
-func (x *expression) name(attribute string) string {
-	for placeholder, known := range x.names {
+func (e *expression) name(attribute string) string {
+	for placeholder, known := range e.names {
 		if known == attribute {
 			return placeholder
 		}
 	}
-	placeholder := fmt.Sprintf("#n%d", len(x.names))
-	if x.names == nil {
-		x.names = make(map[string]string)
+	placeholder := fmt.Sprintf("#n%d", len(e.names))
+	if e.names == nil {
+		e.names = make(map[string]string)
 	}
-	x.names[placeholder] = attribute
+	e.names[placeholder] = attribute
 	return placeholder
 }
 
-func (x *expression) value(v types.AttributeValue) string {
-	placeholder := fmt.Sprintf(":v%d", len(x.values))
-	if x.values == nil {
-		x.values = make(attributes)
+func (e *expression) value(v types.AttributeValue) string {
+	placeholder := fmt.Sprintf(":v%d", len(e.values))
+	if e.values == nil {
+		e.values = make(attributes)
 	}
-	x.values[placeholder] = v
+	e.values[placeholder] = v
 	return placeholder
 }
 
-func (x *expression) partition() string { return x.name(table.PartitionAttribute) }
-func (x *expression) expires() string   { return x.name(table.ExpiresAttribute) }
+func (e *expression) partition() string { return e.name(table.PartitionAttribute) }
+func (e *expression) expires() string   { return e.name(table.ExpiresAttribute) }
 
 // live holds of an item that has not expired, and of a missing one.
-func (x *expression) live() string {
-	return fmt.Sprintf("(attribute_not_exists(%s) OR %s > %s)", x.expires(), x.expires(), x.value(number(x.now.Unix())))
+func (e *expression) live() string {
+	return fmt.Sprintf("(attribute_not_exists(%s) OR %s > %s)", e.expires(), e.expires(), e.value(number(e.now.Unix())))
 }
 
 // expired holds of an item that has expired only.
-func (x *expression) expired() string {
-	return fmt.Sprintf("%s <= %s", x.expires(), x.value(number(x.now.Unix())))
+func (e *expression) expired() string {
+	return fmt.Sprintf("%s <= %s", e.expires(), e.value(number(e.now.Unix())))
 }
 
 // condition says c of the item, taking an expired one for missing. It is empty
 // when c always holds.
-func (x *expression) condition(c table.Condition) string {
+func (e *expression) condition(c table.Condition) string {
 	switch c.Kind {
 	case table.IfAbsent:
-		return fmt.Sprintf("(attribute_not_exists(%s) OR %s)", x.partition(), x.expired())
+		return fmt.Sprintf("(attribute_not_exists(%s) OR %s)", e.partition(), e.expired())
 	case table.IfBelow:
-		return fmt.Sprintf("(%s OR %s)", x.below(c), x.expired())
+		return fmt.Sprintf("(%s OR %s)", e.below(c), e.expired())
 	case table.IfExists, table.IfVersion, table.IfString:
-		return fmt.Sprintf("(%s AND %s)", x.ofLive(c), x.live())
+		return fmt.Sprintf("(%s AND %s)", e.ofLive(c), e.live())
 	default:
 		return ""
 	}
@@ -73,56 +73,56 @@ func (x *expression) condition(c table.Condition) string {
 
 // ofLive says c of an item that is known to be missing or live. It is empty
 // when c always holds.
-func (x *expression) ofLive(c table.Condition) string {
+func (e *expression) ofLive(c table.Condition) string {
 	switch c.Kind {
 	case table.IfAbsent:
-		return fmt.Sprintf("attribute_not_exists(%s)", x.partition())
+		return fmt.Sprintf("attribute_not_exists(%s)", e.partition())
 	case table.IfExists:
-		return fmt.Sprintf("attribute_exists(%s)", x.partition())
+		return fmt.Sprintf("attribute_exists(%s)", e.partition())
 	case table.IfVersion:
-		version := x.name(table.VersionAttribute)
+		version := e.name(table.VersionAttribute)
 		if c.Value == 0 { // which is not stored
-			return fmt.Sprintf("attribute_exists(%s) AND attribute_not_exists(%s)", x.partition(), version)
+			return fmt.Sprintf("attribute_exists(%s) AND attribute_not_exists(%s)", e.partition(), version)
 		}
-		return fmt.Sprintf("%s = %s", version, x.value(number(c.Value)))
+		return fmt.Sprintf("%s = %s", version, e.value(number(c.Value)))
 	case table.IfString:
-		return fmt.Sprintf("%s = %s", x.name(table.StringPrefix+c.Field), x.value(text(c.Text)))
+		return fmt.Sprintf("%s = %s", e.name(table.StringPrefix+c.Field), e.value(text(c.Text)))
 	case table.IfBelow:
-		return "(" + x.below(c) + ")"
+		return "(" + e.below(c) + ")"
 	default:
 		return ""
 	}
 }
 
-func (x *expression) below(c table.Condition) string {
-	field := x.name(table.NumberPrefix + c.Field)
-	return fmt.Sprintf("attribute_not_exists(%s) OR %s < %s", field, field, x.value(number(c.Value)))
+func (e *expression) below(c table.Condition) string {
+	field := e.name(table.NumberPrefix + c.Field)
+	return fmt.Sprintf("attribute_not_exists(%s) OR %s < %s", field, field, e.value(number(c.Value)))
 }
 
 // fits holds unless a step of by takes the number out of int64.
-func (x *expression) fits(field string, by int64) string {
-	attribute := x.name(table.NumberPrefix + field)
+func (e *expression) fits(field string, by int64) string {
+	attribute := e.name(table.NumberPrefix + field)
 	comparison, bound := "<=", int64(math.MaxInt64)-max(by, 0)
 	if by < 0 {
 		comparison, bound = ">=", math.MinInt64-by
 	}
-	return fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", attribute, attribute, comparison, x.value(number(bound)))
+	return fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", attribute, attribute, comparison, e.value(number(bound)))
 }
 
 // update is the update expression of a. It sets the expiry only if withExpiry.
-func (x *expression) update(a table.Add, withExpiry bool) *string {
+func (e *expression) update(a table.Add, withExpiry bool) *string {
 	var set, add []string
 	if withExpiry {
-		set = append(set, fmt.Sprintf("%s = if_not_exists(%s, %s)", x.expires(), x.expires(), x.value(number(a.Expires.Unix()))))
+		set = append(set, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.expires(), e.expires(), e.value(number(a.Expires.Unix()))))
 	}
 	for name, n := range a.Numbers {
-		set = append(set, x.name(table.NumberPrefix+name)+" = "+x.value(number(n)))
+		set = append(set, e.name(table.NumberPrefix+name)+" = "+e.value(number(n)))
 	}
 	for name, s := range a.Strings {
-		set = append(set, x.name(table.StringPrefix+name)+" = "+x.value(text(s)))
+		set = append(set, e.name(table.StringPrefix+name)+" = "+e.value(text(s)))
 	}
 	for name, by := range a.By {
-		add = append(add, x.name(table.NumberPrefix+name)+" "+x.value(number(by)))
+		add = append(add, e.name(table.NumberPrefix+name)+" "+e.value(number(by)))
 	}
 	var parts []string
 	if len(set) > 0 {
@@ -134,7 +134,7 @@ func (x *expression) update(a table.Add, withExpiry bool) *string {
 	if len(parts) == 0 {
 		// DynamoDB needs no update expression to make an item, but not every
 		// endpoint knows that. No field has an empty name.
-		parts = append(parts, "REMOVE "+x.name(table.NumberPrefix))
+		parts = append(parts, "REMOVE "+e.name(table.NumberPrefix))
 	}
 	return aws.String(strings.Join(parts, " "))
 }

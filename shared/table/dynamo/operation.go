@@ -7,16 +7,16 @@ import (
 	"docent/shared/table"
 )
 
-// form is what an Add takes the item for, on which its request depends. One
-// expression can neither start an expired item anew nor tell whether an item
-// without expiry is missing, so a wrong guess fails and the item that stood
-// there gives the next one. All other operations have one form.
-type form int
+// itemState is the state an Add assumes the item is in; it decides the request.
+// One expression can neither replace an expired item nor distinguish a missing item
+// from one without expiry, so a wrong guess fails, and the item that is returned
+// with the failure gives the next guess. Other operations need no guess.
+type itemState int
 
 const (
-	usual     form = iota // missing, or live and, if the Add sets an expiry, with one
-	anew                  // expired
-	permanent             // live without expiry, and the Add sets one
+	usualState     itemState = iota // missing, or live and, if the Add sets an expiry, with one
+	expiredState                    // expired
+	permanentState                  // live without expiry, and the Add sets one
 )
 
 // prepared is one operation in DynamoDB's terms.
@@ -38,7 +38,7 @@ const (
 	update
 )
 
-func prepare(op table.Op, f form, now time.Time) (prepared, error) {
+func prepare(op table.Op, state itemState, now time.Time) (prepared, error) {
 	p := prepared{expression: expression{now: now}, key: table.KeyOf(op)}
 	switch op := op.(type) {
 	case table.Put:
@@ -55,13 +55,13 @@ func prepare(op table.Op, f form, now time.Time) (prepared, error) {
 			p.condition = optional(fmt.Sprintf("(attribute_exists(%s) OR attribute_not_exists(%s))", p.partition(), p.partition()))
 		}
 	case table.Add:
-		return p, p.add(op, f)
+		return p, p.add(op, state)
 	}
 	return p, nil
 }
 
-func (p *prepared) add(a table.Add, f form) error {
-	if f == anew {
+func (p *prepared) add(a table.Add, state itemState) error {
+	if state == expiredState {
 		item, err := a.Apply(nil)
 		p.kind, p.item = put, item
 		p.condition = all(p.expired())
@@ -74,7 +74,7 @@ func (p *prepared) add(a table.Add, f form) error {
 	}
 	withExpiry := false
 	switch {
-	case f == permanent:
+	case state == permanentState:
 		conditions = append(conditions, fmt.Sprintf("attribute_exists(%s) AND attribute_not_exists(%s)", p.partition(), p.expires()))
 	case a.Expires.IsZero():
 		conditions = append(conditions, p.live())
@@ -88,31 +88,31 @@ func (p *prepared) add(a table.Add, f form) error {
 	return nil
 }
 
-// judge says why op, in form f, failed on the item old that stood
-// there: by its own condition, by a step out of int64, or because an Add took
-// the item for what it was not; then it returns the form to try next.
-func judge(op table.Op, f form, old *table.Item, now time.Time) (form, error) {
+// classifyFailure returns why op, assuming state, failed on the stored item old:
+// an error for its own condition or for a step out of int64. If the guess of the
+// state was wrong, it returns the state to try next.
+func classifyFailure(op table.Op, state itemState, old *table.Item, now time.Time) (itemState, error) {
 	live := table.Live(old, now)
 	failed := &table.ConditionFailed{Key: table.KeyOf(op), Item: live}
 	a, ok := op.(table.Add)
 	if !ok || !a.If.Holds(live) {
-		return f, failed
+		return state, failed
 	}
-	next := usual
+	next := usualState
 	switch {
 	case live != nil:
 		if _, err := a.Apply(live); err != nil {
-			return f, fmt.Errorf("add to an item of %s: %w", a.Key.Table, err)
+			return state, fmt.Errorf("add to an item of %s: %w", a.Key.Table, err)
 		}
 		if !a.Expires.IsZero() && live.Expires.IsZero() {
-			next = permanent
+			next = permanentState
 		}
 	case old != nil:
-		next = anew
+		next = expiredState
 	}
-	if next == usual && f == usual {
+	if next == usualState && state == usualState {
 		// Nothing here explains it: an endpoint that does not tell what stood there.
-		return f, failed
+		return state, failed
 	}
 	return next, nil
 }

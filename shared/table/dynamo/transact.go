@@ -18,10 +18,10 @@ import (
 // same request, whose token keeps DynamoDB from carrying it out twice.
 func (s *Store) transact(ctx context.Context, ops []table.Op) error {
 	tries := attempts{store: s}
-	forms := make([]form, len(ops))
-	for range maxForms {
+	states := make([]itemState, len(ops))
+	for range maxGuesses {
 		now := s.now()
-		input, err := s.transaction(ops, forms, now)
+		input, err := s.transaction(ops, states, now)
 		if err != nil {
 			return err
 		}
@@ -30,17 +30,17 @@ func (s *Store) transact(ctx context.Context, ops []table.Op) error {
 			return err
 		}
 		meterCancelled(ctx, ops)
-		if err := judgeAll(ops, forms, cancelled, now); err != nil {
+		if err := classifyFailures(ops, states, cancelled, now); err != nil {
 			return err
 		}
 	}
 	return errChanging
 }
 
-func (s *Store) transaction(ops []table.Op, forms []form, now time.Time) (*dynamodb.TransactWriteItemsInput, error) {
+func (s *Store) transaction(ops []table.Op, states []itemState, now time.Time) (*dynamodb.TransactWriteItemsInput, error) {
 	items := make([]types.TransactWriteItem, len(ops))
 	for n, op := range ops {
-		p, err := prepare(op, forms[n], now)
+		p, err := prepare(op, states[n], now)
 		if err != nil {
 			return nil, err
 		}
@@ -111,9 +111,9 @@ func hasFailedCondition(cancelled *types.TransactionCanceledException) bool {
 	})
 }
 
-// judgeAll returns the lowest failed condition, or else what other operation
-// can not be, or else sets the forms to try next.
-func judgeAll(ops []table.Op, forms []form, cancelled *types.TransactionCanceledException, now time.Time) error {
+// classifyFailures returns the lowest failed condition, or else what other operation
+// can not be, or else sets the states to try next.
+func classifyFailures(ops []table.Op, states []itemState, cancelled *types.TransactionCanceledException, now time.Time) error {
 	var refused error
 	for n, reason := range cancelled.CancellationReasons {
 		if aws.ToString(reason.Code) != conditionFailed || n >= len(ops) {
@@ -123,14 +123,14 @@ func judgeAll(ops []table.Op, forms []form, cancelled *types.TransactionCanceled
 		if err != nil {
 			return err
 		}
-		next, err := judge(ops[n], forms[n], old, now)
+		next, err := classifyFailure(ops[n], states[n], old, now)
 		if table.AsConditionFailed(err) != nil {
 			return err
 		}
 		if err != nil && refused == nil {
 			refused = err
 		}
-		forms[n] = next
+		states[n] = next
 	}
 	return refused
 }

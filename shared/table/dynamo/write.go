@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// maxForms bounds how often an Add may find the item to be something else.
-const maxForms = 16
+// maxGuesses bounds how often an Add may find the item to be something else.
+const maxGuesses = 16
 
 var errChanging = fmt.Errorf("%w: the item keeps expiring and coming back", table.ErrConflict)
 
@@ -69,10 +69,10 @@ func (s *Store) Add(ctx context.Context, a table.Add) (table.Item, error) {
 // returned for an Add only.
 func (s *Store) single(ctx context.Context, op table.Op, once bool) (*table.Item, error) {
 	tries := attempts{store: s, once: once}
-	f := usual
-	for range maxForms {
+	state := usualState
+	for range maxGuesses {
 		now := s.now()
-		p, err := prepare(op, f, now)
+		p, err := prepare(op, state, now)
 		if err != nil {
 			return nil, err
 		}
@@ -90,11 +90,11 @@ func (s *Store) single(ctx context.Context, op table.Op, once bool) (*table.Item
 			return nil, err
 		}
 		meterFailed(ctx, old, p)
-		if tries.unsure && p.kind == put && f == usual && old != nil && equal(*old, p.item) {
+		if tries.unsure && p.kind == put && state == usualState && old != nil && equal(*old, p.item) {
 			// The attempt whose answer was lost has happened, and meets itself.
 			return nil, nil
 		}
-		if f, err = judge(op, f, old, now); err != nil {
+		if state, err = classifyFailure(op, state, old, now); err != nil {
 			return nil, err
 		}
 	}

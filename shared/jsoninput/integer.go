@@ -1,6 +1,4 @@
-// Package jsonint reads integers as JSON Schema means them: 1.0 and 1e2 are integers
-// too, because their value is one (2020-12, section 4.2.2).
-package jsonint
+package jsoninput
 
 import (
 	"errors"
@@ -9,10 +7,10 @@ import (
 	"strings"
 )
 
-// Parse returns the integer that text is. Its errors are those of strconv.ParseInt:
-// ErrSyntax for what is not an integer, and ErrRange, with the nearest value, for one
-// that does not fit.
-func Parse(text string) (int64, error) {
+// ParseInt returns the integer in text as JSON Schema means it: 1.0 and 1e2 are
+// integers too (2020-12, section 4.2.2). It returns strconv.ErrSyntax for anything
+// else, and strconv.ErrRange with the nearest value for one that does not fit.
+func ParseInt(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil || errors.Is(err, strconv.ErrRange) || strings.Trim(text, "0123456789+-.eE") != "" {
 		return n, err

@@ -1,7 +1,7 @@
-// Package jsonsize bounds JSON texts before anything of them is decoded. A few
-// bytes of JSON can decode into hundreds of bytes of memory: "{}," repeated is an
-// object each time. The walker counts what a decoder would allocate.
-package jsonsize
+// Package jsoninput checks JSON from clients before it is decoded, and reads its
+// integers. A few bytes of JSON can decode into hundreds of bytes of memory: "{},"
+// repeated is an object each time. A Walker counts what a decoder would allocate.
+package jsoninput
 
 import "fmt"
 
@@ -97,7 +97,7 @@ func (w *Walker) step(b byte) {
 		w.literal = 0
 		w.count()
 		if w.depth >= w.limits.Depth {
-			w.exceed("nests deeper than %d levels", w.limits.Depth)
+			w.exceed("is nested more than %d levels deep", w.limits.Depth)
 			return
 		}
 		w.depth++

@@ -1,4 +1,4 @@
-package jsonsize_test
+package jsoninput_test
 
 import (
 	"bytes"
@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"docent/shared/jsonsize"
+	"docent/shared/jsoninput"
 )
 
-var wide = jsonsize.Limits{Depth: jsonsize.MaxDepth, Values: 1 << 30, Members: 1 << 30, Literal: 1 << 30}
+var wide = jsoninput.Limits{Depth: jsoninput.MaxDepth, Values: 1 << 30, Members: 1 << 30, Literal: 1 << 30}
 
 func TestLimitsAreExact(t *testing.T) {
 	t.Parallel()
-	limits := jsonsize.Limits{Depth: 3, Values: 6, Members: 2, Literal: 4}
+	limits := jsoninput.Limits{Depth: 3, Values: 6, Members: 2, Literal: 4}
 	for _, tt := range []struct {
 		name, text, exceeded string
 	}{
@@ -40,9 +40,9 @@ func TestLimitsAreExact(t *testing.T) {
 		{"no JSON at all", `]]]}}}:`, ""},
 	} {
 		for _, size := range []int{1, 3, len(tt.text)} {
-			w := jsonsize.New(limits)
+			w := jsoninput.New(limits)
 			_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{strings.NewReader(tt.text)}, make([]byte, size))
-			var exceeded *jsonsize.LimitError
+			var exceeded *jsoninput.LimitError
 			switch {
 			case tt.exceeded == "" && err != nil:
 				t.Errorf("%s in parts of %d: %v", tt.name, size, err)
@@ -61,7 +61,7 @@ func TestExceedingStopsTheWalk(t *testing.T) {
 	t.Parallel()
 	limits := wide
 	limits.Values = 10
-	values, err := jsonsize.Check(bytes.Repeat([]byte("{},"), 1<<20), limits)
+	values, err := jsoninput.Check(bytes.Repeat([]byte("{},"), 1<<20), limits)
 	if err == nil || values != 11 {
 		t.Errorf("%d values, %v", values, err)
 	}
@@ -74,8 +74,8 @@ func FuzzCheck(f *testing.F) {
 		f.Add([]byte(seed), 1)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
-		values, err := jsonsize.Check(text, wide)
-		parts := jsonsize.New(wide)
+		values, err := jsoninput.Check(text, wide)
+		parts := jsoninput.New(wide)
 		size = max(1, size%16)
 		for i := 0; i < len(text); i += size {
 			_, _ = parts.Write(text[i:min(i+size, len(text))]) // its error is compared by the count
@@ -87,7 +87,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		want, depth, members := shapeOf(t, text)
-		if depth > jsonsize.MaxDepth {
+		if depth > jsoninput.MaxDepth {
 			if err == nil {
 				t.Errorf("a depth of %d is accepted", depth)
 			}
@@ -98,15 +98,15 @@ func FuzzCheck(f *testing.F) {
 		}
 		exact := wide
 		exact.Values, exact.Depth, exact.Members = want, depth, members
-		if _, err := jsonsize.Check(text, exact); err != nil {
+		if _, err := jsoninput.Check(text, exact); err != nil {
 			t.Errorf("exactly its own shape: %v", err)
 		}
-		for name, less := range map[string]jsonsize.Limits{
+		for name, less := range map[string]jsoninput.Limits{
 			"values":  {Depth: depth, Values: want - 1, Members: members, Literal: wide.Literal},
 			"depth":   {Depth: depth - 1, Values: want, Members: members, Literal: wide.Literal},
 			"members": {Depth: depth, Values: want, Members: members - 1, Literal: wide.Literal},
 		} {
-			if _, err := jsonsize.Check(text, less); err == nil && less.Depth >= 0 && less.Members >= 0 {
+			if _, err := jsoninput.Check(text, less); err == nil && less.Depth >= 0 && less.Members >= 0 {
 				t.Errorf("one less of the %s is accepted", name)
 			}
 		}
@@ -155,7 +155,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, err := jsonsize.Check([]byte(text), wide); err != nil {
+				if _, err := jsoninput.Check([]byte(text), wide); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -164,7 +164,7 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 func ExampleCheck() {
-	_, err := jsonsize.Check([]byte(`{"a":[{},{},{}]}`), jsonsize.Limits{Depth: 64, Values: 4, Members: 100, Literal: 100})
+	_, err := jsoninput.Check([]byte(`{"a":[{},{},{}]}`), jsoninput.Limits{Depth: 64, Values: 4, Members: 100, Literal: 100})
 	fmt.Println("the text", err)
 	// Output: the text has more than 4 values
 }

@@ -44,19 +44,24 @@ type Failure struct {
 	Detail string `json:"detail"`
 }
 
+// Fields are the fields of an answer that are stored as they are.
+type Fields struct {
+	Question   string      `json:"question"`
+	Sources    []string    `json:"sources"`              // what the asking key was restricted to; nil: everything
+	Markdown   string      `json:"answer,omitempty"`     // when Complete
+	References []Reference `json:"references,omitempty"` // when Complete; empty when nothing was found
+	Failure    *Failure    `json:"error,omitempty"`      // when Failed
+}
+
 // Answer is a question and what became of it.
 type Answer struct {
 	QuestionID string
-	Question   string
-	State      State
-	Markdown   string      // when Complete
-	References []Reference // when Complete; empty when nothing was found
-	Failure    *Failure    // when Failed
-	Model      *ModelUse   // of a model that was asked; for Worker.Ended only, it is not kept
-	AskedAt    time.Time   // milliseconds
-	TeamID     string
-	UserID     string   // whose personal key asked; empty for a team key
-	Sources    []string // what the asking key was restricted to; nil: everything
+	Fields
+	State   State
+	Model   *ModelUse // of a model that was asked; for Worker.Ended only, it is not kept
+	AskedAt time.Time // milliseconds
+	TeamID  string
+	UserID  string // whose personal key asked; empty for a team key
 
 	origin audit.Origin // of the asking
 }

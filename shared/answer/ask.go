@@ -25,8 +25,8 @@ type Question struct {
 func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Question) (quota.State, error) {
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	day := quota.Day(now)
-	a := Answer{QuestionID: q.ID, Question: q.Text, State: Processing, AskedAt: now,
-		TeamID: teamID, UserID: asker.UserID, Sources: asker.Sources, origin: audit.OriginFrom(ctx)}
+	a := Answer{QuestionID: q.ID, Fields: Fields{Question: q.Text, Sources: asker.Sources}, State: Processing, AskedAt: now,
+		TeamID: teamID, UserID: asker.UserID, origin: audit.OriginFrom(ctx)}
 	item, err := toItem(a)
 	if err != nil {
 		return quota.State{}, err

@@ -29,17 +29,13 @@ func userList(teamID, userID string) string { return teamID + "/list/" + userID 
 // stored is the body of an answer's item; team, user and state are fields beside
 // it, where conditions see them.
 type stored struct {
-	Question   string      `json:"question"`
-	AskedAt    int64       `json:"askedAt"` // Unix milliseconds
-	Sources    []string    `json:"sources"` // null: not restricted
-	Markdown   string      `json:"answer,omitempty"`
-	References []Reference `json:"references,omitempty"`
-	Failure    *Failure    `json:"error,omitempty"`
-	Origin     []string    `json:"origin,omitempty"` // of the asking, packed
+	Fields
+	AskedAt int64    `json:"askedAt"`          // Unix milliseconds
+	Origin  []string `json:"origin,omitempty"` // of the asking, packed
 }
 
 func toItem(a Answer) (table.Item, error) {
-	body, err := json.Marshal(stored{a.Question, a.AskedAt.UnixMilli(), a.Sources, a.Markdown, a.References, a.Failure, a.origin.Packed()})
+	body, err := json.Marshal(stored{a.Fields, a.AskedAt.UnixMilli(), a.origin.Packed()})
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode answer: %w", err)
 	}
@@ -60,9 +56,7 @@ func fromItem(item table.Item) (Answer, error) {
 	if err := json.Unmarshal(item.Body, &s); err != nil {
 		return Answer{}, fmt.Errorf("decode answer %s: %w", item.Partition, err)
 	}
-	a.Question, a.AskedAt, a.Sources = s.Question, time.UnixMilli(s.AskedAt).UTC(), s.Sources
-	a.Markdown, a.References, a.Failure = s.Markdown, s.References, s.Failure
-	a.origin = audit.UnpackOrigin(s.Origin)
+	a.Fields, a.AskedAt, a.origin = s.Fields, time.UnixMilli(s.AskedAt).UTC(), audit.UnpackOrigin(s.Origin)
 	return a, nil
 }
 

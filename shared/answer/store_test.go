@@ -16,9 +16,9 @@ var states = []answer.State{answer.Processing, answer.Complete, answer.Failed}
 
 // drawAnswer is an answer in any state, asked with any key.
 func drawAnswer(rt *rapid.T) answer.Answer {
-	a := answer.Answer{QuestionID: uuid.NewString(), Question: rapid.String().Draw(rt, "question"),
+	a := answer.Answer{QuestionID: uuid.NewString(), Fields: answer.Fields{Question: rapid.String().Draw(rt, "question"), Sources: drawSources(rt)},
 		State: rapid.SampledFrom(states).Draw(rt, "state"), AskedAt: time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(rt, "asked")).UTC(),
-		TeamID: "acme", UserID: rapid.SampledFrom([]string{"", "ada", "bob"}).Draw(rt, "user"), Sources: drawSources(rt)}
+		TeamID: "acme", UserID: rapid.SampledFrom([]string{"", "ada", "bob"}).Draw(rt, "user")}
 	switch a.State {
 	case answer.Complete:
 		a.Markdown = rapid.String().Draw(rt, "markdown")

@@ -30,7 +30,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		"answers: {question} | answer": storedtest.Fields(toItem, fromItem, func(a *Answer) { a.Model = nil }),
 		"answers: {team}/list | {number}#{question}": storedtest.Fields(
 			func(sources []string) (table.Item, error) {
-				return listEntries(Answer{TeamID: "acme", QuestionID: "question", Sources: sources})[0], nil
+				return listEntries(Answer{TeamID: "acme", QuestionID: "question", Fields: Fields{Sources: sources}})[0], nil
 			},
 			func(entry table.Item) ([]string, error) { return entrySources(entry), nil }),
 	})

@@ -97,9 +97,9 @@ func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string
 	everything := func(string) bool { return true }
 	heading, _, _ := strings.Cut(string(text), "\n")
 	id, _, err := l.documents.Put(ctx, teamID, document.Input{
-		CollectionID: collectionID, Title: strings.TrimPrefix(heading, "# "), Body: string(text),
-		URI:   "https://docent.example/docs/" + strings.TrimSuffix(path.Base(page), ".md"),
-		Match: func(int64) error { return nil }, Allowed: everything,
+		Fields: document.Fields{CollectionID: collectionID, Title: strings.TrimPrefix(heading, "# "),
+			URI: "https://docent.example/docs/" + strings.TrimSuffix(path.Base(page), ".md")},
+		Body: string(text), Match: func(int64) error { return nil }, Allowed: everything,
 	})
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func TestDocumentsOfOldAddressesKeepWorking(t *testing.T) {
 	const old = "https://x.test/a b\"<c>\\\u202e`100%"
 	put := map[string]string{"collectionId": wiki, "title": "Okapis", "body": "An okapi eats leaves in the forest.", "uri": old}
 	h.must(400, "PUT", "/documents", put)
-	id, _, err := h.services.documents.Put(t.Context(), h.team.ID, document.Input{CollectionID: wiki, Title: "Okapi", Body: "Okapi.", URI: old,
+	id, _, err := h.services.documents.Put(t.Context(), h.team.ID, document.Input{Fields: document.Fields{CollectionID: wiki, Title: "Okapi", URI: old}, Body: "Okapi.",
 		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }})
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func newIndexed(t *testing.T, documents int) *indexed {
 
 func (x *indexed) put(t *testing.T, name string) {
 	t.Helper()
-	_, _, err := x.documents.Put(t.Context(), x.team, document.Input{CollectionID: x.collection, Title: name, URI: "https://wiki.test/" + name,
+	_, _, err := x.documents.Put(t.Context(), x.team, document.Input{Fields: document.Fields{CollectionID: x.collection, Title: name, URI: "https://wiki.test/" + name},
 		Body: "The zebra " + name + " is small.", Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }})
 	if err != nil {
 		t.Fatal(err)

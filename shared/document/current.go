@@ -18,7 +18,7 @@ type current struct {
 
 // same tells whether putting e with body would change nothing.
 func (c current) same(e Entry, body string) bool {
-	return c.CollectionID == e.CollectionID && c.Title == e.Title && c.sameBody(body) &&
+	return c.Fields == e.Fields && c.sameBody(body) &&
 		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
 }
 

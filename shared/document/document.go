@@ -27,15 +27,22 @@ const (
 	MaxURI   = 2048
 )
 
+// Fields are the fields of a document, but its body, that a caller chooses. They are
+// declared here only: requests, replies and events take them from this struct, and an
+// entry stores each.
+type Fields struct {
+	CollectionID string `json:"collectionId" minLength:"1" doc:"The collection that the document is in."`
+	Title        string `json:"title" minLength:"1" maxLength:"1024"`
+	URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Identifies the document in the team: an absolute URI, http, https, of another scheme that the README lists, or of a scheme with a dot in its name; without blanks, quotes, angle brackets, backslashes, control and bidirectional characters."`
+}
+
 // Entry is a document as lists show it.
 type Entry struct {
-	ID           string
-	CollectionID string
-	Title        string
-	URI          string
-	CreatedAt    time.Time // milliseconds; of an item, what its provider says
-	UpdatedAt    time.Time // milliseconds; of an item, what its provider says
-	Facts        *Facts    // of an item of a connected source; nil for a document of a collection
+	ID string
+	Fields
+	CreatedAt time.Time // milliseconds; of an item, what its provider says
+	UpdatedAt time.Time // milliseconds; of an item, what its provider says
+	Facts     *Facts    // of an item of a connected source; nil for a document of a collection
 }
 
 // Document is a document whole.

@@ -24,7 +24,8 @@ const parallelChunks = 32
 
 // Input is what a client sends to create or replace a document.
 type Input struct {
-	CollectionID, Title, Body, URI string
+	Fields
+	Body string
 	// Match refuses a current version that the client did not expect; 0 means that
 	// there is no document yet.
 	Match func(version int64) error
@@ -135,7 +136,7 @@ func (in Input) refused(old current) error {
 
 // entry is the entry of the document that in makes of old.
 func (in Input) entry(id string, old current, now time.Time) Entry {
-	e := Entry{ID: id, CollectionID: in.CollectionID, Title: in.Title, URI: in.URI, CreatedAt: now, UpdatedAt: now, Facts: in.Facts}
+	e := Entry{ID: id, Fields: in.Fields, CreatedAt: now, UpdatedAt: now, Facts: in.Facts}
 	if old.exists {
 		e.CreatedAt = old.CreatedAt
 	}
@@ -223,13 +224,7 @@ func putEvent(old current, entry Entry) audit.Event {
 		e.Changes = []audit.Change{{Field: "collectionId", To: entry.CollectionID}}
 		return e
 	}
-	e.Type = audit.DocumentReplaced
-	if old.CollectionID != entry.CollectionID {
-		e.Changes = append(e.Changes, audit.Change{Field: "collectionId", From: old.CollectionID, To: entry.CollectionID})
-	}
-	if old.Title != entry.Title {
-		e.Changes = append(e.Changes, audit.Change{Field: "title", From: old.Title, To: entry.Title})
-	}
+	e.Type, e.Changes = audit.DocumentReplaced, audit.Changes(old.Fields, entry.Fields)
 	return e
 }
 

@@ -136,8 +136,8 @@ func entryItem(k table.Key, e Entry) table.Item {
 }
 
 func entryFrom(item table.Item) Entry {
-	return Entry{ID: item.Strings["id"], CollectionID: item.Strings["collection"],
-		Title: item.Strings["title"], URI: item.Strings["uri"],
+	return Entry{ID: item.Strings["id"],
+		Fields:    Fields{CollectionID: item.Strings["collection"], Title: item.Strings["title"], URI: item.Strings["uri"]},
 		CreatedAt: time.UnixMilli(item.Numbers["created"]).UTC(),
 		UpdatedAt: time.UnixMilli(item.Numbers["updated"]).UTC(),
 		Facts:     factsFrom(item)}

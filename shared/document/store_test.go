@@ -23,8 +23,8 @@ func drawTime(rt *rapid.T, name string) time.Time {
 
 // drawEntry is of a document, or of an item with any of its facts missing.
 func drawEntry(rt *rapid.T) document.Entry {
-	e := document.Entry{ID: uuid.NewString(), CollectionID: uuid.NewString(), Title: rapid.String().Draw(rt, "title"),
-		URI: "https://docs.example/" + rapid.String().Draw(rt, "uri"), CreatedAt: drawTime(rt, "created"), UpdatedAt: drawTime(rt, "updated")}
+	e := document.Entry{ID: uuid.NewString(), Fields: document.Fields{CollectionID: uuid.NewString(),
+		Title: rapid.String().Draw(rt, "title"), URI: "https://docs.example/" + rapid.String().Draw(rt, "uri")}, CreatedAt: drawTime(rt, "created"), UpdatedAt: drawTime(rt, "updated")}
 	if rapid.Bool().Draw(rt, "of a collection") {
 		return e
 	}

@@ -36,16 +36,14 @@ func (h *documents) routes(api huma.API) {
 
 // DocumentEntry is a document as lists show it; single documents embed it.
 type DocumentEntry struct {
-	ID           string `json:"id"`
-	CollectionID string `json:"collectionId"`
-	CreatedAt    string `json:"createdAt" format:"date-time"`
-	UpdatedAt    string `json:"updatedAt" format:"date-time"`
-	Title        string `json:"title"`
-	URI          string `json:"uri"`
+	ID string `json:"id"`
+	document.Fields
+	CreatedAt string `json:"createdAt" format:"date-time"`
+	UpdatedAt string `json:"updatedAt" format:"date-time"`
 }
 
 func entryOf(e document.Entry) DocumentEntry {
-	return DocumentEntry{e.ID, e.CollectionID, formatTime(e.CreatedAt), formatTime(e.UpdatedAt), e.Title, e.URI}
+	return DocumentEntry{e.ID, e.Fields, formatTime(e.CreatedAt), formatTime(e.UpdatedAt)}
 }
 
 type listDocumentsInput struct {
@@ -88,10 +86,8 @@ type putDocumentInput struct {
 	IfMatch     string `header:"If-Match"`
 	IfNoneMatch string `header:"If-None-Match" doc:"* creates only."`
 	Body        struct {
-		CollectionID string `json:"collectionId" minLength:"1" doc:"The collection that the document is in from now on."`
-		Title        string `json:"title" minLength:"1" maxLength:"1024"`
-		Body         string `json:"body" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked."`
-		URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Identifies the document in the team: an absolute URI, http, https, of another scheme that the README lists, or of a scheme with a dot in its name; without blanks, quotes, angle brackets, backslashes, control and bidirectional characters."`
+		document.Fields
+		Body string `json:"body" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked."`
 	}
 }
 
@@ -126,7 +122,7 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 		return nil, tooLarge()
 	}
 	id, version, err := h.Documents.Put(ctx, p.TeamID, document.Input{
-		CollectionID: in.Body.CollectionID, Title: in.Body.Title, Body: body, URI: in.Body.URI,
+		Fields: in.Body.Fields, Body: body,
 		Match: preconditions(in.IfMatch, in.IfNoneMatch), Allowed: p.MayRead, RequestID: requestFrom(ctx).id,
 	})
 	if err != nil {

@@ -195,7 +195,7 @@ func (p *proof) quickIndex() *search.Index { return p.index(p.quick.Store, p.qui
 
 // input is a document, which word leads to alone.
 func (p *proof) input(word string) document.Input {
-	return document.Input{CollectionID: proofSource, Title: "Page " + word, URI: "https://wiki.test/" + word,
+	return document.Input{Fields: document.Fields{CollectionID: proofSource, Title: "Page " + word, URI: "https://wiki.test/" + word},
 		Body:  "The zebra " + word + " lives in the grass with lions and antelopes, and drinks in the evening.",
 		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }}
 }

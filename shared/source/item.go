@@ -127,7 +127,7 @@ const (
 
 func (i Item) input(sourceID, requestID string) document.Input {
 	space, _ := spaceOf(i.SourceType)
-	return document.Input{CollectionID: sourceID, Title: i.Title, Body: i.Body, URI: i.URI, RequestID: requestID,
+	return document.Input{Fields: document.Fields{CollectionID: sourceID, Title: i.Title, URI: i.URI}, Body: i.Body, RequestID: requestID,
 		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }, Created: i.CreatedAt,
 		Facts: &document.Facts{Space: space, Author: i.Author, Assignees: i.Assignees, Project: i.Project, Number: i.Number,
 			State: i.State, Labels: i.Labels, Comment: i.Comment, Changed: i.UpdatedAt, Closed: i.ClosedAt, Merged: i.MergedAt}}

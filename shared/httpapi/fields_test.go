@@ -1,0 +1,22 @@
+package httpapi
+
+import (
+	"testing"
+
+	"docent/shared/answer"
+	"docent/shared/document"
+	"docent/shared/fieldtest"
+	"docent/shared/source"
+	"docent/shared/team"
+)
+
+// TestEveryFieldIsShown fails when a record has a field that its resource lacks, or a
+// resource a member that nothing sets. Fields that no client sees are listed.
+func TestEveryFieldIsShown(t *testing.T) {
+	t.Parallel()
+	fieldtest.Shows(t, entryOf, func(*document.Entry) {}, "Facts")
+	fieldtest.Shows(t, dataSourceOf, func(*source.DataSource) {})
+	fieldtest.Shows(t, keyOf, func(*team.APIKey) {}, "TeamID")
+	complete := func(a *answer.Answer) { a.State = answer.Complete }
+	fieldtest.Shows(t, answerOf, complete, "Model", "AskedAt", "TeamID", "UserID", "Sources")
+}

@@ -3,6 +3,8 @@ package source
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"docent/shared/document"
 	"docent/shared/fieldtest"
 )
@@ -21,4 +23,19 @@ func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 		in := i.input("source", "request")
 		return put{in.Fields, *in.Facts, in.Body, in.Created}
 	}, func(i *Item) { i.SourceType = "issue" }, "About") // a connector gives a comment the title of what it is about
+}
+
+func TestEveryFieldOfAnItemIsImported(t *testing.T) {
+	t.Parallel()
+	item := fieldtest.Fill[Item](t)
+	item.URI, item.SourceType, item.State = "https://provider.test/1", "issue", StateOpen
+	item.Comment, item.About = false, "" // a connector's, not an import's
+	line, err := item.Line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := parseItem(line)
+	if diff := cmp.Diff(item, got); diff != "" || err != nil {
+		t.Errorf("%v, a field is not imported (-given +read):\n%s", err, diff)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -139,9 +140,6 @@ func parseLines(text []byte) (groups [][]line, faults []LineError, err error) {
 // lineLimits bounds the JSON of one item.
 var lineLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
 
-var itemMembers = []string{"uri", "title", "body", "sourceType", "author", "assignees", "project", "number", "state", "labels",
-	"createdAt", "updatedAt", "closedAt", "mergedAt"}
-
 // parseItem reads one line. Its errors are in words for the sender and quote
 // nothing of the line.
 func parseItem(raw []byte) (Item, error) {
@@ -155,24 +153,21 @@ func parseItem(raw []byte) (Item, error) {
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		return Item{}, errors.New("is not a JSON object")
 	}
-	for _, name := range []string{"uri", "title", "body", "sourceType"} {
-		if _, ok := members[name]; !ok {
+	var i Item
+	item := reflect.ValueOf(&i).Elem()
+	for _, field := range reflect.VisibleFields(item.Type()) {
+		name, optional, _ := strings.Cut(field.Tag.Get("json"), ",")
+		text, ok := members[name]
+		switch {
+		case name == "-" || optional != "" && (!ok || string(text) == "null"):
+			continue
+		case !ok:
 			return Item{}, fmt.Errorf("%s is missing", name)
 		}
-	}
-	var i Item
-	into := map[string]any{"uri": &i.URI, "title": &i.Title, "body": &i.Body, "sourceType": &i.SourceType, "author": &i.Author,
-		"assignees": &i.Assignees, "project": &i.Project, "number": &i.Number, "state": &i.State, "labels": &i.Labels,
-		"createdAt": &i.CreatedAt, "updatedAt": &i.UpdatedAt, "closedAt": &i.ClosedAt, "mergedAt": &i.MergedAt}
-	for _, name := range itemMembers {
-		text, ok := members[name]
-		optional := !slices.Contains(itemMembers[:4], name)
-		if !ok || optional && string(text) == "null" {
-			continue
-		}
-		if string(text) == "null" || json.Unmarshal(text, into[name]) != nil {
+		member := item.FieldByIndex(field.Index).Addr().Interface()
+		if string(text) == "null" || json.Unmarshal(text, member) != nil {
 			want := "a text"
-			switch into[name].(type) {
+			switch member.(type) {
 			case *[]string:
 				want = "a list of texts"
 			case *time.Time:
@@ -187,21 +182,5 @@ func parseItem(raw []byte) (Item, error) {
 
 // Line is i as a line of an import, without the line's end.
 func (i Item) Line() ([]byte, error) {
-	return json.Marshal(struct {
-		URI        string    `json:"uri"`
-		Title      string    `json:"title"`
-		Body       string    `json:"body"`
-		SourceType string    `json:"sourceType"`
-		Author     string    `json:"author,omitempty"`
-		Assignees  []string  `json:"assignees,omitempty"`
-		Project    string    `json:"project,omitempty"`
-		Number     string    `json:"number,omitempty"`
-		State      string    `json:"state,omitempty"`
-		Labels     []string  `json:"labels,omitempty"`
-		CreatedAt  time.Time `json:"createdAt,omitzero"`
-		UpdatedAt  time.Time `json:"updatedAt,omitzero"`
-		ClosedAt   time.Time `json:"closedAt,omitzero"`
-		MergedAt   time.Time `json:"mergedAt,omitzero"`
-	}{i.URI, i.Title, i.Body, i.SourceType, i.Author, i.Assignees, i.Project, i.Number, i.State, i.Labels,
-		i.CreatedAt, i.UpdatedAt, i.ClosedAt, i.MergedAt})
+	return json.Marshal(i)
 }

@@ -23,24 +23,25 @@ const (
 	maxListed = 50 // labels, assignees
 )
 
-// Item is one thing that a connected source holds: an issue, a message, a page.
+// Item is one thing that a connected source holds: an issue, a message, a page. An import
+// has it as JSON, in which the members with omitempty or omitzero are optional.
 type Item struct {
-	URI        string
-	Title      string
-	Body       string
-	SourceType string
-	Author     string
-	Assignees  []string
-	Project    string
-	Number     string
-	State      string
-	Labels     []string
-	CreatedAt  time.Time // zero: not known; so are the others
-	UpdatedAt  time.Time
-	ClosedAt   time.Time
-	MergedAt   time.Time
-	Comment    bool   // on an issue or pull request; queries leave it out
-	About      string // uri of what a connector's comment is on, whose title it is given
+	URI        string    `json:"uri"`
+	Title      string    `json:"title"`
+	Body       string    `json:"body"`
+	SourceType string    `json:"sourceType"`
+	Author     string    `json:"author,omitempty"`
+	Assignees  []string  `json:"assignees,omitempty"`
+	Project    string    `json:"project,omitempty"`
+	Number     string    `json:"number,omitempty"`
+	State      string    `json:"state,omitempty"`
+	Labels     []string  `json:"labels,omitempty"`
+	CreatedAt  time.Time `json:"createdAt,omitzero"` // zero: not known; so are the others
+	UpdatedAt  time.Time `json:"updatedAt,omitzero"`
+	ClosedAt   time.Time `json:"closedAt,omitzero"`
+	MergedAt   time.Time `json:"mergedAt,omitzero"`
+	Comment    bool      `json:"-"` // on an issue or pull request; queries leave it out
+	About      string    `json:"-"` // uri of what a connector's comment is on, whose title it is given
 }
 
 // sourceTypes is what items of each space are called.

@@ -92,6 +92,37 @@ func TestREADMECommands(t *testing.T) {
 	flush()
 }
 
+// TestREADMENamesEveryFolder compares "Where things live" with the folders of the repository.
+func TestREADMENamesEveryFolder(t *testing.T) {
+	t.Parallel()
+	root := repositoryRoot(t)
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "## Where things live\n")
+	if !found {
+		t.Fatal("the README does not say where things live")
+	}
+	for _, top := range []string{"cmd", "functions", "infra", "scripts", "shared", "testkit"} {
+		if !strings.Contains(section, "`"+top) {
+			t.Errorf("%s is not named", top)
+		}
+		entries, err := os.ReadDir(filepath.Join(root, top))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !e.IsDir() || strings.HasPrefix(e.Name(), "cdk.") || top == "infra" {
+				continue
+			}
+			if !strings.Contains(section, "`"+e.Name()+"`") && !strings.Contains(section, "`"+top+"/"+e.Name()+"`") {
+				t.Errorf("%s/%s is not named", top, e.Name())
+			}
+		}
+	}
+}
+
 // commands returns the lines of the README's sh blocks.
 func commands(t *testing.T, path string) []string {
 	t.Helper()

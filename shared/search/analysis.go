@@ -15,18 +15,15 @@ const analysisVersion = 3
 // maxTermBytes is how much of a token counts.
 const maxTermBytes = 64
 
-// analyser makes terms of texts of one profile in one language.
+// analyser makes terms of texts in one language.
 type analyser struct {
-	*profile
-	*language
+	Language *language
+	Code     bool // identifiers into their parts, words in the spelling that they have
 }
-
-// in is the analyser of the profile for a language.
-func (p *profile) in(l *language) analyser { return analyser{p, l} }
 
 // appendTerms appends the terms of text in order. A stop word keeps its place
 // as an empty term, so that distances stay true.
-func (p analyser) appendTerms(dst []string, text string) []string {
+func (a analyser) appendTerms(dst []string, text string) []string {
 	text = norm.NFKC.String(stripLinks(text))
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -43,7 +40,7 @@ func (p analyser) appendTerms(dst []string, text string) []string {
 		if paired {
 			dst = appendRun(dst, text[i:end])
 		} else {
-			dst = p.appendToken(dst, text[i:end])
+			dst = a.appendToken(dst, text[i:end])
 		}
 		i = end
 	}
@@ -138,7 +135,7 @@ func wordsOf(term string) float64 {
 	return pairedWords
 }
 
-func (p analyser) appendToken(dst []string, token string) []string {
+func (a analyser) appendToken(dst []string, token string) []string {
 	if strings.Contains(token, "’") {
 		token = strings.ReplaceAll(token, "’", "'")
 	}
@@ -148,14 +145,14 @@ func (p analyser) appendToken(dst []string, token string) []string {
 	if token == "" {
 		return dst
 	}
-	if !p.split && isNumber(token) {
+	if !a.Code && isNumber(token) {
 		return append(dst, token)
 	}
-	if p.split {
+	if a.Code {
 		if number, line, ok := version(token); ok {
 			return append(dst, number, line)
 		}
-		return p.appendIdentifier(dst, token)
+		return a.appendIdentifier(dst, token)
 	}
 	for token != "" {
 		part := token
@@ -164,14 +161,14 @@ func (p analyser) appendToken(dst []string, token string) []string {
 		} else {
 			token = ""
 		}
-		dst = p.appendWord(dst, part)
+		dst = a.appendWord(dst, part)
 	}
 	return dst
 }
 
 // appendIdentifier appends the whole of a token that has parts, unstemmed, and
 // then its parts, which begin after '_' and '.' and at changes of case.
-func (p analyser) appendIdentifier(dst []string, token string) []string {
+func (a analyser) appendIdentifier(dst []string, token string) []string {
 	whole := len(dst)
 	dst = append(dst, "")
 	start := 0
@@ -182,18 +179,18 @@ func (p analyser) appendIdentifier(dst []string, token string) []string {
 		runes = [3]rune{runes[1], r, next}
 		switch {
 		case r == '_' || r == '.':
-			dst = p.appendWord(dst, token[start:i])
+			dst = a.appendWord(dst, token[start:i])
 			start = i + size
 		case i > start && caseChange(runes):
-			dst = p.appendWord(dst, token[start:i])
+			dst = a.appendWord(dst, token[start:i])
 			start = i
 		}
 		i += size
 	}
 	if start == 0 { // no parts
-		return p.appendWord(dst[:whole], token)
+		return a.appendWord(dst[:whole], token)
 	}
-	dst = p.appendWord(dst, token[start:])
+	dst = a.appendWord(dst, token[start:])
 	dst[whole] = strings.ToLower(token)
 	return dst
 }
@@ -208,15 +205,15 @@ func caseChange(r [3]rune) bool {
 }
 
 // appendWord appends the stem of one word, or an empty term for a stop word.
-func (p analyser) appendWord(dst []string, word string) []string {
+func (a analyser) appendWord(dst []string, word string) []string {
 	if word == "" {
 		return dst
 	}
-	word = p.unelided(strings.ToLower(word))
-	if p.stop[word] {
+	word = a.Language.unelided(strings.ToLower(word))
+	if a.Language.isStop(word) {
 		return append(dst, "")
 	}
-	return append(dst, cutRunes(p.stemmed(word), maxTermBytes))
+	return append(dst, cutRunes(a.stemmed(word), maxTermBytes))
 }
 
 // version returns the number of a token such as 3.8.2 or v3.8.2, of three groups or

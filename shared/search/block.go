@@ -27,11 +27,9 @@ type block struct {
 
 var (
 	itemMark   = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+|$)`)
-	tableRule  = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 	breakLine  = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*|-+[ \t]*)$`)
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
-	quoteMarks = regexp.MustCompile(`^ {0,3}(?:>[ \t]?)+`)
 	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
 
@@ -41,7 +39,7 @@ func blocks(passage string) []block {
 	lines := strings.Split(strings.ReplaceAll(passage, "\r\n", "\n"), "\n")
 	var out []block
 	for i := 0; i < len(lines); {
-		line := quoteMarks.ReplaceAllString(lines[i], "")
+		line := unquote(lines[i])
 		var b block
 		var n int
 		switch level, _ := atxHeading(line); {
@@ -90,7 +88,7 @@ func (b block) isLead() bool { return b.kind == paragraphKind && leadsIn(b.text)
 // adjacent tells whether the last line that is not blank is text.
 func adjacent(lines []string) bool {
 	for i := len(lines) - 1; i >= 0; i-- {
-		line := quoteMarks.ReplaceAllString(lines[i], "")
+		line := unquote(lines[i])
 		if strings.TrimSpace(line) != "" {
 			level, _ := atxHeading(line)
 			return level == 0 && !breakLine.MatchString(line)
@@ -117,14 +115,9 @@ func isIndented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
-func isTable(head, rule string) bool {
-	rule = quoteMarks.ReplaceAllString(rule, "")
-	return strings.Contains(head, "|") && strings.Contains(rule, "-") && strings.Contains(rule, "|") && tableRule.MatchString(rule)
-}
-
 // fenced reads a code block; the fence may be missing at its end.
 func fenced(lines []string) (block, int) {
-	first := quoteMarks.ReplaceAllString(lines[0], "")
+	first := unquote(lines[0])
 	text := strings.TrimLeft(first, " \t")
 	indent := len(first) - len(text)
 	fence := openFence(first)
@@ -135,8 +128,8 @@ func fenced(lines []string) (block, int) {
 	n := 1
 	for ; n < len(lines); n++ {
 		line := lines[n]
-		if quoteMarks.MatchString(lines[0]) {
-			line = quoteMarks.ReplaceAllString(line, "")
+		if unquote(lines[0]) != lines[0] {
+			line = unquote(line)
 		}
 		if fenceAfter(fence, strings.TrimLeft(line, " \t")) == "" {
 			n++
@@ -152,7 +145,7 @@ func indented(lines []string) (block, int) {
 	b := block{kind: codeKind}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := quoteMarks.ReplaceAllString(lines[n], "")
+		line := unquote(lines[n])
 		if strings.TrimSpace(line) != "" && !isIndented(line) {
 			break
 		}
@@ -200,7 +193,7 @@ func tableBlock(lines []string) (block, int) {
 	b := block{kind: tableKind}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := strings.TrimSpace(quoteMarks.ReplaceAllString(lines[n], ""))
+		line := strings.TrimSpace(unquote(lines[n]))
 		if line == "" || n > 1 && !strings.Contains(line, "|") {
 			break
 		}
@@ -221,11 +214,11 @@ func rowsBlock(lines []string) (block, int) {
 	b := block{kind: tableKind}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := strings.TrimSpace(quoteMarks.ReplaceAllString(lines[n], ""))
+		line := strings.TrimSpace(unquote(lines[n]))
 		if !isRow(line) {
 			break
 		}
-		if tableRule.MatchString(line) {
+		if isTableRule(line) {
 			continue
 		}
 		row := safeRow(line)
@@ -251,10 +244,10 @@ func listBlock(lines []string) (block, int) {
 	}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := quoteMarks.ReplaceAllString(lines[n], "")
+		line := unquote(lines[n])
 		level, _ := atxHeading(line)
 		blank := strings.TrimSpace(line) == ""
-		afterBlank := n > 0 && strings.TrimSpace(quoteMarks.ReplaceAllString(lines[n-1], "")) == ""
+		afterBlank := n > 0 && strings.TrimSpace(unquote(lines[n-1])) == ""
 		isItem := itemMark.MatchString(line) && !breakLine.MatchString(line)
 		if level > 0 || openFence(line) != "" || n > 0 && !isItem && breakLine.MatchString(line) ||
 			afterBlank && !isItem && !blank && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
@@ -275,7 +268,7 @@ func listBlock(lines []string) (block, int) {
 func paragraphBlock(lines []string) (block, int) {
 	n := 0
 	for ; n < len(lines); n++ {
-		line := quoteMarks.ReplaceAllString(lines[n], "")
+		line := unquote(lines[n])
 		level, _ := atxHeading(line)
 		if n > 0 && (strings.TrimSpace(line) == "" || level > 0 || breakLine.MatchString(line) || openFence(line) != "" ||
 			itemMark.MatchString(line) || n+1 < len(lines) && isTable(line, lines[n+1])) {
@@ -287,7 +280,7 @@ func paragraphBlock(lines []string) (block, int) {
 	}
 	text := make([]string, n)
 	for i, line := range lines[:n] {
-		text[i] = strings.TrimSpace(quoteMarks.ReplaceAllString(line, ""))
+		text[i] = strings.TrimSpace(unquote(line))
 	}
 	if n < len(lines) && isUnderline(lines[n]) {
 		return block{}, n + 1 // a heading of the older kind

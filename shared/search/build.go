@@ -5,13 +5,6 @@ import (
 	"slices"
 )
 
-// built is a segment that has just been made, and what its record says of it.
-type built struct {
-	data                []byte
-	passages, documents int
-	sumLengths          uint64
-}
-
 // buildSegment indexes documents of one space as one segment.
 func buildSegment(p *profile, docs []Document) (built, error) {
 	b := newBuilder(p)
@@ -24,7 +17,7 @@ func buildSegment(p *profile, docs []Document) (built, error) {
 // builder gathers postings by term.
 type builder struct {
 	profile *profile
-	w       writer
+	w       *writer
 	lists   map[string]*[]posting
 	counts  map[string]uint32 // of the passage at hand, empty between passages
 	order   []string          // its distinct terms
@@ -32,9 +25,7 @@ type builder struct {
 }
 
 func newBuilder(p *profile) *builder {
-	b := &builder{profile: p, lists: map[string]*[]posting{}, counts: map[string]uint32{}}
-	b.w.profile = p.id
-	return b
+	return &builder{profile: p, w: newWriter(p.id), lists: map[string]*[]posting{}, counts: map[string]uint32{}}
 }
 
 func (b *builder) add(d Document) {
@@ -52,10 +43,10 @@ func (b *builder) add(d Document) {
 		for _, p := range c.Passages {
 			text := indexed(p.Heading, d.Body[p.Start:p.End])
 			a := b.profile.in(passageLanguage(d.Title, text))
-			title, ok := titles[a.language]
+			title, ok := titles[a.Language]
 			if !ok {
 				title = a.appendTerms(nil, d.Title)
-				titles[a.language] = title
+				titles[a.Language] = title
 			}
 			b.passage(a, title, text, starts)
 			starts = 0
@@ -100,6 +91,5 @@ func (b *builder) finish() (built, error) {
 	for _, term := range slices.Sorted(maps.Keys(b.lists)) {
 		b.w.term(term, *b.lists[term])
 	}
-	data, err := b.w.finish()
-	return built{data, b.w.passages, b.w.docs, b.w.sumLengths}, err
+	return b.w.finish()
 }

@@ -44,22 +44,3 @@ func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 	}
 	return report, nil
 }
-
-// check reads all postings of all terms.
-func (s *segment) check() error {
-	t := termReader{s: s}
-	previous := ""
-	for {
-		ok, err := t.next()
-		if err != nil || !ok {
-			return err
-		}
-		if string(t.term) <= previous {
-			return damaged("term %q after %q", t.term, previous)
-		}
-		previous = string(t.term)
-		if err := t.list.each(func(int, uint32) {}); err != nil {
-			return err
-		}
-	}
-}

@@ -10,8 +10,7 @@ import (
 // not hold in the segment's version are left out (nil holds all), and so is one that
 // was in a segment before. The result is what building it whole from the rest would give.
 func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
-	var w writer
-	w.profile = segments[0].profile.id
+	w := newWriter(segments[0].profile)
 	seen := map[uuid.UUID]bool{}
 	numbers := make([][]int32, len(segments)) // old passage → new one, -1: left out
 	for i, s := range segments {
@@ -66,8 +65,7 @@ func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
 			w.term(string(term), list)
 		}
 	}
-	data, err := w.finish()
-	return built{data, w.passages, w.docs, w.sumLengths}, err
+	return w.finish()
 }
 
 func least(readers []*termReader) []byte {

@@ -29,7 +29,7 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	})
 	for i := 1; i < len(all) && len(texts) < maxCompounds; i++ {
 		x, y := all[i-1], all[i]
-		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.stop[x] {
+		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.Language.isStop(x) {
 			continue // a verb before its particle is one word as a noun; nothing begins with one
 		}
 		if t := in.appendTerms(nil, x+y); len(t) == 1 && t[0] != "" {

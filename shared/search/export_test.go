@@ -190,7 +190,7 @@ func Ranker(data []byte) (func(question string) error, error) {
 		return nil, err
 	}
 	return func(question string) error {
-		r, err := newRanking(s.profile, []*segment{s}, question)
+		r, err := newRanking(profiles[s.profile], []*segment{s}, question)
 		if err != nil {
 			return err
 		}

@@ -11,19 +11,6 @@ import (
 // ReadByRange makes queries read segments of more than from bytes by range.
 func (ix *Index) ReadByRange(from int) { ix.rangedFrom = from }
 
-// Held is what the cache of segments says it holds, and its bound.
-func (ix *Index) Held() (cost, bound int64, pages int) {
-	ix.init()
-	ix.pieces.mu.Lock()
-	defer ix.pieces.mu.Unlock()
-	for key := range ix.pieces.byKey {
-		if key.page >= 0 {
-			pages++
-		}
-	}
-	return ix.pieces.cost, ix.pieces.bound, pages
-}
-
 // Place is a passage in a ranking.
 type Place struct {
 	Segment, Passage int
@@ -48,7 +35,7 @@ func OpenFiles(files ...[]byte) (Ranking, error) {
 
 // OpenRanged opens one stored segment file by range, with a cache of bytes.
 func OpenRanged(ctx context.Context, blobs blob.Store, name string, size, bytes int64) (Ranking, error) {
-	s, err := openRanged(ctx, blobs, name, size, newLRU[pieceKey, piece](bytes))
+	s, err := openRanged(ctx, blobs, name, size, newCache(bytes))
 	if err != nil {
 		return Ranking{}, err
 	}
@@ -61,7 +48,7 @@ func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place
 	for i, s := range q.segments {
 		views[i] = s.view(ctx)
 	}
-	r, err := newRanking(views[0].profile, views, question)
+	r, err := newRanking(profiles[views[0].profile], views, question)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -77,7 +64,7 @@ func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place
 
 // Plain ranks without pruning: every posting of every term is scored.
 func (q Ranking) Plain(question string, n int) ([]Place, error) {
-	r, err := newRanking(q.segments[0].profile, q.segments, question)
+	r, err := newRanking(profiles[q.segments[0].profile], q.segments, question)
 	if err != nil {
 		return nil, err
 	}

@@ -74,3 +74,28 @@ func cutRunes(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// indexed is the text of a passage as it is searched: the heading path, then the
+// passage without the heading lines that the path already holds.
+func indexed(heading, passage string) string {
+	if heading == "" {
+		return passage
+	}
+	var kept strings.Builder
+	kept.WriteString(heading)
+	kept.WriteByte('\n')
+	for passage != "" {
+		line, rest, _ := strings.Cut(passage, "\n")
+		level, text := atxHeading(line)
+		if level == 0 && strings.TrimSpace(line) != "" {
+			break
+		}
+		if level == 1 || level > 1 && (len(text) > headingBytes || !strings.Contains(heading, plainHeading(text))) {
+			kept.WriteString(text)
+			kept.WriteByte('\n')
+		}
+		passage = rest
+	}
+	kept.WriteString(passage)
+	return kept.String()
+}

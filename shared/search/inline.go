@@ -2,6 +2,7 @@ package search
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -209,7 +210,7 @@ func (c *codeSpans) at(i int) int {
 func runLen(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
 func isPunct(c byte) bool {
-	return c > ' ' && c < utf8.RuneSelf && !asciiWord[c] || c == '_' || c == '\''
+	return c > ' ' && c < utf8.RuneSelf && !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c))
 }
 
 // escapeText returns text that is no Markdown, on one line, so that it shows as

@@ -201,3 +201,6 @@ func (l *language) unelided(word string) string {
 	}
 	return word
 }
+
+// isStop reports whether word, in lower case, is a stop word of the language.
+func (l *language) isStop(word string) bool { return l.stop[word] }

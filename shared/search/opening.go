@@ -1,6 +1,9 @@
 package search
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // opened is the block of a body that goes on at the end of a line: a code fence
 // or a table.
@@ -38,4 +41,21 @@ func (o opened) at(inLine bool) string {
 		return ""
 	}
 	return o.text
+}
+
+var (
+	tableRule  = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
+	quoteMarks = regexp.MustCompile(`^ {0,3}(?:>[ \t]?)+`)
+)
+
+// unquote returns line without the marks of a block quotation.
+func unquote(line string) string { return quoteMarks.ReplaceAllString(line, "") }
+
+// isTableRule reports whether line can be the line of dashes below a table's head.
+func isTableRule(line string) bool { return tableRule.MatchString(line) }
+
+// isTable reports whether a table begins with these two lines.
+func isTable(head, rule string) bool {
+	rule = unquote(rule)
+	return strings.Contains(head, "|") && strings.Contains(rule, "-") && strings.Contains(rule, "|") && isTableRule(rule)
 }

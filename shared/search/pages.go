@@ -14,33 +14,11 @@ import (
 
 // How a segment that is too large to read whole is read by range.
 const (
-	rangedFrom  = 8 << 20  // bytes of a segment that is read by range
 	joinWithin  = 64 << 10 // a gap between two ranges that is read along
 	spreadJoin  = 8 << 10  // the same for places that are spread evenly, where wide gaps would join into the whole
 	readAhead   = 64 << 10 // of the dictionary, when one walks it
 	rangeAtOnce = 32       // ranges of one segment read at the same time
-	pieceCost   = 200      // bytes that the LRU itself takes for an entry
 )
-
-// pieceKey names what the LRU holds of a blob: a page by its number, or one of
-// the pieces below.
-type pieceKey struct {
-	blob string
-	page int64
-}
-
-const (
-	wholePiece   = -1 - iota // the segment, held whole
-	openPiece                // a ranged segment: what it holds in any case
-	lengthsPiece             // the lengths of a ranged segment
-)
-
-// piece is one of: a segment, a page, the lengths.
-type piece struct {
-	segment *segment
-	page    []byte
-	lengths []uint16
-}
 
 // span is a range of bytes of a file.
 type span struct{ from, to int64 }
@@ -53,7 +31,7 @@ type pageView struct {
 	name  string
 	end   int64  // of what the page sums cover
 	sums  []byte // of pages
-	cache *lru[pieceKey, piece]
+	cache *cache
 	held  map[int64][]byte
 }
 
@@ -73,7 +51,7 @@ func (p *pageView) page(number int64) []byte {
 	if b, ok := p.held[number]; ok {
 		return b
 	}
-	c, ok := p.cache.get(pieceKey{p.name, number})
+	c, ok := p.cache.pieces.Get(pieceKey{p.name, number})
 	if ok {
 		p.held[number] = c.page
 	}
@@ -124,7 +102,7 @@ func (p *pageView) fetch(spans []span, gap int64) error {
 				}
 				page = slices.Clone(page) // so that forgetting one page frees it
 				p.held[n] = page
-				p.cache.put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost)
+				p.cache.pieces.Put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost)
 			}
 			return nil
 		})
@@ -189,7 +167,7 @@ func (s *segment) load(lists []*postingList) error {
 	key := pieceKey{s.pages.name, lengthsPiece}
 	packed := s.sections[secLengths]
 	if s.lengths == nil {
-		if c, ok := s.pages.cache.get(key); ok {
+		if c, ok := s.pages.cache.pieces.Get(key); ok {
 			s.lengths = c.lengths
 		} else {
 			spans = append(spans, s.span(secLengths, 0, packed.size))
@@ -214,7 +192,7 @@ func (s *segment) load(lists []*postingList) error {
 	if s.lengths, err = unpackLengths(b, s.passages, s.sumLengths); err != nil {
 		return err
 	}
-	s.pages.cache.put(key, piece{lengths: s.lengths}, 2*int64(s.passages)+pieceCost)
+	s.pages.cache.pieces.Put(key, piece{lengths: s.lengths}, 2*int64(s.passages)+pieceCost)
 	s.pages.forget(packed)
 	return nil
 }
@@ -223,7 +201,7 @@ func (s *segment) load(lists []*postingList) error {
 func (p *pageView) forget(c section) {
 	for n := (c.offset + pageBytes - 1) / pageBytes; (n+1)*pageBytes <= c.offset+c.size; n++ {
 		delete(p.held, n)
-		p.cache.remove(pieceKey{p.name, n})
+		p.cache.pieces.Remove(pieceKey{p.name, n})
 	}
 }
 
@@ -241,12 +219,12 @@ func (s *segment) fetchDocuments(documents []int) error {
 
 // openRanged opens a file of size bytes by range: the footer with the page sums,
 // then the head, the term index and the starts.
-func openRanged(ctx context.Context, blobs blob.Store, name string, size int64, cache *lru[pieceKey, piece]) (*segment, error) {
+func openRanged(ctx context.Context, blobs blob.Store, name string, size int64, cache *cache) (*segment, error) {
 	f, sums, err := readEnd(ctx, blobs, name, size)
 	if err != nil {
 		return nil, err
 	}
-	none := newLRU[pieceKey, piece](0) // what is read now is kept as part of the segment
+	none := newCache(0) // what is read now is kept as part of the segment
 	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
 	terms, starts := f.sections[secTerms], f.sections[secStarts]
 	err = v.fetch([]span{{0, headBytes}, {terms.offset, terms.offset + terms.size}, {starts.offset, starts.offset + starts.size}}, joinWithin)

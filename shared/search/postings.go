@@ -1,6 +1,9 @@
 package search
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sort"
+)
 
 // postingList is the postings of one term: how many, and where they lie. Their
 // bytes are there at once in a segment that is held whole, else once loaded.
@@ -223,4 +226,45 @@ func (l postingList) each(do func(passage int, frequency uint32)) error {
 		}
 	}
 	return nil
+}
+
+// eachTerm calls f with every term of the dictionary that begins with prefix. The
+// term is f's only until it returns.
+func (s *segment) eachTerm(prefix string, f func(term []byte, df int)) error {
+	i := sort.Search(len(s.termIndex)/8, func(i int) bool {
+		first, _ := s.firstTerm(i)
+		return string(first) >= prefix
+	}) - 1
+	t := termReader{s: s, block: max(i, 0)}
+	for {
+		ok, err := t.next()
+		if err != nil || !ok {
+			return err
+		}
+		switch begins := string(t.term[:min(len(prefix), len(t.term))]); {
+		case begins == prefix:
+			f(t.term, t.list.df)
+		case begins > prefix:
+			return nil
+		}
+	}
+}
+
+// check reads all postings of all terms.
+func (s *segment) check() error {
+	t := termReader{s: s}
+	previous := ""
+	for {
+		ok, err := t.next()
+		if err != nil || !ok {
+			return err
+		}
+		if string(t.term) <= previous {
+			return damaged("term %q after %q", t.term, previous)
+		}
+		previous = string(t.term)
+		if err := t.list.each(func(int, uint32) {}); err != nil {
+			return err
+		}
+	}
 }

@@ -1,10 +1,8 @@
 package search
 
-import "strings"
-
 // profile is how the texts of a space are analysed and ranked.
 type profile struct {
-	id        byte // in a segment's head
+	id        profileID
 	k1, b     float64
 	proximity float64 // weight of neighbouring terms
 	named     float64 // weight of a term in the title or heading
@@ -16,8 +14,8 @@ type profile struct {
 
 // The profiles. The parameters and their reasons are in the README.
 var (
-	prose    = &profile{id: 0, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1}
-	coding   = &profile{id: 1, k1: 1.2, b: 0.75, proximity: 0.25, titled: 0.25, split: true, compound: 0.7}
+	prose    = &profile{id: proseID, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1}
+	coding   = &profile{id: codeID, k1: 1.2, b: 0.75, proximity: 0.25, titled: 0.25, split: true, compound: 0.7}
 	profiles = []*profile{prose, coding}
 )
 
@@ -27,6 +25,9 @@ const titleWeight = 2
 // titleTerms is how many terms a title has that is neither long nor short.
 const titleTerms = 6
 
+// in is the analyser of the profile for a language.
+func (p *profile) in(l *language) analyser { return analyser{l, p.split} }
+
 func profileOf(s Space) *profile {
 	switch s {
 	case Code, PRs, Issues:
@@ -34,29 +35,4 @@ func profileOf(s Space) *profile {
 	default:
 		return prose
 	}
-}
-
-// indexed is the text of a passage as it is searched: the heading path, then the
-// passage without the heading lines that the path already holds.
-func indexed(heading, passage string) string {
-	if heading == "" {
-		return passage
-	}
-	var kept strings.Builder
-	kept.WriteString(heading)
-	kept.WriteByte('\n')
-	for passage != "" {
-		line, rest, _ := strings.Cut(passage, "\n")
-		level, text := atxHeading(line)
-		if level == 0 && strings.TrimSpace(line) != "" {
-			break
-		}
-		if level == 1 || level > 1 && (len(text) > headingBytes || !strings.Contains(heading, plainHeading(text))) {
-			kept.WriteString(text)
-			kept.WriteByte('\n')
-		}
-		passage = rest
-	}
-	kept.WriteString(passage)
-	return kept.String()
 }

@@ -58,9 +58,9 @@ type rebuilding struct {
 	family family
 	work   pending.Work
 	state  rebuildState
-	end    time.Time // no slice begins after it; zero: there is none
-	names  []byte    // the documents sections of the pass's segments, read once a turn
-	held   map[string][]byte
+	end    time.Time     // no slice begins after it; zero: there is none
+	names  documentNames // the documents sections of the pass's segments, read once a turn
+	held   map[string]documentNames
 }
 
 // Batch does a turn for each message of a batch and returns the ids of the messages that failed. It acts on the current
@@ -88,7 +88,7 @@ func (b *Rebuilder) Run(ctx context.Context, work pending.Work) (finished bool, 
 	if err != nil {
 		return false, err
 	}
-	r := &rebuilding{Rebuilder: b, teamID: work.TeamID, family: f, work: work, held: map[string][]byte{}}
+	r := &rebuilding{Rebuilder: b, teamID: work.TeamID, family: f, work: work, held: map[string]documentNames{}}
 	taken, err := r.take(ctx)
 	if err != nil || !taken {
 		return err == nil, err

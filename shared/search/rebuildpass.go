@@ -1,16 +1,12 @@
 package search
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"docent/shared/table"
 )
@@ -56,7 +52,7 @@ func (r *rebuilding) passSlice(ctx context.Context) error {
 	pass, slice := *r.state.Pass, newSlice(r.family)
 	names := func(yield func(wanted) bool) {
 		for i := pass.Next; i < pass.Of; i++ {
-			id, version := nameAt(r.names, i)
+			id, version := r.names.at(i)
 			if !yield(wanted{id, version, i}) {
 				return
 			}
@@ -183,7 +179,7 @@ func (r *rebuilding) loadNames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := []byte{}
+	names := documentNames{}
 	passages := 0
 	for _, n := range r.state.Pass.Segments {
 		at := slices.IndexFunc(records, func(s record) bool { return s.id == n.ID && s.level == n.Level })
@@ -203,33 +199,20 @@ func (r *rebuilding) loadNames(ctx context.Context) error {
 		names = append(names, section...)
 		passages += records[at].content.Passages
 	}
-	r.names, r.state.Pass.Of, r.state.Pass.Passages = names, len(names)/documentBytes, passages
+	r.names, r.state.Pass.Of, r.state.Pass.Passages = names, names.count(), passages
 	return nil
 }
 
-// readNames reads the documents section of a segment: 24 bytes a document.
-func (ix *Index) readNames(ctx context.Context, r record) ([]byte, error) {
-	f, sums, err := readEnd(ctx, ix.Blobs, r.blob, int64(r.content.Bytes))
+// readNames reads which documents a segment holds.
+func (ix *Index) readNames(ctx context.Context, r record) (documentNames, error) {
+	names, err := readDocuments(ctx, ix.Blobs, r.blob, int64(r.content.Bytes))
+	if err == nil && names.count() != r.content.Documents {
+		err = damaged("%d documents", names.count())
+	}
 	if err != nil {
-		return nil, fmt.Errorf("open segment %s: %w", r.id, err)
+		return nil, fmt.Errorf("read the documents of segment %s: %w", r.id, err)
 	}
-	section := f.sections[secDocuments]
-	if f.documents != r.content.Documents || section.size != int64(documentBytes*f.documents) {
-		return nil, fmt.Errorf("open segment %s: %w", r.id, damaged("%d documents in %d bytes", f.documents, section.size))
-	}
-	v := &pageView{ctx: ctx, blobs: ix.Blobs, name: r.blob, end: f.sections[secSums].offset, sums: sums,
-		cache: newLRU[pieceKey, piece](0), held: map[int64][]byte{}}
-	names, err := v.read(section.offset, section.size)
-	if err != nil {
-		return nil, fmt.Errorf("read segment %s: %w", r.id, err)
-	}
-	return bytes.Clone(names), nil
-}
-
-// nameAt returns the id and version of a document of a documents section.
-func nameAt(names []byte, document int) (uuid.UUID, int64) {
-	d := names[documentBytes*document:]
-	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:documentBytes]))
+	return names, nil
 }
 
 // foldable returns staged segments of one level that are to become one, nil for none.

@@ -166,8 +166,8 @@ func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int6
 		return err
 	}
 	for _, names := range held {
-		for i := range len(names) / documentBytes {
-			if id, version := nameAt(names, i); versions[id] == version {
+		for i := range names.count() {
+			if id, version := names.at(i); versions[id] == version {
 				delete(versions, id)
 			}
 		}
@@ -177,13 +177,13 @@ func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int6
 
 // holdNames reads the documents sections of the readable segments of the family as they
 // are listed now, each once a turn. A segment that proves damaged is marked and left out.
-func (r *rebuilding) holdNames(ctx context.Context) (map[string][]byte, error) {
+func (r *rebuilding) holdNames(ctx context.Context) (map[string]documentNames, error) {
 	for range readAttempts {
 		records, err := r.list(ctx)
 		if err != nil {
 			return nil, err
 		}
-		maps.DeleteFunc(r.held, func(id string, _ []byte) bool {
+		maps.DeleteFunc(r.held, func(id string, _ documentNames) bool {
 			return !slices.ContainsFunc(records, func(s record) bool { return s.id == id })
 		})
 		gone := false

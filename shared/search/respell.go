@@ -3,7 +3,6 @@ package search
 import (
 	"math/bits"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -124,28 +123,6 @@ func (m *misspelt) slips(term []byte) int {
 		return far
 	}
 	return slips(m.term, m.other, &m.rows)
-}
-
-// eachTerm calls f with every term of the dictionary that begins with prefix. The
-// term is f's only until it returns.
-func (s *segment) eachTerm(prefix string, f func(term []byte, df int)) error {
-	i := sort.Search(len(s.termIndex)/8, func(i int) bool {
-		first, _ := s.firstTerm(i)
-		return string(first) >= prefix
-	}) - 1
-	t := termReader{s: s, block: max(i, 0)}
-	for {
-		ok, err := t.next()
-		if err != nil || !ok {
-			return err
-		}
-		switch begins := string(t.term[:min(len(prefix), len(t.term))]); {
-		case begins == prefix:
-			f(t.term, t.list.df)
-		case begins > prefix:
-			return nil
-		}
-	}
 }
 
 // slips is how many characters were left out, put in, replaced, or swapped with

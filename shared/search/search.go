@@ -18,6 +18,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/pending"
 	"docent/shared/queue"
+	"docent/shared/search/lru"
 	"docent/shared/table"
 )
 
@@ -117,6 +118,6 @@ type Index struct {
 	rangedFrom int // over so many bytes a query reads a segment by range; 0 means the constant
 
 	once     sync.Once
-	pieces   *lru[pieceKey, piece]
-	analyses *lru[analysisKey, analysed]
+	cache    *cache
+	analyses *lru.Cache[analysisKey, analysed]
 }

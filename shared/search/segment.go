@@ -10,10 +10,20 @@ import (
 	"github.com/google/uuid"
 )
 
+// profileID says how the texts of a segment were analysed.
+type profileID byte
+
+// The profiles, as they are in a segment's head.
+const (
+	proseID profileID = iota
+	codeID
+	profileCount
+)
+
 // segment is an open segment. Its file never changes, so a segment is safe for
 // concurrent use; of one that is read by range each query has a view of its own.
 type segment struct {
-	profile    *profile
+	profile    profileID
 	analysis   byte
 	passages   int
 	documents  int
@@ -128,10 +138,10 @@ func newSegment(f footer, head, terms, starts []byte) (*segment, error) {
 	if string(head[:4]) != segmentMagic || head[4] != formatVersion || head[7] != 0 {
 		return nil, damaged("head")
 	}
-	if head[5] > analysisVersion || int(head[6]) >= len(profiles) {
+	if head[5] > analysisVersion || head[6] >= byte(profileCount) {
 		return nil, damaged("analysis %d, profile %d", head[5], head[6])
 	}
-	s := &segment{profile: profiles[head[6]], analysis: head[5], passages: f.passages, documents: f.documents,
+	s := &segment{profile: profileID(head[6]), analysis: head[5], passages: f.passages, documents: f.documents,
 		sumLengths: f.sumLengths, starts: starts, sections: f.sections}
 	return s, s.layOut(terms)
 }

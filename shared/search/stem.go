@@ -25,21 +25,21 @@ type stem struct {
 
 // stemmed is the Snowball stem of a word in lower case, in the usual spelling and,
 // in prose, of its regular form.
-func (p analyser) stemmed(word string) string {
+func (a analyser) stemmed(word string) string {
 	slot := &stemCache[maphash.String(stemSeed, word)%stemSlots]
-	if s := slot.Load(); s != nil && s.word == word && s.in == p.language && s.code == p.split {
+	if s := slot.Load(); s != nil && s.word == word && s.in == a.Language && s.code == a.Code {
 		return s.stem
 	}
 	plain := word
-	if p.language == inEnglish {
+	if a.Language == inEnglish {
 		plain = spelling(word)
-		if regular, ok := irregular[plain]; ok && !p.split {
+		if regular, ok := irregular[plain]; ok && !a.Code {
 			plain = regular
 		}
 	}
 	env := snowballstem.NewEnv(plain)
-	p.stem(env)
-	s := &stem{in: p.language, code: p.split, word: strings.Clone(word), stem: strings.Clone(env.Current())}
+	a.Language.stem(env)
+	s := &stem{in: a.Language, code: a.Code, word: strings.Clone(word), stem: strings.Clone(env.Current())}
 	slot.Store(s)
 	return s.stem
 }

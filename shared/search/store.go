@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/blob"
+	"docent/shared/search/lru"
 	"docent/shared/table"
 )
 
@@ -29,7 +30,8 @@ const (
 	cleanupPartition = "cleanup"
 	orphansSort      = "orphans"
 	blobPrefix       = "segments/"
-	openAtOnce       = 16 // segments read at the same time
+	openAtOnce       = 16      // segments read at the same time
+	rangedFrom       = 8 << 20 // bytes of a segment that is read by range
 )
 
 // record is a segment record.
@@ -129,8 +131,8 @@ func (ix *Index) init() {
 		if bytes == 0 {
 			bytes = 64 << 20
 		}
-		ix.pieces = newLRU[pieceKey, piece](bytes)
-		ix.analyses = newLRU[analysisKey, analysed](bytes / 4)
+		ix.cache = newCache(bytes)
+		ix.analyses = lru.New[analysisKey, analysed](bytes / 4)
 	})
 }
 
@@ -149,12 +151,7 @@ func (ix *Index) open(ctx context.Context, records []record) (open []*segment, f
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(openAtOnce)
 	for i, r := range records {
-		if c, ok := ix.pieces.get(pieceKey{r.blob, wholePiece}); ok {
-			open[i] = c.segment
-			continue
-		}
-		if c, ok := ix.pieces.get(pieceKey{r.blob, openPiece}); ok {
-			open[i] = c.segment.view(ctx)
+		if open[i] = ix.cache.segment(ctx, r.blob); open[i] != nil {
 			continue
 		}
 		g.Go(func() error {
@@ -197,7 +194,7 @@ func (ix *Index) read(ctx context.Context, r record) (*segment, error) {
 		return nil, err
 	}
 	if len(data) <= ix.wholeBytes() {
-		ix.pieces.put(pieceKey{r.blob, wholePiece}, piece{segment: s}, int64(s.size)+pieceCost)
+		ix.cache.put(r.blob, s)
 	}
 	return s, nil
 }
@@ -205,18 +202,18 @@ func (ix *Index) read(ctx context.Context, r record) (*segment, error) {
 // readRanged opens a segment to be read by range, and keeps what that takes.
 func (ix *Index) readRanged(ctx context.Context, r record) (*segment, error) {
 	ix.init()
-	s, err := openRanged(ctx, ix.Blobs, r.blob, int64(r.content.Bytes), ix.pieces)
+	s, err := openRanged(ctx, ix.Blobs, r.blob, int64(r.content.Bytes), ix.cache)
 	if err = r.matches(s, err); err != nil {
 		return nil, err
 	}
-	ix.pieces.put(pieceKey{r.blob, openPiece}, piece{segment: s}, int64(s.size)+pieceCost)
+	ix.cache.put(r.blob, s)
 	return s, nil
 }
 
 // matches completes the error of opening the segment, and checks that it is the
 // one of r.
 func (r record) matches(s *segment, err error) error {
-	if err == nil && (s.profile != profileOf(r.space) || int(s.analysis) != r.content.Analysis || s.passages != r.content.Passages) {
+	if err == nil && (s.profile != profileOf(r.space).id || int(s.analysis) != r.content.Analysis || s.passages != r.content.Passages) {
 		err = damaged("it is not the one of its record")
 	}
 	if err != nil {

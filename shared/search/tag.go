@@ -2,6 +2,9 @@ package search
 
 import "strings"
 
+// maxTagBytes bounds a tag, so that scanning stays linear.
+const maxTagBytes = 2048
+
 // htmlTags are the elements that are taken for HTML; anything else in angle
 // brackets, such as List<String>, is text.
 var htmlTags = func() map[string]bool {
@@ -19,7 +22,7 @@ var htmlTags = func() map[string]bool {
 // tag returns the length of the HTML tag, comment or <address> at the start of s,
 // which begins with '<', and the text that stands for it. 0: there is none.
 func tag(s string) (n int, text string) {
-	s = s[:min(len(s), maxTarget)]
+	s = s[:min(len(s), maxTagBytes)]
 	if strings.HasPrefix(s, "<!--") {
 		if end := strings.Index(s, "-->"); end >= 0 {
 			return end + 3, ""

@@ -42,7 +42,7 @@ type passageID struct {
 // analysisKey names an analysed passage; one text has one analysis a profile.
 type analysisKey struct {
 	passageID
-	profile byte
+	profile profileID
 }
 
 // verified is a candidate whose text has been read from the documents.
@@ -64,7 +64,7 @@ func (s *searchRun) rank(records []record, segments []*segment) error {
 	for _, p := range profiles {
 		own := map[byte][]*segment{}
 		for i, seg := range segments {
-			if seg.profile == p {
+			if seg.profile == p.id {
 				own[seg.analysis] = append(own[seg.analysis], seg)
 				s.sources[seg] = records[i]
 			}
@@ -248,10 +248,10 @@ func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 	p := text.Passages[v.within]
 	body := text.Body[p.Start:p.End]
 	key := analysisKey{v.passageID, v.ranking.profile.id}
-	a, ok := s.index.analyses.get(key)
+	a, ok := s.index.analyses.Get(key)
 	if !ok {
 		a = v.ranking.profile.analyse(text.Title, p.Heading, body)
-		s.index.analyses.put(key, a, int64(4*len(a.codes)+200))
+		s.index.analyses.Put(key, a, int64(4*len(a.codes)+200))
 	}
 	length := v.ranking.segments[v.segment].length(v.passage)
 	at := v.ranking.places(a)

@@ -21,9 +21,18 @@ type writer struct {
 	sumLengths                     uint64
 	terms                          int
 	last                           string // the term before
-	profile                        byte
+	profile                        profileID
 	blockBuf                       []byte
 }
+
+// built is a segment that has just been made, and what its record says of it.
+type built struct {
+	data                []byte
+	passages, documents int
+	sumLengths          uint64
+}
+
+func newWriter(p profileID) *writer { return &writer{profile: p} }
 
 // document begins a document.
 func (w *writer) document(id uuid.UUID, version int64) {
@@ -118,9 +127,9 @@ func sharedPrefix(a, b string) int {
 }
 
 // finish returns the file.
-func (w *writer) finish() ([]byte, error) {
+func (w *writer) finish() (built, error) {
 	if w.passages > maxPassages || len(w.postings) > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
-		return nil, fmt.Errorf("segment of %d passages is too large", w.passages)
+		return built{}, fmt.Errorf("segment of %d passages is too large", w.passages)
 	}
 	sections := [sectionCount][]byte{
 		secPostings: w.postings, secDictionary: w.dictionary, secTerms: slices.Concat(
@@ -134,7 +143,7 @@ func (w *writer) finish() ([]byte, error) {
 	pages := (size + pageBytes - 1) / pageBytes
 	out := make([]byte, 0, size+4*pages+footerBytes)
 	out = append(out, segmentMagic...)
-	out = append(out, formatVersion, analysisVersion, w.profile, 0)
+	out = append(out, formatVersion, analysisVersion, byte(w.profile), 0)
 	var footer []byte
 	for i, s := range sections {
 		if i == secSums {
@@ -155,5 +164,5 @@ func (w *writer) finish() ([]byte, error) {
 	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(footer, castagnoli))
 	footer = binary.LittleEndian.AppendUint32(footer, footerBytes)
 	footer = append(footer, segmentMagic...)
-	return append(out, footer...), nil
+	return built{append(out, footer...), w.passages, w.docs, w.sumLengths}, nil
 }

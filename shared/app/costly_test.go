@@ -17,19 +17,19 @@ import (
 	"docent/shared/document"
 	"docent/shared/httpapi"
 	"docent/shared/queue/local"
-	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table/bolt/bolttest"
 	"docent/shared/team"
 )
 
 // Bodies for costs: the longest that lies in its record, and a usual long one.
 var (
-	short = text(search.InlineBytes)
-	long  = text(6500)
+	short = prose(text.InlineBytes)
+	long  = prose(6500)
 )
 
-// text returns n bytes of prose that questionBody finds.
-func text(n int) string {
+// prose returns n bytes of prose that questionBody finds.
+func prose(n int) string {
 	const sentence = "The release manager approves each release of the product after the tests have passed. "
 	return strings.Repeat(sentence, n/len(sentence)+1)[:n]
 }

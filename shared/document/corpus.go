@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -43,18 +44,18 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 			continue
 		}
 		r := recordFrom(item)
-		text := search.Text{Document: ref.Document, Version: r.version, Source: r.CollectionID, Title: r.Title, URI: r.URI, Record: r.Entry}
+		found := search.Text{Document: ref.Document, Version: r.version, Source: r.CollectionID, Title: r.Title, URI: r.URI, Record: r.Entry}
 		switch chunk, ok := byKey[chunkKey(teamID, r.ID, r.version, ref.Chunk-1)]; {
 		case r.chunks == 0 && ref.Chunk == 0:
-			text.Body, text.Passages = r.body, search.Cut(r.body)[0].Passages
+			found.Body, found.Passages = r.body, text.Cut(r.body)[0].Passages
 		case r.chunks > 0 && ok:
-			if text.Body, text.Passages, err = chunkFrom(chunk); err != nil {
+			if found.Body, found.Passages, err = chunkFrom(chunk); err != nil {
 				return nil, err
 			}
 		default:
 			continue
 		}
-		texts[ref] = text
+		texts[ref] = found
 	}
 	return texts, nil
 }
@@ -231,7 +232,7 @@ func (r record) document(teamID string, chunks map[table.Key]table.Item) (search
 			passages[i].Start += start
 			passages[i].End += start
 		}
-		d.Chunks = append(d.Chunks, search.Chunk{Start: start, End: start + len(body), Passages: passages})
+		d.Chunks = append(d.Chunks, text.Chunk{Start: start, End: start + len(body), Passages: passages})
 		whole.WriteString(body)
 	}
 	d.Body = whole.String()

@@ -3,19 +3,19 @@ package document
 import (
 	"time"
 
-	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
 // Stored is a record written as an item and read back.
 func Stored(teamID string, e Entry, version int64, body string) (Entry, int64, func(body string) bool) {
-	r := recordFrom(newRecord(e, version, body, search.Cut(body)).item(teamID))
+	r := recordFrom(newRecord(e, version, body, text.Cut(body)).item(teamID))
 	return r.Entry, r.version, r.sameBody
 }
 
 // StoredChunks are the chunks of a body written as items and read back, and the items.
-func StoredChunks(teamID, id string, version int64, body string) (items []table.Item, bodies []string, passages [][]search.Passage, err error) {
-	for n, c := range search.Cut(body) {
+func StoredChunks(teamID, id string, version int64, body string) (items []table.Item, bodies []string, passages [][]text.Passage, err error) {
+	for n, c := range text.Cut(body) {
 		item, err := chunkItem(teamID, id, version, n, body, c)
 		if err != nil {
 			return nil, nil, nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/memory"
-	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -97,7 +97,7 @@ func readCost(bytes int) int64 { return 4 * int64(bytes) }
 // Release gives back what reading d was charged, for a caller who keeps no part of
 // its body.
 func (d Document) Release(ctx context.Context) {
-	if len(d.Body) > search.InlineBytes {
+	if len(d.Body) > text.InlineBytes {
 		memory.Return(ctx, readCost(len(d.Body)))
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"docent/shared/memory"
 	"docent/shared/pending"
 	"docent/shared/queue"
-	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table"
 	"docent/shared/usage"
 )
@@ -89,7 +89,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 		entry = old.Entry // put again, only to be indexed again
 		events = nil
 	}
-	chunks := search.Cut(in.Body)
+	chunks := text.Cut(in.Body)
 	next := newRecord(entry, nextVersion(now, s.Random(), old.version), in.Body, chunks)
 	intent, err := s.putChunks(ctx, teamID, next, in.Body, chunks)
 	if err != nil {
@@ -252,7 +252,7 @@ const longBody = 1 << 20
 // putChunks writes the chunks of a long body where no reader follows them yet.
 // The intent that it leaves pending first removes them should the document never
 // become current; the Write that makes it current ends the intent.
-func (s *Service) putChunks(ctx context.Context, teamID string, r record, body string, chunks []search.Chunk) (*pending.Work, error) {
+func (s *Service) putChunks(ctx context.Context, teamID string, r record, body string, chunks []text.Chunk) (*pending.Work, error) {
 	if r.chunks == 0 {
 		return nil, nil
 	}

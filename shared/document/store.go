@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"docent/shared/pending"
-	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -68,12 +68,12 @@ type record struct {
 	passages int
 }
 
-func newRecord(e Entry, version int64, body string, chunks []search.Chunk) record {
+func newRecord(e Entry, version int64, body string, chunks []text.Chunk) record {
 	r := record{Entry: e, version: version, bytes: len(body)}
 	for _, c := range chunks {
 		r.passages += len(c.Passages)
 	}
-	if len(body) <= search.InlineBytes {
+	if len(body) <= text.InlineBytes {
 		r.body = body
 	} else {
 		r.chunks, r.hash = len(chunks), hashOf(body)
@@ -160,8 +160,8 @@ func listDeletes(teamID string, e Entry) []table.Op {
 	return ops
 }
 
-func chunkItem(teamID, id string, version int64, n int, body string, c search.Chunk) (table.Item, error) {
-	passages := make([]search.Passage, len(c.Passages))
+func chunkItem(teamID, id string, version int64, n int, body string, c text.Chunk) (table.Item, error) {
+	passages := make([]text.Passage, len(c.Passages))
 	for i, p := range c.Passages {
 		p.Start, p.End = p.Start-c.Start, p.End-c.Start
 		passages[i] = p
@@ -174,7 +174,7 @@ func chunkItem(teamID, id string, version int64, n int, body string, c search.Ch
 		Strings: map[string]string{"passages": string(encoded)}}, nil
 }
 
-func chunkFrom(item table.Item) (body string, passages []search.Passage, err error) {
+func chunkFrom(item table.Item) (body string, passages []text.Passage, err error) {
 	if err := json.Unmarshal([]byte(item.Strings["passages"]), &passages); err != nil {
 		return "", nil, fmt.Errorf("decode passages of %s: %w", item.Partition, err)
 	}

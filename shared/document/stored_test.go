@@ -3,7 +3,7 @@ package document
 import (
 	"testing"
 
-	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/storedtest"
 	"docent/shared/table"
 )
@@ -21,7 +21,7 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 			if err != nil {
 				return item, err
 			}
-			return chunkItem("", "", 0, 0, body, search.Chunk{End: len(body), Passages: passages})
+			return chunkItem("", "", 0, 0, body, text.Chunk{End: len(body), Passages: passages})
 		},
 	})
 }

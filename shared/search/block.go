@@ -1,6 +1,7 @@
 package search
 
 import (
+	"docent/shared/search/text"
 	"regexp"
 	"strings"
 )
@@ -39,10 +40,10 @@ func blocks(passage string) []block {
 	lines := strings.Split(strings.ReplaceAll(passage, "\r\n", "\n"), "\n")
 	var out []block
 	for i := 0; i < len(lines); {
-		line := unquote(lines[i])
+		line := text.Unquote(lines[i])
 		var b block
 		var n int
-		switch level, _ := atxHeading(line); {
+		switch level, _ := text.ATXHeading(line); {
 		case strings.TrimSpace(line) == "", level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line):
 			i++
 			continue
@@ -50,7 +51,7 @@ func blocks(passage string) []block {
 			b, n = fenced(lines[i:])
 		case isIndented(line):
 			b, n = indented(lines[i:])
-		case i+1 < len(lines) && isTable(line, lines[i+1]):
+		case i+1 < len(lines) && text.IsTable(line, lines[i+1]):
 			b, n = tableBlock(lines[i:])
 		case isRow(line):
 			b, n = rowsBlock(lines[i:])
@@ -75,10 +76,10 @@ func blocks(passage string) []block {
 	return out
 }
 
-// leadsIn tells whether text only announces what follows it.
-func leadsIn(text string) bool {
-	text = strings.TrimRight(text, " *_")
-	return (strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")) && len(sentences(text)) == 1
+// leadsIn tells whether line only announces what follows it.
+func leadsIn(line string) bool {
+	line = strings.TrimRight(line, " *_")
+	return (strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")) && len(text.Sentences(line)) == 1
 }
 
 // isLead tells whether b is a paragraph that only announces what follows it, which
@@ -88,9 +89,9 @@ func (b block) isLead() bool { return b.kind == paragraphKind && leadsIn(b.text)
 // adjacent tells whether the last line that is not blank is text.
 func adjacent(lines []string) bool {
 	for i := len(lines) - 1; i >= 0; i-- {
-		line := unquote(lines[i])
+		line := text.Unquote(lines[i])
 		if strings.TrimSpace(line) != "" {
-			level, _ := atxHeading(line)
+			level, _ := text.ATXHeading(line)
 			return level == 0 && !breakLine.MatchString(line)
 		}
 	}
@@ -108,7 +109,7 @@ func (b block) empty() bool {
 // openFence returns the marks of the code fence that line opens, however far it
 // is indented, "" when it opens none.
 func openFence(line string) string {
-	return fenceAfter("", strings.TrimLeft(line, " \t"))
+	return text.FenceAfter("", strings.TrimLeft(line, " \t"))
 }
 
 func isIndented(line string) bool {
@@ -117,21 +118,21 @@ func isIndented(line string) bool {
 
 // fenced reads a code block; the fence may be missing at its end.
 func fenced(lines []string) (block, int) {
-	first := unquote(lines[0])
-	text := strings.TrimLeft(first, " \t")
-	indent := len(first) - len(text)
+	first := text.Unquote(lines[0])
+	opening := strings.TrimLeft(first, " \t")
+	indent := len(first) - len(opening)
 	fence := openFence(first)
 	b := block{kind: codeKind}
-	if info := strings.TrimSpace(text[len(fence):]); plainInfo.MatchString(info) {
+	if info := strings.TrimSpace(opening[len(fence):]); plainInfo.MatchString(info) {
 		b.info = info
 	}
 	n := 1
 	for ; n < len(lines); n++ {
 		line := lines[n]
-		if unquote(lines[0]) != lines[0] {
-			line = unquote(line)
+		if text.Unquote(lines[0]) != lines[0] {
+			line = text.Unquote(line)
 		}
-		if fenceAfter(fence, strings.TrimLeft(line, " \t")) == "" {
+		if text.FenceAfter(fence, strings.TrimLeft(line, " \t")) == "" {
 			n++
 			break
 		}
@@ -145,7 +146,7 @@ func indented(lines []string) (block, int) {
 	b := block{kind: codeKind}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := unquote(lines[n])
+		line := text.Unquote(lines[n])
 		if strings.TrimSpace(line) != "" && !isIndented(line) {
 			break
 		}
@@ -193,7 +194,7 @@ func tableBlock(lines []string) (block, int) {
 	b := block{kind: tableKind}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := strings.TrimSpace(unquote(lines[n]))
+		line := strings.TrimSpace(text.Unquote(lines[n]))
 		if line == "" || n > 1 && !strings.Contains(line, "|") {
 			break
 		}
@@ -214,11 +215,11 @@ func rowsBlock(lines []string) (block, int) {
 	b := block{kind: tableKind}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := strings.TrimSpace(unquote(lines[n]))
+		line := strings.TrimSpace(text.Unquote(lines[n]))
 		if !isRow(line) {
 			break
 		}
-		if isTableRule(line) {
+		if text.IsTableRule(line) {
 			continue
 		}
 		row := safeRow(line)
@@ -244,10 +245,10 @@ func listBlock(lines []string) (block, int) {
 	}
 	n := 0
 	for ; n < len(lines); n++ {
-		line := unquote(lines[n])
-		level, _ := atxHeading(line)
+		line := text.Unquote(lines[n])
+		level, _ := text.ATXHeading(line)
 		blank := strings.TrimSpace(line) == ""
-		afterBlank := n > 0 && strings.TrimSpace(unquote(lines[n-1])) == ""
+		afterBlank := n > 0 && strings.TrimSpace(text.Unquote(lines[n-1])) == ""
 		isItem := itemMark.MatchString(line) && !breakLine.MatchString(line)
 		if level > 0 || openFence(line) != "" || n > 0 && !isItem && breakLine.MatchString(line) ||
 			afterBlank && !isItem && !blank && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
@@ -268,24 +269,24 @@ func listBlock(lines []string) (block, int) {
 func paragraphBlock(lines []string) (block, int) {
 	n := 0
 	for ; n < len(lines); n++ {
-		line := unquote(lines[n])
-		level, _ := atxHeading(line)
+		line := text.Unquote(lines[n])
+		level, _ := text.ATXHeading(line)
 		if n > 0 && (strings.TrimSpace(line) == "" || level > 0 || breakLine.MatchString(line) || openFence(line) != "" ||
-			itemMark.MatchString(line) || n+1 < len(lines) && isTable(line, lines[n+1])) {
+			itemMark.MatchString(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
 			break
 		}
 		if n > 0 && breakLine.MatchString(line) {
 			break
 		}
 	}
-	text := make([]string, n)
+	stripped := make([]string, n)
 	for i, line := range lines[:n] {
-		text[i] = strings.TrimSpace(unquote(line))
+		stripped[i] = strings.TrimSpace(text.Unquote(line))
 	}
 	if n < len(lines) && isUnderline(lines[n]) {
 		return block{}, n + 1 // a heading of the older kind
 	}
-	return block{kind: paragraphKind, text: strings.TrimSpace(safeInline(strings.Join(text, "\n")))}, n
+	return block{kind: paragraphKind, text: strings.TrimSpace(safeInline(strings.Join(stripped, "\n")))}, n
 }
 
 // isUnderline tells whether line makes the paragraph before it a heading.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"docent/shared/search/text"
 	"maps"
 	"slices"
 )
@@ -31,32 +32,32 @@ func newBuilder(p *profile) *builder {
 func (b *builder) add(d Document) {
 	chunks := d.Chunks
 	if chunks == nil {
-		chunks = Cut(d.Body)
+		chunks = text.Cut(d.Body)
 	}
 	b.w.document(d.ID, d.Version)
-	titles := map[*language][]string{}
+	titles := map[*text.Language][]string{}
 	starts := byte(startsDocument)
 	for _, c := range chunks {
-		if len(d.Body) > InlineBytes {
+		if len(d.Body) > text.InlineBytes {
 			starts |= startsChunk
 		}
 		for _, p := range c.Passages {
-			text := indexed(p.Heading, d.Body[p.Start:p.End])
-			a := b.profile.in(passageLanguage(d.Title, text))
+			searched := text.Indexed(p.Heading, d.Body[p.Start:p.End])
+			a := b.profile.in(text.PassageLanguage(d.Title, searched))
 			title, ok := titles[a.Language]
 			if !ok {
-				title = a.appendTerms(nil, d.Title)
+				title = a.AppendTerms(nil, d.Title)
 				titles[a.Language] = title
 			}
-			b.passage(a, title, text, starts)
+			b.passage(a, title, searched, starts)
 			starts = 0
 		}
 	}
 }
 
-func (b *builder) passage(a analyser, title []string, text string, starts byte) {
+func (b *builder) passage(a text.Analyser, title []string, searched string, starts byte) {
 	length := b.count(title, titleWeight)
-	b.terms = a.appendTerms(b.terms[:0], text)
+	b.terms = a.AppendTerms(b.terms[:0], searched)
 	length += b.count(b.terms, 1)
 	for _, term := range b.order {
 		list := b.lists[term]

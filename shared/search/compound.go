@@ -29,10 +29,10 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	})
 	for i := 1; i < len(all) && len(texts) < maxCompounds; i++ {
 		x, y := all[i-1], all[i]
-		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.Language.isStop(x) {
+		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.Language.IsStop(x) {
 			continue // a verb before its particle is one word as a noun; nothing begins with one
 		}
-		if t := in.appendTerms(nil, x+y); len(t) == 1 && t[0] != "" {
+		if t := in.AppendTerms(nil, x+y); len(t) == 1 && t[0] != "" {
 			texts, words = append(texts, t[0]), append(words, [2]string{x, y})
 		}
 	}
@@ -50,7 +50,7 @@ func (r *ranking) addCompounds(texts []string, words [][2]string) error {
 		c := &compound{questionTerm: questionTerm{text: text, count: 1, weight: r.profile.compound}}
 		most := 0.0
 		for _, word := range words[i] {
-			for _, part := range in.appendTerms(nil, word) {
+			for _, part := range in.AppendTerms(nil, word) {
 				if t := r.byText[part]; t != nil && !slices.Contains(c.parts, t.place) {
 					c.parts = append(c.parts, t.place)
 					most += t.idf

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"docent/shared/search/text"
 	"math"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func (r *ranking) nearby(at places) float64 {
 func (r *ranking) words() float64 {
 	n := 0.0
 	for _, t := range r.terms {
-		n += wordsOf(t.text)
+		n += text.Words(t.text)
 	}
 	return n
 }
@@ -96,7 +97,7 @@ func (r *ranking) markNames(question string) {
 		if first, _ := utf8.DecodeRuneInString(word); i == 0 || !unicode.IsUpper(first) {
 			continue
 		}
-		for _, text := range in.appendTerms(nil, word) {
+		for _, text := range in.AppendTerms(nil, word) {
 			if t := r.byText[text]; t != nil {
 				t.name = true
 			}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"docent/shared/search/text"
 	"encoding/binary"
 	"hash/crc32"
 
@@ -28,7 +29,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 	}
 	var texts []analysed // by passage
 	for _, d := range docs {
-		for _, c := range Cut(d.Body) {
+		for _, c := range text.Cut(d.Body) {
 			for _, q := range c.Passages {
 				texts = append(texts, p.analyse(d.Title, q.Heading, d.Body[q.Start:q.End]))
 			}
@@ -81,7 +82,7 @@ func QuoteAll(body, question string) []string {
 		panic(err)
 	}
 	var out []string
-	for _, c := range Cut(body) {
+	for _, c := range text.Cut(body) {
 		for _, q := range c.Passages {
 			all := (Hit{Passage: body[q.Start:q.End], opening: q.Opening}).blocks()
 			for i := range all {
@@ -170,19 +171,6 @@ func (ix *Index) Levels(ctx context.Context, teamID string) (levels []int, err e
 	return levels, err
 }
 
-// Terms analyses text.
-func Terms(space Space, text string) []string {
-	return profileOf(space).in(languageOf(text)).appendTerms(nil, text)
-}
-
-// Sentences cuts text.
-func Sentences(text string) (out []string) {
-	for _, s := range sentences(text) {
-		out = append(out, text[s[0]:s[1]])
-	}
-	return out
-}
-
 // Ranker opens a segment file and returns what finds the best passages in it.
 func Ranker(data []byte) (func(question string) error, error) {
 	s, err := openSegment(data)
@@ -219,4 +207,9 @@ func (ix *Index) Outdated(ctx context.Context, teamID string) (map[string]int, e
 		reasons[string(r.outdated())]++
 	}
 	return reasons, err
+}
+
+// Terms analyses s.
+func Terms(space Space, s string) []string {
+	return profileOf(space).in(text.LanguageOf(s)).AppendTerms(nil, s)
 }

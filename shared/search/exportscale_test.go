@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"docent/shared/blob"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -143,7 +144,7 @@ func (ix *Index) setAnalysis(ctx context.Context, teamID string, r record, versi
 }
 
 // AnalysisVersion is the one that this program writes.
-const AnalysisVersion = analysisVersion
+const AnalysisVersion = text.AnalysisVersion
 
 // SetOlderUnmarked is SetAnalysis to the version before, for segments that are not marked.
 // It returns how many these are.
@@ -157,7 +158,7 @@ func (ix *Index) SetOlderUnmarked(ctx context.Context, teamID string) (n int, er
 			continue
 		}
 		n++
-		if err := ix.setAnalysis(ctx, teamID, r, analysisVersion-1); err != nil {
+		if err := ix.setAnalysis(ctx, teamID, r, text.AnalysisVersion-1); err != nil {
 			return n, err
 		}
 	}

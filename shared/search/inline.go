@@ -1,6 +1,7 @@
 package search
 
 import (
+	"docent/shared/search/text"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,7 +53,7 @@ func unlink(s string) string {
 			}
 			at := open[len(open)-1]
 			open = open[:len(open)-1]
-			n := targetLen(s[i+1:])
+			n := text.LinkTargetLen(s[i+1:])
 			if n == 0 {
 				n = labelLen(s[i+1:])
 			}

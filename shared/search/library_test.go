@@ -16,6 +16,7 @@ import (
 	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
 	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table/bolt/bolttest"
 )
 
@@ -61,9 +62,9 @@ func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[sea
 		if !ok || d.Version != ref.Version || !slices.Contains(l.sources, d.Source) {
 			continue
 		}
-		chunks := search.Cut(d.Body)
+		chunks := text.Cut(d.Body)
 		n := ref.Chunk
-		if len(d.Body) > search.InlineBytes {
+		if len(d.Body) > text.InlineBytes {
 			n--
 		}
 		if n < 0 || n >= len(chunks) {

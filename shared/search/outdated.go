@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -30,7 +31,7 @@ func (r record) outdated() rebuildReason {
 		return reasonDamaged
 	case r.content.Format < formatVersion:
 		return reasonFormat
-	case r.content.Analysis < analysisVersion:
+	case r.content.Analysis < text.AnalysisVersion:
 		return reasonAnalysis
 	}
 	return r.content.Mark
@@ -38,7 +39,7 @@ func (r record) outdated() rebuildReason {
 
 // newer reports whether a newer program wrote the segment.
 func (r record) newer() bool {
-	return r.content.Analysis > analysisVersion || r.content.Format > formatVersion
+	return r.content.Analysis > text.AnalysisVersion || r.content.Format > formatVersion
 }
 
 // namesDocuments reports whether the documents of a segment that is outdated for this

@@ -1,5 +1,7 @@
 package search
 
+import "docent/shared/search/text"
+
 // profile is how the texts of a space are analysed and ranked.
 type profile struct {
 	id        profileID
@@ -26,7 +28,7 @@ const titleWeight = 2
 const titleTerms = 6
 
 // in is the analyser of the profile for a language.
-func (p *profile) in(l *language) analyser { return analyser{l, p.split} }
+func (p *profile) in(l *text.Language) text.Analyser { return text.Analyser{Language: l, Code: p.split} }
 
 func profileOf(s Space) *profile {
 	switch s {

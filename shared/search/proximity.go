@@ -1,6 +1,9 @@
 package search
 
-import "hash/fnv"
+import (
+	"docent/shared/search/text"
+	"hash/fnv"
+)
 
 // How near neighbouring terms of the question must stand, and what it counts.
 const (
@@ -43,14 +46,14 @@ type analysed struct {
 }
 
 func (p *profile) analyse(title, heading, passage string) analysed {
-	text := indexed(heading, passage)
-	in := p.in(passageLanguage(title, text))
-	terms := in.appendTerms(nil, title)
+	searched := text.Indexed(heading, passage)
+	in := p.in(text.PassageLanguage(title, searched))
+	terms := in.AppendTerms(nil, title)
 	a := analysed{title: len(terms), named: len(terms)}
 	if !p.split { // in code and logs a line after '#' is rarely a heading
-		a.named += len(in.appendTerms(nil, heading))
+		a.named += len(in.AppendTerms(nil, heading))
 	}
-	terms = in.appendTerms(terms, text)
+	terms = in.AppendTerms(terms, searched)
 	a.named = min(a.named, len(terms))
 	a.codes = make([]uint32, len(terms))
 	for i, t := range terms {

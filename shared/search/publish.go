@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -76,7 +77,7 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 	id := ix.NewID()
 	r := record{source: f.source, space: f.space, level: level, id: id, blob: blobName(teamID, id), content: recordContent{
 		Bytes: len(b.data), Passages: b.passages, Documents: b.documents,
-		Lengths: b.sumLengths, Analysis: analysisVersion, Format: formatVersion,
+		Lengths: b.sumLengths, Analysis: text.AnalysisVersion, Format: formatVersion,
 	}}
 	op, err := r.put(teamID)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/search/text"
 	"docent/shared/uri"
 )
 
@@ -84,7 +85,7 @@ func (h Hit) name() string {
 // repeats the title.
 func (h Hit) nameAndHeading() string {
 	heading := h.Heading
-	if first, rest, _ := strings.Cut(heading, headingArrow); strings.EqualFold(first, plainHeading(h.Title)) {
+	if first, rest, _ := strings.Cut(heading, text.HeadingArrow); strings.EqualFold(first, text.PlainHeading(h.Title)) {
 		heading = rest
 	}
 	if heading = escapeText(heading); heading != "" {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"docent/shared/search/text"
 	"errors"
 	"math"
 	"slices"
@@ -18,7 +19,7 @@ const maxQuestionTerms = 256
 // statistics over exactly those segments.
 type ranking struct {
 	profile    *profile
-	language   *language
+	language   *text.Language
 	segments   []*segment
 	terms      []*questionTerm          // distinct, in order of first use
 	compounds  []*compound              // of neighbouring words of the question
@@ -59,7 +60,7 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 	r.average = max(float64(lengths)/float64(max(r.passages, 1)), 1)
 
 	best := -1.0
-	for _, l := range languagesOf(question) {
+	for _, l := range text.LanguagesOf(question) {
 		t := &ranking{profile: p, language: l, segments: segments, passages: r.passages, average: r.average}
 		if err := t.ask(question); err != nil {
 			return nil, err
@@ -96,7 +97,7 @@ func newRanking(p *profile, segments []*segment, question string) (*ranking, err
 // ask analyses the question and looks its terms up.
 func (r *ranking) ask(question string) error {
 	r.byText, r.compoundOf = map[string]*questionTerm{}, map[string]*compound{}
-	texts := r.profile.in(r.language).appendTerms(nil, question)
+	texts := r.profile.in(r.language).AppendTerms(nil, question)
 	compounds, words := r.compoundTexts(question)
 	wanted := slices.Concat(texts, compounds)
 	if err := r.parallel(func(_ int, s *segment) error { return s.fetchTerms(wanted) }); err != nil {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"docent/shared/search/text"
 	"math/bits"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (r *ranking) respell() error {
 // script that spells.
 func respellable(term string) bool {
 	first, _ := utf8.DecodeRuneInString(term)
-	return utf8.RuneCountInString(term) >= respellFrom && !isPaired(first) && !strings.ContainsAny(term, "0123456789._'")
+	return utf8.RuneCountInString(term) >= respellFrom && !text.Unspaced(first) && !strings.ContainsAny(term, "0123456789._'")
 }
 
 // nearest is the term of the dictionaries with the fewest slips from term, of

@@ -14,6 +14,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table/bolt/bolttest"
 )
 
@@ -132,7 +133,7 @@ func fill(b *testing.B, x *search.Index, g *generated, passages int) (made, size
 		var docs []search.Document
 		for n := 0; n < min(batch, passages-made); {
 			d := g.document(g.n)
-			d.Chunks = search.Cut(d.Body)
+			d.Chunks = text.Cut(d.Body)
 			for _, c := range d.Chunks {
 				n += len(c.Passages)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/search"
+	"docent/shared/search/text"
 )
 
 // generated is the truth about n documents that are made up anew each time they
@@ -110,7 +111,7 @@ func (g *generated) Texts(_ context.Context, _ string, refs []search.Ref) (map[s
 			continue
 		}
 		d := g.document(g.number(ref.Document))
-		chunks := search.Cut(d.Body)
+		chunks := text.Cut(d.Body)
 		c := chunks[max(ref.Chunk-1, 0)]
 		t := search.Text{Document: d.ID, Version: d.Version, Source: d.Source, Title: d.Title, Body: d.Body[c.Start:c.End]}
 		for _, p := range c.Passages {

@@ -19,6 +19,7 @@ import (
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search/lru"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -53,10 +54,10 @@ type Text struct {
 	Source   string
 	Title    string
 	URI      string
-	Body     string    // of the chunk, or the whole of a body that lies in its record
-	Passages []Passage // offsets relative to Body
-	First    int       // number, within the document, of the first of Passages
-	Record   any       // what else the corpus knows of the document, for Query.Choose
+	Body     string         // of the chunk, or the whole of a body that lies in its record
+	Passages []text.Passage // offsets relative to Body
+	First    int            // number, within the document, of the first of Passages
+	Record   any            // what else the corpus knows of the document, for Query.Choose
 }
 
 // Document is one current document, whole, to be indexed.
@@ -67,7 +68,7 @@ type Document struct {
 	Space   Space
 	Title   string
 	Body    string
-	Chunks  []Chunk // nil: Cut(Body)
+	Chunks  []text.Chunk // nil: Cut(Body)
 }
 
 // Corpus is the truth about documents. Every method is strongly consistent.

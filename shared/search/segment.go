@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"docent/shared/search/text"
 	"encoding/binary"
 	"hash/crc32"
 	"math/bits"
@@ -138,7 +139,7 @@ func newSegment(f footer, head, terms, starts []byte) (*segment, error) {
 	if string(head[:4]) != segmentMagic || head[4] != formatVersion || head[7] != 0 {
 		return nil, damaged("head")
 	}
-	if head[5] > analysisVersion || head[6] >= byte(profileCount) {
+	if head[5] > text.AnalysisVersion || head[6] >= byte(profileCount) {
 		return nil, damaged("analysis %d, profile %d", head[5], head[6])
 	}
 	s := &segment{profile: profileID(head[6]), analysis: head[5], passages: f.passages, documents: f.documents,

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"docent/shared/search"
+	"docent/shared/search/text"
 )
 
 // someDocs draws documents of few words, so that terms are shared, some of them
@@ -43,8 +44,8 @@ func TestSegmentKnowsWhereItsPassagesLie(t *testing.T) {
 		}
 		i := 0
 		for _, d := range docs {
-			for n, c := range search.Cut(d.Body) {
-				if len(d.Body) > search.InlineBytes {
+			for n, c := range text.Cut(d.Body) {
+				if len(d.Body) > text.InlineBytes {
 					n++
 				}
 				for w := range c.Passages {

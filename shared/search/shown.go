@@ -1,6 +1,7 @@
 package search
 
 import (
+	"docent/shared/search/text"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,12 +45,12 @@ func (b block) sentencesShown(r *ranking, asked *answerType, pieces []string, fr
 	if to-from == 1 && utf8.RuneCountInString(pieces[best]) > blockChars {
 		return cutPiece(pieces[best])
 	}
-	text := b.text
+	shown := b.text
 	if from > 0 || to < len(pieces) {
-		ranges := sentences(text)
-		text = safeInline(text[ranges[from][0]:ranges[to-1][1]]) // the cut may have halved a code span
+		ranges := text.Sentences(shown)
+		shown = safeInline(shown[ranges[from][0]:ranges[to-1][1]]) // the cut may have halved a code span
 	}
-	return cutMarkBefore(from > 0, " ") + boldBest(r, asked, text) + cutMark(" ", to < len(pieces))
+	return cutMarkBefore(from > 0, " ") + boldBest(r, asked, shown) + cutMark(" ", to < len(pieces))
 }
 
 func cutMark(space string, cut bool) string {
@@ -118,18 +119,18 @@ func boldItem(r *ranking, asked *answerType, item string) string {
 	return mark + boldBest(r, asked, item[len(mark):])
 }
 
-// boldBest marks the sentence of text that answers best.
-func boldBest(r *ranking, asked *answerType, text string) string {
-	ranges := sentences(text)
+// boldBest marks the sentence of s that answers best.
+func boldBest(r *ranking, asked *answerType, s string) string {
+	ranges := text.Sentences(s)
 	if len(ranges) == 0 {
-		return text
+		return s
 	}
 	pieces := make([]string, len(ranges))
-	for i, s := range ranges {
-		pieces[i] = text[s[0]:s[1]]
+	for i, at := range ranges {
+		pieces[i] = s[at[0]:at[1]]
 	}
 	i := bestPiece(r, asked, pieces)
-	return text[:ranges[i][0]] + bold(pieces[i]) + text[ranges[i][1]:]
+	return s[:ranges[i][0]] + bold(pieces[i]) + s[ranges[i][1]:]
 }
 
 // cutPiece cuts one sentence or item that alone passes blockChars, at a space.

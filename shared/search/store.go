@@ -13,6 +13,7 @@ import (
 
 	"docent/shared/blob"
 	"docent/shared/search/lru"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
@@ -58,7 +59,7 @@ type recordContent struct {
 // readable reports whether this program can read the segment. One of an older
 // analysis still answers, with statistics of its own, until it is rebuilt.
 func (r record) readable() bool {
-	return r.content.Analysis <= analysisVersion && r.content.Format == formatVersion && r.content.Mark != reasonDamaged
+	return r.content.Analysis <= text.AnalysisVersion && r.content.Format == formatVersion && r.content.Mark != reasonDamaged
 }
 
 // family is what one segment is of.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"docent/shared/search/text"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,7 +95,7 @@ func (s *searchRun) rank(records []record, segments []*segment) error {
 }
 
 func hasTerms(p *profile, question string) bool {
-	return slices.ContainsFunc(p.in(languagesOf(question)[0]).appendTerms(nil, question), func(t string) bool { return t != "" })
+	return slices.ContainsFunc(p.in(text.LanguagesOf(question)[0]).AppendTerms(nil, question), func(t string) bool { return t != "" })
 }
 
 // verify reads candidates: one page, one more when over a fifth of the first is no

@@ -1,6 +1,9 @@
 package search
 
-import "strings"
+import (
+	"docent/shared/search/text"
+	"strings"
+)
 
 // weighedBlock is a block of a passage with its score as an answer.
 type weighedBlock struct {
@@ -36,7 +39,7 @@ type match struct {
 // matchOf counts the question's terms in text.
 func matchOf(r *ranking, text string) match {
 	m := match{at: make(places, len(r.terms)), counts: map[*questionTerm]int{}}
-	for i, term := range r.profile.in(r.language).appendTerms(nil, text) {
+	for i, term := range r.profile.in(r.language).AppendTerms(nil, text) {
 		if term == "" {
 			continue
 		}
@@ -120,7 +123,7 @@ func (m match) share(r *ranking) float64 {
 // the question that it holds by the share of its own terms that the question has.
 // The title and the headings above the last count half.
 func (h Hit) headingMatch() float64 {
-	names := append([]string{h.Title}, strings.Split(h.Heading, headingArrow)...)
+	names := append([]string{h.Title}, strings.Split(h.Heading, text.HeadingArrow)...)
 	best := 0.0
 	for i, name := range names {
 		m := matchOf(h.ranking, name)
@@ -154,7 +157,7 @@ func (b block) pieces() []string {
 		return b.units
 	}
 	var out []string
-	for _, s := range sentences(b.text) {
+	for _, s := range text.Sentences(b.text) {
 		out = append(out, b.text[s[0]:s[1]])
 	}
 	return out

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"docent/shared/search/text"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -143,7 +144,7 @@ func (w *writer) finish() (built, error) {
 	pages := (size + pageBytes - 1) / pageBytes
 	out := make([]byte, 0, size+4*pages+footerBytes)
 	out = append(out, segmentMagic...)
-	out = append(out, formatVersion, analysisVersion, byte(w.profile), 0)
+	out = append(out, formatVersion, text.AnalysisVersion, byte(w.profile), 0)
 	var footer []byte
 	for i, s := range sections {
 		if i == secSums {

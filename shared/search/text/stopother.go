@@ -1,4 +1,4 @@
-package search
+package text
 
 // The stop words of languages other than English: articles, pronouns, prepositions, auxiliaries and question words.
 const germanStop = `

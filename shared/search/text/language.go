@@ -1,4 +1,4 @@
-package search
+package text
 
 import (
 	"slices"
@@ -16,8 +16,8 @@ import (
 	"github.com/blevesearch/snowballstem/spanish"
 )
 
-// language is how words become terms.
-type language struct {
+// Language is how words become terms.
+type Language struct {
 	bit    uint8
 	stem   func(*snowballstem.Env) bool
 	stop   map[string]bool // what holds sentences together or asks
@@ -26,8 +26,8 @@ type language struct {
 
 // The languages. What is in none of them, or can not be told, is taken for English.
 var (
-	inEnglish = &language{bit: 1, stem: english.Stem, stop: stopWords}
-	languages = []*language{
+	inEnglish = &Language{bit: 1, stem: english.Stem, stop: stopWords}
+	languages = []*Language{
 		inEnglish,
 		{bit: 2, stem: german.Stem, stop: wordSet(germanStop)},
 		{bit: 4, stem: spanish.Stem, stop: wordSet(spanishStop)},
@@ -77,10 +77,10 @@ const (
 	detectEnough = 6
 )
 
-// languageOf tells the language of a passage by its stop words. It is another than
+// LanguageOf tells the language of a passage by its stop words. It is another than
 // English only when three different words tell so, one word in six, and twice as
 // many as tell of English.
-func languageOf(text string) *language {
+func LanguageOf(text string) *Language {
 	told := countStopWords(text)
 	if told.different >= 3 && 6*told.n >= told.words && told.n > 2*told.english {
 		return told.most
@@ -88,18 +88,18 @@ func languageOf(text string) *language {
 	return inEnglish
 }
 
-// passageLanguage is the language of a passage under its document's title.
-func passageLanguage(title, indexed string) *language {
-	return languageOf(title + "\n" + indexed)
+// PassageLanguage is the language of a passage under its document's title.
+func PassageLanguage(title, indexed string) *Language {
+	return LanguageOf(title + "\n" + indexed)
 }
 
-// languagesOf are the languages that a question may be in, the likeliest first.
+// LanguagesOf are the languages that a question may be in, the likeliest first.
 // More than one are for the index to tell.
-func languagesOf(question string) []*language {
+func LanguagesOf(question string) []*Language {
 	told := countStopWords(question)
 	switch {
 	case told.n > told.english:
-		return []*language{told.most, inEnglish}
+		return []*Language{told.most, inEnglish}
 	case told.english > 0:
 		return languages[:1]
 	}
@@ -108,7 +108,7 @@ func languagesOf(question string) []*language {
 
 // languageEvidence is what the stop words of a text tell of its language.
 type languageEvidence struct {
-	most      *language // other than English
+	most      *Language // other than English
 	n         int       // words that tell of it
 	different int       // different ones among them, 3 at most
 	english   int       // words that tell of English
@@ -195,12 +195,12 @@ var longestStopWord = func() (n int) {
 }()
 
 // unelided is word without an article or pronoun joined to it: l'eau, qu'il.
-func (l *language) unelided(word string) string {
+func (l *Language) unelided(word string) string {
 	if i := strings.IndexByte(word, '\''); l.elides && i > 0 && i <= 5 && utf8.RuneCountInString(word[i+1:]) > 1 {
 		return word[i+1:]
 	}
 	return word
 }
 
-// isStop reports whether word, in lower case, is a stop word of the language.
-func (l *language) isStop(word string) bool { return l.stop[word] }
+// IsStop reports whether word, in lower case, is a stop word of the language.
+func (l *Language) IsStop(word string) bool { return l.stop[word] }

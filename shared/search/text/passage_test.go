@@ -1,4 +1,4 @@
-package search_test
+package text_test
 
 import (
 	"strings"
@@ -7,12 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"docent/shared/search"
+	"docent/shared/search/text"
 )
 
 // passages is all of Cut's passages in order, as text.
 func passages(body string) (texts, headings []string) {
-	for _, c := range search.Cut(body) {
+	for _, c := range text.Cut(body) {
 		for _, p := range c.Passages {
 			texts = append(texts, body[p.Start:p.End])
 			headings = append(headings, p.Heading)
@@ -77,7 +77,7 @@ func TestPassagesThatBeginWithinABlock(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			all := search.Cut(c.body)[0].Passages
+			all := text.Cut(c.body)[0].Passages
 			if len(all) < 2 || all[0].Opening != "" || all[1].Opening != c.want {
 				t.Errorf("passages %+v", all)
 			}
@@ -89,9 +89,9 @@ func TestCutInsideLongWords(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("é", 10_000)
 	texts, _ := passages(body)
-	for i, text := range texts {
-		if len(text) > 3584 || !utf8.ValidString(text) {
-			t.Errorf("passage %d: %d bytes, valid %v", i, len(text), utf8.ValidString(text))
+	for i, s := range texts {
+		if len(s) > 3584 || !utf8.ValidString(s) {
+			t.Errorf("passage %d: %d bytes, valid %v", i, len(s), utf8.ValidString(s))
 		}
 	}
 }
@@ -116,8 +116,8 @@ type fataler interface{ Fatalf(string, ...any) }
 
 // checkCut holds Cut(body) to its contract.
 func checkCut(t fataler, body string) {
-	all := search.Cut(body)
-	if len(all) == 0 || len(body) <= search.InlineBytes && len(all) != 1 {
+	all := text.Cut(body)
+	if len(all) == 0 || len(body) <= text.InlineBytes && len(all) != 1 {
 		t.Fatalf("%d chunks for %d bytes", len(all), len(body))
 	}
 	at := 0
@@ -142,7 +142,7 @@ func checkCut(t fataler, body string) {
 			heads += len(p.Heading) + len(p.Opening) + 16
 			at = p.End
 		}
-		if c.End != at || len(body) > search.InlineBytes && heads > 4<<10 {
+		if c.End != at || len(body) > text.InlineBytes && heads > 4<<10 {
 			t.Fatalf("chunk ends at %d, its passages at %d, %d bytes of headings", c.End, at, heads)
 		}
 	}

@@ -1,4 +1,4 @@
-package search
+package text
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 // InlineBytes is how long a body may be to lie in its document's record.
 const InlineBytes = 3 << 10
 
-// headingArrow stands between the headings of a path.
-const headingArrow = " > "
+// HeadingArrow stands between the headings of a path.
+const HeadingArrow = " > "
 
 // How passages and chunks are cut.
 const (
@@ -94,11 +94,11 @@ func (c *cutter) line() {
 		return
 	}
 	if c.fence == "" {
-		if level, text := atxHeading(line); level > 0 {
+		if level, text := ATXHeading(line); level > 0 {
 			if c.content {
 				c.flush(c.pos)
 			}
-			c.path[level] = plainHeading(text)
+			c.path[level] = PlainHeading(text)
 			clear(c.path[level+1:])
 			c.consume(end)
 			return
@@ -107,7 +107,7 @@ func (c *cutter) line() {
 			c.flush(c.pos)
 		}
 	}
-	c.fence = fenceAfter(c.fence, line)
+	c.fence = FenceAfter(c.fence, line)
 	c.content = true
 	c.consume(end)
 }
@@ -179,7 +179,7 @@ func (c *cutter) heading() string {
 			parts = append(parts, h)
 		}
 	}
-	return strings.Join(parts, headingArrow)
+	return strings.Join(parts, HeadingArrow)
 }
 
 // chunks groups passages, which cover size bytes.

@@ -1,4 +1,4 @@
-package search
+package text
 
 import (
 	"hash/maphash"
@@ -18,14 +18,14 @@ var (
 
 // stem is a word's stem in a language, and of prose or of code.
 type stem struct {
-	in         *language
+	in         *Language
 	code       bool
 	word, stem string
 }
 
 // stemmed is the Snowball stem of a word in lower case, in the usual spelling and,
 // in prose, of its regular form.
-func (a analyser) stemmed(word string) string {
+func (a Analyser) stemmed(word string) string {
 	slot := &stemCache[maphash.String(stemSeed, word)%stemSlots]
 	if s := slot.Load(); s != nil && s.word == word && s.in == a.Language && s.code == a.Code {
 		return s.stem

@@ -1,4 +1,4 @@
-package search
+package text
 
 import "strings"
 
@@ -22,7 +22,7 @@ func stripLinks(s string) string {
 		case s[i] == ']' && len(open) > 0:
 			at := open[len(open)-1]
 			open = open[:len(open)-1]
-			if n := targetLen(s[i+1:]); n > 0 {
+			if n := LinkTargetLen(s[i+1:]); n > 0 {
 				out[at] = 0
 				if at > 0 && out[at-1] == '!' {
 					out[at-1] = 0
@@ -48,10 +48,10 @@ func stripLinks(s string) string {
 	return string(kept)
 }
 
-// targetLen is the length of the "(target)" at the start of s, 0 when there is
+// LinkTargetLen is the length of the "(target)" at the start of s, 0 when there is
 // none. Parentheses may nest; neither a line ends nor a bracket stands within, so
 // that all calls over one text together are linear in its length.
-func targetLen(s string) int {
+func LinkTargetLen(s string) int {
 	if s == "" || s[0] != '(' {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package search
+package text
 
 import (
 	"regexp"
@@ -16,7 +16,7 @@ type opened struct {
 // after is what is open after line, given what is open before it.
 func (o opened) after(line string) opened {
 	text := strings.TrimRight(line, "\r\n")
-	fence := fenceAfter(o.fence, line)
+	fence := FenceAfter(o.fence, line)
 	switch {
 	case fence != "" && fence == o.fence:
 		return o
@@ -26,7 +26,7 @@ func (o opened) after(line string) opened {
 		return opened{line: text}
 	case o.text != "":
 		return opened{line: text, text: o.text}
-	case isTable(o.line, text):
+	case IsTable(o.line, text):
 		return opened{line: text, text: o.line + "\n" + text}
 	}
 	return opened{line: text}
@@ -48,14 +48,14 @@ var (
 	quoteMarks = regexp.MustCompile(`^ {0,3}(?:>[ \t]?)+`)
 )
 
-// unquote returns line without the marks of a block quotation.
-func unquote(line string) string { return quoteMarks.ReplaceAllString(line, "") }
+// Unquote returns line without the marks of a block quotation.
+func Unquote(line string) string { return quoteMarks.ReplaceAllString(line, "") }
 
-// isTableRule reports whether line can be the line of dashes below a table's head.
-func isTableRule(line string) bool { return tableRule.MatchString(line) }
+// IsTableRule reports whether line can be the line of dashes below a table's head.
+func IsTableRule(line string) bool { return tableRule.MatchString(line) }
 
-// isTable reports whether a table begins with these two lines.
-func isTable(head, rule string) bool {
-	rule = unquote(rule)
-	return strings.Contains(head, "|") && strings.Contains(rule, "-") && strings.Contains(rule, "|") && isTableRule(rule)
+// IsTable reports whether a table begins with these two lines.
+func IsTable(head, rule string) bool {
+	rule = Unquote(rule)
+	return strings.Contains(head, "|") && strings.Contains(rule, "-") && strings.Contains(rule, "|") && IsTableRule(rule)
 }

@@ -1,4 +1,4 @@
-package search_test
+package text_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"docent/shared/search"
+	"docent/shared/search/text"
 )
 
 func TestTermsOfProse(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTermsOfProse(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := shownTerms(search.Documentation, c.text); got != c.want {
+			if got := shownTerms(c.text, false); got != c.want {
 				t.Errorf("%q gives %q, want %q", c.text, got, c.want)
 			}
 		})
@@ -56,41 +56,67 @@ func TestTermsOfCode(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := shownTerms(search.Code, c.text); got != c.want {
+			if got := shownTerms(c.text, true); got != c.want {
 				t.Errorf("%q gives %q, want %q", c.text, got, c.want)
 			}
 		})
 	}
 }
 
+func TestTermsOfOtherLanguages(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, text, want string }{
+		{"German", "Die Häuser werden von den Besitzern nicht verkauft", "- haus - - - besitz - verkauft"},
+		{"Spanish", "Los empleados que trabajan para las empresas", "- emple - trabaj - - empres"},
+		{"French, with what is joined to a word", "L'eau que nous buvons est dans les rivières d'Europe", "eau - - buvon - - - rivi europ"},
+		{"one foreign word is no language", "the Los Angeles teams", "- los angel team"},
+		{"an alphabet without spaces", "ประเทศไทย", "ประเ ระเท ะเทศ เทศไ ทศไท ศไทย"},
+		{"American spelling", "organisation colours exercise", "organ color exercis"},
+		{"irregular forms", "found children won", "find child win"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := shownTerms(c.text, false); got != c.want {
+				t.Errorf("%q gives %q, want %q", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+// terms analyses s in its own language, as prose or as code.
+func terms(s string, code bool) []string {
+	return text.Analyser{Language: text.LanguageOf(s), Code: code}.AppendTerms(nil, s)
+}
+
 // shownTerms joins terms by spaces, an empty one as "-".
-func shownTerms(space search.Space, text string) string {
-	terms := search.Terms(space, text)
-	for i, term := range terms {
+func shownTerms(s string, code bool) string {
+	all := terms(s, code)
+	for i, term := range all {
 		if term == "" {
-			terms[i] = "-"
+			all[i] = "-"
 		}
 	}
-	return strings.Join(terms, " ")
+	return strings.Join(all, " ")
 }
 
 func FuzzTerms(f *testing.F) {
 	for _, s := range []string{"parseHTTPRequest_v2 don't", "[a](b) ![c](d)", "日本語 ไทย 한국", "a.b..c._'", "\xff\xfe", "[[[[](", "ﬁ½İß"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, space := range []search.Space{search.Documentation, search.Code} {
-			terms := search.Terms(space, text)
-			for _, term := range terms {
-				if len(term) > 64 || utf8.ValidString(text) && !utf8.ValidString(term) {
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, code := range []bool{false, true} {
+			all := terms(s, code)
+			for _, term := range all {
+				if len(term) > 64 || utf8.ValidString(s) && !utf8.ValidString(term) {
 					t.Errorf("term %q of %d bytes", term, len(term))
 				}
 			}
-			if again := search.Terms(space, text); !slices.Equal(terms, again) {
-				t.Errorf("%q then %q", terms, again)
+			if again := terms(s, code); !slices.Equal(all, again) {
+				t.Errorf("%q then %q", all, again)
 			}
-			if len(terms) > 8*len(text)+1 {
-				t.Errorf("%d terms of %d bytes", len(terms), len(text))
+			if len(all) > 8*len(s)+1 {
+				t.Errorf("%d terms of %d bytes", len(all), len(s))
 			}
 		}
 	})
@@ -107,7 +133,11 @@ func TestSentences(t *testing.T) {
 		{"  ", ""},
 	}
 	for _, c := range cases {
-		if got := strings.Join(search.Sentences(c.text), "|"); got != c.want {
+		var sentences []string
+		for _, at := range text.Sentences(c.text) {
+			sentences = append(sentences, c.text[at[0]:at[1]])
+		}
+		if got := strings.Join(sentences, "|"); got != c.want {
 			t.Errorf("%q gives %q, want %q", c.text, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package search
+package text
 
 import (
 	"strings"
@@ -8,22 +8,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// analysisVersion is in every segment. It changes with anything that changes the
+// AnalysisVersion is in every segment. It changes with anything that changes the
 // terms or passages of a text; segments of another version are rebuilt, never mixed.
-const analysisVersion = 3
+const AnalysisVersion = 3
 
 // maxTermBytes is how much of a token counts.
 const maxTermBytes = 64
 
-// analyser makes terms of texts in one language.
-type analyser struct {
-	Language *language
+// Analyser makes terms of texts in one language.
+type Analyser struct {
+	Language *Language
 	Code     bool // identifiers into their parts, words in the spelling that they have
 }
 
-// appendTerms appends the terms of text in order. A stop word keeps its place
+// AppendTerms appends the terms of text in order. A stop word keeps its place
 // as an empty term, so that distances stay true.
-func (a analyser) appendTerms(dst []string, text string) []string {
+func (a Analyser) AppendTerms(dst []string, text string) []string {
 	text = norm.NFKC.String(stripLinks(text))
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -62,8 +62,8 @@ func isWord(r rune) bool {
 	return r == '’' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// isPaired tells whether r is of a script written without spaces.
-func isPaired(r rune) bool {
+// Unspaced tells whether r is of a script written without spaces.
+func Unspaced(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
@@ -71,16 +71,16 @@ func isPaired(r rune) bool {
 // script without spaces, which never shares a token with others.
 func tokenEnd(text string, i int) (end int, paired bool) {
 	first, _ := utf8.DecodeRuneInString(text[i:])
-	paired = isPaired(first)
+	paired = Unspaced(first)
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case r == '.' && !paired:
 			next, _ := utf8.DecodeRuneInString(text[i+1:])
-			if !unicode.IsLetter(next) && !unicode.IsDigit(next) || isPaired(next) {
+			if !unicode.IsLetter(next) && !unicode.IsDigit(next) || Unspaced(next) {
 				return i, paired
 			}
-		case !isWord(r), !unicode.IsMark(r) && isPaired(r) != paired:
+		case !isWord(r), !unicode.IsMark(r) && Unspaced(r) != paired:
 			return i, paired
 		}
 		i += size
@@ -123,11 +123,11 @@ const (
 // pairedAlphabets are the scripts without spaces whose words are of letters.
 var pairedAlphabets = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// wordsOf is how many words a term stands for.
-func wordsOf(term string) float64 {
+// Words is how many words a term stands for.
+func Words(term string) float64 {
 	first, _ := utf8.DecodeRuneInString(term)
 	switch {
-	case !isPaired(first):
+	case !Unspaced(first):
 		return 1
 	case unicode.In(first, pairedAlphabets...):
 		return letterWords
@@ -135,7 +135,7 @@ func wordsOf(term string) float64 {
 	return pairedWords
 }
 
-func (a analyser) appendToken(dst []string, token string) []string {
+func (a Analyser) appendToken(dst []string, token string) []string {
 	if strings.Contains(token, "’") {
 		token = strings.ReplaceAll(token, "’", "'")
 	}
@@ -168,7 +168,7 @@ func (a analyser) appendToken(dst []string, token string) []string {
 
 // appendIdentifier appends the whole of a token that has parts, unstemmed, and
 // then its parts, which begin after '_' and '.' and at changes of case.
-func (a analyser) appendIdentifier(dst []string, token string) []string {
+func (a Analyser) appendIdentifier(dst []string, token string) []string {
 	whole := len(dst)
 	dst = append(dst, "")
 	start := 0
@@ -205,12 +205,12 @@ func caseChange(r [3]rune) bool {
 }
 
 // appendWord appends the stem of one word, or an empty term for a stop word.
-func (a analyser) appendWord(dst []string, word string) []string {
+func (a Analyser) appendWord(dst []string, word string) []string {
 	if word == "" {
 		return dst
 	}
 	word = a.Language.unelided(strings.ToLower(word))
-	if a.Language.isStop(word) {
+	if a.Language.IsStop(word) {
 		return append(dst, "")
 	}
 	return append(dst, cutRunes(a.stemmed(word), maxTermBytes))

@@ -1,4 +1,4 @@
-package search
+package text
 
 import (
 	"strings"
@@ -15,9 +15,9 @@ var abbreviations = map[string]bool{
 	"oct": true, "nov": true, "dec": true, "al": true, "op": true, "pp": true, "resp": true,
 }
 
-// sentences returns the byte ranges of the sentences of text, in order and
+// Sentences returns the byte ranges of the sentences of text, in order and
 // without the white space around them.
-func sentences(text string) [][2]int {
+func Sentences(text string) [][2]int {
 	var out [][2]int
 	start := 0
 	add := func(end int) {

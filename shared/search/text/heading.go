@@ -1,13 +1,13 @@
-package search
+package text
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// atxHeading returns the level and the text of an ATX heading (CommonMark 0.31,
+// ATXHeading returns the level and the text of an ATX heading (CommonMark 0.31,
 // section 4.2), 0 when line is none.
-func atxHeading(line string) (level int, text string) {
+func ATXHeading(line string) (level int, text string) {
 	rest := strings.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 {
 		return 0, ""
@@ -29,9 +29,9 @@ func atxHeading(line string) (level int, text string) {
 	return level, rest
 }
 
-// fenceAfter returns the code fence that is open after line: its marks, "" for
+// FenceAfter returns the code fence that is open after line: its marks, "" for
 // none, given the one that is open before it (CommonMark 0.31, section 4.5).
-func fenceAfter(open, line string) string {
+func FenceAfter(open, line string) string {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 {
 		return open
@@ -56,9 +56,9 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// plainHeading is a heading's text as it stands in a path: no marks of links,
+// PlainHeading is a heading's text as it stands in a path: no marks of links,
 // images, code or emphasis, white space folded, at most headingBytes.
-func plainHeading(text string) string {
+func PlainHeading(text string) string {
 	text = strings.NewReplacer("`", "", "**", "", "__", "").Replace(stripLinks(text))
 	return cutRunes(strings.Join(strings.Fields(text), " "), headingBytes)
 }
@@ -75,9 +75,9 @@ func cutRunes(s string, n int) string {
 	return s[:n]
 }
 
-// indexed is the text of a passage as it is searched: the heading path, then the
+// Indexed is the text of a passage as it is searched: the heading path, then the
 // passage without the heading lines that the path already holds.
-func indexed(heading, passage string) string {
+func Indexed(heading, passage string) string {
 	if heading == "" {
 		return passage
 	}
@@ -86,11 +86,11 @@ func indexed(heading, passage string) string {
 	kept.WriteByte('\n')
 	for passage != "" {
 		line, rest, _ := strings.Cut(passage, "\n")
-		level, text := atxHeading(line)
+		level, text := ATXHeading(line)
 		if level == 0 && strings.TrimSpace(line) != "" {
 			break
 		}
-		if level == 1 || level > 1 && (len(text) > headingBytes || !strings.Contains(heading, plainHeading(text))) {
+		if level == 1 || level > 1 && (len(text) > headingBytes || !strings.Contains(heading, PlainHeading(text))) {
 			kept.WriteString(text)
 			kept.WriteByte('\n')
 		}

@@ -1,13 +1,14 @@
 package search
 
 import (
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"maps"
 	"slices"
 )
 
 // buildSegment indexes documents of one space as one segment.
-func buildSegment(p *profile, docs []Document) (built, error) {
+func buildSegment(p *profile, docs []Document) (segment.File, error) {
 	b := newBuilder(p)
 	for _, d := range docs {
 		b.add(d)
@@ -18,15 +19,15 @@ func buildSegment(p *profile, docs []Document) (built, error) {
 // builder gathers postings by term.
 type builder struct {
 	profile *profile
-	w       *writer
-	lists   map[string]*[]posting
+	w       *segment.Writer
+	lists   map[string]*[]segment.Posting
 	counts  map[string]uint32 // of the passage at hand, empty between passages
 	order   []string          // its distinct terms
 	terms   []string
 }
 
 func newBuilder(p *profile) *builder {
-	return &builder{profile: p, w: newWriter(p.id), lists: map[string]*[]posting{}, counts: map[string]uint32{}}
+	return &builder{profile: p, w: segment.NewWriter(p.id), lists: map[string]*[]segment.Posting{}, counts: map[string]uint32{}}
 }
 
 func (b *builder) add(d Document) {
@@ -34,12 +35,12 @@ func (b *builder) add(d Document) {
 	if chunks == nil {
 		chunks = text.Cut(d.Body)
 	}
-	b.w.document(d.ID, d.Version)
+	b.w.Document(d.ID, d.Version)
 	titles := map[*text.Language][]string{}
-	starts := byte(startsDocument)
+	starts := byte(segment.StartsDocument)
 	for _, c := range chunks {
 		if len(d.Body) > text.InlineBytes {
-			starts |= startsChunk
+			starts |= segment.StartsChunk
 		}
 		for _, p := range c.Passages {
 			searched := text.Indexed(p.Heading, d.Body[p.Start:p.End])
@@ -62,12 +63,12 @@ func (b *builder) passage(a text.Analyser, title []string, searched string, star
 	for _, term := range b.order {
 		list := b.lists[term]
 		if list == nil {
-			list = new([]posting)
+			list = new([]segment.Posting)
 			b.lists[term] = list
 		}
-		*list = append(*list, posting{uint32(b.w.passages), b.counts[term]})
+		*list = append(*list, segment.Posting{Passage: uint32(b.w.Count()), Frequency: b.counts[term]})
 	}
-	b.w.passage(length, starts)
+	b.w.Passage(length, starts)
 	clear(b.counts)
 	b.order = b.order[:0]
 }
@@ -88,9 +89,9 @@ func (b *builder) count(terms []string, weight uint32) int {
 	return n
 }
 
-func (b *builder) finish() (built, error) {
+func (b *builder) finish() (segment.File, error) {
 	for _, term := range slices.Sorted(maps.Keys(b.lists)) {
-		b.w.term(term, *b.lists[term])
+		b.w.Term(term, *b.lists[term])
 	}
-	return b.w.finish()
+	return b.w.Finish()
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"docent/shared/search/segment"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -18,7 +19,7 @@ func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 	for _, r := range records {
 		s, err := ix.read(ctx, r)
 		if err == nil {
-			err = s.check()
+			err = s.Check()
 		}
 		if isLost(err) {
 			report.Damaged = append(report.Damaged, fmt.Sprintf("%s of %s: %v", r.id, r.source, err))
@@ -27,20 +28,20 @@ func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 		if err != nil {
 			return report, err
 		}
-		current, err := ix.current(ctx, teamID, []*segment{s})
+		current, err := ix.current(ctx, teamID, []*segment.Segment{s})
 		if err != nil {
 			return report, err
 		}
-		for i := range s.documents {
-			if id, version := s.identity(i); current[id] != version {
+		for i := range s.Documents {
+			if id, version := s.Identity(i); current[id] != version {
 				report.Stale++
 			} else {
 				report.Current[id] = version
 			}
 		}
 		report.Segments++
-		report.Passages += s.passages
-		report.Documents += s.documents
+		report.Passages += s.Passages
+		report.Documents += s.Documents
 	}
 	return report, nil
 }

@@ -3,12 +3,13 @@ package search
 import (
 	"cmp"
 	"context"
+	"docent/shared/search/segment"
 	"fmt"
 	"slices"
 )
 
 // run ranks and verifies.
-func (s *searchRun) run(ctx context.Context, records []record, segments []*segment) error {
+func (s *searchRun) run(ctx context.Context, records []record, segments []*segment.Segment) error {
 	if err := s.rank(records, segments); err != nil {
 		return fmt.Errorf("rank: %w", err)
 	}

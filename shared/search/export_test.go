@@ -2,9 +2,8 @@ package search
 
 import (
 	"context"
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
-	"encoding/binary"
-	"hash/crc32"
 
 	"github.com/google/uuid"
 )
@@ -23,7 +22,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 	if err != nil {
 		return nil, 0, err
 	}
-	s, err := openSegment(b.data)
+	s, err := segment.Open(b.Data)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -37,7 +36,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 	}
 	var all [][]Ranked
 	for _, q := range questions {
-		r, err := newRanking(p, []*segment{s}, q)
+		r, err := newRanking(p, []*segment.Segment{s}, q)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -50,7 +49,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 		for i, c := range found {
 			score := float64(c.score)
 			if i < near {
-				score = r.complete(score, texts[c.passage], r.places(texts[c.passage]), s.length(c.passage))
+				score = r.complete(score, texts[c.passage], r.places(texts[c.passage]), s.Length(c.passage))
 			}
 			if j, ok := place[c.document]; ok {
 				if score > out[j].Score {
@@ -63,7 +62,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 		}
 		all = append(all, out)
 	}
-	return all, float64(len(b.data)) / float64(len(texts)), nil
+	return all, float64(len(b.Data)) / float64(len(texts)), nil
 }
 
 // QuoteAll shows every block of every passage of body as an answer would.
@@ -73,11 +72,11 @@ func QuoteAll(body, question string) []string {
 	if err != nil {
 		panic(err)
 	}
-	s, err := openSegment(b.data)
+	s, err := segment.Open(b.Data)
 	if err != nil {
 		panic(err)
 	}
-	r, err := newRanking(p, []*segment{s}, question)
+	r, err := newRanking(p, []*segment.Segment{s}, question)
 	if err != nil {
 		panic(err)
 	}
@@ -96,67 +95,18 @@ func QuoteAll(body, question string) []string {
 // BuildSegment is the file of one segment of documents.
 func BuildSegment(space Space, docs []Document) ([]byte, error) {
 	b, err := buildSegment(profileOf(space), docs)
-	return b.data, err
-}
-
-// CombineSegments merges segment files, keeping the documents of keep.
-func CombineSegments(keep map[uuid.UUID]int64, files ...[]byte) ([]byte, error) {
-	var segments []*segment
-	for _, f := range files {
-		s, err := openSegment(f)
-		if err != nil {
-			return nil, err
-		}
-		segments = append(segments, s)
-	}
-	b, err := combine(segments, keep)
-	return b.data, err
-}
-
-// ReadSegment opens a segment file and reads all of it.
-func ReadSegment(data []byte) (passages, documents int, err error) {
-	s, err := openSegment(data)
-	if err != nil {
-		return 0, 0, err
-	}
-	for i := range s.passages {
-		s.identity(s.document(i))
-		s.place(i)
-		s.length(i)
-	}
-	return s.passages, s.documents, s.check()
-}
-
-// Reseal writes the checksums and the footer of a segment file anew around
-// whatever its sections hold, so that a test reaches what lies behind them.
-func Reseal(data []byte) []byte {
-	if len(data) < headBytes+footerBytes {
-		return data
-	}
-	footer := data[len(data)-footerBytes:]
-	sums := int(binary.LittleEndian.Uint64(footer[16*secSums:]))
-	size := int(binary.LittleEndian.Uint64(footer[16*secSums+8:]))
-	if sums < 0 || size < 0 || sums > len(data) || size > len(data)-sums {
-		return data
-	}
-	for i := 0; i*pageBytes < sums && 4*i+4 <= size; i++ {
-		page := data[i*pageBytes : min((i+1)*pageBytes, sums)]
-		binary.LittleEndian.PutUint32(data[sums+4*i:], crc32.Checksum(page, castagnoli))
-	}
-	binary.LittleEndian.PutUint32(footer[footerBytes-16:], crc32.Checksum(data[sums:sums+size], castagnoli))
-	binary.LittleEndian.PutUint32(footer[footerBytes-12:], crc32.Checksum(footer[:footerBytes-12], castagnoli))
-	return data
+	return b.Data, err
 }
 
 // Places returns where each passage of a segment file lies.
 func Places(data []byte) (refs []Ref, within []int, err error) {
-	s, err := openSegment(data)
+	s, err := segment.Open(data)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range s.passages {
-		id, version := s.identity(s.document(i))
-		chunk, n := s.place(i)
+	for i := range s.Passages {
+		id, version := s.Identity(s.Document(i))
+		chunk, n := s.Place(i)
 		refs, within = append(refs, Ref{id, version, chunk}), append(within, n)
 	}
 	return refs, within, nil
@@ -173,12 +123,12 @@ func (ix *Index) Levels(ctx context.Context, teamID string) (levels []int, err e
 
 // Ranker opens a segment file and returns what finds the best passages in it.
 func Ranker(data []byte) (func(question string) error, error) {
-	s, err := openSegment(data)
+	s, err := segment.Open(data)
 	if err != nil {
 		return nil, err
 	}
 	return func(question string) error {
-		r, err := newRanking(profiles[s.profile], []*segment{s}, question)
+		r, err := newRanking(profiles[s.Profile], []*segment.Segment{s}, question)
 		if err != nil {
 			return err
 		}

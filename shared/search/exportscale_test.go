@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"docent/shared/blob"
+	"docent/shared/search/segment"
+	"docent/shared/search/segment/segmenttest"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -19,13 +21,13 @@ type Place struct {
 }
 
 // Ranking is segment files to be ranked.
-type Ranking struct{ segments []*segment }
+type Ranking struct{ segments []*segment.Segment }
 
 // OpenFiles opens segment files whole.
 func OpenFiles(files ...[]byte) (Ranking, error) {
 	var r Ranking
 	for _, f := range files {
-		s, err := openSegment(f)
+		s, err := segment.Open(f)
 		if err != nil {
 			return r, err
 		}
@@ -36,20 +38,20 @@ func OpenFiles(files ...[]byte) (Ranking, error) {
 
 // OpenRanged opens one stored segment file by range, with a cache of bytes.
 func OpenRanged(ctx context.Context, blobs blob.Store, name string, size, bytes int64) (Ranking, error) {
-	s, err := openRanged(ctx, blobs, name, size, newCache(bytes))
+	s, err := segment.OpenRanged(ctx, blobs, name, size, segment.NewCache(bytes))
 	if err != nil {
 		return Ranking{}, err
 	}
-	return Ranking{[]*segment{s}}, nil
+	return Ranking{[]*segment.Segment{s}}, nil
 }
 
 // Best ranks with pruning, and says how many postings were read of how many.
 func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place, read, of int, err error) {
-	views := make([]*segment, len(q.segments))
+	views := make([]*segment.Segment, len(q.segments))
 	for i, s := range q.segments {
-		views[i] = s.view(ctx)
+		views[i] = s.View(ctx)
 	}
-	r, err := newRanking(profiles[views[0].profile], views, question)
+	r, err := newRanking(profiles[views[0].Profile], views, question)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -65,17 +67,17 @@ func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place
 
 // Plain ranks without pruning: every posting of every term is scored.
 func (q Ranking) Plain(question string, n int) ([]Place, error) {
-	r, err := newRanking(profiles[q.segments[0].profile], q.segments, question)
+	r, err := newRanking(profiles[q.segments[0].Profile], q.segments, question)
 	if err != nil {
 		return nil, err
 	}
 	var all []candidate
 	for i, s := range r.segments {
-		scores := make([]float32, s.passages)
+		scores := make([]float32, s.Passages)
 		for _, t := range r.ordered() {
 			by := r.scorer(t)
-			err := t.lists[i].each(func(passage int, frequency uint32) {
-				scores[passage] += by.score(frequency, s.length(passage))
+			err := t.lists[i].Each(func(passage int, frequency uint32) {
+				scores[passage] += by.score(frequency, s.Length(passage))
 			})
 			if err != nil {
 				return nil, err
@@ -84,7 +86,7 @@ func (q Ranking) Plain(question string, n int) ([]Place, error) {
 		for p, score := range scores {
 			if score > 0 {
 				c := candidate{ranking: r, segment: i, passage: p, score: score}
-				c.document, c.version = s.identity(s.document(p))
+				c.document, c.version = s.Identity(s.Document(p))
 				all = append(all, c)
 			}
 		}
@@ -95,17 +97,6 @@ func (q Ranking) Plain(question string, n int) ([]Place, error) {
 		best = append(best, Place{c.segment, c.passage, c.score})
 	}
 	return best, nil
-}
-
-// PackLengths packs and unpacks lengths.
-func PackLengths(lengths []uint16) (int, []uint16, error) {
-	sum := uint64(0)
-	for _, l := range lengths {
-		sum += uint64(l)
-	}
-	b := appendLengths(nil, lengths)
-	out, err := unpackLengths(b, len(lengths), sum)
-	return len(b), out, err
 }
 
 // SetAnalysis says that a team's segments are of another analysis, in their
@@ -132,7 +123,7 @@ func (ix *Index) setAnalysis(ctx context.Context, teamID string, r record, versi
 	if err := ix.Blobs.Delete(ctx, r.blob); err != nil {
 		return err
 	}
-	if err := ix.Blobs.Put(ctx, r.blob, Reseal(data)); err != nil {
+	if err := ix.Blobs.Put(ctx, r.blob, segmenttest.Reseal(data)); err != nil {
 		return err
 	}
 	r.content.Analysis = int(version)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/search/segment"
 	"docent/shared/table"
 )
 
@@ -183,7 +184,7 @@ func fitting(records []record, most int) int {
 // mergeOne makes one merge and returns how many segments it replaced: 0 when another
 // worker was faster, or when one of them proved damaged or missing, which is then marked.
 func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replaced int, marked bool, err error) {
-	var segments []*segment
+	var segments []*segment.Segment
 	for _, r := range d.records {
 		s, err := ix.read(ctx, r)
 		switch {
@@ -201,15 +202,15 @@ func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (repla
 	if err != nil {
 		return 0, false, err
 	}
-	b, err := combine(segments, current)
+	b, err := segment.Combine(segments, current)
 	if err != nil {
 		return 0, false, fmt.Errorf("merge %d segments of %s: %w", len(segments), d.family.source, err)
 	}
 	if d.stale == 0 {
-		d.stale = min(d.counted, int64(passagesOf(segments)-b.passages))
+		d.stale = min(d.counted, int64(passagesOf(segments)-b.Passages))
 	}
-	var made []built
-	if b.documents > 0 {
+	var made []segment.File
+	if b.Documents > 0 {
 		made = append(made, b)
 	}
 	if ok, err := ix.replace(ctx, teamID, d, made); err != nil || !ok {
@@ -218,21 +219,21 @@ func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (repla
 	return len(d.records), false, nil
 }
 
-func passagesOf(segments []*segment) int {
+func passagesOf(segments []*segment.Segment) int {
 	n := 0
 	for _, s := range segments {
-		n += s.passages
+		n += s.Passages
 	}
 	return n
 }
 
 // current returns the current versions of all documents of segments.
-func (ix *Index) current(ctx context.Context, teamID string, segments []*segment) (map[uuid.UUID]int64, error) {
+func (ix *Index) current(ctx context.Context, teamID string, segments []*segment.Segment) (map[uuid.UUID]int64, error) {
 	all := map[uuid.UUID]int64{}
 	var ids []uuid.UUID
 	for _, s := range segments {
-		for i := range s.documents {
-			id, _ := s.identity(i)
+		for i := range s.Documents {
+			id, _ := s.Identity(i)
 			ids = append(ids, id)
 		}
 	}
@@ -250,7 +251,7 @@ func (ix *Index) current(ctx context.Context, teamID string, segments []*segment
 
 // replace publishes made instead of d.records in one Write: false when one of
 // these is gone already, and then nothing has changed.
-func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []built) (bool, error) {
+func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []segment.File) (bool, error) {
 	var ops []table.Op
 	var blobs []string
 	for _, r := range d.records {

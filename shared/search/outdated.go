@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -29,7 +30,7 @@ func (r record) outdated() rebuildReason {
 		return ""
 	case r.content.Mark == reasonDamaged:
 		return reasonDamaged
-	case r.content.Format < formatVersion:
+	case r.content.Format < segment.FormatVersion:
 		return reasonFormat
 	case r.content.Analysis < text.AnalysisVersion:
 		return reasonAnalysis
@@ -39,7 +40,7 @@ func (r record) outdated() rebuildReason {
 
 // newer reports whether a newer program wrote the segment.
 func (r record) newer() bool {
-	return r.content.Analysis > text.AnalysisVersion || r.content.Format > formatVersion
+	return r.content.Analysis > text.AnalysisVersion || r.content.Format > segment.FormatVersion
 }
 
 // namesDocuments reports whether the documents of a segment that is outdated for this

@@ -1,10 +1,13 @@
 package search
 
-import "docent/shared/search/text"
+import (
+	"docent/shared/search/segment"
+	"docent/shared/search/text"
+)
 
 // profile is how the texts of a space are analysed and ranked.
 type profile struct {
-	id        profileID
+	id        segment.Profile
 	k1, b     float64
 	proximity float64 // weight of neighbouring terms
 	named     float64 // weight of a term in the title or heading
@@ -16,8 +19,8 @@ type profile struct {
 
 // The profiles. The parameters and their reasons are in the README.
 var (
-	prose    = &profile{id: proseID, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1}
-	coding   = &profile{id: codeID, k1: 1.2, b: 0.75, proximity: 0.25, titled: 0.25, split: true, compound: 0.7}
+	prose    = &profile{id: segment.Prose, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1}
+	coding   = &profile{id: segment.Code, k1: 1.2, b: 0.75, proximity: 0.25, titled: 0.25, split: true, compound: 0.7}
 	profiles = []*profile{prose, coding}
 )
 
@@ -28,7 +31,9 @@ const titleWeight = 2
 const titleTerms = 6
 
 // in is the analyser of the profile for a language.
-func (p *profile) in(l *text.Language) text.Analyser { return text.Analyser{Language: l, Code: p.split} }
+func (p *profile) in(l *text.Language) text.Analyser {
+	return text.Analyser{Language: l, Code: p.split}
+}
 
 func profileOf(s Space) *profile {
 	switch s {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"docent/shared/search/segment"
 	"math/bits"
 	"slices"
 	"sync"
@@ -44,7 +45,7 @@ func (r *ranking) scorer(t *questionTerm) scorer {
 // cursor walks the postings of one term in one segment.
 type cursor struct {
 	scorer
-	blocks      []postingBlock
+	blocks      []segment.Block
 	bounds      []float32 // what a posting of each block scores at most
 	first       int       // the first block that reaches into the window or beyond
 	windowBound float32   // what a posting in the window scores at most
@@ -53,7 +54,7 @@ type cursor struct {
 	at    int // block that is decoded, -1: none
 	next  int // posting of it that find looks at next
 	total int // postings decoded
-	decoded
+	segment.Decoded
 }
 
 // scanner is the memory of one scan, used again by the next.
@@ -67,14 +68,14 @@ var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
 // scan adds the best passages of a segment to top. It reads a block of postings
 // only when a passage in it can reach the floor.
-func (r *ranking) scan(segment int, terms []*questionTerm, top *top) error {
-	s := r.segments[segment]
+func (r *ranking) scan(number int, terms []*questionTerm, top *top) error {
+	s := r.segments[number]
 	sc := scanners.Get().(*scanner)
-	if err := sc.open(r, segment, terms); err != nil {
+	if err := sc.open(r, number, terms); err != nil {
 		return err // and what is left of sc is not used again
 	}
-	for from := 0; from < s.passages; from += windowPassages {
-		to := min(from+windowPassages, s.passages)
+	for from := 0; from < s.Passages; from += windowPassages {
+		to := min(from+windowPassages, s.Passages)
 		essential := sc.enterWindow(from, to, top.floor())
 		if essential == 0 {
 			continue
@@ -82,7 +83,7 @@ func (r *ranking) scan(segment int, terms []*questionTerm, top *top) error {
 		if err := sc.add(s, from, to, essential, top.floor()); err != nil {
 			return err
 		}
-		if err := sc.collect(s, segment, from, essential, top); err != nil {
+		if err := sc.collect(s, number, from, essential, top); err != nil {
 			return err
 		}
 	}
@@ -95,35 +96,35 @@ func (r *ranking) scan(segment int, terms []*questionTerm, top *top) error {
 }
 
 // open places a cursor before each term's postings.
-func (sc *scanner) open(r *ranking, segment int, terms []*questionTerm) (err error) {
-	s := r.segments[segment]
+func (sc *scanner) open(r *ranking, number int, terms []*questionTerm) (err error) {
+	s := r.segments[number]
 	sc.cursors = slices.Grow(sc.cursors[:0], len(terms))
 	for _, t := range terms {
-		l := t.lists[segment]
-		if l.df == 0 {
+		l := t.lists[number]
+		if l.DF == 0 {
 			continue
 		}
 		sc.cursors = sc.cursors[:len(sc.cursors)+1]
 		c := &sc.cursors[len(sc.cursors)-1]
 		c.scorer, c.first, c.at, c.total = r.scorer(t), 0, -1, 0
-		if c.blocks, err = l.blocks(c.blocks[:0]); err != nil {
+		if c.blocks, err = l.Blocks(c.blocks[:0]); err != nil {
 			return err
 		}
 		c.bounds = c.bounds[:0]
-		if c.blocks[0].last < 0 { // without a head: few, and read at once
-			if err := c.decode(&c.blocks[0], s.passages); err != nil {
+		if c.blocks[0].Last < 0 { // without a head: few, and read at once
+			if err := c.Decode(&c.blocks[0], s.Passages); err != nil {
 				return err
 			}
-			c.at, c.next, c.total = 0, 0, c.n
-			c.blocks[0].last = int(c.passages[c.n-1])
+			c.at, c.next, c.total = 0, 0, c.N
+			c.blocks[0].Last = int(c.Passages[c.N-1])
 			c.bounds = append(c.bounds, 0)
-			for i := range c.n {
-				c.bounds[0] = max(c.bounds[0], c.score(c.frequencies[i], s.length(int(c.passages[i]))))
+			for i := range c.N {
+				c.bounds[0] = max(c.bounds[0], c.score(c.Frequencies[i], s.Length(int(c.Passages[i]))))
 			}
 			continue
 		}
 		for i := range c.blocks {
-			c.bounds = append(c.bounds, c.score(c.blocks[i].highest, c.blocks[i].lowest))
+			c.bounds = append(c.bounds, c.score(c.blocks[i].Highest, c.blocks[i].Lowest))
 		}
 	}
 	return nil
@@ -134,11 +135,11 @@ func (sc *scanner) open(r *ranking, segment int, terms []*questionTerm) (err err
 func (sc *scanner) enterWindow(from, to int, floor float32) (essential int) {
 	for i := range sc.cursors {
 		c := &sc.cursors[i]
-		for c.first < len(c.blocks) && c.blocks[c.first].last < from {
+		for c.first < len(c.blocks) && c.blocks[c.first].Last < from {
 			c.first++
 		}
 		c.windowBound = 0
-		for j := c.first; j < len(c.blocks) && c.blocks[j].previous+1 < to; j++ {
+		for j := c.first; j < len(c.blocks) && c.blocks[j].Previous+1 < to; j++ {
 			c.windowBound = max(c.windowBound, c.bounds[j])
 		}
 	}
@@ -155,27 +156,27 @@ func (sc *scanner) enterWindow(from, to int, floor float32) (essential int) {
 }
 
 // add scores the essential terms of a window.
-func (sc *scanner) add(s *segment, from, to, essential int, floor float32) error {
+func (sc *scanner) add(s *segment.Segment, from, to, essential int, floor float32) error {
 	all := sc.cursors[0].suffixBound
 	for i := range sc.cursors[:essential] {
 		c := &sc.cursors[i]
 		others := all - c.windowBound
-		for j := c.first; j < len(c.blocks) && c.blocks[j].previous+1 < to; j++ {
+		for j := c.first; j < len(c.blocks) && c.blocks[j].Previous+1 < to; j++ {
 			if (others+c.bounds[j])*boundSlack < floor {
 				continue // whatever else its passages hold
 			}
-			if err := c.read(j, s.passages); err != nil {
+			if err := c.read(j, s.Passages); err != nil {
 				return err
 			}
-			for k := range c.n {
-				p := int(c.passages[k]) - from
+			for k := range c.N {
+				p := int(c.Passages[k]) - from
 				if p < 0 {
 					continue
 				}
 				if p >= to-from {
 					break
 				}
-				sc.scores[p] += c.score(c.frequencies[k], s.lengths[from+p])
+				sc.scores[p] += c.score(c.Frequencies[k], s.Length(from+p))
 				sc.touched[p/64] |= 1 << (p % 64)
 			}
 		}
@@ -185,7 +186,7 @@ func (sc *scanner) add(s *segment, from, to, essential int, floor float32) error
 
 // collect completes the passages of a window that can reach the floor by the other
 // terms, and leaves the window's scores at zero.
-func (sc *scanner) collect(s *segment, segment, from, essential int, top *top) error {
+func (sc *scanner) collect(s *segment.Segment, number, from, essential int, top *top) error {
 	others := sc.cursors[essential:]
 	for w, set := range sc.touched {
 		if set == 0 {
@@ -212,15 +213,15 @@ func (sc *scanner) collect(s *segment, segment, from, essential int, top *top) e
 				if (score+c.bounds[c.first]+next)*boundSlack < top.floor() {
 					break
 				}
-				frequency, err := c.find(passage, s.passages)
+				frequency, err := c.find(passage, s.Passages)
 				if err != nil {
 					return err
 				}
 				if frequency > 0 {
-					score += c.score(frequency, s.lengths[passage])
+					score += c.score(frequency, s.Length(passage))
 				}
 			}
-			top.add(score, segment, passage)
+			top.add(score, number, passage)
 		}
 	}
 	return nil
@@ -232,21 +233,21 @@ func (c *cursor) read(block, limit int) error {
 		return nil
 	}
 	c.at, c.next = -1, 0
-	if err := c.decode(&c.blocks[block], limit); err != nil {
+	if err := c.Decode(&c.blocks[block], limit); err != nil {
 		return err
 	}
 	c.at = block
-	c.total += c.n
+	c.total += c.N
 	return nil
 }
 
 // reaches moves to the block that could hold passage, and tells whether one could.
 // Passages ascend from call to call, and none is before the window.
 func (c *cursor) reaches(passage int) bool {
-	for c.first < len(c.blocks) && c.blocks[c.first].last < passage {
+	for c.first < len(c.blocks) && c.blocks[c.first].Last < passage {
 		c.first++
 	}
-	return c.first < len(c.blocks) && c.blocks[c.first].previous < passage
+	return c.first < len(c.blocks) && c.blocks[c.first].Previous < passage
 }
 
 // find returns how often passage, which the block at hand reaches, holds the term.
@@ -254,11 +255,11 @@ func (c *cursor) find(passage, limit int) (uint32, error) {
 	if err := c.read(c.first, limit); err != nil {
 		return 0, err
 	}
-	for c.next < c.n && int(c.passages[c.next]) < passage {
+	for c.next < c.N && int(c.Passages[c.next]) < passage {
 		c.next++
 	}
-	if c.next < c.n && int(c.passages[c.next]) == passage {
-		return c.frequencies[c.next], nil
+	if c.next < c.N && int(c.Passages[c.next]) == passage {
+		return c.Frequencies[c.next], nil
 	}
 	return 0, nil
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"pgregory.net/rapid"
 
 	"docent/shared/blob/dir"
 	"docent/shared/search"
@@ -142,19 +141,4 @@ func TestRangedAndWholeRankAlike(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestLengthsArePackedWithoutLoss(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		top := rapid.SampledFrom([]uint16{0, 1, 300, 65_535}).Draw(rt, "top")
-		lengths := rapid.SliceOfN(rapid.Uint16Range(0, top), 0, 400).Draw(rt, "lengths")
-		size, got, err := search.PackLengths(lengths)
-		if err != nil || !slices.Equal(got, lengths) {
-			rt.Fatalf("%v: %v", got, err)
-		}
-		if most := 2*len(lengths) + 3*((len(lengths)+127)/128) + 1; size > most {
-			rt.Fatalf("%d bytes, more than %d", size, most)
-		}
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -73,17 +74,17 @@ func latest(docs []Document) []Document {
 
 // store writes a segment's blob and returns its record and the operation that
 // publishes it.
-func (ix *Index) store(ctx context.Context, teamID string, f family, level int, b built) (record, table.Put, error) {
+func (ix *Index) store(ctx context.Context, teamID string, f family, level int, b segment.File) (record, table.Put, error) {
 	id := ix.NewID()
 	r := record{source: f.source, space: f.space, level: level, id: id, blob: blobName(teamID, id), content: recordContent{
-		Bytes: len(b.data), Passages: b.passages, Documents: b.documents,
-		Lengths: b.sumLengths, Analysis: text.AnalysisVersion, Format: formatVersion,
+		Bytes: len(b.Data), Passages: b.Passages, Documents: b.Documents,
+		Lengths: b.SumLengths, Analysis: text.AnalysisVersion, Format: segment.FormatVersion,
 	}}
 	op, err := r.put(teamID)
 	if err != nil {
 		return r, op, err
 	}
-	if err := ix.Blobs.Put(ctx, r.blob, b.data); err != nil {
+	if err := ix.Blobs.Put(ctx, r.blob, b.Data); err != nil {
 		return r, op, fmt.Errorf("store segment %s: %w", id, err)
 	}
 	return r, op, nil

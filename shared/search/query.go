@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/blob"
+	"docent/shared/search/segment"
 )
 
 // Bounds of a Search.
@@ -49,7 +50,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 		var fault *segmentFault
 		gone := errors.Is(err, blob.ErrNotFound)
 		switch {
-		case !errors.As(err, &fault) || !gone && !errors.Is(err, errDamaged):
+		case !errors.As(err, &fault) || !gone && !errors.Is(err, segment.ErrDamaged):
 			return Result{}, err
 		case gone && !reopened:
 			reopened = true
@@ -66,7 +67,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 
 // openFor opens the segments that q may read, once more from the start when one
 // has gone meanwhile, as a merge replaces it.
-func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment, error) {
+func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment.Segment, error) {
 	for attempt := 0; ; attempt++ {
 		records, err := ix.readable(ctx, teamID, q)
 		if err != nil {

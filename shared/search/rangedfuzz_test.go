@@ -7,6 +7,7 @@ import (
 
 	"docent/shared/blob"
 	"docent/shared/search"
+	"docent/shared/search/segment/segmenttest"
 )
 
 // oneFile is a blob store of one file under any name, read by range only.
@@ -31,7 +32,7 @@ func FuzzRanking(f *testing.F) {
 	}
 	f.Add(small, "lyon")
 	f.Fuzz(func(t *testing.T, data []byte, question string) {
-		data = search.Reseal(slices.Clone(data))
+		data = segmenttest.Reseal(slices.Clone(data))
 		whole, err := search.OpenFiles(data)
 		if err != nil {
 			return

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"errors"
 	"math"
@@ -20,7 +21,7 @@ const maxQuestionTerms = 256
 type ranking struct {
 	profile    *profile
 	language   *text.Language
-	segments   []*segment
+	segments   []*segment.Segment
 	terms      []*questionTerm          // distinct, in order of first use
 	compounds  []*compound              // of neighbouring words of the question
 	compoundOf map[string]*compound     // by its text
@@ -42,20 +43,20 @@ type questionTerm struct {
 	count  int // in the question
 	df     int // passages that hold it
 	idf    float64
-	weight float64       // what a count weighs: 1, less for a term that was not asked in this spelling
-	maxIDF float64       // idf by which the highest score is reckoned: of the spelling that was asked
-	name   bool          // written as a name in the question
-	lists  []postingList // by segment
+	weight float64        // what a count weighs: 1, less for a term that was not asked in this spelling
+	maxIDF float64        // idf by which the highest score is reckoned: of the spelling that was asked
+	name   bool           // written as a name in the question
+	lists  []segment.List // by segment
 }
 
 // newRanking analyses a question and looks its terms up. A question without
 // terms gives a ranking without terms.
-func newRanking(p *profile, segments []*segment, question string) (*ranking, error) {
+func newRanking(p *profile, segments []*segment.Segment, question string) (*ranking, error) {
 	r := &ranking{profile: p, segments: segments}
 	var lengths uint64
 	for _, s := range segments {
-		r.passages += s.passages
-		lengths += s.sumLengths
+		r.passages += s.Passages
+		lengths += s.SumLengths
 	}
 	r.average = max(float64(lengths)/float64(max(r.passages, 1)), 1)
 
@@ -100,7 +101,7 @@ func (r *ranking) ask(question string) error {
 	texts := r.profile.in(r.language).AppendTerms(nil, question)
 	compounds, words := r.compoundTexts(question)
 	wanted := slices.Concat(texts, compounds)
-	if err := r.parallel(func(_ int, s *segment) error { return s.fetchTerms(wanted) }); err != nil {
+	if err := r.parallel(func(_ int, s *segment.Segment) error { return s.FetchTerms(wanted) }); err != nil {
 		return err
 	}
 	for _, text := range texts {
@@ -146,14 +147,14 @@ func (r *ranking) knownShare() float64 {
 }
 
 func (r *ranking) lookUp(t *questionTerm) error {
-	t.lists = make([]postingList, len(r.segments))
+	t.lists = make([]segment.List, len(r.segments))
 	for i, s := range r.segments {
-		l, err := s.find(t.text)
+		l, err := s.Find(t.text)
 		if err != nil {
 			return &segmentFault{s, err}
 		}
 		t.lists[i] = l
-		t.df += l.df
+		t.df += l.DF
 	}
 	n, df := float64(r.passages), float64(t.df)
 	t.idf = math.Log(1 + (n-df+0.5)/(df+0.5))
@@ -226,23 +227,23 @@ func (r *ranking) best(n int) ([]candidate, error) {
 
 // load reads what scoring needs of segments that are not held whole.
 func (r *ranking) load() error {
-	return r.parallel(func(i int, s *segment) error {
-		var lists []*postingList
+	return r.parallel(func(i int, s *segment.Segment) error {
+		var lists []*segment.List
 		for _, t := range r.scored() {
-			if l := &t.lists[i]; l.df > 0 && l.bytes == nil {
+			if l := &t.lists[i]; l.DF > 0 && !l.Loaded() {
 				lists = append(lists, l)
 			}
 		}
 		if len(lists) == 0 {
 			return nil
 		}
-		return s.load(lists)
+		return s.Load(lists)
 	})
 }
 
 // parallel calls do for each segment, at the same time for those that it may have
 // to wait for.
-func (r *ranking) parallel(do func(i int, s *segment) error) error {
+func (r *ranking) parallel(do func(i int, s *segment.Segment) error) error {
 	var g errgroup.Group
 	g.SetLimit(openAtOnce)
 	for i, s := range r.segments {
@@ -252,7 +253,7 @@ func (r *ranking) parallel(do func(i int, s *segment) error) error {
 			}
 			return nil
 		}
-		if s.pages != nil {
+		if s.Ranged() {
 			g.Go(one)
 		} else if err := one(); err != nil {
 			return errors.Join(err, g.Wait())
@@ -265,9 +266,9 @@ func (r *ranking) parallel(do func(i int, s *segment) error) error {
 func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
 	documents := make([][]int, len(r.segments)) // by segment, in the order of passages
 	for _, k := range passages {
-		documents[k.segment] = append(documents[k.segment], r.segments[k.segment].document(int(k.passage)))
+		documents[k.segment] = append(documents[k.segment], r.segments[k.segment].Document(int(k.passage)))
 	}
-	err := r.parallel(func(i int, s *segment) error { return s.fetchDocuments(documents[i]) })
+	err := r.parallel(func(i int, s *segment.Segment) error { return s.FetchDocuments(documents[i]) })
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +276,7 @@ func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
 	for i, k := range passages {
 		c := candidate{ranking: r, segment: int(k.segment), passage: int(k.passage), score: k.score}
 		s := r.segments[k.segment]
-		if c.document, c.version, err = s.identify(documents[k.segment][0]); err != nil {
+		if c.document, c.version, err = s.Identify(documents[k.segment][0]); err != nil {
 			return nil, &segmentFault{s, err}
 		}
 		documents[k.segment] = documents[k.segment][1:]
@@ -287,7 +288,7 @@ func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
 
 // segmentFault is an error about one segment; the others could answer without it.
 type segmentFault struct {
-	segment *segment
+	segment *segment.Segment
 	err     error
 }
 

@@ -11,6 +11,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/pending"
 	"docent/shared/queue"
+	"docent/shared/search/segment"
 	"docent/shared/table"
 )
 
@@ -59,8 +60,8 @@ type rebuilding struct {
 	work   pending.Work
 	state  rebuildState
 	end    time.Time     // no slice begins after it; zero: there is none
-	names  documentNames // the documents sections of the pass's segments, read once a turn
-	held   map[string]documentNames
+	names  segment.Names // the documents sections of the pass's segments, read once a turn
+	held   map[string]segment.Names
 }
 
 // Batch does a turn for each message of a batch and returns the ids of the messages that failed. It acts on the current
@@ -88,7 +89,7 @@ func (b *Rebuilder) Run(ctx context.Context, work pending.Work) (finished bool, 
 	if err != nil {
 		return false, err
 	}
-	r := &rebuilding{Rebuilder: b, teamID: work.TeamID, family: f, work: work, held: map[string]documentNames{}}
+	r := &rebuilding{Rebuilder: b, teamID: work.TeamID, family: f, work: work, held: map[string]segment.Names{}}
 	taken, err := r.take(ctx)
 	if err != nil || !taken {
 		return err == nil, err
@@ -343,5 +344,5 @@ func (r *rebuilding) removeStaged(ctx context.Context, staged []stagedSegment) {
 
 // isLost reports whether err says that a segment is damaged or missing.
 func isLost(err error) bool {
-	return errors.Is(err, errDamaged) || errors.Is(err, blob.ErrNotFound)
+	return errors.Is(err, segment.ErrDamaged) || errors.Is(err, blob.ErrNotFound)
 }

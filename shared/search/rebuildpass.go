@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"docent/shared/search/segment"
 	"docent/shared/table"
 )
 
@@ -39,7 +40,7 @@ func (s *slice) add(d Document) {
 
 // full reports whether the slice ends here.
 func (s *slice) full(ctx context.Context, r *rebuilding) bool {
-	return s.w.passages >= cmp.Or(r.slicePassages, slicePassages) || s.bytes >= sliceBytes || time.Since(s.began) >= sliceTime || r.over(ctx)
+	return s.w.Count() >= cmp.Or(r.slicePassages, slicePassages) || s.bytes >= sliceBytes || time.Since(s.began) >= sliceTime || r.over(ctx)
 }
 
 // passSlice reads the next documents of the pass into a new segment. Only those that are
@@ -52,7 +53,7 @@ func (r *rebuilding) passSlice(ctx context.Context) error {
 	pass, slice := *r.state.Pass, newSlice(r.family)
 	names := func(yield func(wanted) bool) {
 		for i := pass.Next; i < pass.Of; i++ {
-			id, version := r.names.at(i)
+			id, version := r.names.At(i)
 			if !yield(wanted{id, version, i}) {
 				return
 			}
@@ -84,8 +85,8 @@ func (r *rebuilding) savePass(ctx context.Context, pass rebuildPass, slice *slic
 	}
 	var stored []record
 	pass.Staged = slices.Clone(pass.Staged)
-	if made.documents > 0 {
-		s, _, err := r.store(ctx, r.teamID, r.family, levelOf(made.documents), made)
+	if made.Documents > 0 {
+		s, _, err := r.store(ctx, r.teamID, r.family, levelOf(made.Documents), made)
 		if err != nil {
 			return err
 		}
@@ -179,7 +180,7 @@ func (r *rebuilding) loadNames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := documentNames{}
+	names := segment.Names{}
 	passages := 0
 	for _, n := range r.state.Pass.Segments {
 		at := slices.IndexFunc(records, func(s record) bool { return s.id == n.ID && s.level == n.Level })
@@ -199,15 +200,15 @@ func (r *rebuilding) loadNames(ctx context.Context) error {
 		names = append(names, section...)
 		passages += records[at].content.Passages
 	}
-	r.names, r.state.Pass.Of, r.state.Pass.Passages = names, names.count(), passages
+	r.names, r.state.Pass.Of, r.state.Pass.Passages = names, names.Count(), passages
 	return nil
 }
 
 // readNames reads which documents a segment holds.
-func (ix *Index) readNames(ctx context.Context, r record) (documentNames, error) {
-	names, err := readDocuments(ctx, ix.Blobs, r.blob, int64(r.content.Bytes))
-	if err == nil && names.count() != r.content.Documents {
-		err = damaged("%d documents", names.count())
+func (ix *Index) readNames(ctx context.Context, r record) (segment.Names, error) {
+	names, err := segment.ReadNames(ctx, ix.Blobs, r.blob, int64(r.content.Bytes))
+	if err == nil && names.Count() != r.content.Documents {
+		err = segment.Damaged("%d documents", names.Count())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the documents of segment %s: %w", r.id, err)
@@ -238,7 +239,7 @@ func foldable(staged []stagedSegment) []stagedSegment {
 // small and merges find little to do.
 func (r *rebuilding) fold(ctx context.Context) error {
 	folded := foldable(r.state.Pass.Staged)
-	var segments []*segment
+	var segments []*segment.Segment
 	for _, n := range folded {
 		s, err := r.read(ctx, n.record(r.teamID, r.family))
 		if isLost(err) {
@@ -250,7 +251,7 @@ func (r *rebuilding) fold(ctx context.Context) error {
 		}
 		segments = append(segments, s)
 	}
-	made, err := combine(segments, nil)
+	made, err := segment.Combine(segments, nil)
 	if err != nil {
 		return fmt.Errorf("fold %d segments of %s: %w", len(segments), r.family.source, err)
 	}

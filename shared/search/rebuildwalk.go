@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/search/segment"
 	"docent/shared/table"
 )
 
@@ -79,8 +80,8 @@ func (r *rebuilding) saveWalk(ctx context.Context, walk rebuildWalk, slice *slic
 	}
 	var ops []table.Op
 	var stored []record
-	if made.documents > 0 {
-		s, op, err := r.store(ctx, r.teamID, r.family, levelOf(made.documents), made)
+	if made.Documents > 0 {
+		s, op, err := r.store(ctx, r.teamID, r.family, levelOf(made.Documents), made)
 		if err != nil {
 			return err
 		}
@@ -166,8 +167,8 @@ func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int6
 		return err
 	}
 	for _, names := range held {
-		for i := range names.count() {
-			if id, version := names.at(i); versions[id] == version {
+		for i := range names.Count() {
+			if id, version := names.At(i); versions[id] == version {
 				delete(versions, id)
 			}
 		}
@@ -177,13 +178,13 @@ func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int6
 
 // holdNames reads the documents sections of the readable segments of the family as they
 // are listed now, each once a turn. A segment that proves damaged is marked and left out.
-func (r *rebuilding) holdNames(ctx context.Context) (map[string]documentNames, error) {
+func (r *rebuilding) holdNames(ctx context.Context) (map[string]segment.Names, error) {
 	for range readAttempts {
 		records, err := r.list(ctx)
 		if err != nil {
 			return nil, err
 		}
-		maps.DeleteFunc(r.held, func(id string, _ documentNames) bool {
+		maps.DeleteFunc(r.held, func(id string, _ segment.Names) bool {
 			return !slices.ContainsFunc(records, func(s record) bool { return s.id == id })
 		})
 		gone := false

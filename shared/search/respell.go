@@ -60,7 +60,7 @@ func (r *ranking) nearest(term string) (string, error) {
 	}
 	passages := map[string]int{} // that hold a term that is near
 	for _, s := range r.segments {
-		err := s.eachTerm(term[:respellPrefix], func(t []byte, df int) {
+		err := s.EachTerm(term[:respellPrefix], func(t []byte, df int) {
 			if _, ok := passages[string(t)]; ok || m.slips(t) <= m.limit {
 				passages[string(t)] += df
 			}

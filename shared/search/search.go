@@ -19,6 +19,7 @@ import (
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search/lru"
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -119,6 +120,6 @@ type Index struct {
 	rangedFrom int // over so many bytes a query reads a segment by range; 0 means the constant
 
 	once     sync.Once
-	cache    *cache
+	cache    *segment.Cache
 	analyses *lru.Cache[analysisKey, analysed]
 }

@@ -13,6 +13,7 @@ import (
 
 	"docent/shared/blob"
 	"docent/shared/search/lru"
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -59,7 +60,7 @@ type recordContent struct {
 // readable reports whether this program can read the segment. One of an older
 // analysis still answers, with statistics of its own, until it is rebuilt.
 func (r record) readable() bool {
-	return r.content.Analysis <= text.AnalysisVersion && r.content.Format == formatVersion && r.content.Mark != reasonDamaged
+	return r.content.Analysis <= text.AnalysisVersion && r.content.Format == segment.FormatVersion && r.content.Mark != reasonDamaged
 }
 
 // family is what one segment is of.
@@ -132,7 +133,7 @@ func (ix *Index) init() {
 		if bytes == 0 {
 			bytes = 64 << 20
 		}
-		ix.cache = newCache(bytes)
+		ix.cache = segment.NewCache(bytes)
 		ix.analyses = lru.New[analysisKey, analysed](bytes / 4)
 	})
 }
@@ -146,13 +147,13 @@ func (ix *Index) fault(ctx context.Context, err error) {
 // open returns the segments of records, in their order, from memory or from
 // their blobs, for a query that ends with ctx. A segment that is missing or damaged
 // is nil, with its error in faults; err is any other failure.
-func (ix *Index) open(ctx context.Context, records []record) (open []*segment, faults []error, err error) {
+func (ix *Index) open(ctx context.Context, records []record) (open []*segment.Segment, faults []error, err error) {
 	ix.init()
-	open, faults = make([]*segment, len(records)), make([]error, len(records))
+	open, faults = make([]*segment.Segment, len(records)), make([]error, len(records))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(openAtOnce)
 	for i, r := range records {
-		if open[i] = ix.cache.segment(ctx, r.blob); open[i] != nil {
+		if open[i] = ix.cache.Segment(ctx, r.blob); open[i] != nil {
 			continue
 		}
 		g.Go(func() error {
@@ -161,12 +162,12 @@ func (ix *Index) open(ctx context.Context, records []record) (open []*segment, f
 				read = ix.readRanged
 			}
 			s, err := read(gctx, r)
-			if errors.Is(err, blob.ErrNotFound) || errors.Is(err, errDamaged) {
+			if errors.Is(err, blob.ErrNotFound) || errors.Is(err, segment.ErrDamaged) {
 				faults[i] = err
 				return nil
 			}
 			if err == nil {
-				open[i] = s.view(ctx)
+				open[i] = s.View(ctx)
 			}
 			return err
 		})
@@ -184,38 +185,38 @@ func (ix *Index) wholeBytes() int {
 
 // read reads a segment whole from its blob. It is kept when a query would read it
 // whole; what a merge reads is not to push the rest out.
-func (ix *Index) read(ctx context.Context, r record) (*segment, error) {
+func (ix *Index) read(ctx context.Context, r record) (*segment.Segment, error) {
 	ix.init()
 	data, err := ix.Blobs.Get(ctx, r.blob)
 	if err != nil {
 		return nil, fmt.Errorf("read segment %s: %w", r.id, err)
 	}
-	s, err := openSegment(data)
+	s, err := segment.Open(data)
 	if err = r.matches(s, err); err != nil {
 		return nil, err
 	}
 	if len(data) <= ix.wholeBytes() {
-		ix.cache.put(r.blob, s)
+		ix.cache.Put(r.blob, s)
 	}
 	return s, nil
 }
 
 // readRanged opens a segment to be read by range, and keeps what that takes.
-func (ix *Index) readRanged(ctx context.Context, r record) (*segment, error) {
+func (ix *Index) readRanged(ctx context.Context, r record) (*segment.Segment, error) {
 	ix.init()
-	s, err := openRanged(ctx, ix.Blobs, r.blob, int64(r.content.Bytes), ix.cache)
+	s, err := segment.OpenRanged(ctx, ix.Blobs, r.blob, int64(r.content.Bytes), ix.cache)
 	if err = r.matches(s, err); err != nil {
 		return nil, err
 	}
-	ix.cache.put(r.blob, s)
+	ix.cache.Put(r.blob, s)
 	return s, nil
 }
 
 // matches completes the error of opening the segment, and checks that it is the
 // one of r.
-func (r record) matches(s *segment, err error) error {
-	if err == nil && (s.profile != profileOf(r.space).id || int(s.analysis) != r.content.Analysis || s.passages != r.content.Passages) {
-		err = damaged("it is not the one of its record")
+func (r record) matches(s *segment.Segment, err error) error {
+	if err == nil && (s.Profile != profileOf(r.space).id || int(s.Analysis) != r.content.Analysis || s.Passages != r.content.Passages) {
+		err = segment.Damaged("it is not the one of its record")
 	}
 	if err != nil {
 		return fmt.Errorf("open segment %s: %w", r.id, err)

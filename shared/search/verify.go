@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"fmt"
 	"maps"
@@ -23,7 +24,7 @@ type searchRun struct {
 
 	more        bool        // a ranking has passages beyond those
 	candidates  []candidate // best first, by normalised score
-	sources     map[*segment]record
+	sources     map[*segment.Segment]record
 	instruction map[*ranking]*ranking // how the instruction ranks what the question found
 	taken       map[passageID]bool    // as candidates
 	perDocument map[documentVersion]int
@@ -43,7 +44,7 @@ type passageID struct {
 // analysisKey names an analysed passage; one text has one analysis a profile.
 type analysisKey struct {
 	passageID
-	profile profileID
+	profile segment.Profile
 }
 
 // verified is a candidate whose text has been read from the documents.
@@ -59,14 +60,14 @@ type verified struct {
 
 // rank ranks the segments of each profile, and of each analysis apart, and chooses
 // candidates.
-func (s *searchRun) rank(records []record, segments []*segment) error {
-	s.sources = make(map[*segment]record, len(segments))
+func (s *searchRun) rank(records []record, segments []*segment.Segment) error {
+	s.sources = make(map[*segment.Segment]record, len(segments))
 	s.instruction = map[*ranking]*ranking{}
 	for _, p := range profiles {
-		own := map[byte][]*segment{}
+		own := map[byte][]*segment.Segment{}
 		for i, seg := range segments {
-			if seg.profile == p.id {
-				own[seg.analysis] = append(own[seg.analysis], seg)
+			if seg.Profile == p.id {
+				own[seg.Analysis] = append(own[seg.Analysis], seg)
 				s.sources[seg] = records[i]
 			}
 		}
@@ -213,7 +214,7 @@ func (s *searchRun) nextPage(most int) (*page, error) {
 		c := s.candidates[0]
 		v := verified{candidate: c}
 		seg := c.ranking.segments[c.segment]
-		chunk, within := seg.place(c.passage)
+		chunk, within := seg.Place(c.passage)
 		v.passageID = passageID{Ref{c.document, c.version, chunk}, within}
 		dv := documentVersion{c.document, c.version}
 		if s.taken[v.passageID] || s.perDocument[dv] == perDocument {
@@ -254,7 +255,7 @@ func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 		a = v.ranking.profile.analyse(text.Title, p.Heading, body)
 		s.index.analyses.Put(key, a, int64(4*len(a.codes)+200))
 	}
-	length := v.ranking.segments[v.segment].length(v.passage)
+	length := v.ranking.segments[v.segment].Length(v.passage)
 	at := v.ranking.places(a)
 	score := v.ranking.complete(float64(v.candidate.score), a, at, length)
 	v.at, v.length, v.score = at, length, score

@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 // The segment file; the README has it as a table.
 const (
 	segmentMagic  = "DSEG"
-	formatVersion = 2
+	FormatVersion = 2
 	headBytes     = 8
 	blockPostings = 128 // postings of a block; a longer list is cut into blocks with heads
 	blockTerms    = 64  // terms of a dictionary block
@@ -37,15 +37,15 @@ const footerBytes = sectionCount*16 + 4 + 4 + 8 + 4 + 4 + 4 + 4
 
 // starts holds two bits a passage.
 const (
-	startsDocument = 1
-	startsChunk    = 2
+	StartsDocument = 1
+	StartsChunk    = 2
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged is in the chain of every error about the content of a segment.
-var errDamaged = errors.New("segment is damaged")
+// ErrDamaged is in the chain of every error about the content of a segment.
+var ErrDamaged = errors.New("segment is damaged")
 
-func damaged(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
+func Damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }

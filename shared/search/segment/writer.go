@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"docent/shared/search/text"
@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// writer makes the bytes of one segment. Documents and their passages come in
+// Writer makes the bytes of one segment. Documents and their passages come in
 // the order in which they are numbered, then terms in byte order, then finish.
-type writer struct {
+type Writer struct {
 	postings, dictionary, termText []byte
 	termIndex                      []byte
 	lengths                        []uint16
@@ -22,28 +22,28 @@ type writer struct {
 	sumLengths                     uint64
 	terms                          int
 	last                           string // the term before
-	profile                        profileID
+	profile                        Profile
 	blockBuf                       []byte
 }
 
-// built is a segment that has just been made, and what its record says of it.
-type built struct {
-	data                []byte
-	passages, documents int
-	sumLengths          uint64
+// File is a segment that has just been made, and what its record says of it.
+type File struct {
+	Data                []byte
+	Passages, Documents int
+	SumLengths          uint64
 }
 
-func newWriter(p profileID) *writer { return &writer{profile: p} }
+func NewWriter(p Profile) *Writer { return &Writer{profile: p} }
 
-// document begins a document.
-func (w *writer) document(id uuid.UUID, version int64) {
+// Document begins a document.
+func (w *Writer) Document(id uuid.UUID, version int64) {
 	w.documents = append(w.documents, id[:]...)
 	w.documents = binary.LittleEndian.AppendUint64(w.documents, uint64(version))
 	w.docs++
 }
 
-// passage numbers one passage of the document begun last.
-func (w *writer) passage(length int, starts byte) {
+// Passage numbers one passage of the document begun last.
+func (w *Writer) Passage(length int, starts byte) {
 	length = min(length, math.MaxUint16)
 	w.lengths = append(w.lengths, uint16(length))
 	w.sumLengths += uint64(length)
@@ -54,11 +54,14 @@ func (w *writer) passage(length int, starts byte) {
 	w.passages++
 }
 
-// posting is one passage that holds a term, and how often.
-type posting struct{ passage, frequency uint32 }
+// Count returns the number of passages so far.
+func (w *Writer) Count() int { return w.passages }
 
-// term writes a term with its postings, passages ascending.
-func (w *writer) term(term string, list []posting) {
+// Posting is one passage that holds a term, and how often.
+type Posting struct{ Passage, Frequency uint32 }
+
+// Term writes a term with its postings, passages ascending.
+func (w *Writer) Term(term string, list []Posting) {
 	start := len(w.postings)
 	previous := int64(-1)
 	if len(list) <= blockPostings {
@@ -88,11 +91,11 @@ func (w *writer) term(term string, list []posting) {
 }
 
 // block writes one headed block of postings and returns its last passage.
-func (w *writer) block(list []posting, previous int64) int64 {
+func (w *Writer) block(list []Posting, previous int64) int64 {
 	highest, lowest := uint32(0), uint16(math.MaxUint16)
 	for _, p := range list {
-		highest = max(highest, p.frequency)
-		lowest = min(lowest, w.lengths[p.passage])
+		highest = max(highest, p.Frequency)
+		lowest = min(lowest, w.lengths[p.Passage])
 	}
 	var last int64
 	w.blockBuf, last = appendPostings(w.blockBuf[:0], list, previous)
@@ -105,16 +108,16 @@ func (w *writer) block(list []posting, previous int64) int64 {
 }
 
 // appendPostings encodes list after the passage previous and returns the last one.
-func appendPostings(dst []byte, list []posting, previous int64) ([]byte, int64) {
+func appendPostings(dst []byte, list []Posting, previous int64) ([]byte, int64) {
 	for _, p := range list {
-		gap := uint64(int64(p.passage)-previous) << 1
-		previous = int64(p.passage)
-		if p.frequency == 1 {
+		gap := uint64(int64(p.Passage)-previous) << 1
+		previous = int64(p.Passage)
+		if p.Frequency == 1 {
 			dst = binary.AppendUvarint(dst, gap)
 			continue
 		}
 		dst = binary.AppendUvarint(dst, gap|1)
-		dst = binary.AppendUvarint(dst, uint64(min(p.frequency, maxFrequency)))
+		dst = binary.AppendUvarint(dst, uint64(min(p.Frequency, maxFrequency)))
 	}
 	return dst, previous
 }
@@ -127,10 +130,10 @@ func sharedPrefix(a, b string) int {
 	return n
 }
 
-// finish returns the file.
-func (w *writer) finish() (built, error) {
+// Finish returns the file.
+func (w *Writer) Finish() (File, error) {
 	if w.passages > maxPassages || len(w.postings) > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
-		return built{}, fmt.Errorf("segment of %d passages is too large", w.passages)
+		return File{}, fmt.Errorf("segment of %d passages is too large", w.passages)
 	}
 	sections := [sectionCount][]byte{
 		secPostings: w.postings, secDictionary: w.dictionary, secTerms: slices.Concat(
@@ -144,7 +147,7 @@ func (w *writer) finish() (built, error) {
 	pages := (size + pageBytes - 1) / pageBytes
 	out := make([]byte, 0, size+4*pages+footerBytes)
 	out = append(out, segmentMagic...)
-	out = append(out, formatVersion, text.AnalysisVersion, byte(w.profile), 0)
+	out = append(out, FormatVersion, text.AnalysisVersion, byte(w.profile), 0)
 	var footer []byte
 	for i, s := range sections {
 		if i == secSums {
@@ -165,5 +168,5 @@ func (w *writer) finish() (built, error) {
 	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(footer, castagnoli))
 	footer = binary.LittleEndian.AppendUint32(footer, footerBytes)
 	footer = append(footer, segmentMagic...)
-	return built{append(out, footer...), w.passages, w.docs, w.sumLengths}, nil
+	return File{append(out, footer...), w.passages, w.docs, w.sumLengths}, nil
 }

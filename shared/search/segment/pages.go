@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"context"
@@ -31,12 +31,12 @@ type pageView struct {
 	name  string
 	end   int64  // of what the page sums cover
 	sums  []byte // of pages
-	cache *cache
+	cache *Cache
 	held  map[int64][]byte
 }
 
-// view returns the segment for one query.
-func (s *segment) view(ctx context.Context) *segment {
+// View returns the segment for one query.
+func (s *Segment) View(ctx context.Context) *Segment {
 	if s.pages == nil {
 		return s
 	}
@@ -87,7 +87,7 @@ func (p *pageView) fetch(spans []span, gap int64) error {
 		g.Go(func() error {
 			data, err := p.blobs.GetRange(ctx, p.name, r.from, r.to-r.from)
 			if errors.Is(err, blob.ErrInvalid) {
-				err = damaged("it ends before byte %d", r.to)
+				err = Damaged("it ends before byte %d", r.to)
 			}
 			if err != nil {
 				return fmt.Errorf("read %d bytes of %s: %w", r.to-r.from, p.name, err)
@@ -132,13 +132,13 @@ func (p *pageView) read(offset, size int64) ([]byte, error) {
 }
 
 // span returns where bytes of a section lie in the file.
-func (s *segment) span(of int, from, size int64) span {
+func (s *Segment) span(of int, from, size int64) span {
 	at := s.sections[of].offset + from
 	return span{at, at + size}
 }
 
-// fetchTerms reads the dictionary blocks of terms in one round.
-func (s *segment) fetchTerms(terms []string) error {
+// FetchTerms reads the dictionary blocks of terms in one round.
+func (s *Segment) FetchTerms(terms []string) error {
 	if s.pages == nil {
 		return nil
 	}
@@ -155,8 +155,8 @@ func (s *segment) fetchTerms(terms []string) error {
 	return s.pages.fetch(spans, joinWithin)
 }
 
-// load reads the postings of lists, and the lengths, in one round.
-func (s *segment) load(lists []*postingList) error {
+// Load reads the postings of lists, and the lengths, in one round.
+func (s *Segment) Load(lists []*List) error {
 	if s.pages == nil {
 		return nil
 	}
@@ -189,10 +189,10 @@ func (s *segment) load(lists []*postingList) error {
 	if err != nil {
 		return err
 	}
-	if s.lengths, err = unpackLengths(b, s.passages, s.sumLengths); err != nil {
+	if s.lengths, err = unpackLengths(b, s.Passages, s.SumLengths); err != nil {
 		return err
 	}
-	s.pages.cache.pieces.Put(key, piece{lengths: s.lengths}, 2*int64(s.passages)+pieceCost)
+	s.pages.cache.pieces.Put(key, piece{lengths: s.lengths}, 2*int64(s.Passages)+pieceCost)
 	s.pages.forget(packed)
 	return nil
 }
@@ -205,8 +205,8 @@ func (p *pageView) forget(c section) {
 	}
 }
 
-// fetchDocuments reads what identify needs of documents in one round.
-func (s *segment) fetchDocuments(documents []int) error {
+// FetchDocuments reads what identify needs of documents in one round.
+func (s *Segment) FetchDocuments(documents []int) error {
 	if s.pages == nil {
 		return nil
 	}
@@ -217,14 +217,14 @@ func (s *segment) fetchDocuments(documents []int) error {
 	return s.pages.fetch(spans, spreadJoin)
 }
 
-// openRanged opens a file of size bytes by range: the footer with the page sums,
+// OpenRanged opens a file of size bytes by range: the footer with the page sums,
 // then the head, the term index and the starts.
-func openRanged(ctx context.Context, blobs blob.Store, name string, size int64, cache *cache) (*segment, error) {
+func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, cache *Cache) (*Segment, error) {
 	f, sums, err := readEnd(ctx, blobs, name, size)
 	if err != nil {
 		return nil, err
 	}
-	none := newCache(0) // what is read now is kept as part of the segment
+	none := NewCache(0) // what is read now is kept as part of the segment
 	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
 	terms, starts := f.sections[secTerms], f.sections[secStarts]
 	err = v.fetch([]span{{0, headBytes}, {terms.offset, terms.offset + terms.size}, {starts.offset, starts.offset + starts.size}}, joinWithin)
@@ -253,7 +253,7 @@ func readEnd(ctx context.Context, blobs blob.Store, name string, size int64) (f 
 	n := min(size, footerBytes+(size+pageBytes-1)/pageBytes*4)
 	tail, err := blobs.GetRange(ctx, name, size-n, n)
 	if errors.Is(err, blob.ErrInvalid) {
-		err = damaged("it is shorter than %d bytes", size)
+		err = Damaged("it is shorter than %d bytes", size)
 	}
 	if err != nil {
 		return f, nil, fmt.Errorf("read the footer: %w", err)

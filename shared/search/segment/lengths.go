@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"encoding/binary"
@@ -36,14 +36,14 @@ func appendLengths(dst []byte, lengths []uint16) []byte {
 // unpackLengths reads the lengths of passages, which add up to sum.
 func unpackLengths(b []byte, passages int, sum uint64) ([]uint16, error) {
 	if passages/lengthBlock*3 > len(b) { // before so much is allocated
-		return nil, damaged("%d bytes of lengths", len(b))
+		return nil, Damaged("%d bytes of lengths", len(b))
 	}
 	lengths := make([]uint16, 0, passages)
 	total := uint64(0)
 	for left := passages; left > 0; left -= lengthBlock {
 		n := min(left, lengthBlock)
 		if len(b) < 3 || b[2] > 16 || len(b)-3 < (n*int(b[2])+7)/8 {
-			return nil, damaged("lengths of passage %d", passages-left)
+			return nil, Damaged("lengths of passage %d", passages-left)
 		}
 		lowest, width := uint32(binary.LittleEndian.Uint16(b)), int(b[2])
 		packed := b[3:]
@@ -63,7 +63,7 @@ func unpackLengths(b []byte, passages int, sum uint64) ([]uint16, error) {
 		}
 	}
 	if len(b) > 0 || total != sum {
-		return nil, damaged("lengths add up to %d, want %d", total, sum)
+		return nil, Damaged("lengths add up to %d, want %d", total, sum)
 	}
 	return lengths, nil
 }

@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"bytes"
@@ -11,24 +11,24 @@ import (
 	"github.com/google/uuid"
 )
 
-// profileID says how the texts of a segment were analysed.
-type profileID byte
+// Profile says how the texts of a segment were analysed.
+type Profile byte
 
 // The profiles, as they are in a segment's head.
 const (
-	proseID profileID = iota
-	codeID
+	Prose Profile = iota
+	Code
 	profileCount
 )
 
-// segment is an open segment. Its file never changes, so a segment is safe for
+// Segment is an open segment. Its file never changes, so a segment is safe for
 // concurrent use; of one that is read by range each query has a view of its own.
-type segment struct {
-	profile    profileID
-	analysis   byte
-	passages   int
-	documents  int
-	sumLengths uint64
+type Segment struct {
+	Profile    Profile
+	Analysis   byte
+	Passages   int
+	Documents  int
+	SumLengths uint64
 
 	termIndex, termText []byte
 	starts              []byte
@@ -56,9 +56,9 @@ type footer struct {
 	sumOfSums           uint32
 }
 
-// openSegment checks data, a whole file, and opens it. Any byte that is not as it
+// Open checks data, a whole file, and opens it. Any byte that is not as it
 // was written gives an error with errDamaged in its chain.
-func openSegment(data []byte) (*segment, error) {
+func Open(data []byte) (*Segment, error) {
 	f, err := readFooter(data, int64(len(data)))
 	if err != nil {
 		return nil, err
@@ -81,35 +81,35 @@ func openSegment(data []byte) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.lengths, err = unpackLengths(f.sections[secLengths].data, s.passages, s.sumLengths)
-	s.size = len(data) + 2*s.passages
+	s.lengths, err = unpackLengths(f.sections[secLengths].data, s.Passages, s.SumLengths)
+	s.size = len(data) + 2*s.Passages
 	return s, err
 }
 
 // readFooter reads the footer of a file of size bytes from its last bytes.
 func readFooter(tail []byte, size int64) (f footer, err error) {
 	if size < headBytes+footerBytes || len(tail) < footerBytes {
-		return f, damaged("%d bytes", size)
+		return f, Damaged("%d bytes", size)
 	}
 	b := tail[len(tail)-footerBytes:]
 	end := b[footerBytes-12:]
 	if string(end[8:]) != segmentMagic || binary.LittleEndian.Uint32(end[4:]) != footerBytes ||
 		binary.LittleEndian.Uint32(end) != crc32.Checksum(b[:footerBytes-12], castagnoli) {
-		return f, damaged("footer")
+		return f, Damaged("footer")
 	}
 	at, limit := uint64(headBytes), uint64(size-footerBytes)
 	for i := range f.sections {
 		offset := binary.LittleEndian.Uint64(b[16*i:])
 		length := binary.LittleEndian.Uint64(b[16*i+8:])
 		if offset != at || length > limit-at {
-			return f, damaged("section %d", i)
+			return f, Damaged("section %d", i)
 		}
 		f.sections[i] = section{offset: int64(offset), size: int64(length)}
 		at += length
 	}
 	sums := f.sections[secSums]
 	if at != limit || (sums.offset+pageBytes-1)/pageBytes*4 != sums.size {
-		return f, damaged("sections end at %d of %d, with %d bytes of page sums", at, limit, sums.size)
+		return f, Damaged("sections end at %d of %d, with %d bytes of page sums", at, limit, sums.size)
 	}
 	counts := b[sectionCount*16:]
 	f.passages = int(binary.LittleEndian.Uint32(counts))
@@ -121,7 +121,7 @@ func readFooter(tail []byte, size int64) (f footer, err error) {
 
 func checkSums(sums []byte, f footer) error {
 	if crc32.Checksum(sums, castagnoli) != f.sumOfSums {
-		return damaged("page sums")
+		return Damaged("page sums")
 	}
 	return nil
 }
@@ -129,26 +129,26 @@ func checkSums(sums []byte, f footer) error {
 // checkPage compares a page of the file with its sum.
 func checkPage(page []byte, number int, sums []byte) error {
 	if crc32.Checksum(page, castagnoli) != binary.LittleEndian.Uint32(sums[4*number:]) {
-		return damaged("page %d", number)
+		return Damaged("page %d", number)
 	}
 	return nil
 }
 
 // newSegment opens what a segment holds in memory in any case.
-func newSegment(f footer, head, terms, starts []byte) (*segment, error) {
-	if string(head[:4]) != segmentMagic || head[4] != formatVersion || head[7] != 0 {
-		return nil, damaged("head")
+func newSegment(f footer, head, terms, starts []byte) (*Segment, error) {
+	if string(head[:4]) != segmentMagic || head[4] != FormatVersion || head[7] != 0 {
+		return nil, Damaged("head")
 	}
 	if head[5] > text.AnalysisVersion || head[6] >= byte(profileCount) {
-		return nil, damaged("analysis %d, profile %d", head[5], head[6])
+		return nil, Damaged("analysis %d, profile %d", head[5], head[6])
 	}
-	s := &segment{profile: profileID(head[6]), analysis: head[5], passages: f.passages, documents: f.documents,
-		sumLengths: f.sumLengths, starts: starts, sections: f.sections}
+	s := &Segment{Profile: Profile(head[6]), Analysis: head[5], Passages: f.passages, Documents: f.documents,
+		SumLengths: f.sumLengths, starts: starts, sections: f.sections}
 	return s, s.layOut(terms)
 }
 
 // bytes returns size bytes of a section, which must lie within it.
-func (s *segment) bytes(of int, from, size int64) ([]byte, error) {
+func (s *Segment) bytes(of int, from, size int64) ([]byte, error) {
 	c := s.sections[of]
 	if s.pages == nil {
 		return c.data[from : from+size : from+size], nil
@@ -161,53 +161,56 @@ func (s *segment) bytes(of int, from, size int64) ([]byte, error) {
 	return s.pages.read(c.offset+from, size)
 }
 
+// Ranged reports whether the segment is read by range, so that a read may have to wait.
+func (s *Segment) Ranged() bool { return s.pages != nil }
+
 // layOut checks that the sections fit each other.
-func (s *segment) layOut(terms []byte) error {
-	if s.passages > maxPassages || len(s.starts) != (s.passages+3)/4 ||
-		s.sections[secDocuments].size != int64(documentBytes*s.documents) || s.documents > s.passages {
-		return damaged("%d passages of %d documents", s.passages, s.documents)
+func (s *Segment) layOut(terms []byte) error {
+	if s.Passages > maxPassages || len(s.starts) != (s.Passages+3)/4 ||
+		s.sections[secDocuments].size != int64(documentBytes*s.Documents) || s.Documents > s.Passages {
+		return Damaged("%d passages of %d documents", s.Passages, s.Documents)
 	}
 	if len(terms) < 4 {
-		return damaged("term index")
+		return Damaged("term index")
 	}
 	blocks := uint64(binary.LittleEndian.Uint32(terms))
 	if terms = terms[4:]; blocks*8 > uint64(len(terms)) {
-		return damaged("term index of %d blocks", blocks)
+		return Damaged("term index of %d blocks", blocks)
 	}
 	s.termIndex, s.termText = terms[:8*blocks], terms[8*blocks:]
 	begun := uint32(0)
-	for i := 0; i < s.passages; i++ {
+	for i := 0; i < s.Passages; i++ {
 		if i%rankEvery == 0 {
 			s.ranks = append(s.ranks, begun)
 		}
-		if s.start(i)&startsDocument != 0 {
+		if s.start(i)&StartsDocument != 0 {
 			begun++
 		}
 	}
-	if int(begun) != s.documents || s.passages > 0 && s.start(0)&startsDocument == 0 {
-		return damaged("%d documents begin", begun)
+	if int(begun) != s.Documents || s.Passages > 0 && s.start(0)&StartsDocument == 0 {
+		return Damaged("%d documents begin", begun)
 	}
 	return nil
 }
 
-func (s *segment) start(passage int) byte {
+func (s *Segment) start(passage int) byte {
 	return s.starts[passage/4] >> (passage % 4 * 2) & 3
 }
 
-// length is the number of terms of a passage, the title's counted twice.
-func (s *segment) length(passage int) uint16 {
+// Length is the number of terms of a passage, the title's counted twice.
+func (s *Segment) Length(passage int) uint16 {
 	return s.lengths[passage]
 }
 
-// document returns the number of the document that passage belongs to.
-func (s *segment) document(passage int) int {
+// Document returns the number of the document that passage belongs to.
+func (s *Segment) Document(passage int) int {
 	from := passage / rankEvery * rankEvery
-	return int(s.ranks[passage/rankEvery]) + s.count(startsDocument, from, passage+1) - 1
+	return int(s.ranks[passage/rankEvery]) + s.count(StartsDocument, from, passage+1) - 1
 }
 
 // count counts the passages from from up to but without to that have the bit;
 // from is a multiple of 4.
-func (s *segment) count(bit byte, from, to int) int {
+func (s *Segment) count(bit byte, from, to int) int {
 	n := 0
 	for _, b := range s.starts[from/4 : to/4] {
 		n += bits.OnesCount8(b & (0b01010101 * bit))
@@ -222,7 +225,7 @@ func (s *segment) count(bit byte, from, to int) int {
 
 // begin returns the last passage, up to passage, that has one of the bits, 0 when
 // none has.
-func (s *segment) begin(mask byte, passage int) int {
+func (s *Segment) begin(mask byte, passage int) int {
 	for i := passage; i > 0; i-- {
 		if s.start(i)&mask != 0 {
 			return i
@@ -234,15 +237,15 @@ func (s *segment) begin(mask byte, passage int) int {
 	return 0
 }
 
-// identity returns the id and version of a document by its number. The segment
+// Identity returns the id and version of a document by its number. The segment
 // must be held whole.
-func (s *segment) identity(document int) (uuid.UUID, int64) {
+func (s *Segment) Identity(document int) (uuid.UUID, int64) {
 	d := s.sections[secDocuments].data[documentBytes*document:]
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:]))
 }
 
-// identify is identity for any segment.
-func (s *segment) identify(document int) (uuid.UUID, int64, error) {
+// Identify is identity for any segment.
+func (s *Segment) Identify(document int) (uuid.UUID, int64, error) {
 	d, err := s.bytes(secDocuments, int64(documentBytes*document), documentBytes)
 	if err != nil {
 		return uuid.Nil, 0, err
@@ -250,44 +253,44 @@ func (s *segment) identify(document int) (uuid.UUID, int64, error) {
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:])), nil
 }
 
-// place says where a passage lies: in which chunk of its document, from 1, or 0
+// Place says where a passage lies: in which chunk of its document, from 1, or 0
 // for a body in its record; and at which place in it, from 0.
-func (s *segment) place(passage int) (chunk, within int) {
-	first := s.begin(startsDocument, passage)
-	within = passage - s.begin(startsDocument|startsChunk, passage)
+func (s *Segment) Place(passage int) (chunk, within int) {
+	first := s.begin(StartsDocument, passage)
+	within = passage - s.begin(StartsDocument|StartsChunk, passage)
 	even := (first + 3) / 4 * 4
 	for i := first; i < min(even, passage+1); i++ {
-		chunk += int(s.start(i) / startsChunk)
+		chunk += int(s.start(i) / StartsChunk)
 	}
 	if passage >= even {
-		chunk += s.count(startsChunk, even, passage+1)
+		chunk += s.count(StartsChunk, even, passage+1)
 	}
 	return chunk, within
 }
 
-// find looks a term up. A missing one gives an empty list.
-func (s *segment) find(term string) (postingList, error) {
+// Find looks a term up. A missing one gives an empty list.
+func (s *Segment) Find(term string) (List, error) {
 	i := s.blockOf(term)
 	if i < 0 {
-		return postingList{}, nil
+		return List{}, nil
 	}
 	t := termReader{s: s, block: i}
 	for range blockTerms {
 		ok, err := t.next()
 		if err != nil || !ok {
-			return postingList{}, err
+			return List{}, err
 		}
 		if c := bytes.Compare(t.term, []byte(term)); c == 0 {
 			return t.list, nil
 		} else if c > 0 {
-			return postingList{}, nil
+			return List{}, nil
 		}
 	}
-	return postingList{}, nil
+	return List{}, nil
 }
 
 // blockOf returns the dictionary block that holds term if any does, -1 for none.
-func (s *segment) blockOf(term string) int {
+func (s *Segment) blockOf(term string) int {
 	return sort.Search(len(s.termIndex)/8, func(i int) bool {
 		first, _ := s.firstTerm(i)
 		return string(first) > term
@@ -295,27 +298,27 @@ func (s *segment) blockOf(term string) int {
 }
 
 // blockRange returns where a dictionary block lies in its section.
-func (s *segment) blockRange(block int) (from, to int64, err error) {
+func (s *Segment) blockRange(block int) (from, to int64, err error) {
 	to = s.sections[secDictionary].size
 	from = int64(binary.LittleEndian.Uint32(s.termIndex[8*block:]))
 	if 8*block+8 < len(s.termIndex) {
 		to = min(to, int64(binary.LittleEndian.Uint32(s.termIndex[8*block+8:])))
 	}
 	if from > to {
-		return 0, 0, damaged("offset of dictionary block %d", block)
+		return 0, 0, Damaged("offset of dictionary block %d", block)
 	}
 	return from, to, nil
 }
 
 // firstTerm returns the first term of a dictionary block, nil when the index is damaged.
-func (s *segment) firstTerm(block int) ([]byte, error) {
+func (s *Segment) firstTerm(block int) ([]byte, error) {
 	from := uint32(0)
 	if block > 0 {
 		from = binary.LittleEndian.Uint32(s.termIndex[8*block-4:])
 	}
 	to := binary.LittleEndian.Uint32(s.termIndex[8*block+4:])
 	if from > to || int64(to) > int64(len(s.termText)) {
-		return nil, damaged("term of dictionary block %d", block)
+		return nil, Damaged("term of dictionary block %d", block)
 	}
 	return s.termText[from:to], nil
 }

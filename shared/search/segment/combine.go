@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"bytes"
@@ -6,11 +6,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// combine makes one segment of several of one profile. Documents that keep does
+// Combine makes one segment of several of one profile. Documents that keep does
 // not hold in the segment's version are left out (nil holds all), and so is one that
 // was in a segment before. The result is what building it whole from the rest would give.
-func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
-	w := newWriter(segments[0].profile)
+func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
+	w := NewWriter(segments[0].Profile)
 	seen := map[uuid.UUID]bool{}
 	numbers := make([][]int32, len(segments)) // old passage → new one, -1: left out
 	for i, s := range segments {
@@ -22,14 +22,14 @@ func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
 		t := &termReader{s: s}
 		ok, err := t.next()
 		if err != nil {
-			return built{}, err
+			return File{}, err
 		}
 		if ok {
 			readers, of = append(readers, t), append(of, i)
 		}
 	}
 	var term []byte
-	var list []posting
+	var list []Posting
 	for len(readers) > 0 {
 		term = append(term[:0], least(readers)...)
 		list = list[:0]
@@ -40,20 +40,20 @@ func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
 				continue
 			}
 			own := numbers[of[i]]
-			err := t.list.each(func(passage int, frequency uint32) {
+			err := t.list.Each(func(passage int, frequency uint32) {
 				if n := own[passage]; n >= 0 {
-					list = append(list, posting{uint32(n), frequency})
+					list = append(list, Posting{uint32(n), frequency})
 				}
 			})
 			if err != nil {
-				return built{}, err
+				return File{}, err
 			}
 			ok, err := t.next()
 			if err != nil {
-				return built{}, err
+				return File{}, err
 			}
 			if ok && bytes.Compare(t.term, term) <= 0 {
-				return built{}, damaged("terms out of order")
+				return File{}, Damaged("terms out of order")
 			}
 			if !ok {
 				readers, of = append(readers[:i], readers[i+1:]...), append(of[:i], of[i+1:]...)
@@ -62,10 +62,10 @@ func combine(segments []*segment, keep map[uuid.UUID]int64) (built, error) {
 			i++
 		}
 		if len(list) > 0 {
-			w.term(string(term), list)
+			w.Term(string(term), list)
 		}
 	}
-	return w.finish()
+	return w.Finish()
 }
 
 func least(readers []*termReader) []byte {
@@ -79,18 +79,18 @@ func least(readers []*termReader) []byte {
 }
 
 // renumber numbers the passages of s that stay.
-func (w *writer) renumber(s *segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) []int32 {
-	numbers := make([]int32, s.passages)
+func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) []int32 {
+	numbers := make([]int32, s.Passages)
 	document, stays := -1, false
 	for i := range numbers {
 		starts := s.start(i)
-		if starts&startsDocument != 0 {
+		if starts&StartsDocument != 0 {
 			document++
-			id, version := s.identity(document)
+			id, version := s.Identity(document)
 			current, ok := keep[id]
 			if stays = (keep == nil || ok && current == version) && !seen[id]; stays {
 				seen[id] = true
-				w.document(id, version)
+				w.Document(id, version)
 			}
 		}
 		if !stays {
@@ -98,7 +98,7 @@ func (w *writer) renumber(s *segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 			continue
 		}
 		numbers[i] = int32(w.passages)
-		w.passage(int(s.length(i)), starts)
+		w.Passage(int(s.Length(i)), starts)
 	}
 	return numbers
 }

@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"docent/shared/search/lru"
 )
 
-// cache keeps segments, and the pages and lengths of those that are read by range, up
+// Cache keeps segments, and the pages and lengths of those that are read by range, up
 // to a bound in bytes. It is safe for concurrent use.
-type cache struct {
+type Cache struct {
 	pieces *lru.Cache[pieceKey, piece]
 }
 
@@ -29,27 +29,27 @@ const (
 
 // piece is one of: a segment, a page, the lengths.
 type piece struct {
-	segment *segment
+	segment *Segment
 	page    []byte
 	lengths []uint16
 }
 
-func newCache(bytes int64) *cache {
-	return &cache{lru.New[pieceKey, piece](bytes)}
+func NewCache(bytes int64) *Cache {
+	return &Cache{lru.New[pieceKey, piece](bytes)}
 }
 
-// segment returns the segment of a file for one query, or nil if it is not in memory.
-func (c *cache) segment(ctx context.Context, name string) *segment {
+// Segment returns the segment of a file for one query, or nil if it is not in memory.
+func (c *Cache) Segment(ctx context.Context, name string) *Segment {
 	for _, kind := range []int64{wholePiece, openPiece} {
 		if p, ok := c.pieces.Get(pieceKey{name, kind}); ok {
-			return p.segment.view(ctx)
+			return p.segment.View(ctx)
 		}
 	}
 	return nil
 }
 
-// put keeps the segment of a file.
-func (c *cache) put(name string, s *segment) {
+// Put keeps the segment of a file.
+func (c *Cache) Put(name string, s *Segment) {
 	kind := int64(wholePiece)
 	if s.pages != nil {
 		kind = openPiece

@@ -1,35 +1,38 @@
-package search
+package segment
 
 import (
 	"encoding/binary"
 	"sort"
 )
 
-// postingList is the postings of one term: how many, and where they lie. Their
+// List is the postings of one term: how many, and where they lie. Their
 // bytes are there at once in a segment that is held whole, else once loaded.
-type postingList struct {
-	df       int
+type List struct {
+	DF       int
 	at, size int64 // in the section
 	bytes    []byte
 	max      int // passages of the segment
 }
 
+// Loaded reports whether the postings are in memory; see segment.load.
+func (l List) Loaded() bool { return l.bytes != nil }
+
 // termReader walks a segment's dictionary from the start of a block.
 type termReader struct {
-	s     *segment
+	s     *Segment
 	block int    // of the next term, when it is a block's first
 	in    int    // terms of the block that have been read
 	rest  []byte // of the dictionary
 	at    uint64 // offset of the next postings
 	term  []byte
-	list  postingList
+	list  List
 }
 
 // next reads one term; false at the end of the dictionary.
 func (t *termReader) next() (bool, error) {
 	if t.in == blockTerms {
 		if len(t.rest) > 0 {
-			return false, damaged("dictionary block %d goes on after its last term", t.block)
+			return false, Damaged("dictionary block %d goes on after its last term", t.block)
 		}
 		t.in = 0
 		t.block++
@@ -38,7 +41,7 @@ func (t *termReader) next() (bool, error) {
 	case t.in > 0:
 		if len(t.rest) == 0 {
 			if t.block+1 < len(t.s.termIndex)/8 {
-				return false, damaged("dictionary block %d ends early", t.block)
+				return false, Damaged("dictionary block %d ends early", t.block)
 			}
 			return false, nil
 		}
@@ -55,15 +58,15 @@ func (t *termReader) next() (bool, error) {
 	t.in++
 	df, n1 := binary.Uvarint(t.rest)
 	if n1 <= 0 {
-		return false, damaged("postings of a term")
+		return false, Damaged("postings of a term")
 	}
 	size, n2 := binary.Uvarint(t.rest[n1:])
 	all := uint64(t.s.sections[secPostings].size)
-	if n2 <= 0 || df == 0 || df > uint64(t.s.passages) || size < df || t.at > all || size > all-t.at {
-		return false, damaged("postings of a term")
+	if n2 <= 0 || df == 0 || df > uint64(t.s.Passages) || size < df || t.at > all || size > all-t.at {
+		return false, Damaged("postings of a term")
 	}
 	t.rest = t.rest[n1+n2:]
-	t.list = postingList{df: int(df), at: int64(t.at), size: int64(size), max: t.s.passages}
+	t.list = List{DF: int(df), at: int64(t.at), size: int64(size), max: t.s.Passages}
 	if t.s.pages == nil {
 		t.list.bytes = t.s.sections[secPostings].data[t.at : t.at+size]
 	}
@@ -86,7 +89,7 @@ func (t *termReader) open() error {
 	}
 	at, n := binary.Uvarint(t.rest)
 	if n <= 0 {
-		return damaged("dictionary block %d", t.block)
+		return Damaged("dictionary block %d", t.block)
 	}
 	t.rest, t.at = t.rest[n:], at
 	t.term = append(t.term[:0], first...)
@@ -97,11 +100,11 @@ func (t *termReader) open() error {
 func (t *termReader) unfold() error {
 	shared, n := binary.Uvarint(t.rest)
 	if n <= 0 || shared > uint64(len(t.term)) {
-		return damaged("shared start of a term")
+		return Damaged("shared start of a term")
 	}
 	suffix, m := binary.Uvarint(t.rest[n:])
 	if m <= 0 || suffix > uint64(len(t.rest)-n-m) {
-		return damaged("end of a term")
+		return Damaged("end of a term")
 	}
 	text := t.rest[n+m:][:suffix]
 	t.term = append(t.term[:shared], text...)
@@ -131,60 +134,60 @@ func readHead(b []byte) (h blockHead, size int) {
 	return h, size
 }
 
-// postingBlock is one block of a list, not decoded.
-type postingBlock struct {
+// Block is one block of a list, not decoded.
+type Block struct {
 	bytes    []byte
-	n        int // postings
-	previous int // last passage before it
-	last     int // its last passage; -1 when it has no head
-	highest  uint32
-	lowest   uint16
+	N        int // postings
+	Previous int // last passage before it
+	Last     int // its last passage; -1 when it has no head
+	Highest  uint32
+	Lowest   uint16
 }
 
-// blocks cuts the list into its blocks without decoding them. A list that is not
+// Blocks cuts the list into its blocks without decoding them. A list that is not
 // cut is one block without bounds.
-func (l postingList) blocks(dst []postingBlock) ([]postingBlock, error) {
-	if l.df <= blockPostings {
-		if l.df > 0 {
-			dst = append(dst, postingBlock{bytes: l.bytes, n: l.df, previous: -1, last: -1})
+func (l List) Blocks(dst []Block) ([]Block, error) {
+	if l.DF <= blockPostings {
+		if l.DF > 0 {
+			dst = append(dst, Block{bytes: l.bytes, N: l.DF, Previous: -1, Last: -1})
 		}
 		return dst, nil
 	}
 	rest, previous := l.bytes, -1
-	for left := l.df; left > 0; left -= blockPostings {
+	for left := l.DF; left > 0; left -= blockPostings {
 		h, n := readHead(rest)
 		if n == 0 || h.advance == 0 || h.advance >= uint64(l.max-previous) || h.highest > maxFrequency || h.lowest > 1<<16-1 {
-			return dst, damaged("head of a block")
+			return dst, Damaged("head of a block")
 		}
 		last := previous + int(h.advance)
-		dst = append(dst, postingBlock{bytes: rest[n : n+int(h.bytes)], n: min(left, blockPostings), previous: previous,
-			last: last, highest: uint32(h.highest), lowest: uint16(h.lowest)})
+		dst = append(dst, Block{bytes: rest[n : n+int(h.bytes)], N: min(left, blockPostings), Previous: previous,
+			Last: last, Highest: uint32(h.highest), Lowest: uint16(h.lowest)})
 		previous, rest = last, rest[n+int(h.bytes):]
 	}
 	if len(rest) > 0 {
-		return dst, damaged("%d bytes after the postings", len(rest))
+		return dst, Damaged("%d bytes after the postings", len(rest))
 	}
 	return dst, nil
 }
 
-// decoded is the postings of one block.
-type decoded struct {
-	n           int
-	passages    [blockPostings]int32
-	frequencies [blockPostings]uint32
+// Decoded is the postings of one block.
+type Decoded struct {
+	N           int
+	Passages    [blockPostings]int32
+	Frequencies [blockPostings]uint32
 }
 
-// decode reads the postings of a block in a segment of limit passages.
-func (d *decoded) decode(block *postingBlock, limit int) error {
-	b, previous := block.bytes, block.previous
-	for i := range block.n {
+// Decode reads the postings of a block in a segment of limit passages.
+func (d *Decoded) Decode(block *Block, limit int) error {
+	b, previous := block.bytes, block.Previous
+	for i := range block.N {
 		var gap uint64
 		if len(b) > 0 && b[0] < 0x80 {
 			gap, b = uint64(b[0]), b[1:]
 		} else {
 			v, size := binary.Uvarint(b)
 			if size <= 0 {
-				return damaged("passage of a posting")
+				return Damaged("passage of a posting")
 			}
 			gap, b = v, b[size:]
 		}
@@ -192,45 +195,45 @@ func (d *decoded) decode(block *postingBlock, limit int) error {
 		if gap&1 == 1 {
 			v, size := binary.Uvarint(b)
 			if size <= 0 || v == 0 || v > maxFrequency {
-				return damaged("frequency of a posting")
+				return Damaged("frequency of a posting")
 			}
 			frequency, b = v, b[size:]
 		}
 		gap >>= 1
 		if gap == 0 || gap >= uint64(limit-previous) {
-			return damaged("posting after the last passage")
+			return Damaged("posting after the last passage")
 		}
 		previous += int(gap)
-		d.passages[i], d.frequencies[i] = int32(previous), uint32(frequency)
+		d.Passages[i], d.Frequencies[i] = int32(previous), uint32(frequency)
 	}
-	if len(b) > 0 || block.last >= 0 && block.last != previous {
-		return damaged("block does not hold what its head says")
+	if len(b) > 0 || block.Last >= 0 && block.Last != previous {
+		return Damaged("block does not hold what its head says")
 	}
-	d.n = block.n
+	d.N = block.N
 	return nil
 }
 
-// each calls do for every posting in order.
-func (l postingList) each(do func(passage int, frequency uint32)) error {
-	blocks, err := l.blocks(nil)
+// Each calls do for every posting in order.
+func (l List) Each(do func(passage int, frequency uint32)) error {
+	blocks, err := l.Blocks(nil)
 	if err != nil {
 		return err
 	}
-	var d decoded
+	var d Decoded
 	for i := range blocks {
-		if err := d.decode(&blocks[i], l.max); err != nil {
+		if err := d.Decode(&blocks[i], l.max); err != nil {
 			return err
 		}
-		for j := range d.n {
-			do(int(d.passages[j]), d.frequencies[j])
+		for j := range d.N {
+			do(int(d.Passages[j]), d.Frequencies[j])
 		}
 	}
 	return nil
 }
 
-// eachTerm calls f with every term of the dictionary that begins with prefix. The
+// EachTerm calls f with every term of the dictionary that begins with prefix. The
 // term is f's only until it returns.
-func (s *segment) eachTerm(prefix string, f func(term []byte, df int)) error {
+func (s *Segment) EachTerm(prefix string, f func(term []byte, df int)) error {
 	i := sort.Search(len(s.termIndex)/8, func(i int) bool {
 		first, _ := s.firstTerm(i)
 		return string(first) >= prefix
@@ -243,15 +246,15 @@ func (s *segment) eachTerm(prefix string, f func(term []byte, df int)) error {
 		}
 		switch begins := string(t.term[:min(len(prefix), len(t.term))]); {
 		case begins == prefix:
-			f(t.term, t.list.df)
+			f(t.term, t.list.DF)
 		case begins > prefix:
 			return nil
 		}
 	}
 }
 
-// check reads all postings of all terms.
-func (s *segment) check() error {
+// Check reads all postings of all terms.
+func (s *Segment) Check() error {
 	t := termReader{s: s}
 	previous := ""
 	for {
@@ -260,10 +263,10 @@ func (s *segment) check() error {
 			return err
 		}
 		if string(t.term) <= previous {
-			return damaged("term %q after %q", t.term, previous)
+			return Damaged("term %q after %q", t.term, previous)
 		}
 		previous = string(t.term)
-		if err := t.list.each(func(int, uint32) {}); err != nil {
+		if err := t.list.Each(func(int, uint32) {}); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,43 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"docent/shared/blob"
+)
+
+// Names is the documents of a segment by id and version, in 24 bytes each.
+type Names []byte
+
+// Count returns the number of documents.
+func (n Names) Count() int { return len(n) / documentBytes }
+
+// At returns the id and version of one document.
+func (n Names) At(document int) (uuid.UUID, int64) {
+	d := n[documentBytes*document:]
+	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:documentBytes]))
+}
+
+// ReadNames reads the documents section of a file of size bytes. It is as in every
+// analysis of this format.
+func ReadNames(ctx context.Context, blobs blob.Store, name string, size int64) (Names, error) {
+	f, sums, err := readEnd(ctx, blobs, name, size)
+	if err != nil {
+		return nil, err
+	}
+	documents := f.sections[secDocuments]
+	if documents.size != int64(documentBytes*f.documents) {
+		return nil, Damaged("%d documents in %d bytes", f.documents, documents.size)
+	}
+	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: NewCache(0), held: map[int64][]byte{}}
+	b, err := v.read(documents.offset, documents.size)
+	if err != nil {
+		return nil, fmt.Errorf("read the documents: %w", err)
+	}
+	return bytes.Clone(b), nil
+}

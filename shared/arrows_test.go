@@ -61,10 +61,11 @@ var areaParts = []string{"scim/protocol"}
 // own, and is then an area for this rule.
 var height = map[string]int{
 	"quota": 0, "pending": 0, "audit": 0,
-	"team": 1, "usage": 1, "search": 1,
-	"collection": 2, "document": 2, "scim": 2,
-	"answer": 3, "source": 3,
-	"source/question": 4,
+	"search/text": 0, "search/lru": 0, "search/segment": 1,
+	"team": 2, "usage": 2, "search": 2,
+	"collection": 3, "document": 3, "scim": 3,
+	"answer": 4, "source": 4,
+	"source/question": 5,
 }
 
 // below says which layers a layer may import. Folders below one package may always import each other.
@@ -369,6 +370,13 @@ func TestForbidden(t *testing.T) {
 		{"a part imports a model", "shared/scim/protocol", "docent/shared/apierr", no},
 		{"a part imports the ground", "shared/scim/protocol", "docent/shared/fold", yes},
 		{"a part imports net/http", "shared/scim/protocol", "net/http", no},
+		{"search imports segments", "shared/search", "docent/shared/search/segment", yes},
+		{"search imports texts", "shared/search", "docent/shared/search/text", yes},
+		{"segments import texts", "shared/search/segment", "docent/shared/search/text", yes},
+		{"segments import search", "shared/search/segment", "docent/shared/search", no},
+		{"texts import segments", "shared/search/text", "docent/shared/search/segment", no},
+		{"texts import search", "shared/search/text", "docent/shared/search", no},
+		{"document imports texts", "shared/document", "docent/shared/search/text", yes},
 		{"team imports quota", "shared/team", "docent/shared/quota", yes},
 		{"quota imports team", "shared/quota", "docent/shared/team", no},
 		{"document imports search", "shared/document", "docent/shared/search", yes},

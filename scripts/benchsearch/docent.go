@@ -11,6 +11,7 @@ import (
 
 	"docent/shared/blob/dir"
 	"docent/shared/search"
+	"docent/shared/search/text"
 	"docent/shared/table"
 	"docent/shared/table/bolt"
 )
@@ -21,13 +22,13 @@ const teamID = "0b3f1d3e-0000-4000-8000-000000000001"
 type library struct {
 	source string
 	docs   map[uuid.UUID]search.Document
-	chunks map[uuid.UUID][]search.Chunk
+	chunks map[uuid.UUID][]text.Chunk
 }
 
 func newLibrary(s *set) *library {
-	l := &library{source: s.name, docs: map[uuid.UUID]search.Document{}, chunks: map[uuid.UUID][]search.Chunk{}}
+	l := &library{source: s.name, docs: map[uuid.UUID]search.Document{}, chunks: map[uuid.UUID][]text.Chunk{}}
 	for _, d := range s.docs {
-		l.docs[d.ID], l.chunks[d.ID] = d, search.Cut(d.Body)
+		l.docs[d.ID], l.chunks[d.ID] = d, text.Cut(d.Body)
 	}
 	return l
 }
@@ -41,7 +42,7 @@ func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[sea
 			continue
 		}
 		n, chunks := ref.Chunk, l.chunks[ref.Document]
-		if len(d.Body) > search.InlineBytes {
+		if len(d.Body) > text.InlineBytes {
 			n--
 		}
 		if n < 0 || n >= len(chunks) {

@@ -36,10 +36,10 @@ func TestEveryFieldIsStored(t *testing.T) {
 			func(e Entry) (table.Item, error) { return listPuts("acme", e)[0].(table.Put).Item, nil },
 			func(item table.Item) (Entry, error) { return entryFrom(item), nil }),
 		"documents: {team}/{doc}/{hash}/{number} | {number}": storedtest.Fields(
-			func(passages []search.Passage) (table.Item, error) {
-				return chunkItem("acme", "doc", 1, 0, "body", search.Chunk{End: len("body"), Passages: passages})
+			func(passages []text.Passage) (table.Item, error) {
+				return chunkItem("acme", "doc", 1, 0, "body", text.Chunk{End: len("body"), Passages: passages})
 			},
-			func(item table.Item) ([]search.Passage, error) {
+			func(item table.Item) ([]text.Passage, error) {
 				_, passages, err := chunkFrom(item)
 				return passages, err
 			}),

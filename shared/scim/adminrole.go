@@ -8,10 +8,10 @@ import (
 	"docent/shared/team"
 )
 
-// keepAdminRole makes the roles in changed say of the admin role what stored says, unless
-// the request comes from an admin in person. It leaves other roles as they are. A provider
-// sends roles among many other attributes, so a refusal would hold those up, a deactivation
-// among them; and what it repeats unchanged must pass.
+// keepAdminRole restores the admin role in changed to its stored state unless the request comes
+// from an admin's personal key. Other roles are left alone. It does not reject the request,
+// because a provider sends roles with other attributes: a rejection would hold up a
+// deactivation.
 func keepAdminRole(ctx context.Context, stored, changed map[string]any) {
 	if p, ok := team.PrincipalFrom(ctx); ok && p.Admin {
 		return

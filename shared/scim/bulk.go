@@ -19,26 +19,26 @@ import (
 type bulkOperation struct {
 	method, path, bulkID, version string
 	data                          map[string]any
-	fault                         error // it cannot be tried
+	fault                         error // why it cannot run
 
-	needs  []int         // operations that come before it, by their positions
-	refers []int         // those among them whose ids it names
+	needs  []int         // positions of the operations that must run before it
+	refers []int         // those of them whose ids it names
 	done   chan struct{} // closed when it has ended
 	res    result
 	err    error
 	ran    bool
 }
 
-// bulkRun is a Bulk request under way.
+// bulkRun is a Bulk request in progress.
 type bulkRun struct {
 	s          *Service
 	r          request
 	operations []*bulkOperation
 	byID       map[string]int
-	limit      int // errors after which it stops; 0 for none
+	limit      int // stops after this many errors; 0: never
 }
 
-// bulk runs every operation by itself: one that fails undoes no other.
+// bulk runs the operations independently: one that fails undoes no other.
 func bulk(s *Service, r request) (result, error) {
 	if err := protocol.CheckMessage(r.body, protocol.BulkRequestURN); err != nil {
 		return result{}, err
@@ -81,11 +81,11 @@ func newBulkRun(s *Service, r request) (*bulkRun, error) {
 	case json.Number:
 		n, err := jsoninput.ParseInt(v.String())
 		if err != nil || n < 0 {
-			return nil, protocol.Bad(protocol.InvalidValue, "failOnErrors must be a number of errors.")
+			return nil, protocol.Bad(protocol.InvalidValue, "failOnErrors must be a non-negative integer.")
 		}
 		run.limit = clamped(n)
 	default:
-		return nil, protocol.Bad(protocol.InvalidValue, "failOnErrors must be a number of errors.")
+		return nil, protocol.Bad(protocol.InvalidValue, "failOnErrors must be a non-negative integer.")
 	}
 	for i, e := range list {
 		object, ok := e.(map[string]any)
@@ -124,8 +124,8 @@ func newBulkOperation(object map[string]any) *bulkOperation {
 	return o
 }
 
-// linkDependencies finds which operations come before which: those whose ids one names, and
-// the one before on the same resource.
+// linkDependencies sets what each operation needs: the operations whose ids it names, and the
+// one before it on the same resource.
 func (b *bulkRun) linkDependencies() {
 	last := map[string]int{}
 	for i, o := range b.operations {
@@ -146,7 +146,7 @@ func (b *bulkRun) linkDependencies() {
 	}
 }
 
-// breakCycles marks the operations that need each other.
+// breakCycles fails the operations that need each other.
 func (b *bulkRun) breakCycles() {
 	const (
 		open = 1
@@ -178,12 +178,12 @@ func (b *bulkRun) breakCycles() {
 	}
 	for _, o := range b.operations {
 		if o.fault != nil {
-			o.needs = nil // it waits for nothing, so that nothing waits for ever
+			o.needs = nil // wait for nothing, so that no operation waits forever
 		}
 	}
 }
 
-// runInOrder runs one operation after the other until there are too many errors.
+// runInOrder runs the operations one after the other until the error limit.
 func (b *bulkRun) runInOrder() {
 	errs := 0
 	var run func(i int)
@@ -208,7 +208,7 @@ func (b *bulkRun) runInOrder() {
 	}
 }
 
-// runInParallel runs operations that do not need each other at the same time.
+// runInParallel runs operations that do not need each other in parallel.
 func (b *bulkRun) runInParallel() {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -226,7 +226,7 @@ func (b *bulkRun) runInParallel() {
 	wg.Wait()
 }
 
-// run runs one operation whose needs have ended.
+// run runs one operation after all that it needs.
 func (b *bulkRun) run(o *bulkOperation) {
 	o.ran = true
 	if o.err = o.fault; o.err != nil {
@@ -247,16 +247,16 @@ func (b *bulkRun) run(o *bulkOperation) {
 	r.segments = strings.Split(path, "/")
 	r.body = withReferences(o.data, id)
 	if o.method != http.MethodPatch || r.onUsers() {
-		r.query.Set("attributes", "id") // the rest would not be shown
+		r.query.Set("attributes", "id") // the reply contains nothing else
 	}
 	route, ok := routeOf(r.segments)
 	if users := len(r.segments) > 0 && (strings.EqualFold(r.segments[0], "Users") || strings.EqualFold(r.segments[0], "Groups")); !ok || !users {
-		o.err = protocol.Refuse(http.StatusNotFound, "", "There is nothing at this path.")
+		o.err = protocol.Refuse(http.StatusNotFound, "", "No resource exists at this path.")
 		return
 	}
 	operation, ok := route[o.method]
 	if !ok || o.method == http.MethodGet || strings.HasSuffix(strings.ToLower(path), ".search") {
-		o.err = protocol.Refuse(http.StatusMethodNotAllowed, "", "The path does not take this method in Bulk.")
+		o.err = protocol.Refuse(http.StatusMethodNotAllowed, "", "The path does not support this method in Bulk.")
 		return
 	}
 	o.res, o.err = operation(b.s, r)
@@ -265,7 +265,7 @@ func (b *bulkRun) run(o *bulkOperation) {
 	}
 }
 
-// reply is what the answer says of an operation.
+// reply returns the result of an operation for the client.
 func (b *bulkRun) reply(o *bulkOperation) map[string]any {
 	reply := map[string]any{"method": o.method}
 	if o.bulkID != "" {

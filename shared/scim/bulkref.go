@@ -7,13 +7,13 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// bulkMark starts a reference to what another operation of the request makes (RFC
-// 7644 section 3.7.2). It counts where the id of a resource can stand: in the path
-// of an operation, as the value of a member or a manager, and in a filter of one.
-// Anywhere else it is text like any other.
+// bulkMark starts a reference to the resource that another operation of the request
+// creates (RFC 7644 section 3.7.2). It is a reference where the id of a resource is
+// allowed: in the path of an operation, as the value of a member or a manager, and in
+// a filter of them. Anywhere else it is plain text.
 const bulkMark = "bulkId:"
 
-// references are the bulkIds that o names.
+// references returns the bulkIds that o refers to.
 func (o *bulkOperation) references() map[string]bool {
 	names := map[string]bool{}
 	note := func(name string) string { names[name] = true; return name }
@@ -22,8 +22,7 @@ func (o *bulkOperation) references() map[string]bool {
 	return names
 }
 
-// withReferences copies the data of an operation, and puts what id returns in the
-// place of every reference, mark and all.
+// withReferences returns a copy of an operation's data in which id replaces every reference.
 func withReferences(data map[string]any, id func(name string) string) map[string]any {
 	out := resourceReferences(data, id)
 	for key, value := range out {
@@ -43,7 +42,7 @@ func withReferences(data map[string]any, id func(name string) string) map[string
 	return out
 }
 
-// refersByID tells whether an attribute's value is the id of a resource.
+// refersByID reports whether an attribute's value is the id of a resource.
 func refersByID(name string) bool {
 	_, attr, _, ok := protocol.SplitName(name)
 	return ok && (strings.EqualFold(attr, "members") || strings.EqualFold(attr, "manager"))
@@ -104,8 +103,8 @@ func namedReferences(value any, id func(string) string) any {
 	return value
 }
 
-// valueReferences is withReferences for an id, an object that has it as its value,
-// or a list of those.
+// valueReferences is withReferences for an id, an object with an id as its value, or a list of
+// these.
 func valueReferences(value any, id func(string) string) any {
 	switch v := value.(type) {
 	case string:
@@ -128,8 +127,8 @@ func valueReferences(value any, id func(string) string) any {
 	return value
 }
 
-// eachReference replaces every reference in text by what with returns: the whole of
-// it, a segment of a path, or a literal of a filter.
+// eachReference replaces every reference in text by the result of with: the whole text, a
+// segment of a path, or a string in a filter.
 func eachReference(text string, with func(name string) string) string {
 	if name, ok := strings.CutPrefix(text, bulkMark); ok && name != "" {
 		return with(name)

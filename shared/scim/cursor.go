@@ -9,9 +9,9 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// binding ties cursors to a team and a query, so that one of another is refused.
-// It finds mistakes; it is no seal, since a cursor reaches nothing that its query
-// does not.
+// binding ties cursors to a team and a query, so that those of others are rejected. It
+// detects mistakes and need not be secret: a cursor gives access to nothing that its
+// query does not.
 type binding []byte
 
 const sumBytes = 8
@@ -40,15 +40,15 @@ type position struct {
 	ID      string `json:"i"`
 }
 
-// write returns the cursor to what follows the resource at k.
+// write returns the cursor of the position after k.
 func (b binding) write(k protocol.SortKey) string {
 	text, _ := json.Marshal(position{k.Value, k.Missing, k.ID}) // cannot fail for texts
 	return base64.RawURLEncoding.EncodeToString(append(b.sum(text), text...))
 }
 
-// read returns the place that a cursor names, or InvalidCursor.
+// read returns the position in a cursor. Its error is invalidCursor.
 func (b binding) read(cursor string) (protocol.SortKey, error) {
-	refused := protocol.Bad(protocol.InvalidCursor, "The cursor is damaged, or not one of this list.")
+	refused := protocol.Bad(protocol.InvalidCursor, "The cursor is damaged or does not belong to this list.")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) <= sumBytes {
 		return protocol.SortKey{}, refused

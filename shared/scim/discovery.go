@@ -8,13 +8,13 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// Bounds of Bulk.
+// Limits of Bulk requests.
 const (
 	maxBulkOperations = protocol.MaxOperations
 	maxBulkBytes      = 1 << 20
 )
 
-// providerConfig says what is supported (RFC 7643 section 5, RFC 9865 section 4).
+// providerConfig returns what is supported (RFC 7643 section 5, RFC 9865 section 4).
 func (s *Service) providerConfig() map[string]any {
 	on := func() map[string]any { return map[string]any{"supported": true} }
 	return map[string]any{
@@ -27,7 +27,7 @@ func (s *Service) providerConfig() map[string]any {
 			"defaultPageSize": defaultCount, "maxPageSize": maxCount},
 		"authenticationSchemes": []any{map[string]any{"type": "oauthbearertoken", "name": "API key", "primary": true,
 			"description": "A SCIM key, a team key, or the personal key of a team admin, as a bearer token. " +
-				"In Bulk every operation stands alone: one that fails undoes no other."}},
+				"In Bulk each operation is independent: one that fails undoes no other."}},
 		"meta": map[string]any{"resourceType": "ServiceProviderConfig", "location": s.BaseURL + "/scim/v2/ServiceProviderConfig"},
 	}
 }
@@ -70,7 +70,7 @@ func (s *Service) schemaResources() ([]any, error) {
 	return out, nil
 }
 
-// listOf is the list of all resources, which fit on one page.
+// listOf returns the list of all resources, which fit on one page.
 func listOf(resources []any) map[string]any {
 	return map[string]any{"schemas": []any{protocol.ListURN}, "totalResults": len(resources), "itemsPerPage": len(resources),
 		"startIndex": 1, "Resources": resources}

@@ -15,9 +15,8 @@ const (
 	plainType = "text/plain"
 )
 
-// WriteError answers with e in the face that the request calls for: the error
-// object of RFC 7644 section 3.12, or its detail as plain text. Headers of the
-// reply that go with the error are set before.
+// WriteError writes e in the form that the request accepts: the error object of RFC 7644
+// section 3.12, or its detail as plain text. The caller sets further headers before.
 func WriteError(w http.ResponseWriter, r *http.Request, e *protocol.Error) {
 	if !wantsObject(r) {
 		w.Header().Set("Content-Type", plainType+"; charset=utf-8")
@@ -34,9 +33,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, e *protocol.Error) {
 	_, _ = w.Write(body)
 }
 
-// wantsObject tells whether an error is sent as an object: the type that Accept
-// prefers, an object on a tie; where Accept allows neither, what the request's
-// body was.
+// wantsObject reports whether an error is sent as an object: the type that Accept prefers, and
+// an object if both are equal. If Accept allows neither, the type of the request's body
+// decides.
 func wantsObject(r *http.Request) bool {
 	object := max(accepted(r, scimType), accepted(r, jsonType))
 	plain := accepted(r, plainType)
@@ -46,13 +45,13 @@ func wantsObject(r *http.Request) bool {
 	return isJSON(r.Header.Get("Content-Type"))
 }
 
-// isJSON tells whether a Content-Type is one of those that SCIM takes.
+// isJSON reports whether SCIM accepts a Content-Type.
 func isJSON(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	return err == nil && (media == scimType || media == jsonType)
 }
 
-// successType is the type of a reply with a JSON body (RFC 7644 section 3.1).
+// successType returns the type of a reply with a JSON body (RFC 7644 section 3.1).
 func successType(r *http.Request) string {
 	named := func(media string) bool {
 		for _, header := range r.Header.Values("Accept") {
@@ -68,8 +67,8 @@ func successType(r *http.Request) string {
 	return scimType
 }
 
-// accepted is the weight that Accept gives a type: that of the most specific range
-// that covers it, 0 when none does (RFC 9110 section 12.5.1).
+// accepted returns the weight that Accept gives a type: the one of the most specific range that
+// covers it, or 0 (RFC 9110 section 12.5.1).
 func accepted(r *http.Request, media string) float64 {
 	weight, most := 0.0, -1
 	kind, _, _ := strings.Cut(media, "/")
@@ -93,7 +92,7 @@ func accepted(r *http.Request, media string) float64 {
 	return weight
 }
 
-// weightOf takes a range of Accept and its weight apart.
+// weightOf splits a range of Accept into type and weight.
 func weightOf(entry string) (media string, q float64) {
 	media, parameters, _ := strings.Cut(entry, ";")
 	q = 1

@@ -13,11 +13,11 @@ import (
 	"docent/shared/table"
 )
 
-// inOneWrite bounds the operations on members that go into the write of their
-// group: 30 additions. Changes of more are staged.
+// inOneWrite limits the operations on members in the write of their group: 30 additions. Larger
+// changes are staged.
 const inOneWrite = 90
 
-// createGroup returns the new group and its members in the order of their ids.
+// createGroup creates a group, and returns it with its members in the order of their ids.
 func (s *Service) createGroup(ctx context.Context, teamID string, body map[string]any) (group, []member, error) {
 	attributes, err := protocol.GroupType.Read(body)
 	if err != nil {
@@ -37,9 +37,9 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 	return g, change.added, err
 }
 
-// changeGroup applies change to a copy of the group's attributes, with those
-// members that needs names, unless ifMatch names another version. A change that
-// leaves everything as it is stores nothing.
+// changeGroup applies change to a copy of the group's attributes with the members that needs
+// lists. It fails if ifMatch names another version. A change that changes nothing stores
+// nothing.
 func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, needs memberNeeds,
 	change func(g group, attributes map[string]any) (map[string]any, error),
 ) (after group, err error) {
@@ -89,7 +89,7 @@ func (s *Service) patchGroup(ctx context.Context, teamID, id, ifMatch string, op
 	})
 }
 
-// membersNeeded reads the items that needs names, whether they count or not.
+// membersNeeded reads the items of the members that needs lists, whether they count or not.
 func (s *Service) membersNeeded(ctx context.Context, teamID string, g group, needs memberNeeds) ([]member, error) {
 	if !needs.all {
 		return s.membersAmong(ctx, teamID, g, needs.ids)
@@ -99,7 +99,7 @@ func (s *Service) membersNeeded(ctx context.Context, teamID string, g group, nee
 	return items, err
 }
 
-// withMembers are g's attributes with those of the items that count.
+// withMembers returns g's attributes with those items that are members.
 func (g group) withMembers(items []member) map[string]any {
 	out := maps.Clone(g.Attributes)
 	var list []any
@@ -114,7 +114,7 @@ func (g group) withMembers(items []member) map[string]any {
 	return out
 }
 
-// items are members as they are stored, by user id, and whether they count.
+// items are stored members by user id, and whether they count.
 type items map[string]struct {
 	member
 	counts bool
@@ -131,17 +131,16 @@ func (g group) current(members []member) items {
 	return out
 }
 
-// memberChange is what changes among a group's members. A mark of an entry is
-// that of the item that is there.
+// memberChange is a change of a group's members. Each has the mark that is stored.
 type memberChange struct {
 	added, removed []member
 }
 
 func (c memberChange) empty() bool { return len(c.added)+len(c.removed) == 0 }
 
-// difference takes the members out of attributes and compares them with the items
-// that are there.
-func difference(attributes map[string]any, there items) (map[string]any, memberChange) {
+// difference separates the members from the attributes, and compares them with the stored
+// items.
+func difference(attributes map[string]any, stored items) (map[string]any, memberChange) {
 	rest := maps.Clone(attributes)
 	delete(rest, "members")
 	var c memberChange
@@ -150,21 +149,20 @@ func difference(attributes map[string]any, there items) (map[string]any, memberC
 	for _, e := range list {
 		element := e.(map[string]any)
 		id := textOf(element, "value")
-		item := there[id]
+		item := stored[id]
 		if stay[id] = true; !item.counts {
 			c.added = append(c.added, member{userID: id, display: textOf(element, "display"), mark: item.mark})
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(there)) {
-		if item := there[id]; item.counts && !stay[id] {
+	for _, id := range slices.Sorted(maps.Keys(stored)) {
+		if item := stored[id]; item.counts && !stay[id] {
 			c.removed = append(c.removed, item.member)
 		}
 	}
 	return rest, c
 }
 
-// apply stores after and the change of its members. before is empty for a new
-// group.
+// apply stores after and the change of its members. For a new group, before is empty.
 func (s *Service) apply(ctx context.Context, teamID string, before, after group, c memberChange) error {
 	if 3*len(c.added)+2*len(c.removed) > inOneWrite {
 		return s.applyStaged(ctx, teamID, before, after, c)
@@ -185,7 +183,7 @@ func (s *Service) apply(ctx context.Context, teamID string, before, after group,
 	return s.writeGroup(ctx, teamID, after, groupEvents(before, after, c), ops)
 }
 
-// groupEvent is an event whose first target is the group g, and the users the others.
+// groupEvent returns an event whose targets are the group g and then the users.
 func groupEvent(kind audit.Type, g group, users ...member) audit.Event {
 	e := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetGroup, ID: g.ID, DisplayName: g.name()}}}
 	for _, m := range users {
@@ -194,8 +192,8 @@ func groupEvent(kind audit.Type, g group, users ...member) audit.Event {
 	return e
 }
 
-// groupEvents are the events of a group that becomes after, with the change c of
-// its members.
+// groupEvents returns the events of a group that changes to after with the change c of its
+// members.
 func groupEvents(before, after group, c memberChange) []audit.Event {
 	var events []audit.Event
 	switch {
@@ -219,8 +217,8 @@ func groupEvents(before, after group, c memberChange) []audit.Event {
 	return events
 }
 
-// groupOps are the operations of a group's own items, under the condition that
-// the group is still before.
+// groupOps returns the operations on the group's own items, on the condition that the group is
+// unchanged. claims: the first operation claims its name.
 func groupOps(teamID string, before, after group) ([]table.Op, error) {
 	when := table.Absent()
 	if before.ID != "" {
@@ -245,8 +243,8 @@ func (s *Service) writeGroup(ctx context.Context, teamID string, after group, ev
 	return nil
 }
 
-// deleteGroup deletes a group and its members' items. One that was deleted but
-// whose items are still there is deleted to the end.
+// deleteGroup deletes a group and its members' items. It also completes a deletion that was
+// interrupted.
 func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) error {
 	err := s.retryOnConflict(ctx, teamID, protocol.GroupType, id, func() error {
 		g, err := s.group(ctx, teamID, id)
@@ -277,13 +275,12 @@ func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) e
 		return err
 	}
 	if err := s.Table.Write(ctx, table.Delete{Key: departedGroupKey(teamID, id)}); err != nil {
-		return fmt.Errorf("forget group %s: %w", id, err)
+		return fmt.Errorf("finish deletion of group %s: %w", id, err)
 	}
 	return nil
 }
 
-// deletionPending is nil when the group was deleted and its items are still there, else
-// unknown.
+// deletionPending returns nil if the group's deletion was interrupted, otherwise unknown.
 func (s *Service) deletionPending(ctx context.Context, teamID, id string, unknown error) error {
 	_, err := s.Table.Get(ctx, departedGroupKey(teamID, id))
 	if errors.Is(err, table.ErrNotFound) {

@@ -25,16 +25,16 @@ type group struct {
 	ModifiedAt time.Time      `json:"modifiedAt"`
 	Attributes map[string]any `json:"attributes"`
 	Version    int64          `json:"version"` // as clients see it
-	// Changes are the changes of members that count although marks of them are
-	// left; Stale are those that never will, Staging the one that is being made.
+	// Changes of members that may have left marks: those that count, those that never
+	// will, and the one in progress.
 	Changes []string `json:"changes,omitempty"`
 	Stale   []string `json:"stale,omitempty"`
 	Staging *staging `json:"staging,omitempty"`
 
-	stored int64 // version of the item: it moves with every write
+	stored int64 // version of the item; every write raises it
 }
 
-// staging is a change of many members that is being marked.
+// staging is a change of many members while it is marked.
 type staging struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
@@ -46,8 +46,8 @@ func identity(partition, sort string) table.Key {
 
 func groupKey(teamID, id string) table.Key { return identity(teamID+"/groups", id) }
 
-// groupNameKey makes names unique in the team. They are hashed: a name may be
-// longer than a key.
+// groupNameKey makes names unique in the team. Names are hashed because they can be longer than
+// a key.
 func groupNameKey(teamID, name string) table.Key {
 	return identity(teamID+"/groupNames", hashed(fold.Text(name)))
 }
@@ -70,7 +70,7 @@ func textOf(object map[string]any, name string) string {
 	return text
 }
 
-// group reads a group, or gives the 404 of an unknown one.
+// group reads a group. For an unknown one it returns a 404.
 func (s *Service) group(ctx context.Context, teamID, id string) (group, error) {
 	if !team.IsID(id) {
 		return group{}, notFound(protocol.GroupType)
@@ -85,7 +85,7 @@ func (s *Service) group(ctx context.Context, teamID, id string) (group, error) {
 	return groupFrom(item)
 }
 
-// groups reads those of the groups that the team has, by their ids.
+// groups reads the groups with the ids, and skips unknown ones.
 func (s *Service) groups(ctx context.Context, teamID string, ids []string) (map[string]group, error) {
 	var keys []table.Key
 	for _, id := range ids {
@@ -119,7 +119,7 @@ func groupFrom(item table.Item) (group, error) {
 	return g, nil
 }
 
-// put stores g as the next write of what was read.
+// put returns the operation that stores g as the write after the one that was read.
 func (g group) put(teamID string, when table.Condition) (table.Put, error) {
 	body, err := protocol.Encode(g)
 	if err != nil {
@@ -131,7 +131,7 @@ func (g group) put(teamID string, when table.Condition) (table.Put, error) {
 	return table.Put{Item: table.Item{Key: groupKey(teamID, g.ID), Version: g.stored + 1, Body: body}, If: when}, nil
 }
 
-// nextVersion is g as its next version.
+// nextVersion returns g with the next version and the current time.
 func (s *Service) nextVersion(g group) group {
 	g.Version++
 	g.ModifiedAt = s.moment()
@@ -140,8 +140,8 @@ func (s *Service) nextVersion(g group) group {
 
 func (s *Service) moment() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
-// indexOps are the operations that make the index follow from before to after; of
-// a new group, before is empty. The claim of a name, if any, is the first.
+// indexOps returns the operations that update the index from before to after. For a new group,
+// before is empty. A claim of a name comes first.
 func indexOps(teamID string, before, after group) []table.Op {
 	var ops []table.Op
 	old, next := groupNameKey(teamID, before.name()), groupNameKey(teamID, after.name())
@@ -162,7 +162,7 @@ func indexOps(teamID string, before, after group) []table.Op {
 	return ops
 }
 
-// resource is the group as clients see it; members are left out when nil.
+// groupResource returns the group as clients see it, without members if there are none.
 func (s *Service) groupResource(g group, members []member) map[string]any {
 	resource := map[string]any{}
 	for name, value := range g.Attributes {
@@ -206,7 +206,7 @@ func (s *Service) groupsByExternalID(ctx context.Context, teamID, externalID str
 	return ids, nil
 }
 
-// allGroups reads every group of the team in the order of their ids.
+// allGroups reads all groups of the team in the order of their ids.
 func (s *Service) allGroups(ctx context.Context, teamID string) ([]group, error) {
 	var out []group
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: teamID + "/groups"}) {

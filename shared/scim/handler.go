@@ -20,25 +20,25 @@ import (
 // Prefix is where the handler's paths start, below the base URL.
 const Prefix = "/scim/v2"
 
-// maxBytes bounds the body of a request, Bulk apart.
+// maxBytes limits the body of a request other than Bulk.
 const maxBytes = 10 << 20
 
-// Handler serves a Service under Prefix, to requests whose context carries a
+// Handler serves a Service under Prefix. The context of a request must contain a
 // team.Principal.
 type Handler struct {
 	*Service
-	// Classify gives an error that is no *Error its status, what a client may read
-	// of it and the headers that go with it.
+	// Classify returns the status, the text for the client and the headers of an error
+	// that is not a *protocol.Error.
 	Classify func(ctx context.Context, err error) (status int, detail string, header http.Header)
 	// ReadBody reads the body of the request, once, if it has at most limit bytes. Its
-	// errors are those of package apierr and memory.ErrBusy; nil: the body is read as
-	// it is.
+	// errors are those of package apierr and memory.ErrBusy. If nil, the body is read
+	// directly.
 	ReadBody func(ctx context.Context, limit int64) ([]byte, error)
 }
 
-// request is what an operation works on.
+// request is the input of an operation.
 type request struct {
-	ctx         context.Context //nolint:containedctx // it lives as long as the request
+	ctx         context.Context //nolint:containedctx // ends with the request
 	teamID      string
 	method      string
 	segments    []string // of the path below Prefix
@@ -57,7 +57,7 @@ type result struct {
 	version  string
 }
 
-// ServeHTTP answers every request, in the terms of SCIM.
+// ServeHTTP answers every request under Prefix.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res, allow, err := h.serve(r)
 	if allow != "" {
@@ -67,7 +67,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
-	if res.location != "" { // of every resource, as in the examples of RFC 7644 section 3
+	if res.location != "" { // for every resource, as in the examples of RFC 7644 section 3
 		w.Header().Set("Location", res.location)
 	}
 	if res.version != "" {
@@ -83,15 +83,15 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if h.MaxReply > 0 && len(body) > h.MaxReply {
-		h.Fail(w, r, protocol.Bad(protocol.TooMany, "The answer would be too large. Leave members out with excludedAttributes=members, and ask whether a user is one with the filter members eq \"id\"."))
+		h.Fail(w, r, protocol.Bad(protocol.TooMany, "The reply would be too large. Omit members with excludedAttributes=members; to check one user, use the filter members eq \"id\"."))
 		return
 	}
 	w.Header().Set("Content-Type", successType(r))
 	w.WriteHeader(res.status)
-	_, _ = w.Write(body) // a client that is gone misses nothing
+	_, _ = w.Write(body) // the client may be gone
 }
 
-// Fail answers with an error in the face that the request calls for.
+// Fail writes an error in the form that the request accepts.
 func (h Handler) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	var e *protocol.Error
 	if !errors.As(err, &e) {
@@ -108,13 +108,13 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 	ctx := r.Context()
 	p, ok := team.PrincipalFrom(ctx)
 	if !ok {
-		return result{}, "", apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "A valid API key is needed.")
+		return result{}, "", apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "A valid API key is required.")
 	}
 	if err := team.RequireSCIM(p); err != nil {
 		return result{}, "", err
 	}
-	// A reader need not wait: what it would be refused is thrown away. A writer
-	// waits before it changes anything.
+	// A read runs in parallel with the check, and its result is discarded if the check
+	// fails. A change waits for the check.
 	looked := make(chan error, 1)
 	go func() { looked <- h.requireSAML(ctx, p.TeamID) }()
 	refused := sync.OnceValue(func() error { return <-looked })
@@ -129,7 +129,7 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 	return res, allow, err
 }
 
-// answer runs the operation that r asks for, unless before refuses it.
+// answer runs the operation that r requests, unless before returns an error.
 func (h Handler) answer(r *http.Request, p team.Principal, before func() error) (result, string, error) {
 	ctx := r.Context()
 	req := request{ctx: ctx, teamID: p.TeamID, method: r.Method, query: r.URL.Query(),
@@ -137,7 +137,7 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 	req.segments = segmentsOf(r.URL)
 	route, ok := routeOf(req.segments)
 	if !ok {
-		return result{}, "", protocol.Refuse(http.StatusNotFound, "", "There is nothing at this path.")
+		return result{}, "", protocol.Refuse(http.StatusNotFound, "", "No resource exists at this path.")
 	}
 	if req.method == http.MethodHead {
 		req.method = http.MethodGet
@@ -150,7 +150,7 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 		return result{}, "", protocol.Refuse(http.StatusNotImplemented, "", "/Me is not supported; use /Users.")
 	}
 	if !ok {
-		return result{}, route.allow(), protocol.Refuse(http.StatusMethodNotAllowed, "", "This path takes %s.", route.allow())
+		return result{}, route.allow(), protocol.Refuse(http.StatusMethodNotAllowed, "", "This path supports only %s.", route.allow())
 	}
 	if err := req.read(r, h.ReadBody); err != nil {
 		return result{}, "", err
@@ -167,8 +167,7 @@ func (h Handler) answer(r *http.Request, p team.Principal, before func() error) 
 	return res, "", err
 }
 
-// creates tells whether the request creates a user or a group, which records one
-// event.
+// creates reports whether the request creates a user or a group, which records one event.
 func (req *request) creates() bool {
 	return req.method == http.MethodPost && len(req.segments) == 1 &&
 		(strings.EqualFold(req.segments[0], "Users") || strings.EqualFold(req.segments[0], "Groups"))
@@ -180,7 +179,7 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 		return nil
 	}
 	if given := r.Header.Get("Content-Type"); given != "" && !isJSON(given) || !identityCoded(r) {
-		return protocol.Refuse(http.StatusUnsupportedMediaType, "", "Send %s or %s, without a content coding.", scimType, jsonType)
+		return protocol.Refuse(http.StatusUnsupportedMediaType, "", "Send %s or %s, without Content-Encoding.", scimType, jsonType)
 	}
 	limit := int64(maxBytes)
 	if len(req.segments) == 1 && strings.EqualFold(req.segments[0], "Bulk") {
@@ -201,7 +200,7 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 	case errors.As(err, &refused):
 		return protocol.Bad(protocol.InvalidSyntax, "%s", refused.Detail)
 	case err != nil:
-		return protocol.Bad(protocol.InvalidSyntax, "The request body did not arrive whole.")
+		return protocol.Bad(protocol.InvalidSyntax, "The request body is incomplete.")
 	}
 	values, err := jsoninput.Check(body, bodyLimits)
 	if err != nil {
@@ -214,12 +213,12 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 	return err
 }
 
-// bodyLimits bounds the JSON of a body: 100,000 members of a group are 200,000
-// values and some.
+// bodyLimits limits the JSON of a body: 100,000 members of a group are a little over 200,000
+// values.
 var bodyLimits = jsoninput.Limits{Depth: jsoninput.MaxDepth, Values: 250_000, Members: 1000, Literal: 100}
 
-// decodeCost is the memory that a decoded body and the resource that is made of it
-// take. An object in a tree takes some hundred bytes, however small.
+// decodeCost returns the memory, in bytes, of a decoded body and the resource made from it. An
+// object in a tree takes a few hundred bytes, however small.
 func decodeCost(bytes, values int) int64 { return 3*int64(bytes) + 384*int64(values) }
 
 func identityCoded(r *http.Request) bool {
@@ -227,7 +226,7 @@ func identityCoded(r *http.Request) bool {
 	return coding == "" || strings.EqualFold(coding, "identity")
 }
 
-// projection is what the parameters attributes and excludedAttributes choose.
+// projection returns what the parameters attributes and excludedAttributes select.
 func (req request) projection() protocol.Projection {
 	return protocol.ParseProjection(req.query["attributes"], req.query["excludedAttributes"])
 }
@@ -252,7 +251,7 @@ func (req request) listQuery() (query, error) {
 	return q.bounded(), nil
 }
 
-// clamped is n as far as it fits any list.
+// clamped returns n within the range of list positions.
 func clamped(n int64) int { return int(min(max(n, -1), 1<<31-1)) }
 
 func (q query) bounded() query {

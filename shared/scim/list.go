@@ -11,7 +11,7 @@ import (
 	"docent/shared/team"
 )
 
-// Bounds of pages.
+// Page sizes.
 const (
 	defaultCount = 100
 	maxCount     = 200
@@ -28,12 +28,11 @@ type query struct {
 	projection protocol.Projection
 }
 
-// match is a resource that a list selects: where it is in the list, and of which
-// type.
+// match is a resource that a list selects: its position and its type.
 type match struct {
 	protocol.SortKey
 	t    *protocol.ResourceType
-	read map[string]any // the resource without its members; nil when only its id was read
+	read map[string]any // the resource without its members; nil if only its id was read
 }
 
 // selection is a query compiled for one type.
@@ -42,8 +41,8 @@ type selection struct {
 	parsed  *protocol.Filter // nil: everything
 	matches protocol.Matcher
 	order   protocol.Order
-	needs   memberNeeds       // of members that are looked at
-	all     protocol.Compiler // what more is looked at
+	needs   memberNeeds       // the members to read
+	all     protocol.Compiler // the other attributes to read
 }
 
 func newSelection(t *protocol.ResourceType, q query, root bool) (selection, error) {
@@ -68,7 +67,7 @@ func newSelection(t *protocol.ResourceType, q query, root bool) (selection, erro
 	return sel, nil
 }
 
-// list answers a query over the types; root is a search over all of them.
+// list answers a query over the types. root: it is a search over all types.
 func (s *Service) list(ctx context.Context, teamID string, q query, root bool, types ...*protocol.ResourceType) (map[string]any, error) {
 	page, total, next, err := s.selectPage(ctx, teamID, q, root, types)
 	if err != nil {
@@ -87,15 +86,15 @@ func (s *Service) list(ctx context.Context, teamID string, q query, root bool, t
 	return reply, nil
 }
 
-// Bounds of the lists that are answered from all users or groups at a time, by one process:
-// each holds a few pages of the store, and the place of every resource that it selects.
+// Limits of the lists that one process answers from all users or groups at a time. Each holds
+// a few pages of the store and the position of every resource that it selects.
 const (
 	wholeListsOfTeam = 2
 	wholeLists       = 4
 )
 
-// selectPage returns what a query selects for its page, how many resources it selects in
-// all, and the cursor of the next page.
+// selectPage returns the resources on the page of a query, how many the query selects in total,
+// and the cursor of the next page.
 func (s *Service) selectPage(ctx context.Context, teamID string, q query, root bool, types []*protocol.ResourceType) ([]match, int, string, error) {
 	var found []match
 	var by protocol.Order
@@ -134,7 +133,7 @@ func (s *Service) selectPage(ctx context.Context, teamID string, q query, root b
 	return slices.Clone(page), len(found), next, err
 }
 
-// page cuts the page out of what was found, and names the next one.
+// page returns the page of found, and the cursor of the next one.
 func (s *Service) page(teamID string, q query, root bool, types []*protocol.ResourceType, by protocol.Order, found []match) ([]match, string, error) {
 	from := q.startIndex - 1
 	bound := bind(teamID, q, root, types)
@@ -160,8 +159,7 @@ func (s *Service) page(teamID string, q query, root bool, types []*protocol.Reso
 	return found[from:to], next, nil
 }
 
-// selected returns the places of all resources of one type that a query selects,
-// by id.
+// selected returns the positions of all resources of one type that a query selects, by id.
 func (s *Service) selected(ctx context.Context, teamID string, sel selection) ([]match, error) {
 	if sel.t == protocol.GroupType {
 		return s.selectedGroups(ctx, teamID, sel)
@@ -169,8 +167,7 @@ func (s *Service) selected(ctx context.Context, teamID string, sel selection) ([
 	return s.selectedUsers(ctx, teamID, sel)
 }
 
-// addMatch adds the resource to found if it is selected; keep holds on to what was
-// read of it.
+// addMatch adds the resource to found if it is selected. keep: what was read of it is kept.
 func (sel selection) addMatch(found []match, resource map[string]any, keep bool) []match {
 	if !sel.matches(resource) {
 		return found
@@ -183,7 +180,7 @@ func (sel selection) addMatch(found []match, resource map[string]any, keep bool)
 	return append(found, m)
 }
 
-// readAtOnce bounds the users that an index has led to and that are held at a time.
+// readAtOnce limits the users in memory at a time that an index has found.
 const readAtOnce = 500
 
 func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
@@ -211,8 +208,8 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 	return found, nil
 }
 
-// isActive reports whether f is the filter active eq true, which holds for every user that
-// the index of inactive ones does not have.
+// isActive reports whether f is the filter active eq true, which matches every user that the
+// index of inactive users does not have.
 func isActive(t *protocol.ResourceType, f *protocol.Filter) bool {
 	if f.Op != protocol.OpEq || f.Path.In != nil || f.Path.Sub != "" || !strings.EqualFold(f.Value.Text, "true") {
 		return false
@@ -221,7 +218,7 @@ func isActive(t *protocol.ResourceType, f *protocol.Filter) bool {
 	return ok && at.Ext == "" && at.Attr.Name == "active"
 }
 
-// selectedByName selects users by nothing but their names and whether they are active.
+// selectedByName selects users by their names and whether they are active.
 func (s *Service) selectedByName(ctx context.Context, teamID string, sel selection) ([]match, error) {
 	var names []team.UserName
 	var inactive []string
@@ -253,7 +250,7 @@ func (s *Service) selectedByName(ctx context.Context, teamID string, sel selecti
 	return found, nil
 }
 
-// scannedUsers selects users by looking at each. It decodes only what the query looks at.
+// scannedUsers selects users by reading all. It decodes only what the query reads.
 func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
 	more, err := s.relationsOfAll(ctx, teamID, sel.all.ReadsGroups, sel.all.ReadsManagers)
 	if err != nil {
@@ -312,7 +309,7 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 	return found, nil
 }
 
-// currentMembersAmong are those of the users that are members of g.
+// currentMembersAmong returns those of the users that are members of g.
 func (s *Service) currentMembersAmong(ctx context.Context, teamID string, g group, userIDs []string) ([]member, error) {
 	items, err := s.membersAmong(ctx, teamID, g, userIDs)
 	return slices.DeleteFunc(items, func(m member) bool { return !g.isMember(m.mark) }), err

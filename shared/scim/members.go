@@ -10,15 +10,15 @@ import (
 	"docent/shared/team"
 )
 
-// A member lies twice: under its group, and under its user. Both items carry the
+// A member is stored twice: under its group and under its user. Both items have the
 // same mark:
 //
 //	"."   the user is a member
-//	"+c"  it is one if the change c counts
-//	"-c"  it is one unless the change c counts
+//	"+c"  the user is a member if the change c counts
+//	"-c"  the user is a member unless the change c counts
 //
-// A change counts when the group lists it in its Changes. So a change of any
-// number of members happens in the one write that lists it.
+// A change counts if the group lists it in its Changes. So a change of any number of
+// members takes effect by the one write that lists it.
 const (
 	markField    = "mark"
 	displayField = "display"
@@ -29,10 +29,10 @@ const (
 type member struct {
 	userID  string
 	display string
-	mark    string // empty: no item is there
+	mark    string // empty: no item is stored
 }
 
-// membership is a group that a user is in.
+// membership is a group of a user.
 type membership struct {
 	groupID string
 	mark    string
@@ -44,13 +44,13 @@ func memberKey(teamID, groupID, userID string) table.Key {
 	return identity(membersPartition(teamID, groupID), userID)
 }
 
-// membershipKey has all users of the team in one partition, so that those of
-// users that follow each other are one read.
+// membershipKey puts the memberships of all users of the team into one partition, so that those
+// of users with contiguous ids are one read.
 func membershipKey(teamID, userID, groupID string) table.Key {
 	return identity(teamID+"/memberships", userID+"/"+groupID)
 }
 
-// isMember tells whether an item with the mark is a member.
+// isMember reports whether an item with the mark is a member of g.
 func (g group) isMember(mark string) bool {
 	switch {
 	case mark == settledMark:
@@ -68,7 +68,7 @@ func memberFrom(item table.Item) member {
 	return member{userID: item.Sort, display: item.Strings[displayField], mark: item.Strings[markField]}
 }
 
-// eachMember reads the items of all members, whether they count or not.
+// eachMember calls do with the items of all members, whether they count or not.
 func (s *Service) eachMember(ctx context.Context, teamID, groupID string, do func(member)) error {
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: membersPartition(teamID, groupID)}) {
 		if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) eachMember(ctx context.Context, teamID, groupID string, do fun
 	return nil
 }
 
-// maxReads bounds the tries to read a group while others change it.
+// maxReads limits the attempts to read a group while others change it.
 const maxReads = 5
 
 // groupWithMembers reads a group with all its members, as they were at one moment.
@@ -106,12 +106,12 @@ func (s *Service) groupWithMembers(ctx context.Context, teamID, id string) (grou
 	return g, nil, fmt.Errorf("read group %s: %w", id, table.ErrConflict)
 }
 
-// membersAmong reads the items of those of the users that may be members of g, whether
-// they count or not.
+// membersAmong reads the items of those users that may be members of g, whether they count or
+// not.
 func (s *Service) membersAmong(ctx context.Context, teamID string, g group, userIDs []string) ([]member, error) {
 	var keys []table.Key
 	for _, id := range userIDs {
-		if team.IsID(id) { // others are no users
+		if team.IsID(id) { // others are not users
 			keys = append(keys, memberKey(teamID, g.ID, id))
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Service) membersAmong(ctx context.Context, teamID string, g group, user
 	return members, nil
 }
 
-// memberships reads a part of the team's memberships, by user. q says which part.
+// memberships reads a part of the team's memberships, selected by q, by user.
 func (s *Service) memberships(ctx context.Context, teamID string, q table.Query) (map[string][]membership, error) {
 	q.Table, q.Partition = table.Identities, teamID+"/memberships"
 	out := map[string][]membership{}
@@ -143,7 +143,7 @@ func (s *Service) memberships(ctx context.Context, teamID string, q table.Query)
 	return out, nil
 }
 
-// memberOps store a member under a mark, or remove it when the mark is empty.
+// memberOps returns the operations that store a member, or delete it if its mark is empty.
 func memberOps(teamID, groupID string, m member, when table.Condition) []table.Op {
 	under, of := memberKey(teamID, groupID, m.userID), membershipKey(teamID, m.userID, groupID)
 	if m.mark == "" {
@@ -155,7 +155,7 @@ func memberOps(teamID, groupID string, m member, when table.Condition) []table.O
 	}
 }
 
-// markUnchanged is the condition that a member's item is as m says.
+// markUnchanged returns the condition that a member's item is as it was read.
 func markUnchanged(m member) table.Condition {
 	if m.mark == "" {
 		return table.Absent()

@@ -11,13 +11,13 @@ import (
 	"docent/shared/team"
 )
 
-// clause is a comparison by eq that must hold for a filter to hold.
+// clause is a comparison by eq that must be true for a filter to be true.
 type clause struct {
 	attribute string // of the core schema
 	value     string
 }
 
-// clauses are those of the filter that an index may answer.
+// clauses returns the clauses of the filter that an index may answer.
 func clauses(t *protocol.ResourceType, f *protocol.Filter) []clause {
 	var out []clause
 	add := func(p protocol.Path, l protocol.Literal) {
@@ -31,7 +31,7 @@ func clauses(t *protocol.ResourceType, f *protocol.Filter) []clause {
 			add(f.Path, f.Value)
 		}
 		if f.Path.In == nil || f.Op == protocol.OpNe || f.Op == protocol.OpEq && f.Value.IsNull() {
-			return // these two hold also where no element matches
+			return // these two are also true if no element matches
 		}
 		f.Path.In.Conjuncts(func(inner *protocol.Filter) {
 			if inner.Op == protocol.OpEq {
@@ -42,14 +42,14 @@ func clauses(t *protocol.ResourceType, f *protocol.Filter) []clause {
 	return out
 }
 
-// selective are the indexed attributes, those that leave the fewest first.
+// selective lists the indexed attributes, the most selective first.
 var selective = map[*protocol.ResourceType][]string{
 	protocol.UserType:  {"id", "userName", "externalId", "emails", "displayName", "active"},
 	protocol.GroupType: {"id", "displayName", "externalId", "members"},
 }
 
-// indexed returns the clause of f that an index answers with the fewest resources; false
-// when none does.
+// indexed returns the clause of f whose index selects the fewest resources, or false if there
+// is none.
 func indexed(t *protocol.ResourceType, f *protocol.Filter) (clause, bool) {
 	if f == nil {
 		return clause{}, false
@@ -66,8 +66,7 @@ func indexed(t *protocol.ResourceType, f *protocol.Filter) (clause, bool) {
 	}), true
 }
 
-// lookUp returns the ids, in order, of all resources for which a filter with the clause may
-// hold.
+// lookUp returns the ids, in order, of all resources that may match a filter with the clause.
 func (s *Service) lookUp(ctx context.Context, teamID string, t *protocol.ResourceType, c clause) ([]string, error) {
 	if c.attribute == "id" {
 		return []string{c.value}, nil
@@ -94,7 +93,7 @@ func (s *Service) lookUp(ctx context.Context, teamID string, t *protocol.Resourc
 	return s.Teams.InactiveUsers(ctx, teamID)
 }
 
-// groupsOf returns the ids of the groups that a user may be in, in order.
+// groupsOf returns the ids of the groups that may contain a user, in order.
 func (s *Service) groupsOf(ctx context.Context, teamID, userID string) ([]string, error) {
 	if !team.IsID(userID) {
 		return nil, nil

@@ -6,15 +6,15 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// memberNeeds says which members of a group must be read for a change or a
-// filter: all, or those with the ids.
+// memberNeeds says which members of a group a change or a filter reads: all, or those with the
+// ids.
 type memberNeeds struct {
 	all bool
 	ids []string
 }
 
-// needsOf returns which members the operations of a PATCH look at. The work of
-// a change is in proportion to it, not to the group.
+// needsOf returns the members that the operations of a PATCH read. A change costs in proportion
+// to them, not to the size of the group.
 func needsOf(operations []protocol.Operation) memberNeeds {
 	var n memberNeeds
 	for _, o := range operations {
@@ -37,7 +37,7 @@ func (n *memberNeeds) operation(op string, at protocol.AttributeRef, in *protoco
 	}
 }
 
-// values adds the ids that a value names.
+// values adds the ids in a value.
 func (n *memberNeeds) values(value any) {
 	switch v := value.(type) {
 	case string:
@@ -49,7 +49,7 @@ func (n *memberNeeds) values(value any) {
 	case map[string]any:
 		id, ok := idOf(v)
 		if !ok {
-			n.all = true // chosen by something else
+			n.all = true // not selected by id
 			return
 		}
 		n.ids = append(n.ids, id)
@@ -61,8 +61,8 @@ func idOf(object map[string]any) (string, bool) {
 	return id, ok
 }
 
-// inside adds the ids that a filter inside members[…] compares with, or all when
-// it looks at more than ids.
+// inside adds the ids that a filter inside members[…] compares with, or all members if it
+// compares anything else.
 func (n *memberNeeds) inside(f *protocol.Filter) {
 	switch {
 	case f.Op == protocol.OpAnd || f.Op == protocol.OpOr:
@@ -75,7 +75,7 @@ func (n *memberNeeds) inside(f *protocol.Filter) {
 	}
 }
 
-// filter adds what a filter of groups looks at.
+// filter adds the members that a filter of groups reads.
 func (n *memberNeeds) filter(f *protocol.Filter) {
 	switch f.Op {
 	case protocol.OpAnd, protocol.OpOr:

@@ -14,14 +14,14 @@ import (
 	"docent/shared/team"
 )
 
-// relations is what a user's resource shows beside its own attributes.
+// relations are the groups and managers of users, which are stored apart from them.
 type relations struct {
 	memberships map[string][]membership // by user
 	groups      map[string]group
 	managers    map[string]string // displayName by user id
 }
 
-// addTo adds to a resource what m knows.
+// addTo adds the known groups and the manager's name to a user's resource.
 func (m relations) addTo(s *Service, resource map[string]any) {
 	id := textOf(resource, "id")
 	var list []any
@@ -41,7 +41,7 @@ func (m relations) addTo(s *Service, resource map[string]any) {
 	}
 }
 
-// relationsOfAll reads what any user of the team may show.
+// relationsOfAll reads the relations of all users of the team.
 func (s *Service) relationsOfAll(ctx context.Context, teamID string, groups, managers bool) (relations, error) {
 	var m relations
 	if groups {
@@ -104,7 +104,7 @@ func (s *Service) addRelations(ctx context.Context, teamID string, resources []m
 	return nil
 }
 
-// managersOf reads the names of the managers of users.
+// managersOf returns the names of the users' managers by id.
 func (s *Service) managersOf(ctx context.Context, teamID string, users []map[string]any) (map[string]string, error) {
 	var ids []string
 	for _, r := range users {
@@ -121,11 +121,11 @@ func (s *Service) managersOf(ctx context.Context, teamID string, users []map[str
 	return names, err
 }
 
-// membershipReads bounds the reads of memberships at a time, each of one user.
+// membershipReads limits the parallel reads of memberships, each of one user.
 const membershipReads = 50
 
-// membershipsOf reads the memberships of users and the groups they are in: as one
-// range of ids where the users follow each other in the team, else user by user.
+// membershipsOf reads the memberships of users and their groups: as one range of ids if ids are
+// contiguous, otherwise user by user.
 func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string, contiguous bool) (map[string][]membership, map[string]group, error) {
 	var queries []table.Query
 	if contiguous && len(ids) > 1 {
@@ -166,8 +166,8 @@ func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string
 	return out, groups, err
 }
 
-// userResources reads users, leaving out those that are not there. contiguous says that all
-// users of the team whose ids lie between theirs are among them.
+// userResources reads users and skips missing ones. contiguous: ids contains every user of the
+// team whose id is between its lowest and highest.
 func (s *Service) userResources(ctx context.Context, teamID string, ids []string, groups, managers, contiguous bool) ([]map[string]any, error) {
 	var profiles map[string]team.Profile
 	var m relations
@@ -209,7 +209,7 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 	return out, nil
 }
 
-// resources reads the resources of a page as p shows them, in its order.
+// resources reads the resources of a page, in its order, as p projects them.
 func (s *Service) resources(ctx context.Context, teamID string, p protocol.Projection, page []match, contiguous bool) ([]any, error) {
 	var unread []string
 	var users []map[string]any
@@ -238,15 +238,14 @@ func (s *Service) resources(ctx context.Context, teamID string, p protocol.Proje
 	}
 	out := make([]any, 0, len(page))
 	for _, m := range page {
-		if resource, ok := byID[m.ID]; ok { // else it was deleted just now
+		if resource, ok := byID[m.ID]; ok { // otherwise it was deleted in the meantime
 			out = append(out, p.Apply(m.t, resource))
 		}
 	}
 	return out, nil
 }
 
-// pageGroups adds the groups of a page to byID, with their members where p shows
-// them.
+// pageGroups adds the groups of a page to byID, with their members if p shows them.
 func (s *Service) pageGroups(ctx context.Context, teamID string, p protocol.Projection, page []match, byID map[string]map[string]any) error {
 	members := p.Shows(protocol.GroupType, "members")
 	var ids []string

@@ -13,13 +13,13 @@ import (
 	"docent/shared/team"
 )
 
-// endpoint answers one method of one path.
+// endpoint handles one method of one path.
 type endpoint func(s *Service, r request) (result, error)
 
 // methods are the operations of a path.
 type methods map[string]endpoint
 
-// allow is the Allow header.
+// allow returns the Allow header.
 func (m methods) allow() string {
 	var list []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
@@ -33,7 +33,7 @@ func (m methods) allow() string {
 	return strings.Join(append(list, http.MethodOptions), ", ")
 }
 
-// routeOf returns the operations at a path; none for one that is not built.
+// routeOf returns the operations of a path: an empty set for /Me, false for an unknown path.
 func routeOf(segments []string) (methods, bool) {
 	name := ""
 	if len(segments) > 0 {
@@ -67,7 +67,7 @@ func routeOf(segments []string) (methods, bool) {
 	return nil, false
 }
 
-// types are the types that the path is about, and whether it is all of them.
+// types returns the resource types of the path, and whether it is a search over all.
 func (req request) types() (types []*protocol.ResourceType, root bool) {
 	if len(req.segments) > 0 {
 		for _, t := range protocol.ResourceTypes {
@@ -130,7 +130,7 @@ func search(s *Service, r request) (result, error) {
 	return listed(s, r, q.bounded())
 }
 
-// textsIn are the texts in a value, alone or in a list.
+// textsIn returns the strings in a value: a string or a list.
 func textsIn(value any) []string {
 	list, ok := value.([]any)
 	if !ok {
@@ -145,7 +145,7 @@ func textsIn(value any) []string {
 	return out
 }
 
-// showUser is the answer with a user.
+// showUser returns the reply with a user. A fresh one has no groups.
 func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (result, error) {
 	resource, err := s.user(p)
 	if err != nil {
@@ -159,7 +159,7 @@ func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (re
 	return res, err
 }
 
-// showGroup is the answer with a group; it reads the members if they are shown.
+// showGroup returns the reply with a group, and reads the members if they are shown.
 func showGroup(s *Service, r request, status int, g group) (result, error) {
 	var members []member
 	if r.projection().Shows(protocol.GroupType, "members") {
@@ -257,7 +257,7 @@ func deleteOne(s *Service, r request) (result, error) {
 	return result{status: http.StatusNoContent}, remove(r.ctx, r.teamID, r.segments[1], r.ifMatch)
 }
 
-// discover answers what the service can do (RFC 7644 section 4).
+// discover answers what the service supports (RFC 7644 section 4).
 func discover(s *Service, r request) (result, error) {
 	if r.query.Has("filter") {
 		return result{}, protocol.Refuse(http.StatusForbidden, "", "This endpoint cannot be filtered.")
@@ -279,11 +279,10 @@ func discover(s *Service, r request) (result, error) {
 	if object, found := byID(resources, r.segments[1]); found {
 		return ok(object)
 	}
-	return result{}, protocol.Refuse(http.StatusNotFound, "", "There is nothing at this path.")
+	return result{}, protocol.Refuse(http.StatusNotFound, "", "No resource exists at this path.")
 }
 
-// segmentsOf takes the path below Prefix apart. An encoded slash is part of its
-// segment.
+// segmentsOf splits the path below Prefix. An encoded slash does not split.
 func segmentsOf(u *url.URL) []string {
 	path := strings.TrimPrefix(strings.TrimPrefix(u.EscapedPath(), Prefix), "/")
 	if path = strings.TrimSuffix(path, "/"); path == "" {
@@ -298,8 +297,8 @@ func segmentsOf(u *url.URL) []string {
 	return segments
 }
 
-// Route is the pattern of a path, such as "/scim/v2/Users/{id}"; empty when there
-// is nothing at the path.
+// Route returns the pattern of a path, such as "/scim/v2/Users/{id}", or "" for an unknown
+// path.
 func Route(u *url.URL) string {
 	segments := segmentsOf(u)
 	if _, ok := routeOf(segments); !ok {

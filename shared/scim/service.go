@@ -14,17 +14,16 @@ import (
 	"docent/shared/team"
 )
 
-// Service holds the users and groups of every team as SCIM resources. It must not be
-// copied.
+// Service stores the users and groups of all teams as SCIM resources. It must not be copied.
 type Service struct {
 	Table  table.Store
 	Events *audit.Log // nil: nothing is recorded
 	Teams  *team.Service
 	Now    func() time.Time
 	NewID  func() string // time-ordered UUIDs
-	// BaseURL is where the API is, absolute, ending in /v1; links start with it.
+	// BaseURL is the absolute URL of the API, ending in /v1. Links start with it.
 	BaseURL string
-	// MaxReply bounds a reply in bytes; 0 when nothing bounds it.
+	// MaxReply limits a reply, in bytes; 0 is no limit.
 	MaxReply int
 
 	changeTurns turns         // changes, by resource
@@ -32,22 +31,23 @@ type Service struct {
 	changeTime  time.Duration // 0: the constant; tests shorten it
 }
 
-// location is the absolute address of a resource.
+// location returns the absolute URL of a resource.
 func (s *Service) location(t *protocol.ResourceType, id string) string {
 	return s.BaseURL + "/scim/v2" + t.Endpoint + "/" + id
 }
 
-// meta is the meta attribute of a resource.
+// meta returns the meta attribute of a resource.
 func (s *Service) meta(t *protocol.ResourceType, id string, created, modified time.Time, version int64) map[string]any {
 	return map[string]any{"resourceType": t.Name, "created": formatTime(created), "lastModified": formatTime(modified),
 		"location": s.location(t, id), "version": versionTag(version)}
 }
 
 func notFound(t *protocol.ResourceType) error {
-	return protocol.Refuse(http.StatusNotFound, "", "There is no such %s.", t.Name)
+	return protocol.Refuse(http.StatusNotFound, "", "This %s does not exist.", t.Name)
 }
 
-// asSCIMError gives an error of another area the terms of SCIM where it has some.
+// asSCIMError turns the errors of other areas that SCIM clients understand into protocol
+// errors, and returns all others as they are.
 func asSCIMError(err error) error {
 	var e *apierr.Error
 	switch {
@@ -63,7 +63,7 @@ func asSCIMError(err error) error {
 	return err
 }
 
-// batches cuts ids into parts of at most size.
+// batches splits values into parts of at most size.
 func batches[T any](values []T, size int) [][]T {
 	var out [][]T
 	for len(values) > size {
@@ -75,7 +75,7 @@ func batches[T any](values []T, size int) [][]T {
 	return out
 }
 
-// requireSAML makes sure that the team may be provisioned: it has SAML metadata.
+// requireSAML returns an error unless the team has SAML metadata, which provisioning requires.
 func (s *Service) requireSAML(ctx context.Context, teamID string) error {
 	configured, err := s.Teams.SAMLConfigured(ctx, teamID)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Service) requireSAML(ctx context.Context, teamID string) error {
 	}
 	if !configured {
 		return apierr.New(apierr.Forbidden, apierr.CodeSAMLNotConfigured,
-			"SCIM needs SAML identity provider metadata for this team. An admin sets it with PUT /team/saml-metadata.")
+			"SCIM requires SAML identity provider metadata for this team. An admin sets it with PUT /team/saml-metadata.")
 	}
 	return nil
 }

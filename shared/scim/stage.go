@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// parallel is how many writes or reads of one request run at a time.
+	// parallel limits the parallel reads or writes of one request.
 	parallel = 8
-	// stagingTime is how long a change of members may be made before another one
-	// may take its place.
+	// stagingTime is how long a staged change may take before another change may
+	// cancel it.
 	stagingTime = time.Minute
-	// members that one Write of a staged change marks, and clears
+	// members per Write of a staged change
 	marksPerWrite  = 33
 	clearsPerWrite = 50
 )
 
 func userExists(teamID, userID string) table.Op { return team.UserExists(teamID, userID) }
 
-// checkUsers makes sure that the members to add are users of the team, and gives
-// those without a display their user's name.
+// checkUsers returns an error unless all members are users of the team. It sets the display of
+// those without one to the user's name.
 func (s *Service) checkUsers(ctx context.Context, teamID string, added []member) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallel)
@@ -45,7 +45,7 @@ func (s *Service) checkUsers(ctx context.Context, teamID string, added []member)
 			for i, m := range part {
 				user, ok := users[m.userID]
 				if !ok {
-					return protocol.Bad(protocol.InvalidValue, "The member %q is no user of this team.", protocol.Shorten(m.userID))
+					return protocol.Bad(protocol.InvalidValue, "The member %q is not a user of this team.", protocol.Shorten(m.userID))
 				}
 				if m.display == "" {
 					part[i].display = user.UserName
@@ -57,8 +57,8 @@ func (s *Service) checkUsers(ctx context.Context, teamID string, added []member)
 	return work.Wait()
 }
 
-// applyStaged is apply for a change of many members: it marks them, makes the
-// change count in one Write of the group, and clears the marks.
+// applyStaged stores a change of many members: it marks them, makes the change count by one
+// Write of the group, and clears the marks.
 func (s *Service) applyStaged(ctx context.Context, teamID string, before, after group, c memberChange) error {
 	change := s.NewID()
 	if before.ID != "" {
@@ -68,7 +68,7 @@ func (s *Service) applyStaged(ctx context.Context, teamID string, before, after 
 			return err
 		}
 		if err := conflicting(s.Table.Write(ctx, put)); err != nil {
-			return fmt.Errorf("begin to change members: %w", err)
+			return fmt.Errorf("start to change members: %w", err)
 		}
 		before.stored++
 	}
@@ -85,16 +85,15 @@ func (s *Service) applyStaged(ctx context.Context, teamID string, before, after 
 		return err
 	}
 	after.stored = before.stored + 1
-	// The change counts. Marks that cannot be cleared now are cleared before the
-	// next change.
+	// The change counts. If clearing the marks fails, the next change clears them.
 	if s.clearMarks(ctx, teamID, after.ID, change, c) == nil {
 		_, _ = s.clearChanges(ctx, teamID, after)
 	}
 	return nil
 }
 
-// abandon lets others change the group again; of a group that was not made it
-// removes the items. When it fails, others may change the group after stagingTime.
+// abandon gives up a staged change, so that others can change the group; for a group that was
+// not created, it deletes the members' items. If it fails, others wait for stagingTime.
 func (s *Service) abandon(ctx context.Context, teamID string, before group, groupID, change string) {
 	if before.ID == "" {
 		_ = s.emptyGroup(ctx, teamID, groupID)
@@ -106,8 +105,8 @@ func (s *Service) abandon(ctx context.Context, teamID string, before group, grou
 	}
 }
 
-// writeMarks writes the marks of a change. It fails with table.ErrConflict when an item
-// or a user is not what was read any more.
+// writeMarks marks the members of a change. It fails with table.ErrConflict if an item or a
+// user has changed since it was read.
 func (s *Service) writeMarks(ctx context.Context, teamID, groupID, change string, c memberChange) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallel)
@@ -140,7 +139,7 @@ func (s *Service) writeMarks(ctx context.Context, teamID, groupID, change string
 	return nil
 }
 
-// clearMarks replaces the marks of a change that counts by what they say.
+// clearMarks replaces the marks of a change that counts by its outcome.
 func (s *Service) clearMarks(ctx context.Context, teamID, groupID, change string, c memberChange) error {
 	var all []member
 	for _, m := range c.added {
@@ -154,8 +153,8 @@ func (s *Service) clearMarks(ctx context.Context, teamID, groupID, change string
 	return s.settleMarks(ctx, teamID, group{ID: groupID, Changes: []string{change}}, all)
 }
 
-// settleMarks replaces the marks of members by whether they count in g. Items that
-// are not as they were read stay as they are: someone else was there before.
+// settleMarks settles or deletes each marked member, as g counts it. Items that changed since
+// they were read are skipped.
 func (s *Service) settleMarks(ctx context.Context, teamID string, g group, members []member) error {
 	ops := func(m member) []table.Op {
 		when := markUnchanged(m)
@@ -192,14 +191,14 @@ func (s *Service) settleMarks(ctx context.Context, teamID string, g group, membe
 	return nil
 }
 
-// finishOldChanges finishes what earlier changes of g left, so that its items bear no marks
-// that mean anything. table.ErrConflict while another change is being made.
+// finishOldChanges clears the marks that earlier changes of g left. It fails with
+// table.ErrConflict while another change is in progress.
 func (s *Service) finishOldChanges(ctx context.Context, teamID string, g group) (group, error) {
 	if g.Staging != nil {
 		if s.Now().Sub(g.Staging.At) < stagingTime {
-			return g, fmt.Errorf("another change of members is being made: %w", table.ErrConflict)
+			return g, fmt.Errorf("another change of members is in progress: %w", table.ErrConflict)
 		}
-		// From here on the other change cannot count any more.
+		// After this write the other change can no longer count.
 		g.Stale = append(slices.Clone(g.Stale), g.Staging.ID)
 		g.Staging = nil
 		put, err := g.put(teamID, table.VersionIs(g.stored))
@@ -214,22 +213,22 @@ func (s *Service) finishOldChanges(ctx context.Context, teamID string, g group) 
 	if len(g.Changes)+len(g.Stale) == 0 {
 		return g, nil
 	}
-	var left []member
+	var marked []member
 	err := s.eachMember(ctx, teamID, g.ID, func(m member) {
 		if len(m.mark) > 1 && (slices.Contains(g.Changes, m.mark[1:]) || slices.Contains(g.Stale, m.mark[1:])) {
-			left = append(left, m)
+			marked = append(marked, m)
 		}
 	})
 	if err != nil {
 		return g, err
 	}
-	if err := s.settleMarks(ctx, teamID, g, left); err != nil {
+	if err := s.settleMarks(ctx, teamID, g, marked); err != nil {
 		return g, err
 	}
 	return s.clearChanges(ctx, teamID, g)
 }
 
-// clearChanges notes that no marks of changes are left.
+// clearChanges records that g has no marked members.
 func (s *Service) clearChanges(ctx context.Context, teamID string, g group) (group, error) {
 	g.Changes, g.Stale = nil, nil
 	put, err := g.put(teamID, table.VersionIs(g.stored))
@@ -237,13 +236,13 @@ func (s *Service) clearChanges(ctx context.Context, teamID string, g group) (gro
 		return g, err
 	}
 	if err := conflicting(s.Table.Write(ctx, put)); err != nil {
-		return g, fmt.Errorf("note that a change of members is done: %w", err)
+		return g, fmt.Errorf("record the end of a change of members: %w", err)
 	}
 	g.stored++
 	return g, nil
 }
 
-// emptyGroup removes the items of all members of a group that is gone.
+// emptyGroup deletes the items of all members of a deleted group.
 func (s *Service) emptyGroup(ctx context.Context, teamID, groupID string) error {
 	var all []member
 	if err := s.eachMember(ctx, teamID, groupID, func(m member) { all = append(all, m) }); err != nil {

@@ -13,21 +13,19 @@ import (
 	"docent/shared/table"
 )
 
-// changeTime bounds how long a change is tried while others come between, and how long it
-// waits for those of this process that came before it. It leaves room within the 29 s of
-// the gateway.
+// changeTime limits how long a change is retried after conflicts, and how long it waits for
+// earlier changes in this process. It leaves room within the 29 s of the gateway.
 const changeTime = 10 * time.Second
 
-// Bounds of the random pause before a change is tried again.
+// Limits of the random pause before a change is retried.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = 250 * time.Millisecond
 )
 
-// retryOnConflict makes a change of one resource, which it calls again on what is there then when
-// another change has come between. In this process the changes of a resource are made one
-// after the other; those of other processes show as table.ErrConflict, after which it
-// pauses. What remains after changeTime is table.ErrConflict, which clients see as 503.
+// retryOnConflict changes one resource. It calls change again, which reads the resource again,
+// after a conflict with another process. Within this process, changes of a resource run one
+// after the other. After changeTime it returns table.ErrConflict, a 503 for clients.
 func (s *Service) retryOnConflict(ctx context.Context, teamID string, t *protocol.ResourceType, id string, change func() error) error {
 	waiting, end := context.WithTimeout(ctx, s.patience())
 	defer end()
@@ -47,7 +45,7 @@ func (s *Service) retryOnConflict(ctx context.Context, teamID string, t *protoco
 	}
 }
 
-// ended returns the error of ctx when that has ended, otherwise err.
+// ended returns the error of ctx if it has ended, otherwise err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -62,8 +60,8 @@ func (s *Service) patience() time.Duration {
 	return changeTime
 }
 
-// turns lets only so many at a time do what has the same key. The zero turns is ready; it
-// holds nothing for keys that nobody uses.
+// turns limits how many callers with the same key run at a time. The zero turns is ready.
+// Unused keys take no memory.
 type turns struct {
 	mu    sync.Mutex
 	byKey map[string]*turn
@@ -71,11 +69,11 @@ type turns struct {
 
 type turn struct {
 	slots chan struct{}
-	users int // those who are in, and those who wait
+	users int // running and waiting
 }
 
-// acquire waits until fewer than size others of the key are in, in the order of arrival, or
-// until ctx ends, whose error it returns. The caller must call leave.
+// acquire waits for a free slot of the key, of which there are size, in the order of arrival.
+// If ctx ends first, it returns the error of ctx. The caller must call leave.
 func (t *turns) acquire(ctx context.Context, key string, size int) (leave func(), err error) {
 	t.mu.Lock()
 	if t.byKey == nil {

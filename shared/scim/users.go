@@ -12,8 +12,8 @@ import (
 	"docent/shared/team"
 )
 
-// user is the resource of p without what lies elsewhere: groups, and who the
-// manager is.
+// user returns the resource of p without groups and the manager's name, which are stored
+// elsewhere.
 func (s *Service) user(p team.Profile) (map[string]any, error) {
 	resource, err := attributesOf(p)
 	if err != nil {
@@ -23,12 +23,12 @@ func (s *Service) user(p team.Profile) (map[string]any, error) {
 	return resource, nil
 }
 
-// partialUser is the part of the resource of r that a query looks at, and its id.
+// partialUser returns the part of the resource of r that a query reads, and its id.
 func (s *Service) partialUser(r team.UserRecord, at protocol.AttributeSet) (map[string]any, error) {
 	resource := map[string]any{}
 	var fault error
 	err := r.Attributes(func(name, value []byte) {
-		// Beside what is looked at: what a displayName and the schemas follow from.
+		// displayName is computed from userName, schemas from the extension.
 		if !at[string(name)] && (!at["displayName"] || string(name) != "userName") && (!at["schemas"] || string(name) != protocol.EnterpriseURN) {
 			return
 		}
@@ -45,8 +45,8 @@ func (s *Service) partialUser(r team.UserRecord, at protocol.AttributeSet) (map[
 	return resource, err
 }
 
-// addComputed adds to attributes of r what follows from them and from the record, as far as shows
-// says.
+// addComputed adds the attributes that are computed from others and from the record, as far as
+// shows selects them.
 func (s *Service) addComputed(resource map[string]any, r team.UserRecord, shows func(name string) bool) {
 	if shows("schemas") {
 		resource["schemas"] = protocol.UserType.SchemasOf(resource)
@@ -66,7 +66,7 @@ func (s *Service) addComputed(resource map[string]any, r team.UserRecord, shows 
 	}
 }
 
-// attributesOf are the stored attributes of p, as a tree.
+// attributesOf decodes the stored attributes of p.
 func attributesOf(p team.Profile) (map[string]any, error) {
 	tree, err := protocol.DecodeObject(p.Attributes)
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 	return p, asSCIMError(err)
 }
 
-// changeUser applies change to the user's attributes, unless ifMatch names
-// another version. A change that leaves them as they are stores nothing.
+// changeUser applies change to the user's attributes. It fails if ifMatch names another
+// version. A change that changes nothing stores nothing.
 func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 	change func(p team.Profile, attributes map[string]any) (map[string]any, error),
 ) (after team.Profile, err error) {
@@ -142,18 +142,17 @@ func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, ope
 	})
 }
 
-// deleteUser deletes a user, its personal keys and its memberships. One that was
-// deleted but whose keys and memberships are still there is deleted to the end;
-// after that it is unknown.
+// deleteUser deletes a user with its personal keys and memberships. It also completes a
+// deletion that was interrupted.
 func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) error {
 	err := s.retryOnConflict(ctx, teamID, protocol.UserType, id, func() error {
 		p, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
-			departed, readErr := s.Teams.DeletionPending(ctx, teamID, id)
+			pending, readErr := s.Teams.DeletionPending(ctx, teamID, id)
 			if readErr != nil {
 				return readErr
 			}
-			if departed {
+			if pending {
 				return nil
 			}
 			return asSCIMError(err)
@@ -178,7 +177,7 @@ func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) er
 	return s.Teams.FinishDeletion(ctx, teamID, id)
 }
 
-// leaveGroups takes a deleted user out of its groups, whose versions move.
+// leaveGroups removes a deleted user from its groups, which get a new version.
 func (s *Service) leaveGroups(ctx context.Context, teamID, userID string) error {
 	memberships, err := s.memberships(ctx, teamID, table.Query{Prefix: userID + "/"})
 	if err != nil {
@@ -219,8 +218,8 @@ func (s *Service) leaveGroup(ctx context.Context, teamID string, m membership, u
 	return conflicting(s.Table.Write(ctx, ops...))
 }
 
-// conflicting makes a failed condition the conflict that it is where every
-// condition is on what was read before.
+// conflicting turns a failed condition into table.ErrConflict, for writes whose conditions are
+// all on what was read before.
 func conflicting(err error) error {
 	if table.AsConditionFailed(err) != nil {
 		return table.ErrConflict

@@ -9,13 +9,13 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// versionTag is the weak entity tag of a version.
+// versionTag returns the weak entity tag of a version.
 func versionTag(version int64) string {
 	return `W/"` + strconv.FormatInt(version, 10) + `"`
 }
 
-// namesTag tells whether a field of entity tags, as of If-Match, names tag. SCIM
-// versions are weak, so they compare weakly; "*" names every one.
+// namesTag reports whether a field of entity tags, such as If-Match, contains tag. Tags of SCIM
+// are weak, so they are compared weakly; "*" matches every tag.
 func namesTag(field, tag string) bool {
 	for candidate := range strings.SplitSeq(field, ",") {
 		candidate = strings.TrimSpace(candidate)
@@ -26,7 +26,7 @@ func namesTag(field, tag string) bool {
 	return false
 }
 
-// checkMatch refuses a change whose If-Match does not name the version.
+// checkMatch returns a 412 unless If-Match names the version.
 func checkMatch(ifMatch string, version int64) error {
 	if ifMatch == "" || namesTag(ifMatch, versionTag(version)) {
 		return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -73,15 +74,25 @@ func (l *library) Current(_ context.Context, _ string, ids []uuid.UUID) (map[uui
 // Sources is of search.Corpus.
 func (l *library) Sources(context.Context, string) ([]string, error) { return []string{l.source}, nil }
 
-// Documents is of search.Corpus.
-func (l *library) Documents(context.Context, string, string) iter.Seq2[search.Document, error] {
+// List is of search.Corpus. Only a rebuild calls it, and none happens here.
+func (l *library) List(context.Context, string, string, search.Space, string, int) ([]search.Listed, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Read is of search.Corpus.
+func (l *library) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2[search.Document, error] {
 	return func(yield func(search.Document, error) bool) {
-		for _, d := range l.docs {
-			if !yield(d, nil) {
+		for _, id := range ids {
+			if d, ok := l.docs[id]; ok && !yield(d, nil) {
 				return
 			}
 		}
 	}
+}
+
+// Waiting is of search.Corpus.
+func (l *library) Waiting(context.Context, string, map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+	return nil, nil
 }
 
 // docent is the product's own engine over one set, as one segment.

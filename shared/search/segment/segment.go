@@ -1,3 +1,5 @@
+// Package segment writes, reads, checks and merges segment files. A segment is an
+// immutable index of passages: the README describes its format.
 package segment
 
 import (

@@ -1,3 +1,5 @@
+// Package text has everything about text that needs no index: it cuts bodies into
+// passages, tells languages apart, and makes terms of texts.
 package text
 
 import (

@@ -1,21 +1,21 @@
-// Package audit keeps the security events of each team: a feed that a collector
-// polls and misses nothing of.
+// Package audit records the security events of each team in a feed that a collector
+// can poll without missing an event.
 //
-// Every event has a number of its team's line. A writer first claims the next
-// number by one atomic step, then puts the event there, if nothing is there, in
-// the same Write as the change that it records. A reader returns only the
-// unbroken run of numbers after its cursor. A number that stays empty is closed
-// by a tombstone under the same condition, so a writer that comes too late finds
-// its number closed and takes a new one. What lies at or before a cursor that
-// was handed out never changes, whatever clocks, crashes and retries do; clocks
-// decide only when a reader tries to close a number.
+// The events of a team are numbered. A writer first claims the next number by an
+// atomic counter. Then it stores the event under that number, if the number is
+// empty, in the same Write as the change that it records. A reader returns the events
+// after its cursor up to the first empty number. If a number stays empty, a reader
+// closes it with a tombstone under the same condition; a writer that is too late
+// finds its number closed and claims a new one. What is at or before a cursor that a
+// reader received never changes, whatever clocks, crashes and retries do: clocks
+// only decide when a reader closes a number.
 //
-// Alternatives that were measured with 8 writers: order by time loses events
-// that are committed late (88 of 3,032), a settling window of 0.2 s still loses
-// some (10), a counter inside the business transaction loses none but holds 59
-// events a second. Claimed numbers lose none at 391. One claim costs a small
-// write beside the request's own reads. The head of the line is one item, which
-// bounds a team to about 1,000 audited writes a second.
+// Alternatives, measured with 8 writers: order by time loses events that are
+// committed late (88 of 3,032); waiting 0.2 s before reading still loses some (10); a
+// counter inside the business transaction loses none, but allows only 59 events per
+// second. Claimed numbers lose none at 391. A claim is one small write in parallel
+// with the request's own reads. The counter of a team is one item, which limits a
+// team to about 1,000 audited writes per second.
 package audit
 
 import (
@@ -26,30 +26,30 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what an event holds. Longer texts are cut, more targets are counted.
+// Limits of an event. Longer texts are cut, further targets only counted.
 const (
 	MaxText    = 256 // code points of a name, a user agent or a changed value
 	MaxTargets = 100
 )
 
-// Retention is how long an event can be read. Its slot lives a week longer, so
+// Retention is how long an event can be read. Its item is stored a week longer, so
 // that Trim may be late.
 const (
 	Retention = 365 * 24 * time.Hour
 	slotLife  = 372 * 24 * time.Hour
 )
 
-// Event is one thing that happened. A recorder fills Type and what is special to
-// it; who, from where and by which request come from the context.
+// Event is one thing that happened. The recorder fills in Type and what is specific to it; the
+// actor, the client and the request come from the context.
 type Event struct {
 	Type        Type
 	OccurredAt  time.Time // zero: when it is recorded
 	Outcome     Outcome   // zero: success
-	Origin      Origin    // zero: that of the context
+	Origin      Origin    // zero: the one in the context
 	Targets     []Target
-	TargetCount int // all targets, when there are more than MaxTargets
+	TargetCount int // the number of targets, if there are more than MaxTargets
 	Changes     []Change
-	Counts      map[string]int64 // how many of what, at most MaxTargets names
+	Counts      map[string]int64 // by name, at most MaxTargets
 
 	// Set when the event is recorded.
 	TeamID     string
@@ -64,14 +64,14 @@ const (
 	Unknown = "unknown"
 )
 
-// Outcome is how it ended.
+// Outcome is the result of what an event records.
 type Outcome struct {
 	Result     string // Success, Failure or Unknown
-	Reason     string // the error code of a refusal
+	Reason     string // error code, if the request was refused
 	StatusCode int    // of the HTTP reply; 0: none
 }
 
-// Origin is who did it, from where, by which request.
+// Origin is who caused an event, from where and by which request.
 type Origin struct {
 	Actor   Actor
 	Client  Client
@@ -95,7 +95,7 @@ const (
 	WebhookSignature = "webhook_signature"
 )
 
-// Actor is who did something. The zero Actor is Docent itself or its operator.
+// Actor is who caused an event. The zero Actor is Docent itself or its operator.
 type Actor struct {
 	Type        string // one of the Actor constants; empty: ActorSystem
 	ID          string
@@ -104,7 +104,7 @@ type Actor struct {
 	Credential  Credential
 }
 
-// Credential is what the actor showed, never a secret.
+// Credential is how the actor authenticated. It never contains a secret.
 type Credential struct{ Type, ID, Name string }
 
 // Client is where a request came from.
@@ -131,17 +131,17 @@ const (
 	TargetQuota        = "quota"
 )
 
-// Target is what it was done to.
+// Target is what an event affected.
 type Target struct{ Type, ID, DisplayName string }
 
-// Change is one field before and after. Values are strings, numbers, booleans,
+// Change is the value of one field before and after. Values are strings, numbers, booleans,
 // lists of strings or nil; a secret is only ever the text "changed".
 type Change struct {
 	Field    string
 	From, To any
 }
 
-// RedactedChange returns a Change of a secret or a text that events do not hold.
+// RedactedChange returns a Change without the values, for a secret or a long text.
 func RedactedChange(field string) Change { return Change{Field: field, To: "changed"} }
 
 // Changes returns the fields, under their JSON names, whose values differ between two
@@ -169,13 +169,13 @@ func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginFrom returns the origin of ctx, the zero Origin when there is none.
+// OriginFrom returns the origin in ctx, or the zero Origin.
 func OriginFrom(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	return o
 }
 
-// Packed is o as texts, for a record that causes an event later.
+// Packed returns o as strings, for a record that causes an event later.
 func (o Origin) Packed() []string {
 	o = Event{Origin: o}.bounded().Origin
 	a, c, r := o.Actor, o.Client, o.Request
@@ -183,7 +183,7 @@ func (o Origin) Packed() []string {
 		c.IP, c.UserAgent, r.ID, r.Method, r.Path, r.Route)
 }
 
-// UnpackOrigin is the Origin whose Packed form texts is.
+// UnpackOrigin returns the Origin that Packed turned into texts.
 func UnpackOrigin(texts []string) Origin {
 	t := padTexts(texts, 13)
 	return Origin{
@@ -193,7 +193,6 @@ func UnpackOrigin(texts []string) Origin {
 	}
 }
 
-// cut shortens text to MaxText code points.
 func cut(text string) string {
 	if len(text) <= MaxText {
 		return text
@@ -208,7 +207,6 @@ func cut(text string) string {
 	return text
 }
 
-// cutValue shortens the texts of a changed value.
 func cutValue(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -227,7 +225,7 @@ func cutValue(value any) any {
 	}
 }
 
-// bounded returns e within the bounds of what an event holds.
+// bounded returns e within the limits of an event.
 func (e Event) bounded() Event {
 	if n := len(e.Targets); n > MaxTargets {
 		e.TargetCount = max(e.TargetCount, n)
@@ -250,7 +248,7 @@ func (e Event) bounded() Event {
 	return e
 }
 
-// valid drops what is not UTF-8, which a header may hold.
+// valid removes what is not UTF-8, which a header may contain.
 func valid(text string) string {
 	if utf8.ValidString(text) {
 		return text

@@ -67,8 +67,7 @@ type Entry struct {
 	Description        string // of the type
 	Class, Activity    int    // OCSF class_uid and activity_id
 
-	// phrase follows the actor in the description of an event and comes before
-	// its targets.
+	// phrase is between the actor and the targets in the description of an event.
 	phrase string
 }
 
@@ -81,16 +80,16 @@ const (
 	classAPIActivity     = 6003
 )
 
-// byMethod is the activity of an event whose activity follows from the request.
+// byMethod means that the request's method determines the activity.
 const byMethod = 0
 
-// other is OCSF's activity for what its class has no name for.
+// other is OCSF's activity for what its class does not name.
 const other = 99
 
-// Catalogue lists every type, in the order in which it is documented.
+// Catalogue lists every type, in the order of the documentation.
 var Catalogue = []Entry{
-	{KeyRejected, Authentication, Medium, "A known API key was refused: it is revoked, expired or of an inactive user.", classAuthentication, 1, "was refused"},
-	{AccessDenied, Authentication, Medium, "A known API key was refused what it has no right to.", classAPIActivity, byMethod, "was denied access"},
+	{KeyRejected, Authentication, Medium, "A known API key was refused: it is revoked or expired, or its user is inactive.", classAuthentication, 1, "was refused"},
+	{AccessDenied, Authentication, Medium, "A known API key was denied something that it has no right to.", classAPIActivity, byMethod, "was denied access"},
 	{SAMLLoggedIn, Authentication, Informational, "A user signed in to the dashboard.", classAuthentication, 1, "signed in"},
 	{SAMLLoginFailed, Authentication, Medium, "A sign-in to the dashboard failed.", classAuthentication, 1, "failed to sign in"},
 	{APIKeyCreated, Identity, Medium, "An API key was created.", classAPIActivity, 1, "created the API key"},
@@ -120,9 +119,9 @@ var Catalogue = []Entry{
 	{DocumentCreated, Data, Informational, "A document was added.", classAPIActivity, 1, "created the document"},
 	{DocumentReplaced, Data, Informational, "A document was replaced or moved.", classAPIActivity, 3, "replaced the document"},
 	{DocumentDeleted, Data, Low, "A document was deleted.", classAPIActivity, 4, "deleted the document"},
-	{AnswerAsked, Data, Informational, "A question was asked; recorded when its answer ends.", classAPIActivity, 1, "asked the question"},
+	{AnswerAsked, Data, Informational, "A question was asked; recorded when its answer is finished.", classAPIActivity, 1, "asked the question"},
 	{AnswerDeleted, Data, Low, "A question and its answer were erased.", classAPIActivity, 4, "deleted the answer"},
-	{QuotaExceeded, Activity, Low, "A daily quota was spent; the first refusal of the day.", classAPIActivity, 1, "exceeded the quota"},
+	{QuotaExceeded, Activity, Low, "A daily quota was exceeded; the first refusal of the day.", classAPIActivity, 1, "exceeded the quota"},
 	{DailySummary, Activity, Informational, "What an API key did on one Pacific day.", classAPIActivity, 2, "summed up a day of the API key"},
 }
 
@@ -134,7 +133,7 @@ var entries = func() map[Type]Entry {
 	return m
 }()
 
-// entry describes the type of e. A type of a newer program is passed on as it is.
+// entry describes the type of e. For a type of a newer program it returns a generic entry.
 func (e Event) entry() Entry {
 	if entry, ok := entries[e.Type]; ok {
 		return entry

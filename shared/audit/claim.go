@@ -14,8 +14,7 @@ import (
 type Log struct {
 	Table table.Store
 	Now   func() time.Time
-	// Wait pauses a bounded read that a writer is expected to unblock; nil: it
-	// waits by a timer.
+	// Wait pauses a bounded read until a writer may have finished; nil: a timer.
 	Wait func(ctx context.Context, d time.Duration) error
 
 	silent bool          // records nothing
@@ -23,8 +22,7 @@ type Log struct {
 	secret secret
 }
 
-// OrSilent returns l, or for a nil l a log over store that records nothing, so that a
-// package can do without one.
+// OrSilent returns l, or if l is nil a Log over store that records nothing.
 func (l *Log) OrSilent(store table.Store) *Log {
 	if l == nil {
 		return &Log{Table: store, silent: true}
@@ -32,28 +30,28 @@ func (l *Log) OrSilent(store table.Store) *Log {
 	return l
 }
 
-// maxAttempts bounds how often a Write takes new numbers because readers closed
-// those it had, which takes a stall of Grace each time.
+// maxAttempts limits how often a Write claims new numbers because readers closed its numbers,
+// which takes a stall of Grace each time.
 const maxAttempts = 100
 
-// closeTime bounds how long a request that records nothing waits for its
-// numbers to be closed. Readers close what is left.
+// closeTime limits how long a request that records nothing waits until its numbers are closed.
+// Readers close the rest.
 const closeTime = 2 * time.Second
 
-// Claim holds numbers for the events of one request. One goroutine uses it. End
-// must be called.
+// Claim reserves numbers for the events of one request. It is for one goroutine, which
+// must call End.
 type Claim struct {
 	log     *Log
 	teamID  string
 	ready   chan struct{}
-	numbers []int64 // claimed and not used
-	toClose []int64 // of a Write whose outcome is not known
+	numbers []int64 // claimed and unused
+	toClose []int64 // possibly unused: the Write failed
 	at      time.Time
 	err     error
 }
 
-// Claim begins to claim n numbers of the team and returns at once, so that the
-// claim runs beside the request's own reads.
+// Claim starts to claim n numbers of the team and returns at once, so that the claim runs in
+// parallel with the request's own reads.
 func (l *Log) Claim(ctx context.Context, teamID string, n int) *Claim {
 	c := &Claim{log: l, teamID: teamID, ready: make(chan struct{})}
 	if l.silent {
@@ -81,9 +79,9 @@ func (c *Claim) claim(ctx context.Context, n int) error {
 	return nil
 }
 
-// Write applies ops and records events, all or nothing. Its errors are those of
-// table.Store.Write over ops alone; when a condition of ops does not hold, the
-// numbers stay claimed, so that the caller may look again and write again.
+// Write applies ops and records events in one Write of the store. Its errors are those of
+// table.Store.Write over ops alone. If a condition of ops fails, the numbers stay claimed, so
+// that the caller can read again and retry.
 func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) error {
 	<-c.ready
 	if c.err != nil {
@@ -119,21 +117,21 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 			return err
 		}
 		if failed.Item != nil && len(failed.Item.Body) > 0 {
-			// Numbers are claimed once, so the event there is this one: an attempt
-			// before, whose answer was lost on the way, has landed.
+			// Each number has one writer, so this is the same event: an earlier
+			// attempt succeeded and its reply was lost.
 			c.numbers = c.numbers[len(events):]
 			return nil
 		}
-		// Which of the numbers a reader closed is known of the first only; the
-		// others are closed at the end if they are still open.
+		// Only the first number that a reader closed is known. End closes the
+		// others if they are still open.
 		c.toClose = append(c.toClose, c.numbers[:len(events)]...)
 		c.numbers = c.numbers[len(events):]
 	}
 	return fmt.Errorf("record %s: %w", events[0].Type, table.ErrConflict)
 }
 
-// certainlyUnwritten tells whether err is of a Write that certainly did nothing and can
-// not do anything later.
+// certainlyUnwritten reports whether the Write that returned err changed nothing and cannot
+// change anything later.
 func certainlyUnwritten(err error) bool {
 	for _, certain := range []error{table.ErrConflict, table.ErrThrottled, table.ErrTooLarge, table.ErrInvalid} {
 		if errors.Is(err, certain) {
@@ -143,7 +141,7 @@ func certainlyUnwritten(err error) bool {
 	return false
 }
 
-// putOps are the operations that put events at the first of the numbers.
+// putOps returns the operations that store events under the first claimed numbers.
 func (c *Claim) putOps(ctx context.Context, events []Event) ([]table.Op, error) {
 	puts := make([]table.Op, len(events))
 	for i, e := range events {
@@ -163,9 +161,8 @@ func (c *Claim) putOps(ctx context.Context, events []Event) ([]table.Op, error) 
 	return puts, nil
 }
 
-// End closes the numbers that were claimed and not used, so that readers do not
-// wait for them. It does its best: it cannot hurt a Write that did land, and
-// what it leaves open readers close.
+// End closes the unused numbers, so that readers need not wait for them. Errors are ignored: a
+// Write that succeeded stays, and readers close what is left open.
 func (c *Claim) End(ctx context.Context) {
 	<-c.ready
 	open := append(c.numbers, c.toClose...)
@@ -178,7 +175,7 @@ func (c *Claim) End(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, n := range open {
 		all.Go(func() {
-			// An event or a tombstone that stands there already is as good.
+			// Fails if the number has an event or a tombstone, which is as good.
 			_ = c.log.Table.Write(ctx, tombstone(c.teamID, n, c.log.Now()))
 		})
 	}
@@ -187,24 +184,23 @@ func (c *Claim) End(ctx context.Context) {
 
 type aheadKey struct{}
 
-// ahead is a claim that Writes may find in their context.
+// ahead is a Claim in a context.
 type ahead struct {
 	*Claim
 	using sync.Mutex
 }
 
-// ClaimAhead begins to claim n numbers of the team, beside what a request does before
-// its first Write: Writes of the team under the context that it returns take them.
-// It is for requests that will almost certainly record; what they do not use ends
-// as a tombstone. The function must be called when the request has written.
+// ClaimAhead starts to claim n numbers of the team before the first Write of a request. Writes
+// of the team under the returned context use them. It is for requests that will almost
+// certainly record events: unused numbers become tombstones. The caller must call the function
+// after its last Write.
 func (l *Log) ClaimAhead(ctx context.Context, teamID string, n int) (context.Context, func()) {
 	a := &ahead{Claim: l.Claim(ctx, teamID, n)}
 	return context.WithValue(ctx, aheadKey{}, a), func() { a.End(ctx) }
 }
 
-// Write applies ops and records events, all or nothing, under numbers that it
-// claims first, unless they were claimed ahead. Its errors are those of
-// table.Store.Write over ops alone.
+// Write applies ops and records events in one Write of the store, under numbers claimed ahead
+// or now. Its errors are those of table.Store.Write over ops alone.
 func (l *Log) Write(ctx context.Context, teamID string, events []Event, ops ...table.Op) error {
 	if a, ok := ctx.Value(aheadKey{}).(*ahead); ok && a.log == l && a.teamID == teamID && a.using.TryLock() {
 		defer a.using.Unlock()
@@ -215,9 +211,8 @@ func (l *Log) Write(ctx context.Context, teamID string, events []Event, ops ...t
 	return c.Write(ctx, events, ops...)
 }
 
-// Once records e unless name was recorded before and
-// is remembered still, which it is for life. It reports whether e was recorded.
-// What happens often costs one cheap read each time and no number.
+// Once records e unless it recorded name within life, and reports whether it did. A repeat
+// costs one eventual read and no number.
 func (l *Log) Once(ctx context.Context, teamID, name string, life time.Duration, e Event) (bool, error) {
 	key := table.Key{Table: table.Events, Partition: teamID + "/once", Sort: name}
 	_, err := l.Table.Get(ctx, key, table.Eventual)
@@ -238,9 +233,9 @@ func (l *Log) Once(ctx context.Context, teamID, name string, life time.Duration,
 	return true, nil
 }
 
-// RecordRefusal records e, a refusal, at most once a minute for one subject, so that a
-// flood of refused requests cannot fill the feed. The subject names who was
-// refused what and why, from a small vocabulary; it is no text of a request.
+// RecordRefusal records e, a refusal, at most once per minute and subject, so that refused
+// requests cannot flood the feed. The subject says who was refused what and why, from a small
+// vocabulary; it contains no text of the request.
 func (l *Log) RecordRefusal(ctx context.Context, teamID, subject string, e Event) error {
 	name := string(e.Type) + "#" + subject + "#" + l.Now().UTC().Format("2006-01-02T15:04")
 	_, err := l.Once(ctx, teamID, name, time.Hour, e)

@@ -16,12 +16,12 @@ import (
 	"docent/shared/table"
 )
 
-// cursorState is where a reader is and what it reads, as a cursor holds it.
+// cursorState is the content of a cursor: the position and the query.
 type cursorState struct {
-	at      int64 // read up to here: upwards the last number passed, downwards the lowest
-	end     int64 // upwards: the last number to read, when bounded
+	at      int64 // the last number read; when reading downwards, the lowest
+	end     int64 // upwards: the last number to read, if bounded
 	low     int64 // downwards: the numbers up to it are not read
-	made    int64 // when end was fixed, Unix milliseconds
+	made    int64 // when end was fixed, in Unix milliseconds
 	bounded bool
 	down    bool
 	filter  [filterSum]byte
@@ -34,7 +34,7 @@ const (
 	macBytes     = 16
 )
 
-// sealed is the cursor of p in the team's feed.
+// sealed returns the state as a cursor of the team's feed.
 func (p cursorState) sealed(key []byte, teamID string) string {
 	raw := make([]byte, 2, plainBytes+macBytes)
 	raw[0] = cursorFormat
@@ -59,10 +59,10 @@ func seal(key []byte, teamID string, raw []byte) []byte {
 }
 
 func badCursor() error {
-	return apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor is not one of this feed with these filters.")
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor does not belong to this feed with these filters.")
 }
 
-// unsealed reads a cursor that sealed made under the same key for the same team.
+// unsealed decodes a cursor that sealed made with the same key for the same team.
 func unsealed(key []byte, teamID, cursor string) (cursorState, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) != plainBytes+macBytes || raw[0] != cursorFormat {
@@ -78,13 +78,13 @@ func unsealed(key []byte, teamID, cursor string) (cursorState, error) {
 	}
 	copy(p.filter[:], plain[2+4*8:])
 	if min(p.at, p.end, p.low) < 0 || p.down && (!p.bounded || p.at > p.end+1) {
-		return cursorState{}, badCursor() // sealed by a program with a fault
+		return cursorState{}, badCursor() // sealed by a faulty program
 	}
 	return p, nil
 }
 
-// secret is the key of this installation's cursors, kept in the table so that
-// every process seals alike, and in memory once it is read.
+// secret is the key that seals the cursors of this installation. It is stored in the table, so
+// that all processes share it, and cached.
 type secret struct {
 	mu  sync.Mutex
 	key []byte
@@ -110,22 +110,22 @@ func (l *Log) cursorKey(ctx context.Context) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the key of cursors: %w", err)
+		return nil, fmt.Errorf("read the cursor key: %w", err)
 	}
 	l.secret.key = item.Body
 	return l.secret.key, nil
 }
 
-// ExpiredError refuses a cursor whose events are no longer kept. It unwraps to
-// an *apierr.Error of kind Gone with code cursor-expired.
+// ExpiredError is returned for a cursor whose events are past retention. It unwraps to an
+// *apierr.Error of kind Gone with code cursor-expired.
 type ExpiredError struct {
-	Oldest string // the cursor of the oldest event that is kept, under the same filters
+	Oldest string // the cursor of the oldest stored event, with the same filters
 }
 
 func (e *ExpiredError) Error() string { return "the cursor is past retention" }
 
-// Unwrap returns the refusal as the client reads it.
+// Unwrap returns the error for the client.
 func (e *ExpiredError) Unwrap() error {
 	return apierr.New(apierr.Gone, apierr.CodeCursorExpired,
-		"Events are kept for %d days; some after this cursor are gone. Continue from oldestCursor.", Retention/(24*time.Hour))
+		"Events are kept for %d days; some after this cursor have expired. Continue from oldestCursor.", Retention/(24*time.Hour))
 }

@@ -13,7 +13,7 @@ import (
 	"docent/shared/table"
 )
 
-// MaxPage is the most events that one page holds.
+// MaxPage limits the events of a page.
 const MaxPage = 200
 
 // Orders of a Query.
@@ -22,39 +22,39 @@ const (
 	Descending = "desc"
 )
 
-// Query asks for a page of the feed. An empty member is absent.
+// Query selects a page of the feed. Empty fields select nothing.
 type Query struct {
 	Limit      int    // 1 to MaxPage
-	After      string // a cursor; beats Since
+	After      string // a cursor; overrides Since
 	Since      string // an RFC 3339 time, or the id of an event
-	Until      string // an RFC 3339 time; bounds the read
+	Until      string // an RFC 3339 time; the read is bounded
 	Types      []string
 	Categories []string
 	Actors     []string // ids
 	Outcomes   []string
-	Order      string // Descending only with Until
+	Order      string // Descending requires Until
 }
 
 // Page is a part of the feed.
 type Page struct {
 	Events  []Event
-	Next    string // the cursor to go on from; empty at the end of a bounded read
+	Next    string // the cursor to continue from; empty at the end of a bounded read
 	More    bool   // more can be read now
 	Bounded bool
 }
 
-// filter is the values that are wanted, sorted; empty: all.
+// filter is the wanted values, sorted; an empty list matches all.
 type filter struct{ types, categories, actors, outcomes []string }
 
 func (q Query) filter() (filter, error) {
 	for _, t := range q.Types {
 		if _, ok := entries[Type(t)]; !ok && t != "" {
-			return filter{}, apierr.BadField("/query/eventType", "must be a type of the catalogue")
+			return filter{}, apierr.BadField("/query/eventType", "must be a known event type")
 		}
 	}
 	for _, c := range q.Categories {
 		if c != "" && !slices.Contains([]string{Authentication, Identity, Configuration, Data, Activity}, c) {
-			return filter{}, apierr.BadField("/query/category", "must be a category of the catalogue")
+			return filter{}, apierr.BadField("/query/category", "must be a known category")
 		}
 	}
 	for _, o := range q.Outcomes {
@@ -65,7 +65,7 @@ func (q Query) filter() (filter, error) {
 	return filter{distinct(q.Types), distinct(q.Categories), distinct(q.Actors), distinct(q.Outcomes)}, nil
 }
 
-// distinct is values sorted, without empty and repeated ones.
+// distinct returns values sorted, without empty and repeated ones.
 func distinct(values []string) []string {
 	sorted := slices.Sorted(slices.Values(values))
 	return slices.Compact(slices.DeleteFunc(sorted, func(v string) bool { return v == "" }))
@@ -83,7 +83,7 @@ func (f filter) sum() (sum [filterSum]byte) {
 	return sum
 }
 
-// keep is what tells the wanted events apart, nil when all are wanted.
+// keep returns the test of wanted events, or nil if all are wanted.
 func (f filter) keep() func(Event) bool {
 	if len(f.types)+len(f.categories)+len(f.actors)+len(f.outcomes) == 0 {
 		return nil
@@ -98,8 +98,8 @@ func (f filter) keep() func(Event) bool {
 	}
 }
 
-// Feed returns the page of the team's feed that q asks for. What is wrong with q
-// is an *apierr.Error, a cursor past retention an *ExpiredError.
+// Feed returns the page of the team's feed that q selects. An invalid q is an *apierr.Error, a
+// cursor past retention an *ExpiredError.
 func (l *Log) Feed(ctx context.Context, teamID string, q Query) (Page, error) {
 	wanted, err := q.filter()
 	if err != nil {
@@ -140,8 +140,8 @@ func (l *Log) Feed(ctx context.Context, teamID string, q Query) (Page, error) {
 	return page, nil
 }
 
-// check refuses a place that the feed does not have: past retention, or ahead of
-// the line, as after the store was put back to an earlier state.
+// check rejects a position outside the feed: past retention, or after the last number, as after
+// a restore from backup.
 func (r *feedReader) check(h head, key []byte) error {
 	if r.cursor.at < h.trimmed {
 		oldest := r.cursor
@@ -154,7 +154,7 @@ func (r *feedReader) check(h head, key []byte) error {
 	return nil
 }
 
-// start finds where to read. It returns the head when it had to read it.
+// start sets the cursor to start from. It returns the head if it read it.
 func (r *feedReader) start(ctx context.Context, q Query, key []byte, sum [filterSum]byte) (*head, error) {
 	if q.Order != "" && q.Order != Ascending && q.Order != Descending {
 		return nil, apierr.BadField("/query/order", "must be asc or desc")
@@ -182,7 +182,7 @@ func (r *feedReader) start(ctx context.Context, q Query, key []byte, sum [filter
 		return &h, r.bound(ctx, until, &h)
 	}
 	if q.Order == Descending && until.IsZero() {
-		return nil, apierr.BadField("/query/order", "desc needs until")
+		return nil, apierr.BadField("/query/order", "desc requires until")
 	}
 	h, err := r.Log.head(ctx, r.teamID)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *feedReader) start(ctx context.Context, q Query, key []byte, sum [filter
 			return nil, err
 		}
 		r.cursor.at = max(f.at, h.trimmed)
-		h.seq = max(h.seq, f.at) // the mark may be younger than h
+		h.seq = max(h.seq, f.at) // the mark may be newer than h
 	case q.Since != "":
 		n, ok := sequenceOf(r.teamID, q.Since)
 		if !ok || n > h.seq {
@@ -216,8 +216,7 @@ func (r *feedReader) start(ctx context.Context, q Query, key []byte, sum [filter
 	return &h, nil
 }
 
-// bound gives the read its end, which may have been fixed after h was read and
-// then moves h.
+// bound sets the end of the read. If the end is after h, h moves.
 func (r *feedReader) bound(ctx context.Context, until time.Time, h *head) error {
 	f, err := r.untilMark(ctx, r.teamID, until, *h)
 	if err != nil {
@@ -232,7 +231,7 @@ func badSince() error {
 	return apierr.BadField("/query/since", "must be an RFC 3339 time or the id of an event of this feed")
 }
 
-// times are the times of q; since is zero when it is absent or an id.
+// times parses the times of q; since is zero if it is absent or an id.
 func (q Query) times() (since, until time.Time, err error) {
 	if q.Until != "" {
 		if until, err = parseTime(q.Until); err != nil {
@@ -251,8 +250,8 @@ func (q Query) times() (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// parseTime reads a time to the millisecond, the precision of the feed. Years
-// of five digits in UTC would not sort; times before 1970 are all as early.
+// parseTime parses a time to the millisecond, the precision of the feed. It rejects years over
+// 9999, which would not sort, and moves times before 1970 to 1970.
 func parseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -268,7 +267,7 @@ func parseTime(text string) (time.Time, error) {
 	return t, nil
 }
 
-// Get returns an event by its id, or the 404 of an unknown one.
+// Get returns an event by its id. For an unknown one it returns a 404.
 func (l *Log) Get(ctx context.Context, teamID, id string) (Event, error) {
 	missing := apierr.Missing("event")
 	n, ok := sequenceOf(teamID, id)

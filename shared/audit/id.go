@@ -10,17 +10,17 @@ import (
 const (
 	idPrefix = "evt_"
 	idDigits = 26
-	// crockford is Crockford's base32: 26 digits hold 128 bits behind two zero bits.
+	// crockford is Crockford's base32: 26 digits are two zero bits and 128 bits.
 	crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// teamMark is the part of an event's id that says whose it is.
+// teamMark returns the part of an event's id that identifies its team.
 func teamMark(teamID string) uint64 {
 	sum := sha256.Sum256([]byte(teamID))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// ID names an event. The ids of a team sort as its feed does.
+// ID returns the id of an event. The ids of a team sort in the order of its feed.
 func (e Event) ID() string { return eventID(e.TeamID, e.Sequence) }
 
 func eventID(teamID string, n int64) string {
@@ -34,8 +34,7 @@ func eventID(teamID string, n int64) string {
 	return idPrefix + string(digits[:])
 }
 
-// sequenceOf is the number that the id names, false when it is not the id of an
-// event of the team.
+// sequenceOf returns the number in an id, or false if it is not the id of an event of the team.
 func sequenceOf(teamID, id string) (int64, bool) {
 	digits, ok := strings.CutPrefix(id, idPrefix)
 	if !ok || len(digits) != idDigits || digits[0] > '7' {

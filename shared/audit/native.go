@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// SchemaVersion is that of Native. Members and types of events are added under
-// 1.x, nothing is renamed or removed.
+// SchemaVersion is the version of Native. In 1.x, fields and types of events are added, never
+// renamed or removed.
 const SchemaVersion = "1.0"
 
-// Native is an event as the feed shows it.
+// Native is an event in the form of the feed.
 type Native struct {
 	ID            string         `json:"id" doc:"Names the event; ids sort as the feed does. The key to drop repeats by."`
 	Sequence      int64          `json:"sequence" doc:"Orders the feed. Never repeats; numbers may be skipped."`
@@ -35,14 +35,14 @@ type Native struct {
 	Counts map[string]int64 `json:"counts,omitempty" doc:"How many of what: the documents of a deleted collection, the calls of a day."`
 }
 
-// NativeOutcome is how an event ended.
+// NativeOutcome is the result of an event.
 type NativeOutcome struct {
 	Result     string  `json:"result" enum:"success,failure,unknown"`
 	Reason     *string `json:"reason" nullable:"true" doc:"The error code of a refusal."`
 	StatusCode *int    `json:"statusCode" nullable:"true" doc:"Of the reply to a refused request. Null for a success, which is recorded with its change and before its reply."`
 }
 
-// NativeActor is who did it.
+// NativeActor is who caused an event.
 type NativeActor struct {
 	Type        string            `json:"type" enum:"user,team,scim,system"`
 	ID          string            `json:"id,omitempty"`
@@ -51,14 +51,14 @@ type NativeActor struct {
 	Credential  *NativeCredential `json:"credential,omitempty"`
 }
 
-// NativeCredential is what the actor showed.
+// NativeCredential is how the actor authenticated.
 type NativeCredential struct {
 	Type string `json:"type" enum:"personal_key,team_key,scim_key,saml_login,webhook_signature"`
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"`
 }
 
-// NativeTarget is what it was done to.
+// NativeTarget is what an event affected.
 type NativeTarget struct {
 	Type        string `json:"type"`
 	ID          string `json:"id"`
@@ -78,7 +78,7 @@ type NativeRequest struct {
 	Path   string `json:"path,omitempty" doc:"Without the query."`
 }
 
-// NativeChange is one field before and after.
+// NativeChange is the value of one field before and after.
 type NativeChange struct {
 	Field string `json:"field"`
 	From  any    `json:"from"`
@@ -98,7 +98,7 @@ type OCSFClass struct {
 	TypeUID     int `json:"type_uid"`
 }
 
-// Native renders e for the feed.
+// Native returns e in the form of the feed.
 func (e Event) Native() Native {
 	entry := e.entry()
 	n := Native{ID: e.ID(), Sequence: e.Sequence, SchemaVersion: SchemaVersion, EventType: e.Type,
@@ -143,7 +143,7 @@ func (a Actor) kind() string {
 	return a.Type
 }
 
-// name is what a person reads of the actor.
+// name returns the actor's name for people.
 func (a Actor) name() string {
 	switch {
 	case a.DisplayName != "":
@@ -159,7 +159,7 @@ func (a Actor) name() string {
 	}
 }
 
-// Description is one sentence about e: who did what to what.
+// Description returns one sentence about e: who did what to what.
 func (e Event) Description() string {
 	words := []string{e.Origin.Actor.name(), e.entry().phrase}
 	switch n := max(e.TargetCount, len(e.Targets)); {

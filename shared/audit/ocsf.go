@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// OCSFVersion is the release that OCSF renders: a rendering, never the store,
-// because meanings move between releases.
+// OCSFVersion is the release that OCSF renders. Events are not stored as OCSF, because its
+// meanings change between releases.
 const OCSFVersion = "1.8.0"
 
-// severities are OCSF's severity_id by name.
+// severities maps the names of severities to OCSF's severity_id.
 var severities = map[string]int{Informational: 1, Low: 2, Medium: 3, High: 4, Critical: 5}
 
-// class places e in OCSF.
+// class returns the OCSF class of e.
 func (e Event) class() OCSFClass { return e.entry().class(e.activity()) }
 
 func (entry Entry) class(activity int) OCSFClass {
 	return OCSFClass{entry.Class, entry.Class / 1000, activity, entry.Class*100 + activity}
 }
 
-// OCSF places the type; the activity of auth.access_denied follows from the
-// method of each request and is 0 here.
+// OCSF returns the class of the type. The activity of auth.access_denied depends on the method
+// of each request and is 0 here.
 func (entry Entry) OCSF() OCSFClass { return entry.class(entry.Activity) }
 
-// activity is the activity_id of e. API Activity calls them create, read, update
-// and delete; User Access assigns or revokes privileges.
+// activity returns the activity_id of e. API Activity has create, read, update and delete; User
+// Access assigns or revokes privileges.
 func (e Event) activity() int {
 	switch e.Type {
 	case AccessDenied:
@@ -55,7 +55,7 @@ func (e Event) activity() int {
 
 type object = map[string]any
 
-// OCSF renders e as an object of its class in OCSF 1.8.0.
+// OCSF returns e as an object of its class in OCSF 1.8.0.
 func (e Event) OCSF() map[string]any {
 	entry, class := e.entry(), e.class()
 	o := object{
@@ -88,7 +88,7 @@ func (e Event) OCSF() map[string]any {
 	e.subject(entry, o)
 	unmapped := object{}
 	if users := e.targetsOf(TargetUser); entry.Class == classGroupManagement && len(users) > 1 {
-		unmapped["users"] = users // the class holds one
+		unmapped["users"] = users // the class has one user
 	}
 	if len(e.Changes) > 0 {
 		var changes []object
@@ -106,7 +106,7 @@ func (e Event) OCSF() map[string]any {
 	return o
 }
 
-// subject adds what the class of e asks for.
+// subject adds the fields that the class of e requires.
 func (e Event) subject(entry Entry, o object) {
 	o["actor"] = e.ocsfActor()
 	o["src_endpoint"] = e.endpoint()
@@ -179,7 +179,7 @@ func (e Event) actorUser() object {
 	return user
 }
 
-// user is the first target of the kind, or else who acted.
+// user returns the first target of the kind, otherwise the actor.
 func (e Event) user(kind string) object {
 	if users := e.targetsOf(kind); len(users) > 0 {
 		return users[0]
@@ -212,8 +212,8 @@ func (e Event) endpoint() object {
 	return object{"name": "docent"}
 }
 
-// operation is the method and path template of the request, or what happened
-// where no request caused it.
+// operation returns the method and path pattern of the request, or if there was none the type
+// of the event.
 func (e Event) operation() string {
 	r := e.Origin.Request
 	if r.Method == "" {

@@ -12,21 +12,21 @@ import (
 	"docent/shared/table"
 )
 
-// Grace is how long an empty number is left to its writer before a reader
-// closes it. It delays; nothing depends on it for being complete.
+// Grace is how long a writer may fill an empty number before a reader closes it. It only delays
+// readers: the feed is complete with any value.
 const Grace = 5 * time.Second
 
-// maxNumbers bounds the numbers that one read looks at.
+// maxNumbers limits the numbers that one read visits.
 const maxNumbers = 2000
 
-// parallelCloses bounds the tombstones that a reader puts at once.
+// parallelCloses limits the tombstones that a reader writes in parallel.
 const parallelCloses = 32
 
-// recheckAfter is how long a bounded read waits before it looks again for an event that
-// is on its way.
+// recheckAfter is how long a bounded read waits before it looks again for an event that a
+// writer may still store.
 const recheckAfter = 200 * time.Millisecond
 
-// head is how far a team's line is.
+// head is the state of a team's number counter.
 type head struct{ seq, trimmed int64 }
 
 func (l *Log) head(ctx context.Context, teamID string) (head, error) {
@@ -37,17 +37,17 @@ func (l *Log) head(ctx context.Context, teamID string) (head, error) {
 	return head{item.Numbers[seqField], item.Numbers[trimmedField]}, nil
 }
 
-// slots walks the slots of a team upwards, bucket by bucket.
+// slots reads the slots of a team upwards, bucket by bucket.
 type slots struct {
 	log    *Log
 	teamID string
-	from   int64 // the first number that was not asked for yet
-	last   int64 // the last number to look at
-	size   int   // slots a query; 0: what one page of the store holds
+	from   int64 // the next number to read
+	last   int64 // the last number to read
+	size   int   // slots per query; 0: a page of the store
 	batch  []slot
 }
 
-// peek returns the lowest slot at n or above, nil when there is none up to last.
+// peek returns the lowest slot from n to last, or nil.
 func (s *slots) peek(ctx context.Context, n int64) (*slot, error) {
 	for {
 		for len(s.batch) > 0 && s.batch[0].number < n {
@@ -68,7 +68,7 @@ func (s *slots) peek(ctx context.Context, n int64) (*slot, error) {
 	}
 }
 
-// fill reads slots from s.from on, within one bucket.
+// fill reads slots starting at s.from, within one bucket.
 func (s *slots) fill(ctx context.Context) error {
 	bucket := bucketOf(s.from)
 	end := (bucket+1)*bucketSize - 1
@@ -90,15 +90,15 @@ func (s *slots) fill(ctx context.Context) error {
 	case len(page.Items) > 0:
 		s.from = s.batch[len(s.batch)-1].number + 1
 	default:
-		return errors.New("read events: an empty page that goes on")
+		return errors.New("read events: an empty page with a cursor")
 	}
 	return nil
 }
 
-// rereadFrom forgets what was read from n on.
+// rereadFrom discards the slots starting at n.
 func (s *slots) rereadFrom(n int64) { s.from, s.batch = n, nil }
 
-// feedReader is one read of the feed, upwards.
+// feedReader is one read of the feed.
 type feedReader struct {
 	*Log
 	teamID string
@@ -111,8 +111,8 @@ type feedReader struct {
 	slots  slots
 }
 
-// readForward reads upwards from r.place and moves it. h is the head, nil when it is to be
-// read beside the first slots.
+// readForward reads upwards from the cursor and moves it. h is the head; if it is nil, it is
+// read in parallel with the first slots.
 func (r *feedReader) readForward(ctx context.Context, h *head, check func(head) error) error {
 	r.slots = slots{log: r.Log, teamID: r.teamID, from: r.cursor.at + 1, size: r.limit + 1}
 	if r.keep != nil {
@@ -140,7 +140,7 @@ func (r *feedReader) readForward(ctx context.Context, h *head, check func(head) 
 	return r.walk(ctx)
 }
 
-// walk takes slots while each follows on the one before.
+// walk adds slots while their numbers are contiguous.
 func (r *feedReader) walk(ctx context.Context) error {
 	start := r.cursor.at
 	for {
@@ -189,7 +189,8 @@ func (r *feedReader) walk(ctx context.Context) error {
 	}
 }
 
-// expiredThrough tells up to which number the empty ones before next are out of retention.
+// expiredThrough returns the last of the empty numbers before next that are past retention, or
+// false.
 func (r *feedReader) expiredThrough(next *slot) (int64, bool) {
 	to := r.slots.last
 	if next != nil {
@@ -202,12 +203,11 @@ func (r *feedReader) expiredThrough(next *slot) (int64, bool) {
 	return to, to > r.cursor.at
 }
 
-// forever is longer than anything that is waited for.
+// forever is longer than any wait.
 const forever = time.Duration(1<<63 - 1)
 
-// graceLeft is how long the empty numbers before next are still left to their
-// writers. Without a slot above them nobody waits for them, unless the read has
-// a fixed end.
+// graceLeft returns how much longer writers may fill the empty numbers before next. With no
+// slot above them there is no limit, unless the read has a fixed end.
 func (r *feedReader) graceLeft(next *slot) time.Duration {
 	left := forever
 	if next != nil {
@@ -233,7 +233,7 @@ func (l *Log) wait(ctx context.Context, d time.Duration) error {
 	return pause.For(ctx, d)
 }
 
-// addSlot passes one slot.
+// addSlot moves the cursor past a slot, and adds its event if it is wanted.
 func (r *feedReader) addSlot(s slot) error {
 	r.cursor.at = s.number
 	if s.isTombstone() {
@@ -249,8 +249,8 @@ func (r *feedReader) addSlot(s slot) error {
 	return nil
 }
 
-// closeThrough makes the numbers after r.place up to to final and passes them, as far
-// as the page has room.
+// closeThrough closes the empty numbers up to to, and adds what they contain as far as the page
+// has room.
 func (r *feedReader) closeThrough(ctx context.Context, to int64) error {
 	settled, err := r.closeAll(ctx, r.teamID, r.cursor.at+1, to)
 	if err != nil {
@@ -268,8 +268,7 @@ func (r *feedReader) closeThrough(ctx context.Context, to int64) error {
 	return nil
 }
 
-// closeAll puts a tombstone at every number that is empty and returns what
-// stands at each of them for good.
+// closeAll puts a tombstone at every empty number, and returns the final slots of all.
 func (l *Log) closeAll(ctx context.Context, teamID string, from, to int64) ([]slot, error) {
 	settled := make([]slot, to-from+1)
 	errs := make([]error, len(settled))
@@ -286,8 +285,8 @@ func (l *Log) closeAll(ctx context.Context, teamID string, from, to int64) ([]sl
 	return settled, errors.Join(errs...)
 }
 
-// close puts a tombstone at n. It has waited long enough, and so have the
-// numbers below it: its time is long ago.
+// close puts a tombstone at n. Its time is 0, so that the grace of the numbers below it is over
+// too.
 func (l *Log) close(ctx context.Context, teamID string, n int64) (slot, error) {
 	mark := tombstone(teamID, n, l.Now())
 	mark.Item.Numbers[atField] = 0
@@ -309,7 +308,7 @@ func (l *Log) close(ctx context.Context, teamID string, n int64) (slot, error) {
 	return slotFrom(item)
 }
 
-// setMore tells whether more can be read now.
+// setMore sets whether more can be read now.
 func (r *feedReader) setMore(ctx context.Context) error {
 	if r.cursor.at >= r.slots.last {
 		return nil
@@ -327,8 +326,7 @@ func (r *feedReader) setMore(ctx context.Context) error {
 	return nil
 }
 
-// readBackward reads downwards from r.place, whose at is the lowest number read so far,
-// or one above the first to read.
+// readBackward reads downwards from the cursor, which is one above the next number.
 func (r *feedReader) readBackward(ctx context.Context) error {
 	low := max(r.cursor.low, r.head.trimmed)
 	start := r.cursor.at
@@ -346,7 +344,7 @@ func (r *feedReader) readBackward(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if found == nil { // a writer is on its way
+		if found == nil { // it waited for a writer
 			if len(r.events) > 0 {
 				r.more = true
 				return nil
@@ -364,8 +362,8 @@ func (r *feedReader) readBackward(ctx context.Context) error {
 	}
 }
 
-// slotsBetween returns what stands at the numbers from first to last, all of one
-// bucket, for good. It is nil after a pause for a writer that is on its way.
+// slotsBetween returns the final slots of the numbers from first to last, all in one bucket. It
+// returns nil after waiting for a writer.
 func (r *feedReader) slotsBetween(ctx context.Context, first, last int64) ([]slot, error) {
 	q := table.Query{Table: table.Events, Partition: bucketPartition(r.teamID, bucketOf(first)),
 		From: table.Padded(first), To: table.Padded(last)}

@@ -9,22 +9,21 @@ import (
 	"docent/shared/table"
 )
 
-// bucketSize is how many slots share a partition.
+// bucketSize is the number of slots in a partition.
 const bucketSize = 10000
 
 func headKey(teamID string) table.Key {
 	return table.Key{Table: table.Events, Partition: teamID + "/head", Sort: "head"}
 }
 
-// Numbers of the head: the last number claimed, and the last one that is out of
-// retention.
+// Fields of the head: the last number claimed, and the last one past retention.
 const (
 	seqField     = "seq"
 	trimmedField = "trimmed"
 )
 
-// atField of a slot is when its event was recorded, or its tombstone put by a
-// writer, in Unix milliseconds; 0 in a tombstone put by a reader.
+// atField is when the event of a slot was recorded or a writer put its tombstone, in Unix
+// milliseconds; 0 in a tombstone of a reader.
 const atField = "at"
 
 func bucketOf(n int64) int64 { return n / bucketSize }
@@ -37,7 +36,7 @@ func slotKey(teamID string, n int64) table.Key {
 	return table.Key{Table: table.Events, Partition: bucketPartition(teamID, bucketOf(n)), Sort: table.Padded(n)}
 }
 
-// slot is what stands at a number: an event, or a tombstone.
+// slot is the item of a number: an event or a tombstone.
 type slot struct {
 	number int64
 	at     time.Time
@@ -54,7 +53,7 @@ func slotFrom(item table.Item) (slot, error) {
 
 func (s slot) isTombstone() bool { return len(s.body) == 0 }
 
-// tombstone closes a number for good, if nothing is there.
+// tombstone returns the operation that closes an empty number permanently.
 func tombstone(teamID string, n int64, now time.Time) table.Put {
 	return table.Put{
 		Item: table.Item{Key: slotKey(teamID, n), Numbers: map[string]int64{atField: now.UnixMilli()}, Expires: now.Add(slotLife)},
@@ -62,8 +61,8 @@ func tombstone(teamID string, n int64, now time.Time) table.Put {
 	}
 }
 
-// stored is the body of an event's slot. Names are short, because a slot of up
-// to 1 KB costs half of one up to 2 KB; what follows from the type is not stored.
+// stored is the body of an event's slot. The names are short, because writing up to 1 KB costs
+// half as much as up to 2 KB. What the type determines is not stored.
 type stored struct {
 	Type        Type           `json:"t"`
 	Occurred    int64          `json:"o"` // Unix milliseconds
@@ -86,7 +85,7 @@ type storedChange struct {
 	To    any    `json:"b,omitempty"`
 }
 
-// item is the slot of e, whose number and time are set.
+// item returns the slot of e, whose number and time are set.
 func (e Event) item() (table.Item, error) {
 	e = e.bounded()
 	s := stored{Type: e.Type, Occurred: e.OccurredAt.UnixMilli(), Reason: e.Outcome.Reason, Status: e.Outcome.StatusCode,
@@ -115,7 +114,7 @@ func (e Event) item() (table.Item, error) {
 		Numbers: map[string]int64{atField: e.RecordedAt.UnixMilli()}, Expires: e.RecordedAt.Add(slotLife)}, nil
 }
 
-// event decodes a slot that is not dead.
+// event decodes a slot that is not a tombstone.
 func (s slot) event(teamID string) (Event, error) {
 	var b stored
 	if err := json.Unmarshal(s.body, &b); err != nil {
@@ -146,7 +145,7 @@ func (s slot) event(teamID string) (Event, error) {
 	return e, nil
 }
 
-// trimTexts is texts without the empty ones at the end.
+// trimTexts returns texts without empty ones at the end.
 func trimTexts(texts ...string) []string {
 	for len(texts) > 0 && texts[len(texts)-1] == "" {
 		texts = texts[:len(texts)-1]
@@ -154,7 +153,7 @@ func trimTexts(texts ...string) []string {
 	return texts
 }
 
-// padTexts is texts filled up to n.
+// padTexts returns texts, padded to n.
 func padTexts(texts []string, n int) []string {
 	out := make([]string, n)
 	copy(out, texts)

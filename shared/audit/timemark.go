@@ -9,14 +9,13 @@ import (
 	"docent/shared/table"
 )
 
-// Times that a time mark allows for.
+// Tolerances of time marks.
 const (
-	lookBack  = 2 * time.Minute // clocks that differ and a stalled writer, together
-	lookAhead = 5 * time.Minute // a time further ahead means now
+	lookBack  = 2 * time.Minute // for differing clocks and a stalled writer
+	lookAhead = 5 * time.Minute // a later time means now
 )
 
-// timeMark is a position that stands for a time, the same for everybody who names
-// that time.
+// timeMark is the position of a time in the feed, the same for every reader.
 type timeMark struct {
 	at   int64
 	made time.Time
@@ -31,8 +30,8 @@ func markKey(teamID string, t time.Time) table.Key {
 	return table.Key{Table: table.Events, Partition: teamID + "/marks", Sort: t.UTC().Format(markLayout)}
 }
 
-// marksKey steps with every new mark, so that each is made in knowledge of its
-// neighbours.
+// marksKey is the key of a counter that every new mark raises, so that two marks are never made
+// without knowing each other.
 func marksKey(teamID string) table.Key {
 	return table.Key{Table: table.Events, Partition: teamID + "/head", Sort: "marks"}
 }
@@ -41,7 +40,7 @@ func timeMarkFrom(item table.Item) timeMark {
 	return timeMark{item.Numbers[positionField], time.UnixMilli(item.Numbers[atField])}
 }
 
-// mark returns the mark that was made for t, false when none was.
+// mark returns the stored mark of t, or false.
 func (l *Log) mark(ctx context.Context, teamID string, t time.Time) (timeMark, bool, error) {
 	item, err := l.Table.Get(ctx, markKey(teamID, t))
 	if errors.Is(err, table.ErrNotFound) {
@@ -53,7 +52,7 @@ func (l *Log) mark(ctx context.Context, teamID string, t time.Time) (timeMark, b
 	return timeMarkFrom(item), true, nil
 }
 
-// untilMark is the mark of the exclusive end t.
+// untilMark returns the mark of the exclusive end t, and stores it.
 func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head) (timeMark, error) {
 	now := l.Now()
 	if t.After(now.Add(lookAhead)) {
@@ -72,8 +71,8 @@ func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head)
 	return l.setMark(ctx, teamID, t, at)
 }
 
-// sinceMark is the mark of the inclusive start t. keep makes it the same for
-// everybody from now on.
+// sinceMark returns the mark of the inclusive start t. With keep, the mark is stored: every
+// later reader of t gets the same one.
 func (l *Log) sinceMark(ctx context.Context, teamID string, t time.Time, h head, keep bool) (timeMark, error) {
 	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
 		return f, err
@@ -85,8 +84,8 @@ func (l *Log) sinceMark(ctx context.Context, teamID string, t time.Time, h head,
 	return l.setMark(ctx, teamID, t, at)
 }
 
-// setMark keeps the position at for t, between those of its nearest neighbours.
-// Who comes second gets the first one's.
+// setMark stores the position at for t, moved between the nearest marks. If another process
+// stored one first, that one is returned.
 func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64) (timeMark, error) {
 	key := markKey(teamID, t)
 	for range maxAttempts {
@@ -97,7 +96,7 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64)
 		case err == nil:
 			version, cond = counter.Version, table.VersionIs(counter.Version)
 		case !errors.Is(err, table.ErrNotFound):
-			return timeMark{}, fmt.Errorf("read the count of marks: %w", err)
+			return timeMark{}, fmt.Errorf("read the counter of marks: %w", err)
 		}
 		at, err := l.clamp(ctx, key, at)
 		if err != nil {
@@ -116,15 +115,15 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64)
 		case err == nil:
 			return timeMarkFrom(item), nil
 		case failed == nil && !errors.Is(err, table.ErrConflict):
-			return timeMark{}, fmt.Errorf("keep a mark: %w", err)
+			return timeMark{}, fmt.Errorf("store a mark: %w", err)
 		case failed != nil && failed.Key == key && failed.Item != nil:
 			return timeMarkFrom(*failed.Item), nil
 		}
 	}
-	return timeMark{}, fmt.Errorf("keep a mark: %w", table.ErrConflict)
+	return timeMark{}, fmt.Errorf("store a mark: %w", table.ErrConflict)
 }
 
-// clamp moves at between the positions of the marks before and after key.
+// clamp returns at, moved between the positions of the marks before and after key.
 func (l *Log) clamp(ctx context.Context, key table.Key, at int64) (int64, error) {
 	for _, later := range []bool{true, false} {
 		q := table.Query{Table: key.Table, Partition: key.Partition, Limit: 1, Descending: !later}
@@ -135,22 +134,22 @@ func (l *Log) clamp(ctx context.Context, key table.Key, at int64) (int64, error)
 		}
 		page, err := l.Table.Query(ctx, q)
 		if err != nil {
-			return 0, fmt.Errorf("read the marks beside: %w", err)
+			return 0, fmt.Errorf("read the nearest marks: %w", err)
 		}
 		if len(page.Items) == 0 {
 			continue
 		}
-		if beside := timeMarkFrom(page.Items[0]).at; later {
-			at = min(at, beside)
+		if neighbour := timeMarkFrom(page.Items[0]).at; later {
+			at = min(at, neighbour)
 		} else {
-			at = max(at, beside)
+			at = max(at, neighbour)
 		}
 	}
 	return at, nil
 }
 
-// numberBefore is the number before the first event that was recorded at t or later,
-// by halving.
+// numberBefore returns the number before the first event recorded at t or later, by binary
+// search.
 func (l *Log) numberBefore(ctx context.Context, teamID string, t time.Time, h head) (int64, error) {
 	low, high := h.trimmed+1, h.seq+1
 	for low < high {
@@ -168,8 +167,7 @@ func (l *Log) numberBefore(ctx context.Context, teamID string, t time.Time, h he
 	return low - 1, nil
 }
 
-// firstEvent is the first event from the number from on, nil when there is none
-// up to last.
+// firstEvent returns the first event with a number from from to last, or nil.
 func (l *Log) firstEvent(ctx context.Context, teamID string, from, last int64) (*slot, error) {
 	s := slots{log: l, teamID: teamID, from: from, last: last, size: 4}
 	for n := from; ; {
@@ -182,8 +180,8 @@ func (l *Log) firstEvent(ctx context.Context, teamID string, from, last int64) (
 	}
 }
 
-// Trim moves the edge of retention of a team to the last event that is older. It
-// is to run once a day, and may be late by a week.
+// Trim moves the retention limit of a team to the last event that is older. It should run once
+// a day, and may be a week late.
 func (l *Log) Trim(ctx context.Context, teamID string) error {
 	h, err := l.head(ctx, teamID)
 	if err != nil || h.seq == h.trimmed {

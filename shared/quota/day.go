@@ -15,7 +15,7 @@ import (
 
 // Window is one Pacific day. An instant t is in it when Start <= t < Reset.
 type Window struct {
-	Date         string    // 2006-01-02, as people on the Pacific coast call it
+	Date         string    // 2006-01-02, in Pacific time
 	Start, Reset time.Time // UTC
 }
 
@@ -27,11 +27,11 @@ var pacific = func() *time.Location {
 	return zone
 }()
 
-// Zone is the time zone of the quota day.
+// Zone returns the time zone of the quota day.
 func Zone() *time.Location { return pacific }
 
-// Day returns the Pacific day that t is in. A request takes its day once, when
-// it arrives, so that one that spans midnight is not counted in two.
+// Day returns the Pacific day that contains t. A request takes its day once, when it arrives,
+// so that it is not counted in two.
 func Day(t time.Time) Window {
 	l := t.In(pacific)
 	y, m, d := l.Date()
@@ -42,6 +42,6 @@ func Day(t time.Time) Window {
 	}
 }
 
-// Seconds is the length of the window: 86400, or 82800 or 90000 where daylight
-// saving begins or ends.
+// Seconds returns the length of the window: 86400, or 82800 or 90000 when daylight saving
+// begins or ends.
 func (w Window) Seconds() int64 { return int64(w.Reset.Sub(w.Start) / time.Second) }

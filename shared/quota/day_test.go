@@ -25,8 +25,8 @@ func TestDayOfAnInstant(t *testing.T) {
 		{"midnight, summer", "2026-07-15T07:00:00Z", "2026-07-15", "2026-07-15T07:00:00Z", "2026-07-16T07:00:00Z"},
 		{"the day of 23 hours", "2026-03-08T20:00:00Z", "2026-03-08", "2026-03-08T08:00:00Z", "2026-03-09T07:00:00Z"},
 		{"the day of 25 hours", "2026-11-01T20:00:00Z", "2026-11-01", "2026-11-01T07:00:00Z", "2026-11-02T08:00:00Z"},
-		{"the hour that comes twice, first", "2026-11-01T08:30:00Z", "2026-11-01", "2026-11-01T07:00:00Z", "2026-11-02T08:00:00Z"},
-		{"the hour that comes twice, second", "2026-11-01T09:30:00Z", "2026-11-01", "2026-11-01T07:00:00Z", "2026-11-02T08:00:00Z"},
+		{"the repeated hour, first", "2026-11-01T08:30:00Z", "2026-11-01", "2026-11-01T07:00:00Z", "2026-11-02T08:00:00Z"},
+		{"the repeated hour, second", "2026-11-01T09:30:00Z", "2026-11-01", "2026-11-01T07:00:00Z", "2026-11-02T08:00:00Z"},
 		{"last day of a year", "2028-01-01T07:00:00Z", "2027-12-31", "2027-12-31T08:00:00Z", "2028-01-01T08:00:00Z"},
 		{"leap day", "2028-02-29T12:00:00Z", "2028-02-29", "2028-02-29T08:00:00Z", "2028-03-01T08:00:00Z"},
 	} {
@@ -70,8 +70,8 @@ func TestLengthOfTheDay(t *testing.T) {
 	}
 }
 
-// TestEverySeventeenMinutes walks twenty years: every instant lies in its
-// window, and windows follow one another without gap or overlap.
+// TestEverySeventeenMinutes checks twenty years: every instant is in its window, and
+// windows follow each other without gap or overlap.
 func TestEverySeventeenMinutes(t *testing.T) {
 	t.Parallel()
 	first, end := at(t, "2020-01-01T00:00:00Z"), at(t, "2040-01-01T00:00:00Z")

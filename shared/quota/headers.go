@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Headers returns the response headers that report states at the time now:
-// RateLimit-Policy and RateLimit as in draft-ietf-httpapi-ratelimit-headers-11,
-// listing every state, and X-RateLimit-Limit, -Remaining and -Reset (seconds of
-// the Unix epoch) of the one with the least left. Without states there are none.
+// Headers returns the response headers that report states at the time now: RateLimit-Policy and
+// RateLimit as in draft-ietf-httpapi-ratelimit-headers-11 with all states, and
+// X-RateLimit-Limit, -Remaining and -Reset (Unix seconds) of the state with the least
+// remaining. Without states it returns nil.
 func Headers(now time.Time, states ...State) map[string]string {
 	if len(states) == 0 {
 		return nil

@@ -65,8 +65,8 @@ func TestExceeded(t *testing.T) {
 		state         quota.State
 		title, detail string
 	}{
-		{quota.Answers(w, 1000), "Daily question quota exceeded", "All 1000 questions of this team for the day 2026-11-21 (Pacific time) are spent."},
-		{quota.Calls(w, 7), "Daily call quota exceeded", "All 1000 calls of this personal key for the day 2026-11-21 (Pacific time) are spent."},
+		{quota.Answers(w, 1000), "Daily question quota exceeded", "The quota of 1000 questions of this team for the day 2026-11-21 (Pacific time) is used up."},
+		{quota.Calls(w, 7), "Daily call quota exceeded", "The quota of 1000 calls of this personal key for the day 2026-11-21 (Pacific time) is used up."},
 	} {
 		var err error = quota.Exceeded(c.state)
 		var exceeded *quota.ExceededError

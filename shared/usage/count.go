@@ -14,33 +14,33 @@ import (
 	"docent/shared/table"
 )
 
-// AddTime bounds one add.
+// AddTime limits one add.
 const AddTime = 250 * time.Millisecond
 
 // Counter counts calls and reports them. It must not be copied.
 type Counter struct {
 	Table table.Store
 
-	addTime time.Duration // 0: AddTime; tests that say nothing of it lengthen it
+	addTime time.Duration // 0: AddTime; most tests lengthen it
 
 	mu    sync.Mutex
 	known map[rowName]*waitingLatency
 }
 
-// rowName is a row per key without its hour.
+// rowName identifies a row per key without its hour.
 type rowName struct{ teamID, caller string }
 
-// waitingLatency is the latency of calls whose add was made before they ended. It goes with
-// the next add of their row.
+// waitingLatency is the latency of calls that were counted before they ended. The next add of
+// their row includes it.
 type waitingLatency struct {
 	call Call
 	by   map[string]int64
 }
 
-// maxKnown bounds the rows whose latency is kept between calls.
+// maxKnown limits the rows whose latency is kept between calls.
 const maxKnown = 4096
 
-// buckets of latency: bucket i counts 2^i to 2^(i+1) milliseconds.
+// buckets is the number of latency buckets: bucket i counts 2^i to 2^(i+1) milliseconds.
 const buckets = 18
 
 func bucketOf(d time.Duration) int {
@@ -49,14 +49,14 @@ func bucketOf(d time.Duration) int {
 
 func latencyField(d time.Duration) string { return "l" + strconv.Itoa(bucketOf(d)) }
 
-// Count adds c to its rows, one attempt each, at once. It returns how many adds
-// failed or are uncertain, with their errors. The end of ctx does not end it, and
-// it is no part of what ctx meters.
+// Count adds call to its rows, one attempt each. It returns how many adds failed or are
+// uncertain, with their errors. It continues if ctx ends, and the meter of ctx does not count
+// it.
 func (c *Counter) Count(ctx context.Context, teamID string, call Call) (uncertain int, err error) {
 	return c.add(ctx, teamID, call, c.takeLatency(teamID, call))
 }
 
-// Tally is a call that is counted while it is under way.
+// Tally is a call that is counted while it runs.
 type Tally struct {
 	counter   *Counter
 	ctx       context.Context
@@ -67,12 +67,10 @@ type Tally struct {
 	err       error
 }
 
-// Begin counts a call whose outcome is known, or very likely, before it has ended,
-// and returns at once, so that the adds ride beside what is left of the call. End
-// must be called. What call.Numbers has wrong, End corrects; all else of call is
-// certain. Its latency goes with
-// the next add of the row; so that what is called once in a while has a latency
-// too, Begin is nil for the first call of a row, which Count is for.
+// Begin counts a call whose outcome is nearly certain and returns at once; the adds run while
+// the call finishes. The caller must call End, which corrects call.Numbers; the rest of call
+// must be final. The latency is added with the next call of the row. Begin returns nil for the
+// first call of a row: use Count then, so that rare rows get a latency.
 func (c *Counter) Begin(ctx context.Context, teamID string, call Call) *Tally {
 	c.mu.Lock()
 	known := c.known[rowName{teamID, call.caller()}] != nil
@@ -90,8 +88,8 @@ func (c *Counter) Begin(ctx context.Context, teamID string, call Call) *Tally {
 	return t
 }
 
-// End waits for the adds of Begin, and adds by how much the numbers of the call
-// differ from what was begun with. It returns what Count does.
+// End waits for the adds of Begin, and adds the difference between numbers and those of Begin.
+// It returns what Count returns.
 func (t *Tally) End(numbers map[string]int64, took time.Duration) (uncertain int, err error) {
 	t.counter.keepLatency(t.teamID, t.call, took)
 	differ := maps.Clone(numbers)
@@ -110,7 +108,8 @@ func (t *Tally) End(numbers map[string]int64, took time.Duration) (uncertain int
 	return t.uncertain + more, errors.Join(t.err, err)
 }
 
-// takeLatency takes what the next add of the row of call carries, and makes the row known.
+// takeLatency returns the latency to add with the next add of the row of call, and remembers
+// the row.
 func (c *Counter) takeLatency(teamID string, call Call) map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,8 +143,8 @@ func (c *Counter) keepLatency(teamID string, call Call, took time.Duration) {
 	row.call = call
 }
 
-// Flush adds the latency that still waits for the next call of its row. A process
-// that ends without it loses at most that of the last call of each row.
+// Flush adds the latency that waits for the next call of its row. A process that ends without
+// Flush loses at most the latency of the last call of each row.
 func (c *Counter) Flush(ctx context.Context) error {
 	c.mu.Lock()
 	known := c.known
@@ -163,7 +162,7 @@ func (c *Counter) Flush(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// add adds call, and by beside it to the row per key.
+// add adds call to its rows, and by to the row per key.
 func (c *Counter) add(ctx context.Context, teamID string, call Call, by map[string]int64) (uncertain int, err error) {
 	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.addTime, AddTime))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Metrics is what was counted, summed up. A zero member is left out of JSON.
+// Metrics is the sum of what was counted. JSON omits zero values.
 type Metrics struct {
 	Requests         int64  `json:"requests,omitempty" doc:"Calls; OK, refused and error together."`
 	OK               int64  `json:"ok,omitempty"`
@@ -35,7 +35,7 @@ type Metrics struct {
 	LatencyMsP95     int64  `json:"latencyMsP95,omitempty"`
 }
 
-// names are the sums of Metrics in their order, as stored and as shown.
+// names returns the names and fields of the sums, in the same order.
 func (m *Metrics) names() ([]string, []*int64) {
 	return []string{OK, Refused, Error, Accepted, Replayed, Rejected, Polled, Completed, Failed, NoAnswer,
 			Created, Replaced, Unchanged, Deleted, Empty, Bytes, References, Sources, InputTokens, OutputTokens},
@@ -43,7 +43,7 @@ func (m *Metrics) names() ([]string, []*int64) {
 			&m.Created, &m.Replaced, &m.Unchanged, &m.Deleted, &m.Empty, &m.Bytes, &m.References, &m.Sources, &m.InputTokens, &m.OutputTokens}
 }
 
-// sum is what rows add up to.
+// sum adds up rows.
 type sum struct {
 	numbers map[string]int64
 	latency [buckets]int64
@@ -52,8 +52,8 @@ type sum struct {
 
 func newSum() *sum { return &sum{numbers: map[string]int64{}, users: map[string]bool{}} }
 
-// add adds a row. The latency of answers is that of the whole question, of all
-// else that of the request.
+// add adds a row. For answers it adds the latency of the whole question, otherwise the latency
+// of the request.
 func (s *sum) add(r row) {
 	prefix := "l"
 	if r.feature == Answers {
@@ -87,14 +87,14 @@ func (s *sum) metrics() Metrics {
 	return m
 }
 
-// dollars renders millionths of a dollar without zeros at the end.
+// dollars formats millionths of a dollar without trailing zeros.
 func dollars(micro int64) string {
 	text := fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// percentile interpolates within the bucket that holds the share p of the calls;
-// 0 when there were none.
+// percentile returns the latency below which the share p of the calls is, interpolated within
+// its bucket; 0 without calls.
 func (s *sum) percentile(p float64) int64 {
 	var total int64
 	for _, n := range s.latency {

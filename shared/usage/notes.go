@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// Notes is what the packages that work on one call tell of it. A nil Notes takes
-// nothing.
+// Notes collects what packages report about one call. A nil Notes is empty.
 type Notes struct {
 	mu      sync.Mutex
 	noted   Noted
@@ -15,22 +14,22 @@ type Notes struct {
 	settle  func()
 }
 
-// Noted is what was told of a call.
+// Noted is what was reported about a call.
 type Noted struct {
 	Numbers map[string]int64
-	Source  string // the collection or data source that the call is about
-	Feature string // empty: that of the operation
+	Source  string // the call's collection or data source
+	Feature string // empty: the one of the operation
 }
 
 type notesKey struct{}
 
-// WithNotes returns a context whose call is noted in the returned Notes.
+// WithNotes returns a context, and the Notes of the call that runs under it.
 func WithNotes(ctx context.Context) (context.Context, *Notes) {
 	n := &Notes{noted: Noted{Numbers: map[string]int64{}}}
 	return context.WithValue(ctx, notesKey{}, n), n
 }
 
-// note does do with what was told of the call of ctx.
+// note calls do with what was reported about the call of ctx.
 func note(ctx context.Context, do func(*Noted)) {
 	if n, _ := ctx.Value(notesKey{}).(*Notes); n != nil {
 		n.mu.Lock()
@@ -41,22 +40,21 @@ func note(ctx context.Context, do func(*Noted)) {
 
 // Note adds n to a number of the call of ctx.
 func Note(ctx context.Context, number string, n int64) {
-	note(ctx, func(told *Noted) { told.Numbers[number] += n })
+	note(ctx, func(noted *Noted) { noted.Numbers[number] += n })
 }
 
-// NoteSource notes the collection or data source that the call of ctx is about.
+// NoteSource sets the collection or data source of the call of ctx.
 func NoteSource(ctx context.Context, source string) {
-	note(ctx, func(told *Noted) { told.Source = source })
+	note(ctx, func(noted *Noted) { noted.Source = source })
 }
 
-// NoteFeature notes the feature that the call of ctx is for, where the operation does not say.
+// NoteFeature sets the feature of the call of ctx, if the operation does not determine it.
 func NoteFeature(ctx context.Context, feature string) {
-	note(ctx, func(told *Noted) { told.Feature = feature })
+	note(ctx, func(noted *Noted) { noted.Feature = feature })
 }
 
-// OutcomeKnown tells that all is noted of the call of ctx, and that it is a success
-// unless something unforeseen happens. The first time it runs what OnOutcomeKnown was
-// given.
+// OutcomeKnown reports that everything about the call of ctx is noted, and that it will succeed
+// unless something unforeseen happens. The first time, it calls the function of OnOutcomeKnown.
 func OutcomeKnown(ctx context.Context) {
 	n, _ := ctx.Value(notesKey{}).(*Notes)
 	if n == nil {
@@ -71,7 +69,7 @@ func OutcomeKnown(ctx context.Context) {
 	}
 }
 
-// OnOutcomeKnown sets what OutcomeKnown runs; it is called before the call begins.
+// OnOutcomeKnown sets what OutcomeKnown calls. It must be called before the call begins.
 func (n *Notes) OnOutcomeKnown(do func()) { n.settle = do }
 
 // Read returns what was noted so far.

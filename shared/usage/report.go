@@ -11,7 +11,7 @@ import (
 	"docent/shared/apierr"
 )
 
-// MaxBuckets is the most buckets of one page.
+// MaxBuckets limits the buckets of one page.
 const MaxBuckets = 200
 
 // Granularities of a report.
@@ -31,9 +31,9 @@ const (
 	ByDataSource = "dataSource"
 )
 
-// Query asks for a report.
+// Query selects a report.
 type Query struct {
-	Start, End  time.Time // Start is snapped down to its bucket, End up; at most MaxAge back
+	Start, End  time.Time // at most MaxAge ago; extended to whole buckets
 	Granularity string
 	Zone        *time.Location
 	GroupBy     []string // at most 2
@@ -42,24 +42,24 @@ type Query struct {
 	APIKeyID    string
 	Collection  string
 	Limit       int       // buckets, 1 to MaxBuckets
-	After       time.Time // the end of the last bucket that was read; zero: from Start
+	After       time.Time // the end of the last bucket read; zero: from Start
 }
 
-// Bucket is a span of time with what was counted in it.
+// Bucket is a span of time and what was counted in it.
 type Bucket struct {
 	Start, End time.Time
 	Results    []Result // ordered by their dimensions
 }
 
-// Result is one group. A dimension is nil when it is not grouped by, and points
-// to an empty text when its calls are of nobody.
+// Result is one group. A dimension is nil if the report is not grouped by it, and points
+// to an empty string for calls without one, such as calls without a user.
 type Result struct {
 	Feature, UserID, APIKeyID, Client, CollectionID, DataSourceID *string
-	ActiveUsers                                                   *int // when nothing is grouped by
+	ActiveUsers                                                   *int // if there is no grouping
 	Metrics                                                       Metrics
 }
 
-// check refuses a query that can not be answered. now is the time of asking.
+// check returns an error for a query that cannot be answered. now is the current time.
 func (q Query) check(now time.Time) error {
 	switch {
 	case q.Start.Before(now.Add(-MaxAge)):
@@ -87,7 +87,7 @@ func (q Query) checkGroups() error {
 			byCaller = true
 		case ByCollection, ByDataSource:
 			if bySource {
-				return apierr.BadField("/query/groupBy", "collection and dataSource exclude each other")
+				return apierr.BadField("/query/groupBy", "collection and dataSource cannot be combined")
 			}
 			bySource = true
 		default:
@@ -99,16 +99,16 @@ func (q Query) checkGroups() error {
 	}
 	switch {
 	case len(q.GroupBy) > 2:
-		return apierr.BadField("/query/groupBy", "must be at most two groupings")
+		return apierr.BadField("/query/groupBy", "must have at most two values")
 	case bySource && byCaller, q.Collection != "" && byCaller:
-		return apierr.BadField("/query/groupBy", "what is counted for a collection is not told apart by caller")
+		return apierr.BadField("/query/groupBy", "usage per collection cannot be grouped or filtered by user, key or client")
 	case bySource && (q.UserID != "" || q.APIKeyID != ""):
-		return apierr.BadField("/query/groupBy", "what is counted for a collection is not told apart by caller")
+		return apierr.BadField("/query/groupBy", "usage per collection cannot be grouped or filtered by user, key or client")
 	}
 	return nil
 }
 
-// sources tells whether the rows per source answer q.
+// sources reports whether the rows per source answer q.
 func (q Query) sources() bool {
 	return q.Collection != "" || slices.Contains(q.GroupBy, ByCollection) || slices.Contains(q.GroupBy, ByDataSource)
 }
@@ -121,7 +121,7 @@ func (q Query) wants(r row) bool {
 		(q.APIKeyID == "" || q.APIKeyID == r.key) && (q.Collection == "" || q.Collection == r.source)
 }
 
-// floor is the start of the bucket that t is in.
+// floor returns the start of the bucket that contains t.
 func (q Query) floor(t time.Time) time.Time {
 	y, m, d := t.In(q.Zone).Date()
 	switch q.Granularity {
@@ -134,7 +134,7 @@ func (q Query) floor(t time.Time) time.Time {
 	}
 }
 
-// next is the start of the bucket after the one that starts at t.
+// next returns the start of the bucket after the one that starts at t.
 func (q Query) next(t time.Time) time.Time {
 	y, m, d := t.In(q.Zone).Date()
 	switch q.Granularity {
@@ -147,8 +147,8 @@ func (q Query) next(t time.Time) time.Time {
 	}
 }
 
-// midnight is the first instant of a day. Where clocks go forward at midnight
-// there is none, and time.Date may give an hour of the day before.
+// midnight returns the first instant of a day. If clocks go forward at midnight, time.Date may
+// return an hour of the day before.
 func (q Query) midnight(y int, m time.Month, d int) time.Time {
 	t := time.Date(y, m, d, 0, 0, 0, 0, q.Zone)
 	if noon := time.Date(y, m, d, 12, 0, 0, 0, q.Zone); t.Day() != noon.Day() {
@@ -157,7 +157,7 @@ func (q Query) midnight(y int, m time.Month, d int) time.Time {
 	return t
 }
 
-// span lists the edges of the buckets of one page, and tells whether more follow.
+// span returns the edges of the buckets of one page, and whether more follow.
 func (q Query) span() (edges []time.Time, more bool, err error) {
 	at := q.floor(q.Start)
 	if !q.After.IsZero() {
@@ -176,8 +176,8 @@ func (q Query) span() (edges []time.Time, more bool, err error) {
 	return edges, at.Before(q.End), nil
 }
 
-// Report returns a page of buckets, oldest first, and whether more follow. What
-// is wrong with q is an *apierr.Error.
+// Report returns a page of buckets, oldest first, and whether more follow. An invalid q is an
+// *apierr.Error.
 func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Query) ([]Bucket, bool, error) {
 	if err := q.check(now); err != nil {
 		return nil, false, err
@@ -217,13 +217,13 @@ func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Qu
 	return report, more, nil
 }
 
-// group is rows that are shown together.
+// group is the sum of rows with the same dimensions.
 type group struct {
-	of row // one of them
+	of row // one of the rows
 	*sum
 }
 
-// dimensions are the values that r is grouped by, in the order of GroupBy.
+// dimensions returns the values that r is grouped by, in the order of GroupBy.
 func (q Query) dimensions(r row) []string {
 	var values []string
 	for _, g := range q.GroupBy {
@@ -254,7 +254,7 @@ func (q Query) results(groups map[string]*group) []Result {
 
 func (q Query) countsUsers() bool { return len(q.GroupBy) == 0 && !q.sources() }
 
-// Shape is a result of q without a value: what every one of its results has is not nil.
+// Shape returns a Result of q without values: what every result has is not nil.
 func (q Query) Shape() Result {
 	var r Result
 	for _, g := range q.GroupBy {

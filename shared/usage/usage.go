@@ -1,14 +1,13 @@
 // Package usage counts what a team does with Docent, by the hour, and reports it.
 //
-// Counting is plain atomic adds: one attempt for each row of a call, bounded in
-// time, which never changes a reply. It rides beside the work that it counts: see
-// Counter.Begin. Usage is a report and no limit, so it needs no stream, queue or
-// deduplication: a total differs from the truth by at most the number of adds that
-// failed, which Count and End tell, and without such faults the totals are equal.
-// Limits are counted exactly and elsewhere, in package quota.
+// Counting is one atomic add for each row of a call. It is tried once, has a time
+// limit, never changes a reply, and runs in parallel with the call: see Counter.Begin.
+// Usage is a report, not a limit, so it needs no stream, queue or deduplication: a
+// total is wrong by at most the number of failed adds, which Count and End return.
+// Limits are counted exactly, by package quota.
 //
-// Hours are UTC; days, months and days of other zones are sums of hours, so one
-// read of a month's partition serves every report.
+// Hours are UTC; days and months of any time zone are sums of hours, so one read of a
+// month's partition is enough for every report.
 package usage
 
 import (
@@ -22,7 +21,7 @@ import (
 	"docent/shared/table"
 )
 
-// MaxAge is how far back usage is kept.
+// MaxAge is how long usage is kept.
 const MaxAge = 400 * 24 * time.Hour
 
 // Features that are counted. Context operations are "context." and their path
@@ -43,15 +42,14 @@ var Features = []string{Answers, "context.search", "context.search.code", "conte
 	"context.search.documentation", "context.search.messages", "context.research", "context.query.issues",
 	"context.query.prs", "context.get", Documents, Collections, SCIM, SecurityEvents, Usage, Admin}
 
-// Clients that are told apart.
+// Clients that are counted separately.
 const (
 	ClientAPI = "api"
 	ClientCLI = "cli"
 	ClientMCP = "mcp"
 )
 
-// ClientOf tells agents and Docent's own clients apart from others, by the user
-// agent and the path of a request.
+// ClientOf returns the client of a request, by its user agent and path.
 func ClientOf(userAgent, path string) string {
 	switch {
 	case path == "/mcp":
@@ -63,7 +61,7 @@ func ClientOf(userAgent, path string) string {
 	}
 }
 
-// Numbers of a row: outcomes of calls, outcomes of one feature, and sums.
+// Fields of a row: outcomes of calls, outcomes of one feature, and sums.
 const (
 	OK      = "ok"
 	Refused = "refused" // 4xx
@@ -92,7 +90,7 @@ const (
 	CostMicroUSD = "costMicroUsd"
 )
 
-// Call is one call, or one piece of a worker's work, to be counted.
+// Call is a call, or a piece of a worker's work, to be counted.
 type Call struct {
 	At            time.Time
 	Feature       string
@@ -100,8 +98,8 @@ type Call struct {
 	UserID        string // of a personal key
 	Client        string // empty: ClientAPI
 	Numbers       map[string]int64
-	Latency       time.Duration // of the request; 0: it was no request
-	AnswerLatency time.Duration // from accepting a question to its end; 0: no question ended
+	Latency       time.Duration // of the request; 0: not a request
+	AnswerLatency time.Duration // from accepting a question to the end of its answer; 0: no answer ended
 	Source        string        // the collection or data source that the call was about, if one
 }
 
@@ -130,7 +128,7 @@ func (c Call) keyRow(teamID string) table.Add {
 	return c.row(teamID, "#K#"+c.caller(), by)
 }
 
-// caller is what a row per key is of, beside its hour.
+// caller identifies a row per key within its hour.
 func (c Call) caller() string {
 	return strings.Join([]string{c.Feature, c.KeyID, cmp.Or(c.UserID, "-"), cmp.Or(c.Client, ClientAPI)}, "#")
 }
@@ -149,7 +147,7 @@ func (c Call) sums() map[string]int64 {
 	return by
 }
 
-// row is a row as it is read.
+// row is a row that was read.
 type row struct {
 	hour                       time.Time
 	feature, key, user, client string // of a row per key
@@ -173,12 +171,12 @@ func rowFrom(item table.Item) (row, error) {
 	case len(parts) == 4 && parts[1] == "S":
 		r.feature, r.source = parts[2], parts[3]
 	default:
-		return row{}, fmt.Errorf("usage row %q is of no known form", item.Sort)
+		return row{}, fmt.Errorf("usage row %q has an unknown form", item.Sort)
 	}
 	return r, nil
 }
 
-// rows yields the rows of the hours from start to end, exclusive, month by month.
+// rows calls yield with the rows of the hours from start to end, exclusive.
 func (c *Counter) rows(ctx context.Context, teamID string, start, end time.Time, yield func(row)) error {
 	start, end = start.UTC().Truncate(time.Hour), end.UTC()
 	for month := start; month.Before(end); month = time.Date(month.Year(), month.Month()+1, 1, 0, 0, 0, 0, time.UTC) {

@@ -20,9 +20,9 @@ type User struct {
 	features                    map[string]bool
 }
 
-// Users returns what each user did from start to end, in the order of their ids,
-// after the id after, at most limit, and whether more follow. user keeps all but
-// one out; empty: nobody.
+// Users returns what each user did from start to end: at most limit users in the order of their
+// ids, starting after the id after, and whether more follow. If user is not empty, only that
+// user is returned.
 func (c *Counter) Users(ctx context.Context, teamID string, now, start, end time.Time, user, after string, limit int) ([]User, bool, error) {
 	q := Query{Start: start, End: end, Granularity: Hour}
 	if err := q.check(now); err != nil {
@@ -73,8 +73,8 @@ func (u *User) add(r row) {
 	u.features[r.feature] = true
 }
 
-// ParseZone reads the name of a time zone; a name that is no zone is an
-// *apierr.Error. The zone of the process is none.
+// ParseZone returns the time zone with an IANA name. An invalid name, Local included, is an
+// *apierr.Error.
 func ParseZone(name string) (*time.Location, error) {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" || slices.Contains(strings.Split(name, "/"), "..") {
@@ -83,7 +83,7 @@ func ParseZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// ParseTime reads an RFC 3339 time, or a date in zone.
+// ParseTime parses an RFC 3339 time, or a date in zone.
 func ParseTime(field, text string, zone *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil && t.Year() > 0 && t.Year() < 9999 {
 		return t, nil

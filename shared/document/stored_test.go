@@ -28,13 +28,18 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 
 func TestEveryFieldIsStored(t *testing.T) {
 	t.Parallel()
+	listed := func(i int) func(Entry) (table.Item, error) {
+		return func(e Entry) (table.Item, error) { return listPuts("acme", e)[i].(table.Put).Item, nil }
+	}
+	read := func(item table.Item) (Entry, error) { return entryFrom(item), nil }
+	noItem := func(e *Entry) { e.Facts = nil }
 	storedtest.KeepFields(t, map[string]storedtest.Record{
 		"documents: {team}/{doc} | record": storedtest.Fields(
 			func(r record) (table.Item, error) { return r.item("acme"), nil },
 			func(item table.Item) (record, error) { return recordFrom(item), nil }),
-		"documents: {team}/list/{source} | {space}#{number}#{doc}": storedtest.Fields(
-			func(e Entry) (table.Item, error) { return listPuts("acme", e)[0].(table.Put).Item, nil },
-			func(item table.Item) (Entry, error) { return entryFrom(item), nil }),
+		"documents: {team}/list/{source} | {space}#{number}#{doc}": storedtest.Fields(listed(0), read),
+		"documents: {team}/list | {number}#{doc}":                  storedtest.Fields(listed(0), read, noItem),
+		"documents: {team}/list/{source} | {number}#{doc}":         storedtest.Fields(listed(1), read, noItem),
 		"documents: {team}/{doc}/{hash}/{number} | {number}": storedtest.Fields(
 			func(passages []text.Passage) (table.Item, error) {
 				return chunkItem("acme", "doc", 1, 0, "body", text.Chunk{End: len("body"), Passages: passages})

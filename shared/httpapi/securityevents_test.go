@@ -23,6 +23,7 @@ type feedEvent struct {
 	Outcome       struct{ Reason string }
 	Actor         struct{ Type, ID string }
 	Targets       []struct{ Type, ID, DisplayName string }
+	Changes       []struct{ Field string }
 }
 
 type feedPage struct {

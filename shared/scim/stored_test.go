@@ -45,5 +45,15 @@ func TestEveryFieldIsStored(t *testing.T) {
 				return memberOps("acme", "group", m, table.Condition{})[0].(table.Put).Item, nil
 			},
 			func(item table.Item) (member, error) { return memberFrom(item), nil }),
+		"identities: {team}/memberships | {user}/{group}": storedtest.Fields(
+			func(m member) (table.Item, error) {
+				return memberOps("acme", "group", m, table.Condition{})[1].(table.Put).Item, nil
+			},
+			func(item table.Item) (member, error) {
+				m := memberFrom(item)
+				m.userID, _, _ = strings.Cut(m.userID, "/")
+				return m, nil
+			},
+			func(m *member) { m.display = "" }), // under the group only
 	})
 }

@@ -1,0 +1,53 @@
+package usage
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/storedtest"
+	"docent/shared/table"
+)
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	counted := func(row func(Call, string) table.Add) func(Call) (table.Item, error) {
+		return func(c Call) (table.Item, error) {
+			add := row(c, "acme")
+			return table.Item{Key: add.Key, Numbers: add.By}, nil
+		}
+	}
+	read := func(item table.Item) (Call, error) {
+		r, err := rowFrom(item)
+		return Call{At: r.hour, Feature: r.feature, KeyID: r.key, UserID: r.user, Client: r.client, Source: r.source, Numbers: r.numbers}, err
+	}
+	adjust := func(c *Call) { c.At, c.Latency, c.AnswerLatency = c.At.Truncate(time.Hour), 0, 0 } // latencies are counted in buckets
+	storedtest.KeepFields(t, map[string]storedtest.Record{
+		"usage: {team}/{month} | {hour}#K#{text}#{key}#{text}#{text}": storedtest.Fields(counted(Call.keyRow), read, adjust,
+			func(c *Call) { c.Source = "" }),
+		"usage: {team}/{month} | {hour}#S#{text}#{source}": storedtest.Fields(counted(Call.sourceRow), read, adjust,
+			func(c *Call) { c.KeyID, c.UserID, c.Client = "", "", "" }),
+	})
+}
+
+// TestEverySumIsReported fails when Metrics has a sum that it does not read from rows.
+func TestEverySumIsReported(t *testing.T) {
+	t.Parallel()
+	derived := map[string]bool{"Requests": true, "EstimatedCostUSD": true, "LatencyMsP50": true, "LatencyMsP95": true}
+	given := newSum()
+	want := Metrics{}
+	fields := reflect.ValueOf(&want).Elem()
+	for i, field := range reflect.VisibleFields(fields.Type()) {
+		if derived[field.Name] {
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		given.numbers[name] = int64(i + 1)
+		fields.Field(i).SetInt(int64(i + 1))
+	}
+	want.Requests = want.OK + want.Refused + want.Error
+	if got := given.metrics(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -12,22 +12,21 @@ import (
 	"docent/shared/table"
 )
 
-// Authentication is what a good key is worth.
+// Authentication is the result of authenticating a key.
 type Authentication struct {
 	Principal Principal
-	Quotas    []quota.State // after this call was counted; empty but for personal keys
+	Quotas    []quota.State // including this call; only for personal keys
 }
 
-// Why a known key is refused.
+// Reasons of a RejectedError.
 const (
 	ReasonRevoked  = "revoked"
 	ReasonExpired  = "expired"
 	ReasonInactive = "user-inactive"
 )
 
-// RejectedError refuses a key that was good once and was presented with its
-// right secret. It unwraps to the same 401 that every other bad key gets; what it
-// knows is for the team's security events.
+// RejectedError is returned for a known key with its right secret that no longer works. It
+// unwraps to the 401 of every other bad key. Its fields are for the team's security events.
 type RejectedError struct {
 	Key    APIKey
 	Reason string // ReasonRevoked, ReasonExpired or ReasonInactive
@@ -35,28 +34,27 @@ type RejectedError struct {
 
 func (e *RejectedError) Error() string { return "key " + e.Key.ID + " is refused: " + e.Reason }
 
-// Unwrap returns the refusal as the client reads it.
+// Unwrap returns the error for the client.
 func (e *RejectedError) Unwrap() error { return unauthorized() }
 
 func unauthorized() error {
-	return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "A valid API key is needed.")
+	return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "A valid API key is required.")
 }
 
-// Authenticate tells whose key text is, and counts the call against the day's
-// allowance of a personal key. Its errors:
+// Authenticate returns the principal of the key in text, and counts the call against
+// the daily quota of a personal key. Its errors:
 //
-//   - 401 unauthorized, always in the same words, for a text that is no key and
-//     for an unknown, expired or revoked key, a wrong secret or an inactive user;
-//     *RejectedError where the key was known. Not counted.
-//   - *quota.ExceededError when a personal key's day is spent. Not counted. The
-//     Principal tells whose key it is, for the team's security events.
-//   - 503 unavailable when the store gives no answer. The call may have been counted.
+//   - 401 unauthorized, always with the same text, for a text that is not a key, an
+//     unknown, expired or revoked key, a wrong secret or an inactive user. It is a
+//     *RejectedError if the key is known. The call is not counted.
+//   - *quota.ExceededError if the daily quota of a personal key is used up. The call is
+//     not counted. The Principal is set, for the team's security events.
+//   - 503 unavailable if the store fails. The call may have been counted.
 func (s *Service) Authenticate(ctx context.Context, text string) (Authentication, error) {
 	return s.authenticate(ctx, text, true)
 }
 
-// Identify is Authenticate that counts nothing, for requests that are free of
-// the day's allowance.
+// Identify is Authenticate without counting, for requests that the daily quota does not limit.
 func (s *Service) Identify(ctx context.Context, text string) (Authentication, error) {
 	return s.authenticate(ctx, text, false)
 }
@@ -88,7 +86,7 @@ func (s *Service) authenticate(ctx context.Context, text string, counted bool) (
 	var quotas []quota.State
 	if kind == KindPersonal {
 		state, user, err := s.count(ctx, k, inMemory, counted, now)
-		if spent := (*quota.ExceededError)(nil); errors.As(err, &spent) {
+		if exceeded := (*quota.ExceededError)(nil); errors.As(err, &exceeded) {
 			k.user = user
 			return Authentication{Principal: k.principal()}, err
 		}
@@ -106,8 +104,8 @@ func (s *Service) authenticate(ctx context.Context, text string, counted bool) (
 	return Authentication{Principal: k.principal(), Quotas: quotas}, nil
 }
 
-// lookUp reads the key, cheaply first; what is missing or does not match is read
-// again with strong consistency before it is refused.
+// lookUp reads the key with eventual consistency. If it is missing or does not match, it is
+// read again with strong consistency.
 func (s *Service) lookUp(ctx context.Context, id string, hash []byte, now time.Time) (record, error) {
 	for _, opts := range [][]table.ReadOption{{table.Eventual}, nil} {
 		r, err := s.readRecord(ctx, id, opts...)
@@ -122,9 +120,8 @@ func (s *Service) lookUp(ctx context.Context, id string, hash []byte, now time.T
 	return record{}, unauthorized()
 }
 
-// count counts one call and returns the key's user, which is read beside the
-// counting unless it is in memory. A refusal for the user comes before one for
-// the quota.
+// count counts one call and returns the key's user. If the user is not cached, it is read in
+// parallel with the count. An inactive user takes precedence over an exceeded quota.
 func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, now time.Time) (quota.State, User, error) {
 	step := s.step
 	if !counted {
@@ -166,8 +163,8 @@ func (s *Service) step(ctx context.Context, r record, now time.Time) (quota.Stat
 	return quota.Calls(w, quota.Used(item)), nil
 }
 
-// userOf reads the user of a personal key, again with strong consistency when it
-// seems to be missing: it may be new.
+// userOf reads the user of a personal key. If it seems to be missing, it may be new and is read
+// again with strong consistency.
 func (s *Service) userOf(ctx context.Context, r record) (User, error) {
 	item, err := s.Table.Get(ctx, userKey(r.TeamID, r.UserID), table.Eventual)
 	if errors.Is(err, table.ErrNotFound) {
@@ -184,14 +181,14 @@ func (s *Service) reject(r record, reason string, now time.Time) error {
 	return &RejectedError{Key: r.shown(now), Reason: reason}
 }
 
-// asUnavailable makes an error of the store the 503 that it is to a client. A record
-// that is there but damaged stays an internal error.
+// asUnavailable returns a 503 for an error of the store. A damaged record stays an internal
+// error.
 func asUnavailable(err error) error {
 	if errors.Is(err, errDamaged) {
 		return err
 	}
 	return apierr.New(apierr.Unavailable, apierr.CodeUnavailable,
-		"The key could not be checked just now; try again.").WithCause(err)
+		"The key cannot be checked at the moment. Try again.").WithCause(err)
 }
 
 func (k known) principal() Principal {

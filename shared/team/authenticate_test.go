@@ -88,7 +88,7 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 	} {
 		got, err := o.Authenticate(ctx, c.text)
 		var public *apierr.Error
-		if !errors.As(err, &public) || public.Kind != apierr.Unauthenticated || public.Error() != "unauthorized: A valid API key is needed." {
+		if !errors.As(err, &public) || public.Kind != apierr.Unauthenticated || public.Error() != "unauthorized: A valid API key is required." {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if !reflect.DeepEqual(got, team.Authentication{}) {

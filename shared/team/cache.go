@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// knownFor is how long a key is trusted as it was read. The read may have been a
-// second behind, which together keeps the promise of 10 seconds.
+// knownFor is how long a key is cached. The read may be a second old, which together keeps the
+// promise of 10 seconds.
 const knownFor = 9 * time.Second
 
-// maxKnown bounds the keys in memory.
+// maxKnown limits the cached keys.
 const maxKnown = 4096
 
-// known is a key, and for a personal one its user, as they were read.
+// known is a key and, for a personal key, its user.
 type known struct {
 	key  record
 	user User
 }
 
-// cache holds the keys that were accepted lately. Refused ones are not kept, so
-// guessing cannot fill it. The zero cache is empty and ready.
+// cache contains the keys that were accepted recently. Refused keys are not cached, so guessing
+// cannot fill it. The zero cache is empty and ready.
 type cache struct {
 	mu     sync.Mutex
 	byID   map[string]*list.Element // of *cached
-	oldest list.List                // the one read longest ago comes first
+	oldest list.List                // ordered by time of read, oldest first
 }
 
 type cached struct {
@@ -46,8 +46,8 @@ func (c *cache) get(id string, now time.Time) (known, bool) {
 	return e.known, true
 }
 
-// put keeps k, read at the time readAt or later. It drops the key that was read
-// longest ago when there are too many.
+// put caches k, read at readAt or later. If the cache is full, it drops the key with the oldest
+// read.
 func (c *cache) put(k known, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +77,8 @@ func (c *cache) remove(id string) {
 	}
 }
 
-// touch tells whether the last use of the key is to be written: once in
-// lastUseEvery for a key in memory, always for others.
+// touch reports whether the last use of the key must be written: once per lastUseEvery for a
+// cached key, always for others.
 func (c *cache) touch(id string, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,12 +17,12 @@ func (s *Service) record(ctx context.Context, teamID string, events []audit.Even
 	return s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
 }
 
-// keyEvent is an event whose target is the key r.
+// keyEvent returns an event with the key r as target.
 func keyEvent(kind audit.Type, r record) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
 }
 
-// keyCreated is the event of the new key r: what it is, whose, and what bounds it.
+// keyCreated returns the event of the new key r, with its kind, user and restrictions.
 func keyCreated(r record) audit.Event {
 	e := keyEvent(audit.APIKeyCreated, r)
 	e.Changes = []audit.Change{{Field: "kind", To: string(r.Kind)}}
@@ -38,7 +38,7 @@ func keyCreated(r record) audit.Event {
 	return e
 }
 
-// keyChanged is an event of the key r, which has changed.
+// keyChanged returns an event of the changed key r.
 func keyChanged(kind audit.Type, r record) audit.Event {
 	e := keyEvent(kind, r)
 	if kind != audit.APIKeyRotated {
@@ -51,23 +51,23 @@ func keyChanged(kind audit.Type, r record) audit.Event {
 	return e
 }
 
-// userEvent is an event whose target is the user p.
+// userEvent returns an event with the user p as target.
 func userEvent(kind audit.Type, p Profile) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetUser, ID: p.ID, DisplayName: p.UserName}}}
 }
 
-// insertEvents are the events of a new user.
+// insertEvents returns the events of a new user.
 func insertEvents(p Profile) []audit.Event {
 	return append([]audit.Event{userEvent(audit.SCIMUserCreated, p)}, roleEvents(p, "", p.Role)...)
 }
 
-// removeEvents are the events of a user that is deleted.
+// removeEvents returns the events of a deleted user.
 func removeEvents(p Profile) []audit.Event {
 	return append(roleEvents(p, p.Role, ""), userEvent(audit.SCIMUserDeleted, p))
 }
 
-// roleEvents tell that a user becomes an admin or stops being one, which it does
-// also when it comes or goes.
+// roleEvents returns the event of a user that becomes or stops being an admin, by creation and
+// deletion too.
 func roleEvents(p Profile, from, to Role) []audit.Event {
 	if (from == RoleAdmin) == (to == RoleAdmin) {
 		return nil
@@ -77,7 +77,7 @@ func roleEvents(p Profile, from, to Role) []audit.Event {
 	return []audit.Event{e}
 }
 
-// replaceEvents are the events of a user that becomes after.
+// replaceEvents returns the events of a user that changes to after.
 func replaceEvents(before, after Profile) []audit.Event {
 	var events []audit.Event
 	events = append(events, roleEvents(after, before.Role, after.Role)...)
@@ -99,8 +99,8 @@ func replaceEvents(before, after Profile) []audit.Event {
 	return events
 }
 
-// attributeChanges are the attributes of a user that differ, but for those that
-// have events of their own. What is no plain text or number shows as changed.
+// attributeChanges returns the changed attributes of a user, except those with events of their
+// own. Only plain text is shown; other values are redacted.
 func attributeChanges(before, after Profile) []audit.Change {
 	var from, to map[string]any
 	if json.Unmarshal(before.Attributes, &from) != nil || json.Unmarshal(after.Attributes, &to) != nil {

@@ -11,19 +11,19 @@ import (
 	"docent/shared/table"
 )
 
-// Field is an attribute by whose value users are found without reading all.
+// Field is an attribute by which users are indexed.
 type Field string
 
 // The fields.
 const (
 	ByUserName    Field = "userName"
-	ByExternalID  Field = "externalId" // case counts
+	ByExternalID  Field = "externalId" // case-sensitive
 	ByDisplayName Field = "displayName"
 	ByEmail       Field = "email" // of any type
 )
 
-// FindUsers returns the ids of the users that have the value in the field, in
-// their order. A user without a displayName has its userName as one.
+// FindUsers returns the ids of the users with the value in the field, in order. The displayName
+// of a user without one is its userName.
 func (s *Service) FindUsers(ctx context.Context, teamID string, by Field, value string) ([]string, error) {
 	if by == ByUserName {
 		return s.findUserName(ctx, teamID, value)
@@ -65,7 +65,7 @@ func (s *Service) findUserName(ctx context.Context, teamID, userName string) ([]
 	return []string{item.Strings[userField]}, nil
 }
 
-// InactiveUsers returns the ids of the users that are not active, in their order.
+// InactiveUsers returns the ids of the users that are not active, in order.
 func (s *Service) InactiveUsers(ctx context.Context, teamID string) ([]string, error) {
 	var ids []string
 	q := table.Query{Table: table.Identities, Partition: inactivePartition(teamID)}

@@ -12,18 +12,17 @@ import (
 	"docent/shared/table"
 )
 
-// Bounds of keys.
+// Limits of keys.
 const (
 	MaxSources = 100                // data sources of a restricted key
 	MaxOverlap = 7 * 24 * time.Hour // of a rotated secret
 )
 
-// revokedFor is how long a revoked key is remembered, so that its use is told
-// apart from that of a key that never was.
+// revokedFor is how long a revoked key is stored, so that its use can be distinguished from
+// that of an unknown key.
 const revokedFor = 365 * 24 * time.Hour
 
-// APIKey is a key as it is shown: everything but its secret. Times are UTC with
-// millisecond precision, nil where nothing applies.
+// APIKey is a key without its secret. Times are UTC with millisecond precision, or nil.
 type APIKey struct {
 	ID                      string     `json:"id"` // public
 	TeamID                  string     `json:"-"`
@@ -37,17 +36,17 @@ type APIKey struct {
 	PreviousSecretExpiresAt *time.Time `json:"previousSecretExpiresAt"` // while a rotated secret still works
 }
 
-// NewKey is what a key is made from.
+// NewKey is the input of CreateKey.
 type NewKey struct {
 	Kind          Kind
 	Name          string // 1 to MaxName code points
-	UserID        string // an active user for a personal key, else empty
+	UserID        string // an active user for a personal key, otherwise empty
 	DataSourceIDs []string
 	ExpiresAt     *time.Time // nil: never
 }
 
-// CreateKey makes a key and returns it with its whole text, which is kept
-// nowhere. Every fault of k, an unknown team included, is an *apierr.Error.
+// CreateKey creates a key and returns it with its full text, which is not stored. An invalid k,
+// an unknown team included, is an *apierr.Error.
 func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKey, string, error) {
 	sources, err := s.checkNewKey(ctx, teamID, k)
 	if err != nil {
@@ -73,8 +72,8 @@ func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKe
 	return r.shown(r.CreatedAt), keyText(k.Kind, id, secret), nil
 }
 
-// Key returns a key of the team. Unknown, foreign and revoked ones are the same
-// 404.
+// Key returns a key of the team. For an unknown or revoked key, or one of another team, it
+// returns a 404.
 func (s *Service) Key(ctx context.Context, teamID, id string) (APIKey, error) {
 	if !isKeyID(id) {
 		return APIKey{}, missingKey()
@@ -89,8 +88,8 @@ func (s *Service) Key(ctx context.Context, teamID, id string) (APIKey, error) {
 	return keys[id], nil
 }
 
-// Keys returns the window w, with a Limit of 1 to 200, of the team's keys: newest
-// first, then by id.
+// Keys returns the window w of the team's keys, with a Limit of 1 to 200: newest first, then by
+// id.
 func (s *Service) Keys(ctx context.Context, teamID string, w table.Window) (table.Slice[APIKey], error) {
 	entries, err := table.ReadWindow(ctx, s.Table, table.Identities, keysPartition(teamID), w,
 		func(item table.Item) (string, bool, error) { return keyIDOfEntry(item.Sort), true, nil })
@@ -107,15 +106,15 @@ func (s *Service) Keys(ctx context.Context, teamID string, w table.Window) (tabl
 	}
 	out := table.Slice[APIKey]{Prev: entries.Prev, Next: entries.Next, First: entries.First, Last: entries.Last}
 	for _, e := range entries.Entries {
-		if k, ok := keys[e.Value]; ok { // else revoked since the list was read
+		if k, ok := keys[e.Value]; ok { // otherwise revoked since the list was read
 			out.Entries = append(out.Entries, table.Entry[APIKey]{Position: e.Position, Value: k})
 		}
 	}
 	return out, nil
 }
 
-// RotateKey gives the key a new secret and returns its whole new text. The old
-// secret works for overlap, 0 to MaxOverlap; the one before it ends at once.
+// RotateKey gives the key a new secret and returns its full new text. The old secret works for
+// overlap, 0 to MaxOverlap; the one before it ends at once.
 func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time.Duration) (APIKey, string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return APIKey{}, "", apierr.BadField("/overlapSeconds", "must be 0 to %d", int64(MaxOverlap/time.Second))
@@ -140,16 +139,16 @@ func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time
 	return r.shown(now), keyText(r.Kind, id, secret), nil
 }
 
-// RevokeKey ends a key: 10 seconds later no Service accepts it.
-// Unknown, foreign and revoked keys are the same 404.
+// RevokeKey ends a key. After 10 seconds no Service accepts it. For an unknown or revoked key,
+// or one of another team, it returns a 404.
 func (s *Service) RevokeKey(ctx context.Context, teamID, id string) error {
 	_, err := s.revoke(ctx, teamID, id)
 	return err
 }
 
-// RevokeUserKeys ends every personal key of the user and returns them. A caller
-// that deactivates or deletes a user calls it after that is stored: no key is
-// made for an inactive user, so none is missed. It may be repeated.
+// RevokeUserKeys ends every personal key of the user and returns them. A caller that
+// deactivates or deletes a user calls it after storing that: keys are not created for inactive
+// users, so none is missed. It can be repeated.
 func (s *Service) RevokeUserKeys(ctx context.Context, teamID, userID string) ([]APIKey, error) {
 	var revoked []APIKey
 	q := table.Query{Table: table.Identities, Partition: userKeysPartition(teamID, userID)}
@@ -206,8 +205,7 @@ type record struct {
 	version int64
 }
 
-// matches tells in constant time whether hash is that of a secret that works at
-// the time now.
+// matches reports, in constant time, whether hash is the hash of a secret that works now.
 func (r *record) matches(hash []byte, now time.Time) bool {
 	current := subtle.ConstantTimeCompare(r.Hash, hash) == 1
 	previous := subtle.ConstantTimeCompare(r.PreviousHash, hash) == 1

@@ -10,8 +10,8 @@ import (
 	"docent/shared/apierr"
 )
 
-// checkNewKey returns the data sources of k without repeats, or its first fault.
-// That the user of a personal key is active is left to the Write that stores it.
+// checkNewKey returns the data sources of k without repeats, or the first error. The Write that
+// stores the key checks that the user is active.
 func (s *Service) checkNewKey(ctx context.Context, teamID string, k NewKey) ([]string, error) {
 	switch {
 	case prefixes[k.Kind] == "":
@@ -74,7 +74,7 @@ func (s *Service) checkSources(ctx context.Context, teamID string, ids []string)
 
 func invalidUser() error { return apierr.BadField("/userId", "must be an active user of this team") }
 
-// isUUID tells whether id has the form of the ids of users and data sources.
+// isUUID reports whether id has the form of the ids of users and data sources.
 func isUUID(id string) bool {
 	if len(id) != 36 {
 		return false

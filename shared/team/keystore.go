@@ -12,8 +12,8 @@ import (
 	"docent/shared/table"
 )
 
-// insertKey stores a new key with its list entries, unless its team is gone or
-// its user not active.
+// insertKey stores a new key with its list entries. It fails if the team is missing or the user
+// is not active.
 func (s *Service) insertKey(ctx context.Context, r record) error {
 	item, err := r.item()
 	if err != nil {
@@ -44,12 +44,12 @@ func (s *Service) insertKey(ctx context.Context, r record) error {
 	return nil
 }
 
-// maxAttempts bounds the tries of a change that others come between.
+// maxAttempts limits how often a change is tried after conflicts.
 const maxAttempts = 5
 
-// changeKey applies change to the team's key, unless it is revoked or absent, in
-// one Write with the operations that change returns and an event of the given
-// kind. change may run several times.
+// changeKey applies change, possibly several times, to the team's key. It stores the key, the
+// operations that change returns and an event of the given kind in one Write. For an unknown or
+// revoked key it returns a 404.
 func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.Type, change func(*record) []table.Op) (record, error) {
 	if !isKeyID(id) {
 		return record{}, missingKey()
@@ -84,7 +84,7 @@ func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.T
 	return record{}, fmt.Errorf("change key %s: %w", id, table.ErrConflict)
 }
 
-// readKeys returns those of the keys that are the team's and not revoked.
+// readKeys returns those of the keys that belong to the team and are not revoked.
 func (s *Service) readKeys(ctx context.Context, teamID string, ids []string) (map[string]APIKey, error) {
 	keys := map[string]APIKey{}
 	if len(ids) == 0 {
@@ -99,7 +99,7 @@ func (s *Service) readKeys(ctx context.Context, teamID string, ids []string) (ma
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	now := s.Now()
-	for _, item := range items { // a key's record comes before its last use
+	for _, item := range items { // a key's record precedes its last use
 		if id := keyIDOf(item); item.Key == lastUseKey(id) {
 			if k, ok := keys[id]; ok {
 				used := time.UnixMilli(item.Numbers[lastUseField]).UTC()
@@ -127,16 +127,15 @@ func (s *Service) readRecord(ctx context.Context, id string, opts ...table.ReadO
 	return recordFrom(item)
 }
 
-// lastUseField holds Unix milliseconds.
+// lastUseField contains Unix milliseconds.
 const lastUseField = "at"
 
-// lastUseEvery is how often at most a key's last use is written.
+// lastUseEvery is the least time between two writes of a key's last use.
 const lastUseEvery = time.Minute
 
-// Touch notes that p's key was used now, unless this was noted in the last
-// minute, here or by another Service. It is one write at most, and none most of
-// the time. The caller runs it beside the request and joins it before the
-// request ends; its error is for the log and changes no reply.
+// Touch records that p's key was used now, unless a use in the last minute is recorded. It
+// writes at most once. The caller runs it in parallel with the request, waits for it, and only
+// logs its error.
 func (s *Service) Touch(ctx context.Context, p Principal) error {
 	now := s.Now()
 	if !s.known.touch(p.KeyID, now) {
@@ -148,7 +147,7 @@ func (s *Service) Touch(ctx context.Context, p Principal) error {
 		If: table.Below(lastUseField, at-lastUseEvery.Milliseconds()+1),
 	})
 	if err != nil && table.AsConditionFailed(err) == nil {
-		return fmt.Errorf("note the use of key %s: %w", p.KeyID, err)
+		return fmt.Errorf("record the use of key %s: %w", p.KeyID, err)
 	}
 	return nil
 }
@@ -165,7 +164,7 @@ func (r *record) item() (table.Item, error) {
 	return item, nil
 }
 
-// errDamaged tells what cannot be decoded from the store's own errors.
+// errDamaged marks items that cannot be decoded, as opposed to errors of the store.
 var errDamaged = errors.New("stored record is damaged")
 
 func recordFrom(item table.Item) (record, error) {

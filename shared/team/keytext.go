@@ -10,37 +10,35 @@ import (
 	"strings"
 )
 
-// Kind is whom a key's requests are attributed to and what it is for.
+// Kind is the kind of a key: who its requests act as and what it is for.
 type Kind string
 
 // The kinds of keys.
 const (
-	KindPersonal Kind = "personal" // its user, with the user's role; 1,000 calls a day
-	KindTeam     Kind = "team"     // the team; everything but administration
+	KindPersonal Kind = "personal" // its user, with the user's role; 1,000 calls per day
+	KindTeam     Kind = "team"     // the team; everything except administration
 	KindSCIM     Kind = "scim"     // the team; provisioning only
 )
 
-// prefixes tell the kinds apart in the text of a key.
+// prefixes are the first part of a key's text, by kind.
 var prefixes = map[Kind]string{KindPersonal: "docent_pat_", KindTeam: "docent_team_", KindSCIM: "docent_scim_"}
 
 // The text of a key is its prefix, id, "_", secret and checksum. The lengths are
-// fixed, so that secret scanners can match it.
+// fixed, so that secret scanners can recognize keys.
 const (
 	idLength       = 16 // random
 	secretLength   = 43 // 32 random bytes
-	checksumLength = 6  // CRC-32 (IEEE) of all before it
+	checksumLength = 6  // CRC-32 (IEEE) of all before the checksum
 )
 
-// alphabet is base62 in the order of its bytes, so that texts of equal length
-// are ordered as their numbers are.
+// alphabet is base62 in byte order, so that texts of equal length sort like their numbers.
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // greatestSecret is the secret of 32 bytes 0xff.
 var greatestSecret = base62(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1)), secretLength)
 
-// ParseKey takes the text of a key apart. It is false for every text that is
-// not exactly what a key of a known kind looks like, so a typing error costs no
-// read.
+// ParseKey splits the text of a key. It returns false for every text without the exact form of
+// a key, so a typing error costs no read.
 func ParseKey(text string) (kind Kind, id, secret string, ok bool) {
 	for k, prefix := range prefixes {
 		rest, found := strings.CutPrefix(text, prefix)
@@ -61,13 +59,13 @@ func keyText(kind Kind, id, secret string) string {
 	return text + base62(big.NewInt(int64(crc32.ChecksumIEEE([]byte(text)))), checksumLength)
 }
 
-// hashSecret is what is stored of a secret.
+// hashSecret returns the stored form of a secret.
 func hashSecret(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
 }
 
-// base62 writes n, which fits, in width digits.
+// base62 returns n in width digits, which must be enough.
 func base62(n *big.Int, width int) string {
 	digits := make([]byte, width)
 	rest, digit, base := new(big.Int).Set(n), new(big.Int), big.NewInt(int64(len(alphabet)))
@@ -99,7 +97,7 @@ func (s *Service) newSecret() (string, error) {
 	return base62(new(big.Int).SetBytes(raw[:]), secretLength), nil
 }
 
-// newKeyID leaves out bytes that would make some characters likelier than others.
+// newKeyID skips bytes that would make some characters more likely than others.
 func (s *Service) newKeyID() (string, error) {
 	const fair = 256 / len(alphabet) * len(alphabet)
 	id := make([]byte, 0, idLength)

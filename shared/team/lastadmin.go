@@ -10,22 +10,21 @@ import (
 	"docent/shared/table"
 )
 
-// ErrLastAdmin refuses a change that would leave the team without an active admin whom
-// a person can act as: one who holds a personal key that is not restricted, revoked or
-// expired.
+// ErrLastAdmin is returned for a change that would leave the team without an active admin who
+// can act: who has a personal key that is not restricted, revoked or expired.
 var ErrLastAdmin = errors.New("last active admin")
 
-// keysAtOnce is how many keys are read together while an admin is looked for.
+// keysAtOnce is how many keys are read at once in the search for an admin.
 const keysAtOnce = 100
 
-// checkOtherAdmin returns the checks that go into the Write by which the user leaving stops
-// being an active admin: that another admin, and a key by which that admin can act, are
-// still what was read. So of two Writes that each remove one of the last two admins one
-// fails. It returns ErrLastAdmin when there is no such admin and leaving could act. Where
-// nobody can act, it returns no checks, and the count of admins alone decides.
+// checkOtherAdmin returns checks for the Write by which the user leaving stops being an
+// active admin: another admin who can act, and a key of that admin, are unchanged. So of
+// two Writes that each remove one of the last two admins, one fails. If there is no such
+// admin, it returns ErrLastAdmin if leaving can act; otherwise it returns no checks, and
+// the count of admins decides.
 //
-// It reads the team's keys until it finds one. Admins leave rarely; an index of them
-// would be one more thing to keep in step.
+// It reads the team's keys until it finds such an admin. An index of admins would have to
+// be kept up to date, and admins rarely leave.
 func (s *Service) checkOtherAdmin(ctx context.Context, teamID string, leaving Profile) ([]table.Op, error) {
 	ids, couldAct := make([]string, 0, keysAtOnce), false
 	try := func() ([]table.Op, error) {
@@ -51,9 +50,9 @@ func (s *Service) checkOtherAdmin(ctx context.Context, teamID string, leaving Pr
 	return checks, err
 }
 
-// actingAdmin looks among the owners of the keys for an active admin who can act, other
-// than the user leaving, and returns the checks of checkOtherAdmin, nil when there is none. acts
-// reports whether one of the keys lets leaving act.
+// actingAdmin searches the owners of the keys for an active admin who can act, other than
+// leaving, and returns the checks of checkOtherAdmin, or nil. acts reports whether leaving can
+// act by one of the keys.
 func (s *Service) actingAdmin(ctx context.Context, teamID, leaving string, keyIDs []string) (checks []table.Op, acts bool, err error) {
 	if len(keyIDs) == 0 {
 		return nil, false, nil
@@ -96,8 +95,8 @@ func (s *Service) actingAdmin(ctx context.Context, teamID, leaving string, keyID
 	return nil, acts, nil
 }
 
-// acts reports whether a person may use the key now for everything that the person's
-// role allows.
+// acts reports whether a person can use the key now for everything that the person's role
+// allows.
 func (r *record) acts(now time.Time) bool {
 	return r.Kind == KindPersonal && r.Sources == nil && r.RevokedAt == nil && !r.expired(now)
 }

@@ -7,21 +7,20 @@ import (
 	"docent/shared/apierr"
 )
 
-// Principal is who makes a request: an authenticated key and, for a personal
-// one, its user.
+// Principal is the caller of a request: an authenticated key and, for a personal key, its user.
 type Principal struct {
 	TeamID           string
 	KeyID, KeyName   string
 	Kind             Kind
 	UserID, UserName string   // of a personal key
 	Admin            bool     // a personal key, not restricted, of an active admin
-	Sources          []string // the data sources it may see; nil: all
+	Sources          []string // the data sources that it may read; nil: all
 }
 
-// Restricted tells whether the key sees only chosen data sources.
+// Restricted reports whether the key can read only some data sources.
 func (p Principal) Restricted() bool { return p.Sources != nil }
 
-// MayRead tells whether the key sees the data source.
+// MayRead reports whether the key can read the data source.
 func (p Principal) MayRead(sourceID string) bool {
 	return !p.Restricted() || slices.Contains(p.Sources, sourceID)
 }
@@ -33,14 +32,14 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalFrom returns the principal of ctx; false when there is none, in which
-// case nothing may be granted.
+// PrincipalFrom returns the principal in ctx, or false if there is none. Then the caller must
+// deny everything.
 func PrincipalFrom(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok
 }
 
-// RequireKind refuses keys of other kinds with wrong-key-kind.
+// RequireKind returns wrong-key-kind for keys of other kinds.
 func RequireKind(p Principal, kinds ...Kind) error {
 	if slices.Contains(kinds, p.Kind) {
 		return nil
@@ -48,18 +47,18 @@ func RequireKind(p Principal, kinds ...Kind) error {
 	return apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "A %s key cannot be used here.", p.Kind)
 }
 
-// RequireUnrestricted refuses keys that are limited to data sources with
-// key-restricted: for answers about the whole team.
+// RequireUnrestricted returns key-restricted for a key that is restricted to some data sources.
+// It is for replies about the whole team.
 func RequireUnrestricted(p Principal) error {
 	if !p.Restricted() {
 		return nil
 	}
 	return apierr.New(apierr.Forbidden, apierr.CodeKeyRestricted,
-		"This key is limited to chosen data sources; this needs a key without that limit.")
+		"This key is restricted to some data sources. Use an unrestricted key.")
 }
 
-// RequireSource refuses a key that may not see the data source, named directly,
-// with source-not-allowed.
+// RequireSource returns source-not-allowed for a key that may not read the data source, which
+// the request names.
 func RequireSource(p Principal, sourceID string) error {
 	if p.MayRead(sourceID) {
 		return nil
@@ -67,9 +66,8 @@ func RequireSource(p Principal, sourceID string) error {
 	return apierr.New(apierr.Forbidden, apierr.CodeSourceNotAllowed, "This key is not allowed to use this data source.")
 }
 
-// RequireAdmin lets only a personal key pass that is not restricted and belongs
-// to an admin: wrong-key-kind for a scim key, key-restricted for a restricted
-// one, admin-required for all others.
+// RequireAdmin accepts only an unrestricted personal key of an admin. It returns wrong-key-kind
+// for a scim key, key-restricted for a restricted key, and otherwise admin-required.
 func RequireAdmin(p Principal) error {
 	if err := RequireKind(p, KindPersonal, KindTeam); err != nil {
 		return err
@@ -78,14 +76,14 @@ func RequireAdmin(p Principal) error {
 		return err
 	}
 	if !p.Admin {
-		return apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "This needs the personal key of a team admin.")
+		return apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "A team admin's personal key is required.")
 	}
 	return nil
 }
 
-// RequireTeamOrAdmin is for what concerns the whole team but may run unattended,
-// as the security event feed: a team key or an admin's personal key, neither
-// restricted.
+// RequireTeamOrAdmin accepts an unrestricted team key or an admin's unrestricted personal key.
+// It is for what concerns the whole team but may run unattended, such as the security event
+// feed.
 func RequireTeamOrAdmin(p Principal) error {
 	if p.Kind == KindTeam {
 		return RequireUnrestricted(p)
@@ -93,7 +91,7 @@ func RequireTeamOrAdmin(p Principal) error {
 	return RequireAdmin(p)
 }
 
-// RequireSCIM lets scim keys pass, and whatever passes RequireTeamOrAdmin.
+// RequireSCIM accepts scim keys and what RequireTeamOrAdmin accepts.
 func RequireSCIM(p Principal) error {
 	if p.Kind == KindSCIM {
 		return nil

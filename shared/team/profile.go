@@ -10,20 +10,20 @@ import (
 	"docent/shared/table"
 )
 
-// MaxAttributes bounds the attributes of a user, in bytes.
+// MaxAttributes limits the attributes of a user, in bytes.
 const MaxAttributes = 128 << 10
 
-// Profile is a user whole, as it is stored. Attributes are what identity
-// providers keep of it (RFC 7643 section 4.1), a JSON object with names in the
-// spelling of the RFC; User is read from them. Nothing is kept twice.
+// Profile is a user with all attributes, as stored. Attributes is the JSON object of the
+// attributes that identity providers send (RFC 7643 section 4.1), spelled as in the RFC. User
+// is computed from it, so nothing is stored twice.
 type Profile struct {
 	User
 	ModifiedAt time.Time
 	Attributes json.RawMessage
-	Version    int64 // 1 when new, one more with every change
+	Version    int64 // 1 when new; every change adds 1
 }
 
-// attributes are those that the team's rules and the index look at.
+// attributes are the attributes that the team's rules and the index read.
 type attributes struct {
 	UserName    string  `json:"userName"`
 	DisplayName string  `json:"displayName"`
@@ -37,8 +37,8 @@ type value struct {
 	Value string `json:"value"`
 }
 
-// user reads the user: displayName is the userName, and active true, where
-// they are not assigned; a role of value admin makes an admin.
+// user returns the user. Without a displayName it is the userName; without active it is true; a
+// role with the value admin makes an admin.
 func (a *attributes) user() User {
 	u := User{UserName: a.UserName, DisplayName: a.DisplayName, Role: RoleMember, Active: a.Active == nil || *a.Active}
 	if u.DisplayName == "" {
@@ -52,17 +52,16 @@ func (a *attributes) user() User {
 	return u
 }
 
-// IsAdminRole reports whether a value among a user's roles makes a team admin.
+// IsAdminRole reports whether a value among a user's roles makes the user a team admin.
 func IsAdminRole(value string) bool { return strings.EqualFold(value, string(RoleAdmin)) }
 
-// NewProfile returns a user that does not exist yet. Attributes out of bounds
-// are an *apierr.Error.
+// NewProfile returns a new user, not stored yet. Invalid attributes are an *apierr.Error.
 func (s *Service) NewProfile(encoded json.RawMessage) (Profile, error) {
 	now := s.moment()
 	return Profile{User: User{ID: s.NewID(), CreatedAt: now}, ModifiedAt: now, Version: 1}.with(encoded)
 }
 
-// Changed returns p with other attributes, as its next version.
+// Changed returns the next version of p, with other attributes.
 func (s *Service) Changed(p Profile, encoded json.RawMessage) (Profile, error) {
 	p.Version++
 	p.ModifiedAt = s.moment()
@@ -89,11 +88,11 @@ func (p Profile) fill(u User) User {
 	return u
 }
 
-// admin reports whether the user counts as an active admin.
+// admin reports whether the user is an active admin.
 func (p Profile) admin() bool { return p.Active && p.Role == RoleAdmin }
 
-// A user item carries the string "state" beside its body, so that a key is made
-// only while its user is active, in one Write.
+// A user item has the field "state" next to its body, so that the Write that creates a
+// key can check that its user is active.
 const (
 	stateField    = "state"
 	stateActive   = "active"

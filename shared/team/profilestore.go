@@ -14,7 +14,7 @@ import (
 	"docent/shared/table"
 )
 
-// Profile returns a user of the team whole, or the 404 of an unknown one.
+// Profile returns a user of the team with all attributes. For an unknown one it returns a 404.
 func (s *Service) Profile(ctx context.Context, teamID, userID string) (Profile, error) {
 	if !isUUID(userID) {
 		return Profile{}, missingUser()
@@ -29,7 +29,7 @@ func (s *Service) Profile(ctx context.Context, teamID, userID string) (Profile, 
 	return profileFrom(item)
 }
 
-// Profiles returns those of the users that the team has, by their ids.
+// Profiles returns those of the users that the team has, by id.
 func (s *Service) Profiles(ctx context.Context, teamID string, userIDs []string) (map[string]Profile, error) {
 	var keys []table.Key
 	for _, id := range userIDs {
@@ -55,8 +55,8 @@ func (s *Service) Profiles(ctx context.Context, teamID string, userIDs []string)
 	return out, nil
 }
 
-// InsertProfile stores a new user with everything by which it is found. It
-// returns ErrUserNameTaken when the team has the name in any case.
+// InsertProfile stores a new user and its index entries. It returns ErrUserNameTaken if the
+// team has the name in any case.
 func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) error {
 	ops, err := insertOps(teamID, p)
 	if err != nil {
@@ -72,13 +72,12 @@ func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) e
 	return nil
 }
 
-// ReplaceProfile stores after, which Changed made from before. It returns
-// ErrUserNameTaken, ErrLastAdmin, or table.ErrConflict when the user is not what
-// before says any more. The personal keys of a user that is deactivated end, and
-// those of one that is activated do not come back.
+// ReplaceProfile stores after, which Changed made from before. It returns ErrUserNameTaken,
+// ErrLastAdmin, or table.ErrConflict if the user is no longer as in before. When a user is
+// deactivated, its personal keys are revoked permanently.
 func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, after Profile) error {
 	if before.Active != after.Active && after.Active {
-		// What a deactivation that was cut off left.
+		// Revoke keys that an interrupted deactivation left.
 		if _, err := s.RevokeUserKeys(ctx, teamID, after.ID); err != nil {
 			return err
 		}
@@ -122,9 +121,9 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 	return err
 }
 
-// DeleteProfile removes the user, and marks it as departed until Forget. From
-// then on it is unknown to every reader, and its name is free. It returns
-// ErrLastAdmin, or table.ErrConflict when the user is not what p says any more.
+// DeleteProfile deletes the user, and marks the deletion as pending until FinishDeletion. From
+// then on the user is unknown and its name is free. It returns ErrLastAdmin, or
+// table.ErrConflict if the user is no longer as in p.
 func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) error {
 	ops := []table.Op{
 		table.Delete{Key: userKey(teamID, p.ID), If: table.VersionIs(p.Version)},
@@ -147,7 +146,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	return nil
 }
 
-// DeletionPending tells whether the user was deleted and not forgotten yet.
+// DeletionPending reports whether the user was deleted but FinishDeletion was not called yet.
 func (s *Service) DeletionPending(ctx context.Context, teamID, userID string) (bool, error) {
 	if !isUUID(userID) {
 		return false, nil
@@ -162,15 +161,15 @@ func (s *Service) DeletionPending(ctx context.Context, teamID, userID string) (b
 	return true, nil
 }
 
-// FinishDeletion ends the deletion of a user, whose keys and memberships are gone.
+// FinishDeletion ends the deletion of a user, after its keys and memberships were deleted.
 func (s *Service) FinishDeletion(ctx context.Context, teamID, userID string) error {
 	if err := s.Table.Write(ctx, table.Delete{Key: departedKey(teamID, userID)}); err != nil {
-		return fmt.Errorf("forget user %s: %w", userID, err)
+		return fmt.Errorf("finish deletion of user %s: %w", userID, err)
 	}
 	return nil
 }
 
-// UserExists is the check, as part of a Write, that the team has the user.
+// UserExists returns a Check that the team has the user.
 func UserExists(teamID, userID string) table.Check {
 	return table.Check{Key: userKey(teamID, userID), If: table.Exists()}
 }
@@ -193,14 +192,13 @@ func (s *Service) write(ctx context.Context, teamID string, userName table.Key, 
 	}
 }
 
-// userField of a user name's item is the user's id.
+// userField of a user name's item is the id of the user.
 const userField = "user"
 
 func nameItem(k table.Key, userID string) table.Item {
 	return table.Item{Key: k, Version: 1, Strings: map[string]string{userField: userID}}
 }
 
-// insertOps claims the name first: of several failed conditions the first is reported.
 func insertOps(teamID string, p Profile) ([]table.Op, error) {
 	item, err := p.item(teamID)
 	if err != nil {
@@ -219,11 +217,12 @@ func insertOps(teamID string, p Profile) ([]table.Op, error) {
 	return ops, nil
 }
 
-// adminsField counts active admins below zero, so that the condition Below says
-// that more than one is there.
+// adminsField is the negated number of active admins, because the condition for "more than one"
+// is table.Below.
 const adminsField = "negative"
 
-// countAdmins counts one active admin more, or one less unless it is the last.
+// countAdmins returns the operation that adds an active admin to the count, or removes one
+// unless it is the last.
 func countAdmins(teamID string, more bool) table.Add {
 	if more {
 		return table.Add{Key: adminsKey(teamID), By: map[string]int64{adminsField: -1}}
@@ -240,11 +239,11 @@ func sortedKeys(keys map[table.Key]bool) []table.Key {
 	})
 }
 
-// index are the keys of the entries by which the user is found.
+// index returns the keys of the user's index entries.
 func (p Profile) index(teamID string) map[table.Key]bool {
 	var a attributes
 	if json.Unmarshal(p.Attributes, &a) != nil {
-		return nil // with has decoded them before
+		return nil // cannot happen: with decoded them
 	}
 	keys := map[table.Key]bool{}
 	if a.ExternalID != "" {
@@ -264,5 +263,5 @@ func (p Profile) index(teamID string) map[table.Key]bool {
 	return keys
 }
 
-// IsID tells whether id has the form of the ids of users and groups.
+// IsID reports whether id has the form of the ids of users and groups.
 func IsID(id string) bool { return isUUID(id) }

@@ -14,31 +14,30 @@ import (
 	"docent/shared/table"
 )
 
-// SAMLMetadata is what the team's SAML identity provider says of itself.
+// SAMLMetadata is the metadata of the team's SAML identity provider.
 type SAMLMetadata struct {
 	SAMLProvider
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// SAMLProvider is a SAML identity provider, as its metadata describe it (SAML V2.0
-// Metadata, section 2).
+// SAMLProvider is the content of SAML metadata (SAML V2.0 Metadata, section 2).
 type SAMLProvider struct {
 	EntityID        string            `json:"entityId"`
 	SingleSignOnURL string            `json:"singleSignOnUrl"`
 	Certificates    []SAMLCertificate `json:"certificates"` // at least one
 }
 
-// SAMLCertificate is one by which the provider signs.
+// SAMLCertificate is a certificate with which the provider signs.
 type SAMLCertificate struct {
 	Subject  string    `json:"subject"`
 	SHA256   string    `json:"sha256"` // of its DER form, in hexadecimal
 	NotAfter time.Time `json:"notAfter"`
 }
 
-// MaxSAMLBytes bounds the text of the metadata.
+// MaxSAMLBytes limits the text of the metadata.
 const MaxSAMLBytes = 1 << 20
 
-// The text of the metadata is kept in parts that fit into items.
+// The text of the metadata is stored in parts that fit into items.
 const (
 	samlPart     = 300 << 10
 	maxSAMLParts = (MaxSAMLBytes + samlPart - 1) / samlPart
@@ -50,8 +49,7 @@ func samlPartKey(teamID string, part int) table.Key {
 	return identity(teamID+"/saml", fmt.Sprintf("%02d", part))
 }
 
-// SAML returns the metadata of the team's identity provider, or a 404 when none
-// is set.
+// SAML returns the metadata of the team's identity provider, or a 404 if none is set.
 func (s *Service) SAML(ctx context.Context, teamID string) (SAMLMetadata, error) {
 	item, err := s.Table.Get(ctx, samlKey(teamID))
 	if errors.Is(err, table.ErrNotFound) {
@@ -79,8 +77,8 @@ func samlFrom(item table.Item) (SAMLMetadata, error) {
 	return m, nil
 }
 
-// samlChanges are what differs between before and after, certificates by the
-// SHA-256 of each. The text itself is in no event.
+// samlChanges returns the differences of before and after, certificates by their SHA-256.
+// Events do not contain the text.
 func samlChanges(before, after SAMLProvider) []audit.Change {
 	var all []audit.Change
 	for _, field := range []struct{ name, from, to string }{
@@ -103,7 +101,7 @@ func samlChanges(before, after SAMLProvider) []audit.Change {
 	return all
 }
 
-// orNil is text, or nil for an empty one.
+// orNil returns text, or nil if it is empty.
 func orNil(text string) any {
 	if text == "" {
 		return nil
@@ -111,7 +109,7 @@ func orNil(text string) any {
 	return text
 }
 
-// SAMLText returns the metadata as it was set, or a 404 when none is.
+// SAMLText returns the text of the metadata, or a 404 if none is set.
 func (s *Service) SAMLText(ctx context.Context, teamID string) ([]byte, error) {
 	for range maxAttempts {
 		var text []byte
@@ -122,26 +120,26 @@ func (s *Service) SAMLText(ctx context.Context, teamID string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read SAML metadata: %w", err)
 		}
-		whole := true
+		complete := true
 		for part, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: teamID + "/saml"}) {
 			if err != nil {
 				return nil, fmt.Errorf("read SAML metadata: %w", err)
 			}
-			whole = whole && part.Version == item.Version
+			complete = complete && part.Version == item.Version
 			text = append(text, part.Body...)
 		}
-		if whole && int64(len(text)) == item.Numbers[samlBytes] {
+		if complete && int64(len(text)) == item.Numbers[samlBytes] {
 			return text, nil
 		}
 	}
 	return nil, fmt.Errorf("read SAML metadata: %w", table.ErrConflict)
 }
 
-// samlBytes is the length of the whole text.
+// samlBytes is the length of the full text.
 const samlBytes = "bytes"
 
-// SAMLConfigured tells whether SAML metadata is set. What is set counts at once;
-// what is removed may count a second longer.
+// SAMLConfigured reports whether SAML metadata is set. A removal may take effect a second
+// later.
 func (s *Service) SAMLConfigured(ctx context.Context, teamID string) (bool, error) {
 	for _, opts := range [][]table.ReadOption{{table.Eventual}, nil} {
 		_, err := s.Table.Get(ctx, samlKey(teamID), opts...)
@@ -155,8 +153,8 @@ func (s *Service) SAMLConfigured(ctx context.Context, teamID string) (bool, erro
 	return false, nil
 }
 
-// SetSAML replaces the team's SAML metadata, unless it is this text already, of at
-// most MaxSAMLBytes, in which p describes itself.
+// SetSAML replaces the team's SAML metadata by text, at most MaxSAMLBytes, whose content is p.
+// The same text again changes nothing.
 func (s *Service) SetSAML(ctx context.Context, teamID string, p SAMLProvider, text []byte) (SAMLMetadata, error) {
 	switch set, err := s.SAMLText(ctx, teamID); {
 	case err == nil && bytes.Equal(set, text):
@@ -190,7 +188,7 @@ func (s *Service) SetSAML(ctx context.Context, teamID string, p SAMLProvider, te
 	return m, err
 }
 
-// RemoveSAML removes the team's SAML metadata, or gives a 404 when none is set.
+// RemoveSAML removes the team's SAML metadata, or returns a 404 if none is set.
 func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 	if _, err := s.SAML(ctx, teamID); err != nil {
 		return err
@@ -204,9 +202,8 @@ func (s *Service) RemoveSAML(ctx context.Context, teamID string) error {
 	})
 }
 
-// changeSAML writes what change returns for the next version, whose first
-// operation is on the metadata's own item, with an event of the given kind that
-// tells what is different in after.
+// changeSAML writes the operations that change returns for the next version, the first of which
+// is on the metadata's own item, and an event of the given kind with the changes to after.
 func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type, after SAMLProvider, change func(version int64) []table.Op) error {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)

@@ -15,8 +15,8 @@ import (
 	"docent/shared/table"
 )
 
-// UserRecord is a user as it is stored, its attributes not decoded. It takes a tenth of
-// the time that a Profile does.
+// UserRecord is a stored user whose attributes are not decoded. Reading it takes a tenth of the
+// time of a Profile.
 type UserRecord struct {
 	ID         string
 	CreatedAt  time.Time
@@ -25,8 +25,8 @@ type UserRecord struct {
 	attributes json.RawMessage
 }
 
-// Attributes calls do with the name and the JSON value of each of the user's attributes.
-// Both are valid only during the call.
+// Attributes calls do with the name and the JSON value of each attribute. Both are valid only
+// during the call.
 func (r UserRecord) Attributes(do func(name, value []byte)) error {
 	if err := eachMember(r.attributes, do); err != nil {
 		return fmt.Errorf("decode the attributes of user %s: %w: %w", r.ID, errDamaged, err)
@@ -34,7 +34,7 @@ func (r UserRecord) Attributes(do func(name, value []byte)) error {
 	return nil
 }
 
-// Record is p without what its attributes say.
+// Record returns p as a UserRecord.
 func (p Profile) Record() UserRecord {
 	return UserRecord{ID: p.ID, CreatedAt: p.CreatedAt, ModifiedAt: p.ModifiedAt, Version: p.Version, attributes: p.Attributes}
 }
@@ -66,10 +66,10 @@ func recordOf(item table.Item) (UserRecord, error) {
 	return r, nil
 }
 
-// SelectUsers returns what pick picks of the team's users, in the order of their ids, which
-// is that of creation. After the first page it reads from both ends at a time, until the
-// two meet: pick is called by two goroutines, and must not keep the record. Two pages, of
-// 1 MB each, are held at a time.
+// SelectUsers returns what pick returns for the team's users, in the order of their ids, which
+// is the order of creation. After the first page it reads from both ends in parallel until they
+// meet. So two goroutines call pick, which must not keep the record. Two pages of at most 1 MB
+// each are in memory at a time.
 func SelectUsers[T any](ctx context.Context, s *Service, teamID string, pick func(UserRecord) (T, bool, error)) ([]T, error) {
 	q := table.Query{Table: table.Identities, Partition: teamID + "/users"}
 	page, err := s.Table.Query(ctx, q)
@@ -98,8 +98,8 @@ func SelectUsers[T any](ctx context.Context, s *Service, teamID string, pick fun
 	return append(low, high...), err
 }
 
-// bothEnds reads a page from each end of what q selects. No item is in both; a cursor is
-// left in both where something is between them.
+// bothEnds reads a page from each end of what q selects. No item is in both pages. If there are
+// items between them, both have a cursor.
 func (s *Service) bothEnds(ctx context.Context, q table.Query) (up, down table.Page, err error) {
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() (err error) { up, err = s.Table.Query(ctx, q); return err })
@@ -126,11 +126,11 @@ func (s *Service) bothEnds(ctx context.Context, q table.Query) (up, down table.P
 	return up, down, nil
 }
 
-// keyAfter is a key after id and before every other id.
+// keyAfter returns a key after id and before every greater id.
 func keyAfter(id string) string { return id + "\x01" }
 
-// keyBefore is a key before id and after every other id that is before it: ids have one
-// length, and their characters are ASCII.
+// keyBefore returns a key before id and after every smaller id. All ids have the same length
+// and are ASCII.
 func keyBefore(id string) string {
 	end := len(id) - 1
 	return id[:end] + string(rune(id[end]-1)) + "~"
@@ -154,11 +154,11 @@ func pickFrom[T any](items []table.Item, pick func(UserRecord) (T, bool, error))
 	return out, nil
 }
 
-// UserName is the name of a user in the form in which names are compared.
+// UserName is the id and the folded name of a user.
 type UserName struct{ ID, Folded string }
 
-// UserNames returns the names of every user of the team in the order of the users' ids. It
-// reads less than the users: the names are items of their own.
+// UserNames returns the names of all users of the team in the order of the ids. It reads less
+// than SelectUsers, because names are separate items.
 func (s *Service) UserNames(ctx context.Context, teamID string) ([]UserName, error) {
 	var names []UserName
 	q := table.Query{Table: table.Identities, Partition: userNamesPartition(teamID)}
@@ -169,11 +169,11 @@ func (s *Service) UserNames(ctx context.Context, teamID string) ([]UserName, err
 		names = append(names, UserName{item.Strings[userField], item.Sort})
 	}
 	slices.SortFunc(names, func(a, b UserName) int { return strings.Compare(a.ID, b.ID) })
-	// A rename while the list is read may show a user twice.
+	// A user renamed during the read may appear twice.
 	return slices.CompactFunc(names, func(a, b UserName) bool { return a.ID == b.ID }), nil
 }
 
-// UserIDs returns the ids of every user of the team in their order.
+// UserIDs returns the ids of all users of the team in order.
 func (s *Service) UserIDs(ctx context.Context, teamID string) ([]string, error) {
 	names, err := s.UserNames(ctx, teamID)
 	ids := make([]string, len(names))
@@ -183,9 +183,8 @@ func (s *Service) UserIDs(ctx context.Context, teamID string) ([]string, error) 
 	return ids, err
 }
 
-// eachMember calls do with the name and the value of each member of a JSON object, as
-// they are written, without decoding what is in them. It finds damage only on its way: the
-// object was encoded by this program.
+// eachMember calls do with the name and the value of each member of a JSON object, without
+// decoding them. It finds only some faults: this program encoded the object.
 func eachMember(object []byte, do func(name, value []byte)) error {
 	s := skimmer{rest: bytes.TrimSpace(object)}
 	s.expect('{')
@@ -209,13 +208,13 @@ func eachMember(object []byte, do func(name, value []byte)) error {
 
 var errNotAnObject = errors.New("not a JSON object")
 
-// skimmer takes tokens and whole values off JSON text; after a fault it is bad.
+// skimmer reads tokens and whole values of JSON text. bad is set after an error.
 type skimmer struct {
 	rest []byte
 	bad  bool
 }
 
-// next is the byte that follows, 0 at the end.
+// next returns the next byte that is not white space, or 0 at the end.
 func (s *skimmer) next() byte {
 	for len(s.rest) > 0 {
 		switch s.rest[0] {
@@ -236,7 +235,7 @@ func (s *skimmer) expect(c byte) {
 	s.rest = s.rest[1:]
 }
 
-// value is the value that follows.
+// value reads the next value.
 func (s *skimmer) value() []byte {
 	s.next()
 	depth := 0
@@ -267,8 +266,8 @@ func (s *skimmer) value() []byte {
 	return s.fail()
 }
 
-// closingQuote is the position of the quote that ends the string at start, or the length
-// of text when none does.
+// closingQuote returns the position of the quote that ends the string at start, or the length
+// of text.
 func closingQuote(text []byte, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {

@@ -25,16 +25,16 @@ func userNameKey(teamID, userName string) table.Key {
 
 func userNamesPartition(teamID string) string { return teamID + "/userNames" }
 
-// adminsKey is of the count of the team's active admins.
+// adminsKey is the key of the counter of the team's active admins.
 func adminsKey(teamID string) table.Key { return identity(teamID, "admins") }
 
-// departedKey marks a user whose keys and memberships are still to be removed.
+// departedKey marks a deleted user whose keys and memberships are not all deleted yet.
 func departedKey(teamID, userID string) table.Key { return identity(teamID+"/departed", userID) }
 
 func inactivePartition(teamID string) string { return teamID + "/inactive" }
 
-// indexKey is the entry of one user under one value. The value is hashed: it may
-// be longer than a key, and only equality is asked for.
+// indexKey returns the entry of a user under a value. The value is hashed: it may be longer
+// than a key, and only equality matters.
 func indexKey(teamID string, field Field, value, userID string) table.Key {
 	return identity(teamID+"/by/"+string(field), indexPrefix(value)+userID)
 }

@@ -1,29 +1,27 @@
-// Package team holds who Docent serves: teams, their users, and the API keys by
-// which every request says who it is.
+// Package team stores teams, their users, and the API keys that authenticate every
+// request.
 //
-// A key is presented whole; only the SHA-256 of its secret part is stored. The
-// secret is 32 random bytes, so a plain hash is as hard to reverse as a slow one
-// and costs microseconds on every request.
+// Only the SHA-256 of a key's secret part is stored. The secret is 32 random bytes, so
+// a fast hash is as hard to reverse as a slow one, and takes microseconds per request.
 //
 // # What authentication costs
 //
-// A key and its user are read once and then kept in memory for 9 seconds, so
-// with a read that may be a second behind, what is revoked, deactivated or
-// demoted has ended everywhere within 10. Round trips in sequence:
+// A key and its user are read once and then cached for 9 seconds. A read may be a
+// second old, so a revoked key, a deactivated user or a removed role has no effect
+// after 10 seconds. Round trips in sequence:
 //
-//	team or scim key   0 from memory, else 1 (the key)
-//	personal key       1 from memory (the count), else 2 (the key, then its user beside the count)
+//	team or scim key   0 if cached, otherwise 1 (the key)
+//	personal key       1 if cached (the count), otherwise 2 (the key; then its user and the count in parallel)
 //
-// A key that is not found, or whose secret does not match, is read once more
-// with strong consistency, so that a new key and a rotated secret work at once.
-// Reading a user beside the count means that a call with the key of an inactive
-// user may step that key's counter although it is refused; nobody can read that
-// counter, since the keys of a deactivated user never work again. Copying the
-// user's state onto its keys would save the read, and would make every change of
-// a user a change of all its keys.
+// A key that is not found, or whose secret does not match, is read again with strong
+// consistency, so that new keys and rotated secrets work at once. Because the user is
+// read in parallel with the count, a refused call with the key of an inactive user may
+// be counted. This has no effect: the keys of a deactivated user never work again.
+// Copying the user's state to its keys would save the read, but every change of a user
+// would change all its keys.
 //
-// The time of last use is written by Touch, which the caller runs beside the
-// request and joins before it ends.
+// Touch writes the time of last use. The caller runs it in parallel with the request,
+// and waits for it before the request ends.
 package team
 
 import (
@@ -40,17 +38,17 @@ import (
 	"docent/shared/table"
 )
 
-// MaxName bounds the names of teams and keys, in Unicode code points.
+// MaxName limits the names of teams and keys, in Unicode code points.
 const MaxName = 100
 
-// Fields are the fields of a team that an admin chooses. They are declared here only:
-// requests, replies, the stored item and events take them from this struct.
+// Fields are the fields of a team that an admin sets. They are declared only here: requests,
+// replies, the stored item and events use this struct.
 type Fields struct {
 	Name     string `json:"name" minLength:"1" maxLength:"100"`
 	WebFetch bool   `json:"webFetch" doc:"Content may be fetched from the web."`
 }
 
-// Team is the tenant: everything belongs to exactly one team.
+// Team is a tenant: everything belongs to exactly one team.
 type Team struct {
 	ID string `json:"id"`
 	Fields
@@ -64,15 +62,14 @@ type Service struct {
 	Now    func() time.Time
 	NewID  func() string // time-ordered UUIDs
 	Random io.Reader     // of key ids and secrets; nil: crypto/rand
-	// SourceExists tells whether id is a data source of the team. Where it is nil,
-	// keys may be restricted to ids that do not exist.
+	// SourceExists reports whether id is a data source of the team. If it is nil, keys
+	// may be restricted to ids that do not exist.
 	SourceExists func(ctx context.Context, teamID, id string) (bool, error)
 
 	known cache
 }
 
-// CreateTeam makes a team with a first user, its admin, with whom its events begin.
-// A name out of bounds is an *apierr.Error.
+// CreateTeam creates a team and its first user, an admin. An invalid name is an *apierr.Error.
 func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (Team, User, error) {
 	if err := checkName("/name", name); err != nil {
 		return Team{}, User{}, err
@@ -99,7 +96,7 @@ func (s *Service) CreateTeam(ctx context.Context, name, adminUserName string) (T
 	return t, p.User, nil
 }
 
-// Team returns a team, or the 404 of an unknown one.
+// Team returns a team. For an unknown one it returns a 404.
 func (s *Service) Team(ctx context.Context, teamID string) (Team, error) {
 	if !isUUID(teamID) {
 		return Team{}, missingTeam()
@@ -114,8 +111,8 @@ func (s *Service) Team(ctx context.Context, teamID string) (Team, error) {
 	return teamFrom(item)
 }
 
-// UpdateTeam applies change, possibly several times, and returns the team. A name out of
-// bounds is an *apierr.Error, and so is an unknown team.
+// UpdateTeam applies change, possibly several times, and returns the team. An invalid name or
+// an unknown team is an *apierr.Error.
 func (s *Service) UpdateTeam(ctx context.Context, teamID string, change func(*Fields)) (Team, error) {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
@@ -128,8 +125,8 @@ func (s *Service) UpdateTeam(ctx context.Context, teamID string, change func(*Fi
 	return Team{}, fmt.Errorf("change team %s: %w", teamID, table.ErrConflict)
 }
 
-// updateOnce is UpdateTeam on the team as it is now; its Write fails when another one
-// changed the team meanwhile.
+// updateOnce is one attempt of UpdateTeam. Its Write fails if the team has changed in the
+// meantime.
 func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID string, change func(*Fields)) (Team, error) {
 	before, err := s.Table.Get(ctx, teamKey(teamID))
 	if errors.Is(err, table.ErrNotFound) {
@@ -161,7 +158,7 @@ func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID str
 	return t, nil
 }
 
-// updateEvent is the event of a team that becomes after.
+// updateEvent returns the event of a team that changes to after.
 func updateEvent(before, after Team) audit.Event {
 	return audit.Event{Type: audit.TeamUpdated, Changes: audit.Changes(before.Fields, after.Fields),
 		Targets: []audit.Target{{Type: audit.TargetTeam, ID: after.ID, DisplayName: after.Name}}}
@@ -194,7 +191,7 @@ func (s *Service) Teams(ctx context.Context) ([]Team, error) {
 	return teams, nil
 }
 
-// IDs returns the ids of up to limit teams after the id after, in their order.
+// IDs returns the ids of at most limit teams after the id after, in order.
 func (s *Service) IDs(ctx context.Context, after string, limit int) ([]string, error) {
 	var ids []string
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: teamsPartition, From: after}) {
@@ -229,7 +226,7 @@ func teamFrom(item table.Item) (Team, error) {
 
 func missingTeam() error { return apierr.Missing("team") }
 
-// moment is the time now at the precision in which times are shown.
+// moment returns the current time with the precision of replies.
 func (s *Service) moment() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
 func checkName(pointer, name string) error {

@@ -14,10 +14,10 @@ import (
 	"docent/shared/table"
 )
 
-// MaxUserName bounds a user name, in Unicode code points.
+// MaxUserName limits a user name, in Unicode code points.
 const MaxUserName = 256
 
-// Role is what a user may do in its team.
+// Role determines what a user may do in its team.
 type Role string
 
 // The roles.
@@ -26,8 +26,7 @@ const (
 	RoleMember Role = "member"
 )
 
-// User is a person of a team, as the rules of the team see it; a Profile is the
-// whole.
+// User is a person of a team. A Profile has all of the person's attributes.
 type User struct {
 	ID          string    `json:"id"`
 	UserName    string    `json:"userName"` // unique in the team without regard to case
@@ -37,10 +36,10 @@ type User struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-// ErrUserNameTaken reports that another user of the team has the name.
+// ErrUserNameTaken means that another user of the team has the name.
 var ErrUserNameTaken = errors.New("user name taken")
 
-// User returns a user of the team, or the 404 of an unknown one.
+// User returns a user of the team. For an unknown one it returns a 404.
 func (s *Service) User(ctx context.Context, teamID, userID string) (User, error) {
 	if !isUUID(userID) {
 		return User{}, missingUser()
@@ -56,8 +55,8 @@ func (s *Service) User(ctx context.Context, teamID, userID string) (User, error)
 	return p.User, err
 }
 
-// UserByName returns the team's user of that name in any case, or the 404 of an
-// unknown one.
+// UserByName returns the team's user with that name in any case. For an unknown name it returns
+// a 404.
 func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User, error) {
 	if CheckUserName(userName) != nil {
 		return User{}, missingUser()
@@ -72,7 +71,7 @@ func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User
 	return s.User(ctx, teamID, item.Strings["user"])
 }
 
-// firstAdmin is a team's first user, before it is stored.
+// firstAdmin returns a team's first user, before it is stored.
 func (s *Service) firstAdmin(userName string) (Profile, error) {
 	if err := CheckUserName(userName); err != nil {
 		return Profile{}, err
@@ -86,9 +85,9 @@ func (s *Service) firstAdmin(userName string) (Profile, error) {
 	return s.NewProfile(encoded)
 }
 
-// placeholders are the attributes of a user of whom only the name is known, until an
-// identity provider knows better. Importers refuse users without a given name, a
-// family name and an e-mail address, and with them the team's first admin.
+// placeholders returns attributes for a user of whom only the name is known, until an identity
+// provider sends others. Importers reject users without a given name, a family name and an
+// e-mail address, and then stop.
 func placeholders(userName string) map[string]any {
 	out := map[string]any{"userName": userName}
 	local, domain, address := strings.Cut(userName, "@")
@@ -107,8 +106,8 @@ func capital(word string) string {
 	return string(unicode.ToUpper(first)) + word[size:]
 }
 
-// CheckUserName refuses a name that is blank, longer than MaxUserName or has
-// control characters, with an *apierr.Error.
+// CheckUserName returns an *apierr.Error for a name that is blank, longer than MaxUserName or
+// contains control characters.
 func CheckUserName(name string) error {
 	n, blank := 0, true
 	for _, r := range name {

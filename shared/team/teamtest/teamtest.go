@@ -1,5 +1,5 @@
-// Package teamtest makes users for tests of other packages, as an identity provider
-// makes them.
+// Package teamtest creates users for tests of other packages, as an identity provider
+// does.
 package teamtest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"docent/shared/team"
 )
 
-// CreateUser inserts an active user. It returns what Service.NewProfile and
-// Service.InsertProfile return, team.ErrUserNameTaken among it.
+// CreateUser inserts an active user. Its errors are those of Service.NewProfile and
+// Service.InsertProfile.
 func CreateUser(ctx context.Context, teams *team.Service, teamID, userName string, role team.Role) (team.User, error) {
 	attributes := map[string]any{"userName": userName}
 	if role == team.RoleAdmin {

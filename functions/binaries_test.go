@@ -52,7 +52,7 @@ var host = sync.OnceValues(func() (string, error) { return build("host", "lambda
 var reaching = sync.OnceValues(func() (string, error) {
 	standIn := httptest.NewTLSServer(nil) // every one has the same certificate
 	defer standIn.Close()
-	const at = "-X docent/shared/app/connectors."
+	const at = "-X docent/shared/app/parts/connectors."
 	trusted := base64.StdEncoding.EncodeToString(standIn.Certificate().Raw)
 	return linked("reaching", "lambda.norpc", at+"reached=127.0.0.1/32 "+at+"trusted="+trusted, "./syncing")
 })

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"docent/shared/app"
-	"docent/shared/app/connectors"
-	"docent/shared/app/vault"
+	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/vault"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/deployed"
 	"docent/shared/fetch"
@@ -166,7 +166,8 @@ func (r *repository) later(d time.Duration) {
 	later.Now = func() time.Time { return time.Now().Add(d) }
 	later.SecretsKey = r.c.env[deployed.SecretsKey]
 	r.c.sweep(later)
-	do := app.Syncing(later, connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, r.github.Certificate())), vault.Open(later))
+	do := app.Syncing(later, app.Parts{Vault: vault.Open(later),
+		Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, r.github.Certificate()))})
 	invoke := func(ctx context.Context, text []byte) ([]byte, error) {
 		var event events.SQSEvent
 		if err := json.Unmarshal(text, &event); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"docent/cmd/docent/internal/client"
 	"docent/shared/app"
-	"docent/shared/app/connectors"
+	"docent/shared/app/parts/connectors"
 )
 
 // The exit statuses.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"docent/shared/app"
-	"docent/shared/app/operator"
+	"docent/shared/app/parts/operator"
 	"docent/shared/pause"
 	"docent/shared/search"
 	"docent/shared/team"

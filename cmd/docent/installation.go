@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"docent/shared/app"
-	"docent/shared/app/operator"
+	"docent/shared/app/parts/operator"
 	"docent/shared/team"
 )
 

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"docent/shared/app"
-	"docent/shared/app/saml"
+	"docent/shared/app/parts/saml"
 	"docent/shared/team"
 )
 
 // newTeam is a Docent in a folder of its own with a team and its admin.
 func newTeam(t *testing.T) (*app.Local, team.Team, team.User) {
 	t.Helper()
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), SAML: saml.Parse, NoSync: true})
+	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Parts: app.Parts{ParseSAML: saml.Parse}, Log: slog.New(slog.DiscardHandler), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"docent/shared/app/operator"
+	"docent/shared/app/parts/operator"
 )
 
 type queueRedriveCmd struct {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"docent/shared/app/connectors"
+	"docent/shared/app/parts/connectors"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/connect/slack/slacktest"
 	"docent/shared/fetch"

@@ -9,12 +9,12 @@ import (
 	"syscall"
 
 	"docent/shared/app"
-	"docent/shared/app/agents"
-	"docent/shared/app/connectors"
-	"docent/shared/app/models"
-	"docent/shared/app/operator"
-	"docent/shared/app/saml"
-	"docent/shared/app/web"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/models"
+	"docent/shared/app/parts/operator"
+	"docent/shared/app/parts/saml"
+	"docent/shared/app/parts/web"
 )
 
 type serveCmd struct {
@@ -58,30 +58,35 @@ func (c *serveCmd) provider() (string, error) {
 
 // Run serves until ctx ends.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
-	settings := app.ServeConfig{
-		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
-		Log: slog.New(slog.NewJSONHandler(con.err, nil)), Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, SAML: saml.Parse,
-	}
-	if err := c.openModel(ctx, &settings); err != nil {
+	model, err := c.openModel(ctx)
+	if err != nil {
 		return err
 	}
-	err := app.Serve(ctx, settings)
+	settings := app.ServeConfig{
+		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
+		Log:   slog.New(slog.NewJSONHandler(con.err, nil)),
+		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse},
+	}
+	err = app.Serve(ctx, settings)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("another program listens on %s; give a free address with --addr (make run: ADDR=HOST:PORT)", c.Addr)
 	}
 	return inUse(err, c.Data)
 }
 
-// openModel sets the model that the flags name, if they name one.
-func (c *serveCmd) openModel(ctx context.Context, settings *app.ServeConfig) error {
+// openModel returns the model that the flags name, nil if they name none.
+func (c *serveCmd) openModel(ctx context.Context) (app.Model, error) {
 	provider, err := c.provider()
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case provider == app.ModelOfBedrock:
-		settings.Model, err = operator.Model(ctx, c.Model, c.ModelURL)
+		model, err := operator.Model(ctx, c.Model, c.ModelURL)
+		return app.WrittenBy(model), err
 	case provider == app.ModelOfOpenAI:
-		settings.Model, err = models.OpenAI(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))
+		model, err := models.OpenAI(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))
+		return app.WrittenBy(model), err
+	default:
+		return nil, nil
 	}
-	return err
 }

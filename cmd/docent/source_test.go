@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"docent/shared/app"
-	"docent/shared/app/connectors"
+	"docent/shared/app/parts/connectors"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/connect/slack/slacktest"
 	"docent/shared/fetch"

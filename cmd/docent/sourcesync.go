@@ -26,7 +26,7 @@ The exit status is 1 when a data source could not be brought up to date.`
 
 // Run syncs.
 func (c *sourceSyncCmd) Run(ctx context.Context, con *console) error {
-	return c.openExisting(ctx, app.LocalOptions{Connect: con.connect}, func(local *app.Local) error {
+	return c.openExisting(ctx, app.LocalOptions{Parts: app.Parts{Connect: con.connect}}, func(local *app.Local) error {
 		teams, err := local.Teams.Teams(ctx)
 		if err != nil {
 			return err

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"docent/shared/app"
-	"docent/shared/app/saml"
-	"docent/shared/app/vault"
+	"docent/shared/app/parts/saml"
+	"docent/shared/app/parts/vault"
 	"docent/shared/lambdahttp"
 )
 
@@ -17,5 +17,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Admin(config, vault.Open(config), saml.Parse))
+	lambdahttp.Start(app.Admin(config, app.Parts{Vault: vault.Open(config), ParseSAML: saml.Parse}))
 }

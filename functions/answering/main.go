@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"docent/shared/app"
-	"docent/shared/app/models"
+	"docent/shared/app/parts/models"
 )
 
 func main() {
@@ -20,5 +20,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(app.Answering(config, model))
+	lambda.Start(app.Answering(config, app.Parts{Model: app.WrittenBy(model)}))
 }

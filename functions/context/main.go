@@ -6,9 +6,9 @@ import (
 	"os"
 
 	"docent/shared/app"
-	"docent/shared/app/agents"
-	"docent/shared/app/models"
-	"docent/shared/app/web"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/models"
+	"docent/shared/app/parts/web"
 	"docent/shared/lambdahttp"
 )
 
@@ -21,5 +21,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Context(config, web.Fetcher(), agents.Tools, model))
+	lambdahttp.Start(app.Context(config, app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, Model: app.WrittenBy(model)}))
 }

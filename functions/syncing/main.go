@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"docent/shared/app"
-	"docent/shared/app/connectors"
-	"docent/shared/app/vault"
+	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/vault"
 )
 
 func main() {
@@ -18,5 +18,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(app.Syncing(config, connectors.Public, vault.Open(config)))
+	lambda.Start(app.Syncing(config, app.Parts{Connect: connectors.Public, Vault: vault.Open(config)}))
 }

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/app"
-	"docent/shared/app/agents"
-	"docent/shared/app/connectors"
-	"docent/shared/app/saml"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/saml"
 	"docent/shared/team"
 )
 
@@ -51,7 +51,7 @@ func newTarget(t *testing.T, size int) (target, *bytes.Buffer) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- app.Serve(ctx, app.ServeConfig{DataDir: folder, Addr: "127.0.0.1:0", Out: out,
-			Tools: agents.Tools, Connect: connectors.Public, SAML: saml.Parse, Log: slog.New(slog.NewJSONHandler(log, nil))})
+			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse}, Log: slog.New(slog.NewJSONHandler(log, nil))})
 	}()
 	t.Cleanup(func() {
 		stop()

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"docent/shared/app"
-	"docent/shared/app/agents"
-	"docent/shared/app/connectors"
-	"docent/shared/app/saml"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/saml"
 	"docent/shared/team"
 )
 
@@ -46,7 +46,7 @@ func newTarget(t *testing.T) Target {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- app.Serve(ctx, app.ServeConfig{DataDir: folder, Addr: "127.0.0.1:0", Out: out,
-			Tools: agents.Tools, Connect: connectors.Public, SAML: saml.Parse, Log: slog.New(slog.DiscardHandler)})
+			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse}, Log: slog.New(slog.DiscardHandler)})
 	}()
 	t.Cleanup(func() {
 		stop()

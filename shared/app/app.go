@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +29,28 @@ import (
 	"docent/shared/usage"
 )
 
+// Parts are what only some programs have. A program links those that its main names.
+type Parts struct {
+	Model     Model     // writes answers; nil: they are quoted
+	Fetch     Fetch     // reads pages of the web; nil: none is read
+	Connect   Connect   // makes the connectors that read data sources; nil: none is read
+	Vault     Vault     // encrypts the secrets of data sources; nil: sources with secrets are refused
+	Tools     Tools     // serves agents; nil: they are not served
+	ParseSAML ParseSAML // reads metadata of identity providers; nil: none can be set
+}
+
+// Fetch reads a page of the web for data sources; package web has one.
+type Fetch = func(ctx context.Context, url string) (question.Page, error)
+
+// Connect returns the connectors of a program; package connectors has them.
+type Connect = func(now func() time.Time) map[source.Provider]source.Connection
+
+// Tools makes the handler of the agents' protocol; package agents has one.
+type Tools = func(httpapi.Services) http.Handler
+
+// ParseSAML reads the metadata of a SAML identity provider; package saml has it.
+type ParseSAML = func(text []byte) (team.SAMLProvider, error)
+
 // engines are what an installation provides.
 type engines struct {
 	table     table.Store
@@ -35,11 +58,21 @@ type engines struct {
 	questions queue.Queue
 	documents queue.Queue
 	syncs     queue.Queue // nil: no connector runs in this installation
-	rebuilds  queue.Queue // nil: what is outdated in the index is not rebuilt by this program
+	rebuilds  queue.Queue // nil: this program does not rebuild the index
 }
 
-// services are all areas on one set of engines.
+// base is what services are built on.
+type base struct {
+	engines    engines
+	log        *slog.Logger
+	now        func() time.Time
+	wait       func(context.Context) error          // pauses a long poll between two reads
+	onFinished func(context.Context, answer.Answer) // called after each answered question; may be nil
+}
+
+// services are all areas on one base. None is changed after newServices.
 type services struct {
+	base
 	events      *audit.Log
 	usage       *usage.Counter
 	teams       *team.Service
@@ -50,66 +83,94 @@ type services struct {
 	questions   *question.Service
 	index       *search.Index
 	indexing    *document.Worker
-	rebuilding  *search.Rebuilder
 	answering   *answer.Worker
 	syncing     *source.Syncer
 	sweeper     *pending.Sweeper
-	tools       Tools // nil: agents are not served
-	parseSAML   ParseSAML
 	daily       *daily
+	compose     compose // nil: answers are quoted
+	parts       Parts   // without nil, except for Tools, Model and Connect
 }
 
 // newID returns time-ordered UUIDs.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// newServices joins the areas on e. wait pauses a long poll between two reads.
-func newServices(e engines, log *slog.Logger, now func() time.Time, wait func(context.Context) error) *services {
+// newServices joins the areas on b.
+func newServices(b base, p Parts) *services {
+	e := b.engines
 	warn := func(w pending.Work, err error) {
-		log.Warn("message not sent; it will be sent again", "kind", w.Kind, "id", w.ID, "requestId", w.RequestID, "err", err)
+		b.log.Warn("message not sent; it will be sent again", "kind", w.Kind, "id", w.ID, "requestId", w.RequestID, "err", err)
 	}
-	events := &audit.Log{Table: e.table, Now: now}
-	s := &services{
-		events:      events,
-		usage:       &usage.Counter{Table: e.table},
-		teams:       &team.Service{Table: e.table, Events: events, Now: now, NewID: newID},
-		collections: &collection.Service{Table: e.table, Events: events, Work: e.documents, Now: now, NewID: newID, Warn: warn},
-		answers:     &answer.Service{Table: e.table, Events: events, Work: e.questions, Now: now, Wait: wait, Warn: warn},
+	if p.Fetch == nil {
+		p.Fetch = noFetch
 	}
-	s.documents = &document.Service{Table: e.table, Events: events, Work: e.documents, Now: now, Warn: warn,
-		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // tells versions of one millisecond apart, no secret
+	if p.Vault == nil {
+		p.Vault = noVault{}
+	}
+	if p.ParseSAML == nil {
+		p.ParseSAML = noSAML
+	}
+	s := &services{base: b, parts: p, usage: &usage.Counter{Table: e.table}, events: &audit.Log{Table: e.table, Now: b.now}}
+	// Collections and documents need each other.
+	s.collections = &collection.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, NewID: newID, Warn: warn,
+		Count: func(ctx context.Context, teamID, id string) (int64, error) { return s.documents.Count(ctx, teamID, id) }}
+	s.documents = &document.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, Warn: warn,
+		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // distinguishes versions of one millisecond, no secret
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
-	s.sources = &source.Service{Table: e.table, Events: events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs,
-		Now: now, NewID: newID, Seal: noVault{}.Seal, Open: noVault{}.Open, Warn: warn}
-	s.questions = &question.Service{Sources: s.sources, Documents: s.documents, Now: now, Fetch: noFetch,
+	s.teams = &team.Service{Table: e.table, Events: s.events, Now: b.now, NewID: newID, SourceExists: s.collections.SourceExists}
+	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: b.now, NewID: newID, Rebuilds: e.rebuilds, Warn: warn,
+		OnFault: func(ctx context.Context, err error) {
+			b.log.ErrorContext(ctx, "part of the index left out", "err", err)
+		}}
+	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: b.log}
+	s.sources = &source.Service{Table: e.table, Events: s.events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs,
+		Now: b.now, NewID: newID, Seal: p.Vault.Seal, Open: p.Vault.Open, Warn: warn}
+	s.syncing = &source.Syncer{Service: s.sources, Connections: connections(p.Connect, b.now), Log: b.log}
+	var researcher *question.Model
+	if p.Model != nil {
+		s.compose, researcher = p.Model(b.log)
+	}
+	s.questions = &question.Service{Sources: s.sources, Documents: s.documents, Now: b.now, Index: s.index.Search, Fetch: p.Fetch, Model: researcher,
 		WebFetch: func(ctx context.Context, teamID string) (bool, error) {
 			t, err := s.teams.Team(ctx, teamID)
 			return t.WebFetch, err
-		},
-		Index: func(ctx context.Context, teamID string, q search.Query) (search.Result, error) {
-			return s.index.Search(ctx, teamID, q)
 		}}
-	s.parseSAML = noSAML
-	s.collections.Count = s.documents.Count
-	s.teams.SourceExists = s.collections.SourceExists
-	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: now, NewID: newID, Rebuilds: e.rebuilds, Warn: warn,
-		OnFault: func(ctx context.Context, err error) { log.ErrorContext(ctx, "part of the index left out", "err", err) }}
-	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: log}
-	s.rebuilding = &search.Rebuilder{Index: s.index, Log: log}
-	s.answering = &answer.Worker{Service: s.answers, Search: s.index.Search, Usage: s.usage, Log: log}
-	s.syncing = &source.Syncer{Service: s.sources, Log: log}
-	s.sweeper = &pending.Sweeper{Table: e.table, Now: now,
-		Queues:   map[string]queue.Queue{table.Answers: e.questions, table.Documents: e.documents},
-		GiveUp:   s.giveUp,
-		Patience: patience}
-	s.daily = &daily{table: e.table, now: now, services: s}
+	s.answers = &answer.Service{Table: e.table, Events: s.events, Work: e.questions, Now: b.now, Wait: b.wait, Warn: warn}
+	s.answering = s.answerer(b.onFinished)
+	s.sweeper = &pending.Sweeper{Table: e.table, Now: b.now, Queues: e.byTable(), GiveUp: s.giveUp, Patience: patience}
+	s.daily = &daily{table: e.table, now: b.now, events: s.events, teams: s.teams, sources: s.sources, index: s.index, usage: s.usage}
+	return s
+}
+
+// byTable returns the queues by the table of the work that they carry.
+func (e engines) byTable() map[string]queue.Queue {
+	queues := map[string]queue.Queue{table.Answers: e.questions, table.Documents: e.documents}
 	if e.syncs != nil {
-		s.sweeper.Queues[table.Collections] = e.syncs
+		queues[table.Collections] = e.syncs
 	}
 	if e.rebuilds != nil {
-		s.sweeper.Queues[table.Index] = e.rebuilds
+		queues[table.Index] = e.rebuilds
 	}
-	return s
+	return queues
+}
+
+// connections returns the connectors of connect, which may be nil.
+func connections(connect Connect, now func() time.Time) map[source.Provider]source.Connection {
+	if connect == nil {
+		return nil
+	}
+	return connect(now)
+}
+
+// answerer returns a worker of questions that calls onFinished, which may be nil.
+func (s *services) answerer(onFinished func(context.Context, answer.Answer)) *answer.Worker {
+	return &answer.Worker{Service: s.answers, Search: s.index.Search, Usage: s.usage, Log: s.log, Compose: s.compose, OnFinished: onFinished}
+}
+
+// rebuilder returns a worker of rebuilds that works for turn at a time, without limit
+// if it is 0, and calls rest, which may be nil, between slices.
+func (s *services) rebuilder(turn time.Duration, rest func(context.Context, time.Duration) error) *search.Rebuilder {
+	return &search.Rebuilder{Index: s.index, Log: s.log, Turn: turn, Rest: rest}
 }
 
 // Patience: how long work may stay pending before it counts as failed.
@@ -125,7 +186,7 @@ func patience(k pending.Kind) time.Duration {
 	case pending.IndexDocument:
 		return indexPatience
 	default:
-		return 0 // nobody waits for a removal, but it must happen
+		return 0 // no one waits for a removal, but it must happen
 	}
 }
 
@@ -136,20 +197,21 @@ func (s *services) giveUp(ctx context.Context, w pending.Work) error {
 	return s.indexing.GiveUp(ctx, w)
 }
 
-// noFetch stands where nothing is fetched from the web.
+// noFetch is the Fetch of programs without one.
 func noFetch(context.Context, string) (question.Page, error) {
 	return question.Page{}, &question.FetchError{Code: "fetch-failed", Detail: "This installation fetches nothing from the web."}
 }
 
-// noSAML stands where no metadata of identity providers is read.
+// noSAML is the ParseSAML of programs without one.
 func noSAML([]byte) (team.SAMLProvider, error) {
-	return team.SAMLProvider{}, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This program reads no SAML metadata.")
+	return team.SAMLProvider{}, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "SAML metadata is not supported.")
 }
 
-// surface is what the HTTP handlers work on.
-func (s *services) surface(baseURL string, log *slog.Logger, now func() time.Time) httpapi.Services {
+// surface returns what the HTTP handlers work on. A maxSCIMReply of 0 is no limit, and
+// metrics may be nil.
+func (s *services) surface(baseURL string, maxSCIMReply int, metrics func(httpapi.Served) []slog.Attr) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources, Questions: s.questions,
-		Events: s.events, Usage: s.usage, Tools: s.tools, ParseSAML: s.parseSAML,
-		SCIM:    &scim.Service{Table: s.teams.Table, Events: s.events, Teams: s.teams, Now: now, NewID: newID, BaseURL: baseURL},
-		BaseURL: baseURL, Now: now, Log: log}
+		Events: s.events, Usage: s.usage, Tools: s.parts.Tools, ParseSAML: s.parts.ParseSAML,
+		SCIM:    &scim.Service{Table: s.engines.table, Events: s.events, Teams: s.teams, Now: s.now, NewID: newID, BaseURL: baseURL, MaxReply: maxSCIMReply},
+		BaseURL: baseURL, Now: s.now, Log: s.log, Metrics: metrics}
 }

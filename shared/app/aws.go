@@ -84,4 +84,4 @@ func openAWS(c Config) engines {
 
 // TeamsOnAWS returns the teams and keys of the installation on AWS that c names, for
 // commands; it asks AWS nothing yet.
-func TeamsOnAWS(c Config, log *slog.Logger) *team.Service { return joinOnAWS(c, log).teams }
+func TeamsOnAWS(c Config, log *slog.Logger) *team.Service { return joinOnAWS(c, Parts{}, log).teams }

@@ -11,9 +11,6 @@ import (
 	"docent/shared/table"
 )
 
-// Connect returns the connectors of this program; package connectors has them.
-type Connect = func(now func() time.Time) map[source.Provider]source.Connection
-
 // syncTurn is how long one data source is read before another one has its turn:
 // within the time for which its message is hidden, and on AWS within four fifths of
 // its function's time, which is where an alarm would go off.

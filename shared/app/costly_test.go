@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/answer"
 	"docent/shared/blob/dir"
 	"docent/shared/document"
 	"docent/shared/httpapi"
@@ -50,6 +51,7 @@ type costs struct {
 	personalKey string
 	collections []string
 	answered    string // a question that has its answer
+	onFinished  func() // called when the worker has finished a question; nil: nothing is
 }
 
 // batchesPerSource leaves each source with fourteen segments: nine of a batch
@@ -68,10 +70,14 @@ func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engi
 		t.Fatal(err)
 	}
 	c.asked, c.changed = local.New(local.Options{Visibility: visibility}), local.New(local.Options{Visibility: visibility})
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	c.services = newServices(wrap(engines{table: store, blobs: blobs, questions: c.asked, documents: c.changed}, p), log, clock,
-		func(context.Context) error { return errStopping })
-	c.handler = root(httpapi.New(c.services.surface("https://docent.test/v1", log, clock), httpapi.Areas()...))
+	c.services = newServices(base{engines: wrap(engines{table: store, blobs: blobs, questions: c.asked, documents: c.changed}, p),
+		log: slog.New(slog.DiscardHandler), now: clock, wait: func(context.Context) error { return errStopping },
+		onFinished: func(context.Context, answer.Answer) {
+			if c.onFinished != nil {
+				c.onFinished()
+			}
+		}}, Parts{})
+	c.handler = root(httpapi.New(c.services.surface("https://docent.test/v1", 0, nil), httpapi.Areas()...))
 	c.fill(batches)
 	return c
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"docent/shared/answer"
 	"docent/shared/queue"
 	"docent/shared/search"
 	"docent/shared/team"
@@ -208,8 +206,8 @@ func (c *costs) answering() spent {
 	c.search(nil)
 	c.request(c.teamKey, "PUT", "/answers/"+uuid.NewString(), questionBody, 204)
 	batch := receive(c.t, c.asked, 1)
-	c.services.answering.OnFinished = func(context.Context, answer.Answer) { c.pace.over() }
-	defer func() { c.services.answering.OnFinished = nil }()
+	c.onFinished = c.pace.over
+	defer func() { c.onFinished = nil }()
 	return c.pace.measure(func() {
 		if failed := c.services.answering.Batch(c.t.Context(), batch); len(failed) > 0 {
 			c.t.Fatal("the question was not answered")

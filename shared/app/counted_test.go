@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"docent/shared/answer"
 	"docent/shared/pending"
 	"docent/shared/search"
+	"docent/shared/source/question"
 )
 
 // usageOf is what the report of this day says of a feature.
@@ -42,16 +44,24 @@ func wantMetrics(t *testing.T, got map[string]any, want map[string]float64) {
 
 func id(n int) string { return "0198b0a0-0000-7000-8000-00000000000" + string(rune('0'+n)) }
 
+// composedBy has compose write all answers.
+func composedBy(compose func(*home) (answer.Composed, error)) func(*home, *base, *Parts) {
+	return func(h *home, _ *base, p *Parts) {
+		p.Model = func(*slog.Logger) (func(context.Context, string, []search.Hit) (answer.Composed, error), *question.Model) {
+			return func(context.Context, string, []search.Hit) (answer.Composed, error) { return compose(h) }, nil
+		}
+	}
+}
+
 // TestAnswersAreCountedWhenTheyEnd: each end of a question is counted once, with
 // the tokens of its model and the time since it was asked, for the key that asked.
 func TestAnswersAreCountedWhenTheyEnd(t *testing.T) {
 	t.Parallel()
-	h := newHome(t)
-	h.services.answering.Compose = func(context.Context, string, []search.Hit) (answer.Composed, error) {
+	h := newHome(t, composedBy(func(h *home) (answer.Composed, error) {
 		h.clock.Advance(3 * time.Second)
 		return answer.Composed{Markdown: "Seven metres.", References: []answer.Reference{{HTMLURL: "https://wiki.test/zebra"}},
 			ModelUse: answer.ModelUse{Outcome: "written", InputTokens: 100, OutputTokens: 20}}, nil
-	}
+	}))
 	h.put(h.collection("wiki"), "https://wiki.test/zebra", "The zebra is 7 metres tall.")
 	h.work()
 	h.must(204, "PUT", "/answers/"+id(1), map[string]string{"question": "How tall is the zebra?"}, "User-Agent", "docent/1")
@@ -127,16 +137,15 @@ func TestContextCallsAreCounted(t *testing.T) {
 // the feed of security events at once.
 func TestAModelHoldsUpNoFeed(t *testing.T) {
 	t.Parallel()
-	h := newHome(t)
 	asked := false
-	h.services.answering.Compose = func(context.Context, string, []search.Hit) (answer.Composed, error) {
+	h := newHome(t, composedBy(func(h *home) (answer.Composed, error) {
 		asked = true
 		h.must(201, "POST", "/collections", map[string]string{"name": "meanwhile", "description": "d"})
 		if events := h.must(200, "GET", "/security-events?limit=200", nil); !strings.Contains(string(events.body), `"meanwhile"`) {
 			t.Errorf("the feed waits for the model: %s", events.body)
 		}
 		return answer.Composed{}, errors.New("the model is done for")
-	}
+	}))
 	h.put(h.collection("wiki"), "https://wiki.test/zebra", "The zebra is 7 metres tall.")
 	h.work()
 	h.must(204, "PUT", "/answers/"+id(1), map[string]string{"question": "How tall is the zebra?"})

@@ -10,7 +10,10 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/quota"
+	"docent/shared/search"
+	"docent/shared/source"
 	"docent/shared/table"
+	"docent/shared/team"
 	"docent/shared/usage"
 )
 
@@ -21,9 +24,13 @@ import (
 // A round goes over the teams in the order of their ids, some at each sweep, and
 // goes on where the sweep before stopped.
 type daily struct {
-	table    table.Store
-	now      func() time.Time
-	services *services
+	table   table.Store
+	now     func() time.Time
+	events  *audit.Log
+	teams   *team.Service
+	sources *source.Service
+	index   *search.Index
+	usage   *usage.Counter
 }
 
 const (
@@ -65,7 +72,7 @@ func (d *daily) run(ctx context.Context) error {
 	} else if round.Numbers[doneField] > 0 {
 		return nil
 	}
-	ids, err := d.services.teams.IDs(ctx, after, teamsPerSweep)
+	ids, err := d.teams.IDs(ctx, after, teamsPerSweep)
 	if err != nil {
 		return err
 	}
@@ -95,8 +102,8 @@ func (d *daily) run(ctx context.Context) error {
 
 // team does the day's work for one team. Doing it again changes nothing.
 func (d *daily) team(ctx context.Context, teamID string, today quota.Window) error {
-	if err := errors.Join(d.services.events.Trim(ctx, teamID), d.sumUp(ctx, teamID, today),
-		d.services.sources.PlanMissing(ctx, teamID), d.services.index.PlanRebuilds(ctx, teamID)); err != nil {
+	if err := errors.Join(d.events.Trim(ctx, teamID), d.sumUp(ctx, teamID, today),
+		d.sources.PlanMissing(ctx, teamID), d.index.PlanRebuilds(ctx, teamID)); err != nil {
 		return fmt.Errorf("daily work of team %s: %w", teamID, err)
 	}
 	return nil
@@ -108,7 +115,7 @@ func (d *daily) sumUp(ctx context.Context, teamID string, today quota.Window) er
 	for range daysBack {
 		start = quota.Day(start.Add(-time.Hour)).Start
 	}
-	days, _, err := d.services.usage.Report(ctx, teamID, d.now(), usage.Query{Start: start, End: today.Start,
+	days, _, err := d.usage.Report(ctx, teamID, d.now(), usage.Query{Start: start, End: today.Start,
 		Granularity: usage.Day, Zone: quota.Zone(), GroupBy: []string{usage.ByAPIKey, usage.ByFeature}, Limit: daysBack})
 	if err != nil {
 		return fmt.Errorf("sum up the day: %w", err)
@@ -141,12 +148,12 @@ func (d *daily) sumUp(ctx context.Context, teamID string, today quota.Window) er
 func (d *daily) record(ctx context.Context, teamID, keyID, date string, end time.Time, counts map[string]int64) error {
 	const remembered = (daysBack + 4) * 24 * time.Hour
 	target := audit.Target{Type: audit.TargetAPIKey, ID: keyID}
-	if k, err := d.services.teams.Key(ctx, teamID, keyID); err == nil {
+	if k, err := d.teams.Key(ctx, teamID, keyID); err == nil {
 		target.DisplayName = k.Name
 	} else if !apierr.IsCode(err, apierr.CodeNotFound) {
 		return fmt.Errorf("read key %s: %w", keyID, err)
 	}
-	_, err := d.services.events.Once(ctx, teamID, string(audit.DailySummary)+"#"+keyID+"#"+date, remembered,
+	_, err := d.events.Once(ctx, teamID, string(audit.DailySummary)+"#"+keyID+"#"+date, remembered,
 		audit.Event{Type: audit.DailySummary, OccurredAt: end.Add(-time.Millisecond), Targets: []audit.Target{target}, Counts: counts})
 	return err
 }

@@ -21,7 +21,7 @@ func (l *Local) Drain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rebuilt, err := drainOnce(ctx, l.rebuildQueue, l.rebuilding.Batch, 1)
+		rebuilt, err := drainOnce(ctx, l.rebuildQueue, l.rebuilder(0, nil).Batch, 1)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"docent/shared/app/agents"
+	"docent/shared/app/parts/agents"
 	"docent/shared/httpapi"
 	"docent/shared/lambdahttp"
 	"docent/shared/pending"
@@ -26,21 +26,20 @@ var PausePoll = pausePoll
 // Lambda runtime calls them. They write their log to w.
 func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler {
 	log := newFunctionLog(w, slog.LevelInfo)
-	f := &functions{services: l.services, log: log, now: l.options.Now, baseURL: baseURL, service: "docent-test"}
-	f.answers.Wait = pausePoll
-	return f.all()
+	b, p := l.base, l.parts
+	b.log, b.wait, b.onFinished = log, pausePoll, nil
+	p.Connect = connectOneIssue
+	return (&functions{services: newServices(b, p), baseURL: baseURL, service: "docent-test"}).all()
 }
 
 // FunctionsOnAWS are all functions on AWS.
 func FunctionsOnAWS(c Config, w io.Writer) map[string]lambda.Handler {
-	f := joinOnAWS(c, newFunctionLog(w, slog.LevelInfo))
-	f.tools = agents.Tools
-	return f.all()
+	return joinOnAWS(c, Parts{Tools: agents.Tools, Connect: connectOneIssue}, newFunctionLog(w, slog.LevelInfo)).all()
 }
 
 // Handles is a queue's function with the handler h.
 func Handles(h queue.Handler) Batches {
-	return (&functions{log: slog.New(slog.DiscardHandler), now: time.Now}).batches("test", h)
+	return (&functions{services: &services{base: base{log: slog.New(slog.DiscardHandler), now: time.Now}}}).batches("test", h)
 }
 
 func (f *functions) all() map[string]lambda.Handler {
@@ -48,14 +47,16 @@ func (f *functions) all() map[string]lambda.Handler {
 		"answering": lambda.NewHandler(f.answersQuestions()),
 		"indexing":  lambda.NewHandler(f.indexesDocuments()),
 		"sweeping":  lambda.NewHandler(f.sweeps()),
-		"syncing": lambda.NewHandler(f.readsSources(func(func() time.Time) map[source.Provider]source.Connection {
-			return map[source.Provider]source.Connection{source.GitHub: {Connector: oneIssue{}, SyncEvery: time.Hour, FullScanEvery: time.Hour}}
-		}, nil)),
+		"syncing":   lambda.NewHandler(f.readsSources()),
 	}
 	for _, area := range httpapi.Areas() {
 		all[area.Name] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
 	}
 	return all
+}
+
+func connectOneIssue(func() time.Time) map[source.Provider]source.Connection {
+	return map[source.Provider]source.Connection{source.GitHub: {Connector: oneIssue{}, SyncEvery: time.Hour, FullScanEvery: time.Hour}}
 }
 
 // oneIssue is a connector of a provider that has one issue.

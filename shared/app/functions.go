@@ -31,8 +31,6 @@ type Schedule func(ctx context.Context) error
 // these stand on.
 type functions struct {
 	*services
-	log     *slog.Logger
-	now     func() time.Time
 	baseURL string
 	service string // names this installation in metrics
 }
@@ -60,31 +58,14 @@ func pausePoll(ctx context.Context) error {
 const maxSCIMReply = 5 << 20
 
 func (f *functions) http(area httpapi.Area) http.Handler {
-	surface := f.surface(f.baseURL, f.log, f.now)
-	surface.SCIM.MaxReply = maxSCIMReply
-	surface.Metrics = f.served(area.Name)
-	return httpapi.New(surface, area)
-}
-
-func (f *functions) administers(v Vault, parse ParseSAML) http.Handler {
-	f.keepsSecrets(v)
-	f.parseSAML = parse
-	return f.http(httpapi.Admin)
-}
-
-func (f *functions) keepsSecrets(v Vault) {
-	if v != nil {
-		f.sources.Seal, f.sources.Open = v.Seal, v.Open
-	}
+	return httpapi.New(f.surface(f.baseURL, maxSCIMReply, f.served(area.Name)), area)
 }
 
 func (f *functions) answersQuestions() Batches {
-	worker := *f.services.answering
-	worker.OnFinished = func(ctx context.Context, a answer.Answer) {
+	return f.batches("answering", f.answerer(func(ctx context.Context, a answer.Answer) {
 		f.log.LogAttrs(ctx, slog.LevelInfo, "answer", append([]slog.Attr{
 			slog.String("team", a.TeamID), slog.String("question", a.QuestionID)}, f.ended(a)...)...)
-	}
-	return f.batches("answering", worker.Batch)
+	}).Batch)
 }
 
 func (f *functions) indexesDocuments() Batches {
@@ -102,9 +83,7 @@ func (f *functions) indexes(ctx context.Context, batch []queue.Message) []string
 	if len(documents) == len(batch) {
 		return failed
 	}
-	rebuilder := *f.rebuilding
-	rebuilder.Turn = rebuildTurn
-	return append(failed, rebuilder.Batch(ctx, slices.DeleteFunc(slices.Clone(batch), func(m queue.Message) bool { return !isRebuild(m) }))...)
+	return append(failed, f.rebuilder(rebuildTurn, nil).Batch(ctx, slices.DeleteFunc(slices.Clone(batch), func(m queue.Message) bool { return !isRebuild(m) }))...)
 }
 
 func isRebuild(m queue.Message) bool {
@@ -112,11 +91,7 @@ func isRebuild(m queue.Message) bool {
 	return err == nil && w.Kind == pending.RebuildIndex
 }
 
-func (f *functions) readsSources(connect Connect, v Vault) Batches {
-	f.keepsSecrets(v)
-	f.syncing.Connections = connect(f.now)
-	return f.batches("syncing", f.turn)
-}
+func (f *functions) readsSources() Batches { return f.batches("syncing", f.turn) }
 
 // batches wraps h in what every batch has: a margin of time and one log line.
 func (f *functions) batches(name string, h queue.Handler) Batches {

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"docent/shared/app/agents"
 	"docent/shared/app/faulttest"
-	"docent/shared/app/saml"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/saml"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
@@ -46,7 +46,8 @@ type home struct {
 	prepared  map[string]string // collections by name
 }
 
-func newHome(t *testing.T) *home {
+// newHome opens a home, on the base and parts as change leaves them.
+func newHome(t *testing.T, change ...func(*home, *base, *Parts)) *home {
 	t.Helper()
 	h := &home{t: t, plan: &faulttest.Plan{}, prepared: map[string]string{}, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
 	h.store = bolttest.OpenAt(t, h.clock.Now)
@@ -58,11 +59,15 @@ func newHome(t *testing.T) *home {
 	h.asked, h.changed = h.queue(), h.queue()
 	h.questions = faulttest.Queue{Queue: h.asked, Plan: h.plan}
 	h.documents = faulttest.Queue{Queue: h.changed, Plan: h.plan}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	h.services = newServices(engines{table: faulttest.Table{Store: h.store, Plan: h.plan}, blobs: faulttest.Blob{Store: blobs, Plan: h.plan},
-		questions: h.questions, documents: h.documents}, log, h.clock.Now, func(context.Context) error { return errStopping })
-	h.services.tools, h.services.parseSAML = agents.Tools, saml.Parse
-	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock.Now), httpapi.Areas()...))
+	e := engines{table: faulttest.Table{Store: h.store, Plan: h.plan}, blobs: faulttest.Blob{Store: blobs, Plan: h.plan},
+		questions: h.questions, documents: h.documents}
+	b := base{engines: e, log: slog.New(slog.DiscardHandler), now: h.clock.Now, wait: func(context.Context) error { return errStopping }}
+	p := Parts{Tools: agents.Tools, ParseSAML: saml.Parse}
+	for _, apply := range change {
+		apply(h, &b, &p)
+	}
+	h.services = newServices(b, p)
+	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", 0, nil), httpapi.Areas()...))
 	var admin team.User
 	if h.team, admin, err = h.services.teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {
 		t.Fatal(err)

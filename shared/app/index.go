@@ -42,7 +42,9 @@ func (l *Local) Rebuilds() Rebuilds { return Rebuilds{l.services} }
 
 // RebuildsOnAWS is Rebuilds for the installation on AWS that c names; it asks AWS
 // nothing yet.
-func RebuildsOnAWS(c Config, log *slog.Logger) Rebuilds { return Rebuilds{joinOnAWS(c, log).services} }
+func RebuildsOnAWS(c Config, log *slog.Logger) Rebuilds {
+	return Rebuilds{joinOnAWS(c, Parts{}, log).services}
+}
 
 // Status describes the segments of a team and how far their rebuilds are.
 func (r Rebuilds) Status(ctx context.Context, teamID string) ([]search.FamilyStatus, error) {
@@ -79,8 +81,7 @@ func (r Rebuilds) Start(ctx context.Context, teamID string) (families int, err e
 // about every second. What is interrupted continues when it is called again, or in a
 // server on this data.
 func (l *Local) DoRebuilds(ctx context.Context, teamID string, tell func([]search.FamilyStatus) error) error {
-	rebuilder := *l.rebuilding
-	rebuilder.Turn = time.Second
+	rebuilder := l.rebuilder(time.Second, nil)
 	works, err := l.index.PendingRebuilds(ctx, teamID)
 	if err != nil {
 		return err

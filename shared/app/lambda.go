@@ -1,16 +1,12 @@
 package app
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"os"
 	"time"
 
 	"docent/shared/httpapi"
-	"docent/shared/llm"
-	"docent/shared/source/question"
-	"docent/shared/team"
 )
 
 // The constructors of functions are called once, by main, and ask AWS nothing:
@@ -18,77 +14,54 @@ import (
 // one for each, so that a function links only what it serves.
 
 // Collections returns the handler of /v1/collections on AWS.
-func Collections(c Config) http.Handler { return onAWS(c).http(httpapi.Collections) }
+func Collections(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Collections) }
 
 // Documents returns the handler of /v1/documents on AWS.
-func Documents(c Config) http.Handler { return onAWS(c).http(httpapi.Documents) }
+func Documents(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Documents) }
 
 // Answers returns the handler of /v1/answers on AWS.
-func Answers(c Config) http.Handler { return onAWS(c).http(httpapi.Answers) }
+func Answers(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Answers) }
 
-// Fetch reads a page of the web for data sources; package web has one.
-type Fetch = func(ctx context.Context, url string) (question.Page, error)
-
-// Tools makes the handler of the agents' protocol; package agents has one.
-type Tools = func(httpapi.Services) http.Handler
-
-// ParseSAML reads the metadata of a SAML identity provider; package saml has it.
-type ParseSAML = func(text []byte) (team.SAMLProvider, error)
-
-// Context returns the handler of /v1/context and /v1/mcp on AWS. The model writes
-// what research answers; nil: it is quoted.
-func Context(c Config, fetch Fetch, tools Tools, model llm.Composer) http.Handler {
-	f := onAWS(c)
-	f.questions.Fetch, f.tools = fetch, tools
-	if model != nil {
-		f.answersBy(model)
-	}
-	return f.http(httpapi.Context)
-}
+// Context returns the handler of /v1/context and /v1/mcp on AWS, with the parts Fetch,
+// Tools and Model.
+func Context(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Context) }
 
 // SecurityEvents returns the handler of /v1/security-events on AWS.
-func SecurityEvents(c Config) http.Handler { return onAWS(c).http(httpapi.SecurityEvents) }
+func SecurityEvents(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.SecurityEvents) }
 
 // Usage returns the handler of /v1/usage on AWS.
-func Usage(c Config) http.Handler { return onAWS(c).http(httpapi.Usage) }
+func Usage(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Usage) }
 
 // SCIM returns the handler of /v1/scim/v2 on AWS.
-func SCIM(c Config) http.Handler { return onAWS(c).http(httpapi.SCIM) }
+func SCIM(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.SCIM) }
 
-// Admin returns the handler of what administers a team on AWS. The vault keeps the
-// secrets of data sources; nil: sources that have secrets are refused.
-func Admin(c Config, v Vault, parse ParseSAML) http.Handler { return onAWS(c).administers(v, parse) }
+// Admin returns the handler of the administration of a team on AWS, with the parts
+// Vault and ParseSAML.
+func Admin(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Admin) }
 
-// Answering returns the worker of the questions queue on AWS. The model writes its
-// answers; nil: they are quoted.
-func Answering(c Config, model llm.Composer) Batches {
-	f := onAWS(c)
-	if model != nil {
-		f.answersBy(model)
-	}
-	return f.answersQuestions()
-}
+// Answering returns the worker of the questions queue on AWS, with the part Model.
+func Answering(c Config, p Parts) Batches { return onAWS(c, p).answersQuestions() }
 
 // Indexing returns the worker of the documents queue and of the rebuilds queue on AWS.
-func Indexing(c Config) Batches { return onAWS(c).indexesDocuments() }
+func Indexing(c Config) Batches { return onAWS(c, Parts{}).indexesDocuments() }
 
-// Syncing returns the worker of the queue of data sources to read on AWS. The vault
-// decrypts their secrets; nil: there are none.
-func Syncing(c Config, connect Connect, v Vault) Batches { return onAWS(c).readsSources(connect, v) }
+// Syncing returns the worker of the queue of data sources on AWS, with the parts
+// Connect and Vault.
+func Syncing(c Config, p Parts) Batches { return onAWS(c, p).readsSources() }
 
 // Sweeping returns what is to run every minute on AWS.
-func Sweeping(c Config) Schedule { return onAWS(c).sweeps() }
+func Sweeping(c Config) Schedule { return onAWS(c, Parts{}).sweeps() }
 
-func onAWS(c Config) *functions {
+func onAWS(c Config, p Parts) *functions {
 	log := newFunctionLog(os.Stdout, c.LogLevel)
 	slog.SetDefault(log) // engines have no logger of their own
-	return joinOnAWS(c, log)
+	return joinOnAWS(c, p, log)
 }
 
-func joinOnAWS(c Config, log *slog.Logger) *functions {
+func joinOnAWS(c Config, p Parts, log *slog.Logger) *functions {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &functions{services: newServices(openAWS(c), log, c.Now, pausePoll), log: log, now: c.Now,
-		baseURL: c.BaseURL, service: c.Service}
+	b := base{engines: openAWS(c), log: log, now: c.Now, wait: pausePoll}
+	return &functions{services: newServices(b, p), baseURL: c.BaseURL, service: c.Service}
 }

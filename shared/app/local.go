@@ -15,7 +15,6 @@ import (
 	"docent/shared/answer"
 	"docent/shared/blob/dir"
 	"docent/shared/httpapi"
-	"docent/shared/llm"
 	"docent/shared/queue"
 	"docent/shared/queue/local"
 	"docent/shared/search"
@@ -33,7 +32,6 @@ type Local struct {
 	Index *search.Index
 
 	*services
-	options       LocalOptions
 	store         *bolt.Store
 	questionQueue *local.Queue                  // questions to answer
 	documentQueue *local.Queue                  // documents to index or clean up after
@@ -48,16 +46,12 @@ type Local struct {
 // that ended between a read and the pause after it.
 const pollEvery = 50 * time.Millisecond
 
-// LocalOptions changes how OpenLocal opens. Zero values stand for the defaults.
+// LocalOptions changes how OpenLocal opens.
 type LocalOptions struct {
-	Log     *slog.Logger     // nil: slog.Default()
-	Now     func() time.Time // nil: time.Now
-	Model   llm.Composer     // writes answers; nil: they are quoted
-	Fetch   Fetch            // reads pages of the web; nil: none is read
-	Tools   Tools            // serves agents; nil: nobody does
-	Connect Connect          // reads data sources by connectors; nil: none does
-	SAML    ParseSAML        // reads metadata of identity providers; nil: none can be set
-	NoSync  bool             // acknowledge writes before they are on disk: for tests
+	Parts  Parts            // all but the Vault, which the data directory has
+	Log    *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+	NoSync bool             // acknowledge writes before they are on disk: for tests
 }
 
 // OpenLocal opens the data in the directory dataDir, which it creates when it is
@@ -81,48 +75,36 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
-	l := &Local{options: o, store: store, stopping: make(chan struct{})}
-	if err := l.join(ctx, dataDir); err != nil {
+	l := &Local{store: store, stopping: make(chan struct{})}
+	if err := l.join(ctx, dataDir, o); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return l, nil
 }
 
-func (l *Local) join(ctx context.Context, dataDir string) error {
+func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error {
 	blobs, err := dir.Open(filepath.Join(dataDir, "blobs"))
 	if err != nil {
 		return fmt.Errorf("open the segments: %w", err)
 	}
-	l.questionQueue, l.documentQueue, l.syncQueue = l.queue("questions"), l.queue("documents"), l.queue("sources")
-	l.rebuildQueue = l.queue("rebuilds")
 	secrets, err := openSealer(filepath.Join(dataDir, "secrets.key"))
 	if err != nil {
 		return err
 	}
-	l.services = newServices(engines{table: l.store, blobs: blobs, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue}, l.options.Log, l.options.Now, l.wait)
-	if l.tools = l.options.Tools; l.options.Fetch != nil {
-		l.services.questions.Fetch = l.options.Fetch
-	}
-	if l.options.SAML != nil {
-		l.parseSAML = l.options.SAML
-	}
-	if l.options.Connect != nil {
-		l.syncing.Connections = l.options.Connect(l.options.Now)
-	}
-	l.services.sources.Seal, l.services.sources.Open = secrets.Seal, secrets.Open
+	o.Parts.Vault = secrets
 	first := make(chan struct{})
 	l.ended.Store(&first)
-	l.answering.OnFinished = l.wake
-	if l.options.Model != nil {
-		l.answersBy(l.options.Model)
-	}
+	l.questionQueue, l.documentQueue = newQueue(o, "questions"), newQueue(o, "documents")
+	l.syncQueue, l.rebuildQueue = newQueue(o, "sources"), newQueue(o, "rebuilds")
+	e := engines{table: l.store, blobs: blobs, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue}
+	l.services = newServices(base{engines: e, log: o.Log, now: o.Now, wait: l.wait, onFinished: l.wake}, o.Parts)
 	l.Teams, l.Index = l.services.teams, l.services.index
 	l.resumed, err = l.sweeper.Resume(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil { // the sweeper sends it later
-		l.options.Log.ErrorContext(ctx, "pending work was not resumed", "err", err)
+		l.log.ErrorContext(ctx, "pending work was not resumed", "err", err)
 	}
 	return nil
 }
@@ -135,10 +117,10 @@ const visibility = 5 * time.Minute
 // of a pending item, which is still there if the work is.
 const queueTable = "queue"
 
-// queue returns an empty queue.
-func (l *Local) queue(name string) *local.Queue {
-	return local.New(local.Options{Visibility: visibility, Now: l.options.Now, Dead: func(m queue.Message) {
-		l.options.Log.Warn("message given up", "queue", name, "id", m.ID, "receives", m.Receives)
+// newQueue returns an empty queue.
+func newQueue(o LocalOptions, name string) *local.Queue {
+	return local.New(local.Options{Visibility: visibility, Now: o.Now, Dead: func(m queue.Message) {
+		o.Log.Warn("message given up", "queue", name, "id", m.ID, "receives", m.Receives)
 	}})
 }
 
@@ -169,7 +151,7 @@ func (l *Local) wait(ctx context.Context) error {
 // Handler serves the API, with paths under /v1 and GET /healthz beside it.
 // baseURL is the address of the API as clients reach it.
 func (l *Local) Handler(baseURL string) http.Handler {
-	return root(httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), l.options.Log, l.options.Now), httpapi.Areas()...))
+	return root(httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), 0, nil), httpapi.Areas()...))
 }
 
 // Close ends the hold on the data.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"docent/shared/app/faulttest"
-	"docent/shared/httpapi"
 	"docent/shared/quota"
 	"docent/shared/team"
 	"docent/shared/usage"
@@ -56,11 +55,8 @@ func TestTotalsEqualWhatWasDone(t *testing.T) {
 	if os.Getenv("CI") == "true" {
 		operations = 10000
 	}
-	h := newHome(t)
 	uncertain := &uncertainties{}
-	log := slog.New(uncertain)
-	h.services.answering.Log = log
-	h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", log, h.clock.Now), httpapi.Areas()...))
+	h := newHome(t, func(_ *home, b *base, _ *Parts) { b.log = slog.New(uncertain) })
 	var err error
 	if _, h.key, err = h.services.teams.CreateKey(t.Context(), h.team.ID, team.NewKey{Kind: team.KindTeam, Name: "team"}); err != nil {
 		t.Fatal(err)

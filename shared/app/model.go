@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"docent/shared/answer"
@@ -16,10 +17,23 @@ const (
 	researchTime   = 12 * time.Second
 )
 
-// answersBy has answers and research written by a model.
-func (s *services) answersBy(model llm.Composer) {
+// Model returns what writes answers and research. Failures of research go to log.
+type Model = func(log *slog.Logger) (compose, *question.Model)
+
+// compose writes the answer to a question from the passages found.
+type compose = func(ctx context.Context, text string, found []search.Hit) (answer.Composed, error)
+
+// WrittenBy returns the Model that has model write, nil if it is nil.
+func WrittenBy(model llm.Composer) Model {
+	if model == nil {
+		return nil
+	}
+	return func(log *slog.Logger) (compose, *question.Model) { return composer(model), researcher(model, log) }
+}
+
+func composer(model llm.Composer) compose {
 	writer := &llm.Writer{Model: model}
-	s.answering.Compose = func(ctx context.Context, text string, found []search.Hit) (answer.Composed, error) {
+	return func(ctx context.Context, text string, found []search.Hit) (answer.Composed, error) {
 		found = found[:min(answerPassages, len(found))]
 		written, err := writer.Write(ctx, text, "", passagesOf(found))
 		composed := answer.Composed{Markdown: written.Markdown, ModelUse: answer.ModelUse{Outcome: string(written.Outcome),
@@ -29,16 +43,14 @@ func (s *services) answersBy(model llm.Composer) {
 		}
 		return composed, err
 	}
-	s.questions.Model = s.researchBy(model)
 }
 
-// researchBy is the model as research knows it. Only that a request failed is
-// logged, and nothing that was asked or written.
-func (s *services) researchBy(model llm.Composer) *question.Model {
+// researcher logs that a request failed, but nothing that was asked or written.
+func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 	writer := &llm.Writer{Model: model, Time: researchTime}
 	failed := func(ctx context.Context, what string, err error) {
 		if err != nil {
-			s.answering.Log.WarnContext(ctx, "a model was of no help to research", "asked", what, "err", err)
+			log.WarnContext(ctx, "a model was of no help to research", "asked", what, "err", err)
 		}
 	}
 	propose := func(task llm.Task, what string) func(context.Context, string) question.Proposed {

@@ -58,16 +58,16 @@ func TestAnswersByModel(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHome(t)
 			model, err := openai.New(modelServer(t, c.says...), "m", openai.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.services.answersBy(model)
 			var log bytes.Buffer
-			h.services.answering.Log = slog.New(slog.NewTextHandler(&log, nil))
 			var ended []answer.Answer
-			h.services.answering.OnFinished = func(_ context.Context, a answer.Answer) { ended = append(ended, a) }
+			h := newHome(t, func(_ *home, b *base, p *Parts) {
+				p.Model, b.log = WrittenBy(model), slog.New(slog.NewTextHandler(&log, nil))
+				b.onFinished = func(_ context.Context, a answer.Answer) { ended = append(ended, a) }
+			})
 			collection := h.must(201, "POST", "/collections", map[string]string{"name": "wiki", "description": "d"}).text(t, "id")
 			h.must(200, "PUT", "/documents", map[string]any{"collectionId": collection, "uri": "https://wiki.test/zebra",
 				"title": "Zebra", "body": "The zebra is 7 metres tall. It sleeps standing."})
@@ -88,7 +88,7 @@ func TestAnswersByModel(t *testing.T) {
 			if text := strings.ToLower(log.String()); strings.Contains(text, "metres") || strings.Contains(text, "zebra") || strings.Contains(text, "parliament") {
 				t.Errorf("the log tells what was asked or written: %s", text)
 			}
-			attributes := slog.GroupValue((&functions{now: h.clock.Now}).ended(ended[0])...).String()
+			attributes := slog.GroupValue((&functions{services: h.services}).ended(ended[0])...).String()
 			if (c.use == nil) == strings.Contains(attributes, "OutputTokens") || (c.name == "broken") != strings.Contains(attributes, "ModelFailures=1") {
 				t.Errorf("metrics %v", attributes)
 			}

@@ -209,15 +209,13 @@ func TestServeRebuildsBesideItsOtherWork(t *testing.T) {
 	x := newIndexed(t, 30)
 	x.start(t)
 	rested := 0
-	rebuilder := *x.rebuilding
-	rebuilder.Turn = serveRebuildTurn
-	rebuilder.Rest = func(_ context.Context, worked time.Duration) error {
+	rebuilder := x.rebuilder(serveRebuildTurn, func(_ context.Context, worked time.Duration) error {
 		if worked < 0 {
 			t.Errorf("worked for %v", worked)
 		}
 		rested++
 		return nil
-	}
+	})
 	for range 5 {
 		if _, err := drainOnce(t.Context(), x.rebuildQueue, rebuilder.Batch, 1); err != nil {
 			t.Fatal(err)
@@ -232,7 +230,7 @@ func TestServeRebuildsBesideItsOtherWork(t *testing.T) {
 // TestRebuildMessagesAreNotMeasuredAsOld: a rebuild takes hours, in turns.
 func TestRebuildMessagesAreNotMeasuredAsOld(t *testing.T) {
 	t.Parallel()
-	f := &functions{now: time.Now}
+	f := &functions{services: &services{base: base{now: time.Now}}}
 	for kind, aged := range map[pending.Kind]bool{pending.IndexDocument: true, pending.RebuildIndex: false} {
 		w := pending.Work{Kind: kind, TeamID: "t", ID: "s#documentation"}
 		attributes := fmt.Sprint(f.delivered("indexing", time.Now(), []queue.Message{{Body: w.Message()}}, 0))

@@ -57,14 +57,13 @@ func (l *librarian) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // zoo is a home with documents in two collections, and a model.
 func zoo(t *testing.T, l *librarian) *home {
 	t.Helper()
-	h := newHome(t)
 	server := httptest.NewServer(l)
 	t.Cleanup(server.Close)
 	model, err := openai.New(server.URL, "m", openai.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.services.answersBy(model)
+	h := newHome(t, func(_ *home, _ *base, p *Parts) { p.Model = WrittenBy(model) })
 	wiki, keepers := h.collection("wiki"), h.collection("keepers")
 	h.put(wiki, "https://zoo.test/zebra", "The zebra is 7 metres tall. It sleeps standing.")
 	h.put(wiki, "https://zoo.test/okapi", "The okapi weighs 250 kilograms and eats leaves.")

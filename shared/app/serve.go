@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"docent/shared/httpapi"
-	"docent/shared/llm"
 	"docent/shared/pause"
 	"docent/shared/queue"
 )
@@ -25,11 +24,7 @@ type ServeConfig struct {
 	Addr    string       // HOST:PORT; port 0 takes a free one
 	Program string       // how a person calls this program, for examples
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
-	Model   llm.Composer // writes answers; nil: they are quoted
-	Fetch   Fetch        // reads pages of the web; nil: none is read
-	Connect Connect      // reads data sources by connectors; nil: none does
-	Tools   Tools        // serves agents; nil: nobody does
-	SAML    ParseSAML    // reads metadata of identity providers; nil: none can be set
+	Parts   Parts        // all but the Vault, which the data directory has
 	Demo    bool         // make a demo team with a sample collection when there is no team yet
 	Out     io.Writer    // takes what a person reads: the address, the demo's keys
 	Log     *slog.Logger // takes one line a request and a batch
@@ -55,7 +50,7 @@ const (
 
 // Serve runs the whole of Docent until ctx ends, then drains within 10 seconds.
 func Serve(ctx context.Context, c ServeConfig) error {
-	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Log: c.Log, Model: c.Model, Fetch: c.Fetch, Tools: c.Tools, Connect: c.Connect, SAML: c.SAML})
+	l, err := OpenLocal(ctx, c.DataDir, LocalOptions{Parts: c.Parts, Log: c.Log})
 	if err != nil {
 		return err
 	}
@@ -120,9 +115,7 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	for range syncWorkers {
 		workers.Go(func() { queue.Work(ctx, l.syncQueue, l.turn, options) })
 	}
-	rebuilder := *l.rebuilding
-	rebuilder.Turn, rebuilder.Rest = serveRebuildTurn, pause.For
-	workers.Go(func() { queue.Work(ctx, l.rebuildQueue, rebuilder.Batch, options) })
+	workers.Go(func() { queue.Work(ctx, l.rebuildQueue, l.rebuilder(serveRebuildTurn, pause.For).Batch, options) })
 	workers.Go(func() {
 		every := time.NewTicker(sweepEvery)
 		defer every.Stop()

@@ -23,9 +23,9 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"docent/shared/app"
-	"docent/shared/app/agents"
-	"docent/shared/app/saml"
-	"docent/shared/app/web"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/saml"
+	"docent/shared/app/parts/web"
 	"docent/shared/clocktest"
 	"docent/shared/logtest"
 	"docent/shared/pending"
@@ -66,7 +66,7 @@ func newStage(t *testing.T) *stage {
 	s := &stage{t: t, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), log: &logtest.Buffer{}}
 	var err error
 	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
-		Fetch: web.Fetcher(), Tools: agents.Tools, SAML: saml.Parse, NoSync: true})
+		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse}, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

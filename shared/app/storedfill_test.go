@@ -226,9 +226,9 @@ func (c *cutStore) Write(ctx context.Context, ops ...table.Op) error {
 func (in *installation) cut(at func(table.Op) bool, before bool, request func(http.Handler) storedReply) {
 	in.t.Helper()
 	store := &cutStore{Store: in.index.Table, at: at, before: before}
-	s := newServices(engines{table: store, blobs: in.index.Blobs, questions: in.queues["questions"], documents: in.queues["documents"], syncs: in.queues["syncs"], rebuilds: in.queues["rebuilds"]},
-		in.indexing.Log, in.clock.Now, pausePoll)
-	r := request(root(httpapi.New(s.surface(storedURL, in.indexing.Log, in.clock.Now), httpapi.Areas()...)))
+	b := in.base
+	b.engines.table = store
+	r := request(root(httpapi.New(newServices(b, Parts{}).surface(storedURL, 0, nil), httpapi.Areas()...)))
 	if !store.dead {
 		in.t.Fatalf("the power was not cut off: %d %s", r.status, r.body)
 	}

@@ -23,8 +23,8 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"docent/shared/app/agents"
-	"docent/shared/app/saml"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/saml"
 	"docent/shared/blob/s3"
 	"docent/shared/clocktest"
 	"docent/shared/httpapi"
@@ -74,8 +74,8 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 		}
 	}
 	log := slog.New(slog.DiscardHandler)
-	l, err := OpenLocal(t.Context(), folder, LocalOptions{Log: log, Now: in.clock.Now, Tools: agents.Tools, SAML: saml.Parse,
-		Connect: storedConnections, NoSync: true})
+	l, err := OpenLocal(t.Context(), folder, LocalOptions{Log: log, Now: in.clock.Now, NoSync: true,
+		Parts: Parts{Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +142,9 @@ func storedOnAWS(t *testing.T, files fs.FS, now time.Time) *installation {
 			t.Logf("the functions printed:\n%s", logged)
 		}
 	})
-	f := joinOnAWS(c, newFunctionLog(logged, slog.LevelError))
-	f.keepsSecrets(vault)
-	f.tools, f.parseSAML, f.syncing.Connections = agents.Tools, saml.Parse, storedConnections(in.clock.Now)
+	f := joinOnAWS(c, Parts{Vault: vault, Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections}, newFunctionLog(logged, slog.LevelError))
 	in.services = f.services
-	in.handler = root(httpapi.New(f.surface(storedURL, f.log, f.now), httpapi.Areas()...))
+	in.handler = root(httpapi.New(f.surface(storedURL, 0, nil), httpapi.Areas()...))
 	in.sweep = f.sweeps()
 	in.stored = cloud.save
 	return in
@@ -293,7 +291,7 @@ func (in *installation) work() {
 	if err := in.sweep(ctx); err != nil {
 		in.t.Fatal(err)
 	}
-	handlers := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "syncs": in.turn, "rebuilds": in.rebuilding.Batch}
+	handlers := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "syncs": in.turn, "rebuilds": in.rebuilder(0, nil).Batch}
 	for idle := 0; idle < len(storedQueues); {
 		for _, name := range storedQueues {
 			done, err := drainOnce(ctx, in.queues[name], handlers[name], queue.MaxBatch)

@@ -20,9 +20,9 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"docent/shared/app"
-	"docent/shared/app/agents"
-	"docent/shared/app/saml"
-	"docent/shared/app/web"
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/saml"
+	"docent/shared/app/parts/web"
 	"docent/shared/logtest"
 	"docent/shared/team"
 )
@@ -91,7 +91,8 @@ func newAPI(t testing.TB) *api {
 	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &logtest.Buffer{}, dataDir: t.TempDir()}
 	var err error
 	a.local, err = app.OpenLocal(t.Context(), a.dataDir, app.LocalOptions{
-		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, Fetch: web.Fetcher(), Tools: agents.Tools, SAML: saml.Parse, NoSync: true})
+		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, NoSync: true,
+		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse}})
 	if err != nil {
 		t.Fatal(err)
 	}

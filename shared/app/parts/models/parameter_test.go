@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 
 	"docent/shared/app"
-	"docent/shared/app/models"
+	"docent/shared/app/parts/models"
 )
 
 // doer answers requests itself.

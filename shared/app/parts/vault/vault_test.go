@@ -12,7 +12,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/app"
-	"docent/shared/app/vault"
+	"docent/shared/app/parts/vault"
 	"docent/testkit/moto"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/app"
-	"docent/shared/app/models"
+	"docent/shared/app/parts/models"
 	"docent/shared/llm"
 	"docent/shared/llm/llmtest"
 	"docent/testkit/moto"

@@ -3,7 +3,7 @@ package operator
 import (
 	"context"
 
-	"docent/shared/app/models"
+	"docent/shared/app/parts/models"
 	"docent/shared/llm"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"docent/shared/app"
-	"docent/shared/app/connectors"
+	"docent/shared/app/parts/connectors"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/fetch"
 	"docent/shared/team"
@@ -37,7 +37,7 @@ func TestCommentsLeadToWhatTheyAreAbout(t *testing.T) {
 		r.Reviews = []githubtest.Comment{github.NewReview("acme/api", 60, pull, "Is a kerberos principal renewed too?")}
 	})
 	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true,
-		Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))})
+		Parts: app.Parts{Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))}})
 	if err != nil {
 		t.Fatal(err)
 	}

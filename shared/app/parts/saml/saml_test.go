@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
-	"docent/shared/app/saml"
+	"docent/shared/app/parts/saml"
 	"docent/shared/team"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"docent/shared/app"
-	"docent/shared/app/models"
+	"docent/shared/app/parts/models"
 	"docent/shared/llm"
 	"docent/shared/llm/llmtest"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"docent/shared/app"
-	"docent/shared/app/connectors"
+	"docent/shared/app/parts/connectors"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/fetch"
 	"docent/shared/team"
@@ -30,7 +30,7 @@ func BenchmarkBackfill(b *testing.B) {
 	})
 	for b.Loop() {
 		local, err := app.OpenLocal(b.Context(), b.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler),
-			Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))})
+			Parts: app.Parts{Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/beevik/etree"
 	dsig "github.com/russellhaering/goxmldsig"
 
-	"docent/shared/app/saml"
+	"docent/shared/app/parts/saml"
 )
 
 // TestSignedMetadata signs metadata as identity providers publish it, with an enveloped

@@ -14,8 +14,8 @@ import (
 	"docent/shared/table"
 )
 
-// addAlarms adds the alarms and, where there is somebody to tell, the topic that
-// tells them. README.md says for each what it means and what to do.
+// addAlarms adds the alarms and, if an address is given, the topic that sends them. README.md says what each means
+// and what to do.
 func (s *stack) addAlarms() {
 	s.countRefused()
 	s.topic = s.newTopic()
@@ -28,11 +28,11 @@ func (s *stack) addAlarms() {
 		s.alarm("Throttled"+name, "Requests to the table "+name+" are throttled.",
 			formula("throttled", "a+b", s.table(name, "ReadThrottleEvents"), s.table(name, "WriteThrottleEvents")), 0)
 	}
-	// The feed's number line is the one item that everything of a team writes.
-	s.alarm("EventConflicts", "More than 5 % of the transactions of the feed meet another one.",
+	// Every audited write of a team updates the item of the feed's number line.
+	s.alarm("EventConflicts", "More than 5 % of the feed's transactions conflict with another one.",
 		formula("conflicts", "IF(b>20, 100*a/b, 0)", s.table(table.Events, "TransactionConflict"),
 			s.operation(table.Events, "TransactWriteItems", "SuccessfulRequestLatency", "SampleCount")), 5)
-	s.alarm("AnswerTime", "Of 20 questions one waits longer than a minute for its answer.", s.docentMetric("answering", "AnswerTime", "p95"), 60)
+	s.alarm("AnswerTime", "1 in 20 questions waits longer than a minute for its answer.", s.docentMetric("answering", "AnswerTime", "p95"), 60)
 	switch s.provider {
 	case openai:
 		s.alarm("ModelErrors", "More than 5 % of the model's calls fail.", s.docentMetric("answering", "ModelFailures", "Average"), 0.05)
@@ -44,16 +44,16 @@ func (s *stack) addAlarms() {
 }
 
 func (s *stack) alarmAPI() {
-	s.alarm("ServerErrors", "More than 1 % of the API's answers are 5xx.", s.gateway("5XXError", "Average"), 0.01)
-	// Answers are left out: a client may ask them to wait, for up to 20 seconds.
+	s.alarm("ServerErrors", "More than 1 % of the API's replies are 5xx.", s.gateway("5XXError", "Average"), 0.01)
+	// Answers are excluded: a client may ask to wait for up to 20 seconds.
 	var latencies []awscloudwatch.IMetric
 	for _, f := range functions {
 		if f.serves() && f.name != "answers" {
 			latencies = append(latencies, s.docentMetric(f.name, "Latency", "p99"))
 		}
 	}
-	s.alarm("Latency", "Of 100 requests of some area one takes longer than 2 s.", formula("p99, ms", "MAX(METRICS())", latencies...), 2000)
-	s.alarm("Refused", fmt.Sprintf("More than %d requests in 5 minutes came with a key that is refused.", s.refusedKeys),
+	s.alarm("Latency", "In one area, 1 in 100 requests takes longer than 2 s.", formula("p99, ms", "MAX(METRICS())", latencies...), 2000)
+	s.alarm("Refused", fmt.Sprintf("More than %d requests in 5 minutes had a key that is refused.", s.refusedKeys),
 		metric(namespace, refusedKeys, "Sum", map[string]*string{"service": jsii.String(s.stackName())}), float64(s.refusedKeys))
 }
 
@@ -68,7 +68,7 @@ func (s *stack) alarmFunction(f function) {
 	}
 	s.alarm(name+"Throttles", "The function "+f.name+" is throttled.", throttles, 0)
 	const part = 800 // milliseconds of each second that it has
-	s.alarm(name+"Duration", "The function "+f.name+" comes near its timeout.", s.lambda(f.name, "Duration", "p99"), float64(part*f.timeout))
+	s.alarm(name+"Duration", "The function "+f.name+" is close to its timeout.", s.lambda(f.name, "Duration", "p99"), float64(part*f.timeout))
 }
 
 func (s *stack) alarmQueues() {
@@ -82,7 +82,7 @@ func (s *stack) alarmQueues() {
 	for _, c := range []struct {
 		name   string
 		pair   queuePair
-		oldest float64 // seconds; 0: a message may wait for as long as others take
+		oldest float64 // seconds; 0: messages may wait for any time
 	}{{"Questions", s.questions, 120}, {"Documents", s.documents, 600}, {"Syncs", s.syncs, 3600}, {"Rebuilds", s.rebuilds, 0}} {
 		if c.oldest > 0 {
 			s.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
@@ -93,12 +93,12 @@ func (s *stack) alarmQueues() {
 	s.alarmMissing("Pending", "Work other than syncs and rebuilds has been pending for more than 5 minutes, or sweeping does not run.", s.docentMetric("sweeping", "OldestPending", "Maximum"), 300)
 }
 
-// alarm goes off when the metric was above a value for 5 minutes.
+// alarm adds an alarm for a metric that is above a value for 5 minutes.
 func (s *stack) alarm(name, about string, of awscloudwatch.IMetric, above float64) {
 	s.newAlarm(name, about, of, above, 1, awscloudwatch.TreatMissingData_NOT_BREACHING)
 }
 
-// alarmMissing goes off when the metric was above a value, or absent, for 10 minutes.
+// alarmMissing adds an alarm for a metric that is above a value, or absent, for 10 minutes.
 func (s *stack) alarmMissing(name, about string, of awscloudwatch.IMetric, above float64) {
 	s.newAlarm(name, about, of, above, 2, awscloudwatch.TreatMissingData_BREACHING)
 }
@@ -119,7 +119,7 @@ func (s *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above, pe
 	}
 }
 
-// newTopic adds the topic that tells of alarms, nil when there is nobody to tell.
+// newTopic adds the topic of the alarms. It returns nil if no address is given.
 func (s *stack) newTopic() awssns.ITopic {
 	if s.alarmsEmail == "" {
 		return nil

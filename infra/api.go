@@ -8,14 +8,14 @@ import (
 	"docent/shared/deployed"
 )
 
-// stageName is the stage's and with it the first element of every path.
+// stageName is the name of the stage and so the first element of every path.
 const stageName = "v1"
 
-// smallestPacked is the size in bytes from which answers are compressed. That it is
-// set also has the gateway inflate requests, which would arrive damaged otherwise.
+// smallestPacked is the size in bytes from which replies are compressed. Setting it also makes the gateway
+// decompress requests, which would otherwise arrive damaged.
 const smallestPacked = 1024
 
-// addAPI adds the REST API, with neither paths nor functions yet.
+// addAPI adds the REST API, without paths and functions.
 func (s *stack) addAPI() {
 	log := s.newLog(id("AccessLog"))
 	s.api = awsapigateway.NewRestApi(s.construct, id("Api"), &awsapigateway.RestApiProps{
@@ -23,7 +23,7 @@ func (s *stack) addAPI() {
 		Description:               jsii.String("Docent's API."),
 		EndpointTypes:             &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		MinCompressionSize:        awscdk.Size_Bytes(jsii.Number(smallestPacked)),
-		DisableExecuteApiEndpoint: jsii.Bool(s.domain != ""), // an API has one name
+		DisableExecuteApiEndpoint: jsii.Bool(s.domain != ""), // the API has only one name
 		CloudWatchRole:            jsii.Bool(s.logRole),
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String(stageName),
@@ -34,20 +34,19 @@ func (s *stack) addAPI() {
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog)),
 		},
 	})
-	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output beside BaseURL, which would only be wrong with a domain
+	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // a second output with the URL, which would be wrong with a domain
 	s.addResponses()
 }
 
-// accessLog is a line of the access log. Neither the query string nor a header is
-// in it: both may hold what is secret.
+// accessLog is a line of the access log. It has neither the query string nor a header: both may contain secrets.
 const accessLog = `{"requestId":"$context.requestId","time":"$context.requestTimeEpoch","source":"$context.identity.sourceIp",` +
 	`"method":"$context.httpMethod","path":"$context.path","status":"$context.status","response":"$context.error.responseType",` +
 	`"integrationStatus":"$context.integration.integrationStatus","functionStatus":"$context.integration.status",` +
 	`"error":"$context.integration.error","latency":"$context.responseLatency","integrationLatency":"$context.integration.latency",` +
 	`"bytes":"$context.responseLength","trace":"$context.xrayTraceId"}`
 
-// addRoutes has each root of the paths answered by its function, and every other
-// path by the one that takes the rest.
+// addRoutes connects each root of the paths with its function, and every other path with the function that catches
+// the rest.
 func (s *stack) addRoutes() {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	answer := func(r awsapigateway.IResource, function string) {
@@ -72,14 +71,13 @@ func (s *stack) addRoutes() {
 	}
 }
 
-// baseURL is the API's as clients reach it. It is put together from its parts,
-// because the gateway's own comes of the stage, which comes of the functions, whose
-// environment this is.
+// baseURL is the API's URL for clients. It is built from its parts, because the gateway's own URL depends on the
+// stage, the stage on the functions, and their environment on this.
 func (s *stack) baseURL() *string {
 	if s.domain != "" {
 		return jsii.String("https://" + s.domain + "/" + stageName)
 	}
-	if s.local != "" { // LocalStack's form, which needs neither a name nor a certificate
+	if s.local != "" { // LocalStack's form, which needs no name and no certificate
 		return jsii.String(s.local + "/_aws/execute-api/" + *s.api.RestApiId() + "/" + stageName)
 	}
 	return jsii.String("https://" + *s.api.RestApiId() + ".execute-api." + *s.construct.Region() + "." + *s.construct.UrlSuffix() + "/" + stageName)

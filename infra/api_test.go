@@ -9,10 +9,9 @@ import (
 	"docent/shared/httpapi"
 )
 
-// gateway finds the function of a path as the gateway does: an element by its name
-// before one by {proxy+}.
+// gateway finds the function of a path as the gateway does: an element by its name before {proxy+}.
 type gateway struct {
-	children map[string]map[string]string // of a resource: its own by path part
+	children map[string]map[string]string // of a resource: its children by path part
 	answers  map[string]string            // function by resource
 }
 
@@ -93,12 +92,12 @@ func TestEveryOperationReachesOneFunction(t *testing.T) {
 	for path := range httpapi.OpenAPI().Paths {
 		f := g.function(path)
 		if !slices.Contains(areas, f) {
-			t.Errorf("%s reaches %q, which is no area", path, f)
+			t.Errorf("%s reaches %q, which is not an area", path, f)
 		}
 		reached[f] = true
 		for _, reserved := range []string{"/ping", "/sping"} {
 			if path == reserved || strings.HasPrefix(path, reserved+"/") {
-				t.Errorf("the gateway keeps %s for itself", path)
+				t.Errorf("the gateway reserves %s", path)
 			}
 		}
 	}
@@ -115,7 +114,7 @@ func TestOneFunctionAnswersEachResource(t *testing.T) {
 	for _, r := range m.of("AWS::ApiGateway::Method") {
 		methods[words(r.at("ResourceId"))]++
 		if r.at("ApiKeyRequired") == true || r.at("RequestValidatorId") != nil {
-			t.Errorf("the gateway checks what is ours to check: %v", r.Properties)
+			t.Errorf("the gateway validates what the functions validate: %v", r.Properties)
 		}
 	}
 	if want := len(m.of("AWS::ApiGateway::Resource")) + 1; len(methods) != want {

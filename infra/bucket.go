@@ -6,9 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addBucket adds the bucket of the search segments. Each object is written once
-// and its removal is meant, so there are no versions. What is in it can be made
-// anew from the tables.
+// addBucket adds the bucket of the search segments. There are no versions: each object is written once and deleted
+// on purpose, and the segments can be rebuilt from the tables.
 func (s *stack) addBucket() {
 	s.bucket = awss3.NewBucket(s.construct, id("Segments"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
@@ -17,8 +16,7 @@ func (s *stack) addBucket() {
 		EnforceSSL:        jsii.Bool(true),
 		MinimumTLSVersion: jsii.Number(1.2),
 		Versioned:         jsii.Bool(false),
-		// Objects that nothing names are removed by sweeping. What only S3 sees are
-		// uploads that ended half way.
+		// Sweeping removes objects that no list names. Only S3 sees incomplete uploads.
 		LifecycleRules: &[]*awss3.LifecycleRule{{
 			Id:                                  jsii.String("leftovers"),
 			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),

@@ -5,9 +5,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addBudget tells the address of the alarms when a month's cost of what has the
-// stack's tag reaches 80 and 100 % of the budget. It sees the tag once that has been
-// activated as a cost allocation tag.
+// addBudget sends mail to the address of the alarms when the month's cost of everything with the stack's tag
+// reaches 80 and 100 % of the budget. AWS counts the tag only after it was activated as a cost allocation tag.
 func (s *stack) addBudget() {
 	if s.budget == 0 {
 		return

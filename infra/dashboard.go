@@ -7,7 +7,7 @@ import (
 	"docent/shared/table"
 )
 
-// addDashboard adds one page that shows what there is to see, a row a question.
+// addDashboard adds one page of graphs, one row per question of an operator.
 func (s *stack) addDashboard() {
 	board := awscloudwatch.NewDashboard(s.construct, id("Dashboard"), nil)
 	row := func(widgets ...awscloudwatch.IWidget) { board.AddWidgets(widgets...) }
@@ -40,7 +40,7 @@ func (s *stack) addDashboard() {
 			Title: jsii.String("Alarms"), Alarms: &s.alarms, Width: jsii.Number(24), Height: jsii.Number(4)}))
 	}
 	row(graph("Requests by area", serving(func(f function) awscloudwatch.IMetric { return s.docentMetric(f.name, "Requests", "Sum") })...),
-		graph("Gateway: answers 4xx, 5xx", s.gateway("4XXError", "Sum"), s.gateway("5XXError", "Sum")),
+		graph("Gateway: replies 4xx, 5xx", s.gateway("4XXError", "Sum"), s.gateway("5XXError", "Sum")),
 		graph("Function errors", every(func(f function) awscloudwatch.IMetric { return s.lambda(f.name, "Errors", "Sum") })...))
 	row(graph("Latency by area, p99, ms", serving(func(f function) awscloudwatch.IMetric { return s.docentMetric(f.name, "Latency", "p99") })...),
 		graph("Gateway latency, p50, p99, ms", s.gateway("Latency", "p50"), s.gateway("Latency", "p99")),

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addDomain gives the API a name of the operator's, below which its paths begin
-// with the version as they do at the gateway's own name.
+// addDomain gives the API a name of the operator. Its paths start with the version, as those of the gateway's own
+// name do.
 func (s *stack) addDomain() {
 	if s.domain == "" {
 		return

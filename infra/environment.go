@@ -10,7 +10,7 @@ import (
 	"docent/shared/deployed"
 )
 
-// environment is what a function is told; app.Config says what each variable means.
+// environment returns the variables of a function; app.Config says what each means.
 func (s *stack) environment(function string) *map[string]*string {
 	var names []*string
 	for _, name := range slices.Sorted(maps.Keys(s.tables)) {

@@ -10,9 +10,9 @@ import (
 	"docent/shared/deployed"
 )
 
-// unset are variables that are read and that the stack never sets: each has its reason.
+// unset are variables that the code reads and the stack never sets, each with the reason.
 var unset = map[string]string{
-	deployed.TablePrefix: "the tables have names of their own",
+	deployed.TablePrefix: "the tables have generated names",
 	deployed.BlobPrefix:  "the bucket is of this stack alone",
 	deployed.AWSEndpoint: "it is AWS itself",
 }
@@ -23,7 +23,7 @@ func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		m     template
-		model []string // what is set of ofModels
+		model []string // which of ofModels are set
 	}{{"plain", plain(t), nil}, {"whole", whole(t), ofModels[:2]}, {"compatible", compatible(t), ofModels}} {
 		for _, f := range functions {
 			set, _ := c.m.of("AWS::Lambda::Function")[*id(f.name)].at("Environment", "Variables").(map[string]any)
@@ -47,7 +47,7 @@ func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
 
 var reference = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// TestFunctionsStartWithWhatTheyAreTold reads the environment as the function does.
+// TestFunctionsStartWithWhatTheyAreTold reads the environment of each function as the function does.
 func TestFunctionsStartWithWhatTheyAreTold(t *testing.T) {
 	t.Parallel()
 	for _, m := range []template{plain(t), whole(t), compatible(t)} {
@@ -61,7 +61,7 @@ func TestFunctionsStartWithWhatTheyAreTold(t *testing.T) {
 				if !ok {
 					return ""
 				}
-				return reference.ReplaceAllStringFunc(words(v), func(name string) string { // as AWS would put it together
+				return reference.ReplaceAllStringFunc(words(v), func(name string) string { // as AWS would resolve it
 					if strings.HasSuffix(name, "Queue}") {
 						return "https://queues.test/1/q"
 					}

@@ -12,37 +12,35 @@ import (
 	"docent/shared/table"
 )
 
-// gatewayTimeout is what a function has that the gateway waits for, a second less
-// than the gateway gives it.
+// gatewayTimeout is the timeout of functions that the gateway waits for: a second less than the gateway's.
 const gatewayTimeout = 28
 
-// function is what the stack knows of a folder under functions/.
+// function describes a folder under functions/.
 type function struct {
 	name    string
 	about   string
-	memory  int // MB; Lambda gives a part of a processor with it
+	memory  int // MB; Lambda assigns processor time in proportion
 	timeout int // seconds
 	grant
 }
 
-// grant is what a function may touch. A test compares it with what the
-// function does touch.
+// grant is what a function may access. A test compares it with what the function does access.
 type grant struct {
 	reads   []string // tables
-	writes  []string // tables, which it reads too
+	writes  []string // tables, which it also reads
 	objects access   // in the bucket
 	sends   []string // queues
-	takes   []string // the queues that it works off
+	takes   []string // queues whose messages it handles
 	secrets bool     // encrypts and decrypts the secrets of data sources
-	model   bool     // asks the model, where there is one
+	model   bool     // calls the model, if there is one
 }
 
-// access is what may be done with objects.
+// access is what a function may do with objects.
 type access int
 
 const (
 	none   access = iota
-	reads         // get and list: without leave to list, S3 calls a missing object forbidden
+	reads         // get and list: without permission to list, S3 reports a missing object as forbidden
 	writes        // reads, put and delete
 )
 
@@ -53,8 +51,8 @@ const (
 	rebuilds  = "rebuilds"
 )
 
-// served are the tables that every request of the API writes: the key's last use
-// and its day's count, the usage, and the security event of a refusal.
+// served returns the tables that every request of the API writes: the key's last use and daily count, the usage,
+// and the security event of a refusal, and others.
 func served(others ...string) []string {
 	return append([]string{table.Identities, table.Usage, table.Events}, others...)
 }
@@ -62,7 +60,7 @@ func served(others ...string) []string {
 var functions = []function{
 	{"admin", "teams, keys, data sources and webhooks", 512, gatewayTimeout,
 		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs}, secrets: true}},
-	{"answering", "answers the questions of its queue", 1024, 120,
+	{"answering", "answers the questions in its queue", 1024, 120,
 		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Index},
 			objects: reads, takes: []string{questions}, model: true}},
 	{"answers", "questions and answers", 512, gatewayTimeout,
@@ -71,10 +69,10 @@ var functions = []function{
 		grant{writes: served(table.Collections, table.Documents), sends: []string{documents}}},
 	{"context", "search and tools", 1024, gatewayTimeout,
 		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
-			sends: []string{questions}, model: true}}, // an agent may ask; research may be written by a model
+			sends: []string{questions}, model: true}}, // an agent may ask; a model may write research
 	{"documents", "documents", 1024, gatewayTimeout,
 		grant{writes: served(table.Documents), reads: []string{table.Collections}, sends: []string{documents}}},
-	{"indexing", "indexes the documents of its queue, and rebuilds what is outdated", 1024, 120,
+	{"indexing", "indexes the documents in its queue, and rebuilds outdated segments", 1024, 120,
 		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes, sends: []string{rebuilds},
 			takes: []string{documents, rebuilds}}},
 	{"scim", "users and groups", 512, gatewayTimeout,
@@ -84,21 +82,21 @@ var functions = []function{
 	{"sweeping", "sends again what a crash left behind", 512, 50,
 		grant{writes: []string{table.Answers, table.Collections, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Identities},
 			objects: writes, sends: []string{questions, documents, syncs, rebuilds}}},
-	{"syncing", "reads the data sources of its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
+	{"syncing", "syncs the data sources in its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
 		grant{writes: []string{table.Collections, table.Documents}, sends: []string{documents, syncs}, takes: []string{syncs}, secrets: true}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,
 		grant{writes: served(), reads: []string{table.Collections}}},
 }
 
-// serves tells whether the gateway waits for the function.
+// serves reports whether the gateway waits for the function.
 func (f function) serves() bool { return f.timeout == gatewayTimeout }
 
-// specOf returns the function of that name, which must exist.
+// specOf returns the function with that name, which must exist.
 func specOf(name string) function {
 	return functions[slices.IndexFunc(functions, func(f function) bool { return f.name == name })]
 }
 
-// architecture returns the one that the functions are built for.
+// architecture returns the processor architecture of the functions.
 func (s settings) architecture() awslambda.Architecture {
 	if s.x86 {
 		return awslambda.Architecture_X86_64()
@@ -126,7 +124,7 @@ func (s *stack) addFunctions() {
 			Timeout:      awscdk.Duration_Seconds(jsii.Number(f.timeout)),
 			Tracing:      awslambda.Tracing_ACTIVE,
 			LogGroup:     log,
-			// The policy is the whole of what it may; the library adds nothing to it.
+			// The policy is all that it may do; the library adds nothing.
 			Role:        role.WithoutPolicyUpdates(nil),
 			Environment: s.environment(f.name),
 		})

@@ -6,8 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addKey adds the key that encrypts the secrets of data sources. KMS keeps old
-// key material when it rotates, so that what was encrypted stays readable.
+// addKey adds the key that encrypts the secrets of data sources. KMS keeps old key material when it rotates the
+// key, so old secrets stay readable.
 func (s *stack) addKey() {
 	s.key = awskms.NewKey(s.construct, id("SecretsKey"), &awskms.KeyProps{
 		Description:       jsii.String("Encrypts the secrets of Docent's data sources."),

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTemplatePassesLint runs cfn-lint, which make moto has installed. W3005 is of
-// the dependencies that the CDK writes although they follow from references.
+// TestTemplatePassesLint runs cfn-lint, which make moto installs. It ignores W3005: the CDK writes dependencies
+// that also follow from references.
 func TestTemplatePassesLint(t *testing.T) {
 	t.Parallel()
 	lint, err := filepath.Abs("../.cache/moto/bin/cfn-lint")

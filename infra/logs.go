@@ -5,15 +5,15 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 )
 
-// newLog adds a log group. Logs hold no text of documents or questions, and no key.
+// newLog adds a log group. Logs contain no text of documents or questions, and no key.
 func (s *stack) newLog(name *string) awslogs.LogGroup {
 	return awslogs.NewLogGroup(s.construct, name, &awslogs.LogGroupProps{
 		Retention:     retentions[s.logDays],
-		RemovalPolicy: awscdk.RemovalPolicy_DESTROY, // they end by their age in any case
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY, // logs expire anyway
 	})
 }
 
-// retentions are the days for which CloudWatch can keep logs.
+// retentions maps the days for which CloudWatch can keep logs.
 var retentions = map[int]awslogs.RetentionDays{
 	1: awslogs.RetentionDays_ONE_DAY, 3: awslogs.RetentionDays_THREE_DAYS, 5: awslogs.RetentionDays_FIVE_DAYS,
 	7: awslogs.RetentionDays_ONE_WEEK, 14: awslogs.RetentionDays_TWO_WEEKS, 30: awslogs.RetentionDays_ONE_MONTH,

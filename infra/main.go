@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// run writes the assembly that the arguments ask for.
+// run writes the assembly.
 func run(args []string) error {
 	given := map[string]string{}
 	flags := flag.NewFlagSet("infra", flag.ContinueOnError)
@@ -46,7 +46,7 @@ func run(args []string) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("%q is no argument of it", flags.Arg(0))
+		return fmt.Errorf("%q is not an argument", flags.Arg(0))
 	}
 	s, err := parse(given)
 	if err != nil {
@@ -73,6 +73,6 @@ func newApp(out string) awscdk.App {
 	return awscdk.NewApp(&awscdk.AppProps{
 		Outdir:             jsii.String(out),
 		AnalyticsReporting: jsii.Bool(false),
-		TreeMetadata:       jsii.Bool(false), // of 400 KB, for a viewer that nobody opens
+		TreeMetadata:       jsii.Bool(false), // 400 KB for a viewer that is not used
 	})
 }

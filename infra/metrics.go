@@ -7,7 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// namespace is of the metrics that Docent itself writes, in the lines of its log.
+// namespace is the namespace of the metrics that Docent writes in its log lines.
 const namespace = "Docent"
 
 const refusedKeys = "RefusedKeys"
@@ -20,7 +20,7 @@ func metric(namespace, name, statistic string, dimensions map[string]*string) aw
 		DimensionsMap: &dimensions, Period: period()})
 }
 
-// docentMetric is a metric of Docent itself, of one function.
+// docentMetric returns a metric that a function of Docent writes.
 func (s *stack) docentMetric(function, name, statistic string) awscloudwatch.IMetric {
 	return metric(namespace, name, statistic, map[string]*string{"service": jsii.String(s.stackName()), "function": jsii.String(function)})
 }
@@ -33,7 +33,7 @@ func (s *stack) table(table, name string) awscloudwatch.IMetric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": s.tables[table].TableName()})
 }
 
-// operation is a metric that DynamoDB keeps for each kind of request.
+// operation returns a metric that DynamoDB keeps for each kind of request.
 func (s *stack) operation(table, operation, name, statistic string) awscloudwatch.IMetric {
 	return metric("AWS/DynamoDB", name, statistic, map[string]*string{"TableName": s.tables[table].TableName(), "Operation": jsii.String(operation)})
 }
@@ -46,7 +46,7 @@ func (s *stack) bedrock(name string) awscloudwatch.IMetric {
 	return metric("AWS/Bedrock", name, "Sum", map[string]*string{"ModelId": jsii.String(s.model)})
 }
 
-// formula calculates with metrics, which are a, b, c and so on in it.
+// formula returns a metric calculated from others, which the expression calls a, b, c and so on.
 func formula(label, expression string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
 	using := map[string]awscloudwatch.IMetric{}
 	for i, m := range metrics {
@@ -56,7 +56,7 @@ func formula(label, expression string, metrics ...awscloudwatch.IMetric) awsclou
 		Label: jsii.String(label), Expression: jsii.String(expression), UsingMetrics: &using, Period: period()})
 }
 
-// search finds the metrics of a name by what stands in the log lines, whichever there are.
+// search finds all metrics of a name by the dimensions in the log lines.
 func (s *stack) search(label, name, where string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Label: jsii.String(label), Period: period(),
@@ -64,7 +64,7 @@ func (s *stack) search(label, name, where string) awscloudwatch.IMetric {
 			"\" service=\"" + s.stackName() + "\" " + where + "', 'Sum', 300)")})
 }
 
-// countRefused counts the requests whose key was refused, over all functions.
+// countRefused counts the requests of all functions whose key was refused.
 func (s *stack) countRefused() {
 	for _, f := range functions {
 		if !f.serves() {

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// suppressed are findings that are meant to be: the rule, the resources and why.
+// suppressed are findings that are intended: the rule, the resources and the reason.
 var suppressed = []struct {
 	rule, resources, why string
 }{
-	{"AwsSolutions-S1", `^Docent/Segments/`, "reads of segments are not worth a log of their own: CloudTrail's data events can be switched on where they are"},
+	{"AwsSolutions-S1", `^Docent/Segments/`, "reads of segments are not worth a separate log: CloudTrail's data events can be switched on where they are"},
 	{"AwsSolutions-APIG2", `^Docent/Api/`, "the functions validate requests, the same as without a gateway"},
 	{"AwsSolutions-APIG3", `^Docent/Api/`, "a firewall is the operator's choice (-c waf=true)"},
 	{"AwsSolutions-APIG4", `^Docent/Api/`, "the functions authenticate every request, with the API's own errors; a test in shared/httpapi calls each operation without a key"},
@@ -22,7 +22,7 @@ var suppressed = []struct {
 	{"AwsSolutions-IAM5", `^Docent/[A-Z][a-z]+Role/`, "TestPoliciesNameWhatTheyAllow has the reason of each star"},
 }
 
-// TestNagFindsNothingUnexplained: cdk-nag only reports, so this reads its report.
+// TestNagFindsNothingUnexplained reads the report of cdk-nag, which only reports.
 func TestNagFindsNothingUnexplained(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}

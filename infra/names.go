@@ -6,7 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// id is the name of a resource in the stack: words without spaces, each with a capital.
+// id returns the name of a resource in the stack: words without spaces, each capitalised.
 func id(words ...string) *string {
 	var b strings.Builder
 	for _, w := range words {

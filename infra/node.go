@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// oldestNode is the oldest major version of Node that the CDK runs on; on one that
-// it no longer supports it says so.
+// oldestNode is the oldest major version of Node that the CDK runs on. The CDK warns about versions that it no
+// longer supports.
 const oldestNode = 20
 
-// errNoNode: there is no Node that the CDK could run in.
+// errNoNode means that there is no Node for the CDK to run in.
 var errNoNode = errors.New("node is not installed, or not on the PATH of what runs this: use make, which installs one")
 
-// findNode tells whether there is a Node that the CDK can run in. Without it the
-// library panics in the middle of the work.
+// findNode returns an error if there is no Node that the CDK can run in. Without Node the library panics later.
 func findNode(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

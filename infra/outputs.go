@@ -10,7 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addOutputs tells the command line where everything is.
+// addOutputs adds the outputs that the command line reads.
 func (s *stack) addOutputs() {
 	retained := "true"
 	if s.destroy {
@@ -18,18 +18,18 @@ func (s *stack) addOutputs() {
 	}
 	for _, o := range []struct{ name, about, value string }{
 		{"BaseURL", "Of the API, with the version.", *s.baseURL()},
-		{"Tables", "What each table is called, as JSON.", s.tableNames()},
+		{"Tables", "The names of the tables, as JSON.", s.tableNames()},
 		{"BucketName", "Of the search segments.", *s.bucket.BucketName()},
 		{"QuestionsQueueURL", "Questions to be answered.", *s.questions.queue.QueueUrl()},
 		{"QuestionsDeadLetterURL", "Questions that could not be answered.", *s.questions.dead.QueueUrl()},
 		{"DocumentsQueueURL", "Documents to be indexed.", *s.documents.queue.QueueUrl()},
 		{"DocumentsDeadLetterURL", "Documents that could not be indexed.", *s.documents.dead.QueueUrl()},
-		{"SyncsQueueURL", "Data sources to be read.", *s.syncs.queue.QueueUrl()},
-		{"SyncsDeadLetterURL", "Data sources that could not be read for a fault of the installation.", *s.syncs.dead.QueueUrl()},
+		{"SyncsQueueURL", "Data sources to be synced.", *s.syncs.queue.QueueUrl()},
+		{"SyncsDeadLetterURL", "Data sources that could not be synced because of an internal error.", *s.syncs.dead.QueueUrl()},
 		{"RebuildsQueueURL", "Parts of the index to be rebuilt.", *s.rebuilds.queue.QueueUrl()},
 		{"RebuildsDeadLetterURL", "Parts of the index that could not be rebuilt.", *s.rebuilds.dead.QueueUrl()},
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *s.key.KeyId()},
-		{"DataRetained", "Whether data stays when the stack goes.", retained},
+		{"DataRetained", "Whether data stays when the stack is deleted.", retained},
 	} {
 		s.output(o.name, o.about, o.value)
 	}
@@ -40,7 +40,7 @@ func (s *stack) output(name, about, value string) {
 		Description: jsii.String(about), Value: jsii.String(value)})
 }
 
-// tableNames is a JSON object from the names of shared/table to those in DynamoDB.
+// tableNames returns a JSON object from the names in shared/table to those in DynamoDB.
 func (s *stack) tableNames() string {
 	var members []string
 	for _, name := range slices.Sorted(maps.Keys(s.tables)) {

@@ -10,14 +10,14 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// What AWS calls reading and writing. A transaction needs leave for each of its parts;
-// a check is one, and may be of a table that is only read: a document's collection.
+// The actions for reading and writing. A transaction needs permission for each of its operations, also for a check
+// of a table that is only read, such as a document's collection.
 var (
 	readItems  = []string{"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem", "dynamodb:GetItem", "dynamodb:Query"}
 	writeItems = []string{"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
 
 	readObjects  = []string{"s3:GetObject"}
-	listObjects  = []string{"s3:ListBucket"} // without it S3 says of a missing object that it is forbidden
+	listObjects  = []string{"s3:ListBucket"} // without it S3 reports a missing object as forbidden
 	writeObjects = []string{"s3:DeleteObject", "s3:PutObject"}
 
 	sendMessages = []string{"sqs:SendMessage"}
@@ -30,7 +30,7 @@ var (
 	trace    = []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 )
 
-// policy is everything that a function may do.
+// policy returns everything that a function may do.
 func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	var statements []awsiam.PolicyStatement
 	allow := func(actions []string, resources ...*string) {
@@ -62,7 +62,7 @@ func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 		allow(readKey, s.modelKeys()...)
 	}
 	allow(writeLog, log.LogGroupArn())
-	allow(trace, jsii.String("*")) // X-Ray knows no resources
+	allow(trace, jsii.String("*")) // X-Ray has no resources
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }
 
@@ -77,9 +77,8 @@ func (s *stack) queuePairs() map[string]queuePair {
 	return map[string]queuePair{questions: s.questions, documents: s.documents, syncs: s.syncs, rebuilds: s.rebuilds}
 }
 
-// models are the ARNs of what may be invoked for the model. A model is invoked
-// where the function is. A profile, whose id has a region's short name before that
-// of its model, passes a request on to that model in any region.
+// models returns the ARNs of what may be invoked for the model. A model is invoked in the function's region. A
+// profile, whose id is that of its model after a region's short name, passes a request to the model in any region.
 func (s *stack) models() (arns []*string) {
 	if len(s.modelARNs) > 0 || s.provider != bedrock {
 		return *jsii.Strings(s.modelARNs...)
@@ -95,9 +94,8 @@ func (s *stack) models() (arns []*string) {
 	return []*string{in(here, "", "foundation-model/"+s.model)}
 }
 
-// modelKeys is the ARN of the parameter that holds the key of the model's server, if it
-// has one. What is encrypted under the account's key of Parameter Store, aws/ssm, whoever
-// may read the parameter may decrypt.
+// modelKeys returns the ARN of the parameter with the key of the model's server, if it has one. A parameter under
+// the account's key aws/ssm can be decrypted by whoever may read it.
 func (s *stack) modelKeys() []*string {
 	if s.modelKey == "" {
 		return nil
@@ -106,5 +104,5 @@ func (s *stack) modelKeys() []*string {
 		s.construct.Region(), s.construct.Account(), jsii.String("parameter/" + strings.TrimPrefix(s.modelKey, "/"))})}
 }
 
-// profileAreas are what the ids of AWS's own inference profiles begin with.
+// profileAreas are the first parts of the ids of AWS's inference profiles.
 var profileAreas = []string{"apac", "au", "ca", "eu", "global", "jp", "us", "us-gov"}

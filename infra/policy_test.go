@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// starred are the resources with a star, by action, and why they have it.
+// starred are the resources with a star, by action, with the reason.
 var starred = map[string]string{
-	"xray:PutTraceSegments *":       "X-Ray knows no resources",
-	"xray:PutTelemetryRecords *":    "X-Ray knows no resources",
+	"xray:PutTraceSegments *":       "X-Ray has no resources",
+	"xray:PutTelemetryRecords *":    "X-Ray has no resources",
 	"s3:GetObject ${Segments}/*":    "the names of segments are made as they are written",
 	"s3:PutObject ${Segments}/*":    "the names of segments are made as they are written",
 	"s3:DeleteObject ${Segments}/*": "the names of segments are made as they are written",
@@ -17,8 +17,8 @@ var starred = map[string]string{
 		"request on to its model in any of its regions",
 }
 
-// keyPolicy is the action of the key's own policy: AWS's way of leaving a key to the
-// account's policies, without which nobody could administer it.
+// keyPolicy is the action of the key's own policy. It leaves the key to the account's policies, as AWS recommends;
+// without it the key could not be administered.
 const keyPolicy = "kms:*"
 
 func TestPoliciesNameWhatTheyAllow(t *testing.T) {
@@ -46,14 +46,14 @@ func TestPoliciesNameWhatTheyAllow(t *testing.T) {
 					}
 				}
 				if who := s.at("Principal"); who == "*" || words(who) == "AWS=*" {
-					t.Errorf("%s allows everybody %v", name, s.at("Action"))
+					t.Errorf("%s allows everyone %v", name, s.at("Action"))
 				}
 			}
 			if managed := r.at("ManagedPolicyArns"); managed != nil && bare(name) != "ApiCloudWatchRole" {
 				t.Errorf("%s has policies that are not ours: %s", name, words(managed))
 			}
 			if r.Type == "AWS::IAM::Policy" || r.Type == "AWS::IAM::ManagedPolicy" {
-				t.Errorf("%s stands beside the policy of its function", name)
+				t.Errorf("%s is added to the policy of its function", name)
 			}
 		}
 		if seen < len(functions) {
@@ -62,12 +62,12 @@ func TestPoliciesNameWhatTheyAllow(t *testing.T) {
 	}
 	for grant := range starred {
 		if !used[grant] {
-			t.Errorf("nothing allows %s: its reason can go", grant)
+			t.Errorf("nothing allows %s: remove its reason", grant)
 		}
 	}
 }
 
-// statements are those of all policies in a resource.
+// statements returns the statements of all policies in a resource.
 func statements(r resource) (out []resource) {
 	documents := []any{r.at("PolicyDocument"), r.at("KeyPolicy"), r.at("AssumeRolePolicyDocument")}
 	for _, p := range list(r.at("Policies")) {
@@ -82,7 +82,7 @@ func statements(r resource) (out []resource) {
 	return out
 }
 
-// granted lists what the policy of a function allows, as "action resource".
+// granted returns what the policy of a function allows, as "action resource".
 func granted(m template, function string) (out []string) {
 	role := m.of("AWS::IAM::Role")[*id(function, "Role")]
 	for _, s := range statements(role) {
@@ -110,14 +110,14 @@ func TestOnlyWhoAsksTheModelMayInvokeIt(t *testing.T) {
 			"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:*::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0",
 		}
 		slices.Sort(want)
-		if f.name != "answering" && f.name != "context" { // answers and research are written by it
+		if f.name != "answering" && f.name != "context" { // a model writes answers and research
 			want = nil
 		}
 		if !slices.Equal(invokes, want) {
 			t.Errorf("%s: %q, want %q", f.name, invokes, want)
 		}
 		if slices.ContainsFunc(granted(plain(t), f.name), func(g string) bool { return strings.HasPrefix(g, "bedrock:") }) {
-			t.Errorf("%s may ask a model that there is none of", f.name)
+			t.Errorf("%s may call a model that does not exist", f.name)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestOnlyWhoAsksTheModelMayReadItsKey(t *testing.T) {
 			t.Errorf("%s: %q", f.name, grants)
 		}
 		if slices.ContainsFunc(granted(whole(t), f.name), func(g string) bool { return strings.HasPrefix(g, "ssm:") }) {
-			t.Errorf("%s may read a key that there is none of", f.name)
+			t.Errorf("%s may read a key that does not exist", f.name)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestOnlyTheGatewayAndTheScheduleInvoke(t *testing.T) {
 	m.each(t, "AWS::Lambda::Permission", func(t *testing.T, name string, r resource) {
 		invoked[target(r.at("FunctionName"))] = words(r.at("Principal"))
 		if r.at("SourceArn") == nil {
-			t.Errorf("%s has no source: whoever is of that service may call", name)
+			t.Errorf("%s has no source: anyone in that service may call", name)
 		}
 	})
 	for _, f := range functions {

@@ -9,18 +9,18 @@ import (
 	"docent/shared/queue"
 )
 
-// queuePair is a queue and where its messages go that can not be handled.
+// queuePair is a queue and the queue of its dead letters.
 type queuePair struct {
 	queue awssqs.Queue
 	dead  awssqs.Queue
 }
 
 const (
-	// visibilityOf is how many times a worker's timeout a message stays hidden: AWS's
-	// rule, so that an event source's own retries do not overlap with the next delivery.
+	// visibilityOf times a worker's timeout is how long a message stays hidden. AWS recommends it, so that an event
+	// source's own retries do not overlap with the next delivery.
 	visibilityOf = 6
 	keepDays     = 4
-	keepDeadDays = 14 // the most, as somebody has to come and look
+	keepDeadDays = 14 // the maximum, because a person has to look
 )
 
 func (s *stack) addQueues() {
@@ -30,7 +30,7 @@ func (s *stack) addQueues() {
 	s.rebuilds = s.newQueuePair("Rebuilds", "indexing")
 }
 
-// newQueuePair adds a queue for the worker, and its dead letters.
+// newQueuePair adds a queue for the worker, and the queue of its dead letters.
 func (s *stack) newQueuePair(name, worker string) queuePair {
 	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
 	dead := awssqs.NewQueue(s.construct, id(name, "DeadLetters"), &awssqs.QueueProps{
@@ -47,11 +47,11 @@ func (s *stack) newQueuePair(name, worker string) queuePair {
 	})}
 }
 
-// rebuildWorkers is how many rebuilds are worked on at a time, the least that AWS takes.
-// It is apart from the workers of documents, which rebuilding never keeps waiting.
+// rebuildWorkers is how many rebuilds run at a time, AWS's minimum. They are separate from the workers of
+// documents, which rebuilding never blocks.
 const rebuildWorkers = 2
 
-// addWorkers has each queue's messages brought to its worker.
+// addWorkers connects each queue with its worker.
 func (s *stack) addWorkers() {
 	for _, w := range []struct {
 		name, worker string
@@ -59,7 +59,7 @@ func (s *stack) addWorkers() {
 		batch        float64
 		most         int
 	}{
-		{"answering", "answering", s.questions, 1, s.workers}, // a model may take most of the time that there is
+		{"answering", "answering", s.questions, 1, s.workers}, // a model may take most of the available time
 		{"indexing", "indexing", s.documents, queue.MaxBatch, s.workers},
 		{"syncing", "syncing", s.syncs, 1, s.workers}, // a source may take all of a turn
 		{"rebuilding", "indexing", s.rebuilds, 1, rebuildWorkers},

@@ -10,7 +10,7 @@ import (
 	"docent/shared/apierr"
 )
 
-// response is what the gateway answers by itself.
+// response is a reply that the gateway sends without a function.
 type response struct {
 	types  []string
 	status int
@@ -20,14 +20,13 @@ type response struct {
 	again  bool // with Retry-After
 }
 
-// responses cover whatever the gateway may answer by itself, so that clients read
-// one shape. A type that is not named has the answer of its DEFAULT. 429 is for the
-// daily quotas alone: what is throttled is 503.
+// responses cover every reply that the gateway may send itself, so that clients read one format. A type that is not
+// listed uses its DEFAULT. 429 is only for the daily quotas: a throttled request is 503.
 var responses = []response{
 	{[]string{"MISSING_AUTHENTICATION_TOKEN", "RESOURCE_NOT_FOUND"}, // what the gateway calls an unknown path
-		404, "Not found", apierr.CodeNotFound, "There is nothing at this path.", false},
+		404, "Not found", apierr.CodeNotFound, "No resource exists at this path.", false},
 	{[]string{"REQUEST_TOO_LARGE"}, 413, "Request too large", apierr.CodeTooLarge,
-		"A request may carry 10 MB, of which 6 MB reach the service as sent. " +
+		"A request must not exceed 10 MB, or 6 MB as the service receives it. " +
 			"Send the document's body as base64 of its gzip form, or send fewer bytes.", false},
 	{[]string{"THROTTLED", "QUOTA_EXCEEDED"}, 503, "Temporarily unavailable", apierr.CodeUnavailable,
 		"There are too many requests at this moment. Try again.", true},
@@ -36,16 +35,16 @@ var responses = []response{
 	{[]string{"BAD_REQUEST_BODY", "BAD_REQUEST_PARAMETERS", "DEFAULT_4XX"}, 400, "Invalid request", apierr.CodeInvalidRequest,
 		"The request is not valid.", false},
 	{[]string{"UNAUTHORIZED"}, 401, "Unauthorized", apierr.CodeUnauthorized,
-		"This needs a valid API key in the header Authorization: Bearer <key>.", false},
+		"A valid API key is required in the header Authorization: Bearer <key>.", false},
 	{[]string{"ACCESS_DENIED", "WAF_FILTERED", "INVALID_API_KEY", "EXPIRED_TOKEN", "INVALID_SIGNATURE"}, 403, "Forbidden", codeForbidden,
 		"This request is refused.", false},
 	{[]string{"INTEGRATION_TIMEOUT", "INTEGRATION_FAILURE"}, 503, "Temporarily unavailable", apierr.CodeUnavailable,
-		"The service cannot do this right now. Try again.", true},
+		"The service is temporarily unavailable. Try again.", true},
 	{[]string{"API_CONFIGURATION_ERROR", "AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE", "DEFAULT_5XX"}, 500, "Internal error", apierr.CodeInternal,
-		"Something went wrong on our side. The request id says more to support.", false},
+		"An internal error occurred. Give the request id to support.", false},
 }
 
-// codeForbidden is of the gateway alone: the functions say why they refuse.
+// codeForbidden is used only by the gateway: the functions say why they refuse.
 const codeForbidden = "forbidden"
 
 func (s *stack) addResponses() {
@@ -69,7 +68,7 @@ func (s *stack) addResponses() {
 	}
 }
 
-// body is the answer's; the gateway puts the id of the request into it.
+// body is the reply's body; the gateway inserts the request id.
 func (r response) body() string {
 	text, err := json.Marshal(struct {
 		Status    int    `json:"status"`
@@ -80,7 +79,7 @@ func (r response) body() string {
 		RequestID string `json:"requestId"`
 	}{r.status, "urn:docent:problem:" + r.code, r.title, r.detail, r.code, "$context.requestId"})
 	if err != nil {
-		panic(err) // texts and a number always encode
+		panic(err) // texts and a number can always be encoded
 	}
 	return string(text)
 }

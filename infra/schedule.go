@@ -8,8 +8,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addSchedule has sweeping run every minute. A run that fails is not repeated: the
-// next one does its work.
+// addSchedule runs sweeping every minute. A failed run is not repeated: the next one does its work.
 func (s *stack) addSchedule() {
 	minute := awscdk.Duration_Minutes(jsii.Number(1))
 	sweeping := s.functions["sweeping"]

@@ -12,39 +12,38 @@ import (
 	"strings"
 )
 
-// settings are what an operator may choose of the stack. README.md lists them
-// under their names for -c.
+// settings are the choices of an operator. README.md lists them under their names for -c.
 type settings struct {
 	name        string // of the installation
-	stage       string // such as beta; empty: it is the only one
+	stage       string // such as beta; empty: there is no other
 	withAlarms  bool
-	alarmsEmail string // is told of alarms; empty: they only show
-	refusedKeys int    // refused keys within 5 minutes that are an alarm
-	budget      int    // US dollars a month; 0: none
+	alarmsEmail string // receives alarms; empty: they only show in AWS
+	refusedKeys int    // refused keys within 5 minutes that raise an alarm
+	budget      int    // US dollars per month; 0: none
 	domain      string // of the API; empty: the gateway's own
 	certificate string // ARN, in the stack's region, for domain
-	zone        string // id of the Route 53 zone that domain lies in; empty: its record is made by hand
+	zone        string // id of the Route 53 zone of domain; empty: its record is made by hand
 	zoneName    string // its name
-	waf         bool   // a web firewall before the API
+	waf         bool   // a web firewall in front of the API
 	logDays     int    // how long logs are kept
 	logLevel    string
-	logRole     bool     // set the account's role with which API Gateway writes its logs
-	model       string   // its name: of Bedrock an id, or the id or ARN of an inference profile; empty: answers are quoted
+	logRole     bool     // set the account's role for the gateway's logs
+	model       string   // of Bedrock an id, or the id or ARN of an inference profile; else a server's name for it; empty: answers are quoted
 	provider    string   // of the model: bedrock or openai; empty: there is none
-	modelURL    string   // of an OpenAI-compatible server, before /chat/completions; of Bedrock: another endpoint than the region's
-	modelKey    string   // name of the parameter that holds that server's key; empty: it needs none
+	modelURL    string   // of an OpenAI-compatible server, before /chat/completions; for Bedrock a custom endpoint
+	modelKey    string   // name of the parameter with that server's key; empty: it needs none
 	modelARNs   []string // what may be invoked for a model of Bedrock
-	rate, burst int      // requests a second that the gateway lets pass, and at once
+	rate, burst int      // requests per second that the gateway accepts, and at once
 	workers     int      // of each queue at the same time
-	destroy     bool     // data goes with the stack; false: it stays
+	destroy     bool     // delete the data with the stack; false: it stays
 	x86         bool     // the functions are built for x86-64; false: for arm64
-	local       string   // address of a local stand-in for AWS; empty: it is AWS
-	dist        string   // the folder of the functions that make build has built
+	local       string   // address of a local emulator of AWS; empty: it is AWS
+	dist        string   // the folder of the built functions
 }
 
-// setting is one value of -c.
+// setting describes one value of -c.
 type setting struct {
-	fallback string // the value when it is not given
+	fallback string // the default
 	set      func(*settings, string) error
 }
 
@@ -72,14 +71,14 @@ var known = map[string]setting{
 	"logLevel": {"info", textOf(func(s *settings) *string { return &s.logLevel }, `debug|info|warn|error`)},
 	"logRole":  {"true", yesOrNo(func(s *settings) *bool { return &s.logRole })},
 	"model":    {"", textOf(func(s *settings) *string { return &s.model }, `\S*`)},
-	// As docent serve has it: openai with an address and bedrock without one.
+	// As in docent serve: openai with an address and bedrock without one.
 	"modelProvider":     {"", textOf(func(s *settings) *string { return &s.provider }, `(bedrock|openai)?`)},
 	"modelUrl":          {"", textOf(func(s *settings) *string { return &s.modelURL }, `(https://[^\s?#@]+)?`)},
 	"modelKeyParameter": {"", textOf(func(s *settings) *string { return &s.modelKey }, `[a-zA-Z0-9_./-]*`)},
 	"modelArns": {"", func(s *settings, value string) error {
 		for _, arn := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' }) {
 			if !regexp.MustCompile(`^arn:[a-z-]+:bedrock:\S+$`).MatchString(arn) {
-				return errors.New("it is no list of ARNs of Bedrock")
+				return errors.New("it is not a list of ARNs of Bedrock")
 			}
 			s.modelARNs = append(s.modelARNs, arn)
 		}
@@ -87,7 +86,7 @@ var known = map[string]setting{
 	}},
 	"rate":    {"500", numberOf(func(s *settings) *int { return &s.rate }, 1, 100_000)},
 	"burst":   {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
-	"workers": {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, 1000)}, // what an event source mapping takes
+	"workers": {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, 1000)}, // the range of an event source mapping
 	"removal": {"retain", func(s *settings, value string) error {
 		s.destroy = value == "destroy"
 		if !s.destroy && value != "retain" {
@@ -138,7 +137,7 @@ func numberOf(field func(*settings) *int, least, most int) func(*settings, strin
 	}
 }
 
-// parse reads the values of -c. The error names every one that is wrong.
+// parse reads the values of -c. The error names every wrong one.
 func parse(given map[string]string) (settings, error) {
 	var s settings
 	var errs []error
@@ -157,16 +156,16 @@ func parse(given map[string]string) (settings, error) {
 		}
 	}
 	if s.local != "" && s.domain != "" {
-		errs = append(errs, errors.New("a local stand-in has no domain"))
+		errs = append(errs, errors.New("a local emulator of AWS has no domain"))
 	}
 	if (s.domain == "") != (s.certificate == "") {
-		errs = append(errs, errors.New("domain and certificate are given together"))
+		errs = append(errs, errors.New("domain and certificate require each other"))
 	}
 	if (s.zone == "") != (s.zoneName == "") || s.zone != "" && s.domain == "" {
-		errs = append(errs, errors.New("zone and zoneName are given together, with a domain"))
+		errs = append(errs, errors.New("zone and zoneName require each other, and a domain"))
 	}
 	if s.budget > 0 && s.alarmsEmail == "" {
-		errs = append(errs, errors.New("a budget needs alarmsEmail"))
+		errs = append(errs, errors.New("a budget requires alarmsEmail"))
 	}
 	errs = append(errs, s.chooseModel()...)
 	return s, errors.Join(errs...)
@@ -178,13 +177,12 @@ const (
 	openai  = "openai"
 )
 
-// chooseModel says what is wrong about the model's values, and which provider is meant
-// where none is given.
+// chooseModel checks the values of the model and chooses a provider if none is given.
 func (s *settings) chooseModel() (errs []error) {
 	switch {
 	case s.model == "":
 		if s.provider+s.modelURL+s.modelKey != "" || len(s.modelARNs) > 0 {
-			errs = append(errs, errors.New("modelProvider, modelUrl, modelKeyParameter and modelArns need model"))
+			errs = append(errs, errors.New("modelProvider, modelUrl, modelKeyParameter and modelArns require model"))
 		}
 		return errs
 	case s.provider == "" && s.modelURL != "":
@@ -193,7 +191,7 @@ func (s *settings) chooseModel() (errs []error) {
 		s.provider = bedrock
 	}
 	if s.provider == openai && s.modelURL == "" {
-		errs = append(errs, errors.New("a model of openai needs modelUrl"))
+		errs = append(errs, errors.New("a model of openai requires modelUrl"))
 	}
 	if s.provider == bedrock && s.modelKey != "" {
 		errs = append(errs, errors.New("modelKeyParameter is for a model of openai"))
@@ -202,12 +200,12 @@ func (s *settings) chooseModel() (errs []error) {
 		errs = append(errs, errors.New("modelArns is for a model of bedrock"))
 	}
 	if s.provider == bedrock && strings.HasPrefix(s.model, "arn:") && len(s.modelARNs) == 0 {
-		errs = append(errs, errors.New("a model that is an ARN needs modelArns: itself, and the models behind it"))
+		errs = append(errs, errors.New("a model that is an ARN requires modelArns: itself, and the models behind it"))
 	}
 	return errs
 }
 
-// stackName is the stack's, and the service's in metrics.
+// stackName is the name of the stack, and of the service in metrics.
 func (s settings) stackName() string {
 	if s.stage == "" {
 		return s.name
@@ -218,7 +216,7 @@ func (s settings) stackName() string {
 // code returns the folder whose content is deployed as the function.
 func (s settings) code(function string) string { return filepath.Join(s.dist, function) }
 
-// built tells whether every function has been built.
+// built returns an error if a function has not been built.
 func (s settings) built() error {
 	for _, f := range functions {
 		if _, err := os.Stat(filepath.Join(s.code(f.name), "bootstrap")); err != nil {

@@ -21,7 +21,7 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"a path of a local stand-in":       {map[string]string{"local": "http://localhost:4566/v1"}, []string{"local=http"}},
 		"another architecture":             {map[string]string{"architecture": "amd64"}, []string{"neither arm64 nor x86_64"}},
 		"a zone without a domain":          {map[string]string{"zone": "Z1", "zoneName": "example.com"}, []string{"zone and zoneName"}},
-		"a budget that tells nobody":       {map[string]string{"budget": "5"}, []string{"a budget needs alarmsEmail"}},
+		"a budget that tells nobody":       {map[string]string{"budget": "5"}, []string{"a budget requires alarmsEmail"}},
 		"a model's ARN alone":              {map[string]string{"model": "arn:aws:bedrock:eu-central-1:1:inference-profile/x"}, []string{"needs modelArns"}},
 		"ARNs without a model":             {map[string]string{"modelArns": "arn:aws:bedrock:eu-central-1::foundation-model/x"}, []string{"modelArns need model"}},
 		"a server without a model":         {map[string]string{"modelUrl": "https://models.example.com/v1"}, []string{"need model"}},
@@ -63,11 +63,11 @@ func TestEveryValueIsInTheGuide(t *testing.T) {
 		}
 	}
 	if _, err := parse(nil); err != nil {
-		t.Errorf("what is not given is not accepted: %v", err)
+		t.Errorf("the defaults are not accepted: %v", err)
 	}
 }
 
-// TestTheProviderThatIsMeant: an address means a server, no address means Bedrock.
+// TestTheProviderThatIsMeant checks that an address means a server, and no address Bedrock.
 func TestTheProviderThatIsMeant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -98,14 +98,14 @@ func TestTheStageNamesTheStack(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenOfFunctionsThatAreNotBuilt: the command says so before it starts.
+// TestNothingIsWrittenOfFunctionsThatAreNotBuilt checks that the command fails before it starts.
 func TestNothingIsWrittenOfFunctionsThatAreNotBuilt(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for args, want := range map[string]string{
 		"-c dist=" + folder: "is not built: run make build",
 		"-c waf":            "not KEY=VALUE",
-		"more":              `"more" is no argument`,
+		"more":              `"more" is not an argument`,
 		"-c stage=a/b":      "stage=a/b",
 	} {
 		err := run(append(strings.Fields(args), []string{"-o", filepath.Join(folder, "out")}...))

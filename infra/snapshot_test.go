@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/stack.txt anew")
 
-// shown are the properties that a reviewer should see change, by type. What is
-// left out is held by a test of its own, or follows from the rest.
+// shown are the properties whose changes a reviewer should see, by type. Other tests cover the rest, or it follows
+// from these.
 var shown = map[string][]string{
 	"AWS::ApiGateway::Method":          {"HttpMethod"},
 	"AWS::ApiGateway::Stage":           {"StageName", "MethodSettings"},
@@ -42,13 +42,13 @@ var shown = map[string][]string{
 	"AWS::SQS::QueuePolicy":            {},
 }
 
-// abridged says what belongs together in one word.
+// abridged shortens what belongs together to one word.
 var abridged = strings.NewReplacer(
 	strings.Join(slices.Sorted(slices.Values(slices.Concat(readItems, writeItems))), " "), "read and write items",
 	strings.Join(readItems, " "), "read items",
 	strings.Join(writeLog, " "), "log", strings.Join(trace, " "), "trace", strings.Join(takeMessages, " "), "take messages")
 
-// summary is the stack in a page or two: what there is, and who may do what.
+// summary describes the stack in a page or two: its resources, and who may do what.
 func summary(t *testing.T, m template) string {
 	t.Helper()
 	var b strings.Builder
@@ -95,8 +95,8 @@ func summary(t *testing.T, m template) string {
 	return b.String()
 }
 
-// TestStackIsAsReviewed shows what a change does to the template. When it should:
-// go test ./infra -run TestStackIsAsReviewed -update
+// TestStackIsAsReviewed shows how a change affects the template. To accept it: go test ./infra -run
+// TestStackIsAsReviewed -update
 func TestStackIsAsReviewed(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/stack.txt"

@@ -15,21 +15,20 @@ import (
 	"docent/shared/table"
 )
 
-// constructID names the stack in the assembly, whatever it is called in AWS.
+// constructID is the name of the stack in the assembly, whatever its name in AWS.
 const constructID = "Docent"
 
-// templateFile is the template's in the assembly.
+// templateFile is the file of the template in the assembly.
 const templateFile = constructID + ".template.json"
 
-// stack is the whole of Docent in one account and region. Nothing in it has a
-// name of our choice, so that several can stand side by side and everything can
-// be replaced.
+// stack is all of Docent in one account and region. It chooses no names in AWS, so that several stacks can exist
+// and everything can be replaced.
 type stack struct {
 	settings
 
 	app       awscdk.App
 	construct awscdk.Stack
-	tables    map[string]awsdynamodb.Table // by the names of shared/table
+	tables    map[string]awsdynamodb.Table // by the names in shared/table
 	bucket    awss3.Bucket
 	questions queuePair
 	documents queuePair
@@ -39,7 +38,7 @@ type stack struct {
 	api       awsapigateway.RestApi
 	functions map[string]awslambda.Function
 	logs      map[string]awslogs.LogGroup // of functions
-	topic     awssns.ITopic               // nil: nobody is told of alarms
+	topic     awssns.ITopic               // nil: alarms are not sent
 	alarms    []interfacesawscloudwatch.IAlarmRef
 }
 
@@ -48,7 +47,7 @@ func newStack(app awscdk.App, values settings) *stack {
 		StackName:             jsii.String(values.stackName()),
 		Description:           jsii.String("Docent: answers questions from a team's own documents and says where each answer comes from."),
 		TerminationProtection: jsii.Bool(!values.destroy),
-		// The CDK's command line looks whether the account is bootstrapped before it deploys.
+		// The CDK's command line checks that the account is bootstrapped before it deploys.
 		Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{GenerateBootstrapVersionRule: jsii.Bool(false)}),
 	})}
 	awscdk.Tags_Of(s.construct).Add(jsii.String(ownerTag), jsii.String(values.stackName()), nil)
@@ -72,11 +71,10 @@ func newStack(app awscdk.App, values settings) *stack {
 	return s
 }
 
-// ownerTag is on every resource; its value is the stack's name. The deployment
-// takes a stack without it for somebody else's.
+// ownerTag is on every resource; its value is the stack's name. The deployment refuses a stack without it.
 const ownerTag = "docent"
 
-// removal is what becomes of data when the stack, or the resource in it, goes.
+// removal is what happens to data when the stack, or the resource in it, is deleted.
 func (s settings) removal() awscdk.RemovalPolicy {
 	if s.destroy {
 		return awscdk.RemovalPolicy_DESTROY

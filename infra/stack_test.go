@@ -81,7 +81,7 @@ func TestBucketIsPrivate(t *testing.T) {
 			t.Errorf("%s is not encrypted", name)
 		}
 		if r.at("LifecycleConfiguration", "Rules", 0, "AbortIncompleteMultipartUpload", "DaysAfterInitiation") != 1.0 {
-			t.Errorf("%s keeps uploads that ended half way", name)
+			t.Errorf("%s keeps incomplete uploads", name)
 		}
 		if r.at("VersioningConfiguration") != nil || r.at("NotificationConfiguration") != nil {
 			t.Errorf("%s has versions or notifications", name)
@@ -90,7 +90,7 @@ func TestBucketIsPrivate(t *testing.T) {
 	m.each(t, "AWS::S3::BucketPolicy", func(t *testing.T, name string, r resource) { refusesPlainText(t, name, r) })
 }
 
-// refusesPlainText: a policy denies everybody what does not come over TLS.
+// refusesPlainText checks that a policy denies everyone what does not use TLS.
 func refusesPlainText(t *testing.T, name string, r resource) {
 	t.Helper()
 	for _, s := range list(r.at("PolicyDocument", "Statement")) {
@@ -99,7 +99,7 @@ func refusesPlainText(t *testing.T, name string, r resource) {
 			return
 		}
 	}
-	t.Errorf("%s takes what does not come over TLS", name)
+	t.Errorf("%s accepts requests without TLS", name)
 }
 
 func TestQueuesLoseNothing(t *testing.T) {
@@ -147,7 +147,7 @@ func TestQueuesLoseNothing(t *testing.T) {
 		}
 	})
 	if len(taken) != 4 || len(queues) != 8 {
-		t.Errorf("%d queues, of which %d are worked off", len(queues), len(taken))
+		t.Errorf("%d queues, %d with a worker", len(queues), len(taken))
 	}
 }
 
@@ -167,7 +167,7 @@ func TestFunctionsAreBuiltAndWatched(t *testing.T) {
 			t.Errorf("%s: its log is kept for %v days", name, log.at("RetentionInDays"))
 		}
 		if r.at("ReservedConcurrentExecutions") != nil {
-			t.Errorf("%s takes concurrency from the account", name)
+			t.Errorf("%s reserves concurrency of the account", name)
 		}
 	})
 	m.each(t, "AWS::Events::Rule", func(t *testing.T, name string, r resource) {
@@ -205,8 +205,8 @@ func TestEveryFunctionIsDeployed(t *testing.T) {
 	}
 }
 
-// TestNothingHasANameOfOurs: two stacks stand side by side, and what has to be
-// replaced can be.
+// TestNothingHasANameOfOurs checks that resources have generated names, so that two stacks can exist and everything
+// can be replaced.
 func TestNothingHasANameOfOurs(t *testing.T) {
 	t.Parallel()
 	for _, m := range []template{plain(t), whole(t)} {
@@ -224,7 +224,7 @@ func TestNothingHasANameOfOurs(t *testing.T) {
 func TestGatewayAnswersInOurShape(t *testing.T) {
 	t.Parallel()
 	m := plain(t)
-	want := map[string]string{ // notes of the gateway's own answers
+	want := map[string]string{ // details of the gateway's own replies
 		"MISSING_AUTHENTICATION_TOKEN": "404 not-found", "RESOURCE_NOT_FOUND": "404 not-found",
 		"REQUEST_TOO_LARGE": "413 request-too-large",
 		"THROTTLED":         "503 unavailable again", "QUOTA_EXCEEDED": "503 unavailable again",
@@ -271,7 +271,7 @@ func TestGatewayAnswersInOurShape(t *testing.T) {
 		delete(want, kind)
 	})
 	if len(want) > 0 {
-		t.Errorf("no answer for %v", want)
+		t.Errorf("no reply for %v", want)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"docent/shared/table"
 )
 
-// recoveryDays is how far back a table can be restored to any second; AWS's most.
+// recoveryDays is how many days back a table can be restored to any second; AWS's maximum.
 const recoveryDays = 35
 
 // addTables adds one table for each name.
@@ -19,8 +19,8 @@ func (s *stack) addTables(names []string) {
 			SortKey:             keyOf(table.SortAttribute),
 			TimeToLiveAttribute: jsii.String(table.ExpiresAttribute),
 			BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
-			// DynamoDB always encrypts. By AWS's own key of the account rather than by
-			// one that is shared, its uses show in CloudTrail.
+			// DynamoDB always encrypts. With the account's own key instead of a shared one, CloudTrail shows its
+			// uses.
 			Encryption: awsdynamodb.TableEncryption_AWS_MANAGED,
 			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays)},

@@ -18,7 +18,7 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// workspace holds what the tests synthesise; it goes with the process.
+// workspace is the folder of what the tests synthesise; it is removed with the process.
 var workspace string
 
 func TestMain(m *testing.M) {
@@ -37,17 +37,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// synthesised: there is a process of Node to be ended.
+// synthesised: a process of Node must be ended.
 var synthesised bool
 
-// plain is the stack as it is when nothing is chosen, whole with everything chosen.
+// plain is the stack with all defaults, whole the one with every option.
 var (
 	plain = once("plain", nil)
 	whole = once("whole", map[string]string{"stage": "beta", "alarmsEmail": "ops@example.com", "budget": "50",
 		"domain": "docent.example.com", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
 		"zone": "Z0123", "zoneName": "example.com", "waf": "true", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
 		"removal": "destroy", "logRole": "false"})
-	// compatible is the stack with a model of an OpenAI-compatible server, for a local stand-in for AWS.
+	// compatible is the stack with a model of an OpenAI-compatible server, for a local emulator of AWS.
 	compatible = once("compatible", map[string]string{"model": "llama3.3", "modelUrl": "https://models.example.com/v1",
 		"modelKeyParameter": "/docent/model-key", "architecture": "x86_64", "local": "http://localhost:4566"})
 )
@@ -92,7 +92,7 @@ func once(name string, given map[string]string) func(*testing.T) template {
 	}
 }
 
-// synthesise writes a stack whose functions are one byte each, and cdk-nag's report on it.
+// synthesise writes a stack whose functions have one byte each, and cdk-nag's report on it.
 func synthesise(name string, given map[string]string) (template, error) {
 	s, err := parse(given)
 	if err != nil {
@@ -130,7 +130,7 @@ func (m template) of(kind string) map[string]resource {
 	return out
 }
 
-// bare cuts the hash off the name of a resource.
+// bare removes the hash from the name of a resource.
 func bare(name string) string {
 	const hash = 8
 	if len(name) > hash && strings.Trim(name[len(name)-hash:], "0123456789ABCDEF") == "" {
@@ -139,7 +139,7 @@ func bare(name string) string {
 	return name
 }
 
-// each runs test on every resource of a type, of which there must be some.
+// each runs test on every resource of a type. At least one must exist.
 func (m template) each(t *testing.T, kind string, test func(t *testing.T, name string, r resource)) {
 	t.Helper()
 	found := m.of(kind)
@@ -151,7 +151,7 @@ func (m template) each(t *testing.T, kind string, test func(t *testing.T, name s
 	}
 }
 
-// at reads a property by its path, nil when it is not there.
+// at returns the property at a path, or nil.
 func (r resource) at(path ...any) any {
 	var v any = r.Properties
 	for _, step := range path {
@@ -170,8 +170,8 @@ func (r resource) at(path ...any) any {
 	return v
 }
 
-// target is the bare name of what a value such as {"Ref": name} or {"Fn::GetAtt":
-// [name, attribute]} refers to, empty when it is another value.
+// target returns the bare name in a value such as {"Ref": name} or {"Fn::GetAtt": [name, attribute]}, or "" for
+// another value.
 func target(v any) string {
 	m, _ := v.(map[string]any)
 	if ref, ok := m["Ref"].(string); ok {
@@ -183,7 +183,7 @@ func target(v any) string {
 	return ""
 }
 
-// words is a value as one line: what refers to something as the name of that.
+// words returns a value as one line, with references replaced by their names.
 func words(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -215,7 +215,7 @@ func words(v any) string {
 	}
 }
 
-// list is a value that is one thing or several.
+// list returns a value that is one thing or several as a list.
 func list(v any) []any {
 	if l, ok := v.([]any); ok {
 		return l

@@ -8,9 +8,9 @@ import (
 // requestsPerAddress is how many requests one address may make in 5 minutes.
 const requestsPerAddress = 10_000
 
-// addWAF puts a web firewall before the API. AWS's rule against large bodies only
-// counts, as documents are large; so do those against scripts and file names in
-// bodies, which documents about software are full of.
+// addWAF adds a web firewall in front of the API. AWS's rule against large bodies only counts, because documents
+// are large. So do those against scripts and file names in bodies, because documents about software are full of
+// them.
 func (s *stack) addWAF() {
 	if !s.waf {
 		return

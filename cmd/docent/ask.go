@@ -22,7 +22,7 @@ type askCmd struct {
 
 // Help is the long help of docent ask.
 func (c *askCmd) Help() string {
-	return `The exit status is 1 when the question failed or was not answered in time; it is then still being answered, and the same question with the --id that is shown waits on.
+	return `The exit status is 1 when the question failed or was not answered in time; it is then still being answered: ask it again with the printed --id to wait on.
 
 Examples:
 
@@ -31,7 +31,7 @@ Examples:
     docent ask --json "How do I revoke a key?" | jq -r .result.answer`
 }
 
-// Validate checks what the flags' types can not.
+// Validate checks what the types of the flags cannot.
 func (c *askCmd) Validate() error {
 	if strings.TrimSpace(c.Question) == "" {
 		return errors.New("the question is empty")
@@ -105,6 +105,6 @@ func (c *askCmd) show(con *console, a client.Answer) error {
 			fmt.Fprintf(&b, "%d. %s: %s\n", i+1, r.Title, r.HTMLURL)
 		}
 	}
-	// What documents say must not steer the terminal.
+	// The text of documents must not control the terminal.
 	return printf(con.out, "%s", client.Printable(b.String()))
 }

@@ -28,7 +28,7 @@ func TestAsk(t *testing.T) {
 			out:  "Run **undo**.\n\nReferences:\n1. Undo[2J: https://wiki.example/undo\n2. https://wiki.example/untitled\n",
 		},
 		{name: "failed", failed: true, status: 1, err: "the question failed: The answer took too long. (timeout)"},
-		{name: "day spent", refuse: 429, status: 1, err: "The day resets at "},
+		{name: "day spent", refuse: 429, status: 1, err: "The daily quota resets at "},
 		{name: "in no time", args: []string{"--timeout", "1ns"}, status: 1, err: "no answer within 1ns; ask the same question with --id " + id},
 	}
 	for _, tc := range cases {

@@ -21,65 +21,63 @@ const (
 	exitUsage  = 2
 )
 
-// commands is the command tree.
 type commands struct {
 	Serve   serveCmd   `cmd:"" group:"server" help:"Run the server until it is interrupted."`
 	Openapi openapiCmd `cmd:"" group:"server" help:"Print the OpenAPI document of the API as YAML."`
 	Team    struct {
 		Create teamCreateCmd `cmd:"" help:"Create a team with its first admin, and print the admin's key."`
 		Saml   struct {
-			Set    samlSetCmd    `cmd:"" help:"Set the team's SAML identity provider by its metadata."`
+			Set    samlSetCmd    `cmd:"" help:"Set the team's SAML identity provider from its metadata."`
 			Show   samlShowCmd   `cmd:"" help:"Show the team's SAML identity provider."`
 			Remove samlRemoveCmd `cmd:"" help:"Remove the team's SAML identity provider."`
 		} `cmd:"" group:"client" help:"The team's SAML identity provider, which SCIM needs."`
 	} `cmd:"" group:"data" help:"Teams, in the data folder of this machine or on AWS."`
 	Key struct {
-		Create keyCreateCmd `cmd:"" help:"Create an API key and print it, this once."`
+		Create keyCreateCmd `cmd:"" help:"Create an API key and print it once."`
 		List   keyListCmd   `cmd:"" help:"List a team's API keys."`
 		Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key."`
 	} `cmd:"" group:"data" help:"API keys, in the data folder of this machine or on AWS."`
 	Queue struct {
-		Redrive queueRedriveCmd `cmd:"" help:"Have messages that a worker gave up tried again."`
+		Redrive queueRedriveCmd `cmd:"" help:"Move dead-letter messages back to their queue."`
 	} `cmd:"" group:"aws" help:"The queues of an installation on AWS."`
 	Index struct {
 		Check   indexCheckCmd   `cmd:"" help:"Check the search index against the documents, in the data folder of this machine."`
-		Status  indexStatusCmd  `cmd:"" help:"Show the segments of the search index and how far their rebuilds are."`
-		Rebuild indexRebuildCmd `cmd:"" help:"Make the search index anew from the documents."`
+		Status  indexStatusCmd  `cmd:"" help:"Show the segments of the search index and the progress of their rebuilds."`
+		Rebuild indexRebuildCmd `cmd:"" help:"Rebuild the search index from the documents."`
 	} `cmd:"" group:"data" help:"The search index, in the data folder of this machine or on AWS."`
 	Scim struct {
-		Setup scimSetupCmd `cmd:"" help:"Make a SCIM key and print what to paste into Okta or Entra ID."`
+		Setup scimSetupCmd `cmd:"" help:"Create a SCIM key and print what to paste into Okta or Entra ID."`
 	} `cmd:"" group:"client" help:"Provisioning of users and groups by an identity provider."`
 	Source struct {
 		Add    sourceAddCmd    `cmd:"" group:"client" help:"Connect a data source."`
-		List   sourceListCmd   `cmd:"" group:"client" help:"List data sources and how far they are read."`
+		List   sourceListCmd   `cmd:"" group:"client" help:"List data sources and their sync progress."`
 		Import sourceImportCmd `cmd:"" group:"client" help:"Import items from a file: JSON Lines, or the archive of a Slack export."`
 		Remove sourceRemoveCmd `cmd:"" group:"client" help:"Disconnect a data source and remove its items."`
 		Sync   sourceSyncCmd   `cmd:"" group:"data" help:"Read data sources now, in the data folder of this machine."`
-	} `cmd:"" group:"client" help:"Data sources: repositories, messages, web pages and what is imported."`
+	} `cmd:"" group:"client" help:"Data sources: repositories, messages, web pages and imported items."`
 	Search   searchCmd   `cmd:"" group:"client" help:"Search collections and data sources."`
 	Research researchCmd `cmd:"" group:"client" help:"Answer a question from collections and data sources, with its sources."`
-	Get      getCmd      `cmd:"" group:"client" help:"Print the content of addresses."`
+	Get      getCmd      `cmd:"" group:"client" help:"Print the content of URLs."`
 	Put      putCmd      `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
 	Ask      askCmd      `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
-	Usage    usageCmd    `cmd:"" group:"client" help:"Print what the team, or its user, did with Docent."`
+	Usage    usageCmd    `cmd:"" group:"client" help:"Print a usage report of the team or your user."`
 	Events   struct {
-		Follow eventsFollowCmd `cmd:"" help:"Print the team's security events as they come, one JSON object a line."`
+		Follow eventsFollowCmd `cmd:"" help:"Print the team's security events as they arrive, one JSON object per line."`
 	} `cmd:"" group:"client" help:"The team's security events, for a SIEM."`
 	Version versionCmd `cmd:"" group:"server" help:"Print the version."`
 }
 
-// console is where a command writes, its clock, and what reads data sources.
+// console holds the outputs of a command, its clock, and the connectors of data sources.
 type console struct {
 	out, err io.Writer
 	now      func() time.Time
 	connect  app.Connect
 }
 
-// errReported ends a command with a failure that its output has told already.
+// errReported ends a command whose failure its output already describes.
 var errReported = errors.New("reported")
 
-// run is the program: it parses args, runs the command until ctx ends, and
-// returns the exit status.
+// run parses args, runs the command until it or ctx ends, and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	done := false // by a flag such as --help
 	parser, err := kong.New(&commands{},

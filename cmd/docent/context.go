@@ -10,15 +10,15 @@ import (
 	"docent/cmd/docent/internal/client"
 )
 
-// findFlags are of searches and researches alike.
+// findFlags are the flags that search and research share.
 type findFlags struct {
 	Query string `arg:"" help:"What to look for, 1 to 10000 characters."`
 	serverFlags
-	Instruction string `placeholder:"TEXT" help:"Changes the order of what is found, never what is searched."`
+	Instruction string `placeholder:"TEXT" help:"Affects ranking only, not what is searched."`
 	JSON        bool   `name:"json" help:"Print the reply as the API's JSON object."`
 }
 
-// Validate checks what the flags' types can not.
+// Validate checks what the types of the flags cannot.
 func (f *findFlags) Validate() error {
 	if strings.TrimSpace(f.Query) == "" {
 		return errors.New("the query is empty")
@@ -29,7 +29,7 @@ func (f *findFlags) Validate() error {
 type searchCmd struct {
 	findFlags
 	Space string `enum:"all,code,prs,issues,documentation,messages" default:"all" help:"What to search: ${enum} (default ${default})."`
-	Limit int    `default:"10" placeholder:"N" help:"At most so many, 1 to 50 (default ${default})."`
+	Limit int    `default:"10" placeholder:"N" help:"Maximum number of results, 1 to 50 (default ${default})."`
 }
 
 // Help is the long help of docent search.
@@ -72,7 +72,7 @@ type researchCmd struct {
 
 // Help is the long help of docent research.
 func (c *researchCmd) Help() string {
-	return `Answers from the collections and connected data sources that the key may read, and lists what the answer was made from.
+	return `Answers from the collections and connected data sources that the key may read, and lists its sources.
 
 Example:
 
@@ -101,7 +101,7 @@ func (c *researchCmd) Run(ctx context.Context, con *console) error {
 	return printSources(con, found.Sources, false)
 }
 
-// printSources prints what was found, with the begin of its content or without.
+// printSources prints the sources that were found, with the start of their content if content is set.
 func printSources(con *console, sources []client.Source, content bool) error {
 	var b strings.Builder
 	for i, s := range sources {
@@ -110,11 +110,11 @@ func printSources(con *console, sources []client.Source, content bool) error {
 			fmt.Fprintf(&b, "   %s\n", oneLine(s.Content, 240))
 		}
 	}
-	// What documents say must not steer the terminal.
+	// The text of documents must not control the terminal.
 	return printf(con.out, "%s", client.Printable(b.String()))
 }
 
-// oneLine is text on one line, cut at most characters.
+// oneLine returns text on one line, cut to at most most characters.
 func oneLine(text string, most int) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) > most {
@@ -126,14 +126,14 @@ func oneLine(text string, most int) string {
 func printRaw(con *console, raw json.RawMessage) error { return printJSON(con.out, raw) }
 
 type getCmd struct {
-	URLs []string `arg:"" name:"url" help:"Addresses, 1 to 10 of them, http or https."`
+	URLs []string `arg:"" name:"url" help:"URLs, 1 to 10, http or https."`
 	serverFlags
 	JSON bool `name:"json" help:"Print the reply as the API's JSON object."`
 }
 
 // Help is the long help of docent get.
 func (c *getCmd) Help() string {
-	return `Prints what connected data holds of the addresses, else what the web has, if an admin of the team has allowed that. The exit status is 1 when one of them could not be read.
+	return `Prints the content of the URLs from connected data sources or, if a team admin allowed it, from the web. The exit status is 1 if one of them could not be read.
 
 Example:
 

@@ -10,12 +10,12 @@ import (
 	"docent/shared/app"
 )
 
-// dataFlags say which data a command works on.
+// dataFlags name the data that a command works on.
 type dataFlags struct {
 	Data string `default:"data" type:"path" placeholder:"DIR" help:"The data folder (default ./data)."`
 }
 
-// with runs do on the data, which no other process may hold meanwhile.
+// with runs do on the data. No other process may use the data at the same time.
 func (f dataFlags) with(ctx context.Context, do func(*app.Local) error) error {
 	return f.open(ctx, app.LocalOptions{}, do)
 }
@@ -28,8 +28,8 @@ func (f dataFlags) open(ctx context.Context, o app.LocalOptions, do func(*app.Lo
 	return errors.Join(do(local), local.Close())
 }
 
-// withExisting is with for commands that make no sense on an empty folder, so
-// that a mistyped one is not created.
+// withExisting is with for commands that make no sense on an empty folder: it does not create a folder whose name
+// was mistyped.
 func (f dataFlags) withExisting(ctx context.Context, do func(*app.Local) error) error {
 	return f.openExisting(ctx, app.LocalOptions{}, do)
 }
@@ -41,11 +41,11 @@ func (f dataFlags) openExisting(ctx context.Context, o app.LocalOptions, do func
 	return f.open(ctx, o, do)
 }
 
-// inUse says how to go on when another process holds the data.
+// inUse tells the operator what to do if another process uses the data.
 func inUse(err error, dir string) error {
 	if !errors.Is(err, app.ErrInUse) {
 		return err
 	}
-	return fmt.Errorf("another process, probably docent serve, holds the data in %s; "+
-		"stop it, run this again, and start it after", dir)
+	return fmt.Errorf("another process, probably docent serve, is using the data in %s; "+
+		"stop it, run this, then start it again", dir)
 }

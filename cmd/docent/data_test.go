@@ -95,7 +95,7 @@ func TestDataThatIsInUseOrMissing(t *testing.T) {
 	}()
 	for _, args := range []string{"team create --name n --admin a", "key list --team t", "serve --addr 127.0.0.1:0"} {
 		status, _, errOut := docent(t, append(strings.Fields(args), "--data", dir)...)
-		if status != 1 || !strings.Contains(errOut, "stop it, run this again") {
+		if status != 1 || !strings.Contains(errOut, "stop it, run this, then start it again") {
 			t.Errorf("%s: status %d, errors %q", args, status, errOut)
 		}
 	}
@@ -114,7 +114,7 @@ func TestATakenAddressIsNamed(t *testing.T) {
 	}
 	defer other.Close()
 	status, _, errOut := docent(t, "serve", "--no-demo", "--data", filepath.Join(t.TempDir(), "data"), "--addr", other.Addr().String())
-	if status != 1 || !strings.Contains(errOut, "another program listens on "+other.Addr().String()) {
+	if status != 1 || !strings.Contains(errOut, other.Addr().String()+" is in use") {
 		t.Errorf("status %d, errors %q", status, errOut)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 type eventsFollowCmd struct {
 	serverFlags
-	CursorFile string        `name:"cursor-file" required:"" placeholder:"FILE" help:"Where the place in the feed is kept between runs."`
-	Since      string        `placeholder:"TIME" help:"Where to begin when there is no cursor file yet: a time (RFC 3339) or the id of an event (default: the oldest event)."`
+	CursorFile string        `name:"cursor-file" required:"" placeholder:"FILE" help:"File that keeps the cursor between runs."`
+	Since      string        `placeholder:"TIME" help:"Where to start if there is no cursor file yet: a time (RFC 3339) or the id of an event (default: the oldest event)."`
 	Format     string        `enum:"native,ocsf" default:"native" help:"native or ocsf (OCSF 1.8.0)."`
 	Once       bool          `help:"Stop at the end of the feed instead of waiting for more."`
 	Every      time.Duration `default:"10s" placeholder:"TIME" help:"How often to look for more (default ${default})."`
@@ -23,7 +23,7 @@ type eventsFollowCmd struct {
 
 // Help is the long help of docent events follow.
 func (c *eventsFollowCmd) Help() string {
-	return `Prints one JSON object a line. The cursor is saved only after the lines before it are written, so nothing is lost when the command is stopped in any way; what was printed and not saved is printed again, with the same id.
+	return `Prints one JSON object per line. The cursor is saved only after the lines before it are written, so no event is lost however the command stops. Events that were printed before the cursor was saved are printed again, with the same id.
 
 Example:
 
@@ -31,7 +31,7 @@ Example:
     docent events follow --cursor-file /var/lib/docent/events.cursor | forwarder`
 }
 
-// Validate checks what the flags' types can not.
+// Validate checks what the types of the flags cannot.
 func (c *eventsFollowCmd) Validate() error {
 	if c.Every <= 0 {
 		return errors.New("--every must be more than 0")
@@ -53,7 +53,7 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 		return fmt.Errorf("read the cursor: %w", err)
 	}
 	if len(saved) > maxCursor {
-		return fmt.Errorf("%s holds no cursor", c.CursorFile)
+		return fmt.Errorf("%s contains no cursor", c.CursorFile)
 	}
 	cursor := string(bytes.TrimSpace(saved))
 	for {
@@ -83,7 +83,7 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 	}
 }
 
-// pass writes the events of a page, and only then saves the place after them.
+// pass writes the events of a page, and only then saves the cursor after them.
 func (c *eventsFollowCmd) pass(con *console, page client.EventPage, before string) error {
 	if len(page.Events) > 0 {
 		var lines bytes.Buffer
@@ -104,8 +104,8 @@ func (c *eventsFollowCmd) pass(con *console, page client.EventPage, before strin
 	return nil
 }
 
-// replaceFile puts text in the place of a file, so that a reader finds the old
-// or the new text whole, whenever this process ends.
+// replaceFile replaces the content of a file. A reader finds the complete old or new text, even if this process is
+// killed.
 func replaceFile(name, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// maxLife bounds a life given as a duration, against typing errors.
+// maxLife bounds a lifetime given as a duration, to catch typing errors.
 const maxLife = 100 * 366 * 24 * time.Hour
 
-// expiry is when a key ends: after a duration or at a time. The zero value is
-// never.
+// expiry is when a key expires: after a duration or at a time. The zero value is never.
 type expiry struct {
 	after time.Duration
 	at    time.Time
@@ -46,7 +45,7 @@ func (e *expiry) life(d time.Duration) error {
 	return nil
 }
 
-// from is the moment, counted from now, and false for never.
+// from returns the time of expiry, counted from now, and false if the key never expires.
 func (e expiry) from(now time.Time) (time.Time, bool) {
 	switch {
 	case e.after > 0:

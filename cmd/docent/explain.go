@@ -11,8 +11,8 @@ import (
 	"docent/shared/apierr"
 )
 
-// explain is err for a reader: a refusal by its detail, and what to do about a
-// key that does not work or an allowance that is spent.
+// explain returns err as text for a person: the detail of a refusal, and what to do about a refused key or a
+// used-up quota.
 func explain(err error, now time.Time) string {
 	var refused *client.Error
 	if errors.As(err, &refused) {
@@ -37,7 +37,7 @@ func explain(err error, now time.Time) string {
 	return err.Error()
 }
 
-// resets says when a spent allowance is there again; "" when the server did not.
+// resets says when a used-up quota resets, or returns "" if the server did not say.
 func resets(e *client.Error, now time.Time) string {
 	at, in := e.ResetsAt, e.RetryAfter
 	switch {
@@ -49,9 +49,9 @@ func resets(e *client.Error, now time.Time) string {
 		in = at.Sub(now)
 	}
 	if in <= 0 {
-		return "The day has just been reset; try again."
+		return "The daily quota has just been reset; try again."
 	}
 	in = in.Round(time.Minute)
-	return fmt.Sprintf("The day resets at %s, in %d h %d min.",
+	return fmt.Sprintf("The daily quota resets at %s, in %d h %d min.",
 		at.UTC().Format("2006-01-02 15:04 UTC"), int(in.Hours()), int(in.Minutes())%60)
 }

@@ -8,14 +8,14 @@ import (
 
 type indexCheckCmd struct {
 	dataFlags
-	JSON bool `name:"json" help:"Print JSON: one report a team."`
+	JSON bool `name:"json" help:"Print JSON: one report per team."`
 }
 
 // Help is the long help of docent index check.
 func (c *indexCheckCmd) Help() string {
-	return `Reads every segment of the search index whole: checksums, dictionary, postings, and whether each document is current and can be found. Documents that changed since their segment was written are stale, which is no fault: they are skipped when a question is asked and dropped by the next merge.
+	return `Checks every segment of the search index: checksums, dictionary, postings, and whether each document is current and can be found. Documents that changed since their segment was written are stale. That is normal: questions skip them, and the next merge drops them.
 
-The exit status is 1 when a segment is damaged or a document is missing. docent index rebuild mends both.`
+The exit status is 1 if a segment is damaged or a document is missing. docent index rebuild repairs both.`
 }
 
 // teamReport is the JSON of docent index check for one team.

@@ -15,7 +15,7 @@ import (
 	"docent/shared/team"
 )
 
-// indexFlags say which indexes a command works on.
+// indexFlags name the indexes that a command works on.
 type indexFlags struct {
 	installationFlags
 	Team string `placeholder:"ID" help:"Only this team (default: every team)."`
@@ -47,7 +47,7 @@ func (f indexFlags) open(ctx context.Context, do func(teams []string, r app.Rebu
 	return do(teams, rebuilds, nil)
 }
 
-// ids are those of the teams to work on.
+// ids returns the ids of the teams to work on.
 func (f indexFlags) ids(ctx context.Context, teams *team.Service) ([]string, error) {
 	if f.Team != "" {
 		t, err := teams.Team(ctx, f.Team)
@@ -68,7 +68,7 @@ type indexStatusCmd struct {
 
 // Help is the long help of docent index status.
 func (c *indexStatusCmd) Help() string {
-	return `Shows, for each space of each source, how many segments there are, of which version of the analysis, and how far a rebuild is. Segments are outdated when an older version of Docent wrote them, when they are damaged, or when docent index rebuild was asked for. They are rebuilt in the background, and answer until then unless they are damaged.
+	return `Shows, for each space of each source, how many segments there are, their version of the text analysis, and the progress of a rebuild. Segments are outdated if an older version of Docent wrote them, if they are damaged, or if docent index rebuild was run. They are rebuilt in the background. Until then they are searched, unless they are damaged.
 
 Examples:
 
@@ -110,7 +110,7 @@ func (c *indexStatusCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// familyLine describes one space of a source on a line.
+// familyLine describes one space of a source in one line.
 func familyLine(f search.FamilyStatus) string {
 	line := fmt.Sprintf("%s %s: %d segments, %d documents, %d passages, %d bytes", f.Source, f.Space, f.Segments, f.Documents, f.Passages, f.Bytes)
 	var parts []string
@@ -143,14 +143,14 @@ func familyLine(f search.FamilyStatus) string {
 
 type indexRebuildCmd struct {
 	indexFlags
-	Wait bool `default:"true" negatable:"" help:"On AWS: show the progress until all is rebuilt (default)."`
+	Wait bool `default:"true" negatable:"" help:"On AWS: show the progress until everything is rebuilt (default)."`
 }
 
 // Help is the long help of docent index rebuild.
 func (c *indexRebuildCmd) Help() string {
-	return `Makes the search index anew from the stored documents, and finds documents that are in no segment. What there is answers until it is replaced. Progress is saved all the while: an interrupted rebuild continues when this is run again or when a server starts on the data.
+	return `Rebuilds the search index from the stored documents, including documents that are in no segment. The old segments are searched until they are replaced. Progress is saved: an interrupted rebuild continues when this is run again or when a server starts on the data.
 
-On AWS the functions of the installation do the work. This command starts it and shows the progress; interrupting the command does not stop the work.
+On AWS, the functions of the installation do the work. This command starts it and shows the progress; interrupting the command does not stop the work.
 
 Examples:
 
@@ -158,7 +158,7 @@ Examples:
     docent index rebuild --aws --stack docent --team ID`
 }
 
-// Run starts the rebuild of each team, and shows its progress.
+// Run starts the rebuild of each team and shows its progress.
 func (c *indexRebuildCmd) Run(ctx context.Context, con *console) error {
 	return c.open(ctx, func(teams []string, r app.Rebuilds, local *app.Local) error {
 		for _, id := range teams {
@@ -191,7 +191,7 @@ func (c *indexRebuildCmd) Run(ctx context.Context, con *console) error {
 // rebuildPoll is how often the progress of a rebuild on AWS is read.
 const rebuildPoll = 5 * time.Second
 
-// waitForRebuilds shows the progress of a team's rebuilds until there are none.
+// waitForRebuilds shows the progress of a team's rebuilds until they have ended.
 func waitForRebuilds(ctx context.Context, r app.Rebuilds, teamID string, show func([]search.FamilyStatus) error) error {
 	for {
 		families, err := r.Status(ctx, teamID)
@@ -207,7 +207,7 @@ func waitForRebuilds(ctx context.Context, r app.Rebuilds, teamID string, show fu
 	}
 }
 
-// progressOf shows how far a team's rebuilds are, when that has changed.
+// progressOf prints the progress of a team's rebuilds if it has changed.
 func progressOf(con *console, teamID string) func([]search.FamilyStatus) error {
 	last := ""
 	return func(families []search.FamilyStatus) error {

@@ -9,26 +9,25 @@ import (
 	"docent/shared/team"
 )
 
-// defaultStack is what the stack is called when nobody names it otherwise.
+// defaultStack is the name of the stack unless --stack gives another.
 const defaultStack = "docent"
 
-// installationFlags say in which installation a command works: on this machine or on AWS.
+// installationFlags name the installation that a command works on: on this machine or on AWS.
 type installationFlags struct {
 	dataFlags
 	AWS   bool   `name:"aws" help:"Work on an installation on AWS instead. Region and credentials are those of the AWS command line."`
-	Stack string `placeholder:"NAME" help:"Its stack (default docent)."`
+	Stack string `placeholder:"NAME" help:"Name of its stack (default docent)."`
 }
 
-// Validate checks what the flags' types can not.
+// Validate checks what the types of the flags cannot.
 func (f installationFlags) Validate() error {
 	if f.Stack != "" && !f.AWS {
-		return errors.New("--stack goes with --aws")
+		return errors.New("--stack requires --aws")
 	}
 	return nil
 }
 
-// teams runs do on the teams of the installation, whose data folder is made when it
-// is missing.
+// teams runs do on the teams of the installation. A missing data folder is created.
 func (f installationFlags) teams(ctx context.Context, do func(*team.Service) error) error {
 	if f.AWS {
 		return f.deployed(ctx, do)

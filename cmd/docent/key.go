@@ -38,13 +38,13 @@ func (c *keyCreateCmd) Help() string {
     docent key create --aws --stack docent --team ID --kind team --name "Support bot"`
 }
 
-// Validate checks what the flags' types can not.
+// Validate checks what the types of the flags cannot.
 func (c *keyCreateCmd) Validate() error {
 	if err := c.installationFlags.Validate(); err != nil {
 		return err
 	}
 	if (c.Kind == string(team.KindPersonal)) != (c.User != "") {
-		return errors.New("--user goes with --kind personal, and only with it")
+		return errors.New("--user is for --kind personal only, which requires it")
 	}
 	return nil
 }

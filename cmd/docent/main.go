@@ -1,5 +1,5 @@
-// Command docent is the whole of Docent on one machine: the server, its teams and
-// keys, and a client that puts documents and asks questions.
+// Command docent is all of Docent on one machine: the server, the administration of its teams and keys, and a
+// client that puts documents and asks questions.
 package main
 
 import (

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// printf writes to w; every error of writing a command's output is its failure.
+// printf writes to w. A command that cannot write its output has failed.
 func printf(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintf(w, format, args...)
 	return err

@@ -15,10 +15,9 @@ import (
 	"docent/cmd/docent/internal/put"
 )
 
-// The bounds of --parallel.
 const maxParallel = 64
 
-// serverFlags say which server to call, and as whom.
+// serverFlags name the server to call, and the key to use.
 type serverFlags struct {
 	Server string `env:"DOCENT_SERVER" default:"${server}" placeholder:"URL" help:"Address of the API (default ${default})."`
 	Key    string `env:"DOCENT_API_KEY" placeholder:"KEY" help:"API key."`
@@ -36,21 +35,21 @@ type putCmd struct {
 	serverFlags
 	BaseURI  string `name:"base-uri" placeholder:"URI" help:"A file's URI is this and its path below the given folder (default: the file: URI of its absolute path)."`
 	Parallel int    `default:"8" placeholder:"N" help:"Files sent at a time, 1 to 64 (default ${default})."`
-	Delete   bool   `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Asks nothing."`
+	Delete   bool   `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Does not ask for confirmation."`
 	DryRun   bool   `help:"Show what would be done, and do nothing."`
-	Force    bool   `help:"Send also what has not changed."`
+	Force    bool   `help:"Send unchanged files too."`
 	JSON     bool   `name:"json" help:"Print the summary as JSON."`
 }
 
 // Help is the long help of docent put.
 func (c *putCmd) Help() string {
-	return `Folders are walked for Markdown (.md .markdown .mdx), text (.txt .text .rst) and HTML (.html .htm). Hidden files and folders and node_modules are left out below them. Symbolic links are followed; each file is put once, and loops end. HTML is converted to Markdown without scripts, navigation and forms. Text is UTF-8, or UTF-16 with a byte order mark; a file over 10 MB or in another encoding is counted as failed, and the rest goes on.
+	return `Folders are searched for Markdown (.md .markdown .mdx), text (.txt .text .rst) and HTML (.html .htm). Hidden files and folders and node_modules below them are skipped. Symbolic links are followed; each file is put once. HTML is converted to Markdown without scripts, navigation and forms. Text is UTF-8, or UTF-16 with a byte order mark; a file over 10 MB or in another encoding is counted as failed, and the run continues.
 
 The title of a document is its first level-1 heading, the title of its front matter or its HTML title, else its file's name.
 
-What has not changed since the last run is not sent again. That is remembered in docent's folder of the user's cache, and believed only while the server still lists the document as it was put. After an interruption, run the same command again to go on.
+Files that have not changed since the last run are not sent again. docent remembers them in its folder of the user's cache, and skips a file only while the server still lists the document as it was put. After an interruption, run the same command again to continue.
 
-The exit status is 1 when anything failed.
+The exit status is 1 if anything failed.
 
 Examples:
 
@@ -60,7 +59,7 @@ Examples:
     docent put --collection ID --dry-run notes README.md`
 }
 
-// Validate checks what the flags' types can not.
+// Validate checks what the types of the flags cannot.
 func (c *putCmd) Validate() error {
 	if c.Parallel < 1 || c.Parallel > maxParallel {
 		return fmt.Errorf("--parallel must be 1 to %d", maxParallel)
@@ -93,7 +92,7 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	if cache, err := os.UserCacheDir(); err == nil {
 		config.StateDir = filepath.Join(cache, "docent")
 	} else {
-		config.Warn(fmt.Sprintf("everything is sent, and again next time, since nothing can be remembered: %v", err))
+		config.Warn(fmt.Sprintf("cannot save upload state; all files are sent now and next time: %v", err))
 	}
 	end := func() {}
 	if isTerminal(con.err) {
@@ -106,8 +105,7 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	return c.report(con, sum, err)
 }
 
-// report prints the summary, unless nothing was begun, and turns failures into
-// the exit status.
+// report prints the summary, unless nothing was started, and turns failures into the exit status.
 func (c *putCmd) report(con *console, sum put.Summary, err error) error {
 	if err != nil && sum.Put+sum.Unchanged+sum.Failed+sum.Deleted == 0 {
 		return err

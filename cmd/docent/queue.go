@@ -10,12 +10,12 @@ import (
 type queueRedriveCmd struct {
 	Queue     string `arg:"" enum:"questions,documents,syncs,rebuilds" help:"The queue: questions, documents, syncs or rebuilds."`
 	Stack     string `placeholder:"NAME" help:"The stack (default docent)."`
-	PerSecond int32  `name:"per-second" placeholder:"N" help:"Move at most so many messages a second, 1 to 500 (default: as fast as AWS will)."`
+	PerSecond int32  `name:"per-second" placeholder:"N" help:"Move at most N messages per second, 1 to 500 (default: as fast as AWS can)."`
 }
 
 // Help is the long help of docent queue redrive.
 func (c *queueRedriveCmd) Help() string {
-	return `Messages that a worker has failed five times wait among the dead letters of its queue. Once their cause is mended, this has AWS move them back, so that they are tried again. It is safe to repeat: work that is done already is left alone.
+	return `After a worker has failed a message five times, the message becomes a dead letter of its queue. When the cause is fixed, this tells AWS to move the dead letters back, so that they are tried again. It is safe to repeat: finished work is not done again.
 
 Region and credentials are those of the AWS command line.
 
@@ -25,7 +25,7 @@ Examples:
     docent queue redrive documents --stack docent-beta --per-second 10`
 }
 
-// Run starts the moving.
+// Run starts the move.
 func (c *queueRedriveCmd) Run(ctx context.Context, con *console) error {
 	stack, err := operator.Open(ctx, stackName(c.Stack))
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *queueRedriveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if messages == 0 {
-		return printf(con.out, "There are no dead letters of %s.\n", c.Queue)
+		return printf(con.out, "There are no dead letters in the %s queue.\n", c.Queue)
 	}
-	return printf(con.out, "About %d messages move back to the queue of %s.\n", messages, c.Queue)
+	return printf(con.out, "About %d messages are moving back to the %s queue.\n", messages, c.Queue)
 }

@@ -27,7 +27,7 @@ Examples:
     curl -s https://idp.example/metadata | docent team saml set -`
 }
 
-// maxMetadata is one byte more than the server takes, so that it says so.
+// maxMetadata is one byte more than the server accepts, so that the server reports the excess.
 const maxMetadata = 1<<20 + 1
 
 // Run sends the file.
@@ -99,7 +99,7 @@ func noSAML(err error) error {
 	return err
 }
 
-// showSAML prints m, and what will soon stop working.
+// showSAML prints m, and warns of certificates that expire soon.
 func showSAML(con *console, m client.SAML) error {
 	if err := printf(con.out, "Identity provider %s\nSign-on at %s\n", m.EntityID, m.SingleSignOnURL); err != nil {
 		return err

@@ -12,7 +12,7 @@ type scimSetupCmd struct {
 
 // Help is the long help of docent scim setup.
 func (c *scimSetupCmd) Help() string {
-	return `The key must be the personal key of a team admin, and the server's address the one that the identity provider reaches.
+	return `The key must be the personal key of a team admin, and --server the address at which the identity provider reaches the server.
 
 Examples:
 
@@ -20,7 +20,7 @@ Examples:
     docent scim setup --server https://docent.example/v1 --name Okta`
 }
 
-// Run makes the key and prints the fields of both providers' forms.
+// Run creates the key and prints the fields of both providers' forms.
 func (c *scimSetupCmd) Run(ctx context.Context, con *console) error {
 	api, err := c.client()
 	if err != nil {

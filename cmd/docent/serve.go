@@ -23,15 +23,15 @@ type serveCmd struct {
 	BaseURL string `name:"base-url" placeholder:"URL" help:"Address by which clients reach the API, ending in /v1 (default: made from --addr)."`
 	Demo    bool   `default:"true" negatable:"" help:"On the first start, make a demo team with keys and a sample collection (default; --no-demo leaves it out)."`
 
-	Model         string `name:"model" env:"DOCENT_MODEL" placeholder:"NAME" help:"Have answers written by this model: its name on the server, or the id of a model or an inference profile of Amazon Bedrock (default: answers are quoted)."`
+	Model         string `name:"model" env:"DOCENT_MODEL" placeholder:"NAME" help:"Model that writes answers: its name on the server, or the id of a model or an inference profile of Amazon Bedrock (default: answers are quoted)."`
 	ModelProvider string `name:"model-provider" env:"DOCENT_MODEL_PROVIDER" placeholder:"NAME" help:"Where the model is: openai, on any server that speaks OpenAI's Chat Completions, or bedrock (default: openai with --model-url, bedrock without)."`
-	ModelURL      string `name:"model-url" env:"DOCENT_MODEL_URL" placeholder:"URL" help:"Address of the model's server, before /chat/completions; with bedrock another endpoint than AWS's own."`
+	ModelURL      string `name:"model-url" env:"DOCENT_MODEL_URL" placeholder:"URL" help:"Address of the model's server, before /chat/completions; with bedrock, a custom endpoint."`
 	ModelKeyEnv   string `name:"model-key-env" default:"DOCENT_MODEL_KEY" placeholder:"NAME" help:"Environment variable that holds the key of an openai server, if it needs one (default ${default})."`
 }
 
 // Help is the long help of docent serve.
 func (c *serveCmd) Help() string {
-	return `The data is kept in one folder, which is made if it is missing. The API is below /v1; GET /healthz answers 200 when the server is ready. An interrupt lets running requests end.
+	return `The data is in one folder, which is created if it is missing. The API is below /v1; GET /healthz returns 200 when the server is ready. An interrupt lets running requests end.
 
 Examples:
 
@@ -42,16 +42,16 @@ Examples:
 
 With bedrock, region and credentials are those of the AWS command line: the environment and its files.
 
-What is found is sent to the model. A sentence that the model writes is kept only when it cites what was found and its numbers, names and quotations stand there; an answer of which too little is left, or that comes too late, is quoted instead.`
+The passages found are sent to the model. A sentence is kept only if it cites passages that contain its numbers, names and quotations. If too little is left, or the model is late, the answer quotes instead.`
 }
 
-// Validate checks what the flags' types can not.
+// Validate checks what the types of the flags cannot.
 func (c *serveCmd) Validate() error {
 	_, err := c.provider()
 	return err
 }
 
-// provider is where the model is, empty when none is named.
+// provider returns where the model is, or "" if no model is named.
 func (c *serveCmd) provider() (string, error) {
 	return app.ProviderOf(c.ModelProvider, c.Model, c.ModelURL, func(setting string) string { return "--" + setting })
 }
@@ -69,12 +69,12 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	}
 	err = app.Serve(ctx, settings)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("another program listens on %s; give a free address with --addr (make run: ADDR=HOST:PORT)", c.Addr)
+		return fmt.Errorf("%s is in use; choose another address with --addr (make run: ADDR=HOST:PORT)", c.Addr)
 	}
 	return inUse(err, c.Data)
 }
 
-// openModel returns the model that the flags name, nil if they name none.
+// openModel returns the model that the flags name, or nil.
 func (c *serveCmd) openModel(ctx context.Context) (app.Model, error) {
 	provider, err := c.provider()
 	switch {

@@ -13,12 +13,12 @@ import (
 )
 
 type sourceAddCmd struct {
-	Provider string `arg:"" help:"github, slack, web, or one that is filled by docent source import, such as jira or notion."`
+	Provider string `arg:"" help:"github, slack, web, or one that docent source import fills, such as jira or notion."`
 	serverFlags
-	Name       string   `required:"" placeholder:"NAME" help:"What to call it, 1 to 100 characters."`
+	Name       string   `required:"" placeholder:"NAME" help:"Its name, 1 to 100 characters."`
 	Repository []string `placeholder:"OWNER/NAME" help:"github: a repository; may be given up to 100 times."`
 	TokenEnv   string   `default:"GITHUB_TOKEN" placeholder:"NAME" help:"github: environment variable with the access token, if one is needed (default ${default})."`
-	BaseURL    string   `name:"base-url" placeholder:"URL" help:"github: the API of a server of one's own, by https, such as https://github.example/api/v3."`
+	BaseURL    string   `name:"base-url" placeholder:"URL" help:"github: API of your own GitHub server, by https, such as https://github.example/api/v3."`
 	SecretEnv  string   `default:"SLACK_SIGNING_SECRET" placeholder:"NAME" help:"slack: environment variable with the signing secret of the app (default ${default})."`
 	URL        []string `name:"url" placeholder:"URL" xor:"pages" help:"web: a page; may be given up to 100 times."`
 	Sitemap    string   `placeholder:"URL" xor:"pages" help:"web: a sitemap or an index of sitemaps."`
@@ -27,9 +27,9 @@ type sourceAddCmd struct {
 
 // Help is the long help of docent source add.
 func (c *sourceAddCmd) Help() string {
-	return `It takes the personal key of an admin of the team. Secrets come from the environment, so that they stand in no list of processes; the server encrypts them and never gives them out.
+	return `Requires a team admin's personal key. Secrets are read from the environment, so that no list of processes shows them. The server encrypts them and never returns them.
 
-A server reads github and web by itself, from now on: docent source list shows how far it is. For github it prints where deliveries of a webhook are taken and the secret they are signed with, this once: choose application/json and the events issues, pull requests, issue comments, review comments and pushes.
+From then on the server syncs github and web automatically; docent source list shows the progress. For github this prints the URL and the secret of a webhook, once: in GitHub choose application/json and the events issues, pull requests, issue comments, review comments and pushes.
 
 Examples:
 
@@ -37,7 +37,7 @@ Examples:
     docent source add web --name guide --sitemap https://guide.example/sitemap.xml`
 }
 
-// settings are those of the provider alone: the server refuses others.
+// settings returns the provider's own settings; the server refuses others.
 func (c *sourceAddCmd) settings() map[string]any {
 	s := map[string]any{}
 	switch c.Provider {
@@ -118,7 +118,7 @@ func (c *sourceListCmd) Run(ctx context.Context, con *console) error {
 	return errors.Join(err, w.Flush())
 }
 
-// note is what there is to say of a data source: what it is at, or what went wrong.
+// note returns the state of a data source, or what went wrong with it.
 func note(d client.DataSource) string {
 	switch {
 	case d.Sync != nil && d.Sync.State != "waiting":
@@ -139,7 +139,7 @@ type sourceRemoveCmd struct {
 
 // Help is the long help of docent source remove.
 func (c *sourceRemoveCmd) Help() string {
-	return `Disconnects the data source and removes all its items from Docent, at once and without asking. It takes the personal key of an admin of the team.`
+	return `Disconnects the data source and removes all its items from Docent, at once and without confirmation. Requires a team admin's personal key.`
 }
 
 // Run removes the data source.

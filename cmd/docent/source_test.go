@@ -175,7 +175,7 @@ func TestSourceSync(t *testing.T) {
 		err := c.Run(t.Context(), con)
 		return o1.String(), o2.String(), err
 	}
-	if _, _, err := command(id); err == nil || !strings.Contains(err.Error(), "holds the data") {
+	if _, _, err := command(id); err == nil || !strings.Contains(err.Error(), "is using the data") {
 		t.Errorf("beside a server: %v", err)
 	}
 	o.closeOnce()

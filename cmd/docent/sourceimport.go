@@ -20,15 +20,15 @@ import (
 
 type sourceImportCmd struct {
 	ID   string `arg:"" help:"The data source."`
-	File string `arg:"" type:"existingfile" help:"A .zip file of a Slack export, else JSON Lines."`
+	File string `arg:"" type:"existingfile" help:"A .zip file of a Slack export, or JSON Lines."`
 	serverFlags
 }
 
 // Help is the long help of docent source import.
 func (c *sourceImportCmd) Help() string {
-	return `JSON Lines has one item a line: uri, title, body and sourceType (code, pull_request, issue, documentation or message), and optionally author, assignees, project, number, state, labels, createdAt, updatedAt, closedAt and mergedAt. Of a Slack export the messages of public channels are imported.
+	return `JSON Lines has one item per line: uri, title, body and sourceType (code, pull_request, issue, documentation or message), and optionally author, assignees, project, number, state, labels, createdAt, updatedAt, closedAt and mergedAt. From a Slack export, the messages of public channels are imported.
 
-It takes the personal key of an admin of the team. Importing again changes nothing but what is newer. The exit status is 1 when an item was rejected.
+Requires a team admin's personal key. Importing again changes only items that are newer. The exit status is 1 if an item was rejected.
 
 Examples:
 
@@ -43,7 +43,7 @@ const (
 	maxLine     = 10 << 20
 )
 
-// batch is what is sent at a time.
+// batch is the part of an import that is sent at once.
 type batch struct {
 	lines [][]byte
 	done  int // of total, in the unit of the file
@@ -76,7 +76,7 @@ func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
 	return c.send(ctx, con, api, batches, unit)
 }
 
-// send imports one batch after the other, whose progress is told in unit.
+// send imports one batch after the other and reports progress in unit.
 func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Client, batches iter.Seq2[batch, error], unit string) error {
 	tell, end := put.Lines(con.err, con.now, unit), func() {}
 	if isTerminal(con.err) {
@@ -87,7 +87,7 @@ func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Cl
 	for b, err := range batches {
 		if err != nil {
 			_, _ = fmt.Fprintf(con.err, "docent: %s\n", client.Printable(err.Error()))
-			rejected++ // counted as one: what it held is not known
+			rejected++ // counts as one: the number of its items is unknown
 			if errors.Is(err, slack.ErrBomb) {
 				break
 			}
@@ -115,7 +115,7 @@ func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Cl
 	return failed
 }
 
-// lines are the lines of a file in batches; done counts bytes.
+// lines returns the lines of a file in batches; done counts bytes.
 func lines(r io.Reader, size int64) iter.Seq2[batch, error] {
 	return func(yield func(batch, error) bool) {
 		b, read, held, number := batch{total: int(size)}, 0, 0, 0
@@ -142,7 +142,7 @@ func lines(r io.Reader, size int64) iter.Seq2[batch, error] {
 	}
 }
 
-// messages are the messages of an archive in batches; done counts days.
+// messages returns the messages of an archive in batches; done counts days.
 func messages(a *slack.Archive) iter.Seq2[batch, error] {
 	return func(yield func(batch, error) bool) {
 		b := batch{total: a.Days()}
@@ -164,8 +164,8 @@ func messages(a *slack.Archive) iter.Seq2[batch, error] {
 	}
 }
 
-// add takes items up and yields the batch whenever it is full. It returns false when
-// that is to end: yield said so, or an item can not be written as a line.
+// add adds items and yields the batch whenever it is full. It returns false if yield did, or if an item cannot be
+// written as a line.
 func (b *batch) add(items []source.Item, yield func(batch, error) bool) bool {
 	for _, i := range items {
 		line, err := i.Line()

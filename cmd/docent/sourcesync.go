@@ -13,15 +13,15 @@ import (
 )
 
 type sourceSyncCmd struct {
-	ID string `arg:"" optional:"" help:"The data source (default: every one that is read by a connector)."`
+	ID string `arg:"" optional:"" help:"The data source (default: every one that has a connector)."`
 	dataFlags
 }
 
 // Help is the long help of docent source sync.
 func (c *sourceSyncCmd) Help() string {
-	return `Reads data sources now, in the data folder of this machine, while no server runs on it; a server reads them by itself every 15 minutes, and at once after a push. An interrupted sync goes on where it stopped, when this is run again or by the server. What is in the way of one, such as a limit of the provider, shows here and in docent source list.
+	return `Reads data sources now, in the data folder of this machine, while no server runs on it; a server syncs them automatically every 15 minutes, and at once after a push. An interrupted sync continues where it stopped, here or in the server. What blocks a sync, such as a rate limit of the provider, is shown here and in docent source list.
 
-The exit status is 1 when a data source could not be brought up to date.`
+The exit status is 1 if a data source could not be brought up to date.`
 }
 
 // Run syncs.
@@ -41,9 +41,9 @@ func (c *sourceSyncCmd) Run(ctx context.Context, con *console) error {
 		}
 		switch {
 		case !found && c.ID != "":
-			return errors.New("there is no such data source, or none that a connector reads")
+			return errors.New("there is no such data source, or it has no connector")
 		case !found:
-			return printf(con.out, "No data source is read by a connector.\n")
+			return printf(con.out, "No data source has a connector.\n")
 		case failed:
 			return errReported
 		}
@@ -51,8 +51,8 @@ func (c *sourceSyncCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// syncTeam syncs those of a team's data sources that are asked for. It tells whether
-// there was one, and whether all are up to date then.
+// syncTeam syncs the requested data sources of a team. It reports whether there was one, and whether all are up to
+// date now.
 func (c *sourceSyncCmd) syncTeam(ctx context.Context, con *console, local *app.Local, teamID string) (found, current bool, err error) {
 	sources, err := local.SyncedSources(ctx, teamID)
 	if err != nil {
@@ -73,14 +73,14 @@ func (c *sourceSyncCmd) syncTeam(ctx context.Context, con *console, local *app.L
 	return found, current, nil
 }
 
-// sync syncs one data source and tells whether it is up to date then.
+// sync syncs one data source and reports whether it is up to date now.
 func (c *sourceSyncCmd) sync(ctx context.Context, con *console, local *app.Local, teamID string, d source.DataSource) (bool, error) {
 	tell, end := syncProgress(con, d.Name)
 	p, err := local.SyncSource(ctx, teamID, d.ID, tell)
 	end()
 	var held *source.LeaseHeldError
 	if errors.As(err, &held) {
-		return false, printf(con.err, "docent: %s: another sync is under way, or was stopped; try again at %s\n", d.Name, held.Until.Local().Format(time.TimeOnly))
+		return false, printf(con.err, "docent: %s: another sync is running, or was stopped; try again at %s\n", d.Name, held.Until.Local().Format(time.TimeOnly))
 	}
 	if err != nil {
 		return false, fmt.Errorf("sync %s: %w", d.Name, err)
@@ -100,15 +100,14 @@ func (c *sourceSyncCmd) sync(ctx context.Context, con *console, local *app.Local
 	return true, nil
 }
 
-// syncProgress shows how far a sync is: a spinner on a terminal, else a line now
-// and then.
+// syncProgress shows the progress of a sync: a spinner on a terminal, else a line now and then.
 func syncProgress(con *console, name string) (tell func(source.Progress), end func()) {
 	if !isTerminal(con.err) {
 		last := con.now()
 		return func(p source.Progress) {
 			if now := con.now(); now.Sub(last) >= 5*time.Second {
 				last = now
-				// A line that can not be written is not worth the run.
+				// A line that cannot be written must not stop the run.
 				_, _ = fmt.Fprintf(con.err, "%s: %s %s, %d read\n", name, p.State, p.Part, p.Read)
 			}
 		}, func() {}

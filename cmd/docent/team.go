@@ -51,7 +51,7 @@ func (c *teamCreateCmd) Run(ctx context.Context, con *console) error {
 			Kind: team.KindPersonal, Name: "First admin key", UserID: u.ID,
 		})
 		if err != nil {
-			return fmt.Errorf("the team %s exists now, but not its admin's key; make it with: "+
+			return fmt.Errorf("the team %s was created, but its admin's key was not; create it with: "+
 				"docent key create --team %s --kind personal --user %q --name NAME: %w", t.ID, t.ID, u.UserName, err)
 		}
 		var made madeTeam

@@ -22,7 +22,7 @@ import (
 
 type usageCmd struct {
 	serverFlags
-	Start       string   `placeholder:"TIME" help:"Begin of the report: a date or a time (RFC 3339), at most 400 days back (default: 30 days, 48 hours or 12 months ago)."`
+	Start       string   `placeholder:"TIME" help:"Start of the report: a date or a time (RFC 3339), at most 400 days back (default: 30 days, 48 hours or 12 months ago)."`
 	End         string   `placeholder:"TIME" help:"End of the report, exclusive (default: now)."`
 	Granularity string   `enum:"hour,day,month" default:"day" help:"hour, day or month."`
 	TimeZone    string   `name:"time-zone" default:"UTC" placeholder:"ZONE" help:"IANA name of the zone of the days; America/Los_Angeles is that of the quotas (default ${default})."`
@@ -34,7 +34,7 @@ type usageCmd struct {
 
 // Help is the long help of docent usage.
 func (c *usageCmd) Help() string {
-	return `An admin's personal key and a team key see the whole team, a member's key what its user did. On a terminal each line has a bar of its requests, where there is room, and columns in which nothing is counted are left out.
+	return `An admin's personal key and a team key report on the whole team, a member's key on its user. On a terminal, each line has a bar of its requests if there is room, and columns in which nothing is counted are omitted.
 
 Examples:
 
@@ -52,7 +52,7 @@ func (c *usageCmd) Run(ctx context.Context, con *console) error {
 	}
 	zone, err := time.LoadLocation(c.TimeZone)
 	if err != nil {
-		return fmt.Errorf("--time-zone: %q is no IANA name of a time zone", c.TimeZone)
+		return fmt.Errorf("--time-zone: %q is not an IANA name of a time zone", c.TimeZone)
 	}
 	query := url.Values{"start": {c.Start}, "granularity": {c.Granularity}, "timeZone": {c.TimeZone}, "groupBy": c.GroupBy, "limit": {"200"}}
 	if c.Start == "" {
@@ -76,7 +76,7 @@ func (c *usageCmd) Run(ctx context.Context, con *console) error {
 	return c.table(con.out, report, zone, terminalWidth(con.out))
 }
 
-// begin is where a report begins that names no start.
+// begin returns the start of a report whose --start is not given.
 func (c *usageCmd) begin(now time.Time) time.Time {
 	switch c.Granularity {
 	case "hour":
@@ -106,23 +106,22 @@ func (c *usageCmd) csv(ctx context.Context, con *console, api *client.Client, qu
 	})
 }
 
-// What a line of the table shows of a group, beside its dimensions.
+// The numbers of a group that a line of the table shows, after its dimensions.
 var usageColumns = []struct{ title, metric string }{
 	{"requests", "requests"}, {"asked", "accepted"}, {"answered", "completed"}, {"not found", "noAnswer"}, {"failed", "failed"},
 	{"refused", "refused"}, {"errors", "error"}, {"p50 ms", "latencyMsP50"}, {"p95 ms", "latencyMsP95"},
 }
 
-// The bar of the most requests, in characters. Where there is less room than for the
-// least, there is no chart.
+// The width of the longest bar, in characters. If there is less room than the minimum, there is no chart.
 const (
 	chartWidth = 24
 	leastChart = 8
 )
 
-// gap is between two columns of the table.
+// gap is the number of blanks between two columns of the table.
 const gap = 2
 
-// terminalWidth is how many characters a line of the terminal w has, 0 where w is none.
+// terminalWidth returns how many characters a line of the terminal w has, or 0 if w is not a terminal.
 func terminalWidth(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0
@@ -140,9 +139,8 @@ type usageLine struct {
 	requests int64
 }
 
-// table prints a line for each bucket and group. On a terminal, of that width, columns
-// in which nothing is counted are left out, and each line has a bar in the room that is
-// left; else, with width 0, a program finds every column.
+// table prints a line for each bucket and group. On a terminal of that width, it omits columns in which nothing is
+// counted, and each line has a bar if there is room. With width 0, for programs, it prints every column.
 func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, width int) error {
 	var lines []usageLine
 	var most int64
@@ -194,8 +192,7 @@ func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, 
 	return printf(w, "Counted until %s; days and hours of %s.\n", client.Printable(report.DataThrough), client.Printable(report.TimeZone))
 }
 
-// counted is the table without the columns of numbers, but for the requests, that are
-// 0 on every line.
+// counted returns the table without the number columns, except requests, that are 0 on every line.
 func (c *usageCmd) counted(titles []string, lines []usageLine) ([]string, []usageLine) {
 	always := 1 + len(c.GroupBy) + 1
 	var keep []int
@@ -218,7 +215,7 @@ func (c *usageCmd) counted(titles []string, lines []usageLine) ([]string, []usag
 	return kept(titles), fewer
 }
 
-// tableWidth is how many characters a line takes, with the gap after it.
+// tableWidth returns the length of a line in characters, with the gap after it.
 func tableWidth(titles []string, lines []usageLine) int {
 	total := 0
 	for i, title := range titles {
@@ -231,7 +228,7 @@ func tableWidth(titles []string, lines []usageLine) int {
 	return total
 }
 
-// line is a group of the bucket that label names.
+// line returns the line for a group of the bucket that label names.
 func (c *usageCmd) line(label string, result map[string]json.RawMessage) (usageLine, error) {
 	line := usageLine{cells: []string{label}}
 	for _, dimension := range c.GroupBy {
@@ -268,11 +265,11 @@ func (c *usageCmd) line(label string, result map[string]json.RawMessage) (usageL
 	return line, nil
 }
 
-// dimensionMember is what a dimension is called in a result.
+// dimensionMember maps a dimension to its name in a result.
 var dimensionMember = map[string]string{"feature": "feature", "user": "userId", "apiKey": "apiKeyId", "client": "client",
 	"collection": "collectionId", "dataSource": "dataSourceId"}
 
-// bar draws n of most, which takes width characters, in eighths of a character.
+// bar draws n of most in eighths of a character; most takes width characters.
 func bar(n, most, width int64) string {
 	if n <= 0 || most <= 0 {
 		return ""

@@ -17,7 +17,7 @@ func (c *versionCmd) Run(con *console) error {
 	return printf(con.out, "docent %s\n", versionText())
 }
 
-// versionText is the release, else what the Go tool knows of the build.
+// versionText returns the release, else what the Go tool knows of the build.
 func versionText() string {
 	if version != "" {
 		return version

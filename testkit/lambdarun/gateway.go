@@ -48,7 +48,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, stage)
 	if !ok || path != "" && path[0] != '/' {
-		refuse(w, id, 404, "not-found", "There is nothing at this path.")
+		refuse(w, id, 404, "not-found", "No resource exists at this path.")
 		return
 	}
 	area, rest, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -56,7 +56,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		area, rest, below = "", strings.TrimPrefix(path, "/"), path != "" && path != "/"
 		if invoke, ok = g.Functions[""]; !ok {
-			refuse(w, id, 404, "not-found", "There is nothing at this path.")
+			refuse(w, id, 404, "not-found", "No resource exists at this path.")
 			return
 		}
 	}
@@ -82,7 +82,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, id string, invoke Invoker, event events.APIGatewayProxyRequest) {
 	text, err := json.Marshal(event)
 	if err != nil {
-		refuse(w, id, 500, "internal", "Something went wrong on our side. The request id says more to support.")
+		refuse(w, id, 500, "internal", "An internal error occurred. Give the request id to support.")
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), integrationTimeout)
@@ -95,10 +95,10 @@ func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, id string, invok
 		return
 	case err != nil:
 		w.Header().Set("Retry-After", "1")
-		refuse(w, id, 503, "unavailable", "The service cannot do this right now. Try again.")
+		refuse(w, id, 503, "unavailable", "The service is temporarily unavailable. Try again.")
 		return
 	case json.Unmarshal(answer, &response) != nil || response.StatusCode < 200 || response.StatusCode > 599:
-		refuse(w, id, 500, "internal", "Something went wrong on our side. The request id says more to support.")
+		refuse(w, id, 500, "internal", "An internal error occurred. Give the request id to support.")
 		return
 	}
 	for name, value := range response.Headers {
@@ -111,7 +111,7 @@ func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, id string, invok
 	body := []byte(response.Body)
 	if response.IsBase64Encoded && g.binary(r.Header.Get("Accept")) {
 		if body, err = base64.StdEncoding.DecodeString(response.Body); err != nil {
-			refuse(w, id, 500, "internal", "Something went wrong on our side. The request id says more to support.")
+			refuse(w, id, 500, "internal", "An internal error occurred. Give the request id to support.")
 			return
 		}
 	}
@@ -207,7 +207,7 @@ func inflate(packed []byte) ([]byte, error) {
 }
 
 func tooLarge(w http.ResponseWriter, id string) {
-	refuse(w, id, 413, "request-too-large", "A request may carry 10 MB, of which 6 MB reach the service as sent. "+
+	refuse(w, id, 413, "request-too-large", "A request must not exceed 10 MB, or 6 MB as the service receives it. "+
 		"Send the document's body as base64 of its gzip form, or send fewer bytes.")
 }
 

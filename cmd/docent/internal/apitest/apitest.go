@@ -1,5 +1,5 @@
-// Package apitest is a server in memory that keeps to the HTTP contract as far as
-// the command line uses it, for tests of the command line.
+// Package apitest is an in-memory server that implements the HTTP contract as far as the command line uses it, for
+// tests of the command line.
 package apitest
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// Key is the one key that the server takes.
+// Key is the only key that the server accepts.
 const Key = "docent_team_test"
 
 // Server is the API of one team.
 type Server struct {
 	URL string // ends in /v1
 
-	// Refuse, when set, may answer a request itself and then returns true. It is
-	// called for every request, many at a time.
+	// Refuse, if set, may answer a request itself; then it returns true. It is called for every request,
+	// concurrently.
 	Refuse func(w http.ResponseWriter, r *http.Request) bool
-	// PageSize caps limit, so that few items fill pages. 0: 200.
+	// PageSize caps limit, so that a few items fill several pages. 0: 200.
 	PageSize int
-	// Polls is how many times an answer is still being processed.
+	// Polls is how often a poll finds an answer still processing.
 	Polls int
 	// Failed makes answers end as failed.
 	Failed bool
@@ -47,8 +47,8 @@ type collection struct {
 	Description string `json:"description"`
 }
 
-// New starts a server that ends with the test. Its clock starts at a fixed time
-// and moves one second with every document put.
+// New starts a server that ends with the test. Its clock starts at a fixed time and advances one second per
+// document put.
 func New(t *testing.T) *Server {
 	t.Helper()
 	s := &Server{
@@ -94,15 +94,14 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// Calls is how many requests of a method and path, such as "PUT /v1/documents",
-// got past Refuse.
+// Calls returns how many requests of a method and path, such as "PUT /v1/documents", Refuse let through.
 func (s *Server) Calls(methodPath string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[methodPath]
 }
 
-// AddCollection makes a collection beside the API and returns its id.
+// AddCollection makes a collection without a request and returns its id.
 func (s *Server) AddCollection(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,8 +146,8 @@ func (s *Server) find(id string) int {
 	return slices.IndexFunc(s.collections, func(c collection) bool { return c.ID == id })
 }
 
-// page writes one page. Its cursor is an offset, and its Link names a host that
-// is not the server's and leaves out the filter, as the contract allows.
+// page writes one page. Its cursor is an offset. Its Link has another host and omits the filter, as the contract
+// allows.
 func page[T any](w http.ResponseWriter, r *http.Request, s *Server, all []T) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > 200 {

@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxBody is 10 MB, of a request and of the text in it.
+// maxBody is the limit of a request and of the text in it: 10 MB.
 const maxBody = 10 << 20
 
-// Document is a document as the server keeps it.
+// Document is a stored document.
 type Document struct {
 	ID           string    `json:"id"`
 	CollectionID string    `json:"collectionId"`
@@ -26,10 +26,10 @@ type Document struct {
 	Title        string    `json:"title"`
 	URI          string    `json:"uri"`
 	Body         string    `json:"-"`
-	Encoding     string    `json:"-"` // Content-Encoding it came with, or "body" for gzip inside the JSON
+	Encoding     string    `json:"-"` // the Content-Encoding of the request, or "body" for gzip inside the JSON
 }
 
-// Documents returns what is stored, by URI.
+// Documents returns the stored documents by URI.
 func (s *Server) Documents() map[string]Document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *Server) Documents() map[string]Document {
 	return out
 }
 
-// Change replaces the body under uri as another client would.
+// Change replaces the body under uri, as another client would.
 func (s *Server) Change(uri, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Server) Change(uri, body string) {
 	}
 }
 
-// Lose forgets the document under uri.
+// Lose removes the document under uri.
 func (s *Server) Lose(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *Server) putDocument(w http.ResponseWriter, r *http.Request) {
 	d := s.documents[i]
 	if d.CollectionID != in.CollectionID || d.Title != in.Title || d.Body != in.Body {
 		d.CollectionID, d.Title, d.Body = in.CollectionID, in.Title, in.Body
-		// A fraction of a second later than what the Date header can say.
+		// Later than the Date header by a fraction of a second, which the header cannot express.
 		d.UpdatedAt = s.now.Add(900 * time.Millisecond)
 	}
 	d.Encoding = encoding
@@ -130,7 +130,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 		data, err = inflate(bytes.NewReader(data))
 	}
 	if err != nil {
-		Problem(w, 400, "invalid-request", "The request can not be read.")
+		Problem(w, 400, "invalid-request", "The request cannot be read.")
 		return false
 	}
 	if len(data) > maxBody {

@@ -19,7 +19,7 @@ const (
 // waitSeconds is the longest that the server holds a poll open.
 const waitSeconds = 20
 
-// Answer is a question and what became of it.
+// Answer is a question and its result.
 type Answer struct {
 	QuestionID string `json:"questionId"`
 	Question   string `json:"question"`
@@ -35,14 +35,14 @@ type Answer struct {
 	Raw json.RawMessage `json:"-"` // the whole object as the server wrote it
 }
 
-// Reference is a document that an answer draws on.
+// Reference is a document that an answer uses.
 type Reference struct {
 	HTMLURL string `json:"htmlUrl"`
 	Title   string `json:"title"` // may be empty
 }
 
-// Ask submits a question under a UUID of the caller's choice. Asking the same
-// question again under the same id changes nothing.
+// Ask submits a question under a UUID that the caller chooses. Asking the same question again under the same id
+// changes nothing.
 func (c *Client) Ask(ctx context.Context, id, question string) error {
 	body, err := marshal(map[string]string{"question": question})
 	if err != nil {
@@ -52,8 +52,8 @@ func (c *Client) Ask(ctx context.Context, id, question string) error {
 	return err
 }
 
-// Await polls until the answer leaves processing or ctx ends. The server holds
-// each poll open; where it does not, the pause that it names is kept.
+// Await polls until the answer leaves processing or ctx ends. If the server does not hold the poll open, Await
+// pauses as long as the server asks.
 func (c *Client) Await(ctx context.Context, id string) (Answer, error) {
 	for {
 		r, err := c.do(ctx, call{

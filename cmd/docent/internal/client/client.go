@@ -1,6 +1,6 @@
-// Package client speaks Docent's HTTP API for the command line: collections,
-// documents, answers and the team. It repeats what is safe to repeat, waits when the
-// server asks for it, and turns problem objects into one-line errors.
+// Package client calls Docent's HTTP API for the command line: collections, documents, answers and the team. It
+// repeats calls that are safe to repeat, waits when the server asks for it, and turns problem objects into one-line
+// errors.
 package client
 
 import (
@@ -19,13 +19,13 @@ import (
 	"docent/shared/pause"
 )
 
-// DefaultServer is the base address of a server started by docent serve.
+// DefaultServer is the base URL of a server started by docent serve.
 const DefaultServer = "http://127.0.0.1:8080/v1"
 
-// maxReply bounds what is read of one reply: an answer or a page of 200 items.
+// maxReply is how many bytes are read of one reply: an answer or a page of 200 items.
 const maxReply = 32 << 20
 
-// gzipFrom is the size in bytes below which compressing a body is not worth it.
+// gzipFrom is the size in bytes from which a body is compressed.
 const gzipFrom = 1024
 
 // Client calls one server with one key. It is safe for concurrent use once its
@@ -35,16 +35,16 @@ type Client struct {
 	key       string
 	userAgent string
 
-	// HTTP sends the requests. Every call has a time limit of its own.
+	// HTTP sends the requests. Every call has its own time limit.
 	HTTP *http.Client
-	// Pause waits for d or until ctx ends, and then returns ctx's error.
+	// Pause waits for d, or until ctx ends and then returns the error of ctx.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Now tells the time for measuring waits.
+	// Now returns the time, to measure waits.
 	Now func() time.Time
 }
 
-// New returns a client of the API at server, an absolute http or https URL; one
-// without a path means its /v1. The key must not be empty.
+// New returns a client of the API at server, an absolute http or https URL; without a path, /v1 is added. The key
+// must not be empty.
 func New(server, key, version string) (*Client, error) {
 	if key == "" {
 		return nil, errors.New("no API key: give --key or set DOCENT_API_KEY")
@@ -71,7 +71,7 @@ func New(server, key, version string) (*Client, error) {
 	}, nil
 }
 
-// Base is the address that every path is relative to.
+// Base returns the URL that every path is relative to.
 func (c *Client) Base() string { return c.base }
 
 // call is one operation. Every operation the client makes is safe to repeat.
@@ -83,14 +83,14 @@ type call struct {
 	limit  time.Duration
 }
 
-// reply is a 2xx answer, read to its end.
+// reply is a 2xx reply, read completely.
 type reply struct {
 	header http.Header
 	body   []byte
 	took   time.Duration
 }
 
-// once sends k one time. A status outside 2xx comes back as *Error.
+// once sends k once. A status other than 2xx is returned as *Error.
 func (c *Client) once(ctx context.Context, k call) (reply, error) {
 	limit := k.limit
 	if limit == 0 {
@@ -155,14 +155,14 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	return req, nil
 }
 
-// squeeze returns data as gzip, or nil when that saves nothing.
+// squeeze returns data compressed by gzip, or nil if that saves nothing.
 func squeeze(data []byte) []byte {
 	if len(data) < gzipFrom {
 		return nil
 	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	// A bytes.Buffer takes everything, so neither call can fail.
+	// Writes to a bytes.Buffer cannot fail.
 	_, _ = z.Write(data)
 	_ = z.Close()
 	if b.Len() >= len(data) {
@@ -171,8 +171,7 @@ func squeeze(data []byte) []byte {
 	return b.Bytes()
 }
 
-// marshal writes v as JSON without the escapes that only HTML needs, which would
-// make a document larger than it is.
+// marshal writes v as JSON without the escapes that only HTML needs, which would make a document larger.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -16,7 +16,7 @@ type Collection struct {
 	Description string `json:"description"`
 }
 
-// Collection reads one collection; an unknown id is an *Error of status 404.
+// Collection returns one collection. For an unknown id it returns an *Error of status 404.
 func (c *Client) Collection(ctx context.Context, id string) (Collection, error) {
 	var out Collection
 	r, err := c.do(ctx, call{method: http.MethodGet, path: "/collections/" + url.PathEscape(id)})
@@ -26,8 +26,7 @@ func (c *Client) Collection(ctx context.Context, id string) (Collection, error) 
 	return out, decode(r, &out)
 }
 
-// CollectionsNamed lists the collections of exactly that name, newest first.
-// Names need not be unique.
+// CollectionsNamed returns the collections with exactly that name, newest first. Names need not be unique.
 func (c *Client) CollectionsNamed(ctx context.Context, name string) ([]Collection, error) {
 	var found []Collection
 	err := pages(ctx, c, "/collections", url.Values{"limit": {"200"}}, func(page []Collection) {
@@ -43,8 +42,8 @@ func (c *Client) CollectionsNamed(ctx context.Context, name string) ([]Collectio
 	return found, nil
 }
 
-// CreateCollection makes a collection. The call carries an idempotency key, so a
-// repeat after a lost reply makes no second one.
+// CreateCollection creates a collection. The call has an idempotency key, so a repeat after a lost reply creates no
+// second one.
 func (c *Client) CreateCollection(ctx context.Context, name, description string) (Collection, error) {
 	var out Collection
 	body, err := marshal(map[string]string{"name": name, "description": description})

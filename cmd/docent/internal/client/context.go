@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Source is a piece of content that was found.
+// Source is a piece of content that a search found.
 type Source struct {
 	Content    string `json:"content"`
 	Title      string `json:"title"`
@@ -16,15 +16,14 @@ type Source struct {
 	Provider   string `json:"provider"`
 }
 
-// Found is what a search or a research found. Raw is the reply as it came.
+// Found is the result of a search or a research. Raw is the reply as received.
 type Found struct {
 	Answer  string          `json:"answer"`
 	Sources []Source        `json:"sources"`
 	Raw     json.RawMessage `json:"-"`
 }
 
-// SearchRequest is what is searched for. Space is empty for all of them; Effort is of a
-// research alone.
+// SearchRequest says what to search for. An empty Space means all of them. Only Research uses Effort.
 type SearchRequest struct {
 	Query       string `json:"query"`
 	Instruction string `json:"instruction,omitempty"`
@@ -42,10 +41,10 @@ func (c *Client) Search(ctx context.Context, w SearchRequest) (Found, error) {
 	return c.find(ctx, path, w, 0)
 }
 
-// researchTime bounds a research, for which the server has 25 seconds of work.
+// researchTime bounds a research; the server works on it for up to 25 seconds.
 const researchTime = 2 * time.Minute
 
-// Research answers a question with its sources.
+// Research answers a question and returns its sources.
 func (c *Client) Research(ctx context.Context, w SearchRequest) (Found, error) {
 	return c.find(ctx, "/context/research", w, researchTime)
 }
@@ -64,7 +63,7 @@ func (c *Client) find(ctx context.Context, path string, w SearchRequest, limit t
 	return out, decode(r, &out)
 }
 
-// Got is the content of a URL, or why there is none.
+// Got is the content of a URL, or the reason why there is none.
 type Got struct {
 	URL       string `json:"url"`
 	Title     string `json:"title"`
@@ -76,8 +75,7 @@ type Got struct {
 	} `json:"error"`
 }
 
-// Get reads the content of URLs, in their order, and returns the reply as it came
-// beside it.
+// Get returns the content of URLs, in their order, and the reply as received.
 func (c *Client) Get(ctx context.Context, urls []string) ([]Got, json.RawMessage, error) {
 	body, err := marshal(map[string][]string{"urls": urls})
 	if err != nil {

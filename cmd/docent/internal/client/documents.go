@@ -11,17 +11,15 @@ import (
 	"time"
 )
 
-// MaxDocument is the most bytes that the fields of a document may have together,
-// as text (10 MB).
+// MaxDocument is the maximum size in bytes of all fields of a document, as text (10 MB).
 const MaxDocument = 10 << 20
 
-// packFrom is the size in bytes of a request from which the body travels as
-// base64 of gzip inside the JSON: gateways in front of a server may refuse larger
-// requests whatever their Content-Encoding, and the escapes of JSON no longer
-// count against the 10 MB.
+// packFrom is the size in bytes from which a request's body is sent as base64 of gzip inside the JSON. Gateways in
+// front of a server may refuse larger requests whatever their Content-Encoding, and this way the escapes of JSON do
+// not count against the 10 MB.
 const packFrom = 4 << 20
 
-// Document is what docent put sends.
+// Document is a document that docent put sends.
 type Document struct {
 	CollectionID string `json:"collectionId"`
 	Title        string `json:"title"`
@@ -29,17 +27,17 @@ type Document struct {
 	URI          string `json:"uri"`
 }
 
-// Listed is a document as the server lists it.
+// Listed is a document in the server's list.
 type Listed struct {
 	ID        string    `json:"id"`
 	URI       string    `json:"uri"`
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// Put is what became of a PUT.
+// Put is the result of a PUT.
 type Put struct {
 	ID string
-	// At is the server's time of its reply, in whole seconds; zero when it named none.
+	// At is the time of the server's reply, in whole seconds; zero if the reply has none.
 	At time.Time
 }
 
@@ -54,7 +52,7 @@ func (c *Client) PutDocument(ctx context.Context, d Document) (Put, error) {
 		if packed.Body, err = pack(d.Body); err != nil {
 			return Put{}, err
 		}
-		// Text that gzip does not shrink is smaller as it is.
+		// Text that gzip does not shrink is smaller uncompressed.
 		if len(packed.Body) < len(d.Body) {
 			if body, err = marshal(packed); err != nil {
 				return Put{}, err
@@ -78,7 +76,7 @@ func (c *Client) PutDocument(ctx context.Context, d Document) (Put, error) {
 	return Put{ID: out.ID, At: at}, nil
 }
 
-// Documents lists the documents of a collection, by URI.
+// Documents returns the documents of a collection, by URI.
 func (c *Client) Documents(ctx context.Context, collectionID string) (map[string]Listed, error) {
 	all := map[string]Listed{}
 	query := url.Values{"limit": {"200"}, "collectionId": {collectionID}}
@@ -93,7 +91,7 @@ func (c *Client) Documents(ctx context.Context, collectionID string) (map[string
 	return all, nil
 }
 
-// DeleteDocument removes a document; one that is gone already is no error.
+// DeleteDocument removes a document. If it is already gone, that is no error.
 func (c *Client) DeleteDocument(ctx context.Context, id string) error {
 	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/documents/" + url.PathEscape(id)})
 	return err

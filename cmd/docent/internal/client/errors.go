@@ -13,14 +13,14 @@ import (
 // Error is a refusal by the server.
 type Error struct {
 	Status     int
-	Code       string // the contract's code; empty when something else answered
+	Code       string // the contract's code; empty if something other than Docent answered
 	Detail     string
 	RequestID  string
 	RetryAfter time.Duration // 0 when the reply names none
-	ResetsAt   time.Time     // of a spent quota; else zero
+	ResetsAt   time.Time     // of a used-up quota; else zero
 }
 
-// Error is one line: the detail, then the code and the request id where known.
+// Error returns one line: the detail, then the code and the request id if known.
 func (e *Error) Error() string {
 	detail := e.Detail
 	if detail == "" {
@@ -39,8 +39,7 @@ func (e *Error) Error() string {
 	return detail + " (" + strings.Join(known, ", ") + ")"
 }
 
-// problem reads the contract's problem object; of any other body it keeps the
-// status alone.
+// problem reads the contract's problem object. Of any other body it keeps only the status.
 func problem(res *http.Response, body []byte, now time.Time) *Error {
 	var p struct {
 		Title     string    `json:"title"`
@@ -74,14 +73,14 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// IsStatus tells whether err is a refusal with that status.
+// IsStatus reports whether err is a refusal with that status.
 func IsStatus(err error, status int) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == status
 }
 
-// FailsEveryCall tells whether err would meet every further call as well: the key is
-// refused or the day's quota is spent.
+// FailsEveryCall reports whether every further call would fail as err did: the key is refused or the daily quota is
+// used up.
 func FailsEveryCall(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -94,15 +93,15 @@ func FailsEveryCall(err error) bool {
 	return false
 }
 
-// Unreached tells whether err says nothing about the request itself: no answer
-// came, or only that the server could not do its work.
+// Unreached reports whether err says nothing about the request itself: no answer came, or the server could not do
+// its work.
 func Unreached(err error) bool {
 	var none *NoReplyError
 	var e *Error
 	return errors.As(err, &none) || (errors.As(err, &e) && e.Status >= 500)
 }
 
-// NoReplyError is a call that got no whole reply.
+// NoReplyError means that a call got no complete reply.
 type NoReplyError struct {
 	Server string
 	Err    error
@@ -115,8 +114,7 @@ func (e *NoReplyError) Unwrap() error { return e.Err }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(Printable(s)), " ") }
 
-// Printable returns s without the control characters that could steer a
-// terminal; line ends and tabs stay.
+// Printable returns s without the control characters that could control a terminal. It keeps line ends and tabs.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {

@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-// EventPage is a page of the security event feed. Events are JSON objects as
-// they came.
+// EventPage is a page of the security event feed. Events are JSON objects as received.
 type EventPage struct {
 	Events     []json.RawMessage `json:"events"`
 	NextCursor string            `json:"nextCursor"`
 	HasMore    bool              `json:"hasMore"`
-	Poll       time.Duration     `json:"-"` // how long to wait before the next page, when this one is empty
+	Poll       time.Duration     `json:"-"` // how long to wait before the next page, if this one is empty
 }
 
-// maxEvents is the most events a page.
+// maxEvents is the maximum number of events per page.
 const maxEvents = 200
 
-// Events reads the page of the feed after a cursor, or from its start. since is
-// a time or an event id, for the first page; format is empty or "ocsf".
+// Events returns the page of the feed after a cursor, or the first page. since is a time or an event id, for the
+// first page; format is empty or "ocsf".
 func (c *Client) Events(ctx context.Context, after, since, format string) (EventPage, error) {
 	query := url.Values{"limit": {strconv.Itoa(maxEvents)}}
 	for name, value := range map[string]string{"after": after, "since": since, "format": format} {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// pages hands every page of the list at path to each, following the Link header
-// (RFC 8288). A page may be short or empty without being the last.
+// pages passes every page of the list at path to each, following the Link header (RFC 8288). A page may be short or
+// empty without being the last.
 func pages[T any](ctx context.Context, c *Client, path string, query url.Values, each func([]T)) error {
 	seen := map[string]bool{}
 	for target := path + "?" + query.Encode(); target != ""; {
 		if seen[target] {
-			return errors.New("the list's pages go in a circle")
+			return errors.New("the server's page links form a loop")
 		}
 		seen[target] = true
 		r, err := c.do(ctx, call{method: http.MethodGet, path: target})
@@ -34,10 +34,9 @@ func pages[T any](ctx context.Context, c *Client, path string, query url.Values,
 	return nil
 }
 
-// next is the path and query of the next page; empty on the last page. Only the
-// parameters of a link are taken, on top of those of the first page: its host is
-// the one that the server is configured with, which need not be the one that the
-// caller reaches it by, and the key must not follow it anywhere else.
+// next returns the path and query of the next page, or "" on the last page. It takes only the parameters of a link,
+// on top of those of the first page. The link's host is the one that the server is configured with: the caller may
+// reach the server by another, and the key must not be sent anywhere else.
 func next(h http.Header, path string, query url.Values) (string, error) {
 	for _, line := range h.Values("Link") {
 		for link := range strings.SplitSeq(line, ",") {

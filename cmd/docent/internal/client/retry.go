@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// The bounds of repeating a call: five tries in all, and no single wait over a
-// minute. A server that asks for more has an answer for a person, not for a loop.
+// The bounds of repeating a call: five tries, and no single wait over a minute. If a server asks for more, a person
+// has to decide.
 const (
 	tries   = 5
 	maxWait = time.Minute
 	minWait = 500 * time.Millisecond
 )
 
-// do sends k until it succeeds, is refused for good, or the tries are used up.
-// Calls that met no server, a 5xx or a 429 with a short Retry-After are repeated.
+// do sends k until it succeeds, is refused permanently, or the tries are used up. It repeats calls that reached no
+// server, and a 5xx or a 429 with a short Retry-After.
 func (c *Client) do(ctx context.Context, k call) (reply, error) {
 	for try := 1; ; try++ {
 		r, err := c.once(ctx, k)
@@ -42,9 +42,8 @@ func (c *Client) do(ctx context.Context, k call) (reply, error) {
 	}
 }
 
-// backOff is how long to wait after the given try, counted from 1, and whether
-// trying again makes sense at all. What the server names is kept to; otherwise
-// the wait doubles, with jitter so that parallel calls part.
+// backOff returns how long to wait after the given try, counted from 1, and whether to try again. It uses the wait
+// that the server asks for; otherwise the wait doubles, with jitter so that parallel calls do not repeat together.
 func backOff(err error, try int) (time.Duration, bool) {
 	var e *Error
 	if errors.As(err, &e) {
@@ -63,7 +62,7 @@ func backOff(err error, try int) (time.Duration, bool) {
 	return wait + rand.N(wait/2), true
 }
 
-// explain makes a *NoReplyError of an error that came from no server.
+// explain returns a *NoReplyError for an error that came from no server.
 func (c *Client) explain(err error) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -71,7 +70,7 @@ func (c *Client) explain(err error) error {
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
-		err = u.Err // the address is named already
+		err = u.Err // the address is already in the message
 	}
 	return &NoReplyError{Server: c.base, Err: err}
 }

@@ -15,7 +15,7 @@ type DataSource struct {
 	Name          string     `json:"name"`
 	State         string     `json:"state"`
 	LastSync      *time.Time `json:"lastSync,omitempty"`
-	WebhookSecret string     `json:"webhookSecret,omitempty"` // when it was just made
+	WebhookSecret string     `json:"webhookSecret,omitempty"` // only when it was just created
 	LastError     *struct {
 		Code   string `json:"code"`
 		Detail string `json:"detail"`
@@ -29,7 +29,7 @@ type DataSource struct {
 	Raw json.RawMessage `json:"-"`
 }
 
-// NewSource is a data source to connect. Settings hold the provider's secrets too.
+// NewSource is a data source to connect. Settings include the provider's secrets.
 type NewSource struct {
 	Provider string         `json:"provider"`
 	Name     string         `json:"name"`
@@ -38,14 +38,13 @@ type NewSource struct {
 
 const sourcesPath = "/data-sources"
 
-// DataSources lists all data sources, newest first.
+// DataSources returns all data sources, newest first.
 func (c *Client) DataSources(ctx context.Context) ([]DataSource, error) {
 	all := []DataSource{}
 	return all, pages(ctx, c, sourcesPath, url.Values{"limit": {"200"}}, func(page []DataSource) { all = append(all, page...) })
 }
 
-// AddSource connects a data source. It is sent once: a repeat would make another
-// one.
+// AddSource connects a data source. It is sent once: a repeat would connect another one.
 func (c *Client) AddSource(ctx context.Context, s NewSource) (DataSource, error) {
 	var out DataSource
 	body, err := marshal(s)
@@ -66,7 +65,7 @@ func (c *Client) RemoveSource(ctx context.Context, id string) error {
 	return err
 }
 
-// Imported is what became of an import. Errors name lines, counted from 1.
+// Imported is the result of an import. Errors name lines, counted from 1.
 type Imported struct {
 	Accepted int `json:"accepted"`
 	Rejected int `json:"rejected"`
@@ -76,7 +75,7 @@ type Imported struct {
 	} `json:"errors"`
 }
 
-// Import imports items, JSON Lines. A repeat changes nothing.
+// Import imports items as JSON Lines. A repeat changes nothing.
 func (c *Client) Import(ctx context.Context, id string, lines []byte) (Imported, error) {
 	var out Imported
 	r, err := c.do(ctx, call{method: http.MethodPost, path: sourcesPath + "/" + url.PathEscape(id) + "/items", body: lines,

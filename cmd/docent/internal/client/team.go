@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SAML is what the team's SAML identity provider says of itself.
+// SAML describes the team's SAML identity provider.
 type SAML struct {
 	EntityID        string `json:"entityId"`
 	SingleSignOnURL string `json:"singleSignOnUrl"`
@@ -20,8 +20,7 @@ type SAML struct {
 
 const samlPath = "/team/saml-metadata"
 
-// SAML reads the team's SAML identity provider; without one it is an *Error of
-// status 404.
+// SAML returns the team's SAML identity provider. If there is none it returns an *Error of status 404.
 func (c *Client) SAML(ctx context.Context) (SAML, error) {
 	var out SAML
 	r, err := c.do(ctx, call{method: http.MethodGet, path: samlPath})
@@ -31,7 +30,7 @@ func (c *Client) SAML(ctx context.Context) (SAML, error) {
 	return out, decode(r, &out)
 }
 
-// SetSAML sets the team's SAML identity provider by its metadata, XML.
+// SetSAML sets the team's SAML identity provider from its metadata, XML.
 func (c *Client) SetSAML(ctx context.Context, metadata []byte) (SAML, error) {
 	var out SAML
 	r, err := c.do(ctx, call{method: http.MethodPut, path: samlPath, body: metadata,
@@ -48,14 +47,14 @@ func (c *Client) RemoveSAML(ctx context.Context) error {
 	return err
 }
 
-// Team is the team that the key belongs to.
+// Team is the team of the key.
 type Team struct {
 	ID             string `json:"id"`
 	Name           string `json:"name"`
 	SAMLConfigured bool   `json:"samlConfigured"`
 }
 
-// Team reads the team.
+// Team returns the team.
 func (c *Client) Team(ctx context.Context) (Team, error) {
 	var out Team
 	r, err := c.do(ctx, call{method: http.MethodGet, path: "/team"})
@@ -65,8 +64,8 @@ func (c *Client) Team(ctx context.Context) (Team, error) {
 	return out, decode(r, &out)
 }
 
-// CreateSCIMKey makes a key for provisioning and returns its id and its whole
-// text. It is sent once: a repeat would make another key.
+// CreateSCIMKey creates a key for provisioning and returns its id and its secret. It is sent once: a repeat would
+// create another key.
 func (c *Client) CreateSCIMKey(ctx context.Context, name string) (id, secret string, err error) {
 	body, err := marshal(map[string]string{"kind": "scim", "name": name})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// Usage is a report of usage, its pages joined.
+// Usage is a usage report, its pages joined.
 type Usage struct {
 	Granularity string        `json:"granularity"`
 	TimeZone    string        `json:"timeZone"`
@@ -15,7 +15,7 @@ type Usage struct {
 	Buckets     []UsageBucket `json:"buckets"`
 }
 
-// UsageBucket is a span of time with what was counted in it.
+// UsageBucket is a period of time and what was counted in it.
 type UsageBucket struct {
 	Start   string                       `json:"start"` // RFC 3339
 	End     string                       `json:"end"`
@@ -24,7 +24,7 @@ type UsageBucket struct {
 
 const usagePath = "/usage"
 
-// Usage reads the report of query, all of its pages.
+// Usage returns the report of query, all its pages.
 func (c *Client) Usage(ctx context.Context, query url.Values) (Usage, error) {
 	var all Usage
 	err := c.usagePages(ctx, query, "application/json", func(r reply) error {
@@ -39,8 +39,8 @@ func (c *Client) Usage(ctx context.Context, query url.Values) (Usage, error) {
 	return all, err
 }
 
-// UsageCSV hands each page of the report of query to each, as CSV with a line of
-// column names of its own; a page without rows is empty.
+// UsageCSV passes each page of the report of query to each, as CSV with its own line of column names. A page
+// without rows is empty.
 func (c *Client) UsageCSV(ctx context.Context, query url.Values, each func(page []byte) error) error {
 	return c.usagePages(ctx, query, "text/csv", func(r reply) error { return each(r.body) })
 }

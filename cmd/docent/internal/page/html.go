@@ -13,15 +13,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// dropped are the elements that hold no text of the page itself.
+// dropped are the elements whose text is not part of the page's content.
 var dropped = []atom.Atom{
 	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Embed,
 	atom.Svg, atom.Canvas, atom.Audio, atom.Video, atom.Nav, atom.Form, atom.Button, atom.Dialog,
 }
 
-// readHTML returns a page's title, or "", and its text as Markdown. The title is
-// its title element, else its first h1. Where the page marks one element as its
-// main content, only that is kept; scripts, navigation and forms never are.
+// readHTML returns a page's title, or "", and its text as Markdown. The title is its title element, else its first
+// h1. If the page marks one element as its main content, only that is kept. Scripts, navigation and forms are
+// always removed.
 func readHTML(s string) (title, body string, err error) {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {
@@ -33,8 +33,7 @@ func readHTML(s string) (title, body string, err error) {
 	if main := find(doc, isMain); main != nil && clean(textOf(main)) != "" {
 		from = main
 	}
-	// A converter is made for each page: it is cheap beside the conversion, and
-	// pages are converted side by side.
+	// Each page gets its own converter: it costs little, and pages are converted in parallel.
 	conv := converter.NewConverter(converter.WithPlugins(
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(),
 	))
@@ -62,7 +61,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// find is the first node, in document order, that is as wanted; nil when none is.
+// find returns the first node, in document order, that is wanted, or nil.
 func find(root *html.Node, wanted func(*html.Node) bool) *html.Node {
 	for n := range root.Descendants() {
 		if wanted(n) {

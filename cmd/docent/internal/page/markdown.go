@@ -12,18 +12,17 @@ import (
 // yamlKey matches a line of YAML that is a top-level key or a comment.
 var yamlKey = regexp.MustCompile(`^(#|["']?[\pL\pN_.-]+["']?[ \t]*:([ \t\r]|$))`)
 
-// titleWithin bounds how far into a file a heading is looked for, in bytes.
+// titleWithin is how many bytes of a file are searched for a heading.
 const titleWithin = 64 << 10
 
-// readMarkdown returns the title that a Markdown file gives itself, or "", and
-// the body without YAML front matter, which is no part of the text. The title is
+// readMarkdown returns the title in a Markdown file, or "", and the body without YAML front matter. The title is
 // the first level-1 heading, else the front matter's.
 func readMarkdown(s string) (title, body string) {
 	front, body := cutFrontMatter(s)
 	return choose(heading(body), frontTitle(front)), body
 }
 
-// heading is the text of the first level-1 heading, ATX or setext.
+// heading returns the text of the first level-1 heading, ATX or setext.
 func heading(s string) string {
 	if len(s) > titleWithin {
 		s = s[:titleWithin]
@@ -45,8 +44,7 @@ func heading(s string) string {
 	return title
 }
 
-// inlineText is what a reader sees of n: links and images by their text, no
-// marks, no raw HTML.
+// inlineText returns the text of n that a reader sees: the text of links and images, without markup and raw HTML.
 func inlineText(n ast.Node, src []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -69,8 +67,8 @@ func inlineText(n ast.Node, src []byte) string {
 	return b.String()
 }
 
-// cutFrontMatter parts s into the lines between an opening "---" and the next
-// "---" or "...", and the rest. Without both there is no front matter.
+// cutFrontMatter splits s into the lines between an opening "---" and the next "---" or "...", and the rest.
+// Without both there is no front matter.
 func cutFrontMatter(s string) (front, body string) {
 	first, rest, ok := strings.Cut(s, "\n")
 	if !ok || strings.TrimRight(first, " \t\r") != "---" {
@@ -86,8 +84,7 @@ func cutFrontMatter(s string) (front, body string) {
 		case "---", "...":
 			return rest[:at], strings.TrimLeft(rest[after:], "\r\n")
 		}
-		// Front matter begins with a key or a comment; anything else makes the
-		// first line a thematic break.
+		// Front matter starts with a key or a comment; anything else makes the first line a thematic break.
 		if at == 0 && !yamlKey.MatchString(line) {
 			return "", s
 		}
@@ -96,8 +93,8 @@ func cutFrontMatter(s string) (front, body string) {
 	return "", s
 }
 
-// frontTitle is the value of the top-level key title, for the three ways to
-// write a YAML scalar on one line; "" when there is none.
+// frontTitle returns the value of the top-level key title, in any of the three YAML scalar forms on one line, or
+// "".
 func frontTitle(front string) string {
 	for line := range strings.Lines(front) {
 		value, ok := strings.CutPrefix(line, "title:")
@@ -122,8 +119,7 @@ func frontTitle(front string) string {
 	return ""
 }
 
-// quoted is the text between value's first byte and the quote that closes it,
-// with escape standing for plain.
+// quoted returns the text between value's first byte and the closing quote, with escape replaced by plain.
 func quoted(value string, quote byte, escape, plain string) string {
 	var b strings.Builder
 	for i := 1; i < len(value); {

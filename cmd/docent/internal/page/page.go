@@ -1,5 +1,5 @@
-// Package page turns a file of Markdown, text or HTML into what Docent stores: a
-// title and a body in Markdown or plain text, both valid UTF-8.
+// Package page turns a Markdown, text or HTML file into what Docent stores: a title and a body in Markdown or plain
+// text, both valid UTF-8.
 package page
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// MaxFile is the largest file that is taken, in bytes (10 MB).
+// MaxFile is the maximum size of a file in bytes (10 MB).
 const MaxFile = 10 << 20
 
-// maxTitle is the most code points of a title.
+// maxTitle is the maximum number of code points of a title.
 const maxTitle = 1024
 
 // Page is a file as a document.
@@ -30,21 +30,19 @@ const (
 	markup
 )
 
-// kinds names every extension that is taken. Help text lists the same.
+// kinds has every supported extension. The help text lists the same.
 var kinds = map[string]kind{
 	".md": markdown, ".markdown": markdown, ".mdx": markdown,
 	".txt": text, ".text": text, ".rst": text,
 	".html": markup, ".htm": markup,
 }
 
-// Known tells whether a file of that name is Markdown, text or HTML by its
-// extension, in any case.
+// Known reports whether the extension of a file name is one of Markdown, text or HTML, in any case.
 func Known(name string) bool { return kindOf(name) != unknown }
 
 func kindOf(name string) kind { return kinds[strings.ToLower(filepath.Ext(name))] }
 
-// Read makes a page of a file's content. An error says in a few words why the
-// file can not become a document.
+// Read makes a page from a file's content. The error says in a few words why the file cannot become a document.
 func Read(name string, data []byte) (Page, error) {
 	if len(data) > MaxFile {
 		return Page{}, TooLarge(int64(len(data)))
@@ -78,7 +76,7 @@ func Read(name string, data []byte) (Page, error) {
 	}
 }
 
-// TooLarge is the reason to leave out a file of size bytes.
+// TooLarge returns the reason why a file of size bytes is skipped.
 func TooLarge(size int64) error {
 	return fmt.Errorf("it has %.1f MB, over the limit of %d MB", float64(size)/(1<<20), MaxFile>>20)
 }

@@ -15,7 +15,7 @@ var (
 	errNotUTF8  = errors.New("it is not valid UTF-8")
 	errNotUTF16 = errors.New("it begins like UTF-16 but is not valid UTF-16")
 	errUTF32    = errors.New("it is UTF-32; save it as UTF-8")
-	errBinary   = errors.New("it holds NUL bytes, so it is binary, or UTF-16 without a byte order mark")
+	errBinary   = errors.New("it contains NUL bytes, so it is binary, or UTF-16 without a byte order mark")
 )
 
 // decode reads UTF-8 with or without a byte order mark, and UTF-16 with one.
@@ -66,8 +66,8 @@ func decode16(data []byte, order binary.ByteOrder) (string, error) {
 	return b.String(), nil
 }
 
-// decodeHTML is decode for HTML, which may also name an older encoding in its
-// own meta elements. A guess that the page does not state itself is no ground.
+// decodeHTML is decode for HTML, which may also name an older encoding in its meta elements. It ignores an encoding
+// that is only guessed.
 func decodeHTML(data []byte) (string, error) {
 	s, err := decode(data)
 	if !errors.Is(err, errNotUTF8) {
@@ -84,7 +84,7 @@ func decodeHTML(data []byte) (string, error) {
 	return decode(plain)
 }
 
-// declares tells whether the part of a page that may name its encoding does so.
+// declares reports whether the part of a page that may name its encoding does so.
 func declares(data []byte) bool {
 	head := bytes.ToLower(data[:min(len(data), 1024)])
 	return bytes.Contains(head, []byte("charset="))

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// fileTitle is the file's name without its extension.
+// fileTitle returns the file's name without its extension.
 func fileTitle(name string) string {
 	base := filepath.Base(name)
 	title := clean(strings.TrimSuffix(base, filepath.Ext(base)))
@@ -16,7 +16,7 @@ func fileTitle(name string) string {
 	return title
 }
 
-// choose is the first of two titles that has anything to read.
+// choose returns the first of two titles that is not blank.
 func choose(first, second string) string {
 	if first = clean(first); first != "" {
 		return first

@@ -11,8 +11,8 @@ import (
 	"docent/cmd/docent/internal/walk"
 )
 
-// deletions removes the documents of the collection, as it was listed at the
-// start, whose files are gone.
+// deletions removes the documents of the collection whose files are gone, according to the list from the start of
+// the run.
 func (r *run) deletions(ctx context.Context, tree walk.Tree, listed map[string]client.Listed) error {
 	var gone []string
 	for uri := range listed {

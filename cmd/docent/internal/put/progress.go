@@ -8,11 +8,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// lineEvery is how far apart the lines of plain progress are.
+// lineEvery is the time between two lines of plain progress.
 const lineEvery = 5 * time.Second
 
-// Bar returns a progress function that draws a bar on a terminal, and what to
-// call at the end, which clears it. The bar is called what, and counts in unit.
+// Bar returns a progress function that draws a bar on a terminal, labelled what and counting in unit, and a
+// function that clears the bar at the end.
 func Bar(w io.Writer, what, unit string) (progress func(done, failed, total int), end func()) {
 	var bar *progressbar.ProgressBar
 	progress = func(done, failed, total int) {
@@ -31,7 +31,7 @@ func Bar(w io.Writer, what, unit string) (progress func(done, failed, total int)
 		if failed > 0 {
 			bar.Describe(fmt.Sprintf("%s, %d failed", what, failed))
 		}
-		_ = bar.Set(done) // what can not be drawn is not worth the run
+		_ = bar.Set(done) // a bar that cannot be drawn must not stop the run
 	}
 	end = func() {
 		if bar != nil {
@@ -41,14 +41,14 @@ func Bar(w io.Writer, what, unit string) (progress func(done, failed, total int)
 	return progress, end
 }
 
-// Lines returns a progress function for anything but a terminal: a plain line
-// every few seconds, which counts in unit, and none for a run that is over sooner.
+// Lines returns a progress function for output that is not a terminal: a plain line every few seconds, counting in
+// unit, and none if the run ends sooner.
 func Lines(w io.Writer, now func() time.Time, unit string) func(done, failed, total int) {
 	last := now()
 	return func(done, failed, total int) {
 		if t := now(); t.Sub(last) >= lineEvery {
 			last = t
-			// A line that can not be written is not worth the run.
+			// A line that cannot be written must not stop the run.
 			_, _ = fmt.Fprintf(w, "%d of %d %s, %d failed\n", done, total, unit, failed)
 		}
 	}

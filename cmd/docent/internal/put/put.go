@@ -1,6 +1,5 @@
-// Package put sends folders of Markdown, text and HTML to a collection: many
-// files at a time, nothing that has not changed, and so that a run which was
-// stopped at any point goes on when it is started again.
+// Package put sends folders of Markdown, text and HTML to a collection: many files in parallel, only what has
+// changed. A run that was stopped at any point continues when it is started again.
 package put
 
 import (
@@ -18,15 +17,15 @@ import (
 	"docent/cmd/docent/internal/walk"
 )
 
-// giveUpAfter is how many files in a row may find no working server, each after
-// all its tries, before the run stops.
+// giveUpAfter is how many files in a row may reach no working server, each after all its tries, before the run
+// stops.
 const giveUpAfter = 3
 
-// Config is one run.
+// Config describes one run.
 type Config struct {
 	Client *client.Client
-	// Exactly one of CollectionID and CollectionName is set. A name that no
-	// collection has is created with Description.
+	// Exactly one of CollectionID and CollectionName is set. If no collection has the name, it is created with
+	// Description.
 	CollectionID, CollectionName, Description string
 
 	Paths   []string // files and folders, at least one
@@ -35,16 +34,16 @@ type Config struct {
 	Parallel int  // files sent at a time, at least 1
 	DryRun   bool // change nothing, on the server or in the state
 	Delete   bool // remove documents whose files are gone
-	Force    bool // send what has not changed, too
+	Force    bool // send unchanged files too
 
-	StateDir string                        // where the state is kept; empty: nowhere
-	Progress func(done, failed, total int) // called after each file, never at the same time twice
-	Warn     func(string)                  // for what does not make the run fail
+	StateDir string                        // where the state is stored; empty: nowhere
+	Progress func(done, failed, total int) // called after each file, never concurrently
+	Warn     func(string)                  // receives problems that do not fail the run
 	Now      func() time.Time
 }
 
-// Run puts the files. The summary counts what was done also when an error ends
-// the run early; failures of single files are in the summary and no error.
+// Run puts the files. The summary is complete even if an error ends the run early. Failures of single files are in
+// the summary and are no error.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	start := c.Now()
 	r := run{Config: c}
@@ -57,8 +56,8 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 	return r.sum, err
 }
 
-// ErrStopped is the end of a run that was interrupted.
-var ErrStopped = errors.New("stopped; run the same command again to go on, what has been put is not sent again")
+// ErrStopped means that the run was interrupted.
+var ErrStopped = errors.New("stopped; run the same command again to continue; files already sent are skipped")
 
 type run struct {
 	Config
@@ -68,7 +67,7 @@ type run struct {
 	mu        sync.Mutex // guards what is below
 	sum       Summary
 	done      int
-	unreached int // files in a row that met no working server
+	unreached int // files in a row that reached no server
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -105,7 +104,7 @@ func (r *run) all(ctx context.Context) error {
 	return err
 }
 
-// find settles the collection.
+// find finds or creates the collection.
 func (r *run) find(ctx context.Context) error {
 	if r.CollectionID != "" {
 		found, err := r.Client.Collection(ctx, r.CollectionID)
@@ -139,8 +138,8 @@ func (r *run) find(ctx context.Context) error {
 	return nil
 }
 
-// open reads the state and holds it against the server's list. A state that can
-// not be kept is worth a warning, not the run.
+// open reads the state and compares it with the server's list. If the state cannot be stored, that is a warning and
+// does not stop the run.
 func (r *run) open(listed map[string]client.Listed) error {
 	var err error
 	if r.state, err = openState(r.StateDir, r.Client.Base(), r.collection); err != nil {
@@ -156,8 +155,8 @@ func (r *run) open(listed map[string]client.Listed) error {
 	return nil
 }
 
-// close learns from the server how it lists what was put, if the run got to its
-// end, and saves the state. What is not learned here the next run learns.
+// close asks the server how it lists what was put, if the run was completed, and saves the state. The next run asks
+// for what is missing.
 func (r *run) close(ctx context.Context, whole bool) {
 	if r.DryRun {
 		return
@@ -172,8 +171,7 @@ func (r *run) close(ctx context.Context, whole bool) {
 	}
 }
 
-// files puts every file, Parallel at a time. It returns an error when going on
-// makes no sense.
+// files puts every file, Parallel at a time. It returns an error if continuing makes no sense.
 func (r *run) files(ctx context.Context, files []walk.File) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(r.Parallel)
@@ -184,7 +182,7 @@ func (r *run) files(ctx context.Context, files []walk.File) error {
 		g.Go(func() error {
 			what, err := r.file(ctx, f)
 			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-				return nil // cut off, neither done nor failed
+				return nil // interrupted, neither done nor failed
 			}
 			return r.count(f, what, err, len(files))
 		})
@@ -192,7 +190,7 @@ func (r *run) files(ctx context.Context, files []walk.File) error {
 	return g.Wait()
 }
 
-// outcome is what became of a file that did not fail.
+// outcome is the result of a file that did not fail.
 type outcome int
 
 const (
@@ -229,7 +227,7 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 	return wasPut, nil
 }
 
-// count takes down what became of f. Its error, if any, ends the run.
+// count records the result of f. Its error, if any, ends the run.
 func (r *run) count(f walk.File, what outcome, err error, total int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -257,7 +255,7 @@ func (r *run) count(f walk.File, what outcome, err error, total int) error {
 	return nil
 }
 
-// fatal is err when it would meet every other document as well, else nil.
+// fatal returns err if every other document would fail the same way, else nil.
 func (r *run) fatal(err error) error {
 	switch {
 	case client.FailsEveryCall(err):

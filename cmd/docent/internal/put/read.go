@@ -10,8 +10,8 @@ import (
 	"docent/cmd/docent/internal/page"
 )
 
-// read returns a file's content if it is within the limit. The limit holds for
-// what is read, so a file that grows meanwhile is no exception.
+// read returns a file's content if it is within the limit. The limit applies to what is read, so a file that grows
+// in the meantime is refused too.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -16,17 +16,16 @@ import (
 	"docent/cmd/docent/internal/client"
 )
 
-// slack is how much later than the whole second of a reply's Date a document's
-// updatedAt may lie and still be of that reply's own put.
+// slack is how much later than a put reply's Date (whole seconds) updatedAt may be and still be from that put.
 const slack = 2 * time.Second
 
-// entry is what was put last under a URI.
+// entry is the last put of a URI.
 type entry struct {
 	URI       string    `json:"uri"`
 	Hash      string    `json:"hash"` // of title and body
 	ID        string    `json:"id"`
-	UpdatedAt time.Time `json:"updatedAt,omitzero"` // as the server listed it; zero until it did
-	PutAt     time.Time `json:"putAt,omitzero"`     // the server's time of its reply, until it listed the document
+	UpdatedAt time.Time `json:"updatedAt,omitzero"` // from the server's list; zero until it is listed
+	PutAt     time.Time `json:"putAt,omitzero"`     // the time of the server's reply, until it lists the document
 }
 
 // header is the first line of a state file.
@@ -36,26 +35,24 @@ type header struct {
 	CollectionID string `json:"collectionId"`
 }
 
-// state remembers what was put into one collection of one server, so that what
-// has not changed is not sent again. It is a file of JSON lines: a header, then
-// an entry for each put, appended as soon as the server has taken the document,
-// so that nothing is forgotten when the run is killed; of several entries for a
-// URI the last counts, and a torn line is none. Saving writes the file anew and
-// renames it into place.
+// state remembers what was put into one collection of one server, so that unchanged files are not sent again. It is
+// a file of JSON lines: a header, then one entry per put, appended as soon as the server has accepted the document,
+// so that a killed run loses nothing. Of several entries for a URI the last counts; an incomplete line is ignored.
+// Saving rewrites the file and renames it into place.
 //
-// The file is never believed alone: reconcile drops every entry that the server
-// does not confirm. Losing it costs time, never correctness.
+// The file is never trusted alone: reconcile drops every entry that the server does not confirm. Losing the file
+// costs time, never correctness.
 type state struct {
 	path    string // empty: kept in memory only
 	header  header
 	mu      sync.Mutex
 	entries map[string]entry
 	journal *os.File
-	failed  error // the first write that did not succeed
+	failed  error // the first write error
 }
 
-// openState reads the state below dir; with an empty dir nothing is kept. A file
-// that is missing, damaged or of another format is an empty state.
+// openState reads the state below dir. With an empty dir nothing is stored. A file that is missing, damaged or of
+// another format is an empty state.
 func openState(dir, server, collectionID string) (*state, error) {
 	s := &state{header: header{Format: 1, Server: server, CollectionID: collectionID}, entries: map[string]entry{}}
 	if dir == "" {
@@ -96,9 +93,8 @@ func (s *state) load() error {
 	return lines.Err()
 }
 
-// reconcile compares the state with a fresh list of the collection's documents.
-// At the start of a run whatever the list does not confirm is dropped; at its end
-// (final) only what was just put is looked at, since a list may lag behind.
+// reconcile compares the state with a new list of the collection's documents. At the start of a run it drops what
+// the list does not confirm. At the end (final) it only looks at what was just put, because a list may lag behind.
 func (s *state) reconcile(listed map[string]client.Listed, final bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +113,7 @@ func (s *state) reconcile(listed map[string]client.Listed, final bool) {
 	}
 }
 
-// has tells whether exactly this content stands under uri already.
+// has reports whether uri already has exactly this content.
 func (s *state) has(uri, hash string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +121,7 @@ func (s *state) has(uri, hash string) bool {
 	return ok && e.Hash == hash
 }
 
-// record notes what the server has taken.
+// record adds an entry that the server has accepted.
 func (s *state) record(e entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +136,7 @@ func (s *state) record(e entry) {
 	s.note(err)
 }
 
-// forget drops what was deleted.
+// forget removes the entry of a deleted document.
 func (s *state) forget(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +193,7 @@ func (s *state) write(f *os.File) error {
 	return w.Flush()
 }
 
-// close ends the journal and returns the first error of writing it.
+// close ends the journal and returns its first write error.
 func (s *state) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

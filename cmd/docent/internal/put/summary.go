@@ -25,13 +25,13 @@ type Summary struct {
 	Planned      []Planned `json:"planned,omitempty"` // of a dry run
 }
 
-// Failure is a file, or the URI of a document, and why nothing came of it.
+// Failure is a file, or the URI of a document, and the reason why it failed.
 type Failure struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Planned is what a dry run would do to the document of a URI.
+// Planned is what a dry run would do to the document at a URI.
 type Planned struct {
 	Action string `json:"action"` // put or delete
 	URI    string `json:"uri"`
@@ -57,8 +57,7 @@ func (s *Summary) finish(took time.Duration) {
 	})
 }
 
-// Print writes the summary for a reader: the plan of a dry run, the counts on one
-// line, and each failure.
+// Print writes the summary for a person: the plan of a dry run, the counts in one line, and each failure.
 func (s Summary) Print(w io.Writer) error {
 	out := func(format string, args ...any) (err error) {
 		_, err = io.WriteString(w, client.Printable(fmt.Sprintf(format, args...)))

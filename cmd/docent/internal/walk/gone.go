@@ -9,21 +9,20 @@ import (
 	"syscall"
 )
 
-// CheckDelete refuses to tell what is gone where a given folder holds no file to
-// send: a drive that is not mounted looks just like a folder that was emptied.
+// CheckDelete returns an error if a given folder has no file to send. A drive that is not mounted looks just like
+// an emptied folder, so nothing may be deleted then.
 func (t Tree) CheckDelete() error {
 	for _, r := range t.roots {
 		if r.base != "" && r.files == 0 {
-			return fmt.Errorf("--delete: %s holds no Markdown, text or HTML file, so every document under %s would be removed; "+
+			return fmt.Errorf("--delete: %s contains no Markdown, text or HTML file, so every document under %s would be removed; "+
 				"leave the folder out, or delete the collection if that is meant", r.shown, r.base)
 		}
 	}
 	return nil
 }
 
-// Gone tells whether uri belongs below a walked folder and nothing stands at its
-// path in any of them any more. In doubt, such as a folder that can not be read,
-// it is not gone.
+// Gone reports whether uri belongs below a walked folder and no folder has a file at its path any more. In doubt,
+// for example if a folder cannot be read, it returns false.
 func (t Tree) Gone(uri string) bool {
 	gone := false
 	for _, r := range t.roots {

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// checkBase returns a base URI ready to have a relative path put after it. A
-// slash is added unless the base ends in one, or in "=" as a query parameter
-// that takes the path does.
+// checkBase returns base ready for a relative path to follow. It adds a slash unless base ends in one, or in "=" as
+// a query parameter for the path does.
 func checkBase(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || !u.IsAbs() {
@@ -25,7 +24,7 @@ func checkBase(base string) (string, error) {
 	return base, nil
 }
 
-// fileURI is the URI of an absolute path (RFC 8089).
+// fileURI returns the URI of an absolute path (RFC 8089).
 func fileURI(abs string) string {
 	path := filepath.ToSlash(abs)
 	if !strings.HasPrefix(path, "/") {
@@ -43,8 +42,7 @@ func escape(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// relative undoes base + escape(path). Only a URI that escape itself would have
-// made, for a path that stays below its folder, is one of ours.
+// relative undoes base + escape(path). It accepts only URIs that escape would make for a path below the folder.
 func relative(base, uri string) (string, bool) {
 	escaped, ok := strings.CutPrefix(uri, base)
 	if !ok || base == "" {

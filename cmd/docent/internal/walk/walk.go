@@ -1,5 +1,5 @@
-// Package walk finds the files that docent put sends, gives each its URI, and
-// tells of a URI whether its file is gone.
+// Package walk finds the files that docent put sends, gives each its URI, and reports whether the file of a URI is
+// gone.
 package walk
 
 import (
@@ -15,22 +15,22 @@ import (
 	"docent/cmd/docent/internal/page"
 )
 
-// maxURI is the most code points of a document's URI.
+// maxURI is the maximum number of code points of a document's URI.
 const maxURI = 2048
 
 // File is one file to send.
 type File struct {
-	Path string // as the user may find it again
+	Path string // as the user may find it
 	URI  string
 }
 
-// Failure is a path that could not be taken, and why.
+// Failure is a path that cannot be used, and the reason.
 type Failure struct {
 	Path string
 	Err  error
 }
 
-// Tree is what the given paths hold.
+// Tree is what Find found below the given paths.
 type Tree struct {
 	Files    []File // in order of the paths, then by name; no URI twice
 	Skipped  int    // files of other kinds, and links that lead nowhere
@@ -47,14 +47,12 @@ type root struct {
 	files int
 }
 
-// Find walks paths. Hidden files and folders and node_modules are left out below
-// a folder. Symbolic links are followed after everything that is no link, and a
-// folder or file that was reached before is not taken again, so a loop ends and
-// each file is sent once. A path that does not exist is an error.
+// Find walks paths. Below a folder it skips hidden files and folders and node_modules. It follows symbolic links
+// after everything else and takes no file or folder twice, so loops end and each file is sent once. A path that
+// does not exist is an error.
 //
-// A file's URI is baseURI followed by its path relative to the given folder, or
-// by its name when the file itself was given; without a baseURI it is the file
-// URI (RFC 8089) of its absolute path.
+// A file's URI is baseURI followed by its path relative to the given folder, or by its name if the file itself was
+// given. Without a baseURI it is the file URI (RFC 8089) of its absolute path.
 func Find(ctx context.Context, paths []string, baseURI string) (Tree, error) {
 	if baseURI != "" {
 		var err error
@@ -76,7 +74,7 @@ func Find(ctx context.Context, paths []string, baseURI string) (Tree, error) {
 	return f.tree, ctx.Err()
 }
 
-// place is somewhere below a root: rel is slash-separated, real has no links.
+// place is a file or folder below a root: rel is slash-separated, real has no links.
 type place struct {
 	root int
 	rel  string
@@ -153,8 +151,8 @@ func (f *finder) folder(at place) {
 	}
 }
 
-// follow takes what a symbolic link leads to. A link that leads nowhere, to
-// itself, or to a folder that the walk began in or below is a loop or broken.
+// follow walks the target of a symbolic link. It ignores broken links and links to the link itself or to a folder
+// that contains the walk.
 func (f *finder) follow(link place) {
 	real, err := filepath.EvalSymlinks(link.real)
 	if err != nil {
@@ -223,7 +221,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// reason is the cause of a path error without the path, which is shown beside it.
+// reason returns the cause of a path error without the path, which is printed anyway.
 func reason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

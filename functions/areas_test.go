@@ -18,8 +18,8 @@ import (
 	"docent/testkit/lambdarun"
 )
 
-// TestAdministrationThroughTheBinaries: keys, a data source whose secret only KMS
-// can read, its content by import and by webhook, and what agents find of it.
+// TestAdministrationThroughTheBinaries covers keys, a data source whose secret only KMS can read, its content by
+// import and by webhook, and what agents find of it.
 func TestAdministrationThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -70,8 +70,8 @@ func TestAdministrationThroughTheBinaries(t *testing.T) {
 	}
 }
 
-// TestProvisioningThroughTheBinaries: an identity provider's user, and what the
-// feed and the usage say of all that was done.
+// TestProvisioningThroughTheBinaries covers an identity provider's user, and what the feed and the usage report
+// show of it.
 func TestProvisioningThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -95,8 +95,8 @@ func TestProvisioningThroughTheBinaries(t *testing.T) {
 	c.want(admin.do("GET", "/usage?start=2026-11-20", nil), 200, `"buckets"`)
 }
 
-// TestASyncThroughTheBinaries: a source that can not be read says so, is tried again,
-// and tells nobody its secret. The deployed binary reaches public addresses only.
+// TestASyncThroughTheBinaries checks that a source that cannot be read says so, is tried again, and reveals its
+// secret to no one. The deployed binary reaches public addresses only.
 func TestASyncThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -119,8 +119,8 @@ func TestASyncThroughTheBinaries(t *testing.T) {
 	}
 }
 
-// TestARebuildThroughTheBinaries: an operator's command starts it, the indexing function
-// makes it from its queue, and what was found before is found after it.
+// TestARebuildThroughTheBinaries starts a rebuild by an operator's command. The indexing function does it from its
+// queue, and what was found before is found after it.
 func TestARebuildThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -154,8 +154,8 @@ func TestARebuildThroughTheBinaries(t *testing.T) {
 	c.want(c.do("POST", "/context/search", map[string]any{"query": "lion"}), 200, "https://wiki.test/lion")
 }
 
-// TestWithoutAKeyOfSecretsNoneIsTaken: such an installation is told so, and takes
-// the sources that have none.
+// TestWithoutAKeyOfSecretsNoneIsTaken checks that an installation without a key refuses sources with secrets, says
+// why, and accepts the others.
 func TestWithoutAKeyOfSecretsNoneIsTaken(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)

@@ -1,6 +1,5 @@
-// Package functions_test drives the functions as the binaries that are deployed,
-// built for this machine, on servers that speak the protocols of DynamoDB, SQS
-// and S3.
+// Package functions_test runs the functions as the deployed binaries, built for this machine, on servers that speak
+// the protocols of DynamoDB, SQS and S3.
 package functions_test
 
 import (
@@ -15,7 +14,7 @@ import (
 	"testing"
 )
 
-// workspace is where the binaries are built; it goes with the process.
+// workspace is the folder of the built binaries; it is removed with the process.
 var workspace string
 
 func TestMain(m *testing.M) {
@@ -31,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// names are the folders that have a main.
+// names returns the folders that have a main.
 var names = sync.OnceValues(func() ([]string, error) {
 	mains, err := filepath.Glob("*/main.go")
 	if err != nil || len(mains) == 0 {
@@ -47,18 +46,17 @@ var names = sync.OnceValues(func() ([]string, error) {
 // host builds every function for this machine, once.
 var host = sync.OnceValues(func() (string, error) { return build("host", "lambda.norpc") })
 
-// reaching builds syncing for this machine, once, with connectors that reach
-// the stand-ins of tests too.
+// reaching builds syncing for this machine, once, with connectors that also reach the test servers.
 var reaching = sync.OnceValues(func() (string, error) {
-	standIn := httptest.NewTLSServer(nil) // every one has the same certificate
+	standIn := httptest.NewTLSServer(nil) // all have the same certificate
 	defer standIn.Close()
 	const at = "-X docent/shared/app/parts/connectors."
 	trusted := base64.StdEncoding.EncodeToString(standIn.Certificate().Raw)
 	return linked("reaching", "lambda.norpc", at+"reached=127.0.0.1/32 "+at+"trusted="+trusted, "./syncing")
 })
 
-// build runs the compiler with the options of make build and these tags; environment
-// is added to this process's.
+// build runs the compiler with the options of make build and these tags. environment is added to that of this
+// process.
 func build(folder, tags string, environment ...string) (string, error) {
 	return linked(folder, tags, "", "./...", environment...)
 }
@@ -78,7 +76,7 @@ func linked(folder, tags, option, packages string, environment ...string) (strin
 	return folder, nil
 }
 
-// binary is the path of a function built for this machine.
+// binary returns the path of a function built for this machine.
 func binary(t testing.TB, name string) string {
 	t.Helper()
 	folder, err := host()

@@ -33,14 +33,13 @@ import (
 	"docent/testkit/moto"
 )
 
-// cloud is one installation of Docent: functions behind a gateway and behind
-// queues, on a protocol server that they reach through a tap. The protocol
-// server's transactions are not safe under concurrency, so one thing happens at
-// a time.
+// cloud is one installation of Docent: functions behind a gateway and behind queues, on a protocol server that they
+// reach through a tap. The protocol server's transactions are not safe under concurrency, so everything happens one
+// at a time.
 type cloud struct {
 	t         *testing.T
 	tap       *tap
-	config    app.Config // past the tap
+	config    app.Config // without the tap
 	database  *dynamodb.Client
 	store     *dynamo.Store
 	questions *sqs.Queue
@@ -110,7 +109,7 @@ func newCloud(t *testing.T) *cloud {
 	return c
 }
 
-// serve starts a function and leads its paths to it.
+// serve starts a function and routes its paths to it.
 func (c *cloud) serve(f deployed.Function) {
 	c.t.Helper()
 	invoke := c.start(f.Name).Invoke
@@ -122,7 +121,7 @@ func (c *cloud) serve(f deployed.Function) {
 	}
 }
 
-// start starts a function of its own, beside one that there is.
+// start starts another instance of a function.
 func (c *cloud) start(name string) *lambdarun.Function {
 	c.t.Helper()
 	f, err := lambdarun.Start(context.Background(), binary(c.t, name), lambdarun.Options{Name: name, Env: c.env, Log: c.log})
@@ -152,14 +151,14 @@ func (c *cloud) newTeam(name string) (id, key, personal string) {
 	return made.ID, key, personal
 }
 
-// as is c with another key.
+// as returns c with another key.
 func (c *cloud) as(key string) *cloud {
 	other := *c
 	other.key = key
 	return &other
 }
 
-// reply is what a client gets.
+// reply is the reply that a client receives.
 type reply struct {
 	status int
 	header http.Header
@@ -201,7 +200,7 @@ func (c *cloud) through(gateway http.Handler, method, path string, body any, hea
 	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// want fails the test unless the reply has the status and holds the texts.
+// want fails the test unless the reply has the status and contains the texts.
 func (c *cloud) want(r reply, status int, texts ...string) reply {
 	c.t.Helper()
 	for _, text := range texts {
@@ -229,7 +228,7 @@ func (c *cloud) newCollection(name string) string {
 	return c.id(c.want(c.create(name, ""), 201))
 }
 
-// create makes a collection, once for the same repeat when that is not empty.
+// create creates a collection, and only one for the same repeat if that is not empty.
 func (c *cloud) create(name, repeat string) reply {
 	c.t.Helper()
 	return c.do("POST", "/collections", map[string]string{"name": name, "description": "About " + name}, "Idempotency-Key", repeat)
@@ -246,8 +245,7 @@ func (c *cloud) ask(id, question string) reply {
 	return c.do("PUT", "/answers/"+id, map[string]string{"question": question})
 }
 
-// deliver gives one batch of each queue to its worker and returns how many
-// messages there were and how many failed.
+// deliver sends one batch of each queue to its worker and returns how many messages there were and how many failed.
 func (c *cloud) deliver() (received, failed int) {
 	c.t.Helper()
 	for _, d := range []struct {
@@ -268,7 +266,7 @@ func (c *cloud) deliver() (received, failed int) {
 	return received, failed
 }
 
-// drain delivers until nothing waits; nothing may fail.
+// drain delivers until the queues are empty; no message may fail.
 func (c *cloud) drain() {
 	c.t.Helper()
 	for {
@@ -282,12 +280,12 @@ func (c *cloud) drain() {
 	}
 }
 
-// settle sweeps some minutes later and delivers, until nothing is pending.
+// settle sweeps, some minutes later each time, and delivers until nothing is pending.
 func (c *cloud) settle() {
 	c.t.Helper()
 	c.drain()
 	for minutes := 2; c.pending() > 0; minutes *= 2 {
-		if minutes > 32 { // less than the patience with a question
+		if minutes > 32 { // less than a question may be pending
 			c.t.Fatalf("%d pieces of work stay pending", c.pending())
 		}
 		later := c.config
@@ -305,7 +303,7 @@ func (c *cloud) sweep(config app.Config) {
 	}
 }
 
-// pending counts the pieces of work that are not done.
+// pending counts the pieces of unfinished work.
 func (c *cloud) pending() (n int) {
 	c.t.Helper()
 	for _, kind := range []pending.Kind{pending.AnswerQuestion, pending.IndexDocument} {
@@ -322,7 +320,7 @@ func (c *cloud) pending() (n int) {
 	return n
 }
 
-// items reads all stored items of a table, past the storage model.
+// items reads all stored items of a table, without the storage model.
 func (c *cloud) items(name string) (texts []string) {
 	c.t.Helper()
 	pages := dynamodb.NewScanPaginator(c.database, &dynamodb.ScanInput{TableName: aws.String(c.config.TablePrefix + name)})
@@ -342,7 +340,7 @@ func (c *cloud) items(name string) (texts []string) {
 	return texts
 }
 
-// answer asks a new question and returns its answer, worked out.
+// answer asks a new question and returns its final answer.
 func (c *cloud) answer(question string) reply {
 	c.t.Helper()
 	id := uuid.NewString()

@@ -11,21 +11,21 @@ import (
 	"docent/testkit/lambdarun"
 )
 
-// Ceilings of a function, in bytes. A bigger binary takes longer to start, and
-// memory is what an idle environment holds.
+// Ceilings of a function, in bytes. A larger binary takes longer to start, and an idle environment keeps its
+// memory.
 const (
 	maxBinary = 13 << 20 // as deployed: arm64
 	maxMemory = 40 << 20 // at the first poll
 )
 
-// larger holds the ceilings of binaries that link more.
+// larger are the ceilings of binaries that link more.
 var larger = map[string]int64{
 	// Of 16.2 MiB, the SDK of the agents' protocol takes 1.8, the reader of HTML in all
 	// character sets 1.6, and the client of Bedrock 1.0. Its tools call all of them.
 	"context": 33 << 19,
 }
 
-// TestDeployedBinariesAreSmall builds as make build does.
+// TestDeployedBinariesAreSmall builds with the options of make build.
 func TestDeployedBinariesAreSmall(t *testing.T) {
 	t.Parallel()
 	folder, err := build("deployed", "lambda.norpc,nethttpomithttp2", "GOOS=linux", "GOARCH=arm64")
@@ -49,8 +49,7 @@ func TestDeployedBinariesAreSmall(t *testing.T) {
 	}
 }
 
-// somewhere is a configuration that reaches nothing; nothing is asked before the
-// first event.
+// somewhere is a configuration that reaches nothing; before the first event nothing is called.
 var somewhere = map[string]string{
 	"DOCENT_TABLE_PREFIX": "none-", "DOCENT_BUCKET": "none", "DOCENT_BASE_URL": "https://docent.test/v1",
 	"DOCENT_QUESTIONS_QUEUE_URL": "https://sqs.test/questions", "DOCENT_DOCUMENTS_QUEUE_URL": "https://sqs.test/documents",
@@ -75,16 +74,16 @@ func TestStartedFunctionsHoldLittleMemory(t *testing.T) {
 			if memory := f.PeakMemory(); memory > maxMemory {
 				t.Errorf("%d bytes, at most %d are allowed", memory, maxMemory)
 			} else if memory == 0 && os.Getenv("CI") == "true" {
-				t.Error("CI must run where the system tells the memory of a process")
+				t.Error("CI must run where the system reports the memory of a process")
 			} else if memory == 0 {
-				t.Skip("this system does not tell")
+				t.Skip("this system does not report it")
 			}
 		})
 	}
 }
 
-// BenchmarkColdStart measures from the start of a process to its first poll. The
-// ceiling, 15 ms on a full core, is for the reader: time is not tested.
+// BenchmarkColdStart measures the time from the start of a process to its first poll. The ceiling of 15 ms on a
+// full core is for the reader: no test asserts a time.
 func BenchmarkColdStart(b *testing.B) {
 	all, err := names()
 	if err != nil {

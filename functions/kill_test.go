@@ -13,12 +13,12 @@ import (
 	"docent/shared/table"
 )
 
-// attempt is one act of a client or a queue, tried on things of its own.
+// attempt is one act of a client or a queue, on its own records.
 type attempt struct {
 	c          *cloud
 	collection string
 	page       string // name of a document
-	document   string // its id, when it was prepared
+	document   string // its id, if it was prepared
 	source     string // id of a data source
 	question   string // id
 	repeat     string // Idempotency-Key
@@ -30,9 +30,9 @@ type act struct {
 	prepare        func(a *attempt)
 	do             func(a *attempt) reply // of a worker: status 0
 	ok             int                    // status of do
-	gone           bool                   // a repeat may also find nothing any more: 404
-	taken          int                    // what a repeat may also find, as it is there already
-	check          func(a *attempt)       // once all is settled
+	gone           bool                   // a repeat may find nothing any more: 404
+	taken          int                    // the status if a repeat finds that it already exists
+	check          func(a *attempt)       // called when everything is settled
 }
 
 const howTo = "How do I roll back a deployment?"
@@ -55,7 +55,7 @@ func (a *attempt) isFound(found bool) {
 	}
 }
 
-// isRecorded looks for the event of what was done in the feed.
+// isRecorded checks that the feed has the event of the act.
 func (a *attempt) isRecorded(kind string) {
 	a.c.t.Helper()
 	feed := a.c.want(a.c.do("GET", "/security-events?limit=200&order=desc&until=2100-01-01T00:00:00Z&eventType="+kind, nil), 200)
@@ -186,11 +186,10 @@ var acts = []act{
 		}},
 }
 
-// TestKilledInTheMiddleOfEachStep kills a function when a request of it to
-// storage or queue goes out, and when it has been done but not answered, for
-// each request of each act. The client or the queue tries again, the sweeper
-// sweeps, and then it must be as if nothing had happened. Of the two times of a
-// request a run takes one by chance; DOCENT_ALL_KILLS=1 takes both.
+// TestKilledInTheMiddleOfEachStep kills a function when it sends a request to storage or queue, or when that
+// request was done but not answered, for each request of each act. The client or the queue tries again, the sweeper
+// runs, and then the result must be as if nothing had happened. Of the two times per request a run picks one at
+// random; DOCENT_ALL_KILLS=1 takes both.
 func TestKilledInTheMiddleOfEachStep(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -222,8 +221,7 @@ func TestKilledInTheMiddleOfEachStep(t *testing.T) {
 	t.Logf("%d kills", killed)
 }
 
-// killAt tells whether the function was killed; it was not when its act needs
-// fewer requests.
+// killAt reports whether the function was killed. It was not if its act needs fewer requests.
 func (c *cloud) killAt(act act, name string, n int, after bool) (killed bool) {
 	c.t.Helper()
 	a := &attempt{c: c, page: name, question: uuid.NewString(), repeat: uuid.NewString()}
@@ -231,7 +229,7 @@ func (c *cloud) killAt(act act, name string, n int, after bool) (killed bool) {
 	if act.prepare != nil {
 		act.prepare(a)
 	}
-	c.functions[act.function].Kill() // so that it begins without anything in memory
+	c.functions[act.function].Kill() // so that it starts with nothing in memory
 	c.tap.arm(n, after, c.functions[act.function].Kill)
 	first := act.do(a)
 	count, killed := c.tap.disarm()
@@ -239,7 +237,7 @@ func (c *cloud) killAt(act act, name string, n int, after bool) (killed bool) {
 	case !killed:
 		c.want(first, act.ok)
 	case act.ok != 0:
-		if first.status != 503 && first.status != act.ok { // it had answered when a request beside was cut
+		if first.status != 503 && first.status != act.ok { // it had answered when a parallel request was cut
 			c.t.Errorf("a killed function gave %d %s", first.status, first.body)
 		}
 		if again := act.do(a); (!act.gone || again.status != 404) && (act.taken == 0 || again.status != act.taken) {

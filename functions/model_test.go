@@ -17,11 +17,11 @@ import (
 	"docent/testkit/moto"
 )
 
-// modelTime is what a function has in which a model hangs: its own margin, the time
-// to record, and little more than what a model is asked with at least.
+// modelTime is the timeout of a function whose model hangs: its own margin, the time to record, and little more
+// than the minimum time for the model.
 const modelTime = 6 * time.Second
 
-// asking is a cloud whose functions ask the model of a provider.
+// asking returns a cloud whose functions call a provider's model.
 func asking(t *testing.T, provider string, model *llmtest.Server) *cloud {
 	t.Helper()
 	c := newCloud(t)
@@ -54,8 +54,8 @@ func asking(t *testing.T, provider string, model *llmtest.Server) *cloud {
 	return c
 }
 
-// TestModelsThroughTheBinaries has both functions that ask a model ask one of each
-// provider, whose server misbehaves: what is not written by it is quoted, in time.
+// TestModelsThroughTheBinaries lets both functions that call a model call one of each provider, whose server
+// misbehaves. Whatever the model does not write is quoted, in time.
 func TestModelsThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	const question = "How do I roll back a deployment?"

@@ -12,8 +12,7 @@ import (
 	"docent/shared/team"
 )
 
-// TestProvidersThroughTheBinary replays what identity providers send against the
-// function as it is deployed.
+// TestProvidersThroughTheBinary replays the requests of identity providers against the deployed binary.
 func TestProvidersThroughTheBinary(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)

@@ -17,8 +17,7 @@ const (
 	lunch    = "# Lunch\n\nThe canteen serves soup at noon.\n"
 )
 
-// TestStoryThroughTheBinaries is the main job: documents in, a cited answer out,
-// and everything gone at the end.
+// TestStoryThroughTheBinaries is the main use: documents in, a cited answer out, and everything deleted at the end.
 func TestStoryThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -40,7 +39,7 @@ func TestStoryThroughTheBinaries(t *testing.T) {
 	}
 	c.drain()
 
-	// A document of 3 MB: chunks, and a reply that is packed.
+	// A document of 3 MB: chunks, and a compressed reply.
 	long := strings.Repeat("Paragraph about deployment windows and freezes.\n\n", 60_000)
 	big := c.id(c.want(c.put(wiki, "big", long), 200))
 	c.drain()
@@ -76,8 +75,8 @@ func TestStoryThroughTheBinaries(t *testing.T) {
 	}
 }
 
-// TestASecondInstanceSeesTheSame: what one process has written the other one
-// reads, and a message that both get is done once.
+// TestASecondInstanceSeesTheSame checks that one process reads what another has written, and that a message that
+// both receive is handled once.
 func TestASecondInstanceSeesTheSame(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)

@@ -23,8 +23,7 @@ import (
 	"docent/testkit/lambdarun"
 )
 
-// repository is a stand-in for GitHub that the function syncing of an installation
-// reads: its binary, linked for that.
+// repository stands in for GitHub. The function syncing of an installation reads it; its binary is linked for that.
 type repository struct {
 	c      *cloud
 	github *githubtest.Server
@@ -49,8 +48,7 @@ func newReader(t *testing.T) (*cloud, *githubtest.Server) {
 	return c, githubtest.New(t)
 }
 
-// connect shows a repository of issues, a pull request, comments and files, and makes
-// it a data source.
+// connect creates a repository with issues, a pull request, comments and files, and connects it as a data source.
 func connect(c *cloud, github *githubtest.Server, name string, issues int) *repository {
 	c.t.Helper()
 	r := &repository{c: c, github: github, name: "acme/" + name}
@@ -77,7 +75,7 @@ func connect(c *cloud, github *githubtest.Server, name string, issues int) *repo
 	return r
 }
 
-// sync gives the messages of the queue of syncs to the function, one after the other.
+// sync sends the messages of the queue of syncs to the function, one after the other.
 func (r *repository) sync() {
 	r.c.t.Helper()
 	for {
@@ -91,7 +89,7 @@ func (r *repository) sync() {
 	}
 }
 
-// shown is what a list of data sources says of the source.
+// shown returns what a list of data sources shows of the source.
 func (r *repository) shown() (shown struct {
 	ID, State string
 	LastError any
@@ -111,7 +109,7 @@ func (r *repository) shown() (shown struct {
 	return shown
 }
 
-// check fails the test unless every item is there, once, and is found.
+// check fails the test unless every item exists once and is found.
 func (r *repository) check() {
 	r.c.t.Helper()
 	if s := r.shown(); s.State != "ready" || s.LastError != nil || s.Sync.State != "waiting" {
@@ -149,7 +147,7 @@ func TestAWholeSyncThroughTheBinary(t *testing.T) {
 	c.drain()
 	r.check()
 	c.want(c.do("POST", "/context/search/issues", map[string]any{"query": "renamed"}), 200, "renamed")
-	// Each part is asked for once: what has changed, with the last record of before.
+	// Each part is requested once: its changes, starting with the last record already read.
 	if s, asked := r.shown(), github.Requests(); s.Sync.Read != 4 || len(asked) != 4 {
 		t.Errorf("the second sync read %d in %q", s.Sync.Read, asked)
 	}
@@ -158,8 +156,8 @@ func TestAWholeSyncThroughTheBinary(t *testing.T) {
 	}
 }
 
-// later sweeps at a later time and lets the function's code, in this process because
-// it needs that time, do the syncs that are due then.
+// later sweeps at a later time and runs the syncs that are due then. It runs the function's code in this process,
+// because the code needs that time.
 func (r *repository) later(d time.Duration) {
 	r.c.t.Helper()
 	later := r.c.config
@@ -190,10 +188,9 @@ func (r *repository) later(d time.Duration) {
 	}
 }
 
-// TestASyncIsKilledInTheMiddle kills the function when a request of it to storage goes
-// out, or when it has been done and not answered. The same sync goes on later, and
-// every item is there once. A run takes some of the requests by chance;
-// DOCENT_ALL_KILLS=1 takes all.
+// TestASyncIsKilledInTheMiddle kills the function when it sends a request to storage, or when that request was done
+// and not answered. The same sync continues later, and every item exists once. A run picks some of the requests at
+// random; DOCENT_ALL_KILLS=1 takes all.
 func TestASyncIsKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	c, github := newReader(t)
@@ -208,7 +205,7 @@ func TestASyncIsKilledInTheMiddle(t *testing.T) {
 				continue
 			}
 			r := connect(c, github, fmt.Sprintf("api%d%t", n, after), 2)
-			c.functions["syncing"].Kill() // so that it begins without anything in memory
+			c.functions["syncing"].Kill() // so that it starts with nothing in memory
 			c.tap.arm(n, after, c.functions["syncing"].Kill)
 			_, err := lambdarun.Deliver(t.Context(), c.syncs, c.functions["syncing"].Invoke, 1)
 			count, cut := c.tap.disarm()

@@ -12,21 +12,21 @@ import (
 	"testing"
 )
 
-// tap stands between the functions and the server of AWS's protocols. It counts
-// requests and can cut the line at one of them. Nothing passes beside a transaction:
-// one that the server takes back would take back what came beside it.
+// tap is between the functions and the server of AWS's protocols. It counts requests and can cut the connection at
+// one of them. Nothing runs in parallel with a transaction: a transaction that the server rolls back would also
+// roll back what ran in parallel.
 type tap struct {
 	URL string
 
 	mu    sync.Mutex
 	count int
 	at    int    // the request to cut at; 0: none
-	after bool   // cut once the server has done it, and not before
-	cut   func() // is called when it is cut
-	dead  bool   // cut: nothing passes until rearmed
+	after bool   // cut after the server has done it, not before
+	cut   func() // called at the cut
+	dead  bool   // cut: nothing passes until it is armed again
 
-	cutting sync.WaitGroup // a cut that is under way
-	line    sync.RWMutex   // a transaction has it alone
+	cutting sync.WaitGroup // a cut in progress
+	line    sync.RWMutex   // a transaction holds it alone
 }
 
 func newTap(t *testing.T, endpoint string) *tap {
@@ -39,9 +39,9 @@ func newTap(t *testing.T, endpoint string) *tap {
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			r.Out.Host = r.In.Host // it is signed
+			r.Out.Host = r.In.Host // it is part of the signature
 		},
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // clients that are killed
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // killed clients
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		cutNow, cutLater, cut := p.next()
@@ -69,11 +69,11 @@ func (p *tap) forward(to http.Handler, w http.ResponseWriter, r *http.Request) {
 		p.line.RLock()
 		defer p.line.RUnlock()
 	}
-	// The server goes on with what a client has given up.
+	// The server completes requests whose client has left.
 	to.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
 }
 
-// next counts a request and tells whether the line is cut before or after it.
+// next counts a request and reports whether the connection is cut before or after it.
 func (p *tap) next() (now, later bool, cut func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,16 +90,15 @@ func (p *tap) next() (now, later bool, cut func()) {
 	return false, false, nil
 }
 
-// arm counts from 0 and cuts at the n-th request, for 0 at none.
+// arm counts from 0 and cuts at the n-th request, or never if n is 0.
 func (p *tap) arm(n int, after bool, cut func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count, p.at, p.after, p.cut, p.dead = 0, n, after, cut, false
 }
 
-// disarm tells how many requests there were since arm, and whether the line was
-// cut. It waits for the cut, which may come after the answer when the request is
-// one that the answer does not wait for.
+// disarm returns how many requests there were since arm, and whether the connection was cut. It waits for the cut,
+// which may come after the reply if the reply does not wait for the request.
 func (p *tap) disarm() (count int, wasCut bool) {
 	p.cutting.Wait()
 	p.mu.Lock()

@@ -22,8 +22,8 @@ import (
 	"docent/shared/team"
 )
 
-// newTarget serves Docent in this process, with the teams of a run and little content. It returns what the
-// server logs too.
+// newTarget serves Docent in this process, with the teams of a run and little content. It also returns the server's
+// log.
 func newTarget(t *testing.T, size int) (target, *bytes.Buffer) {
 	t.Helper()
 	folder, log := t.TempDir(), &bytes.Buffer{}
@@ -75,8 +75,8 @@ func newTarget(t *testing.T, size int) (target, *bytes.Buffer) {
 	return made, log
 }
 
-// TestEveryAttackComesAsFarAsItShould plays each attack once, and the attackers' program as a whole, at a real
-// server: each attack gets a reply of those that it wants, or is refused or cut off.
+// TestEveryAttackComesAsFarAsItShould plays each attack once against a real server, and then the attackers' program
+// as a whole. Each attack gets a reply that it wants, or is refused or cut off.
 func TestEveryAttackComesAsFarAsItShould(t *testing.T) {
 	t.Parallel()
 	p := plan{Clients: 8, Time: time.Second, Seed: 1, Hold: 300 * time.Millisecond, Patience: time.Hour, Size: 128 << 10}
@@ -97,7 +97,7 @@ func TestEveryAttackComesAsFarAsItShould(t *testing.T) {
 			return nil
 		})
 	}
-	_ = group.Wait() // the attacks report by themselves
+	_ = group.Wait() // the attacks report themselves
 	begun := 0
 	for name, seen := range assault(t.Context(), p) {
 		begun += seen.Requests

@@ -17,23 +17,23 @@ type body struct {
 	packed []byte // gzip
 }
 
-// prepared are the bodies that clients share.
+// prepared are the bodies that all clients share.
 var prepared struct {
 	once     sync.Once
-	values   []body // JSON objects of many values, under names that operations know or ignore
+	values   []body // JSON objects of many values, in members that operations know or ignore
 	lines    []body // the same as JSON Lines
 	packed   string // base64 of gzip of a text of the largest size
-	oversize string // the same, of one byte too many
-	terms    string // the same, of as many different words as there is room for
-	noise    string // a text that hardly packs, of two fifths of that
+	oversize string // the same with one byte too many
+	terms    string // the same with as many different words as fit
+	noise    string // a text that hardly compresses, two fifths as long
 	zeros    []byte // as large as a body may be
 	large    []byte // gzip of a text of the largest size
 	blank    []byte // gzip of line ends
 	xml      []byte // of many elements, as large as metadata may be
-	signed   []byte // a delivery of many values
+	signed   []byte // a delivery with many values
 }
 
-// prepare makes the bodies, with texts of about size bytes.
+// prepare makes the bodies, from texts of about size bytes.
 func prepare(size int) {
 	p := &prepared
 	p.once.Do(func() {
@@ -47,7 +47,7 @@ func prepare(size int) {
 			line := `{"uri":"https://attack.example/line","title":"x","body":"x","sourceType":"issue",` + text[1:] + "\n"
 			p.lines = append(p.lines, body{v.name, nil, pack(line[:min(len(line), maxBody)])})
 		}
-		text := strings.Repeat("It packs well. ", size/15)
+		text := strings.Repeat("It compresses well. ", size/15)
 		p.large = pack(text[:len(text)-4096])
 		p.packed = base64.StdEncoding.EncodeToString(p.large)
 		p.blank, p.xml = pack(strings.Repeat("\n", size)), []byte("<a>"+strings.Repeat("<b/>", size/44)+"</a>")
@@ -59,15 +59,16 @@ func prepare(size int) {
 	})
 }
 
-// known are members that operations want, so that what else the object has is reached. It has no end.
+// known is the start of an object with the members that operations require, so that they read its other members
+// too.
 const known = `{"question":"x","query":"x","collectionId":"x","title":"x","body":"x","uri":"https://attack.example/x","name":"x",` +
 	`"description":"x","urls":["https://attack.example/x"],"userName":"bomb","schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],` +
 	`"jsonrpc":"2.0","id":1,"method":"tools/call",`
 
-// values are objects of many, deep or long values.
+// values are objects with many, deep or long values.
 var values = []struct {
 	name  string
-	plain bool // sent plain as well
+	plain bool // also sent uncompressed
 	text  func(size int) string
 }{
 	{"objects", true, ignored("{}")},
@@ -109,7 +110,7 @@ var values = []struct {
 	}},
 }
 
-// ignored puts a value as often as there is room into a member that no operation knows.
+// ignored returns a function that repeats a value in a member that no operation knows, as often as it fits.
 func ignored(value string) func(int) string { return member("a", value) }
 
 func member(name, value string) func(int) string {
@@ -122,12 +123,12 @@ func huge(name, text string, size int) string {
 	return known + `"` + name + `":"` + strings.Repeat(text, (size-len(known)-len(name)-10)/len(text)) + `"}`
 }
 
-// repeat returns value as often as there is room, with commas between.
+// repeat returns value as often as it fits, separated by commas.
 func repeat(value string, size int) string {
 	return strings.Repeat(value+",", max(size/(len(value)+1)-1, 0)) + value
 }
 
-// keys returns an object of as many members as there is room for.
+// keys returns an object with as many members as fit.
 func keys(size int, write func(b *strings.Builder, n int)) string {
 	var b strings.Builder
 	b.WriteString(known)
@@ -148,12 +149,12 @@ func pack(text string) []byte {
 		err = w.Close()
 	}
 	if err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // writes to a buffer cannot fail
 	}
 	return b.Bytes()
 }
 
-// words returns different words that pack well.
+// words returns different words that compress well.
 func words(size int) string {
 	var b strings.Builder
 	for n := 0; b.Len() < size-9; n++ {
@@ -162,7 +163,8 @@ func words(size int) string {
 	return b.String()
 }
 
-// noise returns a text that hardly packs, of words of 63 letters: for readers, not for the index.
+// noise returns a text that hardly compresses, of words of 63 letters. It is for tests of replies, not of the
+// index.
 func noise(size int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"
 	b := make([]byte, size)

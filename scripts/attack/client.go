@@ -19,21 +19,21 @@ type client struct {
 	plan   *plan
 	team   *attackingTeam
 	random *rand.Rand
-	tally  *tally // of the attack that it plays
+	tally  *tally // of the attack that it currently plays
 
 	conn   net.Conn
 	reader *bufio.Reader
 }
 
-// request is a request as it is sent. Bodies are prepared once and shared.
+// request is a request to send. Bodies are prepared once and shared.
 type request struct {
 	method, path string // the path below /v1
 	key          string // empty: none
-	header       string // further lines, each with its end
+	header       string // further lines, each with its line end
 	body         []byte
 }
 
-// head returns the head of r. length is announced, unless it is negative.
+// head returns the head of r. It announces length unless that is negative.
 func (c *client) head(r request, length int) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s /v1%s HTTP/1.1\r\nHost: %s\r\n", r.method, r.path, c.plan.Target.Address)
@@ -50,7 +50,7 @@ func (c *client) head(r request, length int) []byte {
 	return []byte(b.String())
 }
 
-// do sends r and reads the reply while the body is still being sent.
+// do sends r and reads the reply while it still sends the body.
 func (c *client) do(ctx context.Context, r request) {
 	end, ok := c.begin(ctx)
 	if !ok {
@@ -68,7 +68,7 @@ func (c *client) do(ctx context.Context, r request) {
 	select {
 	case <-sent:
 	default:
-		again = false // the server answered before it had everything
+		again = false // the server answered before it had read everything
 		c.close()
 		<-sent
 	}
@@ -77,8 +77,8 @@ func (c *client) do(ctx context.Context, r request) {
 	}
 }
 
-// begin connects, if the client is not connected, and counts a request. Until end is called, the end of
-// ctx ends whatever is done on the connection.
+// begin connects, unless the client is connected, and counts a request. Until end is called, the end of ctx
+// interrupts everything on the connection.
 func (c *client) begin(ctx context.Context) (end func(), ok bool) {
 	if ctx.Err() != nil {
 		return nil, false
@@ -108,7 +108,7 @@ func (c *client) begin(ctx context.Context) (end func(), ok bool) {
 // reply reads a reply to r and counts it. It reports whether the connection can be used again.
 func (c *client) reply(ctx context.Context, r request) bool {
 	reply, err := http.ReadResponse(c.reader, &http.Request{Method: r.method})
-	for err == nil && reply.StatusCode < 200 { // go on
+	for err == nil && reply.StatusCode < 200 { // continue
 		reply, err = http.ReadResponse(c.reader, &http.Request{Method: r.method})
 	}
 	if err != nil {
@@ -131,8 +131,8 @@ func (c *client) reply(ctx context.Context, r request) bool {
 	return !reply.Close
 }
 
-// lost counts a request without a whole reply: by the end of the run, by this client's patience, or by
-// the server.
+// lost counts a request without a complete reply: because of the end of the run, this client's patience, or the
+// server.
 func (c *client) lost(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -152,5 +152,5 @@ func (c *client) close() {
 	}
 }
 
-// pick returns one of list by chance.
+// pick returns a random element of list.
 func pick[T any](c *client, list []T) T { return list[c.random.IntN(len(list))] }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// documentAttacks put documents that are small as sent and large unpacked.
+// documentAttacks put documents that are small as sent and large uncompressed.
 var documentAttacks = []attack{
 	{"document/unknown collection", []int{404}, sends(func(c *client) request { return document(c, uuid.NewString(), "x", prepared.packed) })},
 	{"document/collection of others", []int{404}, sends(func(c *client) request {
@@ -40,12 +40,12 @@ var documentAttacks = []attack{
 		return document(c, c.team.Collection, fmt.Sprint("replaced/", c.random.IntN(4)), text)
 	})},
 	{"document/damaged", []int{200}, sends(func(c *client) request {
-		// What is no whole gzip stream is taken as text, after it was unpacked as far as that went.
+		// An incomplete gzip stream is stored as text, after the server has decompressed what there is of it.
 		return document(c, c.team.Collection, "damaged", base64.StdEncoding.EncodeToString(append(prepared.large[:len(prepared.large):len(prepared.large)], 'x')))
 	})},
 }
 
-// document puts a document with a text that JSON need not escape.
+// document puts a document with a text that needs no JSON escapes.
 func document(c *client, collection, name, text string) request {
 	body, err := json.Marshal(documentOf(collection, name, "Large", text))
 	if err != nil {

@@ -16,36 +16,36 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// target is what there is at the server.
+// target is the content of the server.
 type target struct {
 	Address string // HOST:PORT
 	Quiet   quiet
 	Teams   []attackingTeam // whose clients attack
 }
 
-// attackingTeam is a team with the keys that its clients use.
+// attackingTeam is a team with the keys of its clients.
 type attackingTeam struct {
 	Key     string   // the team's
-	Revoked string   // a key that was
+	Revoked string   // a revoked key
 	SCIM    string   // the identity provider's
-	Admins  []string // personal keys of the admin; each may make 1,000 calls a day
+	Admins  []string // personal keys of the admin; each allows 1,000 calls per day
 
 	Collection string
-	Large      string // a document of the largest size that packs well
-	Noise      string // a large document that hardly packs
+	Large      string // a document of the maximum size that compresses well
+	Noise      string // a large document that hardly compresses
 	Controls   string // a document of 1 MiB of control characters, which JSON escapes
-	Items      string // a data source that is filled by import
+	Items      string // a data source filled by imports
 	GitHub     source
 	Slack      source
 	Users      []string // of SCIM
 	Group      string   // of all users
-	Question   string   // one that is answered
+	Question   string   // an answered question
 }
 
-// source is a data source that takes signed webhooks.
+// source is a data source that accepts signed webhooks.
 type source struct{ ID, Secret string }
 
-// What each attacking team has.
+// The content of each attacking team.
 const (
 	longTitles    = 50
 	longQuestions = 30
@@ -60,8 +60,8 @@ type filler struct {
 	attackingTeam
 }
 
-// fill makes what the attacks and the quiet team work on, and waits until all of it is indexed. The
-// first of admins is the quiet team's. Large documents have about size bytes.
+// fill creates the content for the attacks and the quiet team, and waits until it is indexed. The first of admins
+// is the quiet team's. Large documents have about size bytes.
 func fill(ctx context.Context, address string, admins []string, size int) (target, error) {
 	prepare(size)
 	t := target{Address: address, Teams: make([]attackingTeam, len(admins)-1)}
@@ -159,7 +159,7 @@ func (f *filler) putDocuments(ctx context.Context) (err error) {
 
 func (f *filler) makeSources(ctx context.Context) error {
 	var made struct{ ID, WebhookSecret string }
-	// Nothing is read from where nothing is listening and nobody may connect to.
+	// Nothing listens at this address, and no connection to it is allowed, so nothing is read.
 	settings := map[string]any{"repositories": []string{"attack/x"}, "baseUrl": "https://127.0.0.1:9"}
 	if err := f.call(ctx, "POST", "/data-sources", map[string]any{"provider": "github", "name": "x", "settings": settings}, &made); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (f *filler) provision(ctx context.Context) error {
 	var members []any
 	for _, o := range done.Operations {
 		if o.Status != "201" {
-			return fmt.Errorf("a user could not be made: %s", o.Status)
+			return fmt.Errorf("a user could not be created: %s", o.Status)
 		}
 		f.Users = append(f.Users, o.Location[strings.LastIndexByte(o.Location, '/')+1:])
 		members = append(members, map[string]string{"value": f.Users[len(f.Users)-1]})
@@ -210,7 +210,7 @@ func (f *filler) provision(ctx context.Context) error {
 	return err
 }
 
-// ask asks long questions, which lists show whole.
+// ask asks long questions, which lists return completely.
 func (f *filler) ask(ctx context.Context) error {
 	team := api{f.address, f.Key}
 	for n := range longQuestions {
@@ -223,7 +223,7 @@ func (f *filler) ask(ctx context.Context) error {
 	return nil
 }
 
-// api calls the server as the holder of a key.
+// api calls the server with a key.
 type api struct{ address, key string }
 
 func (a api) collection(ctx context.Context) (id string, err error) {
@@ -251,10 +251,10 @@ func (a api) call(ctx context.Context, method, path string, body, into any) erro
 	return a.send(ctx, method, path, "application/json", text, into)
 }
 
-// busy is how long to wait before a request is sent again to a server that is busy.
+// busy is the pause before a request is repeated because the server is busy.
 const busy = 100 * time.Millisecond
 
-// send sends a request, again while the server is busy, and reads the reply into a value.
+// send sends a request, repeats it while the server is busy, and decodes the reply into a value.
 func (a api) send(ctx context.Context, method, path, media string, body []byte, into any) error {
 	for {
 		status, reply, err := a.once(ctx, method, path, media, body)

@@ -56,6 +56,6 @@ var floodAttacks = []attack{
 	})},
 }
 
-// forged is a key with the id of key and another secret. Its checksum is wrong too, as no sender can
-// make one without the server's form of keys.
+// forged returns a key with the id of key and another secret. Its checksum is wrong too: a sender cannot compute it
+// without knowing the form of keys.
 func forged(key string) string { return key[:len(key)-8] + "00000000" }

@@ -19,8 +19,8 @@ const (
 	linesHeader  = "Content-Type: application/x-ndjson\r\n"
 )
 
-// jsonAttacks send JSON of many, deep and long values to operations that decode it, mostly in members
-// that they ignore. Packed it is a few kilobytes.
+// jsonAttacks send JSON with many, deep or long values to operations that decode it, mostly in members that they
+// ignore. Compressed, it has a few kilobytes.
 var jsonAttacks = []attack{
 	{"json/packed ask", []int{204, 400}, bomb(func(c *client) request { return ask(c) })},
 	{"json/plain ask", []int{204, 400}, plainBomb(func(c *client) request { return ask(c) })},
@@ -77,7 +77,7 @@ func person(c *client) request {
 	return pick(c, some)
 }
 
-// bomb puts a packed body of many values on a request.
+// bomb adds a compressed body of many values to a request.
 func bomb(on func(c *client) request) turn {
 	return sends(func(c *client) request {
 		r := on(c)
@@ -87,7 +87,7 @@ func bomb(on func(c *client) request) turn {
 	})
 }
 
-// plainBomb puts a body of many values on a request as it is.
+// plainBomb adds an uncompressed body of many values to a request.
 func plainBomb(on func(c *client) request) turn {
 	return sends(func(c *client) request {
 		r := on(c)

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// logged counts lines of the server's log above INFO, by their level and message.
+// logged counts the lines of the server's log above INFO, by level and message.
 type logged map[string]int
 
 const errorLevel = "ERROR"
 
-// readLog reads what the server has logged so far.
+// readLog reads the server's log so far.
 func (s *server) readLog() (logged, error) {
 	f, err := os.Open(s.log.Name())
 	if err != nil {
@@ -48,7 +48,7 @@ func countLog(from io.Reader) (logged, error) {
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// messageOf joins the parts of a line that are not empty, without ids, and cuts them to one short line.
+// messageOf joins the non-empty parts of a line, without ids, into one short line.
 func messageOf(parts ...string) string {
 	const longest = 120
 	message := strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")

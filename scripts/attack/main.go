@@ -1,6 +1,6 @@
-// Command attack plays requests that are meant to cost docent serve much, beside a quiet team that
+// Command attack sends requests that are meant to overload docent serve, while a quiet team
 // works as usual, and prints two figures: the peak of the server's resident memory, and how much slower
-// the quiet team was than alone. It ends with status 1 when a bound is broken. README.md lists the attacks.
+// the quiet team was than alone. It exits with status 1 if a bound is broken. README.md lists the attacks.
 //
 //	go run ./scripts/attack -docent bin/docent [-for 60s] [-clients 200] [-only readers] [-seed 1]
 //

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	sampleEvery = 50 * time.Millisecond // the peak is the kernel's own
-	tooMuch     = 4 << 30               // bytes at which a run ends at once, to spare the machine
+	sampleEvery = 50 * time.Millisecond // the kernel itself records the peak
+	tooMuch     = 4 << 30               // bytes at which a run is stopped, to protect the machine
 )
 
 // resident is the resident memory of a process, in bytes.
 type resident struct {
 	peak int64 // VmHWM
 	all  int64 // VmRSS
-	anon int64 // RssAnon: the part that maps no file, such as the database and the program
+	anon int64 // RssAnon: memory that maps no file, such as the database and the program
 }
 
 // memory samples a process.
@@ -24,14 +24,14 @@ type memory struct {
 	pid     int
 	end     chan struct{}
 	ended   chan struct{}
-	spare   func()   // called when it is tooMuch
+	spare   func()   // called at tooMuch
 	largest resident // the sample with the most resident
 }
 
-// watchMemory begins to sample the process, whose peak begins anew. It calls spare when there is tooMuch.
+// watchMemory starts to sample the process and resets its peak. It calls spare at tooMuch.
 func watchMemory(pid int, spare func()) *memory {
 	m := &memory{pid: pid, end: make(chan struct{}), ended: make(chan struct{}), spare: spare}
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // where that is not allowed, the peak is that of the fill too
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // if that is not allowed, the peak includes the fill
 	go m.sample()
 	return m
 }
@@ -70,7 +70,7 @@ func (m *memory) highest() resident {
 	return m.largest
 }
 
-// readMemory reads the memory of a process; all is zero when it is gone or there is no /proc.
+// readMemory reads the memory of a process. All is zero if the process has ended or there is no /proc.
 func readMemory(pid int) (r resident) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

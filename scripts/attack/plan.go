@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// plan is everything that the attackers are told. It goes to their process as JSON.
+// plan is the input of the attackers' process, as JSON.
 type plan struct {
 	Target   target
 	Clients  int
@@ -24,16 +24,16 @@ type plan struct {
 	Only     string        // start of the names of the attacks to play
 	Seed     uint64        // of the order of the attacks and of what clients choose
 	Hold     time.Duration // how long a connection is stalled, at most
-	Patience time.Duration // how long a client waits for a reply, besides
-	Size     int           // bytes of a large body, unpacked
+	Patience time.Duration // how long a client waits for a reply, in addition
+	Size     int           // bytes of a large body, uncompressed
 }
 
-// pace is the least time between two turns of a client. With no pause at all the attackers' own work,
-// and not the server's, would be measured on a machine that they share.
+// pace is the minimum time between two turns of a client. Without a pause, the run would measure the attackers' own
+// work, because they share the machine with the server.
 const pace = 50 * time.Millisecond
 
-// play plays p in a process of its own, which yields the processors to the server and to the quiet
-// team: attackers stand for other machines.
+// play plays p in a separate process, with lower priority than the server and the quiet team: attackers stand for
+// other machines.
 func play(ctx context.Context, p plan) (tallies map[string]*tally, err error) {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -45,7 +45,7 @@ func play(ctx context.Context, p plan) (tallies map[string]*tally, err error) {
 	}
 	command := exec.CommandContext(ctx, "nice", "-n", "10", self, attackers)
 	command.Stdin, command.Stderr = bytes.NewReader(text), os.Stderr
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) } // it still writes what it saw
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) } // it still writes its tallies
 	command.WaitDelay = p.Patience
 	out, err := command.Output()
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -57,7 +57,7 @@ func play(ctx context.Context, p plan) (tallies map[string]*tally, err error) {
 	return tallies, nil
 }
 
-// families are the attacks, by what they have in common.
+// families are the attacks, grouped by what they have in common.
 var families = [][]attack{jsonAttacks, documentAttacks, webhookAttacks, readerAttacks, slowAttacks, floodAttacks, searchAttacks, scimAttacks}
 
 // chosen returns the attacks whose names start with only, by family.
@@ -76,9 +76,9 @@ func chosen(only string) (some [][]attack) {
 	return some
 }
 
-// assault plays p in this process until its time is over, and returns what the clients saw of each
-// attack. The time has a phase for each family: every second client plays attacks of that family, the
-// others of all, so that each family is met by many clients at once and in a mixture.
+// assault plays p in this process until its time is over, and returns what the clients saw of each attack. The time
+// has one phase per family: every second client plays attacks of that family, the others any attack. So many
+// clients play each family at once, and mixed with others.
 func assault(ctx context.Context, p plan) map[string]*tally {
 	some := chosen(p.Only)
 	tallies := map[string]*tally{}
@@ -110,7 +110,7 @@ func assault(ctx context.Context, p plan) map[string]*tally {
 	return tallies
 }
 
-// play plays a for some turns, so that every attack is played by several clients at any time.
+// play plays a for some turns, so that several clients play each attack at any time.
 func (c *client) play(ctx context.Context, a attack) {
 	const turns = 5
 	for range turns {
@@ -123,7 +123,7 @@ func (c *client) play(ctx context.Context, a attack) {
 	c.close()
 }
 
-// sleep waits for d and reports whether ctx has not ended.
+// sleep waits for d and returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(max(d, 0))
 	defer timer.Stop()

@@ -14,13 +14,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// The quiet team's work: requests at a steady rate that does not yield when replies are late, so that a
-// stall of the server counts for every request that falls into it.
+// The quiet team's work: requests at a steady rate that does not slow down when replies are late, so that a stall
+// of the server affects every request during it.
 const (
 	quietEvery     = time.Second / 40
-	quietPatience  = 20 * time.Second // what fails counts as if it had taken that long
+	quietPatience  = 20 * time.Second // a failed request counts as this long
 	quietDocuments = 200
-	quietQuestions = 800 // of the 1,000 that a team may ask a day
+	quietQuestions = 800 // of the 1,000 that a team may ask per day
 	mediumBody     = 150 << 10
 )
 
@@ -29,13 +29,13 @@ type quiet struct {
 	Address, Key string
 	Collection   string
 	Documents    []string
-	Medium       string // a document above what bodies and replies may have without asking for memory
+	Medium       string // a document too large for bodies and replies that need no memory budget
 	Question     string
 }
 
 func (q quiet) api() api { return api{q.Address, q.Key} }
 
-// newQuiet makes the team's key and its content.
+// newQuiet creates the team's key and its content.
 func newQuiet(ctx context.Context, address, admin string) (q quiet, err error) {
 	var made struct{ Secret string }
 	if err := (api{address, admin}).call(ctx, "POST", "/api-keys", map[string]string{"kind": "team", "name": "quiet"}, &made); err != nil {
@@ -70,8 +70,8 @@ func medium(version int) string {
 	return fmt.Sprintf("Revision %d.\n\n", version) + strings.Repeat("It takes a while until all is well again. ", mediumBody/42)
 }
 
-// settled waits until what the teams have put is indexed, so that the measurement begins in silence. Work is
-// done about in the order in which it came, so a last document says it of all.
+// settled waits until the teams' documents are indexed, so that the measurement starts idle. Work is done about in
+// order, so it is enough to wait for one last document.
 func (q quiet) settled(ctx context.Context) error {
 	id, err := q.api().document(ctx, q.Collection, "last", "Last", "The last one.")
 	for err == nil {
@@ -118,7 +118,7 @@ var operations = []operation{
 	{"get 150 KB", 1, 200, func(q quiet, _ int) (string, string, any) { return "GET", "/documents/" + q.Medium, nil }},
 }
 
-// sample is what the quiet team saw, by the operation's name.
+// sample has the times that the quiet team saw, by the name of the operation.
 type sample struct {
 	mu       sync.Mutex
 	took     map[string][]time.Duration
@@ -126,7 +126,7 @@ type sample struct {
 	problems map[string]int
 }
 
-// work does the team's work for a time or until ctx ends, and waits for the replies.
+// work does the team's work for a time, or until ctx ends, and waits for the replies.
 func (q quiet) work(ctx context.Context, lasting time.Duration) (*sample, error) {
 	s := &sample{took: map[string][]time.Duration{}, failed: map[string]int{}, problems: map[string]int{}}
 	client := &http.Client{Timeout: quietPatience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
@@ -143,7 +143,7 @@ func (q quiet) work(ctx context.Context, lasting time.Duration) (*sample, error)
 		if due >= lasting || !sleep(ctx, time.Until(begin.Add(due))) {
 			break
 		}
-		o := order[(n*17)%len(order)] // 17 has no divisor in common with 40: the parts are well mixed
+		o := order[(n*17)%len(order)] // 17 and 40 have no common divisor: the parts are well mixed
 		if o.name == "ask" {
 			if asked++; asked > quietQuestions/2 {
 				continue
@@ -162,7 +162,7 @@ func (q quiet) work(ctx context.Context, lasting time.Duration) (*sample, error)
 	return s, nil
 }
 
-// once sends a request and returns what is wrong with the reply, if anything.
+// once sends a request and returns an error if the reply is wrong.
 func (q quiet) once(ctx context.Context, client *http.Client, o operation, method, path string, body []byte) string {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+q.Address+"/v1"+path, bytes.NewReader(body))
 	if err != nil {
@@ -184,7 +184,7 @@ func (q quiet) once(ctx context.Context, client *http.Client, o operation, metho
 	return ""
 }
 
-// add counts a reply that took so long. One that is not as wanted counts as the longest.
+// add counts a reply and its time. A wrong reply counts as the longest time.
 func (s *sample) add(name string, took time.Duration, problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +204,7 @@ func (s *sample) all() (took []time.Duration) {
 	return took
 }
 
-// quantile is the time below which the part q of took is.
+// quantile returns the time below which the fraction q of took is.
 func quantile(took []time.Duration, q float64) time.Duration {
 	if len(took) == 0 {
 		return 0

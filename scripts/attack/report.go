@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Bounds that a run must keep.
+// The bounds of a run.
 const (
 	maxResident = 512 << 20 // bytes of the server's memory
-	maxSlower   = 3.0       // the quiet team's p99 beside the attacks, by that alone
+	maxSlower   = 3.0       // the quiet team's p99 during the attacks, divided by that alone
 )
 
 // result is what a run measured.
 type result struct {
 	alone, beside   *sample
-	filled, highest resident // after the fill, and the highest sample beside the attacks
+	filled, highest resident // after the fill, and the highest sample during the attacks
 	memory          resident // at the end
 	tallies         map[string]*tally
 	log             logged
 }
 
-// print prints the result, and fails when a bound is broken.
+// print prints the result. It returns an error if a bound is broken.
 func (r result) print(out io.Writer) error {
 	faults := append(r.printTallies(out), r.printQuiet(out)...)
 	fmt.Fprintln(out)
@@ -39,7 +39,7 @@ func (r result) print(out io.Writer) error {
 	slower := float64(beside) / float64(max(alone, 1))
 	fmt.Fprintf(out, "\npeak resident memory %s, bound %s (%s in the fill, %s at the end; of the highest sample, %s, not of files %s)\n",
 		mebibytes(r.memory.peak), mebibytes(maxResident), mebibytes(r.filled.peak), mebibytes(r.memory.all), mebibytes(r.highest.all), mebibytes(r.highest.anon))
-	fmt.Fprintf(out, "quiet team's p99 %s alone, %s beside the attacks: %.1f times, bound %.0f\n", milliseconds(alone), milliseconds(beside), slower, maxSlower)
+	fmt.Fprintf(out, "quiet team's p99 %s alone, %s during the attacks: %.1f times, bound %.0f\n", milliseconds(alone), milliseconds(beside), slower, maxSlower)
 	switch {
 	case r.memory.peak == 0:
 		faults = append(faults, errors.New("the server has ended"))
@@ -93,7 +93,7 @@ func (r result) printQuiet(out io.Writer) []error {
 	line("all", r.alone.all(), r.beside.all(), failedAlone, failed)
 	_ = w.Flush() // as fmt.Fprint to out
 	for _, problem := range slices.Sorted(maps.Keys(r.beside.problems)) {
-		fmt.Fprintf(out, "beside the attacks, %d of %s\n", r.beside.problems[problem], problem)
+		fmt.Fprintf(out, "during the attacks, %d of %s\n", r.beside.problems[problem], problem)
 	}
 	if failedAlone > 0 {
 		return []error{fmt.Errorf("%d requests of the quiet team failed without any attack", failedAlone)}

@@ -18,7 +18,7 @@ const (
 	maxClients = 1000
 )
 
-// attackers is the argument that makes this program play the attacks alone, for the run that started it.
+// attackers is the argument with which a run starts this program to play the attacks only.
 const attackers = "attackers"
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	return measure(ctx, *program, p, *alone, *keep, out)
 }
 
-// measure starts the server, fills it, and measures the quiet team alone and beside the attacks.
+// measure starts the server, fills it, and measures the quiet team alone and during the attacks.
 func measure(ctx context.Context, program string, p plan, alone time.Duration, keep string, out io.Writer) (err error) {
 	folder, err := os.MkdirTemp("", "docent-attack-")
 	if err != nil {
@@ -92,7 +92,7 @@ func measure(ctx context.Context, program string, p plan, alone time.Duration, k
 		return fmt.Errorf("play the attacks, at %s of memory: %w", mebibytes(memory.highest().all), err)
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // what was measured is not what was asked for
+		return ctx.Err() // the measurement is incomplete
 	}
 	r.memory, r.highest = readMemory(s.Command.Process.Pid), memory.highest()
 	if r.log, err = s.readLog(); err != nil {
@@ -101,7 +101,7 @@ func measure(ctx context.Context, program string, p plan, alone time.Duration, k
 	return r.print(out)
 }
 
-// serveRun plays the plan that comes in and writes the tallies out.
+// serveRun plays the plan from its input and writes the tallies.
 func serveRun(ctx context.Context, in io.Reader, out io.Writer) error {
 	var p plan
 	if err := json.NewDecoder(in).Decode(&p); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// scimAttacks are requests of a team's identity provider that cost as much as one may.
+// scimAttacks are the most expensive valid requests of a team's identity provider.
 var scimAttacks = []attack{
 	{"scim/filter", []int{200, 400}, provider(func(c *client) request {
 		filter := strings.TrimSuffix(strings.Repeat(`userName co "e" or `, 420), " or ")
@@ -57,7 +57,7 @@ func provider(of func(c *client) request) turn {
 	})
 }
 
-// patch changes the name of a user so many times.
+// patch changes the name of a user times times.
 func patch(c *client, times int) map[string]any {
 	var operations []any
 	for range times {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// searchAttacks are valid questions of a team that cost as much as one may.
+// searchAttacks are the most expensive valid questions of a team.
 var searchAttacks = []attack{
 	{"search/longest, different words", []int{200}, sends(func(c *client) request {
 		return post(c, pick(c, []string{"/context/search", "/context/search/documentation", "/context/search/issues"}),
@@ -18,10 +18,10 @@ var searchAttacks = []attack{
 		return post(c, "/context/search", map[string]any{"query": strings.Repeat("\u4e2d", 9_999), "limit": 50})
 	})},
 	{"search/common words", []int{200}, sends(func(c *client) request {
-		return post(c, "/context/search", map[string]any{"query": "it fails now and then, and packs well", "limit": 50})
+		return post(c, "/context/search", map[string]any{"query": "it fails now and then, and compresses well", "limit": 50})
 	})},
 	{"search/research, high", []int{200}, sends(func(c *client) request {
-		return post(c, "/context/research", map[string]any{"query": question(strings.Repeat("What fails, and why does it pack well? ", 200)), "effort": "high"})
+		return post(c, "/context/research", map[string]any{"query": question(strings.Repeat("What fails, and why does it compress well? ", 200)), "effort": "high"})
 	})},
 	{"search/research, medium", []int{200}, sends(func(c *client) request {
 		return post(c, "/context/research", map[string]any{"query": question(words(9_990)), "effort": "medium", "instruction": words(9_990)})
@@ -44,5 +44,5 @@ var searchAttacks = []attack{
 	})},
 }
 
-// question cuts text to what a question may have.
+// question cuts text to the maximum length of a question.
 func question(text string) string { return text[:min(len(text), 10_000)] }

@@ -20,8 +20,8 @@ type server struct {
 	log    *os.File
 }
 
-// startServer makes the teams below folder and starts the server. Its log goes to the file keep, if
-// that is not empty.
+// startServer creates the teams below folder and starts the server. Its log goes to the file keep, if that is not
+// empty.
 func startServer(ctx context.Context, program, folder, keep string) (*server, error) {
 	data, s := filepath.Join(folder, "data"), &server{}
 	for n := range teams {

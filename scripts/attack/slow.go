@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// slowAttacks hold connections: with a key, and slower than any line is.
+// slowAttacks hold connections with a key, slower than any real network.
 var slowAttacks = []attack{
 	{"slow/body", []int{400}, trickles(0, func(c *client) request { return request{method: "PUT", path: "/documents", key: c.team.Key} })},
 	{"slow/most of a body", []int{400}, trickles(9<<20, func(c *client) request { return request{method: "PUT", path: "/documents", key: c.team.Key} })},
@@ -50,12 +50,12 @@ var slowAttacks = []attack{
 	}, "")},
 }
 
-// chunked is the head of a request without a length.
+// chunked returns the head of a request without a length.
 func (c *client) chunked() []byte {
 	return c.head(request{method: "PUT", path: "/documents", key: c.team.Key, header: "Transfer-Encoding: chunked\r\n"}, -1)
 }
 
-// trickles announces a body of 10 MB, sends the first part of it at once, and then some bytes now and then.
+// trickles announces a body of 10 MB, sends its first part at once, and then a few bytes now and then.
 func trickles(first int, of func(c *client) request) turn {
 	return func(ctx context.Context, c *client) {
 		begin := c.head(of(c), maxBody)
@@ -66,7 +66,7 @@ func trickles(first int, of func(c *client) request) turn {
 	}
 }
 
-// raw sends first, then next again and again with pauses, and at last ends what it sends and reads a reply.
+// raw sends first, then next again and again with pauses, then ends its input and reads a reply.
 func raw(first func(c *client) []byte, next string) turn {
 	return func(ctx context.Context, c *client) {
 		c.close()
@@ -85,13 +85,13 @@ func raw(first func(c *client) []byte, next string) turn {
 		_, err := conn.Write(begin)
 		c.trickle(ctx, conn, next, heard, err)
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.CloseWrite() // a connection that is gone is found when it is read
+			_ = tcp.CloseWrite() // a lost connection is noticed when it is read
 		}
 		<-heard
 	}
 }
 
-// trickle sends next now and then, until the client holds no longer or the server says something.
+// trickle sends next now and then, until the hold time is over or the server replies.
 func (c *client) trickle(ctx context.Context, conn net.Conn, next string, heard <-chan struct{}, err error) {
 	every := max(c.plan.Hold/100, pace)
 	for stop := time.Now().Add(c.plan.Hold); err == nil && time.Now().Before(stop); {

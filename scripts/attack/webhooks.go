@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// webhookAttacks come from senders who have no key and, mostly, no signature.
+// webhookAttacks come from senders without a key and, mostly, without a valid signature.
 var webhookAttacks = []attack{
 	{"webhook/stalled, unknown source", []int{400, 401}, trickles(len900, func(c *client) request { return unsigned(c, "github", uuid.NewString()) })},
 	{"webhook/stalled, github", []int{400, 401}, trickles(len900, func(c *client) request { return unsigned(c, "github", c.team.GitHub.ID) })},
@@ -43,10 +43,10 @@ var webhookAttacks = []attack{
 	})},
 }
 
-// len900 is what a stalled sender sends at once: 900 KB of the 10 MB that it announces.
+// len900 is how much a stalled sender sends at once: 900 KB of the announced 10 MB.
 const len900 = 900 << 10
 
-// unsigned is a delivery with a signature that is not the source's.
+// unsigned returns a delivery whose signature is not the source's.
 func unsigned(c *client, provider, id string) request {
 	signature := hex.EncodeToString([]byte(strings.Repeat("x", 32)))
 	return request{method: "POST", path: "/webhooks/" + provider + "/" + id, header: fmt.Sprintf(
@@ -54,7 +54,7 @@ func unsigned(c *client, provider, id string) request {
 		signature, c.random.Uint64(), time.Now().Unix())}
 }
 
-// whole puts as much on r as a body may be.
+// whole gives r the largest allowed body.
 func whole(r request) request {
 	r.body = prepared.zeros
 	return r

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// output runs a program at the root of the repository and returns what it
-// prints. The error holds what it had to say.
+// output runs a program at the root of the repository and returns its output. The error includes what the program
+// printed.
 func output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return outputWith(ctx, nil, name, args...)
 }
@@ -28,5 +28,5 @@ func outputWith(ctx context.Context, environment []string, name string, args ...
 	return out, nil
 }
 
-// tail is the end of a text, short enough for an error.
+// tail returns the end of a text, short enough for an error.
 func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// cost is what TestOperationsStayBelowTheirCeilings reports of an operation.
+// cost is what TestOperationsStayBelowTheirCeilings reports for an operation.
 type cost struct {
 	Operation string `json:"operation"`
 	Measured  spent  `json:"measured"`
@@ -27,8 +27,8 @@ func (s spent) String() string {
 	return fmt.Sprintf("%d / %g / %g", s.RoundTrips, s.ReadUnits, s.WriteUnits)
 }
 
-// counted runs the test that counts and takes what it has counted from its
-// attributes, so that table and test can not differ.
+// counted runs the test that counts, and reads the counts from its attributes, so that table and test cannot
+// differ.
 func counted(ctx context.Context, b *bench) error {
 	events, err := output(ctx, "go", "test", "-json", "-count=1", "-run", "^TestOperationsStayBelowTheirCeilings$", "./shared/app")
 	if err != nil {
@@ -51,7 +51,7 @@ func counted(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// readCosts reads the attributes named "cost" of a stream of test events.
+// readCosts reads the attributes named "cost" from a stream of test events.
 func readCosts(events io.Reader) ([]cost, error) {
 	var costs []cost
 	for d := json.NewDecoder(events); ; {

@@ -19,15 +19,13 @@ const (
 	maxMemory = 40 << 20
 )
 
-// larger holds the ceilings of binaries that link more; the tests of functions give
-// the reasons.
+// larger are the ceilings of binaries that link more; the tests of functions give the reasons.
 var larger = map[string]int64{"context": 33 << 19}
 
 // starts is how often each function is started; the median counts.
 const starts = 15
 
-// functions builds every function, for Lambda to see its size and for this
-// machine to start it.
+// functions builds every function: for Lambda to measure its size, and for this machine to start it.
 func functions(ctx context.Context, b *bench) error {
 	mains, err := filepath.Glob("functions/*/main.go")
 	if err != nil {
@@ -68,8 +66,7 @@ func functions(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// starting measures how a function starts, and its memory once it has answered
-// events that ask nothing of AWS.
+// starting measures the start of a function, and its memory after events that need no AWS.
 func (b *bench) starting(ctx context.Context, name, binary string) error {
 	var times []time.Duration
 	var memory int64
@@ -93,13 +90,13 @@ func (b *bench) starting(ctx context.Context, name, binary string) error {
 	slices.Sort(times)
 	median := times[len(times)/2]
 	b.add(name+", first poll, median", milliseconds(median), milliseconds(maxStart), atMost(int64(median), int64(maxStart)))
-	if memory > 0 { // 0: this system does not tell
+	if memory > 0 { // 0: this system does not report it
 		b.add(name+", peak memory", mebibytes(memory), mebibytes(maxMemory), atMost(memory, maxMemory))
 	}
 	return nil
 }
 
-// environment is what a function is told; nothing listens at these addresses.
+// environment is the environment of a function; nothing listens at these addresses.
 var environment = map[string]string{
 	"DOCENT_TABLE_PREFIX": "bench-", "DOCENT_BUCKET": "bench", "DOCENT_BASE_URL": "https://docent.test/v1",
 	"DOCENT_QUESTIONS_QUEUE_URL": "http://127.0.0.1:9/1/questions", "DOCENT_DOCUMENTS_QUEUE_URL": "http://127.0.0.1:9/1/documents",
@@ -108,8 +105,8 @@ var environment = map[string]string{
 	"DOCENT_LOG_LEVEL": "error",
 }
 
-// eventOf is an event that the function answers alone: a request without a key,
-// an empty batch. A schedule would go to AWS at once.
+// eventOf returns an event that the function answers without AWS: a request without a key, or an empty batch. A
+// schedule would call AWS at once.
 func eventOf(name string) string {
 	switch name {
 	case "answering", "indexing", "syncing":

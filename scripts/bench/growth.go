@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// Bounds of what is measured by default; all of it is when that is asked for.
+// Limits of a default run; with -full everything is measured.
 const (
-	growthTime = 90 * time.Second // of filling; what is reached by then is measured
-	indexTime  = time.Minute      // of waiting until a size is indexed
+	growthTime = 90 * time.Second // for filling; the size reached by then is measured
+	indexTime  = time.Minute      // for waiting until a size is indexed
 )
 
-// growth measures putting, listing and asking as a team's documents grow tenfold
-// at a time.
+// growth measures putting, listing and asking while a team's documents grow by factors of ten.
 func growth(ctx context.Context, b *bench) (err error) {
 	sizes := []int{1_000, 10_000, 100_000}
 	if b.full {
@@ -48,8 +47,7 @@ func growth(ctx context.Context, b *bench) (err error) {
 	return nil
 }
 
-// sized measures a team that has that many documents, once all can be found or
-// the wait for it has been long enough.
+// sized measures a team with that many documents, once all can be found or the wait was long enough.
 func (s *server) sized(ctx context.Context, b *bench, documents int) error {
 	behind, err := s.behind(ctx, b)
 	if err != nil {
@@ -82,7 +80,7 @@ func (s *server) sized(ctx context.Context, b *bench, documents int) error {
 	return nil
 }
 
-// behind waits until all documents are indexed and says how long that took.
+// behind waits until all documents are indexed and returns how long that took.
 func (s *server) behind(ctx context.Context, b *bench) (string, error) {
 	filled, waiting, cancel := time.Now(), ctx, func() {}
 	if !b.full {
@@ -91,7 +89,7 @@ func (s *server) behind(ctx context.Context, b *bench) (string, error) {
 	defer cancel()
 	err := s.indexed(waiting)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return fmt.Sprintf("over %s; measured meanwhile", indexTime), nil
+		return fmt.Sprintf("over %s; measured before that", indexTime), nil
 	}
 	return time.Since(filled).Round(10 * time.Millisecond).String(), err
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// sample is what clients saw of one operation.
+// sample has what clients saw of one operation.
 type sample struct {
 	times []time.Duration // of each request, sorted
 	took  time.Duration
@@ -20,7 +20,7 @@ func (s sample) perSecond() string {
 	return fmt.Sprintf("%.0f/s", float64(len(s.times))/s.took.Seconds())
 }
 
-// quantile is the time that the part q of the requests stayed within.
+// quantile returns the time within which the fraction q of the requests ended.
 func (s sample) quantile(q float64) time.Duration {
 	return s.times[min(len(s.times)-1, int(q*float64(len(s.times))))]
 }
@@ -29,8 +29,7 @@ func (s sample) String() string {
 	return fmt.Sprintf("p50 %s, p99 %s", milliseconds(s.quantile(0.5)), milliseconds(s.quantile(0.99)))
 }
 
-// load has clients call do, each call with a number of its own, count times in
-// all, or for as long as forTime when count is 0.
+// load has clients call do, each call with its own number: count calls in all, or for forTime if count is 0.
 func load(ctx context.Context, clients, count int, forTime time.Duration, do func(ctx context.Context, n int) error) (sample, error) {
 	begin := time.Now()
 	var next atomic.Int64

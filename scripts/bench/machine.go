@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// machine names what the times were measured on.
+// machine describes the machine of the measurement.
 func machine() string {
 	return fmt.Sprintf("%s, %d cores, %s memory, %s/%s, %s", field("/proc/cpuinfo", "model name", "unknown processor"),
 		runtime.NumCPU(), memory(), runtime.GOOS, runtime.GOARCH, runtime.Version())
@@ -21,7 +21,7 @@ func memory() string {
 	return fmt.Sprintf("%.1f GiB", float64(kilobytes)/(1<<20))
 }
 
-// field is the value of the first "name: value" line of a file, or otherwise.
+// field returns the value of the first "name: value" line of a file, or otherwise.
 func field(file, name, otherwise string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -1,11 +1,11 @@
 // Command bench measures Docent and prints one table: operation, measured,
-// ceiling, and whether it is met. What is counted (round trips, units, bytes) is
-// the same on every machine; times are of the machine that the table names.
+// ceiling, and whether it is met. Counts (round trips, units, bytes) are
+// the same on every machine; times are those of the machine that the table names.
 //
 //	go run ./scripts/bench [-parts counted,handlers,functions,serve] [-full]
 //
-// It runs at the root of the repository, speaks on the loopback interface only
-// and leaves nothing behind. A missed ceiling is shown and is no failure.
+// It runs at the root of the repository, uses the loopback interface only
+// and leaves nothing behind. A missed ceiling is shown, but is not a failure.
 package main
 
 import (
@@ -42,7 +42,7 @@ type bench struct {
 	rows   []row
 }
 
-// add adds a row; ceiling is "" where there is none.
+// add adds a row; ceiling is "" if there is none.
 func (b *bench) add(operation, measured, ceiling string, verdict verdict) {
 	b.rows = append(b.rows, row{operation, measured, ceiling, verdict})
 }

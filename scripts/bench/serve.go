@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	window    = 3 * time.Second // of each measurement by time
-	questions = 300             // of the thousand that a team may ask a day
+	window    = 3 * time.Second // of each timed measurement
+	questions = 300             // of the 1,000 that a team may ask per day
 )
 
-// serve measures docent serve under load, and as its team grows.
+// serve measures docent serve under load and as its team grows.
 func serve(ctx context.Context, b *bench) (err error) {
 	s, err := startServer(ctx, b, "load")
 	if err != nil {
@@ -32,8 +32,7 @@ func serve(ctx context.Context, b *bench) (err error) {
 	return growth(ctx, b)
 }
 
-// page is a small document: a kilobyte of text that only its own number tells
-// from others.
+// page returns a small document: a kilobyte of text that differs from others only in its number.
 func page(n int) string {
 	return fmt.Sprintf("# Page %d\n\nThe owner of page %d is team%d.\n\n", n, n, n) +
 		strings.Repeat("Each release is approved by the release manager after the tests have passed. ", 12)
@@ -52,7 +51,7 @@ func (s *server) documents(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// answers measures the time from asking a question to having its answer.
+// answers measures the time from asking a question to its answer.
 func (s *server) answers(ctx context.Context, b *bench) error {
 	if err := s.indexed(ctx); err != nil {
 		return err
@@ -65,7 +64,7 @@ func (s *server) answers(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// ask measures asking a question and waiting for its answer.
+// ask asks a question and waits for its answer.
 func (s *server) ask(ctx context.Context, clients, count int) (sample, error) {
 	return load(ctx, clients, count, 0, func(ctx context.Context, n int) error {
 		path := "/answers/" + uuid.NewString()
@@ -87,8 +86,8 @@ func (s *server) ask(ctx context.Context, clients, count int) (sample, error) {
 	})
 }
 
-// indexed waits until all that was put can be found: work is begun in its order,
-// so a last document tells.
+// indexed waits until everything that was put can be found. Work is started in order, so it waits for a last
+// document.
 func (s *server) indexed(ctx context.Context) error {
 	id, err := s.put(ctx, "last/"+uuid.NewString(), page(0))
 	if err != nil {
@@ -113,7 +112,7 @@ func (s *server) indexed(ctx context.Context) error {
 	}
 }
 
-// requests measures requests a second for several numbers of clients.
+// requests measures requests per second for several numbers of clients.
 func (s *server) requests(ctx context.Context, b *bench) error {
 	id, err := s.put(ctx, "read", page(0))
 	if err != nil {

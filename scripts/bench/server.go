@@ -15,7 +15,7 @@ import (
 	"docent/testkit/serving"
 )
 
-// server is docent serve with a team of its own.
+// server is docent serve with its own team.
 type server struct {
 	*serving.Server
 	key        string // the team's
@@ -38,7 +38,7 @@ func startServer(ctx context.Context, b *bench, name string) (*server, error) {
 	if s.key, err = serving.NewTeamKey(ctx, binary, data, team.ID, "bench"); err != nil {
 		return nil, err
 	}
-	// Its log is as long as its load; what it writes to a file costs what it costs in production.
+	// The log grows with the load; writing it to a file costs what it costs in production.
 	log, err := os.Create(data + ".log")
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *server) addCollection(ctx context.Context) error {
 	return nil
 }
 
-// memory is the largest resident size that the process has had.
+// memory returns the largest resident size of the process so far.
 func (s *server) memory() string {
 	var kilobytes int64
 	if _, err := fmt.Sscan(field(fmt.Sprintf("/proc/%d/status", s.Command.Process.Pid), "VmHWM", ""), &kilobytes); err != nil {
@@ -75,7 +75,7 @@ func (s *server) memory() string {
 	return mebibytes(kilobytes << 10)
 }
 
-// do sends a request and returns the body of its reply, which must have status.
+// do sends a request and returns the body of its reply, which must have the given status.
 func (s *server) do(ctx context.Context, method, path string, body any, status int) ([]byte, error) {
 	encoded, err := json.Marshal(body)
 	if err != nil {

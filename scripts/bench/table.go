@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// verdict says how a measurement stands to its ceiling.
+// verdict compares a measurement with its ceiling.
 type verdict string
 
 // The verdicts; a row without a ceiling has none.
@@ -23,7 +23,7 @@ func atMost[T int | int64 | float64](measured, ceiling T) verdict {
 	return missed
 }
 
-// because adds why a ceiling is missed.
+// because adds the reason for a missed ceiling.
 func (v verdict) because(why string) verdict {
 	if v != missed || why == "" {
 		return v
@@ -37,13 +37,13 @@ type row struct {
 	verdict                      verdict
 }
 
-// table is the rows of a part.
+// table has the rows of a part.
 type table struct {
 	title string
 	rows  []row
 }
 
-// print writes tables as one, in columns.
+// print writes tables as one, in aligned columns.
 func print(out io.Writer, tables []table) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "operation\tmeasured\tceiling\t")

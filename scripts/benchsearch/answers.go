@@ -8,14 +8,13 @@ import (
 	"docent/shared/search"
 )
 
-// deep is how many documents are ranked at most; askedFor is what an answer asks for.
+// deep is how many documents are ranked at most; askedFor is how many an answer uses.
 const (
 	deep     = 200
 	askedFor = 8
 )
 
-// answers measures what is quoted for the questions with gold answers, and whether
-// missing knowledge is seen.
+// answers measures the quotations for questions with gold answers, and whether missing knowledge is recognised.
 func (d *docent) answers(ctx context.Context, v values) error {
 	if len(d.set.answers) == 0 {
 		return nil
@@ -46,7 +45,7 @@ func (d *docent) answers(ctx context.Context, v values) error {
 	return nil
 }
 
-// quote measures the quoted answer; what is quoted is measured apart from whether.
+// quote measures the quoted answer. Its text is measured separately from the decision to quote.
 func (d *docent) quote(ctx context.Context, g gold, v values) error {
 	r, err := d.index.Search(ctx, teamID, search.Query{Text: g.Text, Limit: askedFor})
 	if err != nil {
@@ -73,8 +72,7 @@ func (d *docent) quote(ctx context.Context, g gold, v values) error {
 	return nil
 }
 
-// surest is the confidence of the best document, without those of the group of doc
-// when doc is not "".
+// surest returns the confidence of the best document, excluding the group of doc if doc is not "".
 func (d *docent) surest(r search.Result, doc string) float64 {
 	for _, h := range r.Hits {
 		id := d.set.idOf[h.Document]
@@ -85,20 +83,19 @@ func (d *docent) surest(r search.Result, doc string) float64 {
 	return 0
 }
 
-// in tells whether text holds one of the gold answers.
+// in reports whether text contains one of the gold answers.
 func (g gold) in(text string) bool {
 	text = fold(text)
 	return slices.ContainsFunc(g.Answers, func(a string) bool { return strings.Contains(text, fold(a)) })
 }
 
-// fold lower-cases, folds white space and takes the marks of Markdown away that the
-// product adds to what it quotes.
+// fold lower-cases text, collapses white space and removes the Markdown that the product adds to quotations.
 func fold(s string) string {
 	s = strings.NewReplacer(`\<`, "<", `\\`, `\`, `\(`, "(", `\[`, "[", `\:`, ":", "&#96;", "`", "**", "").Replace(s)
 	return strings.Join(strings.Fields(strings.ToLower(s)), " ")
 }
 
-// quoted are the blocks that an answer quotes, in order.
+// quoted returns the blocks that an answer quotes, in order.
 func quoted(markdown string) []string {
 	var pieces []string
 	open := false

@@ -19,7 +19,7 @@ import (
 
 const teamID = "0b3f1d3e-0000-4000-8000-000000000001"
 
-// library holds the documents of one set. It is the truth about them.
+// library holds the documents of one set.
 type library struct {
 	source string
 	docs   map[uuid.UUID]search.Document
@@ -34,7 +34,7 @@ func newLibrary(s *set) *library {
 	return l
 }
 
-// Texts is of search.Corpus.
+// Texts implements search.Corpus.
 func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[search.Ref]search.Text, error) {
 	texts := make(map[search.Ref]search.Text, len(refs))
 	for _, ref := range refs {
@@ -60,7 +60,7 @@ func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[sea
 	return texts, nil
 }
 
-// Current is of search.Corpus.
+// Current implements search.Corpus.
 func (l *library) Current(_ context.Context, _ string, ids []uuid.UUID) (map[uuid.UUID]int64, error) {
 	current := map[uuid.UUID]int64{}
 	for _, id := range ids {
@@ -71,15 +71,15 @@ func (l *library) Current(_ context.Context, _ string, ids []uuid.UUID) (map[uui
 	return current, nil
 }
 
-// Sources is of search.Corpus.
+// Sources implements search.Corpus.
 func (l *library) Sources(context.Context, string) ([]string, error) { return []string{l.source}, nil }
 
-// List is of search.Corpus. Only a rebuild calls it, and none happens here.
+// List implements search.Corpus. Only a rebuild calls it, and none happens here.
 func (l *library) List(context.Context, string, string, search.Space, string, int) ([]search.Listed, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// Read is of search.Corpus.
+// Read implements search.Corpus.
 func (l *library) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2[search.Document, error] {
 	return func(yield func(search.Document, error) bool) {
 		for _, id := range ids {

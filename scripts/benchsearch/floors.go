@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// floors are what docent must reach on the sets that have one; a change that falls
-// below says so in its own text, or is not made.
+// floors are the minimum values of docent, by set. A change that goes below one must say so in its commit message,
+// or must not be made.
 var floors = map[string]map[string]float64{
 	"squad": {nDCG10: 0.905, mrr10: 0.885, recall100: 0.994, r1: 0.835, r5: 0.948,
 		firstHas: 0.86, allHas: 0.94, boldHas: 0.76, missing: 0.955},

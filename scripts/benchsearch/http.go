@@ -22,15 +22,15 @@ import (
 	"docent/shared/team"
 )
 
-// client is one team at the API.
+// client calls the API for one team.
 type client struct {
 	base, key  string
 	collection string
 }
 
-// overHTTP puts a set's documents through the API of a docent in this process, and
-// asks its questions as clients do, each team as many as it may a day. It prints how
-// many quoted answers hold the gold answer, at the shipped threshold.
+// overHTTP puts a set's documents through the API of a docent in this process, and asks its questions as clients
+// do, as many per team as the daily quota allows. It prints how many quoted answers contain the gold answer, at the
+// default threshold.
 func overHTTP(ctx context.Context, s *set, folder string) (err error) {
 	var asked []gold
 	for _, g := range s.answers {
@@ -87,7 +87,7 @@ func overHTTP(ctx context.Context, s *set, folder string) (err error) {
 			right++
 		}
 	}
-	fmt.Printf("over HTTP: %d documents a team and %d teams in %.1f s; %d questions in %.1f s; %.4f answered, %.4f with the gold answer in what is quoted\n",
+	fmt.Printf("over HTTP: %d documents per team and %d teams in %.1f s; %d questions in %.1f s; %.4f answered, %.4f with the gold answer in what is quoted\n",
 		len(s.docs), teams, put.Seconds(), n, time.Since(begin).Seconds(), float64(answeredOf)/float64(n), float64(right)/float64(n))
 	return nil
 }
@@ -158,7 +158,7 @@ func (c *client) fill(ctx context.Context, s *set, name string) error {
 		g.Go(func() error {
 			title := d.Title
 			if title == "" {
-				title = "-" // no word
+				title = "-" // not a word
 			}
 			return c.call(ctx, "PUT", "/documents", map[string]string{"collectionId": c.collection, "title": title,
 				"uri": "https://docs.example/" + d.ID.String(), "body": d.Body}, nil)
@@ -167,11 +167,10 @@ func (c *client) fill(ctx context.Context, s *set, name string) error {
 	return g.Wait()
 }
 
-// settleTries is how many questions a team spends on waiting for its index.
+// settleTries is how many questions a team uses to wait for its index.
 const settleTries = 25
 
-// settled waits until the answer to a question stays the same for a while, as
-// documents are indexed within seconds.
+// settled waits until the answer to a question stays the same for a while: documents are indexed within seconds.
 func (c *client) settled(ctx context.Context, question string) error {
 	pause := time.NewTicker(time.Second)
 	defer pause.Stop()
@@ -193,7 +192,7 @@ func (c *client) settled(ctx context.Context, question string) error {
 		case <-pause.C:
 		}
 	}
-	return errors.New("the index does not settle")
+	return errors.New("the index does not become stable")
 }
 
 func (c *client) ask(ctx context.Context, q gold) (found, has bool, err error) {

@@ -1,5 +1,5 @@
-// Command benchsearch measures search and answers on labelled questions, beside
-// SQLite's FTS5 and Bleve in the same run. It is a module of its own, so that these
+// Command benchsearch measures search and answers on labelled questions and compares them with
+// SQLite's FTS5 and Bleve in the same run. It is a separate module, so that these
 // stay out of the product.
 //
 //	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http] [-alone] [-passages N]
@@ -7,7 +7,7 @@
 //
 // Paths are absolute, or from scripts/benchsearch.
 // The folder holds one set a folder: corpus.jsonl, queries.jsonl, qrels.tsv, and
-// optionally qa.jsonl and groups.tsv. It exits with 1 when a floor is missed.
+// optionally qa.jsonl and groups.tsv. It exits with 1 if a floor is missed.
 package main
 
 import (
@@ -36,7 +36,7 @@ type engine interface {
 	close() error
 }
 
-// run is what one run measured: by set, by engine.
+// run has the values of one run, by set and engine.
 type run map[string]map[string]values
 
 type options struct {
@@ -49,12 +49,12 @@ func main() {
 	var o options
 	flag.StringVar(&o.folder, "sets", os.Getenv("DOCENT_EVAL"), "folder of the sets (also DOCENT_EVAL)")
 	flag.StringVar(&o.only, "only", "", "names of sets, separated by commas; empty: all")
-	flag.StringVar(&o.save, "save", "", "file that takes the run, to be compared against")
+	flag.StringVar(&o.save, "save", "", "file to save the run in, for later comparison")
 	flag.StringVar(&o.against, "against", "", "file of an earlier run")
 	flag.StringVar(&o.spaces, "spaces", "cosqa=code,gitbugs-hadoop=issues", "sets that are not documentation")
 	flag.BoolVar(&o.http, "http", false, "ask the questions with gold answers through the HTTP API as well")
-	flag.BoolVar(&o.alone, "alone", false, "measure docent alone, as one tries something out")
-	flag.IntVar(&o.passages, "passages", 150_000, "size of a made collection over which the engines are timed; 0: none")
+	flag.BoolVar(&o.alone, "alone", false, "measure docent alone, to try a change quickly")
+	flag.IntVar(&o.passages, "passages", 150_000, "size of a generated collection on which the engines are timed; 0: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := measure(ctx, o)
@@ -118,7 +118,7 @@ func measure(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// engines are those that are measured, docent first, each with the set's documents.
+// engines returns the engines to measure, docent first, each with the set's documents.
 func (s *set) engines(ctx context.Context, folder string, alone bool) ([]engine, error) {
 	own, err := openDocent(ctx, s, folder)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *set) engines(ctx context.Context, folder string, alone bool) ([]engine,
 	return []engine{own, lite, tfidf, bm25}, nil
 }
 
-// measure runs every engine over the set, or docent alone.
+// measure runs every engine, or docent alone, over the set.
 func (s *set) measure(ctx context.Context, folder string, alone bool) (map[string]values, error) {
 	engines, err := s.engines(ctx, folder, alone)
 	if err != nil {
@@ -164,11 +164,11 @@ func (s *set) measure(ctx context.Context, folder string, alone bool) (map[strin
 	return out, err
 }
 
-// took is the metric of the time of a query of ten documents, in milliseconds.
+// took is the metric for the time of a query for ten documents, in milliseconds.
 const took = "ms"
 
-// ask ranks for every question. A document under the question's own id is the
-// question itself and is left out.
+// ask ranks the documents for every question. A document with the question's own id is the question itself and is
+// skipped.
 func (s *set) ask(ctx context.Context, e engine) (values, error) {
 	v := values{}
 	for _, q := range s.queries {

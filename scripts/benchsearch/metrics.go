@@ -8,7 +8,7 @@ import (
 	"sort"
 )
 
-// Names of what is measured.
+// The names of the metrics.
 const (
 	nDCG10    = "nDCG@10"
 	mrr10     = "MRR@10"
@@ -21,13 +21,13 @@ const (
 	answered  = "answered"
 	missing   = "AUROC knowledge missing"
 	fact      = "AUROC fact missing"
-	unfounded = "answered all the same"
+	unfounded = "answered anyway"
 )
 
-// values are one value a question, by metric.
+// values has one value per question, by metric.
 type values map[string][]float64
 
-// rank adds the ranking metrics of one question: ids are documents, best first.
+// rank adds the ranking metrics of one question; ids are documents, best first.
 func (v values) rank(ids []string, relevant map[string]bool) {
 	dcg, ideal, found5, found100 := 0.0, 0.0, 0.0, 0.0
 	first := 0
@@ -79,7 +79,7 @@ func mean(x []float64) float64 {
 	return sum / float64(max(len(x), 1))
 }
 
-// auroc is the chance that a positive has the higher signal, ties one half.
+// auroc returns the probability that a positive has the higher signal than a negative; ties count one half.
 func auroc(positive, negative []float64) float64 {
 	sorted := slices.Sorted(slices.Values(negative))
 	sum := 0.0
@@ -91,11 +91,11 @@ func auroc(positive, negative []float64) float64 {
 	return sum / float64(len(positive)) / float64(len(negative))
 }
 
-// draws is how often the bootstrap draws the questions anew.
+// draws is how many samples the bootstrap draws.
 const draws = 10_000
 
-// difference is the mean difference b - a over the same questions with its 95 %
-// interval by a paired bootstrap, as text.
+// difference returns the mean difference b - a over the same questions, with its 95 % interval by a paired
+// bootstrap, as text.
 func difference(a, b []float64) string {
 	if len(a) != len(b) || len(a) == 0 {
 		return "other questions"

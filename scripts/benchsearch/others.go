@@ -15,7 +15,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// fts5 is SQLite's full-text search: porter stems, all of a question's words by OR.
+// fts5 is SQLite's full-text search: Porter stems, all words of a question joined by OR.
 type fts5 struct{ db *sql.DB }
 
 func openFTS5(ctx context.Context, s *set, folder string) (*fts5, error) {
@@ -63,7 +63,7 @@ func (f *fts5) rank(ctx context.Context, question string, limit int) (ids []stri
 	return ids, rows.Err()
 }
 
-// bleveIndex is Bleve over title and body as one field, with the analyzer "en".
+// bleveIndex is Bleve with title and body as one field and the analyzer "en".
 type bleveIndex struct {
 	index bleve.Index
 	model string

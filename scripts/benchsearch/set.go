@@ -16,9 +16,8 @@ import (
 	"docent/shared/search"
 )
 
-// set is one test collection: corpus.jsonl, queries.jsonl and qrels.tsv, optionally
-// qa.jsonl with gold answers and groups.tsv with what belongs together. Each may be
-// gzip under its name and ".gz".
+// set is one test collection: corpus.jsonl, queries.jsonl and qrels.tsv, optionally qa.jsonl with gold answers and
+// groups.tsv with groups of documents. Each may be compressed, with the suffix ".gz".
 type set struct {
 	name     string
 	space    search.Space
@@ -38,8 +37,7 @@ type gold struct {
 	Impossible    bool
 }
 
-// sets are the sets below folder; spaces names the space of those that are not
-// documentation.
+// sets returns the sets below folder; spaces gives the space of those that are not documentation.
 func sets(folder string, spaces map[string]search.Space) ([]*set, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -115,7 +113,7 @@ func readSet(dir string, space search.Space) (*set, error) {
 	return s, err
 }
 
-// eachLine calls f with every line of a file, or of the same under ".gz".
+// eachLine calls f with every line of a file, or of its compressed form with the suffix ".gz".
 func eachLine(dir, name string, required bool, f func(line []byte) error) error {
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

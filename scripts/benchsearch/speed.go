@@ -22,13 +22,13 @@ import (
 // How the engines are timed.
 const (
 	speedQuestions = 200
-	speedRounds    = 3 // of which each question's shortest time counts
+	speedRounds    = 3 // the shortest time of each question counts
 	speedResults   = 10
 )
 
-// madeSet is n documents of one passage each, of words as frequent as language has
-// them: two in five hold sentences together, the others are drawn from a
-// Zipf-Mandelbrot distribution. Questions have 3 to 7 words that are drawn likewise.
+// madeSet generates n documents of one passage each, with words as frequent as in natural language: two in five are
+// function words, the others are drawn from a Zipf-Mandelbrot distribution. Questions have 3 to 7 words from the
+// same distribution.
 func madeSet(n int) *set {
 	s := &set{name: "made", space: search.Documentation, idOf: map[uuid.UUID]string{}}
 	random := rand.New(rand.NewPCG(1, 42))
@@ -66,9 +66,8 @@ func madeSet(n int) *set {
 	return s
 }
 
-// speed prints what a question for ten documents takes each engine over so many
-// passages: processor time of the process, collecting its garbage included, which
-// other work on the machine does not lengthen.
+// speed prints the processor time of each engine per question for ten documents over that many passages. It
+// includes garbage collection, and other work on the machine does not affect it.
 func speed(ctx context.Context, passages int, folder string) (err error) {
 	s := madeSet(passages)
 	engines, err := s.engines(ctx, folder, false)

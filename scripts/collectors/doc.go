@@ -1,5 +1,4 @@
-// Package collectors runs the recipes of functions/securityevents/README.md, as
-// they are printed there, in the programs they are written for: Elastic's CEL
-// evaluator, which is that of Filebeat and of Elastic Agent, and Bento. It is a
-// module of its own, because these bring hundreds of others.
+// Package collectors runs the recipes of functions/securityevents/README.md, exactly as printed there, in the
+// programs that they are for: Elastic's CEL evaluator, which Filebeat and Elastic Agent use, and Bento. It is a
+// separate module, because these have hundreds of dependencies.
 package collectors

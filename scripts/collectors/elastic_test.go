@@ -20,17 +20,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// elastic does with a configuration of the CEL input what Filebeat does: it
-// evaluates the program, hands its events on, keeps its cursor once they are
-// handed on, and evaluates it again, at once while the program wants more.
+// elastic does what Filebeat does with a configuration of the CEL input: it evaluates the program, delivers its
+// events, then saves its cursor, and evaluates it again, at once while the program wants more.
 type elastic struct {
 	program cel.Program
 	state   map[string]any
 	sink    string
-	kept    string // the file of the cursor
+	kept    string // the cursor file
 }
 
-// pause is between two polls, where Filebeat waits for the interval of the recipe.
+// pause is the time between two polls, instead of the interval of the recipe.
 const pause = 100 * time.Millisecond
 
 func runElastic(config string) error {
@@ -78,7 +77,7 @@ func runElastic(config string) error {
 	for {
 		more, err := e.once()
 		if err != nil {
-			log.Print(err) // Filebeat reports it and comes again
+			log.Print(err) // Filebeat reports it and tries again
 		}
 		if !more {
 			time.Sleep(pause)
@@ -86,7 +85,7 @@ func runElastic(config string) error {
 	}
 }
 
-// once evaluates the program once and tells whether it wants more.
+// once evaluates the program once and reports whether it wants more.
 func (e *elastic) once() (more bool, err error) {
 	out, _, err := e.program.Eval(map[string]any{"state": e.state})
 	if err != nil {

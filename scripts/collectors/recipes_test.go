@@ -14,12 +14,12 @@ const (
 	writers    = 8
 	eachWrites = 150
 	kills      = 4
-	// patience is how long the collectors may take to the end of the feed once all
-	// is written; a collector that waits before it tries again is not stuck.
+	// patience is how long the collectors may take to reach the end of the feed after the last write; a collector
+	// that waits before it tries again is not stuck.
 	patience = 2 * time.Minute
 )
 
-// recipe is the first block of that language under the heading.
+// recipe returns the first block of that language under the heading.
 func recipe(t *testing.T, heading, language string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repository, "functions/securityevents/README.md"))
@@ -39,16 +39,15 @@ func recipe(t *testing.T, heading, language string) string {
 	return block + "\n"
 }
 
-// TestRecipesMissNothing lets both collectors poll docent serve while eight
-// clients write, kills each of the three again and again, and holds what was
-// delivered to what was acknowledged.
+// TestRecipesMissNothing lets both collectors poll docent serve while eight clients write, kills each of the three
+// again and again, and compares what was delivered with what was acknowledged.
 func TestRecipesMissNothing(t *testing.T) {
 	t.Parallel()
 	each := eachWrites
 	if text := os.Getenv("DOCENT_COLLECTOR_WRITES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 20 {
-			t.Fatalf("DOCENT_COLLECTOR_WRITES %q: a number of writes a writer, from 20 on", text)
+			t.Fatalf("DOCENT_COLLECTOR_WRITES %q: a number of writes per writer, 20 or more", text)
 		}
 		each = n
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestGoogleKnowsTheSettings holds the settings of a Google SecOps feed to Google's
-// client library, which refuses what it does not know.
+// TestGoogleKnowsTheSettings checks the settings of a Google SecOps feed with Google's client library, which
+// rejects unknown settings.
 func TestGoogleKnowsTheSettings(t *testing.T) {
 	t.Parallel()
 	python := filepath.Join(repository, ".cache", "collectors", "bin", "python3")

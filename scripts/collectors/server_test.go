@@ -19,14 +19,14 @@ import (
 
 const repository = "../.."
 
-// server is docent serve, which is killed and started again.
+// server is docent serve, which is killed and restarted.
 type server struct {
 	t                  *testing.T
 	binary, dir, url   string
 	address, user, key string
 	process            *exec.Cmd
 	acknowledged       atomic.Int64
-	step               chan struct{} // one for each write acknowledged
+	step               chan struct{} // one for each acknowledged write
 }
 
 func newServer(t *testing.T, writes int) *server {
@@ -79,7 +79,7 @@ func (s *server) start() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	if _, err := out.Read(make([]byte, 1)); err != nil { // it greets when it is ready
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it prints a greeting when it listens
 		s.t.Fatalf("docent serve does not start: %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func kill(t *testing.T, c *exec.Cmd) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Wait() // it was killed, which is what it reports
+	_ = c.Wait() // the kill is no failure
 }
 
 func logFile(t *testing.T, dir, name string) *os.File {
@@ -114,7 +114,7 @@ func (s *server) reached(n int64) {
 	}
 }
 
-// send makes one request; status 0 when there was no answer.
+// send makes one request. It returns status 0 if there was no reply.
 func (s *server) send(method, path string, body any) (status int, answer []byte) {
 	s.t.Helper()
 	raw, err := json.Marshal(body)
@@ -152,13 +152,12 @@ func (s *server) until(want int, method, path string, body any) []byte {
 			s.t.Errorf("%s %s: %d %s", method, path, status, answer)
 			return answer
 		}
-		time.Sleep(10 * time.Millisecond) // it is being started again
+		time.Sleep(10 * time.Millisecond) // it is being restarted
 	}
 	return nil
 }
 
-// write renames collections: one event for each acknowledged request, however
-// often it was sent.
+// write renames collections: one event per acknowledged request, however often it was sent.
 func (s *server) write(all *sync.WaitGroup, writers, each int) {
 	for w := range writers {
 		var made struct{ ID string }

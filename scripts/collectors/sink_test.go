@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// updated is the type of the events of the writes.
+// updated is the type of the events that the writes cause.
 const updated = "collection.updated"
 
-// event is what the test reads of an event.
+// event has the fields of an event that the test reads.
 type event struct {
 	ID        string
 	Sequence  int64
@@ -29,7 +29,7 @@ type event struct {
 	}
 }
 
-// collector is a running recipe and where it delivers to.
+// collector is a running recipe and its destination.
 type collector struct {
 	t    *testing.T
 	name string
@@ -41,15 +41,15 @@ type collector struct {
 	process    *exec.Cmd
 	deliveries int
 	kills      int
-	got        []event         // the first of each id, as they came
+	got        []event         // the first of each id, in order of arrival
 	seen       map[string]bool // ids
 	repeats    int
 	wanted     int           // writes
-	whole      chan struct{} // closed when all writes have come
+	whole      chan struct{} // closed when all writes have arrived
 }
 
-// Every so many deliveries one goes wrong: the collector dies before it hears
-// that it was taken, or after, or it is told that it was not taken.
+// At every such number of deliveries one fails: the collector is killed before or after it learns that the delivery
+// was accepted, or is told that it was not.
 const everyDelivery = 2
 
 func newCollector(t *testing.T, as, recipe string, s *server, wanted int) *collector {
@@ -74,7 +74,7 @@ func newCollector(t *testing.T, as, recipe string, s *server, wanted int) *colle
 	return c
 }
 
-// start starts the collector; its caller holds mu, or is the only one.
+// start starts the collector. The caller must hold mu or be the only one.
 func (c *collector) start() {
 	c.process = exec.CommandContext(c.t.Context(), os.Args[0])
 	c.process.Dir, c.process.Env = c.dir, c.env
@@ -85,22 +85,22 @@ func (c *collector) start() {
 	}
 }
 
-// take takes a delivery and makes some of them go wrong.
+// take accepts a delivery and makes some of them fail.
 func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
-		return // the collector died while it sent
+		return // the collector was killed while it sent
 	}
 	c.deliveries++
 	switch c.deliveries % (3 * everyDelivery) {
-	case everyDelivery: // not taken
+	case everyDelivery: // refused
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
-	case 2 * everyDelivery: // taken, and the collector never hears of it
+	case 2 * everyDelivery: // accepted, but the collector never learns it
 		defer c.restart()
-	case 0: // taken, and the collector dies while or after it saves its place
+	case 0: // accepted, but the collector is killed while or after it saves its cursor
 		defer func() { go c.restartLater() }()
 	}
 	for line := range bytes.Lines(body) {
@@ -140,7 +140,7 @@ func (c *collector) restartLater() {
 	}
 }
 
-// compare holds what came to what was written, and the order to that of the feed.
+// compare compares what arrived with what was written, and its order with that of the feed.
 func (c *collector) compare(writers, each int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,4 +1,4 @@
-// Command cost prints what AWS asks a month for a stated load. What an operation
+// Command cost prints what AWS charges per month for a given load. What an operation
 // costs in units and round trips is what TestOperationsStayBelowTheirCeilings counts
 // at this commit; prices.json holds the prices and load.json the load and what is
 // assumed. It asks AWS nothing.
@@ -26,9 +26,9 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("cost", flag.ContinueOnError)
-	loadFile := flags.String("load", "scripts/cost/load.json", "the load of a month, and what is assumed")
+	loadFile := flags.String("load", "scripts/cost/load.json", "the load of a month and its assumptions")
 	priceFile := flags.String("prices", "scripts/cost/prices.json", "the prices")
-	times := flags.Float64("times", 1, "so many times the requests of the load")
+	times := flags.Float64("times", 1, "multiply the requests of the load by this")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ type spent struct {
 	WriteUnits float64 `json:"writeUnits"`
 }
 
-// count runs the test that counts and takes what it reports.
+// count runs the test that counts and reads what it reports.
 func count(ctx context.Context) (map[string]spent, error) {
 	test := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-run", "^TestOperationsStayBelowTheirCeilings$", "./shared/app")
 	events, err := test.Output()

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// prices are those of one region at one time.
+// prices are the prices of one region at one time.
 type prices struct {
 	Region, AsOf, Currency, Note string
 	PerMillion                   struct {
@@ -16,17 +16,17 @@ type prices struct {
 	FunctionGigabyteSecond, KeyMonth, AlarmMonth, MetricMonth float64
 }
 
-// work is an operation and how often it is done in a month; the rest is of each time.
+// work is an operation and how often it happens in a month; the other fields are per operation.
 type work struct {
 	Operation    string
 	Count        float64
 	MemoryMB     float64
-	Messages     float64 // that it sends, or takes and deletes
+	Messages     float64 // that it sends, or receives and deletes
 	ObjectReads  float64
 	ObjectWrites float64
 }
 
-// load is a month.
+// load is the load of a month.
 type load struct {
 	About    string
 	Requests []work // through the gateway
@@ -40,13 +40,13 @@ type load struct {
 		LogBytesARequest        float64
 		ReplyBytesARequest      float64
 		TracedPart              float64
-		Metrics                 float64 // of Docent's own, that requests and their workers write
+		Metrics                 float64 // that Docent's requests and workers write
 	}
-	// Always is what an installation does that nobody uses.
+	// Always is what an unused installation does.
 	Always struct {
 		Sweeps, SweepMemoryMB, SweepMilliseconds, SweepReadUnits float64
 		QueuePolls                                               float64 // of all queues, by their event source mappings
-		Alarms, Metrics                                          float64 // metrics that alarms watch, and those that sweeping writes
+		Alarms, Metrics                                          float64 // metrics that alarms watch, and metrics that sweeping writes
 	}
 }
 
@@ -56,7 +56,7 @@ type line struct {
 	dollars   float64
 }
 
-// price makes the bill of l.
+// price calculates the bill of l.
 func price(l load, p prices, counted map[string]spent) ([]line, error) {
 	var requests, invocations, seconds, reads, writes, messages, gets, puts float64
 	add := func(w work, viaGateway bool) error {
@@ -93,7 +93,7 @@ func price(l load, p prices, counted map[string]spent) ([]line, error) {
 	reads += a.Sweeps * a.SweepReadUnits
 	messages += a.QueuePolls
 	metrics := a.Metrics
-	if requests > 0 { // a metric is paid for in the hours in which it is written
+	if requests > 0 { // a metric is charged for the hours in which it is written
 		metrics += l.Assumed.Metrics
 	}
 	logs := (invocations * l.Assumed.LogBytesARequest) / 1e9
@@ -122,7 +122,7 @@ func price(l load, p prices, counted map[string]spent) ([]line, error) {
 func show(out io.Writer, l load, p prices, busy, idle []line) error {
 	fmt.Fprintf(out, "%s\nPrices of %s as of %s, in %s. %s\n\n", l.About, p.Region, p.AsOf, p.Currency, p.Note)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "\tof a month\tthis load\tnobody asks\t\n")
+	fmt.Fprint(w, "\tper month\tthis load\tno requests\t\n")
 	var sum, least float64
 	for i, b := range busy {
 		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t\n", b.what, b.how, b.dollars, idle[i].dollars)

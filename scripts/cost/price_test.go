@@ -39,11 +39,11 @@ func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
 	}
 	for _, line := range idle {
 		if want := 2*p.AlarmMonth + 4*p.MetricMonth; line.what == "alarms and metrics" && math.Abs(line.dollars-want) > 1e-9 {
-			t.Errorf("nobody asks, and metrics of requests are paid for: %g, want %g", line.dollars, want)
+			t.Errorf("without requests, metrics of requests are charged: %g, want %g", line.dollars, want)
 		}
 	}
 	if _, err := price(l, p, nil); err == nil || !strings.Contains(err.Error(), `"ask"`) {
-		t.Errorf("an operation that nothing is counted of: %v", err)
+		t.Errorf("an operation without counts: %v", err)
 	}
 }
 

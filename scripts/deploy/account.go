@@ -19,8 +19,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// account is one account and region, with the credentials of the environment or
-// of a profile.
+// account is one account and region, with the credentials of the environment or of a profile.
 type account struct {
 	id, region string
 	stacks     *cloudformation.Client
@@ -29,8 +28,8 @@ type account struct {
 
 var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
 
-// open finds out which account and region the environment means. Credentials of a
-// machine are left out: who deploys is a person or a job, which names them.
+// open finds the account and region that the environment means. It ignores credentials of a machine: a person or a
+// job that deploys names its own.
 func open(ctx context.Context) (*account, error) {
 	settings, err := config.LoadDefaultConfig(ctx, config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
 	if err != nil {
@@ -40,7 +39,7 @@ func open(ctx context.Context) (*account, error) {
 		return nil, errors.New("no region is chosen: set AWS_REGION, such as AWS_REGION=eu-central-1")
 	}
 	if !regionName.MatchString(settings.Region) {
-		return nil, fmt.Errorf("%q is no name of a region", settings.Region)
+		return nil, fmt.Errorf("%q is not a name of a region", settings.Region)
 	}
 	if _, err := settings.Credentials.Retrieve(ctx); err != nil {
 		return nil, errors.New("there are no credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -55,15 +54,15 @@ func open(ctx context.Context) (*account, error) {
 	return a, nil
 }
 
-// explain says in one line why AWS did not do what it was asked.
+// explain returns in one line why AWS refused a request.
 func (a *account) explain(err error) error {
 	var unknown *net.DNSError
 	var answer smithy.APIError
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Errorf("AWS is not reached at %s: is there a region %s, and a network?", unknown.Name, a.region)
+		return fmt.Errorf("AWS cannot be reached at %s: is there a region %s, and a network?", unknown.Name, a.region)
 	case !errors.As(err, &answer):
-		return fmt.Errorf("AWS is not reached in %s: %w", a.region, err)
+		return fmt.Errorf("AWS cannot be reached in %s: %w", a.region, err)
 	}
 	switch answer.ErrorCode() {
 	case "InvalidClientTokenId", "SignatureDoesNotMatch", "AuthFailure", "UnrecognizedClientException":
@@ -76,7 +75,7 @@ func (a *account) explain(err error) error {
 	return fmt.Errorf("%s: %s", answer.ErrorCode(), answer.ErrorMessage())
 }
 
-// stack describes a stack, nil when there is none of that name.
+// stack describes a stack. It returns nil if there is none of that name.
 func (a *account) stack(ctx context.Context, name string) (*types.Stack, error) {
 	found, err := a.stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
 	var answer smithy.APIError
@@ -92,10 +91,10 @@ func (a *account) stack(ctx context.Context, name string) (*types.Stack, error) 
 	return &found.Stacks[0], nil
 }
 
-// ownerTag is what the stack has on itself and everything in it; see infra.
+// ownerTag is the tag of the stack and everything in it; see infra.
 const ownerTag = "docent"
 
-// ours tells whether Docent's deployment has made the stack.
+// ours reports whether Docent's deployment created the stack.
 func ours(s *types.Stack) bool {
 	for _, t := range s.Tags {
 		if aws.ToString(t.Key) == ownerTag && aws.ToString(t.Value) == aws.ToString(s.StackName) {
@@ -105,7 +104,7 @@ func ours(s *types.Stack) bool {
 	return false
 }
 
-// output reads what the stack says of itself, empty when it does not.
+// output returns an output of the stack, or "".
 func output(s *types.Stack, name string) string {
 	for _, o := range s.Outputs {
 		if aws.ToString(o.OutputKey) == name {
@@ -115,7 +114,7 @@ func output(s *types.Stack, name string) string {
 	return ""
 }
 
-// usable tells whether CloudFormation would take a change of the stack now.
+// usable returns an error if CloudFormation would not accept a change of the stack now.
 func (a *account) usable(s *types.Stack) error {
 	name, status := aws.ToString(s.StackName), string(s.StackStatus)
 	switch {

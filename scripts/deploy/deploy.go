@@ -14,7 +14,7 @@ import (
 // toolkit is the stack with which an account is bootstrapped for the CDK.
 const toolkit = "CDKToolkit"
 
-// stackName reads from the assembly what the stack in it is called.
+// stackName reads the name of the stack from the assembly.
 func stackName(assembly string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(assembly, "manifest.json"))
 	if err != nil {
@@ -37,8 +37,7 @@ func stackName(assembly string) (string, error) {
 	return "", fmt.Errorf("there is no stack in %s: run make synth", assembly)
 }
 
-// deploy looks whether the stack can be deployed, has the CDK do it, and says where
-// it is.
+// deploy checks whether the stack can be deployed, lets the CDK deploy it, and prints its URL.
 func (a *account) deploy(ctx context.Context, name, assembly, cdk string, out io.Writer) error {
 	there, err := a.stack(ctx, name)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// cloud answers as STS, CloudFormation and S3 do.
+// cloud answers like STS, CloudFormation and S3.
 type cloud struct {
 	mu     sync.Mutex
-	stacks map[string]string // what DescribeStacks says of each
+	stacks map[string]string // replies of DescribeStacks, by stack
 	who    int               // status of GetCallerIdentity; 0: 200
-	code   string            // of the error, with who
+	code   string            // of the error with status who
 	did    []string
 }
 
@@ -60,7 +60,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// described is a stack as CloudFormation describes it; outputs are names and values in turn.
+// described returns a stack in CloudFormation's form; outputs are names and values in turn.
 func described(name, status, owner string, outputs ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<StackName>%s</StackName><StackId>%s</StackId><CreationTime>2026-11-01T00:00:00Z</CreationTime><StackStatus>%s</StackStatus>`, name, name, status)
@@ -74,7 +74,7 @@ func described(name, status, owner string, outputs ...string) string {
 	return b.String() + "</Outputs>"
 }
 
-// given sets the environment of a deployer, whom c answers.
+// given sets the environment so that the deployer calls c.
 func given(t *testing.T, c *cloud) {
 	t.Helper()
 	server := httptest.NewServer(c)
@@ -88,7 +88,7 @@ func given(t *testing.T, c *cloud) {
 	}
 }
 
-// assembly writes what make synth does of a stack, and a command line of the CDK that writes what it is asked.
+// assembly writes what make synth writes for a stack, and a command line of the CDK that records its arguments.
 func assembly(t *testing.T, name string) (args []string, asked string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -105,7 +105,7 @@ func assembly(t *testing.T, name string) (args []string, asked string) {
 
 const base = "https://abc.execute-api.eu-central-1.amazonaws.com/v1"
 
-func TestDeploySaysWhereTheAPIIs(t *testing.T) { // the environment is the process's, so not parallel
+func TestDeploySaysWhereTheAPIIs(t *testing.T) { // not parallel: it changes the environment of the process
 	c := &cloud{stacks: map[string]string{"CDKToolkit": described("CDKToolkit", "CREATE_COMPLETE", ""),
 		"docent-beta": described("docent-beta", "UPDATE_COMPLETE", "docent-beta", "BaseURL", base)}}
 	given(t, c)
@@ -137,7 +137,7 @@ func TestDeployRefusesInOneLine(t *testing.T) {
 			want: "AWS does not know the credentials in eu-central-1: they are wrong, or the region is not enabled"},
 		"expired credentials": {cloud: &cloud{who: 403, code: "ExpiredToken"}, want: "the credentials have expired"},
 		"no region":           {set: map[string]string{"AWS_REGION": ""}, want: "no region is chosen: set AWS_REGION"},
-		"no such region":      {set: map[string]string{"AWS_REGION": "Frankfurt"}, want: `"Frankfurt" is no name of a region`},
+		"no such region":      {set: map[string]string{"AWS_REGION": "Frankfurt"}, want: `"Frankfurt" is not a name of a region`},
 		"a region without a network to it": {set: map[string]string{"AWS_ENDPOINT_URL": "http://sts.eu-nowhere-9.invalid", "AWS_REGION": "eu-nowhere-9"},
 			want: "is there a region eu-nowhere-9"},
 		"no bootstrap": {cloud: &cloud{stacks: map[string]string{}},

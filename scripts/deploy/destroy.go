@@ -12,11 +12,11 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// deletionWait bounds how long a stack may take to go.
+// deletionWait is how long the deletion of a stack may take.
 const deletionWait = 30 * time.Minute
 
-// destroy removes a stack with all its data. It refuses one whose data is retained:
-// that would leave tables that no stack knows, and look as if all were gone.
+// destroy deletes a stack with all its data. It refuses a stack whose data is retained: that would leave tables
+// outside any stack, although all seems to be deleted.
 func (a *account) destroy(ctx context.Context, name string, out io.Writer) error {
 	there, err := a.stack(ctx, name)
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 		return err
 	}
 	if output(there, "DataRetained") != "false" {
-		return fmt.Errorf("the stack %s keeps its data: if all of it is to go, run make deploy CONTEXT='-c removal=destroy' first, with your other values", name)
+		return fmt.Errorf("the stack %s keeps its data: to delete all of it, run make deploy CONTEXT='-c removal=destroy' first, with your other values", name)
 	}
 	if bucket := output(there, "BucketName"); bucket != "" {
 		if err := a.empty(ctx, bucket); err != nil {
@@ -37,7 +37,7 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 		}
 	}
 	fmt.Fprintf(out, "Removing %s and its data from %s in the account %s.\n", name, a.region, a.id)
-	id := there.StackId // a deleted stack is found by its id alone
+	id := there.StackId // a deleted stack can only be found by its id
 	if _, err := a.stacks.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: id}); err != nil {
 		return a.explain(err)
 	}
@@ -49,7 +49,7 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 	return nil
 }
 
-// empty deletes what is in a bucket: CloudFormation deletes only empty ones.
+// empty deletes the content of a bucket, because CloudFormation deletes only empty ones.
 func (a *account) empty(ctx context.Context, bucket string) error {
 	pages := s3.NewListObjectsV2Paginator(a.objects, &s3.ListObjectsV2Input{Bucket: &bucket})
 	for pages.HasMorePages() {

@@ -1,6 +1,6 @@
-// Command deploy brings the stack that make synth has written into the account
+// Command deploy deploys the stack that make synth has written to the account
 // and region of the environment, or removes it from there. Before it changes
-// anything it looks whether it can, and says in one line what is missing.
+// anything it checks whether it can, and says in one line what is missing.
 //
 //	deploy -look
 //	deploy [-assembly FOLDER]
@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("%q is no argument of it", flags.Arg(0))
+		return fmt.Errorf("%q is not an argument", flags.Arg(0))
 	}
 	a, err := open(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"docent/shared/team"
 )
 
-// newTarget serves Docent in this process, with the two teams of scripts.
+// newTarget serves Docent in this process, with the two teams of the scripts.
 func newTarget(t *testing.T) Target {
 	t.Helper()
 	folder := t.TempDir()
@@ -62,7 +62,7 @@ func newTarget(t *testing.T) Target {
 	return h
 }
 
-// TestScriptsAtServe plays every script as make e2e does, without its binaries.
+// TestScriptsAtServe plays every script as make e2e does, but without binaries.
 func TestScriptsAtServe(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.txt")
@@ -80,24 +80,23 @@ func TestScriptsAtServe(t *testing.T) {
 	}
 }
 
-// TestAScriptThatIsWrongFails: what is expected and is not so ends a script with the
-// line and the reply.
+// TestAScriptThatIsWrongFails checks that an unmet expectation ends a script with its line and the reply.
 func TestAScriptThatIsWrongFails(t *testing.T) {
 	t.Parallel()
 	h := newTarget(t)
 	for _, tt := range []struct{ name, script, want string }{
 		{"status", "GET /me\nstatus 204", "want status 204 of GET /me: 200"},
 		{"member", "GET /me\nis key.kind personal", `key.kind is "team"`},
-		{"member that is not to be", "GET /me\n! is key.kind team", `key.kind is "team"`},
+		{"member that must not match", "GET /me\n! is key.kind team", `key.kind is "team"`},
 		{"pattern", "GET /me\nlike key.kind ^p", `key.kind is "team"`},
-		{"text", "GET /me\nhas nowhere", `"nowhere" was not expected`},
-		{"text that is not to be", "GET /me\n! has kind", `"kind" was not expected`},
+		{"text", "GET /me\nhas nowhere", `"nowhere": not as expected`},
+		{"text that must not occur", "GET /me\n! has kind", `"kind": not as expected`},
 		{"header", "GET /me\nheader X-Nothing .", "header X-Nothing"},
 		{"nothing to save", "GET /me\nsave ID no.such", "there is no no.such"},
-		{"a word that is nothing", "GET /me why", `"why" is neither`},
+		{"an unknown argument", "GET /me why", `"why" is neither`},
 		{"unknown command", "FETCH /me", "unknown command"},
-		{"a fault that can not be", "fault tables", "nothing of this target can be broken"},
-		{"a key that is none", "GET /me as=docent_team_x\nstatus 200", "401"},
+		{"a fault that is impossible", "fault tables", "nothing of this target can be broken"},
+		{"an invalid key", "GET /me as=docent_team_x\nstatus 200", "401"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

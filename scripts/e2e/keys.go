@@ -12,8 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// keys makes a key of each team for a script, TEAM and RIVAL, which are revoked
-// when it ends.
+// keys creates a key of each team for a script, TEAM and RIVAL, and revokes them when the script ends.
 func (p *player) keys(env *testscript.Env) error {
 	for name, admin := range map[string]string{"TEAM": p.target.Admin, "RIVAL": p.target.Rival} {
 		var made struct{ ID, Secret string }
@@ -29,7 +28,7 @@ func (p *player) keys(env *testscript.Env) error {
 	return nil
 }
 
-// call does one request outside of a script.
+// call sends one request outside of a script.
 func (p *player) call(method, path, key string, body []byte, status int, into any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -55,7 +54,7 @@ func (p *player) call(method, path, key string, body []byte, status int, into an
 		return nil
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return errors.New("the reply is no JSON")
+		return errors.New("the reply is not JSON")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Command e2e plays the request scripts beside it at installations of Docent and tells
+// Command e2e plays the request scripts in this folder against installations of Docent and reports
 // which passed. Without flags it plays them at docent serve and
 // at the deployed template; with -base at an installation that runs already.
 package main
@@ -28,7 +28,6 @@ func main() {
 	}
 }
 
-// options are the flags.
 type options struct {
 	targets string
 	base    string
@@ -42,13 +41,13 @@ type options struct {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("e2e", flag.ContinueOnError)
-	flags.StringVar(&o.targets, "targets", "serve,stack", "what to start and play at, with commas between")
-	flags.StringVar(&o.base, "base", "", "base URL of an installation to play at instead; the admins' keys are in E2E_ADMIN and E2E_RIVAL")
+	flags.StringVar(&o.targets, "targets", "serve,stack", "what to start and test, separated by commas")
+	flags.StringVar(&o.base, "base", "", "base URL of an installation to test instead; the admins' keys are in E2E_ADMIN and E2E_RIVAL")
 	flags.StringVar(&o.at, "at", "", "where that installation is reached, when its base URL does not lead there")
 	flags.StringVar(&o.dir, "dir", "scripts/e2e", "where the scripts are")
 	flags.StringVar(&o.folder, "assembly", ".cache/e2e/cdk.out", "the synthesised stack, with functions built for this machine")
 	flags.StringVar(&o.docent, "docent", "bin/docent", "the program")
-	flags.StringVar(&o.scripts, "scripts", "", "play only scripts whose names contain one of these, with commas between")
+	flags.StringVar(&o.scripts, "scripts", "", "play only scripts whose names contain one of these, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if files = chosen(files, o.scripts); len(files) == 0 {
-		return fmt.Errorf("no script in %s has such a name", o.dir)
+		return fmt.Errorf("no script in %s has a matching name", o.dir)
 	}
 	begin := time.Now()
 	fmt.Fprintf(out, "%s %s/%s, %d processors\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
@@ -75,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return summary(outcomes, time.Since(begin), out)
 }
 
-// chosen are the files whose names contain one of the parts.
+// chosen returns the files whose names contain one of the parts.
 func chosen(files []string, parts string) (some []string) {
 	for _, file := range files {
 		for part := range strings.SplitSeq(parts, ",") {
@@ -88,7 +87,7 @@ func chosen(files []string, parts string) (some []string) {
 	return some
 }
 
-// playTargets starts each target, plays files at it and stops it.
+// playTargets starts each target, plays files against it and stops it.
 func playTargets(ctx context.Context, o options, files []string, out io.Writer) (all []outcome, err error) {
 	folder, err := os.MkdirTemp("", "docent-e2e-")
 	if err != nil {
@@ -120,7 +119,7 @@ func playTargets(ctx context.Context, o options, files []string, out io.Writer) 
 	return all, nil
 }
 
-// allowed fails when a function called what its policy does not allow.
+// allowed fails if a function made a call that its policy does not allow.
 func allowed(h Target, out io.Writer) outcome {
 	refusals := h.Refusals()
 	for _, said := range refusals {

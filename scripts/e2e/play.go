@@ -12,26 +12,26 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Target is one installation of Docent that scripts are played at.
+// Target is an installation of Docent that scripts are played against.
 type Target struct {
 	Name  string // "serve", "stack" or "remote"; a condition of scripts
-	Base  string // of the API as its replies name it, without a slash at its end
-	At    string // of the API as it is reached from here; mostly Base
+	Base  string // of the API as its replies name it, without a trailing slash
+	At    string // of the API as seen from here; usually Base
 	Admin string // personal key of an admin of a team that scripts may fill and empty
-	Rival string // the same of another team
-	// Fault breaks a part of the target ("tables", "queues", "bucket") or mends all ("none"); nil: it can not.
+	Rival string // the same for another team
+	// Fault breaks a part of the target ("tables", "queues", "bucket") or repairs all ("none"). Nil: not supported.
 	Fault func(part string) error
-	// Refusals are the calls to AWS that functions made and their policies do not allow; nil: nobody watches.
+	// Refusals returns the calls to AWS of functions that their policies do not allow. Nil: not recorded.
 	Refusals func() []string
-	// Unsealed: the target has no key for the secrets of data sources.
+	// Unsealed means that the target has no key for the secrets of data sources.
 	Unsealed bool
 }
 
-// patience bounds every wait of a script. The longest is for the sweeper, which comes
-// every minute and sends again what has been pending for a minute.
+// patience bounds every wait of a script. The longest is for the sweeper, which runs every minute and sends again
+// what has been pending for a minute.
 const patience = 150 * time.Second
 
-// params are testscript's for files at a target.
+// params returns testscript's parameters for playing files against a target.
 func params(h Target, files []string) testscript.Params {
 	p := &player{target: h, patient: patience, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -53,7 +53,7 @@ func params(h Target, files []string) testscript.Params {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[lastReply{}] = &reply{}
-			// Names of their own let scripts be played again at the same target.
+			// With unique names, scripts can be played again against the same target.
 			env.Setenv("RUN", uuid.NewString()[:8])
 			env.Setenv("TODAY", time.Now().UTC().Format(time.DateOnly))
 			env.Setenv("ADMIN", h.Admin)
@@ -63,7 +63,7 @@ func params(h Target, files []string) testscript.Params {
 	}
 }
 
-// outcome is how a script ended.
+// outcome is the result of a script.
 type outcome struct {
 	name    string
 	failed  bool
@@ -78,8 +78,7 @@ func play(h Target, files []string, out io.Writer) []outcome {
 	return r.outcomes
 }
 
-// runner is what testing.T is to testscript, for a program: each script runs by
-// itself, and only what failed is told.
+// runner stands in for testing.T in a program: it runs each script alone and prints only failures.
 type runner struct {
 	out      io.Writer
 	outcomes []outcome
@@ -109,7 +108,7 @@ func (r *runner) Run(name string, script func(testscript.T)) {
 	}
 }
 
-// Skip, Fatal, Parallel, Log, FailNow and Verbose are those of testing.T.
+// Skip skips the script.
 func (r *runner) Skip(args ...any) {
 	r.current.skipped = true
 	r.Log(args...)

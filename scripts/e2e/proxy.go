@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// faultProxy stands between the functions and AWS and breaks parts of it.
+// faultProxy is a proxy between the functions and AWS that can break parts of AWS.
 type faultProxy struct {
 	URL    string
 	server *http.Server
@@ -26,7 +26,7 @@ type faultProxy struct {
 	broken atomic.Pointer[string]
 
 	mu     sync.Mutex
-	denied map[string]bool // what AWS said of calls that the policy of a function does not allow
+	denied map[string]bool // what AWS said about calls that a function's policy does not allow
 }
 
 func newFaultProxy(ctx context.Context) (*faultProxy, error) {
@@ -40,8 +40,8 @@ func newFaultProxy(ctx context.Context) (*faultProxy, error) {
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(t.target.Load())
-			r.Out.Host = r.In.Host // it is signed
-			// Functions reach AWS by TLS, without which queues and bucket deny them. Here it is left out.
+			r.Out.Host = r.In.Host // it is part of the signature
+			// Functions reach AWS by TLS; queues and bucket refuse anything else. Here there is no TLS.
 			r.Out.Header.Set("X-Forwarded-Proto", "https")
 		},
 		ModifyResponse: t.watch,
@@ -53,7 +53,7 @@ func newFaultProxy(ctx context.Context) (*faultProxy, error) {
 		}
 		forward.ServeHTTP(w, r)
 	})}
-	go func() { _ = t.server.Serve(l) }() // ends by Close
+	go func() { _ = t.server.Serve(l) }() // until Close
 	return t, nil
 }
 
@@ -63,7 +63,7 @@ func (t *faultProxy) forwardTo(endpoint string) error {
 	return err
 }
 
-// watch keeps what AWS says of calls that it denies.
+// watch records what AWS says about calls that it denies.
 func (t *faultProxy) watch(r *http.Response) error {
 	if r.StatusCode < http.StatusBadRequest {
 		return nil
@@ -81,7 +81,7 @@ func (t *faultProxy) watch(r *http.Response) error {
 	return nil
 }
 
-// refusals are the calls of functions that their policies do not allow.
+// refusals returns the calls of functions that their policies do not allow.
 func (t *faultProxy) refusals() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +91,7 @@ func (t *faultProxy) refusals() []string {
 // Close ends the proxy.
 func (t *faultProxy) Close() error { return t.server.Close() }
 
-// fault breaks a part from now on, and only that.
+// fault breaks a part from now on, and repairs the others.
 func (t *faultProxy) fault(part string) error {
 	if _, ok := faults[part]; !ok && part != "none" {
 		return fmt.Errorf("there is no part %q", part)
@@ -100,7 +100,7 @@ func (t *faultProxy) fault(part string) error {
 	return nil
 }
 
-// faults answer a request in the place of AWS, and tell whether they did.
+// faults answer a request instead of AWS, and report whether they did.
 var faults = map[string]func(http.ResponseWriter, *http.Request) bool{
 	"tables": func(w http.ResponseWriter, r *http.Request) bool {
 		return isFor(r, "dynamodb") && answer(w, http.StatusBadRequest, "application/x-amz-json-1.0",
@@ -108,7 +108,7 @@ var faults = map[string]func(http.ResponseWriter, *http.Request) bool{
 	},
 	"queues": func(_ http.ResponseWriter, r *http.Request) bool {
 		if isFor(r, "sqs") {
-			panic(http.ErrAbortHandler) // the line is cut
+			panic(http.ErrAbortHandler) // closes the connection
 		}
 		return false
 	},
@@ -118,7 +118,7 @@ var faults = map[string]func(http.ResponseWriter, *http.Request) bool{
 	},
 }
 
-// isFor tells for which service a request is signed.
+// isFor reports whether a request is signed for the service.
 func isFor(r *http.Request, service string) bool {
 	return strings.Contains(r.Header.Get("Authorization"), "/"+service+"/aws4_request")
 }

@@ -30,7 +30,7 @@ const (
 	shown          = 2000 // bytes of a reply in a report
 )
 
-// reply is what the last request of a script brought.
+// reply is the reply to the last request of a script.
 type reply struct {
 	request string
 	status  int
@@ -46,14 +46,14 @@ func (r *reply) String() string {
 	return fmt.Sprintf("%s: %d %s", r.request, r.status, text)
 }
 
-// player gives scripts their commands. README.md describes each.
+// player implements the commands of scripts. README.md describes each.
 type player struct {
 	target  Target
 	client  *http.Client
 	patient time.Duration // bound of until
 }
 
-// lastReply is where a script keeps its reply.
+// lastReply is the key of a script's last reply.
 type lastReply struct{}
 
 func (p *player) commands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -80,7 +80,7 @@ func usage(ts *testscript.TestScript, ok bool, text string) {
 	}
 }
 
-// send sends what args say. ${NAME} is replaced in every argument, quoted or not.
+// send sends the request in args. It replaces ${NAME} in every argument, quoted or not.
 func (p *player) send(ts *testscript.TestScript, method string, args []string) (*reply, error) {
 	key, body, header := ts.Getenv("TEAM"), []byte(nil), http.Header{}
 	for _, arg := range args[1:] {
@@ -134,8 +134,7 @@ func (p *player) send(ts *testscript.TestScript, method string, args []string) (
 
 var variable = regexp.MustCompile(`\$\{[A-Z][A-Z0-9_]*\}`)
 
-// expand replaces ${NAME}, and nothing else that looks like a variable: JSON has
-// members such as $ref.
+// expand replaces ${NAME} and nothing else that looks like a variable: JSON has members such as $ref.
 func expand(ts *testscript.TestScript, text string) string {
 	return variable.ReplaceAllStringFunc(text, func(name string) string { return ts.Getenv(name[2 : len(name)-1]) })
 }
@@ -150,7 +149,7 @@ func (p *player) status(ts *testscript.TestScript, neg bool, args []string) {
 func (p *player) is(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) == 2, "[!] is PATH VALUE")
 	if got := gjson.GetBytes(last(ts).body, expand(ts, args[0])).String(); (got == expand(ts, args[1])) == neg {
-		ts.Fatalf("%s is %q, which was not to be, in %s", args[0], got, last(ts))
+		ts.Fatalf("%s is %q, which was not expected, in %s", args[0], got, last(ts))
 	}
 }
 
@@ -158,14 +157,14 @@ func (p *player) like(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) == 2, "[!] like PATH REGEXP")
 	got := gjson.GetBytes(last(ts).body, expand(ts, args[0])).String()
 	if match(ts, args[1], got) == neg {
-		ts.Fatalf("%s is %q, which was not to be, in %s", args[0], got, last(ts))
+		ts.Fatalf("%s is %q, which was not expected, in %s", args[0], got, last(ts))
 	}
 }
 
 func (p *player) has(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) == 1, "[!] has TEXT")
 	if bytes.Contains(last(ts).body, []byte(expand(ts, args[0]))) == neg {
-		ts.Fatalf("%q was not expected so in %s", args[0], last(ts))
+		ts.Fatalf("%q: not as expected in %s", args[0], last(ts))
 	}
 }
 
@@ -192,7 +191,7 @@ func (p *player) save(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], got.String())
 }
 
-// saveHeader takes what the first group of a pattern matches in a header.
+// saveHeader saves the first group of a pattern in a header.
 func (p *player) saveHeader(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 3, "saveheader NAME HEADER REGEXP")
 	re, err := regexp.Compile(args[2])
@@ -209,7 +208,7 @@ func (p *player) uuid(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], uuid.NewString())
 }
 
-// until sends a GET or POST again until the reply is as wanted.
+// until repeats a GET or POST until the reply matches.
 func (p *player) until(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) >= 4, "until PATH REGEXP METHOD URL [as=KEY] [NAME:VALUE]... [BODY]")
 	for end := time.Now().Add(p.patient); ; {
@@ -230,7 +229,7 @@ func (p *player) until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fill writes a file of so many bytes that repeats a text.
+// fill writes a file of a given size that repeats a text.
 func (p *player) fill(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 3, "fill NAME BYTES TEXT")
 	n, err := strconv.Atoi(args[1])
@@ -239,7 +238,7 @@ func (p *player) fill(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], text)
 }
 
-// pack sets a variable to base64 of gzip of another one's text.
+// pack sets a variable to the base64 of the gzip of another variable's text.
 func (p *player) pack(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 2, "pack NAME FROM")
 	text, err := packed([]byte(ts.Getenv(args[1])))
@@ -271,7 +270,7 @@ func (p *player) sign(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], hex.EncodeToString(mac.Sum(nil)))
 }
 
-// fault breaks or mends a part of the target, where it can be broken.
+// fault breaks or repairs a part of the target, if the target supports it.
 func (p *player) fault(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 1, "fault tables|queues|bucket|none")
 	if p.target.Fault == nil {

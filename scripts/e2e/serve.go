@@ -15,8 +15,7 @@ const (
 	theirs = "Rival"
 )
 
-// serve starts docent serve, the binary program, on data of its own below folder.
-// The server ends with stop.
+// serve starts docent serve, the binary program, on its own data below folder. stop ends it.
 func serve(ctx context.Context, program, folder string) (h Target, stop func() error, err error) {
 	data := filepath.Join(folder, "data")
 	h = Target{Name: "serve"}

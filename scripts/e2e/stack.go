@@ -15,16 +15,15 @@ import (
 	"docent/testkit/serving"
 )
 
-// templateFile and stackName are what make synth calls them.
+// templateFile and stackName are the names that make synth gives.
 const (
 	templateFile = "Docent.template.json"
 	stackName    = "docent"
-	isSealed     = "DOCENT_SECRETS_KEY" // functions are told of a key
+	isSealed     = "DOCENT_SECRETS_KEY" // set if functions have a key
 )
 
-// deployed deploys the template in the folder assembly to a local AWS of its own,
-// makes the teams with the command line, and puts a proxy between the functions and
-// AWS. All of it ends with stop.
+// deployed deploys the template in the folder assembly to its own local AWS, creates the teams with the command
+// line, and puts a proxy between the functions and AWS. stop ends all of it.
 func deployed(ctx context.Context, program, assembly, folder string, out io.Writer) (h Target, stop func() error, err error) {
 	template, err := os.ReadFile(filepath.Join(assembly, templateFile))
 	if err != nil {
@@ -71,7 +70,7 @@ func deployed(ctx context.Context, program, assembly, folder string, out io.Writ
 	}
 	api, _, _ := strings.Cut(base.Host, ".")
 	h.At = server.Endpoint + "/_aws/execute-api/" + api + base.Path
-	fmt.Fprintf(out, "%s: the template on MiniStack %s, which holds each call to the policy of its function; %s stands for %s\n",
+	fmt.Fprintf(out, "%s: the template on MiniStack %s, which checks each call against the policy of its function; %s stands for %s\n",
 		h.Name, server.Version(), h.At, h.Base)
 	for _, line := range changes {
 		fmt.Fprintf(out, "%s: changed for it: %s\n", h.Name, line)

@@ -17,20 +17,20 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// documents is how many there are before the load begins.
+// documents is the number of documents before the load starts.
 const documents = 300
 
 // operation is a part of the load.
 type operation struct {
 	name  string
 	part  float64 // of the requests
-	most  int     // requests in all; 0: no bound
+	most  int     // requests in all; 0: no limit
 	want  uint16  // status
 	build func(s *server, n int64) (method, path string, body any)
 }
 
-// mix is the load of make cost, with fewer new documents: here one machine does the
-// indexing as well. A team may ask 1,000 questions a day.
+// mix is the load of make cost, with fewer new documents, because here one machine also does the indexing. A team
+// may ask 1,000 questions per day.
 var mix = []operation{
 	{"search context", 0.40, 0, 200, func(_ *server, n int64) (string, string, any) {
 		return "POST", "/context/search", map[string]any{"query": fmt.Sprintf("How is service %d restarted?", n%documents)}
@@ -48,10 +48,10 @@ var mix = []operation{
 
 func (s *server) document(n, version int64) map[string]string {
 	return map[string]string{"collectionId": s.collection, "uri": fmt.Sprintf("https://load.example/%d", n), "title": fmt.Sprintf("Service %d", n),
-		"body": fmt.Sprintf("## Restarting service %d\n\nRun `servicectl restart %d`. Revision %d.\n\n", n, n, version) + strings.Repeat("It takes a while until all is well again. ", 40)}
+		"body": fmt.Sprintf("## Restarting service %d\n\nRun `servicectl restart %d`. Revision %d.\n\n", n, n, version) + strings.Repeat("It takes a while until the service is healthy again. ", 40)}
 }
 
-// attack plays every operation at its part of the rate, all at the same time.
+// attack runs all operations at the same time, each at its part of the rate.
 func attack(ctx context.Context, s *server, rate int, lasting time.Duration) map[string]*vegeta.Metrics {
 	var all sync.WaitGroup
 	results := make(map[string]*vegeta.Metrics, len(mix))
@@ -91,7 +91,7 @@ func attack(ctx context.Context, s *server, rate int, lasting time.Duration) map
 	return results
 }
 
-// report prints a line for each operation, and fails when a reply was not as wanted.
+// report prints a line for each operation. It returns an error if a reply was wrong.
 func report(out io.Writer, results map[string]*vegeta.Metrics) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "\trequests\ta second\tp50\tp95\tp99\tslowest\tfailed\t\n")
@@ -115,12 +115,12 @@ func report(out io.Writer, results map[string]*vegeta.Metrics) error {
 		fmt.Fprintln(out, p)
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d replies were not as wanted", failed)
+		return fmt.Errorf("%d replies were wrong", failed)
 	}
 	return nil
 }
 
-// fill makes the collection and its documents, and waits until the last is indexed.
+// fill creates the collection and its documents, and waits until the last is indexed.
 func (s *server) fill(ctx context.Context) error {
 	var made struct{ ID string }
 	if err := s.call(ctx, "POST", "/collections", map[string]string{"name": "load", "description": "Runbooks."}, &made); err != nil {

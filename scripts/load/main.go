@@ -1,10 +1,10 @@
-// Command load loads docent serve on this machine for a bounded time, at rates that
-// do not yield when replies are slow, and prints what clients saw of each operation.
+// Command load puts load on docent serve on this machine for a bounded time, at rates that
+// do not drop when replies are slow, and prints what clients saw of each operation.
 //
 //	go run . -docent PROGRAM [-for 60s] [-rate 200]
 //
-// It starts the server itself, on data of its own that it removes, and speaks on the
-// loopback interface only. A reply that is not as wanted is a failure.
+// It starts the server itself, on its own data, which it removes, and uses the
+// loopback interface only. A wrong reply is a failure.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 // Bounds of a run.
 const (
 	mostTime = 10 * time.Minute
-	mostRate = 5000 // requests a second
+	mostRate = 5000 // requests per second
 )
 
 func main() {
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) (err error) {
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	program := flags.String("docent", "bin/docent", "the program")
 	lasting := flags.Duration("for", time.Minute, "how long, at most 10m")
-	rate := flags.Int("rate", 200, "requests a second, at most 5000")
+	rate := flags.Int("rate", 200, "requests per second, at most 5000")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := s.fill(ctx); err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
-	fmt.Printf("%s %s/%s, %d processors; %d documents; %d requests a second for %v\n\n",
+	fmt.Printf("%s %s/%s, %d processors; %d documents; %d requests per second for %v\n\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), documents, *rate, *lasting)
 	return report(os.Stdout, attack(ctx, s, *rate, *lasting))
 }
@@ -78,7 +78,7 @@ type server struct {
 	log        *os.File
 }
 
-// start makes a team and starts the server on it.
+// start creates a team and starts the server.
 func start(ctx context.Context, program, folder string) (*server, error) {
 	data := filepath.Join(folder, "data")
 	var team struct{ Team struct{ ID string } }
@@ -110,7 +110,7 @@ func start(ctx context.Context, program, folder string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it greets when it is ready
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it prints a greeting when it listens
 		return nil, fmt.Errorf("docent serve does not start: %w", errors.Join(err, s.stop()))
 	}
 	return s, nil

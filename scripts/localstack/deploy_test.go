@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// checkout makes a project of nothing but the script and what it looks for, and
-// programs on the PATH that do nothing.
+// checkout creates a project with only the script and the files it checks, and programs on the PATH that do
+// nothing.
 func checkout(t *testing.T, built bool) (script, path string) {
 	t.Helper()
 	root := t.TempDir()
@@ -25,7 +25,7 @@ func checkout(t *testing.T, built bool) (script, path string) {
 		for _, name := range []string{".cache/host/docent", ".cache/host/dist/admin/bootstrap", ".cache/cdk/node_modules/.bin/cdk"} {
 			files[name] = "#!/bin/sh\n"
 		}
-		// It is the first program that the script starts after it has looked.
+		// It is the first program that the script starts after its checks.
 		files["bin/go"] = "#!/bin/sh\n[ \"$1\" = env ] && echo riscv64\n"
 	}
 	for name, text := range files {
@@ -59,8 +59,8 @@ func TestDeployRefusesInOneLine(t *testing.T) {
 		"no LocalStack":              {true, down.URL, "no LocalStack answers at " + down.URL + ": run docker compose"},
 		"an address with a name":     {true, "http://localstack.example:4566", "it must be http:// and an IP address"},
 		"https":                      {true, "https://127.0.0.1:4566", "it must be http:// and an IP address"},
-		"a processor Lambda has not": {true, up.URL, "Lambda has no functions for riscv64"},
-		"localhost by its name":      {true, strings.Replace(up.URL, "127.0.0.1", "localhost", 1), "Lambda has no functions for riscv64"},
+		"a processor without Lambda": {true, up.URL, "Lambda has no functions for riscv64"},
+		"localhost by name":          {true, strings.Replace(up.URL, "127.0.0.1", "localhost", 1), "Lambda has no functions for riscv64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +96,7 @@ func TestPrintedCommandsAreTheIndentedLines(t *testing.T) {
 	}
 }
 
-// TestOtherPropertiesAreFound: a check that never fails would be worth nothing.
+// TestOtherPropertiesAreFound checks that the check can fail.
 func TestOtherPropertiesAreFound(t *testing.T) {
 	t.Parallel()
 	const program = `
@@ -148,7 +148,7 @@ assert python311.without_type_parameters(plain) == plain
 	python(t, program)
 }
 
-// python runs a program that may import what is beside this test.
+// python runs a program that can import the files in this folder.
 func python(t *testing.T, program string) {
 	t.Helper()
 	interpreter, err := exec.LookPath("python3")

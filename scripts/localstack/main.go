@@ -1,9 +1,9 @@
 // Command localstack runs the user's script localstack/deploy against a LocalStack
-// without containers, and then checks that each resource of the template is there and
-// that the requests which the script prints are answered.
+// without containers. Then it checks that each resource of the template exists and
+// that the requests that the script prints are answered.
 //
-// LocalStack itself comes from the Python package index, with what start.py gives it in
-// place of containers. The script is given nothing but the address.
+// LocalStack comes from the Python package index; start.py replaces
+// its containers. The script gets only the address.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 // wait bounds the whole run.
 const wait = 15 * time.Minute
 
-// What localstack/deploy writes, from the root of the project.
+// The template that localstack/deploy writes, relative to the root of the project.
 const template = ".cache/localstack-stack/Docent.template.json"
 
 func main() {

@@ -22,11 +22,11 @@ var (
 	secret  = regexp.MustCompile(`docent_pat_\w+`)
 )
 
-// foundWait bounds how long a document may take until it is found.
+// foundWait is how long it may take until a document is found.
 const foundWait = 2 * time.Minute
 
-// play runs the commands that the script prints, as a reader would, and looks at what
-// they say. The last one asks about a document, and is repeated until that is found.
+// play runs the commands that the script prints, as a reader would, and checks their output. The last one asks
+// about a document, and is repeated until the document is found.
 func play(ctx context.Context, root, printed string, out io.Writer) error {
 	lines, err := commands(printed)
 	if err != nil {
@@ -56,7 +56,7 @@ func play(ctx context.Context, root, printed string, out io.Writer) error {
 	}
 }
 
-// shell runs commands in the root of the project and returns what they say.
+// shell runs commands in the root of the project and returns their output.
 func shell(ctx context.Context, root, commands string, out io.Writer) (string, error) {
 	program := exec.CommandContext(ctx, "/bin/sh", "-eu", "-c", commands)
 	program.Dir = root
@@ -70,7 +70,7 @@ func shell(ctx context.Context, root, commands string, out io.Writer) (string, e
 	return said.String(), nil
 }
 
-// commands returns the commands that the script prints at its end: they are indented.
+// commands returns the indented commands at the end of the script's output.
 func commands(printed string) ([]string, error) {
 	at := address.FindStringIndex(printed)
 	if at == nil {
@@ -86,8 +86,8 @@ func commands(printed string) ([]string, error) {
 	return lines, nil
 }
 
-// links makes a collection at the printed address and follows the Location of the reply,
-// and the link to the next page of a list: both must lead to the same LocalStack.
+// links creates a collection at the printed URL and follows the Location of the reply, and the link to the next
+// page of a list: both must lead to the same LocalStack.
 func links(ctx context.Context, printed string, out io.Writer) error {
 	at, key := address.FindStringSubmatch(printed), secret.FindString(printed)
 	if at == nil || key == "" {
@@ -118,7 +118,7 @@ func links(ctx context.Context, printed string, out io.Writer) error {
 	return nil
 }
 
-// send does one request, and wants that status.
+// send sends one request, whose reply must have the given status.
 func send(ctx context.Context, method, url, key, body string, status int) (http.Header, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

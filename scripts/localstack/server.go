@@ -20,8 +20,8 @@ type server struct {
 	emulator *emulator.Server
 }
 
-// start starts the LocalStack that scripts/venv localstack installed, on the loopback
-// interface and with nothing in it. What it writes goes below folder.
+// start starts the LocalStack that scripts/venv localstack installed, empty, on the loopback interface. Its files
+// go below folder.
 func start(ctx context.Context, root, folder string) (*server, error) {
 	s := &server{root: root, scripts: filepath.Join(root, "scripts", "localstack"),
 		python: filepath.Join(root, ".cache", "localstack", "bin", "python3")}

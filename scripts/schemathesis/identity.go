@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// identityProvider makes the SAML metadata without which SCIM is refused.
+// identityProvider returns SAML metadata. SCIM is refused without it.
 func identityProvider() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

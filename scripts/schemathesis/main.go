@@ -1,7 +1,6 @@
-// Command schemathesis runs Schemathesis at docent serve: every operation of
-// openapi.yaml with generated requests, good and bad, with each kind of key, side by side
-// and each on a temporary folder of its own. It ends with an error when there is a failure that
-// schemathesis.toml does not explain.
+// Command schemathesis runs Schemathesis against docent serve: every operation of openapi.yaml with generated
+// requests, good and bad, with each kind of key. The kinds run in parallel, each on its own temporary folder. It
+// fails if there is a failure that schemathesis.toml does not explain.
 package main
 
 import (
@@ -24,7 +23,7 @@ import (
 	"docent/testkit/serving"
 )
 
-// personalKeys is how many keys take turns: each may be used 1,000 times a day.
+// personalKeys is how many keys are used in turn: each may be used 1,000 times per day.
 const personalKeys = 60
 
 type options struct {
@@ -73,7 +72,7 @@ func outcome(err error) string {
 	return "nothing unexplained"
 }
 
-// run tests with the keys of one kind, and writes to out what Schemathesis says.
+// run tests with the keys of one kind and writes Schemathesis's output to out.
 func (o options) run(ctx context.Context, kind string, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
@@ -102,7 +101,7 @@ func (o options) run(ctx context.Context, kind string, out io.Writer) (err error
 	}
 	args := append([]string{"--config-file", filepath.Join(here, "schemathesis.toml"), "--no-color", "run", filepath.Join(root, "openapi.yaml"), "--url", s.Base}, o.rest...)
 	st := exec.CommandContext(ctx, program, args...)
-	st.Dir = dir // it keeps what it found in a folder of its own there
+	st.Dir = dir // it stores what it found in a folder there
 	st.Env = append(os.Environ(), "DOCENT_KEYS="+strings.Join(keys, ","), "SCHEMATHESIS_HOOKS=keys", "PYTHONPATH="+here, "PYTHONDONTWRITEBYTECODE=1")
 	st.Stdout, st.Stderr = out, out
 	if err := st.Run(); err != nil {
@@ -129,7 +128,7 @@ func start(ctx context.Context, docent, data string) (*server, error) {
 	return &server{s, made.AdminKey}, err
 }
 
-// prepare gives the team something of everything, and returns keys of the kind.
+// prepare creates something of every kind for the team, and returns keys of the kind.
 func (s *server) prepare(ctx context.Context, kind string) (keys []string, err error) {
 	metadata, err := identityProvider()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package installed finds what the verbs of the Makefile install for tests.
+// Package installed finds the programs that the Makefile installs for tests.
 package installed
 
 import (
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Root is the folder of the go.mod that the working folder belongs to.
+// Root returns the folder of the go.mod above the working folder.
 func Root() (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -25,8 +25,8 @@ func Root() (string, error) {
 	}
 }
 
-// Program is the path of a program of the Python environment that scripts/venv makes
-// under that name. The error is fs.ErrNotExist where it is not installed.
+// Program returns the path of a program in the Python environment that scripts/venv creates under that name. It
+// returns fs.ErrNotExist if the program is not installed.
 func Program(environment, program string) (string, error) {
 	root, err := Root()
 	if err != nil {

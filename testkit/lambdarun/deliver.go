@@ -14,14 +14,14 @@ import (
 	"docent/shared/queue"
 )
 
-// Delivery counts what one Deliver did.
+// Delivery counts the messages of one Deliver.
 type Delivery struct {
 	Received int
-	Failed   int   // of them; they come again
-	Err      error // of the function, when the whole batch failed
+	Failed   int   // of them; they are delivered again
+	Err      error // of the function, if the whole batch failed
 }
 
-// SQSEvent is batch as the event source mapping gives it to a function.
+// SQSEvent returns batch in the form that the event source mapping sends to a function.
 func SQSEvent(batch []queue.Message) ([]byte, error) {
 	var event events.SQSEvent
 	for _, m := range batch {
@@ -41,11 +41,10 @@ func SQSEvent(batch []queue.Message) ([]byte, error) {
 	return text, nil
 }
 
-// Deliver receives up to limit messages of q and gives them to a function as one
-// batch, as an event source mapping with ReportBatchItemFailures does: what the
-// function names as failed comes again, at once and not after the visibility
-// timeout; so does the whole batch when the function fails or names what is not
-// in it; the rest is deleted. Its error is the queue's.
+// Deliver receives up to limit messages of q and sends them to a function as one batch, like an event source
+// mapping with ReportBatchItemFailures. Messages that the function reports as failed are delivered again, at once
+// and not after the visibility timeout. So is the whole batch if the function fails or reports an unknown message.
+// The others are deleted. The error is that of the queue.
 func Deliver(ctx context.Context, q queue.Queue, invoke Invoker, limit int) (Delivery, error) {
 	batch, err := q.Receive(ctx, limit, 0)
 	if err != nil || len(batch) == 0 {
@@ -70,7 +69,7 @@ func Deliver(ctx context.Context, q queue.Queue, invoke Invoker, limit int) (Del
 	return d, errors.Join(errs...)
 }
 
-// ask returns the messages of batch that the function names as failed.
+// ask returns the messages of batch that the function reports as failed.
 func ask(ctx context.Context, invoke Invoker, batch []queue.Message) ([]queue.Message, error) {
 	event, err := SQSEvent(batch)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"docent/testkit/lambdarun"
 )
 
-// TestMain lets this test binary be the function that its tests drive.
+// TestMain lets this test binary act as the function that its tests run.
 func TestMain(m *testing.M) {
 	switch os.Getenv("ROLE") {
 	case "":
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// order is what a test wants of the function.
+// order is an instruction of a test to the function.
 type order struct {
 	Do, To string
 	Event  json.RawMessage
@@ -73,7 +73,7 @@ func function(ctx context.Context, text json.RawMessage) (any, error) {
 	return o, nil
 }
 
-// connect tells the test that this process is at work, and never ends.
+// connect tells the test that this process is working, and never returns.
 func connect(address string) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -83,7 +83,7 @@ func connect(address string) {
 	select {}
 }
 
-// parent drives a function that hangs, until it is killed itself.
+// parent runs a function that hangs, until parent itself is killed.
 func parent() {
 	f, err := lambdarun.Start(context.Background(), os.Args[0], lambdarun.Options{Env: map[string]string{"ROLE": "function"}})
 	if err != nil {
@@ -139,7 +139,7 @@ func TestProcessIsToldWhatLambdaTells(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if pid != 0 && got.PID != pid {
-			t.Error("the second event met another process")
+			t.Error("another process handled the second event")
 		}
 		pid = got.PID
 	}
@@ -158,7 +158,7 @@ func TestFailuresOfAFunction(t *testing.T) {
 		kind   string // of the FunctionError
 		is     error
 		text   string
-		starts int // of processes, once it has answered again
+		starts int // of processes, after it has answered again
 	}{
 		"error":    {order: `{"Do":"fail"}`, kind: "errorString", text: "told to", starts: 1},
 		"panic":    {order: `{"Do":"panic"}`, kind: "string", text: "told to", starts: 2},
@@ -218,8 +218,8 @@ func TestStartReportsWhatFails(t *testing.T) {
 	}
 }
 
-// working starts an event that hangs and returns once its process is at work;
-// gone is closed when the process is.
+// working sends an event that hangs, and returns once its process works on it. gone is closed when the process
+// ends.
 func working(t *testing.T, run func(order []byte)) (gone chan struct{}) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -247,10 +247,10 @@ func TestProcessIsKilled(t *testing.T) {
 		end     func(f *lambdarun.Function, cancel func())
 		want    error
 	}{
-		"at its deadline":        {300 * time.Millisecond, func(*lambdarun.Function, func()) {}, lambdarun.ErrTimeout},
-		"by Kill":                {time.Minute, func(f *lambdarun.Function, _ func()) { f.Kill() }, lambdarun.ErrExited},
-		"by Close":               {time.Minute, func(f *lambdarun.Function, _ func()) { f.Close() }, lambdarun.ErrExited},
-		"when its caller leaves": {time.Minute, func(_ *lambdarun.Function, cancel func()) { cancel() }, context.Canceled},
+		"at its deadline":               {300 * time.Millisecond, func(*lambdarun.Function, func()) {}, lambdarun.ErrTimeout},
+		"by Kill":                       {time.Minute, func(f *lambdarun.Function, _ func()) { f.Kill() }, lambdarun.ErrExited},
+		"by Close":                      {time.Minute, func(f *lambdarun.Function, _ func()) { f.Close() }, lambdarun.ErrExited},
+		"when its caller stops waiting": {time.Minute, func(_ *lambdarun.Function, cancel func()) { cancel() }, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -284,7 +284,7 @@ func TestConcurrentEventsTakeAProcessEach(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := f.Invoke(ctx, []byte(`{}`)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a third event beside two: %v", err)
+		t.Errorf("a third event in parallel with two: %v", err)
 	}
 	f.Kill()
 	<-first
@@ -294,7 +294,7 @@ func TestConcurrentEventsTakeAProcessEach(t *testing.T) {
 	}
 }
 
-// TestProcessDiesWithItsParent holds where the system can be asked for it.
+// TestProcessDiesWithItsParent applies where the system supports it.
 func TestProcessDiesWithItsParent(t *testing.T) {
 	t.Parallel()
 	if start(t, lambdarun.Options{}).PeakMemory() == 0 {
@@ -328,7 +328,7 @@ func TestProcessDiesWithItsParent(t *testing.T) {
 	}
 }
 
-// answering is an Invoker that answers with a fixed response.
+// answering returns an Invoker with a fixed response.
 func answering(response events.APIGatewayProxyResponse, took *events.APIGatewayProxyRequest) lambdarun.Invoker {
 	return func(_ context.Context, event []byte) ([]byte, error) {
 		if took != nil {

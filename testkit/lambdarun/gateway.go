@@ -21,25 +21,24 @@ import (
 	"github.com/google/uuid"
 )
 
-// Bounds of a REST API.
+// The limits of a REST API.
 const (
 	maxPayload         = 10 << 20
 	integrationTimeout = 29 * time.Second
 )
 
-// Gateway is a regional REST API of one stage whose resources /{area} and
-// /{area}/{proxy+} are proxied to one function each. The event's path is decoded
-// and has no stage; headers and parameters come single and multiple; a gzip body
-// is inflated and its Content-Encoding left out.
+// Gateway is a regional REST API with one stage. Its resources /{area} and /{area}/{proxy+} are proxied to one
+// function each. The path in the event is decoded and has no stage. Headers and parameters are passed as single and
+// multiple values. A gzip body is decompressed and its Content-Encoding removed.
 type Gateway struct {
 	Stage     string             // without slashes; empty: "v1"
-	Functions map[string]Invoker // by the first element of the path; "" takes every other path
-	Binary    []string           // media types whose bodies pass as base64; others pass as text
-	Domain    string             // of the API; empty: what the request names
+	Functions map[string]Invoker // by the first element of the path; "" catches every other path
+	Binary    []string           // media types whose bodies are passed as base64; others are passed as text
+	Domain    string             // of the API; empty: the host of the request
 }
 
-// ServeHTTP answers as the gateway does: with the function's response, or one of
-// its own in the shape of the API's errors.
+// ServeHTTP answers as the gateway does: with the function's response, or with its own in the format of the API's
+// errors.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := uuid.NewString()
 	stage := "/" + g.Stage
@@ -78,7 +77,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.proxy(w, r, id, invoke, event)
 }
 
-// proxy asks the function and writes what it answers.
+// proxy invokes the function and writes its response.
 func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, id string, invoke Invoker, event events.APIGatewayProxyRequest) {
 	text, err := json.Marshal(event)
 	if err != nil {
@@ -119,7 +118,7 @@ func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, id string, invok
 	_, _ = w.Write(body)
 }
 
-// remapped are headers that a function may not set on the gateway's responses.
+// remapped are the headers that the gateway renames in a function's response.
 var remapped = []string{"Connection", "Content-Length", "Date", "Server", "Transfer-Encoding", "Www-Authenticate"}
 
 func rename(name string) string {
@@ -129,7 +128,7 @@ func rename(name string) string {
 	return name
 }
 
-// event is r as a proxy event. The status is 413 when it is too large.
+// event returns r as a proxy event. The status is 413 if it is too large.
 func (g *Gateway) event(r *http.Request, id, stage, path string) (events.APIGatewayProxyRequest, int, error) {
 	var event events.APIGatewayProxyRequest
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxPayload+1))
@@ -176,7 +175,7 @@ func (g *Gateway) event(r *http.Request, id, stage, path string) (events.APIGate
 	if g.binary(header.Get("Content-Type")) {
 		event.Body, event.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 	} else {
-		event.Body = strings.ToValidUTF8(string(body), string(utf8.RuneError)) // bytes that are no text are lost
+		event.Body = strings.ToValidUTF8(string(body), string(utf8.RuneError)) // bytes that are not text are lost
 	}
 	return event, 0, nil
 }
@@ -187,7 +186,7 @@ func (g *Gateway) binary(mediaTypes string) bool {
 	return err == nil && (slices.Contains(g.Binary, media) || slices.Contains(g.Binary, "*/*"))
 }
 
-// last is the last value of each name, as the single-value maps have it.
+// last returns the last value of each name, as in the maps of single values.
 func last(values map[string][]string) map[string]string {
 	out := make(map[string]string, len(values))
 	for name, all := range values {
@@ -216,7 +215,7 @@ func refuse(w http.ResponseWriter, id string, status int, code, detail string) {
 	body, err := json.Marshal(map[string]any{"status": status, "title": http.StatusText(status), "code": code,
 		"detail": detail, "requestId": id})
 	if err != nil {
-		panic(err) // texts and a number
+		panic(err) // texts and a number can always be encoded
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Request-Id", id)

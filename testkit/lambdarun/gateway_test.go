@@ -73,7 +73,7 @@ func TestEventsAreThoseOfARESTAPI(t *testing.T) {
 	}
 	send("PUT", "/v1/documents", "a\x89b", "Content-Type", "application/json")
 	if e.Body != "a\uFFFDb" || e.IsBase64Encoded {
-		t.Errorf("bytes that are no text: %q", e.Body)
+		t.Errorf("bytes that are not text: %q", e.Body)
 	}
 }
 

@@ -1,9 +1,9 @@
-// Package lambdarun drives the unmodified bootstrap binaries of Lambda functions
+// Package lambdarun runs the unmodified bootstrap binaries of Lambda functions
 // on this machine. It stands in for three services: the Runtime API that Lambda
 // gives a process (Function), a regional REST API with proxy integrations in
 // front of functions (Gateway), and an SQS event source mapping (Deliver).
 //
-// What it does not stand in for: permissions, memory and CPU limits, freezing
+// It does not emulate permissions, memory and CPU limits, freezing
 // between invocations, scaling beyond Options.Processes, response compression.
 package lambdarun
 
@@ -17,23 +17,23 @@ import (
 	"time"
 )
 
-// Bounds of Lambda.
+// The limits of Lambda.
 const (
 	MaxEvent    = 6 << 20          // bytes of a synchronous event, and of a response
 	initTimeout = 10 * time.Second // from the start of a process to its first poll
 )
 
-// Errors that callers tell apart with errors.Is.
+// Errors for errors.Is.
 var (
-	// ErrTimeout: the process had not answered at the deadline and was killed.
+	// ErrTimeout means that the process had not answered at the deadline and was killed.
 	ErrTimeout = errors.New("task timed out")
-	// ErrExited: the process ended before it answered.
+	// ErrExited means that the process ended before it answered.
 	ErrExited = errors.New("process ended")
-	// ErrInit: a process did not come to its first poll.
+	// ErrInit means that a process did not reach its first poll.
 	ErrInit = errors.New("process did not start")
-	// ErrTooLarge: the event is over MaxEvent.
+	// ErrTooLarge means that the event is larger than MaxEvent.
 	ErrTooLarge = errors.New("event too large")
-	// ErrClosed: the function is closed.
+	// ErrClosed means that the function is closed.
 	ErrClosed = errors.New("function is closed")
 )
 
@@ -45,24 +45,24 @@ func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 // Invoker answers one event; (*Function).Invoke is one.
 type Invoker func(ctx context.Context, event []byte) ([]byte, error)
 
-// Options of a function. Zero values stand for the defaults.
+// Options of a function. Zero values are the defaults.
 type Options struct {
 	Name      string            // of the function; empty: "function"
-	Env       map[string]string // beside what Lambda sets; nothing of this process's is passed on
+	Env       map[string]string // in addition to what Lambda sets; no variable of this process is passed on
 	Timeout   time.Duration     // of an invocation; 0: 30 s
 	Init      time.Duration     // from the start of a process to its first poll; 0: 10 s
-	Processes int               // at a time; 0: 1
-	MemoryMB  int               // told to the process, not enforced; 0: 512
-	Log       io.Writer         // takes what the processes print, must take concurrent writes; nil: nothing does
+	Processes int               // at the same time; 0: 1
+	MemoryMB  int               // reported to the process, not enforced; 0: 512
+	Log       io.Writer         // receives what the processes print, concurrently; nil: nothing does
 }
 
-// Function is one Lambda function: up to Options.Processes processes of a
-// binary, started when they are needed, each doing one event at a time.
+// Function is one Lambda function: up to Options.Processes processes of a binary, started when needed, each
+// handling one event at a time.
 type Function struct {
 	ctx    context.Context
 	binary string
 	o      Options
-	slots  chan struct{} // one element a process in use
+	slots  chan struct{} // one element per process in use
 
 	mu     sync.Mutex
 	idle   []*process
@@ -71,9 +71,8 @@ type Function struct {
 	closed bool
 }
 
-// Start starts the first process of binary, so that what fails in it is seen
-// here, as ErrInit. All processes are killed when ctx ends, at Close, and with
-// this process, however that ends.
+// Start starts the first process of binary, so that its failure is returned here, as ErrInit. All processes are
+// killed when ctx ends, at Close, and when this process ends for any reason.
 func Start(ctx context.Context, binary string, o Options) (*Function, error) {
 	if o.Name == "" {
 		o.Name = "function"
@@ -102,8 +101,8 @@ func Start(ctx context.Context, binary string, o Options) (*Function, error) {
 	return f, nil
 }
 
-// Invoke gives event to a process and returns its response. It waits while all
-// are busy. When ctx ends first the process is killed, as nobody waits for it.
+// Invoke sends event to a process and returns its response. It waits while all are busy. If ctx ends first, the
+// process is killed.
 func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	if len(event) > MaxEvent {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(event))
@@ -122,7 +121,7 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	return p.invoke(ctx, event, f.o.Timeout)
 }
 
-// take returns a process that waits for an event.
+// take returns a process that is waiting for an event.
 func (f *Function) take() (*process, error) {
 	f.mu.Lock()
 	if f.closed {
@@ -165,8 +164,8 @@ func (f *Function) put(p *process) {
 	f.idle = append(f.idle, p)
 }
 
-// Kill ends all processes as by SIGKILL and returns when they are gone. Events
-// in hand fail with ErrExited; the next Invoke starts a new process.
+// Kill kills all processes and returns when they have ended. Events in progress fail with ErrExited; the next
+// Invoke starts a new process.
 func (f *Function) Kill() {
 	f.mu.Lock()
 	living := make([]*process, 0, len(f.living))
@@ -179,7 +178,7 @@ func (f *Function) Kill() {
 	}
 }
 
-// Close kills all processes; Invoke fails from then on.
+// Close kills all processes. After that Invoke fails.
 func (f *Function) Close() {
 	f.mu.Lock()
 	f.closed = true
@@ -187,16 +186,15 @@ func (f *Function) Close() {
 	f.Kill()
 }
 
-// Starts returns how long each process so far took from its start to its first
-// poll, in the order of their starts.
+// Starts returns the time from start to first poll of each process, in the order of their starts.
 func (f *Function) Starts() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.starts)
 }
 
-// PeakMemory is the largest resident size that a living process has had, in
-// bytes; 0 where the system does not tell.
+// PeakMemory returns the largest resident size of a living process so far, in bytes, or 0 if the system does not
+// report it.
 func (f *Function) PeakMemory() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

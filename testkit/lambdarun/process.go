@@ -18,7 +18,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// region is told to functions that are not told another.
+// region is the default region of functions.
 const region = "us-east-1"
 
 // process is one execution environment: a process and the Runtime API that it
@@ -29,16 +29,16 @@ type process struct {
 	server *http.Server
 	next   chan *invocation
 	polled chan struct{} // closed at the first poll
-	failed chan error    // takes what the process reports of its start
-	exited chan struct{} // closed once it is gone
+	failed chan error    // receives the process's report of a failed start
+	exited chan struct{} // closed when it has ended
 	tail   *tail
 
 	mu      sync.Mutex
 	started bool        // has polled
-	current *invocation // handed out and not answered
+	current *invocation // handed out and not answered yet
 }
 
-// invocation is one event on its way.
+// invocation is one event in progress.
 type invocation struct {
 	id       string
 	event    []byte
@@ -51,7 +51,7 @@ type result struct {
 	err      error
 }
 
-// startProcess returns once the process polls for its first event.
+// startProcess starts a process and returns when it polls for its first event.
 func startProcess(ctx context.Context, binary string, o Options) (*process, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,7 +60,7 @@ func startProcess(ctx context.Context, binary string, o Options) (*process, erro
 	p := &process{name: o.Name, next: make(chan *invocation), polled: make(chan struct{}), failed: make(chan error, 1),
 		exited: make(chan struct{}), tail: &tail{also: o.Log}}
 	p.server = &http.Server{Handler: p.runtimeAPI(), ReadHeaderTimeout: initTimeout}
-	go func() { _ = p.server.Serve(listener) }() // ends by Close
+	go func() { _ = p.server.Serve(listener) }() // until Close
 	p.cmd = exec.CommandContext(ctx, binary)
 	p.cmd.Env = environment(binary, listener.Addr().String(), o)
 	p.cmd.Stdout, p.cmd.Stderr = p.tail, p.tail
@@ -87,8 +87,8 @@ func startProcess(ctx context.Context, binary string, o Options) (*process, erro
 	return nil, fmt.Errorf("%w: %w", ErrInit, err)
 }
 
-// run starts the process and sees it end. One thread does both: a process that
-// is to die with its parent dies with the thread that started it.
+// run starts the process and waits for its end. One thread does both: the system kills the process when the thread
+// that started it ends.
 func (p *process) run() error {
 	begun := make(chan error)
 	go func() {
@@ -99,7 +99,7 @@ func (p *process) run() error {
 		if err != nil {
 			return
 		}
-		_ = p.cmd.Wait() // ending reads how it went
+		_ = p.cmd.Wait() // ending reads the result
 		close(p.exited)
 		_ = p.server.Close()
 	}()
@@ -115,13 +115,13 @@ func (p *process) alive() bool {
 	}
 }
 
-// kill returns once the process is gone.
+// kill kills the process and returns when it has ended.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // gone already is as good
+	_ = p.cmd.Process.Kill() // it may have ended already
 	<-p.exited
 }
 
-// ending says how the process ended; it must have.
+// ending returns how the process ended. It must have ended.
 func (p *process) ending() error {
 	return fmt.Errorf("%w: %s: %s", ErrExited, p.cmd.ProcessState, p.tail)
 }
@@ -134,7 +134,7 @@ func (p *process) invoke(ctx context.Context, event []byte, timeout time.Duratio
 	for {
 		select {
 		case next <- inv:
-			next = nil // handed over; now for its result
+			next = nil // handed over; now wait for its result
 		case r := <-inv.result:
 			return r.response, r.err
 		case <-p.exited:
@@ -154,7 +154,7 @@ func (p *process) invoke(ctx context.Context, event []byte, timeout time.Duratio
 	}
 }
 
-// environment is what Lambda sets, and o.Env.
+// environment returns the variables that Lambda sets, and o.Env.
 func environment(binary, api string, o Options) []string {
 	set := map[string]string{
 		"AWS_LAMBDA_RUNTIME_API": api, "AWS_LAMBDA_FUNCTION_NAME": o.Name, "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
@@ -173,7 +173,7 @@ func environment(binary, api string, o Options) []string {
 	return out
 }
 
-// tail keeps the end of what a process prints, for its obituary.
+// tail keeps the end of what a process prints, for error messages.
 type tail struct {
 	mu   sync.Mutex
 	last []byte

@@ -47,7 +47,7 @@ func (p *process) handNext(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answered takes the invocation that the process answers, nil when it has none of that id.
+// answered removes and returns the invocation that the process answers, or nil if it has none with that id.
 func (p *process) answered(id string) *invocation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *process) answered(id string) *invocation {
 func (p *process) takeResponse(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxEvent+1))
 	if err != nil {
-		return // the process is gone, which its end reports
+		return // the process has ended, which is reported elsewhere
 	}
 	inv := p.answered(r.PathValue("id"))
 	switch kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); {
@@ -74,7 +74,7 @@ func (p *process) takeResponse(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"errorType":"RequestEntityTooLarge"}`, http.StatusRequestEntityTooLarge)
 		return
 	case kind != "":
-		inv.result <- result{err: &FunctionError{kind, "the response broke off"}}
+		inv.result <- result{err: &FunctionError{kind, "the response was cut off"}}
 	default:
 		inv.result <- result{response: body}
 	}
@@ -95,7 +95,7 @@ func (p *process) takeError(w http.ResponseWriter, r *http.Request) {
 func (p *process) takeInitError(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.failed <- readError(r):
-	default: // the first one counts
+	default: // only the first one counts
 	}
 	w.WriteHeader(http.StatusAccepted)
 }

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// dieWithParent has the system kill a process when this one ends.
+// dieWithParent makes the system kill a process when this one ends.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// peakMemory is the largest resident size that a process has had, in bytes. It
-// is read while the process lives: what wait reports counts the parent's, too.
+// peakMemory returns the largest resident size of a process so far, in bytes. It is read while the process lives:
+// what wait reports includes the parent's.
 func peakMemory(pid int) int64 {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

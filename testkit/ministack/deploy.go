@@ -24,14 +24,14 @@ const (
 	pollEvery  = 200 * time.Millisecond
 )
 
-// An alarm on a metric that CloudWatch calculates is the one thing of the template that
-// the emulator refuses. A plain alarm takes its place, so that what refers to it holds.
+// The emulator refuses alarms on metrics that CloudWatch calculates, and nothing else in the template. A plain
+// alarm replaces each, so that references to it stay valid.
 const (
 	alarmType  = "AWS::CloudWatch::Alarm"
 	calculated = "Metrics"
 )
 
-// On AWS leave to send is leave to send in batches; the emulator knows no such rule.
+// On AWS, permission to send includes sending in batches; in the emulator it does not.
 var (
 	maySend        = []byte(`"Action":"sqs:SendMessage"`)
 	maySendBatches = []byte(`"Action":["sqs:SendMessage","sqs:SendMessageBatch"]`)
@@ -40,8 +40,7 @@ var (
 var plainAlarm = map[string]json.RawMessage{"Namespace": json.RawMessage(`"Local"`), "MetricName": json.RawMessage(`"StandIn"`),
 	"Statistic": json.RawMessage(`"Sum"`), "Period": json.RawMessage(`60`)}
 
-// standIn returns the template as the emulator takes it, and a line for each kind of
-// change.
+// standIn returns the template in a form that the emulator accepts, and a line for each kind of change.
 func standIn(template []byte) (fit []byte, changes []string, err error) {
 	alarms := 0
 	var whole, resources map[string]json.RawMessage
@@ -83,15 +82,15 @@ func standIn(template []byte) (fit []byte, changes []string, err error) {
 		return nil, nil, err
 	}
 	if alarms > 0 {
-		changes = append(changes, fmt.Sprintf("%d alarms on calculated metrics: plain ones stand in", alarms))
+		changes = append(changes, fmt.Sprintf("%d alarms on calculated metrics: replaced by plain ones", alarms))
 	}
 	if n := bytes.Count(fit, maySend); n > 0 {
-		changes = append(changes, fmt.Sprintf("%d policies that allow sqs:SendMessage: they name its batches too, which AWS implies", n))
+		changes = append(changes, fmt.Sprintf("%d policies that allow sqs:SendMessage: sending batches added, which AWS implies", n))
 	}
 	return bytes.ReplaceAll(fit, maySend, maySendBatches), changes, nil
 }
 
-// assets is the list of files that a template refers to, as the CDK writes it.
+// assets is the CDK's list of the files that a template refers to.
 type assets struct {
 	Files map[string]struct {
 		Source       struct{ Path, Packaging string }
@@ -99,10 +98,9 @@ type assets struct {
 	}
 }
 
-// Deploy does what the CDK's command line does with the assembly in folder: it puts
-// the assets where the template looks for them and creates the stack name from the
-// template file. It returns the stack's outputs, and a line for each kind of change that
-// the emulator needs.
+// Deploy does what the CDK's command line does with the assembly in folder: it uploads the assets and creates the
+// stack name from the template file. It returns the stack's outputs, and a line for each kind of change that the
+// emulator requires.
 func (s *Server) Deploy(ctx context.Context, folder, file, name string) (outputs map[string]string, changes []string, err error) {
 	body, err := os.ReadFile(filepath.Join(folder, strings.TrimSuffix(file, ".template.json")+".assets.json"))
 	if err != nil {
@@ -141,7 +139,7 @@ func (s *Server) Deploy(ctx context.Context, folder, file, name string) (outputs
 	return outputs, changes, err
 }
 
-// buckets are where assets are put, made when first needed.
+// buckets upload assets. A bucket is created when it is first needed.
 type buckets struct {
 	client *s3.Client
 	made   map[string]bool
@@ -158,7 +156,7 @@ func (b buckets) put(ctx context.Context, bucket, key string, content []byte) er
 	return err
 }
 
-// packaged is a file as it is, or the files of a folder as a zip.
+// packaged returns a file as it is, or the files of a folder as a zip.
 func packaged(path, packaging string) ([]byte, error) {
 	if packaging == "file" {
 		return os.ReadFile(path)
@@ -168,7 +166,7 @@ func packaged(path, packaging string) ([]byte, error) {
 	if err := w.AddFS(os.DirFS(path)); err != nil {
 		return nil, err
 	}
-	err := w.Close() // it writes the list of files, without which there is no zip
+	err := w.Close() // it writes the zip's directory
 	return out.Bytes(), err
 }
 
@@ -197,12 +195,12 @@ func create(ctx context.Context, stacks *cloudformation.Client, name, template s
 			return nil, errors.Join(fmt.Errorf("the stack is %s: %s", stack.StackStatus, aws.ToString(stack.StackStatusReason)),
 				failures(ctx, stacks, name))
 		case time.Now().After(end):
-			return nil, fmt.Errorf("the stack is not there after %v", deployWait)
+			return nil, fmt.Errorf("the stack does not exist after %v", deployWait)
 		}
 	}
 }
 
-// failures are the resources that could not be made, each with the reason.
+// failures returns the resources that could not be created, each with the reason.
 func failures(ctx context.Context, stacks *cloudformation.Client, name string) error {
 	events, err := stacks.DescribeStackEvents(ctx, &cloudformation.DescribeStackEventsInput{StackName: &name})
 	if err != nil {

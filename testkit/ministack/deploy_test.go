@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestOnlyWhatTheEmulatorCanNotTakeIsChanged(t *testing.T) {
+func TestOnlyWhatTheEmulatorCannotTakeIsChanged(t *testing.T) {
 	t.Parallel()
 	const template = `{"Outputs":{"O":{"Value":{"Fn::GetAtt":["A","Arn"]}}},"Resources":{
 		"A":{"Type":"AWS::CloudWatch::Alarm","Properties":{"Threshold":1,"Metrics":[{"Id":"m","Expression":"a/b"}]}},
@@ -34,6 +34,6 @@ func TestOnlyWhatTheEmulatorCanNotTakeIsChanged(t *testing.T) {
 		t.Errorf("changes %q", changes)
 	}
 	if _, _, err := standIn([]byte("{")); err == nil {
-		t.Error("half a template is taken")
+		t.Error("half a template is accepted")
 	}
 }

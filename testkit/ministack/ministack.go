@@ -1,7 +1,6 @@
-// Package ministack starts MiniStack, an emulator of AWS that needs no containers: it
-// deploys CloudFormation templates, runs the binaries of functions, stands before them
-// as API Gateway, holds every call to the policies of who makes it, and keeps tables,
-// queues, buckets and keys in memory.
+// Package ministack starts MiniStack, an emulator of AWS that needs no containers. It deploys CloudFormation
+// templates, runs the binaries of functions, is their API Gateway, checks every call against the policies of the
+// caller, and keeps tables, queues, buckets and keys in memory.
 package ministack
 
 import (
@@ -20,7 +19,7 @@ import (
 	"docent/testkit/emulator"
 )
 
-// Region and Account are those of everything in it.
+// Region and Account are the same for everything in it.
 const (
 	Region  = "us-east-1"
 	Account = "000000000000"
@@ -28,14 +27,13 @@ const (
 
 // Server is a running emulator.
 type Server struct {
-	Endpoint string // of AWS's protocols, without a slash at its end
+	Endpoint string // of AWS's protocols, without a trailing slash
 	root     string
 	server   *emulator.Server
 }
 
-// Start starts the emulator that scripts/venv ministack put below root, on the
-// loopback interface and with nothing in it. The functions that it runs are told to
-// reach AWS at functionsAWS (empty: at the emulator itself). What it prints goes to log.
+// Start starts the emulator that scripts/venv ministack installed below root, empty, on the loopback interface. Its
+// functions reach AWS at functionsAWS (empty: at the emulator itself). Its output goes to log.
 func Start(ctx context.Context, root, functionsAWS string, log io.Writer) (*Server, error) {
 	program := filepath.Join(root, ".cache", "ministack", "bin", "ministack")
 	if _, err := os.Stat(program); err != nil {
@@ -68,7 +66,7 @@ func Start(ctx context.Context, root, functionsAWS string, log io.Writer) (*Serv
 	return s, nil
 }
 
-// Version is what the list of its packages pins it to.
+// Version returns the version to which the list of its packages pins it.
 func (s *Server) Version() string {
 	list, err := os.ReadFile(filepath.Join(s.root, "testkit", "ministack", "requirements.txt"))
 	if err != nil {
@@ -88,7 +86,7 @@ func (s *Server) Config() aws.Config {
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
-// Environment is what a program needs to take the emulator for AWS.
+// Environment returns the variables with which a program uses the emulator as AWS.
 func (s *Server) Environment() []string {
 	return []string{"AWS_REGION=" + Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_ENDPOINT_URL=" + s.Endpoint,
 		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull}

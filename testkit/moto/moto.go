@@ -1,5 +1,5 @@
-// Package moto starts moto_server, which speaks the protocols of DynamoDB, SQS
-// and S3, for the tests of the engines that need AWS.
+// Package moto starts moto_server, which speaks the protocols of DynamoDB, SQS, S3 and KMS, for the tests of the
+// engines that need AWS.
 package moto
 
 import (
@@ -22,17 +22,15 @@ import (
 	"docent/testkit/installed"
 )
 
-// startWait bounds how long the server may take to listen.
+// startWait is how long the server may take to listen.
 const startWait = 2 * time.Minute
 
-// errMissing: the server is not installed.
+// errMissing means that the server is not installed.
 var errMissing = errors.New("moto_server is not installed: run make moto")
 
-// Start returns the endpoint of a server on the loopback interface. The first
-// call starts it, all tests of one test binary share it, and it ends with the
-// process, however that ends. Nothing is reset between tests: each uses names of
-// its own. Where the server is not installed the test is skipped, or fails when
-// the environment says CI=true.
+// Start returns the endpoint of a server on the loopback interface. The first call starts it, all tests of one test
+// binary share it, and it ends with the process. Nothing is reset between tests: each uses its own names. If the
+// server is not installed, the test is skipped; in CI (CI=true) it fails.
 func Start(t testing.TB) (endpoint string) {
 	t.Helper()
 	endpoint, err := start()
@@ -45,7 +43,7 @@ func Start(t testing.TB) (endpoint string) {
 	return endpoint
 }
 
-// Config returns the settings of an AWS client that speaks to endpoint.
+// Config returns the settings of an AWS client that uses endpoint.
 func Config(endpoint string) aws.Config {
 	return aws.Config{
 		Region:       "us-east-1",
@@ -66,7 +64,7 @@ var start = sync.OnceValues(func() (string, error) {
 	return endpoint, nil
 })
 
-// find looks for the server below the folder of go.mod.
+// find returns the path of the server.
 func find() (string, error) {
 	program, err := installed.Program("moto", "moto_server")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,8 +100,8 @@ func run(program string) (endpoint string, err error) {
 
 var listening = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
 
-// read sends the endpoint that the server reports, and goes on reading so that
-// the server never waits for a full pipe.
+// read sends the endpoint that the server reports. It continues to read, so that the server never blocks on a full
+// pipe.
 func read(output io.Reader, found chan<- string) {
 	defer close(found)
 	lines := bufio.NewReader(output)

@@ -89,7 +89,7 @@ func (l *Local) DoRebuilds(ctx context.Context, teamID string, tell func([]searc
 	for _, work := range works {
 		for finished := false; !finished; {
 			finished, err = rebuilder.Run(ctx, work)
-			if errors.Is(err, search.ErrHeld) { // by a process before this one
+			if errors.Is(err, search.ErrLeaseHeld) { // by a process before this one
 				err = pause.For(ctx, time.Second)
 			}
 			if err != nil {

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// answerType is what a question asks for beyond its own words.
+// answerType is the kind of answer that a question asks for, beyond its own words.
 type answerType struct {
-	holds func(sentences []string) bool // nil: nothing particular
-	steps bool                          // a way to do something is asked for
+	holds func(sentences []string) bool // nil: nothing particular is asked for
+	steps bool                          // the question asks how something is done
 }
 
 var (
@@ -25,8 +25,8 @@ var (
 	reason = regexp.MustCompile(`(?i)\b(because|due to|so that|since|in order to|as a result|caused? by|reason)\b`)
 )
 
-// answerTypeOf reads what a question asks for. A question that shows no such wish gets
-// no cue.
+// answerTypeOf returns the type of answer that question asks for, or nil if it shows
+// none.
 func answerTypeOf(question string) *answerType {
 	own := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(question), notWord) {
@@ -62,7 +62,8 @@ func answerTypeOf(question string) *answerType {
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// holdsName tells whether a word in capitals, not a sentence's first, is none of own.
+// holdsName reports whether a word with a capital, not the first of a sentence, is
+// missing from own.
 func holdsName(sentences []string, own map[string]bool) bool {
 	for _, s := range sentences {
 		for i, w := range strings.FieldsFunc(s, notWord) {
@@ -75,8 +76,8 @@ func holdsName(sentences []string, own map[string]bool) bool {
 	return false
 }
 
-// value is 1 when text holds what is asked for, 0 when not, and 0.5 when nothing
-// particular is.
+// value returns 1 if the sentences contain what is asked for, 0 if not, and 0.5 if the
+// question asks for nothing particular.
 func (c *answerType) value(sentences []string) float64 {
 	switch {
 	case c == nil || c.holds == nil:
@@ -87,5 +88,5 @@ func (c *answerType) value(sentences []string) float64 {
 	return 0
 }
 
-// asksSteps tells whether the question asks how something is done.
+// asksSteps reports whether the question asks how something is done.
 func (c *answerType) asksSteps() bool { return c != nil && c.steps }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// blockKind says how a block is cut and shown.
+// blockKind decides how a block is cut and shown.
 type blockKind int
 
 const (
@@ -16,8 +16,8 @@ const (
 	codeKind                // with the line before it
 )
 
-// block is a piece of a passage that is quoted whole. Its text is safe Markdown
-// apart from code lines, which go out between fences.
+// block is a piece of a passage that is quoted whole. Its text is safe Markdown. Lines
+// of code are not, and are shown between fences.
 type block struct {
 	kind  blockKind
 	lead  string   // of a list, table or code: the line before it
@@ -34,8 +34,8 @@ var (
 	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
 
-// blocks cuts a passage into blocks. Headings, rules and definitions of link
-// targets are no content and end a block.
+// blocks cuts a passage into blocks. Headings, rules and definitions of link targets
+// are not content, and end a block.
 func blocks(passage string) []block {
 	lines := strings.Split(strings.ReplaceAll(passage, "\r\n", "\n"), "\n")
 	var out []block
@@ -64,8 +64,8 @@ func blocks(passage string) []block {
 		if b.empty() {
 			continue
 		}
-		// A list or code takes the last paragraph's last line with it when no heading is
-		// between, a table only one that says so.
+		// A list or code takes the last line of the paragraph before it, unless a
+		// heading is between. A table takes it only if it announces the table.
 		if len(out) > 0 && b.kind != paragraphKind && out[len(out)-1].kind == paragraphKind && adjacent(lines[:i-n]) {
 			if line := lastLine(out[len(out)-1].text); b.kind != tableKind || leadsIn(line) {
 				b.lead = line
@@ -76,17 +76,17 @@ func blocks(passage string) []block {
 	return out
 }
 
-// leadsIn tells whether line only announces what follows it.
+// leadsIn reports whether line only announces what follows it.
 func leadsIn(line string) bool {
 	line = strings.TrimRight(line, " *_")
 	return (strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")) && len(text.Sentences(line)) == 1
 }
 
-// isLead tells whether b is a paragraph that only announces what follows it, which
-// is no answer by itself.
+// isLead reports whether b is a paragraph that only announces what follows it. Such a
+// paragraph is not an answer.
 func (b block) isLead() bool { return b.kind == paragraphKind && leadsIn(b.text) }
 
-// adjacent tells whether the last line that is not blank is text.
+// adjacent reports whether the last line that is not blank is text.
 func adjacent(lines []string) bool {
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := text.Unquote(lines[i])
@@ -106,8 +106,7 @@ func (b block) empty() bool {
 	return strings.TrimSpace(b.text) == "" && len(b.units) == 0
 }
 
-// openFence returns the marks of the code fence that line opens, however far it
-// is indented, "" when it opens none.
+// openFence returns the marks of the code fence that line opens at any indent, or "".
 func openFence(line string) string {
 	return text.FenceAfter("", strings.TrimLeft(line, " \t"))
 }
@@ -116,7 +115,7 @@ func isIndented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
-// fenced reads a code block; the fence may be missing at its end.
+// fenced reads a code block. The closing fence may be missing.
 func fenced(lines []string) (block, int) {
 	first := text.Unquote(lines[0])
 	opening := strings.TrimLeft(first, " \t")
@@ -155,7 +154,7 @@ func indented(lines []string) (block, int) {
 	return b.trimmed(), n
 }
 
-// trimmed drops blank lines at both ends.
+// trimmed returns b without blank lines at both ends.
 func (b block) trimmed() block {
 	for len(b.units) > 0 && strings.TrimSpace(b.units[0]) == "" {
 		b.units = b.units[1:]
@@ -180,7 +179,7 @@ func dedent(line string, n int) string {
 	return line
 }
 
-// codeLine is a line of code without control characters.
+// codeLine returns a line of code without control characters.
 func codeLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {
@@ -203,14 +202,14 @@ func tableBlock(lines []string) (block, int) {
 	return b, n
 }
 
-// isRow tells whether line is a table's row between pipes.
+// isRow reports whether line is a row of a table between pipes.
 func isRow(line string) bool {
 	line = strings.TrimSpace(line)
 	return len(line) > 2 && line[0] == '|' && line[len(line)-1] == '|'
 }
 
-// rowsBlock reads rows whose head is not known, and gives them an empty one, as
-// rows without a head would show as text.
+// rowsBlock reads rows whose head is unknown, and gives them an empty one. Without a
+// head they would show as text.
 func rowsBlock(lines []string) (block, int) {
 	b := block{kind: tableKind}
 	n := 0
@@ -232,8 +231,8 @@ func rowsBlock(lines []string) (block, int) {
 	return b, max(n, 1)
 }
 
-// listBlock reads a list: items with what is indented under them, up to a blank
-// line that no further item or indented line follows.
+// listBlock reads a list: items with what is indented below them. It ends at a blank
+// line that neither an item nor an indented line follows.
 func listBlock(lines []string) (block, int) {
 	b := block{kind: listKind}
 	var item []string
@@ -289,7 +288,7 @@ func paragraphBlock(lines []string) (block, int) {
 	return block{kind: paragraphKind, text: strings.TrimSpace(safeInline(strings.Join(stripped, "\n")))}, n
 }
 
-// isUnderline tells whether line makes the paragraph before it a heading.
+// isUnderline reports whether line makes the paragraph before it a heading.
 func isUnderline(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// buildSegment indexes documents of one space as one segment.
+// buildSegment returns a segment of documents of one space.
 func buildSegment(p *profile, docs []Document) (segment.File, error) {
 	b := newBuilder(p)
 	for _, d := range docs {
@@ -21,7 +21,7 @@ type builder struct {
 	profile *profile
 	w       *segment.Writer
 	lists   map[string]*[]segment.Posting
-	counts  map[string]uint32 // of the passage at hand, empty between passages
+	counts  map[string]uint32 // of the current passage, empty between passages
 	order   []string          // its distinct terms
 	terms   []string
 }
@@ -73,7 +73,8 @@ func (b *builder) passage(a text.Analyser, title []string, searched string, star
 	b.order = b.order[:0]
 }
 
-// count counts terms with a weight and returns what they add to the length.
+// count adds terms with a weight to the counts of the passage, and returns what they
+// add to its length.
 func (b *builder) count(terms []string, weight uint32) int {
 	n := 0
 	for _, term := range terms {

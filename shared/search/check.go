@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Check reads every segment of a team whole: its checksums, its dictionary, its
-// postings, and whether its documents are current.
+// Check reads every segment of a team whole. It reports damaged segments, and documents
+// that are not current.
 func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 	report := Report{Current: map[uuid.UUID]int64{}}
 	records, err := ix.records(ctx, teamID, "")

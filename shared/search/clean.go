@@ -13,15 +13,15 @@ import (
 	"docent/shared/table"
 )
 
-// A blob without a record is removed when it is so old, and looked for so often.
+// When blobs without a record are removed, and how often they are looked for.
 const (
 	orphanAge   = 24 * time.Hour
 	orphanEvery = 24 * time.Hour
 )
 
-// Clean removes blobs that no record names any more: those whose removal is due,
-// and once a day what a crash left between a blob and its record. It returns how
-// many. Doing it twice at the same time is harmless.
+// Clean removes blobs that no record names any more: those whose removal is due, and
+// once a day those that a crash left without a record. It returns how many. Running it
+// twice at the same time is harmless.
 func (ix *Index) Clean(ctx context.Context) (removed int, err error) {
 	due := table.Query{Table: table.Index, Partition: cleanupPartition, To: table.Padded(ix.Now().UnixMilli()) + "#~"}
 	for item, err := range table.All(ctx, ix.Table, due) {
@@ -44,7 +44,7 @@ func (ix *Index) Clean(ctx context.Context) (removed int, err error) {
 	return removed + n, err
 }
 
-// cleanOrphans claims the day's search for blobs without a record, and makes it.
+// cleanOrphans claims the day's search for blobs without a record, and does it.
 func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	key := table.Key{Table: table.Index, Partition: cleanupPartition, Sort: orphansSort}
 	claim := table.Put{Item: table.Item{Key: key, Version: ix.Now().UnixMilli()}, If: table.Absent()}
@@ -89,7 +89,7 @@ func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	return removed + n, err
 }
 
-// waiting are the blobs whose removal is not due yet.
+// waiting returns the blobs whose removal is not due yet.
 func (ix *Index) waiting(ctx context.Context) (map[string]bool, error) {
 	names := map[string]bool{}
 	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: cleanupPartition, To: "9~"}) {
@@ -107,8 +107,8 @@ func (ix *Index) waiting(ctx context.Context) (map[string]bool, error) {
 	return names, nil
 }
 
-// removeUnnamed removes those of a team's blobs that neither a segment record nor a
-// rebuild names.
+// removeUnnamed removes the blobs of a team that neither a segment record nor a rebuild
+// names.
 func (ix *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.Info) (int, error) {
 	if len(blobs) == 0 {
 		return 0, nil
@@ -145,8 +145,8 @@ func (ix *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.
 }
 
 // DropSource removes the segment records, counters and rebuilds of a source that is no
-// longer live; their blobs follow in an hour, those that a rebuild had made in a day.
-// Doing it again is harmless.
+// longer live. Their blobs are removed in an hour, those of a rebuild in a day.
+// Repeating it is harmless.
 func (ix *Index) DropSource(ctx context.Context, teamID, source string) error {
 	if err := (family{source, Documentation}).check(); err != nil {
 		return err

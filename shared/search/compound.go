@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// What may be written as one word or two: so many letters a part at least, and together.
+// Bounds of what may be written as one word or two: letters of each part, and of both
+// together.
 const (
 	partLetters     = 2
 	compoundLetters = 6
@@ -17,11 +18,11 @@ const (
 // back, timeout for time out.
 type compound struct {
 	questionTerm
-	parts []int // places, in the ranking's terms, of the words that it stands for
+	parts []int // places, in the ranking's terms, of its words
 }
 
-// compoundTexts returns the terms that neighbouring words of a question make when
-// they are written as one, with the two words of each.
+// compoundTexts returns the terms that neighbouring words of a question form when
+// written as one, with the two words of each.
 func (r *ranking) compoundTexts(question string) (texts []string, words [][2]string) {
 	in := r.profile.in(r.language)
 	all := strings.FieldsFunc(strings.ToLower(question), func(c rune) bool {
@@ -39,8 +40,8 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	return texts, words
 }
 
-// addCompounds looks compounds up. Some passage must hold one for it to count, and it
-// weighs no more than the words that it stands for.
+// addCompounds looks compounds up and keeps those that some passage contains. A
+// compound weighs at most as much as its words.
 func (r *ranking) addCompounds(texts []string, words [][2]string) error {
 	in := r.profile.in(r.language)
 	for i, text := range texts {
@@ -72,8 +73,8 @@ func (r *ranking) addCompounds(texts []string, words [][2]string) error {
 	return nil
 }
 
-// doubleCount is what a passage's score counts twice: of a compound and of the words that
-// it stands for only what scores more is to count.
+// doubleCount returns what to subtract from a passage's score because a compound and
+// its words both count: the lower of the two.
 func (r *ranking) doubleCount(a analysed, at places, length uint16) float64 {
 	norm, sum := r.norm(length), 0.0
 	share := func(t *questionTerm, f float64) float64 {
@@ -102,7 +103,7 @@ func (r *ranking) doubleCount(a analysed, at places, length uint16) float64 {
 	return sum
 }
 
-// weightAt is how often a term at a place of a passage counts.
+// weightAt returns how often a term at this place of a passage counts.
 func weightAt(place int, a analysed) float64 {
 	if place < a.title {
 		return titleWeight

@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// nearbyWords is how long a stretch of a passage is that may hold an answer: a
-// sentence or two.
+// nearbyWords is the length of a stretch that may contain an answer: a sentence or two.
 const nearbyWords = 20
 
-// The weights of Hit.Confidence, from a logistic regression; the README says on what.
+// The weights of Hit.Confidence, from a logistic regression that the README describes.
 const (
 	byScore     = 0.58
 	byNearby    = 0.30
@@ -23,10 +22,10 @@ const (
 	confidence0 = -0.32
 )
 
-// confidence tells how surely a passage answers, on the scale of Threshold. Beside
-// the normalised score count: the share of the question that one stretch of it
-// holds, neighbouring terms that stand near each other, the names that are asked
-// for, and the number of terms, as no passage holds all of many.
+// confidence returns how surely a passage answers, on the scale of Threshold. It
+// combines the normalised score, the largest share of the question in one stretch,
+// neighbouring terms that are near each other, the names that are asked for, and the
+// number of terms, because no passage contains all of many.
 func (r *ranking) confidence(score float64, at places, length uint16) float64 {
 	if r.maxScore == 0 {
 		return 0
@@ -47,8 +46,8 @@ func (r *ranking) confidence(score float64, at places, length uint16) float64 {
 		byTerms*math.Log(1+r.words()) + byNames*held/names + confidence0
 }
 
-// nearby is the largest share of the question, by idf, that one stretch of a
-// passage holds.
+// nearby returns the largest share of the question, by idf, within one stretch of a
+// passage.
 func (r *ranking) nearby(at places) float64 {
 	type place struct{ at, term int }
 	var all []place
@@ -80,7 +79,7 @@ func (r *ranking) nearby(at places) float64 {
 	return most / sum
 }
 
-// words is how many words the distinct terms stand for.
+// words returns how many words the distinct terms count for.
 func (r *ranking) words() float64 {
 	n := 0.0
 	for _, t := range r.terms {
@@ -89,7 +88,7 @@ func (r *ranking) words() float64 {
 	return n
 }
 
-// markNames marks the terms that the question writes as names: with a capital, not
+// markNames marks the terms that the question writes as names: with a capital, and not
 // as its first word.
 func (r *ranking) markNames(question string) {
 	in := r.profile.in(r.language)

@@ -8,7 +8,6 @@ import (
 	"slices"
 )
 
-// run ranks and verifies.
 func (s *searchRun) run(ctx context.Context, records []record, segments []*segment.Segment) error {
 	if err := s.rank(records, segments); err != nil {
 		return fmt.Errorf("rank: %w", err)
@@ -16,8 +15,8 @@ func (s *searchRun) run(ctx context.Context, records []record, segments []*segme
 	return s.verify(ctx)
 }
 
-// choose takes the best depth passages of each ranking as candidates and merges
-// them by normalised score. The fewer, the less has to be scored.
+// choose takes the best depth passages of each ranking as candidates, and merges them
+// by normalised score. A smaller depth scores less.
 func (s *searchRun) choose(depth int) error {
 	s.candidates = nil
 	for _, r := range s.rankings {
@@ -33,7 +32,7 @@ func (s *searchRun) choose(depth int) error {
 	if depth == maxCandidates {
 		return nil
 	}
-	// What comes after the last passage of a ranking that has more is not in order.
+	// After the last passage of a ranking that has more, the order is unknown.
 	s.more = false
 	of := map[*ranking]int{}
 	for i, c := range s.candidates {
@@ -45,8 +44,8 @@ func (s *searchRun) choose(depth int) error {
 	return nil
 }
 
-// refill ranks deeper when the candidates have come to an end before the passages
-// did; false when there are no more. Those taken before are skipped by the caller.
+// refill ranks deeper when the candidates are used up but the passages are not. It
+// returns false if there are no more. The caller skips those taken before.
 func (s *searchRun) refill() (bool, error) {
 	if len(s.candidates) > 0 {
 		return true, nil

@@ -13,7 +13,7 @@ import (
 // maxContent bounds Hit.Content, in characters.
 const maxContent = 4000
 
-// result orders what was found by documents and by passages.
+// result orders what was found, by documents and by passages.
 func (s *searchRun) result() Result {
 	slices.SortFunc(s.found, func(a, b *verified) int {
 		return cmp.Or(cmp.Compare(b.hit.Normalised, a.hit.Normalised), bytes.Compare(a.document[:], b.document[:]), a.inBody(b))
@@ -39,13 +39,13 @@ func (s *searchRun) result() Result {
 	return r
 }
 
-// inBody orders passages of one document as they are read.
+// inBody compares passages of one document by their place in the body.
 func (v *verified) inBody(w *verified) int {
 	return cmp.Or(v.Chunk-w.Chunk, v.within-w.within)
 }
 
-// content is the best passage, which is the first, under its heading path, and
-// then the others in reading order, as far as they fit whole.
+// content returns the first passage, which is the best, under its heading path, and
+// then the others in reading order, as many as fit whole.
 func content(passages []*verified) string {
 	best := passages[0]
 	var b strings.Builder

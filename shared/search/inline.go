@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// safeInline returns the inline Markdown of a paragraph, item or row so that it
-// can go out: links as their text, images as their alt text, no raw HTML, no
-// definitions of link targets. Code spans and emphasis stay. What could become
-// one of these again is escaped.
+// safeInline returns the inline Markdown of a paragraph, item or row so that it is safe
+// to render: links become their text and images their alternative text, raw HTML and
+// definitions of link targets are removed. Code spans and emphasis stay. What could
+// form one of these again is escaped.
 func safeInline(s string) string {
 	lines := strings.Split(escapeInline(unlink(s), false), "\n")
 	for i, line := range lines {
-		// Taking a tag away must not leave the rule that makes lines a table.
+		// Without its tags a line must not become the rule of a table.
 		if text := strings.TrimLeft(line, " \t>"); strings.Contains(text, "-") && strings.Trim(text, "-:| \t") == "" {
 			lines[i] = line[:len(line)-len(text)] + `\` + text
 		}
@@ -22,8 +22,8 @@ func safeInline(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// safeRow is safeInline for a row of a table, where a '|' ends a cell even within a
-// code span.
+// safeRow is safeInline for a row of a table, where '|' ends a cell even within a code
+// span.
 func safeRow(s string) string {
 	return escapeInline(unlink(s), true)
 }
@@ -31,7 +31,7 @@ func safeRow(s string) string {
 // unlink replaces links and images by their texts, outside code spans.
 func unlink(s string) string {
 	out := make([]byte, 0, len(s))
-	var open []int // where in out an unmatched '[' stands
+	var open []int // where in out an unmatched '[' is
 	spans := codeSpans{text: s}
 	for i := 0; i < len(s); {
 		if n := spans.at(i); n > 0 {
@@ -72,7 +72,7 @@ func unlink(s string) string {
 	return string(out)
 }
 
-// labelLen is the length of the "[label]" of a reference at the start of s.
+// labelLen returns the length of the "[label]" of a reference at the start of s, or 0.
 func labelLen(s string) int {
 	if s == "" || s[0] != '[' {
 		return 0
@@ -84,8 +84,8 @@ func labelLen(s string) int {
 	return end + 2
 }
 
-// escapeInline drops tags and control characters, and escapes what could make a
-// link or HTML, outside code spans. In a row, a code span over cells is none.
+// escapeInline removes tags and control characters, and escapes what could form a link
+// or HTML, outside code spans. In a row, a code span across cells is not one.
 func escapeInline(s string, row bool) string {
 	var out inlineWriter
 	spans := codeSpans{text: s}
@@ -126,7 +126,7 @@ func escapeInline(s string, row bool) string {
 	return out.b.String()
 }
 
-// inlineWriter keeps link syntax from forming across what was taken away.
+// inlineWriter prevents that links form where something was removed.
 type inlineWriter struct {
 	b       strings.Builder
 	bracket bool // the last byte written is an unescaped ']'
@@ -151,14 +151,14 @@ func (w *inlineWriter) text(s string) {
 	w.bracket = false
 }
 
-// plain writes text that is no Markdown.
+// plain writes text that is not Markdown.
 func (w *inlineWriter) plain(s string) {
 	if s != "" {
 		w.text(escapeText(s))
 	}
 }
 
-// code writes a code span on one line, so that it can not be taken for a fence.
+// code writes a code span on one line, so that it cannot be read as a fence.
 func (w *inlineWriter) code(span string) {
 	w.text(strings.Map(func(r rune) rune {
 		switch {
@@ -175,11 +175,11 @@ func (w *inlineWriter) code(span string) {
 type codeSpans struct {
 	text string
 	runs map[int][]int // length of a run of backticks → where such runs begin
-	end  int           // of the last run or span asked for
+	end  int           // of the last run or span that at was asked for
 }
 
-// at returns the length of the code span that begins at i, 0 when there is none.
-// It must be asked with growing i.
+// at returns the length of the code span that begins at i, or 0. Calls must have
+// increasing i.
 func (c *codeSpans) at(i int) int {
 	if c.text[i] != '`' || i < c.end {
 		return 0
@@ -214,8 +214,8 @@ func isPunct(c byte) bool {
 	return c > ' ' && c < utf8.RuneSelf && !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c))
 }
 
-// escapeText returns text that is no Markdown, on one line, so that it shows as
-// it is: titles and headings.
+// escapeText returns text that is not Markdown, such as a title, on one line and
+// escaped so that it shows as it is.
 func escapeText(s string) string {
 	var b strings.Builder
 	for i, word := range strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {

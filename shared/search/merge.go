@@ -16,17 +16,18 @@ import (
 	"docent/shared/table"
 )
 
-// How segments are merged.
+// Bounds of merging.
 const (
 	mergeWidth    = 10        // segments of a level that become one of the next
 	mergeBytes    = 128 << 20 // a segment over this is not merged further
 	mergeMost     = 90        // segments in one Write
-	staleDivisor  = 4         // one passage in so many may be stale
+	staleDivisor  = 4         // the share of passages that may be stale is 1 / staleDivisor
 	currentAtOnce = 1000      // documents asked for at once
 	blobGrace     = time.Hour // for queries that have listed a segment and not yet read it
 )
 
-// staleKey is where the stale passages of f are counted, in the field "n".
+// staleKey returns the key of the item that counts the stale passages of f, in its
+// field "n".
 func staleKey(teamID string, f family) table.Key {
 	return table.Key{Table: table.Index, Partition: teamID + "/stale", Sort: f.source + "#" + string(f.space)}
 }
@@ -44,15 +45,16 @@ func (ix *Index) Stale(ctx context.Context, teamID, source string, space Space, 
 	return nil
 }
 
-// Merge merges what is due in the team's families: ten segments of a level into
-// one of the next, without documents that are gone or replaced; and a whole family of
-// which more than a quarter is stale. Outdated segments are left as they are, and their
-// rebuild is planned; so is that of a segment which proves damaged or missing. Segments
-// of a source that is no longer live, which a slow publish left after DropSource, are
-// removed. It returns how many segments it replaced or removed. What another worker is
-// merging at the same time is left to it.
+// Merge merges what is due in the team's families, and returns how many segments it
+// replaced or removed. Ten segments of a level become one of the next, without
+// documents that were deleted or replaced. A family of which more than a quarter is
+// stale is merged whole.
+//
+// Merge leaves outdated, damaged and missing segments as they are and plans their
+// rebuild. It removes segments of a source that is no longer live, which a slow publish
+// left after DropSource. What another worker merges at the same time is left to it.
 func (ix *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
-	// Every round replaces segments by fewer of a higher level, so it ends.
+	// Every round replaces segments by fewer of a higher level, so the loop ends.
 	for {
 		due, dropped, err := ix.due(ctx, teamID)
 		merged += dropped
@@ -74,7 +76,7 @@ func (ix *Index) Merge(ctx context.Context, teamID string) (merged int, err erro
 	}
 }
 
-// dueMerge is one merge to be made.
+// dueMerge is a merge that is due.
 type dueMerge struct {
 	family  family
 	records []record
@@ -83,8 +85,8 @@ type dueMerge struct {
 	stale   int64 // what the counter goes down by
 }
 
-// due finds the merges to be made, plans the rebuilds to be made, and drops sources that
-// are no longer live; it returns how many segments these had.
+// due finds the merges that are due, plans rebuilds, and drops sources that are no
+// longer live. dropped is the number of their segments.
 func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped int, err error) {
 	stale := map[string]int64{}
 	segments := map[string]int{} // by source
@@ -103,8 +105,8 @@ func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, droppe
 	for _, r := range records {
 		segments[r.source]++
 	}
-	// A source is live before anything of it is indexed, and never again once it was
-	// not. So what is listed above and not live now is left over.
+	// A source is live before anything of it is indexed, and never again after it was
+	// deleted. So segments listed above whose source is not live now are leftovers.
 	live, err := ix.Corpus.Sources(ctx, teamID)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list the live sources: %w", err)
@@ -143,7 +145,8 @@ func dueIn(f family, records []record, stale int64) []dueMerge {
 		levels[r.level] = append(levels[r.level], r)
 	}
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.id, b.id) })
-	// The rebuild of what is outdated drops what is stale there, and its share of the count.
+	// The rebuild of an outdated segment drops its stale passages and their share of
+	// the count.
 	if stale*staleDivisor > passages && len(records) == all {
 		var due []dueMerge
 		for len(records) > 0 {
@@ -167,8 +170,8 @@ func dueIn(f family, records []record, stale int64) []dueMerge {
 	return nil
 }
 
-// fitting is how many of records, at least one and at most most, make a segment
-// within mergeBytes.
+// fitting returns how many of records, from one to most, make a segment within
+// mergeBytes.
 func fitting(records []record, most int) int {
 	bytes, n := 0, 0
 	for _, r := range records {
@@ -181,8 +184,9 @@ func fitting(records []record, most int) int {
 	return n
 }
 
-// mergeOne makes one merge and returns how many segments it replaced: 0 when another
-// worker was faster, or when one of them proved damaged or missing, which is then marked.
+// mergeOne makes one merge and returns how many segments it replaced. It is 0 if
+// another worker was faster, or if a segment proved damaged or missing, which mergeOne
+// then marks.
 func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replaced int, marked bool, err error) {
 	var segments []*segment.Segment
 	for _, r := range d.records {
@@ -190,7 +194,7 @@ func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (repla
 		switch {
 		case isLost(err):
 			if _, gone := ix.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
-				return 0, false, nil // merged by another worker meanwhile
+				return 0, false, nil // another worker has merged them
 			}
 			return 0, true, ix.markDamaged(ctx, teamID, r, err)
 		case err != nil:
@@ -249,8 +253,8 @@ func (ix *Index) current(ctx context.Context, teamID string, segments []*segment
 	return all, nil
 }
 
-// replace publishes made instead of d.records in one Write: false when one of
-// these is gone already, and then nothing has changed.
+// replace publishes made instead of d.records in one Write. It returns false, and
+// changes nothing, if one of these no longer exists.
 func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []segment.File) (bool, error) {
 	var ops []table.Op
 	var blobs []string

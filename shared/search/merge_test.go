@@ -334,7 +334,7 @@ func rebuildSome(t testing.TB, x *search.Index) {
 		t.Error(err)
 	}
 	for _, w := range planned {
-		if _, err := rebuilder(x).Run(t.Context(), w); err != nil && !errors.Is(err, errCrash) && !errors.Is(err, search.ErrHeld) {
+		if _, err := rebuilder(x).Run(t.Context(), w); err != nil && !errors.Is(err, errCrash) && !errors.Is(err, search.ErrLeaseHeld) {
 			t.Error(err)
 		}
 	}

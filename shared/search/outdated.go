@@ -9,11 +9,11 @@ import (
 	"docent/shared/table"
 )
 
-// rebuildReason says why a segment is to be rebuilt.
+// rebuildReason is why a segment must be rebuilt.
 type rebuildReason string
 
-// The reasons. The last two are marks, which a segment's record gets while it is
-// stored; the others follow from what the record says of the segment anyway.
+// The reasons. The last two are marks in a stored segment's record; the others follow
+// from its other fields.
 const (
 	reasonFormat   rebuildReason = "of an older format"
 	reasonAnalysis rebuildReason = "of an older analysis"
@@ -21,9 +21,9 @@ const (
 	reasonAsked    rebuildReason = "asked for"
 )
 
-// outdated returns why the segment is to be rebuilt, or "" when it is not. It depends
-// on the record alone, so that whatever reads the segment list comes to the same
-// result. A segment that a newer program wrote is left to that program.
+// outdated returns why the segment must be rebuilt, or "". It depends on the record
+// alone, so everyone who reads the segment list gets the same result. A segment of a
+// newer program is left to that program.
 func (r record) outdated() rebuildReason {
 	switch {
 	case r.newer():
@@ -44,12 +44,12 @@ func (r record) newer() bool {
 }
 
 // namesDocuments reports whether the documents of a segment that is outdated for this
-// reason can be read from its file. Otherwise the documents of the whole source have to
-// be compared with the other segments.
+// reason can be read from its file. Otherwise the whole source must be compared with
+// the other segments.
 func (r rebuildReason) namesDocuments() bool { return r == reasonAnalysis || r == reasonAsked }
 
-// mark returns the operation that records why the segment is to be rebuilt. It fails
-// when the record has changed or is gone.
+// mark returns the operation that records why the segment must be rebuilt. It fails if
+// the record has changed or is gone.
 func (r record) mark(teamID string, why rebuildReason) (table.Put, error) {
 	r.content.Mark = why
 	op, err := r.put(teamID)
@@ -57,8 +57,8 @@ func (r record) mark(teamID string, why rebuildReason) (table.Put, error) {
 	return op, err
 }
 
-// markDamaged records that a segment is damaged or missing, and reports it: from now
-// on it is left out, merges leave it alone, and it is to be rebuilt.
+// markDamaged reports a damaged or missing segment and marks it in its record: searches
+// and merges leave it out until it is rebuilt.
 func (ix *Index) markDamaged(ctx context.Context, teamID string, r record, cause error) error {
 	ix.fault(ctx, cause)
 	op, err := r.mark(teamID, reasonDamaged)

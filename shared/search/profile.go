@@ -13,8 +13,8 @@ type profile struct {
 	named     float64 // weight of a term in the title or heading
 	titled    float64 // weight of the title as a field of its own
 	compound  float64 // weight of two words of the question that a passage writes as one
-	missing   float64 // share of a score that terms which are all missing would take
-	split     bool    // identifiers into their parts
+	missing   float64 // share of a score that is lost if all terms are missing
+	split     bool    // split identifiers into their parts
 }
 
 // The profiles. The parameters and their reasons are in the README.
@@ -27,10 +27,10 @@ var (
 // titleWeight is how often a term of the title counts.
 const titleWeight = 2
 
-// titleTerms is how many terms a title has that is neither long nor short.
+// titleTerms is the length of an average title, in terms.
 const titleTerms = 6
 
-// in is the analyser of the profile for a language.
+// in returns the analyser of the profile for a language.
 func (p *profile) in(l *text.Language) text.Analyser {
 	return text.Analyser{Language: l, Code: p.split}
 }

@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 )
 
-// How near neighbouring terms of the question must stand, and what it counts.
+// How near neighbouring terms of the question must be, and how much that counts.
 const (
 	orderedWithin = 2
 	nearWithin    = 7
@@ -13,7 +13,8 @@ const (
 	nearShare     = 0.33
 )
 
-// pair is two neighbouring terms of a question, both known, by their places in it.
+// pair is two neighbouring terms of a question, by their places in it. Some passage
+// contains each of them.
 type pair struct {
 	x, y int
 	idf  float64
@@ -28,7 +29,7 @@ func (r *ranking) pairUp(order []int) {
 	}
 }
 
-// code stands for a term in an analysed passage; 0 is a stop word.
+// code returns the code of a term in an analysed passage. A stop word has code 0.
 func code(term string) uint32 {
 	if term == "" {
 		return 0
@@ -38,7 +39,7 @@ func code(term string) uint32 {
 	return max(h.Sum32(), 1)
 }
 
-// analysed is a passage as the codes of its terms: the title's first.
+// analysed is a passage as the codes of its terms, those of the title first.
 type analysed struct {
 	codes []uint32
 	title int // how many are the title's
@@ -62,11 +63,11 @@ func (p *profile) analyse(title, heading, passage string) analysed {
 	return a
 }
 
-// places is where each term of a question stands in an analysed passage, in order.
+// places has the places of each term of a question in an analysed passage, in order.
 type places [][]int
 
-// codeFilter tells quickly of most codes that they are not among a few: a set of
-// their lowest bits.
+// codeFilter is a set of the lowest bits of a few codes. It quickly excludes most other
+// codes.
 type codeFilter [4]uint64
 
 func (f *codeFilter) add(code uint32)      { f[code/64%4] |= 1 << (code % 64) }
@@ -84,9 +85,9 @@ func (r *ranking) places(a analysed) places {
 	return at
 }
 
-// complete is the score of a passage by its text, given the one by its counts:
-// neighbouring terms that stand near each other add to it, and terms in the title
-// or heading, or the title as a field; terms that are missing take from it.
+// complete returns the score of a passage by its text, given its score by counts.
+// Neighbouring terms near each other add to it, and so do terms in the title or
+// heading. Missing terms reduce it.
 func (r *ranking) complete(score float64, a analysed, at places, length uint16) float64 {
 	score += r.proximity(at, length) - r.doubleCount(a, at, length)
 	sum, covered, named := 0.0, 0.0, 0.0
@@ -107,8 +108,8 @@ func (r *ranking) complete(score float64, a analysed, at places, length uint16) 
 	return score * (1 - r.profile.missing*(1-covered/sum))
 }
 
-// title is the score of the title alone, by its own length: of two titles that hold
-// as much of the question the shorter one is nearer to it.
+// title returns the score of the title alone, by its own length: of two titles with the
+// same terms of the question the shorter one scores more.
 func (r *ranking) title(a analysed, at places) float64 {
 	if r.profile.titled == 0 {
 		return 0
@@ -133,7 +134,7 @@ func (r *ranking) title(a analysed, at places) float64 {
 	return sum
 }
 
-// proximity is what neighbouring terms of the question that stand near each other
+// proximity returns what neighbouring terms of the question that are near each other
 // add to the score of a passage.
 func (r *ranking) proximity(at places, length uint16) float64 {
 	norm := r.norm(length)
@@ -145,8 +146,8 @@ func (r *ranking) proximity(at places, length uint16) float64 {
 	return r.profile.proximity * (r.profile.k1 + 1) * total
 }
 
-// closeness counts the pairs of places, both lists ascending, where y stands
-// right after x, and where they stand near each other.
+// closeness counts the pairs of places where y follows x at once, and where they are
+// near each other. Both lists ascend.
 func closeness(xs, ys []int) (ordered, near float64) {
 	from := 0
 	for _, x := range xs {
@@ -166,8 +167,8 @@ func closeness(xs, ys []int) (ordered, near float64) {
 	return ordered, near
 }
 
-// normalisedText is the normalised score of an analysed passage for a question that
-// did not take part in finding it, at most 1.
+// normalisedText returns the normalised score of an analysed passage, at most 1, for a
+// question that did not take part in finding it.
 func (r *ranking) normalisedText(a analysed, length uint16) float64 {
 	norm, score := r.norm(length), 0.0
 	for i, places := range r.places(a) {

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// windowPassages is how many passages are scored together, so that their scores
-// stay in the processor's nearest cache and bounds are of a small part of the lists.
+// windowPassages is the number of passages that are scored together. Their scores fit
+// into the processor's fastest cache, and bounds cover a small part of the lists.
 const windowPassages = 4096
 
-// boundSlack makes up for the rounding of scores, so that a bound is never below
-// what it bounds.
+// boundSlack makes up for the rounding of scores, so that an upper bound is never too
+// low.
 const boundSlack = 1 + 1e-5
 
-// scorer is a term's share in the score of a passage.
+// scorer computes the part of one term in the score of a passage.
 type scorer struct{ weight, base, slope float32 }
 
 func (s *scorer) score(frequency uint32, length uint16) float32 {
@@ -24,9 +24,8 @@ func (s *scorer) score(frequency uint32, length uint16) float32 {
 	return s.weight * f / (f + s.base + s.slope*float32(length))
 }
 
-// ordered returns the terms that some passage holds, those that weigh most first.
-// It is the order in which scores are added up, however much is skipped, so that
-// skipping changes no score by a rounding.
+// ordered returns the terms that some passage contains, by descending weight. Scores
+// are always added up in this order, so skipping changes no score by a rounding.
 func (r *ranking) ordered() []*questionTerm {
 	terms := slices.DeleteFunc(r.scored(), func(t *questionTerm) bool { return t.df == 0 })
 	slices.SortStableFunc(terms, func(a, b *questionTerm) int { return cmp.Compare(r.weight(b), r.weight(a)) })
@@ -42,22 +41,22 @@ func (r *ranking) scorer(t *questionTerm) scorer {
 	return scorer{r.weight(t), float32(p.k1 * (1 - p.b)), float32(p.k1 * p.b / r.average)}
 }
 
-// cursor walks the postings of one term in one segment.
+// cursor reads the postings of one term in one segment.
 type cursor struct {
 	scorer
 	blocks      []segment.Block
-	bounds      []float32 // what a posting of each block scores at most
-	first       int       // the first block that reaches into the window or beyond
-	windowBound float32   // what a posting in the window scores at most
-	suffixBound float32   // what this term and those after it in order add at most in the window
+	bounds      []float32 // max score of a posting in each block
+	first       int       // the first block that ends in or after the window
+	windowBound float32   // max score of a posting in the window
+	suffixBound float32   // upper bound of what this and all later terms add to a score in the window
 
-	at    int // block that is decoded, -1: none
-	next  int // posting of it that find looks at next
+	at    int // the block that is decoded, -1: none
+	next  int // the posting of it that find looks at next
 	total int // postings decoded
 	segment.Decoded
 }
 
-// scanner is the memory of one scan, used again by the next.
+// scanner is the memory of one scan. The next scan uses it again.
 type scanner struct {
 	cursors []cursor
 	scores  [windowPassages]float32
@@ -66,13 +65,13 @@ type scanner struct {
 
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
-// scan adds the best passages of a segment to top. It reads a block of postings
-// only when a passage in it can reach the floor.
+// scan adds the best passages of a segment to top. It decodes a block of postings only
+// if a passage in it can reach the floor.
 func (r *ranking) scan(number int, terms []*questionTerm, top *top) error {
 	s := r.segments[number]
 	sc := scanners.Get().(*scanner)
 	if err := sc.open(r, number, terms); err != nil {
-		return err // and what is left of sc is not used again
+		return err // sc is in no known state and is dropped
 	}
 	for from := 0; from < s.Passages; from += windowPassages {
 		to := min(from+windowPassages, s.Passages)
@@ -89,13 +88,13 @@ func (r *ranking) scan(number int, terms []*questionTerm, top *top) error {
 	}
 	for i := range sc.cursors {
 		r.decoded += sc.cursors[i].total
-		clear(sc.cursors[i].blocks) // they would keep a segment in memory
+		clear(sc.cursors[i].blocks) // they would keep the segment in memory
 	}
 	scanners.Put(sc)
 	return nil
 }
 
-// open places a cursor before each term's postings.
+// open places a cursor at the start of each term's postings.
 func (sc *scanner) open(r *ranking, number int, terms []*questionTerm) (err error) {
 	s := r.segments[number]
 	sc.cursors = slices.Grow(sc.cursors[:0], len(terms))
@@ -111,7 +110,7 @@ func (sc *scanner) open(r *ranking, number int, terms []*questionTerm) (err erro
 			return err
 		}
 		c.bounds = c.bounds[:0]
-		if c.blocks[0].Last < 0 { // without a head: few, and read at once
+		if c.blocks[0].Last < 0 { // without a head: few postings, decoded at once
 			if err := c.Decode(&c.blocks[0], s.Passages); err != nil {
 				return err
 			}
@@ -130,8 +129,8 @@ func (sc *scanner) open(r *ranking, number int, terms []*questionTerm) (err erro
 	return nil
 }
 
-// enterWindow moves to a window and returns how many cursors can, with those after them,
-// bring a passage to the floor: a passage without a posting of these can not.
+// enterWindow moves to a window and returns how many leading terms are essential
+// (MaxScore): a passage with none of them cannot reach the floor.
 func (sc *scanner) enterWindow(from, to int, floor float32) (essential int) {
 	for i := range sc.cursors {
 		c := &sc.cursors[i]
@@ -155,7 +154,7 @@ func (sc *scanner) enterWindow(from, to int, floor float32) (essential int) {
 	return essential
 }
 
-// add scores the essential terms of a window.
+// add scores the passages of a window by the essential terms.
 func (sc *scanner) add(s *segment.Segment, from, to, essential int, floor float32) error {
 	all := sc.cursors[0].suffixBound
 	for i := range sc.cursors[:essential] {
@@ -163,7 +162,7 @@ func (sc *scanner) add(s *segment.Segment, from, to, essential int, floor float3
 		others := all - c.windowBound
 		for j := c.first; j < len(c.blocks) && c.blocks[j].Previous+1 < to; j++ {
 			if (others+c.bounds[j])*boundSlack < floor {
-				continue // whatever else its passages hold
+				continue // its passages cannot reach the floor
 			}
 			if err := c.read(j, s.Passages); err != nil {
 				return err
@@ -184,8 +183,8 @@ func (sc *scanner) add(s *segment.Segment, from, to, essential int, floor float3
 	return nil
 }
 
-// collect completes the passages of a window that can reach the floor by the other
-// terms, and leaves the window's scores at zero.
+// collect adds the other terms to the passages of a window that can reach the floor,
+// and resets the window's scores to zero.
 func (sc *scanner) collect(s *segment.Segment, number, from, essential int, top *top) error {
 	others := sc.cursors[essential:]
 	for w, set := range sc.touched {
@@ -227,7 +226,7 @@ func (sc *scanner) collect(s *segment.Segment, number, from, essential int, top 
 	return nil
 }
 
-// read decodes a block unless it is decoded already.
+// read decodes a block if it is not decoded yet.
 func (c *cursor) read(block, limit int) error {
 	if c.at == block {
 		return nil
@@ -241,8 +240,8 @@ func (c *cursor) read(block, limit int) error {
 	return nil
 }
 
-// reaches moves to the block that could hold passage, and tells whether one could.
-// Passages ascend from call to call, and none is before the window.
+// reaches moves to the block that may contain passage, and reports whether there is
+// one. Passages must ascend from call to call, and none is before the window.
 func (c *cursor) reaches(passage int) bool {
 	for c.first < len(c.blocks) && c.blocks[c.first].Last < passage {
 		c.first++
@@ -250,7 +249,8 @@ func (c *cursor) reaches(passage int) bool {
 	return c.first < len(c.blocks) && c.blocks[c.first].Previous < passage
 }
 
-// find returns how often passage, which the block at hand reaches, holds the term.
+// find returns how often passage contains the term. The current block must reach
+// passage.
 func (c *cursor) find(passage, limit int) (uint32, error) {
 	if err := c.read(c.first, limit); err != nil {
 		return 0, err

@@ -55,7 +55,7 @@ func (ix *Index) Publish(ctx context.Context, teamID string, docs []Document, do
 	return nil
 }
 
-// latest keeps the highest version of each document, in the order of docs.
+// latest returns the highest version of each document, in the order of docs.
 func latest(docs []Document) []Document {
 	at := map[[16]byte]int{}
 	kept := make([]Document, 0, len(docs))
@@ -72,7 +72,7 @@ func latest(docs []Document) []Document {
 	return kept
 }
 
-// store writes a segment's blob and returns its record and the operation that
+// store writes a segment's blob. It returns the segment's record and the operation that
 // publishes it.
 func (ix *Index) store(ctx context.Context, teamID string, f family, level int, b segment.File) (record, table.Put, error) {
 	id := ix.NewID()
@@ -90,8 +90,8 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 	return r, op, nil
 }
 
-// discard removes the blobs of records that cause kept from being published. When
-// it is not certain that nothing was written they stay: Clean finds them after a
+// discard removes the blobs of records that cause kept from being published. If
+// something may have been written after all, the blobs stay: Clean removes them after a
 // day if no record names them.
 func (ix *Index) discard(ctx context.Context, cause error, records []record) {
 	if table.AsConditionFailed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) {

@@ -17,20 +17,20 @@ import (
 const (
 	defaultLimit   = 10
 	maxLimit       = 200
-	prefixSources  = 10            // a query of up to so many sources lists each by prefix
+	prefixSources  = 10            // a query of at most this many sources lists each by prefix
 	pageCandidates = 50            // candidates of one BatchGet
 	pageUnits      = 49            // read units of one BatchGet: 1 a record, 1 a chunk; 60 with the lists of ten sources
 	firstDepth     = 100           // candidates of a profile that are ranked at first: two pages
-	maxCandidates  = 400           // of a profile: 200 and what repeats itself among them
-	chosenFrom     = 4 * pageUnits // passages that a query which chooses looks at
+	maxCandidates  = 400           // of a profile: 200, and repetitions among them
+	chosenFrom     = 4 * pageUnits // passages that a query with Choose looks at
 	perDocument    = 8             // passages of one document among the candidates
 	bestPassages   = 24
 )
 
-// Search finds documents for q among the live sources of a team. Every hit is in
-// its document's current version at the time of the call. It takes two round
-// trips to the table when the segments are in memory: what to open, and the
-// candidates. A question without terms finds nothing and is not Known.
+// Search finds documents for q in the live sources of a team. Every hit is in the
+// version of its document that is current during the call. If the segments are in
+// memory, it takes two round trips to the table: the list of segments, and the
+// candidates. A question without terms finds nothing; Result.HasTerms is false then.
 func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
 	records, segments, err := ix.openFor(ctx, teamID, q)
 	if err != nil {
@@ -46,7 +46,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 		if err == nil {
 			return s.result(), nil
 		}
-		// A segment that is read by range can prove damaged, or be gone, only now.
+		// A segment that is read by range may only now prove damaged or missing.
 		var fault *segmentFault
 		gone := errors.Is(err, blob.ErrNotFound)
 		switch {
@@ -65,8 +65,8 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 	}
 }
 
-// openFor opens the segments that q may read, once more from the start when one
-// has gone meanwhile, as a merge replaces it.
+// openFor opens the segments that q may read. It starts again once if a segment is gone
+// because a merge has replaced it.
 func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment.Segment, error) {
 	for attempt := 0; ; attempt++ {
 		records, err := ix.readable(ctx, teamID, q)

@@ -13,7 +13,7 @@ import (
 	"docent/shared/uri"
 )
 
-// What is quoted.
+// Bounds of what is quoted.
 const (
 	quotedPassages = 8    // whose blocks are weighed
 	quotedBlocks   = 3    // at most, each of another document
@@ -24,16 +24,16 @@ const (
 	blockB         = 0.4
 )
 
-// Quote builds the answer to question from what Search found for it: whole blocks
-// of the best passages, short ones with what stands around them, as Markdown that is
-// safe to render, or the sentence that says that nothing was found. It adds no words to what the documents say beyond
-// names and numbers.
+// Quote builds the answer to question from what Search found: whole blocks of the best
+// passages, short ones with the text around them, as Markdown that is safe to render.
+// If nothing was found, the answer says so. Apart from names and numbers it adds no
+// words to the documents' own.
 func Quote(question string, r Result) Answer {
 	return QuoteUpTo(question, r, quotedPassages, quotedBlocks)
 }
 
-// QuoteUpTo is Quote with other bounds: how many passages are weighed, at most 24,
-// and how many blocks are quoted.
+// QuoteUpTo is Quote with other bounds: it weighs this many passages, at most 24, and
+// quotes this many blocks.
 func QuoteUpTo(question string, r Result, passages, pieces int) Answer {
 	if !r.Found() {
 		return notFound(r)
@@ -67,7 +67,7 @@ func QuoteUpTo(question string, r Result, passages, pieces int) Answer {
 	return answer
 }
 
-// quoted makes a block of Markdown a block quote.
+// quoted returns Markdown as a block quotation.
 func quoted(markdown string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(markdown, "\n") {
@@ -76,12 +76,12 @@ func quoted(markdown string) string {
 	return b.String()
 }
 
-// name is the title as Markdown, or what there is instead.
+// name returns the title as Markdown, or what replaces it if there is none.
 func (h Hit) name() string {
 	return cmp.Or(escapeText(h.Title), escapeText(h.URI), "Untitled document")
 }
 
-// nameAndHeading is the name and the heading path, without a first heading that
+// nameAndHeading returns the name and the heading path, without a first heading that
 // repeats the title.
 func (h Hit) nameAndHeading() string {
 	heading := h.Heading
@@ -94,17 +94,18 @@ func (h Hit) nameAndHeading() string {
 	return h.name()
 }
 
-// linkTarget returns the link of a document as the target of a Markdown link, "" unless
-// it is http or https: what uri.WebLink makes, with the ampersands written out that
-// Markdown would take for the beginning of an entity.
+// linkTarget returns the address of a document as the target of a Markdown link, or ""
+// if it is not http or https. It is what uri.WebLink returns, with escaped ampersands
+// where Markdown would read an entity.
 func linkTarget(address string) string {
 	return entity.ReplaceAllString(uri.WebLink(address), "&amp;$1")
 }
 
-// entity is what Markdown would take for one character.
+// entity matches what Markdown reads as one character.
 var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]{1,40};)`)
 
-// blocks are the blocks of the passage, with what opened the first one before it.
+// blocks returns the blocks of the passage. The first one has its opening, if the
+// passage begins within it.
 func (h Hit) blocks() []block {
 	if h.opening == "" {
 		return blocks(h.Passage)
@@ -112,14 +113,14 @@ func (h Hit) blocks() []block {
 	return blocks(h.opening + "\n" + h.Passage)
 }
 
-// quote is one block to be quoted.
+// quote is a block that is quoted.
 type quote struct {
 	hit      Hit
 	score    float64
 	markdown string
 }
 
-// choose weighs the blocks of the best passages and returns the best one, and then
+// choose weighs the blocks of the best passages. It returns the best block, and then
 // the best of each further document whose passage scores enough.
 func choose(question string, r Result, passages, pieces int) []quote {
 	best := r.Best[:min(passages, len(r.Best))]
@@ -151,8 +152,8 @@ func choose(question string, r Result, passages, pieces int) []quote {
 	return quotes
 }
 
-// adds tells whether a block of a further document answers nearly as well as the
-// first block and the best passage do.
+// adds reports whether a block of a further document answers nearly as well as the
+// first block and the best passage.
 func (b weighedBlock) adds(first weighedBlock, best Hit) bool {
 	return b.hit.Normalised >= furtherShare*best.Normalised && b.score >= furtherBlock*first.score
 }

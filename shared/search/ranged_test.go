@@ -240,9 +240,9 @@ func TestPublishAfterItsSourceIsDroppedLeavesNothing(t *testing.T) {
 	}
 }
 
-var errListing = errors.New("sources can not be listed")
+var errListing = errors.New("sources cannot be listed")
 
-// sourceless can not list sources.
+// sourceless cannot list sources.
 type sourceless struct{ search.Corpus }
 
 func (sourceless) Sources(context.Context, string) ([]string, error) { return nil, errListing }

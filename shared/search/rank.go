@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxQuestionTerms bounds the distinct terms of a question that are looked up;
-// further ones are as if they had not been asked.
+// maxQuestionTerms bounds the distinct terms of a question. Further terms are ignored.
 const maxQuestionTerms = 256
 
-// ranking is a question against the segments of one profile: its terms, and the
-// statistics over exactly those segments.
+// ranking is a question and the segments of one profile: the question's terms, with
+// statistics over exactly these segments.
 type ranking struct {
 	profile    *profile
 	language   *text.Language
@@ -25,14 +24,14 @@ type ranking struct {
 	terms      []*questionTerm          // distinct, in order of first use
 	compounds  []*compound              // of neighbouring words of the question
 	compoundOf map[string]*compound     // by its text
-	byText     map[string]*questionTerm // by what was asked and by what is looked for
-	order      []int                    // places of the terms as they were asked, while the question is read
-	codes      map[uint32][]int         // code of a term → the places in terms of what it stands for
+	byText     map[string]*questionTerm // by the spelling asked for and the one looked up
+	order      []int                    // places of the terms in the question's order; nil once it has been read
+	codes      map[uint32][]int         // code of a term → places in terms
 	filter     codeFilter               // of codes
 	pairs      []pair
 	passages   int
 	average    float64 // terms a passage
-	maxScore   float64 // score that no passage can pass without proximity
+	maxScore   float64 // upper bound of a score without proximity
 	decoded    int     // postings that scoring has read so far
 }
 
@@ -43,14 +42,13 @@ type questionTerm struct {
 	count  int // in the question
 	df     int // passages that hold it
 	idf    float64
-	weight float64        // what a count weighs: 1, less for a term that was not asked in this spelling
-	maxIDF float64        // idf by which the highest score is reckoned: of the spelling that was asked
+	weight float64        // of one occurrence: 1, less in a spelling that was not asked for
+	maxIDF float64        // idf of the spelling asked for, which maxScore uses
 	name   bool           // written as a name in the question
 	lists  []segment.List // by segment
 }
 
-// newRanking analyses a question and looks its terms up. A question without
-// terms gives a ranking without terms.
+// newRanking analyses a question and looks its terms up.
 func newRanking(p *profile, segments []*segment.Segment, question string) (*ranking, error) {
 	r := &ranking{profile: p, segments: segments}
 	var lengths uint64
@@ -95,7 +93,7 @@ func newRanking(p *profile, segments []*segment.Segment, question string) (*rank
 	return r, nil
 }
 
-// ask analyses the question and looks its terms up.
+// ask analyses the question in one language and looks its terms up.
 func (r *ranking) ask(question string) error {
 	r.byText, r.compoundOf = map[string]*questionTerm{}, map[string]*compound{}
 	texts := r.profile.in(r.language).AppendTerms(nil, question)
@@ -126,7 +124,8 @@ func (r *ranking) ask(question string) error {
 	return r.addCompounds(compounds, words)
 }
 
-// scored are the terms that a passage is scored by.
+// scored returns the terms that passages are scored by: those of the question and its
+// compounds.
 func (r *ranking) scored() []*questionTerm {
 	all := slices.Clone(r.terms)
 	for _, c := range r.compounds {
@@ -135,7 +134,7 @@ func (r *ranking) scored() []*questionTerm {
 	return all
 }
 
-// knownShare is the share of the terms that some passage holds.
+// knownShare returns the share of the terms that some passage contains.
 func (r *ranking) knownShare() float64 {
 	n := 0.0
 	for _, t := range r.terms {
@@ -209,8 +208,8 @@ func (c *candidate) before(d *candidate) int {
 	return c.passage - d.passage
 }
 
-// best returns up to n passages, best first. Passages without a term of the
-// question are left out. An error about one segment is a *segmentFault.
+// best returns up to n passages, best first. It leaves out passages without a term of
+// the question. An error about one segment is a *segmentFault.
 func (r *ranking) best(n int) ([]candidate, error) {
 	if err := r.load(); err != nil {
 		return nil, err
@@ -225,7 +224,7 @@ func (r *ranking) best(n int) ([]candidate, error) {
 	return r.candidates(top.passages(), n)
 }
 
-// load reads what scoring needs of segments that are not held whole.
+// load reads what scoring needs of segments that are read by range.
 func (r *ranking) load() error {
 	return r.parallel(func(i int, s *segment.Segment) error {
 		var lists []*segment.List
@@ -241,8 +240,8 @@ func (r *ranking) load() error {
 	})
 }
 
-// parallel calls do for each segment, at the same time for those that it may have
-// to wait for.
+// parallel calls do for each segment, in parallel for those that it may have to wait
+// for.
 func (r *ranking) parallel(do func(i int, s *segment.Segment) error) error {
 	var g errgroup.Group
 	g.SetLimit(openAtOnce)
@@ -262,7 +261,7 @@ func (r *ranking) parallel(do func(i int, s *segment.Segment) error) error {
 	return g.Wait()
 }
 
-// candidates names the documents of passages and returns the best n in order.
+// candidates looks up the documents of passages, and returns the best n in order.
 func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
 	documents := make([][]int, len(r.segments)) // by segment, in the order of passages
 	for _, k := range passages {
@@ -286,7 +285,7 @@ func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
 	return all[:min(n, len(all))], nil
 }
 
-// segmentFault is an error about one segment; the others could answer without it.
+// segmentFault is an error about one segment. The others could answer without it.
 type segmentFault struct {
 	segment *segment.Segment
 	err     error

@@ -15,18 +15,17 @@ import (
 	"docent/shared/table"
 )
 
-// Rebuilder makes outdated segments anew from the documents, one family at a time and
-// one slice after the other. A slice is saved in one Write, so that a rebuild continues
-// where it was stopped in any way. Outdated segments answer until the Write that
-// finishes their replacement.
+// Rebuilder rebuilds outdated segments from the documents, one family and one slice at
+// a time. A slice is saved in one Write, so a rebuild that was stopped in any way
+// resumes there. Outdated segments answer until the Write that replaces them.
 type Rebuilder struct {
 	*Index
 	Log *slog.Logger
-	// Turn is how long one family is rebuilt before another has its turn; 0: until it
-	// is finished, or the context's deadline comes near.
+	// Turn is how long one family is rebuilt before the next one has its turn. 0 means
+	// until it is finished or the context's deadline is near.
 	Turn time.Duration
-	// Rest, when set, pauses after a slice that took worked, so that rebuilding leaves
-	// others their share of the machine.
+	// Rest, if set, pauses after a slice that took worked, so that a rebuild leaves
+	// part of the machine to others.
 	Rest func(ctx context.Context, worked time.Duration) error
 
 	slicePassages int // of one slice; 0 means the constant
@@ -41,18 +40,19 @@ const (
 )
 
 var (
-	// ErrHeld means that another worker is at the rebuild, or was stopped in the last
-	// minutes while it was.
-	ErrHeld = errors.New("another worker is at this rebuild")
+	// ErrLeaseHeld means that another worker holds the lease of the rebuild, or was stopped
+	// in the last minutes while it did.
+	ErrLeaseHeld = errors.New("another worker holds the lease of this rebuild")
 	// ErrNewer means that the family is left to a newer program.
 	ErrNewer = errors.New("a newer program wrote a segment of this family; it is left to that program")
-	// errOvertaken: another worker has the rebuild now, or it was dropped with its source.
-	errOvertaken = errors.New("another worker has taken this rebuild over")
-	// errChanged: segments that were to be replaced have gone.
+	// errLeaseLost means that another worker has the lease now, or that the rebuild was
+	// dropped with its source.
+	errLeaseLost = errors.New("lost the lease of this rebuild")
+	// errChanged means that segments to be replaced no longer exist.
 	errChanged = errors.New("the segments have changed")
 )
 
-// rebuilding is a turn at the rebuild of one family.
+// rebuilding is one turn of the rebuild of a family.
 type rebuilding struct {
 	*Rebuilder
 	teamID string
@@ -64,15 +64,16 @@ type rebuilding struct {
 	held   map[string]segment.Names
 }
 
-// Batch does a turn for each message of a batch and returns the ids of the messages that failed. It acts on the current
-// state: a message that is delivered twice, late, or during another worker's turn changes nothing.
+// Batch takes a turn for each message of a batch and returns the ids of those that
+// failed. It acts on the current state, so a message that is delivered twice, late, or
+// during another worker's turn changes nothing.
 func (b *Rebuilder) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
 	return pending.Worker{Kind: pending.RebuildIndex, Do: b.do, Log: b.Log}.Batch(ctx, batch)
 }
 
 func (b *Rebuilder) do(ctx context.Context, work pending.Work) error {
 	finished, err := b.Run(ctx, work)
-	if errors.Is(err, ErrHeld) || errors.Is(err, ErrNewer) {
+	if errors.Is(err, ErrLeaseHeld) || errors.Is(err, ErrNewer) {
 		return nil // the sweeper sends it again, in case that worker was stopped or that program is gone
 	}
 	if err == nil && !finished {
@@ -81,16 +82,16 @@ func (b *Rebuilder) do(ctx context.Context, work pending.Work) error {
 	return err
 }
 
-// Run does one turn at the rebuild that work names. It returns false when the turn has
-// ended before the rebuild. Work that is done, dropped or taken over counts as finished;
-// ErrHeld and ErrNewer mean that nothing was done.
+// Run takes one turn of the rebuild that work names. It returns false if the turn has
+// ended before the rebuild. Work that is done, dropped or taken over is finished.
+// ErrLeaseHeld and ErrNewer mean that nothing was done.
 func (b *Rebuilder) Run(ctx context.Context, work pending.Work) (finished bool, err error) {
 	f, err := familyNamed(work.ID)
 	if err != nil {
 		return false, err
 	}
 	r := &rebuilding{Rebuilder: b, teamID: work.TeamID, family: f, work: work, held: map[string]segment.Names{}}
-	taken, err := r.take(ctx)
+	taken, err := r.acquireLease(ctx)
 	if err != nil || !taken {
 		return err == nil, err
 	}
@@ -102,7 +103,7 @@ func (b *Rebuilder) Run(ctx context.Context, work pending.Work) (finished bool, 
 	}
 	finished, err = r.run(ctx)
 	switch {
-	case errors.Is(err, errOvertaken):
+	case errors.Is(err, errLeaseLost):
 		return true, nil
 	case err != nil:
 		return false, errors.Join(err, r.release(ctx, err))
@@ -112,8 +113,9 @@ func (b *Rebuilder) Run(ctx context.Context, work pending.Work) (finished bool, 
 	return true, nil
 }
 
-// take takes the rebuild for this worker. It returns false when there is nothing to do.
-func (r *rebuilding) take(ctx context.Context) (taken bool, err error) {
+// acquireLease acquires the lease of the rebuild for this worker. It returns false if there is
+// nothing to do.
+func (r *rebuilding) acquireLease(ctx context.Context) (taken bool, err error) {
 	if r.state, err = r.stateOf(ctx, r.teamID, r.family); errors.Is(err, table.ErrNotFound) {
 		return false, r.forget(ctx) // finished, or dropped with its source
 	} else if err != nil {
@@ -123,7 +125,7 @@ func (r *rebuilding) take(ctx context.Context) (taken bool, err error) {
 		return false, r.forget(ctx) // of a rebuild before this one
 	}
 	if r.state.until > r.Now().UnixMilli() {
-		return false, ErrHeld
+		return false, ErrLeaseHeld
 	}
 	live, err := r.Corpus.Sources(ctx, r.teamID)
 	if err != nil {
@@ -137,13 +139,13 @@ func (r *rebuilding) take(ctx context.Context) (taken bool, err error) {
 		return false, nil
 	}
 	err = r.save(ctx, r.state)
-	if errors.Is(err, errOvertaken) {
+	if errors.Is(err, errLeaseLost) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// forget ends pending work that no state belongs to.
+// forget deletes pending work that has no state.
 func (r *rebuilding) forget(ctx context.Context) error {
 	if err := r.Table.Write(ctx, table.Delete{Key: r.work.Key()}); err != nil {
 		return fmt.Errorf("end a rebuild: %w", err)
@@ -156,7 +158,7 @@ func (r *rebuilding) finish(ctx context.Context) error {
 	err := r.Table.Write(ctx, table.Delete{Key: rebuildKey(r.teamID, r.family), If: table.VersionIs(r.state.version)},
 		table.Delete{Key: r.work.Key()})
 	if table.AsConditionFailed(err) != nil {
-		return errOvertaken
+		return errLeaseLost
 	}
 	if err != nil {
 		return fmt.Errorf("end a rebuild: %w", err)
@@ -164,8 +166,8 @@ func (r *rebuilding) finish(ctx context.Context) error {
 	return nil
 }
 
-// save stores next in place of the state, with ops, in one Write, and with it the hold on
-// the rebuild. Nothing has changed when it returns errOvertaken or errChanged.
+// save stores next in place of the state, together with ops, in one Write that also
+// extends the lease. If it returns errLeaseLost or errChanged, nothing has changed.
 func (r *rebuilding) save(ctx context.Context, next rebuildState, ops ...table.Op) error {
 	next.until = r.Now().Add(rebuildHold).UnixMilli()
 	return r.saveUntil(ctx, next, ops...)
@@ -189,13 +191,14 @@ func (r *rebuilding) saveUntil(ctx context.Context, next rebuildState, ops ...ta
 	case failed == nil:
 		return fmt.Errorf("save a rebuild: %w", err)
 	case failed.Key == item.Key || failed.Key == r.work.Key():
-		return errOvertaken
+		return errLeaseLost
 	default:
 		return errChanged
 	}
 }
 
-// release lets whoever comes next continue at once, and records why this turn failed.
+// release ends the lease, so that the next worker can continue at once, and records why
+// this turn failed.
 func (r *rebuilding) release(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
@@ -204,19 +207,19 @@ func (r *rebuilding) release(ctx context.Context, cause error) error {
 	if cause != nil {
 		next.Error = saveError(r.Now(), cause)
 	}
-	if err := r.saveUntil(ctx, next); err != nil && !errors.Is(err, errOvertaken) {
+	if err := r.saveUntil(ctx, next); err != nil && !errors.Is(err, errLeaseLost) {
 		return fmt.Errorf("release a rebuild: %w", err)
 	}
 	return nil
 }
 
-// over reports whether the turn is.
+// over reports whether the turn has ended.
 func (r *rebuilding) over(ctx context.Context) bool {
 	return ctx.Err() != nil || !r.end.IsZero() && !time.Now().Before(r.end)
 }
 
-// run makes slices until nothing is outdated, which it returns true for, or the turn is
-// over. A turn makes at least one step, so that every turn brings the rebuild on.
+// run makes slices until nothing is outdated, and then returns true, or until the turn
+// has ended. Every turn makes at least one step.
 func (r *rebuilding) run(ctx context.Context) (finished bool, err error) {
 	for first := true; first || !r.over(ctx); first = false {
 		began := time.Now()
@@ -236,8 +239,8 @@ func (r *rebuilding) run(ctx context.Context) (finished bool, err error) {
 	return false, nil
 }
 
-// step makes the next slice of what is under way, or begins what is to be done next:
-// first a walk, as it brings back what is not found at all.
+// step makes the next slice of what is in progress, or starts what is next. A full scan
+// is first, because it finds documents that no search can find.
 func (r *rebuilding) step(ctx context.Context) (finished bool, err error) {
 	switch {
 	case r.state.Walk != nil:
@@ -286,7 +289,8 @@ func (r *rebuilding) step(ctx context.Context) (finished bool, err error) {
 	return true, r.finish(ctx)
 }
 
-// list lists the segments of the family; ErrNewer when one of them is a newer program's.
+// list lists the segments of the family. It returns ErrNewer if a newer program wrote
+// one of them.
 func (r *rebuilding) list(ctx context.Context) ([]record, error) {
 	records, err := r.records(ctx, r.teamID, r.family.prefix())
 	if err == nil && slices.ContainsFunc(records, record.newer) {
@@ -295,9 +299,9 @@ func (r *rebuilding) list(ctx context.Context) ([]record, error) {
 	return records, err
 }
 
-// reconsider adapts the state to segments that have gone, which only another program
-// or the end of the source takes away during a rebuild: a pass is begun anew, and a walk
-// goes on for the rest.
+// reconsider adapts the state to segments that no longer exist. Only another program,
+// or the end of the source, removes them during a rebuild. A pass starts again; a full
+// scan continues for the rest.
 func (r *rebuilding) reconsider(ctx context.Context) error {
 	records, err := r.records(ctx, r.teamID, r.family.prefix())
 	if err != nil {
@@ -315,7 +319,7 @@ func (r *rebuilding) reconsider(ctx context.Context) error {
 	return r.save(ctx, next)
 }
 
-// abandon gives the pass up; what is still outdated becomes another one.
+// abandon gives the pass up. What is still outdated becomes a new pass.
 func (r *rebuilding) abandon(ctx context.Context) error {
 	next := r.state
 	staged := next.Pass.Staged
@@ -327,8 +331,8 @@ func (r *rebuilding) abandon(ctx context.Context) error {
 	return nil
 }
 
-// removeStaged removes the blobs of staged segments that no state names any more. What
-// fails is found by Clean after a day.
+// removeStaged removes the blobs of staged segments that no state names any more. If
+// that fails, Clean removes them after a day.
 func (r *rebuilding) removeStaged(ctx context.Context, staged []stagedSegment) {
 	var blobs []string
 	for _, s := range staged {

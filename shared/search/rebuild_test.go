@@ -452,7 +452,7 @@ func TestOneWorkerIsAtARebuild(t *testing.T) {
 		switch reads++; reads {
 		case 1:
 			before := lib.reads
-			if finished, err := rebuilder(x).Run(t.Context(), w); finished || !errors.Is(err, search.ErrHeld) || lib.reads != before {
+			if finished, err := rebuilder(x).Run(t.Context(), w); finished || !errors.Is(err, search.ErrLeaseHeld) || lib.reads != before {
 				t.Errorf("a second worker: %t, %v", finished, err)
 			}
 		case 2: // this one was thought dead

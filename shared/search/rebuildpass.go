@@ -12,17 +12,19 @@ import (
 	"docent/shared/table"
 )
 
-// Bounds of one slice: whichever comes first ends it, but not before its first document.
+// Bounds of one slice. The first one reached ends it, but not before its first
+// document.
 const (
 	slicePassages = 20_000
 	sliceBytes    = 16 << 20 // of text
 	sliceTime     = 10 * time.Second
 )
 
-// foldAtLeast is how many staged segments of a level become one of the next.
+// foldAtLeast is the number of staged segments of a level that are merged into one of
+// the next.
 const foldAtLeast = mergeWidth
 
-// slice gathers the documents of one slice.
+// slice collects the documents of one slice.
 type slice struct {
 	*builder
 	bytes int
@@ -38,14 +40,14 @@ func (s *slice) add(d Document) {
 	s.bytes += len(d.Body)
 }
 
-// full reports whether the slice ends here.
+// full reports whether the slice has reached a bound.
 func (s *slice) full(ctx context.Context, r *rebuilding) bool {
 	return s.w.Count() >= cmp.Or(r.slicePassages, slicePassages) || s.bytes >= sliceBytes || time.Since(s.began) >= sliceTime || r.over(ctx)
 }
 
-// passSlice reads the next documents of the pass into a new segment. Only those that are
-// current in the version that the old segment holds belong into it: the others were
-// indexed again, or are gone.
+// passSlice reads the next documents of the pass into a new segment. It takes only
+// those that are current in the version of the old segment. The others were indexed
+// again or deleted.
 func (r *rebuilding) passSlice(ctx context.Context) error {
 	if err := r.loadNames(ctx); err != nil || r.state.Pass == nil {
 		return err
@@ -76,8 +78,8 @@ func (r *rebuilding) passSlice(ctx context.Context) error {
 	return r.savePass(ctx, pass, slice)
 }
 
-// savePass stages the slice, or replaces the pass's segments by all that is staged when
-// it was the last one.
+// savePass stages the slice. After the last one it replaces the pass's segments by all
+// staged ones.
 func (r *rebuilding) savePass(ctx context.Context, pass rebuildPass, slice *slice) error {
 	made, err := slice.finish()
 	if err != nil {
@@ -110,15 +112,15 @@ func (r *rebuilding) savePass(ctx context.Context, pass rebuildPass, slice *slic
 	return nil
 }
 
-// unstore is discard for what save has not saved.
+// unstore is discard for records that save did not save.
 func (r *rebuilding) unstore(ctx context.Context, cause error, stored []record) {
-	if errors.Is(cause, errOvertaken) || errors.Is(cause, errChanged) {
+	if errors.Is(cause, errLeaseLost) || errors.Is(cause, errChanged) {
 		cause = table.ErrConflict // nothing was written
 	}
 	r.discard(ctx, cause, stored)
 }
 
-// removing returns the operations that remove segments, whose blobs follow in an hour.
+// removing returns the operations that remove segments. Their blobs follow in an hour.
 func (r *rebuilding) removing(segments []segmentName) (ops []table.Op, err error) {
 	if len(segments) == 0 {
 		return nil, nil
@@ -132,8 +134,8 @@ func (r *rebuilding) removing(segments []segmentName) (ops []table.Op, err error
 	return append(ops, op), err
 }
 
-// replacing returns the operations that publish what is staged in place of the pass's
-// segments.
+// replacing returns the operations that publish the staged segments in place of the
+// pass's segments.
 func (r *rebuilding) replacing(ctx context.Context, pass rebuildPass) ([]table.Op, error) {
 	ops, err := r.removing(pass.Segments)
 	if err != nil {
@@ -153,7 +155,8 @@ func (r *rebuilding) replacing(ctx context.Context, pass rebuildPass) ([]table.O
 		return nil, fmt.Errorf("read the stale count: %w", err)
 	}
 	if len(counts) > 0 {
-		// As far as the two analyses cut alike, the difference is what was stale.
+		// If both analyses cut passages alike, the difference is the number of stale
+		// passages.
 		if gone := min(counts[0].Numbers["n"], int64(pass.Passages-made)); gone > 0 {
 			ops = append(ops, table.Add{Key: key, By: map[string]int64{"n": -gone}})
 		}
@@ -161,8 +164,8 @@ func (r *rebuilding) replacing(ctx context.Context, pass rebuildPass) ([]table.O
 	return ops, nil
 }
 
-// levelOf is the level at which ten segments of so many documents, merged, make one of
-// the next level: up to 10 documents 0, up to 100 1, and so on.
+// levelOf returns the level of a segment of this many documents: 0 up to 10, 1 up to
+// 100, and so on.
 func levelOf(documents int) (level int) {
 	for n := 10; n < documents; n *= 10 {
 		level++
@@ -170,8 +173,8 @@ func levelOf(documents int) (level int) {
 	return level
 }
 
-// loadNames reads the documents sections of the pass's segments. A segment that proves
-// damaged is marked, and the pass given up: State.Pass is nil then.
+// loadNames reads the names of the documents of the pass's segments. If a segment
+// proves damaged, it is marked and the pass given up: State.Pass is nil then.
 func (r *rebuilding) loadNames(ctx context.Context) error {
 	if r.names != nil {
 		return nil
@@ -204,7 +207,7 @@ func (r *rebuilding) loadNames(ctx context.Context) error {
 	return nil
 }
 
-// readNames reads which documents a segment holds.
+// readNames reads the names of the documents of a segment.
 func (ix *Index) readNames(ctx context.Context, r record) (segment.Names, error) {
 	names, err := segment.ReadNames(ctx, ix.Blobs, r.blob, int64(r.content.Bytes))
 	if err == nil && names.Count() != r.content.Documents {
@@ -216,7 +219,7 @@ func (ix *Index) readNames(ctx context.Context, r record) (segment.Names, error)
 	return names, nil
 }
 
-// foldable returns staged segments of one level that are to become one, nil for none.
+// foldable returns staged segments of one level that can become one, or nil.
 func foldable(staged []stagedSegment) []stagedSegment {
 	levels := map[int][]stagedSegment{}
 	for _, s := range staged {
@@ -235,8 +238,8 @@ func foldable(staged []stagedSegment) []stagedSegment {
 	return nil
 }
 
-// fold makes one staged segment of several, so that the Write that publishes them stays
-// small and merges find little to do.
+// fold merges staged segments into one. It keeps the Write that publishes them small,
+// and leaves little to later merges.
 func (r *rebuilding) fold(ctx context.Context) error {
 	folded := foldable(r.state.Pass.Staged)
 	var segments []*segment.Segment

@@ -8,27 +8,27 @@ import (
 	"github.com/google/uuid"
 )
 
-// Documents are read in batches, a few of them side by side.
+// Documents are read in batches, a few of them in parallel.
 const (
 	readBatch  = 100 // documents, as many as one request of the store takes
 	readAtOnce = 4
 )
 
-// wanted is a document that a slice is to hold, in one version.
+// wanted is a document that a slice needs, in one version.
 type wanted struct {
 	id      uuid.UUID
 	version int64
 	at      int // its place in what is read
 }
 
-// found is what has become of a wanted document.
+// found is a wanted document with the result of reading it.
 type found struct {
 	wanted
-	document *Document // nil: it is gone, or current in another version or elsewhere
+	document *Document // nil: deleted, in another version, or in another source or space
 }
 
-// inOrder yields what has become of each of all, in this order, and reads a few batches
-// ahead side by side. It stops at the first error.
+// inOrder yields the results for all, in order, and reads a few batches ahead in
+// parallel. It stops at the first error.
 func (r *rebuilding) inOrder(ctx context.Context, all iter.Seq[wanted]) iter.Seq2[found, error] {
 	type result struct {
 		found
@@ -80,8 +80,8 @@ func (r *rebuilding) inOrder(ctx context.Context, all iter.Seq[wanted]) iter.Seq
 	}
 }
 
-// batches cuts all into batches in which no document occurs twice, as it may do in two
-// versions.
+// batches cuts all into batches. A document that occurs twice, in two versions, is in
+// different ones.
 func batches(all iter.Seq[wanted]) iter.Seq[[]wanted] {
 	return func(yield func([]wanted) bool) {
 		var batch []wanted
@@ -102,7 +102,7 @@ func batches(all iter.Seq[wanted]) iter.Seq[[]wanted] {
 	}
 }
 
-// readBatch yields what has become of each of a batch, in its order.
+// readBatch yields the results for a batch, in its order.
 func (r *rebuilding) readBatch(ctx context.Context, batch []wanted) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		ids := make([]uuid.UUID, len(batch))

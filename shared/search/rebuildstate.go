@@ -15,9 +15,9 @@ import (
 	"docent/shared/table"
 )
 
-// A family with outdated segments has one item that says how far its rebuild is. Its
-// version changes with each save, so that of two workers who believe to be at a rebuild
-// only one goes on.
+// A family with outdated segments has one item with the progress of its rebuild. Every
+// save changes its version, so of two workers that think they hold the lease only one
+// can save.
 
 const rebuildPartition = "/rebuild" // after the team
 
@@ -25,8 +25,8 @@ func rebuildKey(teamID string, f family) table.Key {
 	return table.Key{Table: table.Index, Partition: teamID + rebuildPartition, Sort: f.source + "#" + string(f.space)}
 }
 
-// untilField is the time, in Unix milliseconds, until which a worker holds the
-// rebuild; 0: no one does.
+// untilField is the end of the lease in Unix milliseconds; 0 means that no worker holds
+// it.
 const untilField = "until"
 
 // rebuildState is the stored state of a rebuild.
@@ -50,7 +50,7 @@ type rebuildBody struct {
 	Error   *RebuildError `json:"error,omitempty"`
 }
 
-// rebuildPass is the rebuilding of a group of segments from the documents that they name.
+// rebuildPass is the rebuild of some segments from the documents that they name.
 type rebuildPass struct {
 	Segments []segmentName   `json:"segments"`
 	Next     int             `json:"next,omitempty"` // documents read, in the order of Segments
@@ -59,7 +59,7 @@ type rebuildPass struct {
 	Staged   []stagedSegment `json:"staged,omitempty"`
 }
 
-// rebuildWalk is a walk over all documents of a family for those that no segment holds.
+// rebuildWalk is a full scan of a family for documents that no segment contains.
 type rebuildWalk struct {
 	Instead []segmentName `json:"instead,omitempty"` // unreadable segments that it makes up for
 	After   string        `json:"after,omitempty"`   // place of the last document that was looked at
@@ -67,7 +67,7 @@ type rebuildWalk struct {
 	Of      int           `json:"of"`                // about how many there are
 }
 
-// segmentName is what names a segment within its family.
+// segmentName names a segment within its family.
 type segmentName struct {
 	Level int    `json:"level"`
 	ID    string `json:"id"`
@@ -97,7 +97,7 @@ func namesOf(records []record) []segmentName {
 	return names
 }
 
-// name is the id of pending work for the family.
+// name returns the id of pending work for the family.
 func (f family) name() string { return f.source + "#" + string(f.space) }
 
 // familyNamed is the inverse of name.
@@ -128,7 +128,8 @@ func rebuildStateFrom(item table.Item) (rebuildState, error) {
 	return st, nil
 }
 
-// stateOf reads the state of a family's rebuild; table.ErrNotFound when there is none.
+// stateOf reads the state of a family's rebuild. It returns table.ErrNotFound if there
+// is none.
 func (ix *Index) stateOf(ctx context.Context, teamID string, f family) (rebuildState, error) {
 	item, err := ix.Table.Get(ctx, rebuildKey(teamID, f))
 	if err != nil {
@@ -137,7 +138,7 @@ func (ix *Index) stateOf(ctx context.Context, teamID string, f family) (rebuildS
 	return rebuildStateFrom(item)
 }
 
-// count brings Done up to date, which never goes back nor beyond Total.
+// count updates Done, which never decreases and never exceeds Total.
 func (st *rebuildState) count() {
 	at := st.Ended
 	if st.Pass != nil {
@@ -152,7 +153,7 @@ func (st *rebuildState) count() {
 func (st rebuildState) left() int64 { return max(st.Total-st.Done, 0) }
 
 // toRebuild returns how many documents the rebuild of a family with these segments
-// reads: those of its outdated segments, and all of them for a walk.
+// reads: those of its outdated segments, or all of them for a full scan.
 func toRebuild(records []record, missing bool) (documents int64) {
 	all := int64(0)
 	for _, r := range records {
@@ -184,15 +185,15 @@ func families(records []record) (order []family, of map[family][]record) {
 	return order, of
 }
 
-// isOutdated reports whether a family has a segment to rebuild, and none of a newer
-// program: such a family is left to that program.
+// isOutdated reports whether a family has a segment to rebuild and none of a newer
+// program. Otherwise it is left to that program.
 func isOutdated(records []record) bool {
 	return slices.ContainsFunc(records, func(r record) bool { return r.outdated() != "" }) &&
 		!slices.ContainsFunc(records, record.newer)
 }
 
 // PlanRebuilds plans the rebuild of each family of the team that has an outdated
-// segment, unless it is planned already. It is for teams whose documents do not change;
+// segment, unless it is planned already. It is for teams whose documents do not change.
 // Merge does the same for the others.
 func (ix *Index) PlanRebuilds(ctx context.Context, teamID string) error {
 	records, err := ix.records(ctx, teamID, "")
@@ -206,8 +207,8 @@ func (ix *Index) PlanRebuilds(ctx context.Context, teamID string) error {
 	return ix.planOutdated(ctx, teamID, slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) }))
 }
 
-// planOutdated plans the rebuilds of the families among records, all those of a team's
-// live sources.
+// planOutdated plans the rebuilds of the families among records, which are all segments
+// of the team's live sources.
 func (ix *Index) planOutdated(ctx context.Context, teamID string, records []record) error {
 	order, of := families(records)
 	order = slices.DeleteFunc(order, func(f family) bool { return !isOutdated(of[f]) })
@@ -247,7 +248,7 @@ func (ix *Index) rebuilds(ctx context.Context, teamID string) (map[family]rebuil
 	return states, nil
 }
 
-// PendingRebuilds returns the work of a team's rebuilds, in the order in which they began.
+// PendingRebuilds returns the work of a team's rebuilds, in the order of their starts.
 func (ix *Index) PendingRebuilds(ctx context.Context, teamID string) ([]pending.Work, error) {
 	states, err := ix.rebuilds(ctx, teamID)
 	if err != nil {
@@ -263,8 +264,8 @@ func (ix *Index) PendingRebuilds(ctx context.Context, teamID string) ([]pending.
 	return works, nil
 }
 
-// plan makes a rebuild pending, in one Write, and sends it. It returns false when
-// there is one already.
+// plan makes a rebuild pending, in one Write, and sends it. It returns false if there
+// already is one.
 func (ix *Index) plan(ctx context.Context, teamID string, f family, total int64, asked bool) (bool, error) {
 	st := rebuildState{version: 1, rebuildBody: rebuildBody{Began: ix.Now().UnixMilli(), Total: total, Asked: asked, Missing: asked}}
 	item, err := st.item(teamID, f)
@@ -283,7 +284,7 @@ func (ix *Index) plan(ctx context.Context, teamID string, f family, total int64,
 	return true, nil
 }
 
-// send sends the message of work that is pending.
+// send sends the message of pending work.
 func (ix *Index) send(ctx context.Context, work pending.Work) {
 	if ix.Rebuilds == nil {
 		return
@@ -293,11 +294,10 @@ func (ix *Index) send(ctx context.Context, work pending.Work) {
 	}
 }
 
-// AskRebuild has a family rebuilt although nothing is wrong with it as far as its
-// records say: all its segments, and whatever documents are in none of them. It
-// returns false when there is nothing to rebuild or a newer program is in charge. The
-// work is pending when it returns, and others do it. A rebuild that was asked for and is
-// under way goes on as it is.
+// AskRebuild plans the rebuild of all segments of a family, and of documents that are
+// in none, even if no record says that something is wrong. It returns false if there is
+// nothing to rebuild or a newer program is in charge. The work is pending when it
+// returns. A rebuild that was asked for and is in progress continues unchanged.
 func (ix *Index) AskRebuild(ctx context.Context, teamID, source string, space Space) (bool, error) {
 	f := family{source, space}
 	if err := f.check(); err != nil {
@@ -330,8 +330,8 @@ func (ix *Index) AskRebuild(ctx context.Context, teamID, source string, space Sp
 	}
 }
 
-// markAsked marks those of records that are not outdated yet. It returns false when
-// one has gone in the meantime, as a merge replaces it.
+// markAsked marks those of records that are not outdated yet. It returns false if a
+// merge has replaced one in the meantime.
 func (ix *Index) markAsked(ctx context.Context, teamID string, records []record) (bool, error) {
 	for i, r := range records {
 		if r.outdated() != "" {
@@ -352,8 +352,8 @@ func (ix *Index) markAsked(ctx context.Context, teamID string, records []record)
 	return true, nil
 }
 
-// planMissing plans a rebuild that also looks for documents in no segment, or adds
-// that to the one there is.
+// planMissing plans a rebuild that also looks for documents in no segment. If a rebuild
+// is planned, it adds that to it.
 func (ix *Index) planMissing(ctx context.Context, teamID string, f family, total int64) error {
 	for {
 		if planned, err := ix.plan(ctx, teamID, f, total, true); err != nil || planned {
@@ -386,7 +386,7 @@ func (ix *Index) planMissing(ctx context.Context, teamID string, f family, total
 	}
 }
 
-// saveError keeps an error in the state as an operator reads it.
+// saveError stores an error in the state, for an operator to read.
 func saveError(at time.Time, err error) *RebuildError {
 	text := strings.ToValidUTF8(err.Error(), "?")
 	if len(text) > maxErrorText {

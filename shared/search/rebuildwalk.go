@@ -15,12 +15,13 @@ import (
 	"docent/shared/table"
 )
 
-// walkPage is how many documents a walk compares with the segments at a time.
+// walkPage is the number of documents that a full scan compares with the segments at a
+// time.
 const walkPage = 4000
 
-// walkSlice looks at the next documents of the family and indexes those that no readable
-// segment holds, as a segment that is found at once. After the last one the segments that
-// the walk makes up for are removed.
+// walkSlice reads the next documents of the family and publishes a segment of those
+// that no readable segment contains. After the last one it removes the segments whose
+// documents the scan has replaced.
 func (r *rebuilding) walkSlice(ctx context.Context) error {
 	walk, slice := *r.state.Walk, newSlice(r.family)
 	last := false
@@ -44,8 +45,8 @@ func (r *rebuilding) walkSlice(ctx context.Context) error {
 	return r.saveWalk(ctx, walk, slice, last)
 }
 
-// walkOver indexes what is missing of a page and returns how many documents of it were
-// looked at before the slice was full, at least one.
+// walkOver adds the missing documents of a page to the slice. It returns how many
+// documents of the page it has compared before the slice was full, at least one.
 func (r *rebuilding) walkOver(ctx context.Context, page []Listed, slice *slice) (int, error) {
 	missing, err := r.missing(ctx, page)
 	if err != nil {
@@ -72,7 +73,6 @@ func (r *rebuilding) walkOver(ctx context.Context, page []Listed, slice *slice) 
 	return len(page), nil
 }
 
-// saveWalk publishes the slice.
 func (r *rebuilding) saveWalk(ctx context.Context, walk rebuildWalk, slice *slice, last bool) error {
 	made, err := slice.finish()
 	if err != nil {
@@ -105,9 +105,9 @@ func (r *rebuilding) saveWalk(ctx context.Context, walk rebuildWalk, slice *slic
 }
 
 // missing returns the current versions of those documents of a page that no readable
-// segment holds and no one else is about to index. What others publish meanwhile is not
-// taken for missing: a document that is not pending was published before, so the segment
-// list, read after that, has it.
+// segment contains and no other worker is about to index. It reads what is pending
+// first and the list of segments after that, so a document published in the meantime is
+// in one of the two.
 func (r *rebuilding) missing(ctx context.Context, page []Listed) (map[uuid.UUID]int64, error) {
 	missing, err := r.current(ctx, page)
 	if err != nil {
@@ -157,7 +157,8 @@ func (r *rebuilding) current(ctx context.Context, page []Listed) (map[uuid.UUID]
 	return all, g.Wait()
 }
 
-// removeHeld takes the documents out of versions that a readable segment holds as they are.
+// removeHeld removes the documents from versions that a readable segment contains in
+// this version.
 func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int64) error {
 	if len(versions) == 0 {
 		return nil
@@ -176,8 +177,9 @@ func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int6
 	return nil
 }
 
-// holdNames reads the documents sections of the readable segments of the family as they
-// are listed now, each once a turn. A segment that proves damaged is marked and left out.
+// holdNames reads the names of the documents of the family's readable segments, as they
+// are listed now, each once per turn. It marks a segment that proves damaged and leaves
+// it out.
 func (r *rebuilding) holdNames(ctx context.Context) (map[string]segment.Names, error) {
 	for range readAttempts {
 		records, err := r.list(ctx)
@@ -213,7 +215,7 @@ func (r *rebuilding) holdNames(ctx context.Context) (map[string]segment.Names, e
 			return r.held, nil
 		}
 	}
-	return nil, fmt.Errorf("read the segments of %s: they changed %d times meanwhile", r.family.source, readAttempts)
+	return nil, fmt.Errorf("read the segments of %s: they changed %d times while being read", r.family.source, readAttempts)
 }
 
 const readAttempts = 5

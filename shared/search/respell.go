@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// How a term that no passage holds is taken for a misspelt one.
+// Bounds of correcting a misspelt term.
 const (
 	respelled     = 8    // terms of a question, at most
 	respellFrom   = 4    // characters of a term, at least
-	respellTwice  = 8    // from so many characters on two slips are forgiven, else one
-	respellWeight = 0.75 // of a term that was not asked in this spelling
-	respellPrefix = 2    // bytes that are taken to be right, which bounds what is read of the dictionary
+	respellTwice  = 8    // terms of at least this many characters may have two slips, others one
+	respellWeight = 0.75 // of a term in a spelling that was not asked for
+	respellPrefix = 2    // bytes that must match, which bounds what is read of the dictionary
 )
 
-// respell looks for the nearest term of the dictionaries in place of each term that
-// none of them has. The highest score is still reckoned by the term that was asked.
+// respell replaces each term that no passage contains by the nearest term of the
+// dictionaries. The max score still uses the term that was asked.
 func (r *ranking) respell() error {
 	tried := 0
 	for _, t := range r.terms {
@@ -44,21 +44,21 @@ func (r *ranking) respell() error {
 	return nil
 }
 
-// respellable tells whether term is a word that is long enough, in letters of a
-// script that spells.
+// respellable reports whether term is a word that is long enough, in letters of a
+// script with spelling.
 func respellable(term string) bool {
 	first, _ := utf8.DecodeRuneInString(term)
 	return utf8.RuneCountInString(term) >= respellFrom && !text.Unspaced(first) && !strings.ContainsAny(term, "0123456789._'")
 }
 
-// nearest is the term of the dictionaries with the fewest slips from term, of
-// those the one in most passages; "" when none is near enough.
+// nearest returns the term of the dictionaries with the fewest slips from term, and of
+// several the one in most passages. It returns "" if none is near enough.
 func (r *ranking) nearest(term string) (string, error) {
 	m := misspelt{term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1}
 	if len(m.term) >= respellTwice {
 		m.limit = 2
 	}
-	passages := map[string]int{} // that hold a term that is near
+	passages := map[string]int{} // number of passages with a near term
 	for _, s := range r.segments {
 		err := s.EachTerm(term[:respellPrefix], func(t []byte, df int) {
 			if _, ok := passages[string(t)]; ok || m.slips(t) <= m.limit {
@@ -79,18 +79,18 @@ func (r *ranking) nearest(term string) (string, error) {
 	return best, nil
 }
 
-// misspelt is a term that is held against a dictionary.
+// misspelt is a term that is compared with a dictionary.
 type misspelt struct {
 	term    []rune
 	bytes   int // of term
 	letters uint64
-	limit   int // slips that are forgiven
+	limit   int // slips allowed
 	other   []rune
 	rows    [3][]int
 }
 
-// letters is the set of a term's bytes, by their lowest bits. Where a letter is a
-// byte, a slip changes at most two of them.
+// letters returns the set of a term's bytes, by their lowest bits. If letters are
+// single bytes, a slip changes at most two of them.
 func letters(term []byte) (set uint64) {
 	for _, c := range term {
 		set |= 1 << (c % 64)
@@ -98,7 +98,7 @@ func letters(term []byte) (set uint64) {
 	return set
 }
 
-// slips is how many slips term is from the misspelt one, or more than the limit.
+// slips returns how many slips term is from the misspelt one, or more than the limit.
 func (m *misspelt) slips(term []byte) int {
 	const letterBytes = 4
 	far := m.limit + 1
@@ -126,9 +126,8 @@ func (m *misspelt) slips(term []byte) int {
 	return slips(m.term, m.other, &m.rows)
 }
 
-// slips is how many characters were left out, put in, replaced, or swapped with
-// the next, between a and b (optimal string alignment).
-// The rows are memory that it may use.
+// slips returns how many characters were left out, inserted, replaced, or swapped with
+// the next, between a and b (optimal string alignment). It uses rows as memory.
 func slips(a, b []rune, rows *[3][]int) int {
 	for i := range rows {
 		rows[i] = slices.Grow(rows[i][:0], len(b)+1)[:len(b)+1]

@@ -2,29 +2,30 @@ package search
 
 import "github.com/google/uuid"
 
-// Query is what is asked.
+// Query is a question to the index.
 type Query struct {
 	Text        string
-	Instruction string   // re-orders what was found; never adds to it
-	Sources     []string // nil: every live source; else only these, as far as they are live
+	Instruction string   // affects the order only, not what is found
+	Sources     []string // nil: every live source; otherwise the live ones of these
 	Spaces      []Space  // nil: every space
 	Limit       int      // documents; 0 means 10, at most 200
-	// Choose tells which of the best passages come, by their documents: of 200 that
-	// lie in their records, of fewer long ones; nil: all do. It is called for one after the other.
+	// Choose decides about each document of the best passages, one after the other. It
+	// is asked for 200 passages of bodies in their records, or for fewer of long ones.
+	// nil includes all.
 	Choose func(Text) Choice
 }
 
-// Choice is what becomes of a document that was found.
+// Choice says what to do with a document that was found.
 type Choice int
 
 // The choices.
 const (
-	Exclude          Choice = iota // it does not come
-	IncludeUncounted               // it comes, and does not count towards Limit
+	Exclude          Choice = iota // leave it out
+	IncludeUncounted               // it does not count towards Limit
 	Include
 )
 
-// Hit is one document by its best passage, or in Result.Best one passage.
+// Hit is a document by its best passage, or in Result.Best a passage.
 type Hit struct {
 	Document   uuid.UUID
 	Version    int64
@@ -33,12 +34,12 @@ type Hit struct {
 	Title      string
 	URI        string
 	Heading    string  // heading path of the passage, "A > B"
-	Passage    string  // its text as it stands in the body
+	Passage    string  // its text in the body
 	Content    string  // heading path and passage, then further matching passages in reading order, at most 4,000 characters
-	Score      float64 // what orders hits of one profile
-	Normalised float64 // Score by the highest that the question could reach; may pass 1 by a little
+	Score      float64 // orders hits of one profile
+	Normalised float64 // Score divided by the question's max score; may slightly exceed 1
 	Record     any     // Text.Record
-	Confidence float64 // how surely the passage answers: from Threshold on it counts as an answer
+	Confidence float64 // how surely the passage answers; at least Threshold counts as an answer
 
 	opening string // Passage.Opening
 	ranking *ranking
@@ -52,23 +53,23 @@ type Result struct {
 	HasTerms bool  // the question had terms
 }
 
-// Answer is a quoted answer, or the sentence that says that nothing was found.
+// Answer is a quoted answer, or a text that says that nothing was found.
 type Answer struct {
 	Markdown   string
-	References []Reference // one a quoted document, in order of first quote
+	References []Reference // one per quoted document, in order of the first quotation
 	Found      bool
 }
 
 // Reference is a document that an answer quotes.
 type Reference struct{ URL, Title string }
 
-// Report is what Check found.
+// Report is the result of Check.
 type Report struct {
 	Segments  int      // that were read
 	Passages  int      // in them
 	Documents int      // in them
-	Stale     int      // documents in them that are gone or have another version
-	Damaged   []string // ids of segments that can not be read, with the reason
+	Stale     int      // documents in them that are deleted or have another version
+	Damaged   []string // ids of segments that cannot be read, with the reason
 
 	Current map[uuid.UUID]int64 `json:"-"` // the versions in them that are current
 }

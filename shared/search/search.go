@@ -3,8 +3,8 @@
 // in the table), ranks them for a question and builds the quoted answer.
 //
 // The documents themselves belong to package document: every hit is checked
-// against the current record when the question is asked, so a segment may speak
-// of documents that are gone, and nothing stale is ever returned.
+// against the current record when the question is asked, so a segment may contain
+// deleted documents, and a stale one is never returned.
 package search
 
 import (
@@ -40,28 +40,28 @@ const (
 // Spaces lists every space.
 var Spaces = []Space{Documentation, Messages, Code, PRs, Issues}
 
-// Ref names one chunk of one version of a document. Chunk 0 is a body that lies in
-// its record (neither bit of STARTS); the chunks of a longer body count from 1.
+// Ref names a chunk of a version of a document. Chunk 0 is a body stored in its record.
+// The chunks of a longer body count from 1.
 type Ref struct {
 	Document uuid.UUID
 	Version  int64
 	Chunk    int
 }
 
-// Text is what a Ref stands for now.
+// Text is the current content of a Ref.
 type Text struct {
 	Document uuid.UUID
 	Version  int64
 	Source   string
 	Title    string
 	URI      string
-	Body     string         // of the chunk, or the whole of a body that lies in its record
+	Body     string         // of the chunk, or the whole body if it is in its record
 	Passages []text.Passage // offsets relative to Body
 	First    int            // number, within the document, of the first of Passages
 	Record   any            // what else the corpus knows of the document, for Query.Choose
 }
 
-// Document is one current document, whole, to be indexed.
+// Document is a whole current document that is indexed.
 type Document struct {
 	ID      uuid.UUID
 	Version int64
@@ -72,23 +72,24 @@ type Document struct {
 	Chunks  []text.Chunk // nil: Cut(Body)
 }
 
-// Corpus is the truth about documents. Every method is strongly consistent.
+// Corpus has the current documents. Every method is strongly consistent.
 type Corpus interface {
-	// Texts reads the current record and the chunk of each ref in one round trip.
-	// A ref is absent from the result when its document is missing, is current in
-	// another version, or its source is not live.
+	// Texts reads the current record and the chunk of each ref in one round trip. A ref
+	// is absent from the result if its document is missing, has another current
+	// version, or its source is not live.
 	Texts(ctx context.Context, teamID string, refs []Ref) (map[Ref]Text, error)
 	// Current returns the current version of each document; a missing one is absent.
 	Current(ctx context.Context, teamID string, documents []uuid.UUID) (map[uuid.UUID]int64, error)
 	// Sources returns the ids of the team's live sources.
 	Sources(ctx context.Context, teamID string) ([]string, error)
-	// List returns up to limit documents of a space of a source, in the order of their
-	// places, from the first one after a place; none at the end.
+	// List returns up to limit documents of a space of a source, in order of their
+	// places, starting after a place. It returns none at the end.
 	List(ctx context.Context, teamID, source string, space Space, after string, limit int) ([]Listed, error)
-	// Read yields, in the order of ids, the documents that exist, each whole. It stops at
-	// the first error, and holds a few megabytes at a time however long they are.
+	// Read yields the documents that exist, whole and in the order of ids. It stops at
+	// the first error, and keeps only a few megabytes in memory.
 	Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.Seq2[Document, error]
-	// Waiting returns those of versions that are still to be indexed by whoever put them.
+	// Waiting returns which of versions are still waiting to be indexed after their
+	// put.
 	Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error)
 }
 
@@ -105,19 +106,20 @@ type Index struct {
 	Corpus Corpus
 	Now    func() time.Time
 	NewID  func() string // unique, of letters, digits and '-'; in order of time, as UUID v7 is
-	// CacheBytes bounds what is kept in memory of segments, whole ones and parts of
-	// those that are read by range; 0 means 64 MiB. A quarter more goes to passages
-	// that have been analysed.
+	// CacheBytes bounds the memory for segments, whole ones and parts of those that are
+	// read by range; 0 means 64 MiB. Analysed passages take up to a quarter of it in
+	// addition.
 	CacheBytes int64
-	// Fault, when set, is told of what a call left out because it is damaged or
-	// missing. Such a segment stays out until it has been rebuilt.
+	// OnFault, if set, receives the error of each segment that a call left out because
+	// it is damaged or missing. Such a segment is left out until it is rebuilt.
 	OnFault func(ctx context.Context, err error)
-	// Rebuilds takes the work of rebuilding; nil: it stays pending for the sweeper to send.
+	// Rebuilds is the queue of rebuilds. If it is nil, the sweeper sends them.
 	Rebuilds queue.Queue
-	// Warn, when set, is told of a message that could not be sent; the sweeper sends it.
+	// Warn, if set, receives each message that could not be sent. The sweeper sends it
+	// later.
 	Warn func(w pending.Work, err error)
 
-	rangedFrom int // over so many bytes a query reads a segment by range; 0 means the constant
+	rangedFrom int // bytes above which a query reads a segment by range; 0 means the constant
 
 	once     sync.Once
 	cache    *segment.Cache

@@ -8,8 +8,8 @@ import (
 
 const ellipsis = "…"
 
-// markdown is the block as it is quoted: cut to blockChars around the piece that
-// answers best, with that piece in bold where it is a sentence of prose.
+// markdown returns the block as it is quoted: cut to blockChars around the piece that
+// answers best, which is in bold if it is a sentence of prose.
 func (b block) markdown(r *ranking, asked *answerType) string {
 	pieces := b.pieces()
 	if len(pieces) == 0 {
@@ -40,7 +40,7 @@ func (b block) markdown(r *ranking, asked *answerType) string {
 	}
 }
 
-// sentencesShown keeps the text between sentences as it is.
+// sentencesShown shows a paragraph, and keeps the text between its sentences.
 func (b block) sentencesShown(r *ranking, asked *answerType, pieces []string, from, to, best int) string {
 	if to-from == 1 && utf8.RuneCountInString(pieces[best]) > blockChars {
 		return cutPiece(pieces[best])
@@ -67,7 +67,7 @@ func cutMarkBefore(cut bool, space string) string {
 	return ""
 }
 
-// lead is the line before a list or code, as a paragraph.
+// lead returns the line before a list or code as a paragraph.
 func lead(line string) string {
 	if line == "" {
 		return ""
@@ -75,8 +75,8 @@ func lead(line string) string {
 	return cutPiece(line) + "\n\n"
 }
 
-// window widens around the best piece to as many whole pieces as fit, after it
-// first, then before it.
+// window returns as many whole pieces around the best one as fit, from both sides in
+// turn.
 func window(pieces []string, head, best int) (from, to int) {
 	room := blockChars
 	for _, p := range pieces[:head] {
@@ -133,7 +133,7 @@ func boldBest(r *ranking, asked *answerType, s string) string {
 	return s[:ranges[i][0]] + bold(pieces[i]) + s[ranges[i][1]:]
 }
 
-// cutPiece cuts one sentence or item that alone passes blockChars, at a space.
+// cutPiece cuts one sentence or item that is longer than blockChars, at a space.
 func cutPiece(s string) string {
 	if utf8.RuneCountInString(s) <= blockChars {
 		return s

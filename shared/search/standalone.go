@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// Link is what a Markdown link to the document may have as its target, "" when its
-// uri is no http or https URL.
+// Link returns the target of a Markdown link to the document, or "" if its uri is not
+// an http or https URL.
 func (h Hit) Link() string { return linkTarget(h.URI) }
 
-// Standalone is the passage for a reader who sees nothing else: title, heading path and
-// text, each heading once, with the fence or the table's head that it begins within.
+// Standalone returns the passage for a reader who sees nothing else: title, heading
+// path and text, each heading once, with the fence or the table's head if it begins
+// within one.
 func (h Hit) Standalone() string {
 	passage := h.Passage
 	first, rest, _ := strings.Cut(strings.TrimLeft(passage, "\r\n"), "\n")

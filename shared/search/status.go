@@ -22,7 +22,7 @@ type FamilyStatus struct {
 	Rebuild   *RebuildStatus `json:"rebuild,omitempty"`
 }
 
-// RebuildStatus describes how far a rebuild is.
+// RebuildStatus describes the progress of a rebuild.
 type RebuildStatus struct {
 	Since time.Time     `json:"since"`
 	Saved time.Time     `json:"saved,omitzero"` // when it made progress last; zero: it has not begun
@@ -31,7 +31,7 @@ type RebuildStatus struct {
 	Error *RebuildError `json:"error,omitempty"`
 }
 
-// RebuildError is the last failure of a rebuild, which is tried again.
+// RebuildError is the last failure of a rebuild. The rebuild is tried again.
 type RebuildError struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`

@@ -42,7 +42,7 @@ type record struct {
 	space   Space
 	level   int
 	id      string
-	blob    string // the segment's file; its name is of the key, as a list of records is read with every question
+	blob    string // the segment's file; its name is derived from the key, because every question reads the list of records
 	version int64  // of the item, which changes when the segment is marked
 	content recordContent
 }
@@ -63,7 +63,7 @@ func (r record) readable() bool {
 	return r.content.Analysis <= text.AnalysisVersion && r.content.Format == segment.FormatVersion && r.content.Mark != reasonDamaged
 }
 
-// family is what one segment is of.
+// family is the source and space of a segment's documents.
 type family struct {
 	source string
 	space  Space
@@ -73,7 +73,7 @@ func (r record) family() family { return family{r.source, r.space} }
 
 func (f family) prefix() string { return f.source + "#" + string(f.space) + "#" }
 
-// check refuses what can not be a part of a key.
+// check rejects a source or space that cannot be part of a key.
 func (f family) check() error {
 	if f.source == "" || strings.ContainsAny(f.source, "#\x00") || !slices.Contains(Spaces, f.space) {
 		return fmt.Errorf("no family of segments: source %q, space %q", f.source, f.space)
@@ -90,7 +90,7 @@ func (r record) put(teamID string) (table.Put, error) {
 	return table.Put{Item: table.Item{Key: r.key(teamID), Version: 1, Body: body}, If: table.Absent()}, err
 }
 
-// blobName is the name of a segment's blob.
+// blobName returns the name of a segment's blob.
 func blobName(teamID, segment string) string { return blobPrefix + teamID + "/" + segment }
 
 func recordFrom(item table.Item) (record, error) {
@@ -126,7 +126,6 @@ func (ix *Index) records(ctx context.Context, teamID, prefix string) ([]record, 
 	return all, nil
 }
 
-// init makes the caches of a new Index.
 func (ix *Index) init() {
 	ix.once.Do(func() {
 		bytes := ix.CacheBytes
@@ -144,9 +143,9 @@ func (ix *Index) fault(ctx context.Context, err error) {
 	}
 }
 
-// open returns the segments of records, in their order, from memory or from
-// their blobs, for a query that ends with ctx. A segment that is missing or damaged
-// is nil, with its error in faults; err is any other failure.
+// open returns the segments of records, in their order, for a query that ends with ctx.
+// It reads those that are not in memory. A segment that is missing or damaged is nil,
+// with its error in faults; err is any other failure.
 func (ix *Index) open(ctx context.Context, records []record) (open []*segment.Segment, faults []error, err error) {
 	ix.init()
 	open, faults = make([]*segment.Segment, len(records)), make([]error, len(records))
@@ -175,7 +174,7 @@ func (ix *Index) open(ctx context.Context, records []record) (open []*segment.Se
 	return open, faults, g.Wait()
 }
 
-// wholeBytes is up to which size a query reads a segment whole.
+// wholeBytes returns the size up to which a query reads a segment whole.
 func (ix *Index) wholeBytes() int {
 	if ix.rangedFrom > 0 {
 		return ix.rangedFrom
@@ -183,8 +182,8 @@ func (ix *Index) wholeBytes() int {
 	return rangedFrom
 }
 
-// read reads a segment whole from its blob. It is kept when a query would read it
-// whole; what a merge reads is not to push the rest out.
+// read reads a segment whole from its blob. The cache keeps it only if a query would
+// read it whole, so that a merge does not push everything else out.
 func (ix *Index) read(ctx context.Context, r record) (*segment.Segment, error) {
 	ix.init()
 	data, err := ix.Blobs.Get(ctx, r.blob)
@@ -201,7 +200,7 @@ func (ix *Index) read(ctx context.Context, r record) (*segment.Segment, error) {
 	return s, nil
 }
 
-// readRanged opens a segment to be read by range, and keeps what that takes.
+// readRanged opens a segment that is read by range, and keeps it in the cache.
 func (ix *Index) readRanged(ctx context.Context, r record) (*segment.Segment, error) {
 	ix.init()
 	s, err := segment.OpenRanged(ctx, ix.Blobs, r.blob, int64(r.content.Bytes), ix.cache)
@@ -212,11 +211,11 @@ func (ix *Index) readRanged(ctx context.Context, r record) (*segment.Segment, er
 	return s, nil
 }
 
-// matches completes the error of opening the segment, and checks that it is the
-// one of r.
+// matches wraps the error of opening the segment, and checks that it is the segment of
+// r.
 func (r record) matches(s *segment.Segment, err error) error {
 	if err == nil && (s.Profile != profileOf(r.space).id || int(s.Analysis) != r.content.Analysis || s.Passages != r.content.Passages) {
-		err = segment.Damaged("it is not the one of its record")
+		err = segment.Damaged("it does not match its record")
 	}
 	if err != nil {
 		return fmt.Errorf("open segment %s: %w", r.id, err)
@@ -224,7 +223,7 @@ func (r record) matches(s *segment.Segment, err error) error {
 	return nil
 }
 
-// cleanup is the operation that has blobs removed once they are due.
+// cleanup returns the operation that schedules the removal of blobs.
 func (ix *Index) cleanup(due time.Time, blobs []string) (table.Put, error) {
 	body, err := json.Marshal(blobs)
 	return table.Put{Item: table.Item{Key: table.Key{Table: table.Index, Partition: cleanupPartition,

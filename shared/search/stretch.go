@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// What a block is quoted with.
+// Bounds of a block with the text around it.
 const (
 	stretchChars = 1200 // of a quotation of several blocks; one block alone may have blockChars
 	beginChars   = 300  // left at least, for the beginning of a block that is announced and too long
 )
 
-// stretch is the block at best of a passage as it is quoted, with whole blocks around
-// it while that is short. Documents for readers on screens have short paragraphs, and
-// the one that asks the question best is rarely the one that answers it. What follows
-// comes first, as steps, commands and examples follow what announces them.
+// stretch returns the block at best of a passage as it is quoted: with whole blocks
+// around it as long as that is short. Documents for screens have short paragraphs, and
+// the one closest to the question is rarely the answer. Blocks after it come first,
+// because steps, commands and examples follow what announces them.
 func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	b := all[best]
 	room := stretchChars - utf8.RuneCountInString(b.markdown(r, asked))
@@ -42,13 +42,13 @@ func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	var parts []string
 	for _, before := range all[from:best] {
 		parts = append(parts, before.whole())
-		b.lead = "" // it stands at the end of that
+		b.lead = "" // it is the end of that
 	}
 	parts = append(append(parts, b.markdown(r, asked)), after...)
 	return strings.Join(parts, "\n\n")
 }
 
-// whole is the block with nothing cut or marked, without the line that leads to it.
+// whole returns the whole block without marks, and without the line that announces it.
 func (b block) whole() string {
 	switch b.kind {
 	case codeKind:
@@ -60,8 +60,9 @@ func (b block) whole() string {
 	}
 }
 
-// begin is the beginning of a block of units, without the line that leads to it: as
-// many as fit in so many characters, with a mark for the rest; "" when none fits.
+// begin returns the beginning of a block of units, without the line that announces it:
+// as many units as fit into room characters, with a mark for the rest. It is "" if none
+// fits.
 func (b block) begin(room int) string {
 	n, least := 0, 1
 	if b.kind == tableKind {
@@ -82,16 +83,16 @@ func (b block) begin(room int) string {
 	return strings.Join(b.units[:n], "\n") + cutMark("\n\n", true)
 }
 
-// numbered is the mark of an item in an order.
+// numbered matches the mark of an item of an ordered list.
 var numbered = regexp.MustCompile(`^\s*\d{1,9}[.)]`)
 
-// instructs tells whether the block is code or an ordered list.
+// instructs reports whether the block is code or an ordered list.
 func (b block) instructs() bool {
 	return b.kind == codeKind || b.kind == listKind && numbered.MatchString(b.units[0])
 }
 
-// steps tells how far the block at i says how something is done: by code or ordered
-// items, its own or of the block after it, or else by code within its text.
+// steps scores how far the block at i says how something is done: 1 if it or the block
+// after it is code or an ordered list, a half if it contains code within its text.
 func steps(all []block, i int) float64 {
 	switch {
 	case all[i].instructs(), i+1 < len(all) && all[i+1].instructs():

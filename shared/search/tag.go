@@ -2,11 +2,11 @@ package search
 
 import "strings"
 
-// maxTagBytes bounds a tag, so that scanning stays linear.
+// maxTagBytes bounds a tag, so that scanning is linear.
 const maxTagBytes = 2048
 
-// htmlTags are the elements that are taken for HTML; anything else in angle
-// brackets, such as List<String>, is text.
+// htmlTags are the elements that count as HTML. Anything else in angle brackets, such
+// as List<String>, is text.
 var htmlTags = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields(`a abbr address article aside audio b base bdi bdo blockquote body br button canvas caption center
@@ -19,8 +19,8 @@ var htmlTags = func() map[string]bool {
 	return set
 }()
 
-// tag returns the length of the HTML tag, comment or <address> at the start of s,
-// which begins with '<', and the text that stands for it. 0: there is none.
+// tag returns the length of the HTML tag, comment or <address> at the start of s, which
+// begins with '<', and the text that replaces it. The length is 0 if there is none.
 func tag(s string) (n int, text string) {
 	s = s[:min(len(s), maxTagBytes)]
 	if strings.HasPrefix(s, "<!--") {
@@ -54,7 +54,7 @@ func tag(s string) (n int, text string) {
 	return end + 1, ""
 }
 
-// attribute is the quoted value of an attribute within a tag, "" when it has none.
+// attribute returns the quoted value of an attribute within a tag, or "".
 func attribute(tag, name string) string {
 	i := strings.Index(strings.ToLower(tag), name+"=")
 	if i < 0 || i+len(name)+1 >= len(tag) {

@@ -6,14 +6,15 @@ type scored struct {
 	segment, passage int32
 }
 
-// top keeps the passages that are, or are level with, the limit best so far.
+// top keeps the best passages so far: limit of them, and those with the same score as
+// the last.
 type top struct {
 	limit int
 	best  []float32 // the limit best scores, a heap whose root is the lowest
 	kept  []scored  // at least those
 }
 
-// floor is the score that a passage must at least have.
+// floor returns the lowest score that still counts.
 func (t *top) floor() float32 {
 	if len(t.best) < t.limit {
 		return 0
@@ -49,7 +50,7 @@ func (t *top) add(score float32, segment, passage int) {
 	}
 }
 
-// passages returns what is kept and reaches the floor.
+// passages returns the passages that reach the floor.
 func (t *top) passages() []scored {
 	floor := t.floor()
 	reach := t.kept[:0]

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// searchRun is one Search at work.
+// searchRun is the state of one Search.
 type searchRun struct {
 	index    *Index
 	teamID   string
@@ -41,13 +41,13 @@ type passageID struct {
 	within int
 }
 
-// analysisKey names an analysed passage; one text has one analysis a profile.
+// analysisKey names an analysed passage. A text has one analysis per profile.
 type analysisKey struct {
 	passageID
 	profile segment.Profile
 }
 
-// verified is a candidate whose text has been read from the documents.
+// verified is a candidate whose text was read from the documents.
 type verified struct {
 	candidate
 	passageID
@@ -58,7 +58,7 @@ type verified struct {
 	score  float64 // without the instruction
 }
 
-// rank ranks the segments of each profile, and of each analysis apart, and chooses
+// rank ranks the segments of each profile and analysis separately, and chooses
 // candidates.
 func (s *searchRun) rank(records []record, segments []*segment.Segment) error {
 	s.sources = make(map[*segment.Segment]record, len(segments))
@@ -99,10 +99,9 @@ func hasTerms(p *profile, question string) bool {
 	return slices.ContainsFunc(p.in(text.LanguagesOf(question)[0]).AppendTerms(nil, question), func(t string) bool { return t != "" })
 }
 
-// verify reads candidates: one page, one more when over a fifth of the first is no
-// longer true. For a limit above what a page of long documents gives, or for a query
-// that chooses, it reads pages side by side: as many as the limit may come to, and
-// then the rest of what is looked at, if documents are still missing.
+// verify reads a page of candidates, and a second if over a fifth of it is stale. For a
+// large limit, or with Query.Choose, it reads the pages that the limit may need in
+// parallel, then more while documents are missing.
 func (s *searchRun) verify(ctx context.Context) error {
 	look, want := pageCandidates, pageCandidates
 	switch {
@@ -128,10 +127,10 @@ func (s *searchRun) verify(ctx context.Context) error {
 	}
 }
 
-// readsManyPages tells whether more than a page may be read.
+// readsManyPages reports whether the query may read more than two pages.
 func (s *searchRun) readsManyPages() bool { return s.limit > pageUnits/2 || s.query.Choose != nil }
 
-// documents are those that count towards the limit.
+// documents counts the documents found that count towards the limit.
 func (s *searchRun) documents() int {
 	seen := map[uuid.UUID]bool{}
 	for _, v := range s.found {
@@ -142,15 +141,15 @@ func (s *searchRun) documents() int {
 	return len(seen)
 }
 
-// page is what one BatchGet reads.
+// page is the content of one BatchGet.
 type page struct {
 	candidates []verified
 	refs       []Ref
 	texts      map[Ref]Text
 }
 
-// read reads the next candidates, one page or as many as hold want of them where
-// more may be read, and keeps those that are still true and chosen.
+// read reads the next candidates: one page, or as many pages as hold want candidates if
+// the query may read many. It keeps the candidates that are current and chosen.
 func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err error) {
 	var pages []*page
 	for taken < want && (len(pages) == 0 || s.readsManyPages()) {
@@ -199,7 +198,7 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 	return taken, dropped, nil
 }
 
-// nextPage takes up to most of the next candidates within the bounds of one BatchGet.
+// nextPage takes up to most of the next candidates, within the bounds of one BatchGet.
 func (s *searchRun) nextPage(most int) (*page, error) {
 	p := &page{}
 	seen := map[Ref]bool{}
@@ -245,7 +244,7 @@ func (s *searchRun) nextPage(most int) (*page, error) {
 	return p, nil
 }
 
-// weigh completes the score of a candidate from its text.
+// weigh returns a candidate with its final score, from its text.
 func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 	p := text.Passages[v.within]
 	body := text.Body[p.Start:p.End]
@@ -267,5 +266,5 @@ func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 	return &v
 }
 
-// instructionShare bounds what an instruction adds to a score.
+// instructionShare bounds how much of a score an instruction adds.
 const instructionShare = 0.3

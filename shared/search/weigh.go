@@ -15,8 +15,8 @@ type weighedBlock struct {
 	score float64
 }
 
-// What a block weighs as an answer: its r, and these beside it. An answer lies in
-// one sentence or two, so what a stretch of the block holds counts most.
+// The weights of a block as an answer. An answer is in a sentence or two, so a stretch
+// of the block counts most.
 const (
 	blockR       = 0.25
 	blockCue     = 0.13
@@ -27,7 +27,7 @@ const (
 	blockSteps   = 0.3
 )
 
-// match is how a text answers a question's terms.
+// match is how well a text matches a question's terms.
 type match struct {
 	at      places
 	counts  map[*questionTerm]int
@@ -52,7 +52,7 @@ func matchOf(r *ranking, text string) match {
 	return m
 }
 
-// rate fills in r and covered, among texts of that average length.
+// rate sets r and covered, relative to texts of this average length.
 func (m *match) rate(r *ranking, average float64) {
 	sum, score, covered := 0.0, 0.0, 0.0
 	norm := blockK1 * (1 - blockB + blockB*float64(m.length)/max(average, 1))
@@ -68,8 +68,8 @@ func (m *match) rate(r *ranking, average float64) {
 	}
 }
 
-// weigh scores blocks in the order of their passages; best is the score of the
-// best passage.
+// weigh scores blocks, which are in the order of their passages. best is the score of
+// the best passage.
 func weigh(all []weighedBlock, asked *answerType, best float64) {
 	total := 0
 	for i := range all {
@@ -95,7 +95,7 @@ func weigh(all []weighedBlock, asked *answerType, best float64) {
 			around = max(around, all[i+1].match.r/2)
 		}
 		headed := b.hit.headingMatch()
-		nearby := max(r.nearby(b.match.at), headed) // a heading is read with what stands under it
+		nearby := max(r.nearby(b.match.at), headed) // a heading is read with the text under it
 		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
 			blockNearby*nearby + blockHeading*headed + blockAround*around
 		if asked.asksSteps() {
@@ -104,7 +104,7 @@ func weigh(all []weighedBlock, asked *answerType, best float64) {
 	}
 }
 
-// share is the share of the question, by idf, that a text holds.
+// share returns the share of the question, by idf, that a text contains.
 func (m match) share(r *ranking) float64 {
 	held, sum := 0.0, 0.0
 	for _, t := range r.terms {
@@ -119,9 +119,9 @@ func (m match) share(r *ranking) float64 {
 	return held / sum
 }
 
-// headingMatch tells how well a heading of the passage asks the question: the share of
-// the question that it holds by the share of its own terms that the question has.
-// The title and the headings above the last count half.
+// headingMatch scores the heading that fits best: the share of the question in it times
+// the share of its terms that are in the question. The title and the headings above the
+// last count half.
 func (h Hit) headingMatch() float64 {
 	names := append([]string{h.Title}, strings.Split(h.Heading, text.HeadingArrow)...)
 	best := 0.0
@@ -143,7 +143,7 @@ func (h Hit) headingMatch() float64 {
 	return best
 }
 
-// plain is the text of a block as it is weighed.
+// plain returns the text of a block as it is weighed.
 func (b block) plain() string {
 	if b.kind == paragraphKind {
 		return b.text
@@ -151,7 +151,8 @@ func (b block) plain() string {
 	return b.lead + "\n" + strings.Join(b.units, "\n")
 }
 
-// pieces are what a block can be cut into: sentences, items, rows, lines.
+// pieces returns the parts that a block can be cut into: sentences, items, rows or
+// lines.
 func (b block) pieces() []string {
 	if b.kind != paragraphKind {
 		return b.units
@@ -163,17 +164,17 @@ func (b block) pieces() []string {
 	return out
 }
 
-// What a piece of a block weighs, beside its r, as the answer of the block.
+// The weights of a piece of a block as the answer, in addition to its r.
 const (
-	pieceCovered = 0.7
-	pieceTelling = 3.3
-	pieceCue     = 1.8
-	pieceBefore  = 1.2
-	pieceAfter   = 0.5
+	pieceCovered     = 0.7
+	pieceDistinctive = 3.3
+	pieceCue         = 1.8
+	pieceBefore      = 1.2
+	pieceAfter       = 0.5
 )
 
-// bestPiece is the piece of a block that answers best. A term tells pieces apart
-// the better the fewer of them hold it: the subject of a block is in all.
+// bestPiece returns the piece of a block that answers best. A term counts more the
+// fewer pieces contain it: the subject of a block is in all of them.
 func bestPiece(r *ranking, asked *answerType, pieces []string) int {
 	matches := make([]match, len(pieces))
 	total := 0
@@ -190,7 +191,7 @@ func bestPiece(r *ranking, asked *answerType, pieces []string) int {
 	}
 	best, at := -1.0, 0
 	for i, m := range matches {
-		score := m.r + pieceCovered*m.covered + pieceTelling*m.distinctiveness(r, holding) + pieceCue*asked.value(pieces[i:i+1])
+		score := m.r + pieceCovered*m.covered + pieceDistinctive*m.distinctiveness(r, holding) + pieceCue*asked.value(pieces[i:i+1])
 		if i > 0 {
 			score += pieceBefore * matches[i-1].r
 		}
@@ -204,8 +205,8 @@ func bestPiece(r *ranking, asked *answerType, pieces []string) int {
 	return at
 }
 
-// distinctiveness is the share that a text holds of what its siblings hold of the question,
-// each term by idf and by how few of them hold it.
+// distinctiveness returns the share of a text in what all pieces contain of the
+// question. Each term counts by its idf and by how few pieces contain it.
 func (m match) distinctiveness(r *ranking, holding map[*questionTerm]float64) float64 {
 	held, sum := 0.0, 0.0
 	for _, t := range r.terms { // in order, as sums of floats depend on it

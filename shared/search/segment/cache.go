@@ -12,7 +12,7 @@ type Cache struct {
 	pieces *lru.Cache[pieceKey, piece]
 }
 
-// pieceCost is about how many bytes the LRU itself takes for an entry.
+// pieceCost is about how many bytes the LRU needs for an entry.
 const pieceCost = 200
 
 // pieceKey names a piece of a file: a page by its number, or one of the pieces below.
@@ -22,18 +22,19 @@ type pieceKey struct {
 }
 
 const (
-	wholePiece   = -1 - iota // the segment, all in memory
+	wholePiece   = -1 - iota // the whole segment
 	openPiece                // a segment that is read by range: what it always has in memory
 	lengthsPiece             // the lengths of such a segment
 )
 
-// piece is one of: a segment, a page, the lengths.
+// piece is a segment, a page, or the lengths of passages.
 type piece struct {
 	segment *Segment
 	page    []byte
 	lengths []uint16
 }
 
+// NewCache returns an empty Cache with a bound in bytes.
 func NewCache(bytes int64) *Cache {
 	return &Cache{lru.New[pieceKey, piece](bytes)}
 }
@@ -48,7 +49,7 @@ func (c *Cache) Segment(ctx context.Context, name string) *Segment {
 	return nil
 }
 
-// Put keeps the segment of a file.
+// Put keeps a segment under the name of its file.
 func (c *Cache) Put(name string, s *Segment) {
 	kind := int64(wholePiece)
 	if s.pages != nil {

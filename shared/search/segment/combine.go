@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// Combine makes one segment of several of one profile. Documents that keep does
-// not hold in the segment's version are left out (nil holds all), and so is one that
-// was in a segment before. The result is what building it whole from the rest would give.
+// Combine merges segments of one profile. It leaves out documents that keep does not
+// list in the segment's version (nil lists all), and repetitions. The result equals a
+// segment built from the remaining documents.
 func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 	w := NewWriter(segments[0].Profile)
 	seen := map[uuid.UUID]bool{}
@@ -78,7 +78,8 @@ func least(readers []*termReader) []byte {
 	return term
 }
 
-// renumber numbers the passages of s that stay.
+// renumber adds the remaining passages of s and returns their new numbers, -1 for one
+// that is left out.
 func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) []int32 {
 	numbers := make([]int32, s.Passages)
 	document, stays := -1, false

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 )
 
-// The segment file; the README has it as a table.
+// The segment file. The README has a table of it.
 const (
 	segmentMagic  = "DSEG"
 	FormatVersion = 2
@@ -19,7 +19,7 @@ const (
 	maxFrequency  = 1 << 20
 )
 
-// Sections in the order of the file. The head is part of none.
+// Sections in the order of the file. The head belongs to none.
 const (
 	secPostings = iota
 	secDictionary
@@ -35,7 +35,7 @@ const (
 // page sums, CRC-32C of the footer so far, footer size, magic.
 const footerBytes = sectionCount*16 + 4 + 4 + 8 + 4 + 4 + 4 + 4
 
-// starts holds two bits a passage.
+// Bits of a passage in the section of starts.
 const (
 	StartsDocument = 1
 	StartsChunk    = 2
@@ -43,9 +43,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged is in the chain of every error about the content of a segment.
+// ErrDamaged is wrapped by every error about the content of a segment.
 var ErrDamaged = errors.New("segment is damaged")
 
+// Damaged returns an error that wraps ErrDamaged.
 func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }

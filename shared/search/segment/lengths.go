@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// LENGTHS holds the lengths of passages in blocks of lengthBlock: 2 bytes lowest,
-// 1 byte width, then each length less the lowest in width bits, low bits first, the
-// last byte filled with zeros.
+// lengthBlock is the number of lengths in a block. A block has 2 bytes for the lowest
+// length, 1 byte for the width, and then each length minus the lowest in width bits,
+// low bits first. Zeros fill the last byte.
 const lengthBlock = 128
 
-// appendLengths packs lengths.
 func appendLengths(dst []byte, lengths []uint16) []byte {
 	for block := range slices.Chunk(lengths, lengthBlock) {
 		lowest, highest := slices.Min(block), slices.Max(block)
@@ -33,7 +32,7 @@ func appendLengths(dst []byte, lengths []uint16) []byte {
 	return dst
 }
 
-// unpackLengths reads the lengths of passages, which add up to sum.
+// unpackLengths reads the lengths of passages. Their sum must be sum.
 func unpackLengths(b []byte, passages int, sum uint64) ([]uint16, error) {
 	if passages/lengthBlock*3 > len(b) { // before so much is allocated
 		return nil, Damaged("%d bytes of lengths", len(b))

@@ -11,7 +11,7 @@ import (
 	"docent/shared/blob"
 )
 
-// Names is the documents of a segment by id and version, in 24 bytes each.
+// Names has the ids and versions of a segment's documents, 24 bytes each.
 type Names []byte
 
 // Count returns the number of documents.
@@ -23,8 +23,8 @@ func (n Names) At(document int) (uuid.UUID, int64) {
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:documentBytes]))
 }
 
-// ReadNames reads the documents section of a file of size bytes. It is as in every
-// analysis of this format.
+// ReadNames reads the documents section of a file of size bytes. It does not depend on
+// the analysis.
 func ReadNames(ctx context.Context, blobs blob.Store, name string, size int64) (Names, error) {
 	f, sums, err := readEnd(ctx, blobs, name, size)
 	if err != nil {

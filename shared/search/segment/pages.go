@@ -12,30 +12,30 @@ import (
 	"docent/shared/blob"
 )
 
-// How a segment that is too large to read whole is read by range.
+// How a large segment is read by range.
 const (
-	joinWithin  = 64 << 10 // a gap between two ranges that is read along
-	spreadJoin  = 8 << 10  // the same for places that are spread evenly, where wide gaps would join into the whole
-	readAhead   = 64 << 10 // of the dictionary, when one walks it
-	rangeAtOnce = 32       // ranges of one segment read at the same time
+	joinWithin  = 64 << 10 // two ranges with a smaller gap are one request
+	spreadJoin  = 8 << 10  // the same for places that are spread evenly: wider gaps would join them into the whole section
+	readAhead   = 64 << 10 // of the dictionary, when it is read in order
+	rangeAtOnce = 32       // ranges of one segment read in parallel
 )
 
 // span is a range of bytes of a file.
 type span struct{ from, to int64 }
 
-// pageView reads one file by range for one query, and holds what it has read to
-// the query's end. It is for one goroutine at a time.
+// pageView reads one file by range for one query, and keeps what it has read until the
+// query ends. It is not safe for concurrent use.
 type pageView struct {
 	ctx   context.Context // of the query
 	blobs blob.Store
 	name  string
-	end   int64  // of what the page sums cover
+	end   int64  // of the bytes that page sums cover
 	sums  []byte // of pages
 	cache *Cache
 	held  map[int64][]byte
 }
 
-// View returns the segment for one query.
+// View returns the segment for a query that ends with ctx.
 func (s *Segment) View(ctx context.Context) *Segment {
 	if s.pages == nil {
 		return s
@@ -46,7 +46,7 @@ func (s *Segment) View(ctx context.Context) *Segment {
 	return &v
 }
 
-// page returns a page that is held or cached, nil for none.
+// page returns a page that is in memory, or nil.
 func (p *pageView) page(number int64) []byte {
 	if b, ok := p.held[number]; ok {
 		return b
@@ -58,8 +58,8 @@ func (p *pageView) page(number int64) []byte {
 	return c.page
 }
 
-// fetch holds every page of spans. Missing ones are read in one round, those less
-// than gap apart in one request.
+// fetch brings every page of spans into memory. It reads missing ones in one round, and
+// those less than gap apart in one request.
 func (p *pageView) fetch(spans []span, gap int64) error {
 	var missing []int64
 	for _, s := range spans {
@@ -100,7 +100,7 @@ func (p *pageView) fetch(spans []span, gap int64) error {
 				if err := checkPage(page, int(n), p.sums); err != nil {
 					return fmt.Errorf("read %s: %w", p.name, err)
 				}
-				page = slices.Clone(page) // so that forgetting one page frees it
+				page = slices.Clone(page) // so that dropping one page frees its memory
 				p.held[n] = page
 				p.cache.pieces.Put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost)
 			}
@@ -110,7 +110,7 @@ func (p *pageView) fetch(spans []span, gap int64) error {
 	return g.Wait()
 }
 
-// read returns size bytes from offset, a copy when they lie in several pages.
+// read returns size bytes from offset. They are a copy if they span several pages.
 func (p *pageView) read(offset, size int64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil
@@ -131,7 +131,7 @@ func (p *pageView) read(offset, size int64) ([]byte, error) {
 	return out, nil
 }
 
-// span returns where bytes of a section lie in the file.
+// span returns the place of bytes of a section in the file.
 func (s *Segment) span(of int, from, size int64) span {
 	at := s.sections[of].offset + from
 	return span{at, at + size}
@@ -197,7 +197,7 @@ func (s *Segment) Load(lists []*List) error {
 	return nil
 }
 
-// forget takes the pages that lie wholly within a section out of memory.
+// forget drops the pages that are wholly within a section.
 func (p *pageView) forget(c section) {
 	for n := (c.offset + pageBytes - 1) / pageBytes; (n+1)*pageBytes <= c.offset+c.size; n++ {
 		delete(p.held, n)
@@ -205,7 +205,7 @@ func (p *pageView) forget(c section) {
 	}
 }
 
-// FetchDocuments reads what identify needs of documents in one round.
+// FetchDocuments reads what Identify needs of documents, in one round.
 func (s *Segment) FetchDocuments(documents []int) error {
 	if s.pages == nil {
 		return nil
@@ -217,14 +217,14 @@ func (s *Segment) FetchDocuments(documents []int) error {
 	return s.pages.fetch(spans, spreadJoin)
 }
 
-// OpenRanged opens a file of size bytes by range: the footer with the page sums,
-// then the head, the term index and the starts.
+// OpenRanged opens a file of size bytes by range: it reads the footer with the page
+// sums, then the head, the term index and the starts.
 func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, cache *Cache) (*Segment, error) {
 	f, sums, err := readEnd(ctx, blobs, name, size)
 	if err != nil {
 		return nil, err
 	}
-	none := NewCache(0) // what is read now is kept as part of the segment
+	none := NewCache(0) // the segment itself keeps what is read now
 	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
 	terms, starts := f.sections[secTerms], f.sections[secStarts]
 	err = v.fetch([]span{{0, headBytes}, {terms.offset, terms.offset + terms.size}, {starts.offset, starts.offset + starts.size}}, joinWithin)
@@ -248,7 +248,7 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	return s, nil
 }
 
-// readEnd reads the footer and the page sums of a file of size bytes, and checks both.
+// readEnd reads and checks the footer and the page sums of a file of size bytes.
 func readEnd(ctx context.Context, blobs blob.Store, name string, size int64) (f footer, sums []byte, err error) {
 	n := min(size, footerBytes+(size+pageBytes-1)/pageBytes*4)
 	tail, err := blobs.GetRange(ctx, name, size-n, n)

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// List is the postings of one term: how many, and where they lie. Their
-// bytes are there at once in a segment that is held whole, else once loaded.
+// List is the postings of one term. Its bytes are in memory at once if the segment is,
+// otherwise after Segment.Load.
 type List struct {
 	DF       int
 	at, size int64 // in the section
@@ -14,10 +14,10 @@ type List struct {
 	max      int // passages of the segment
 }
 
-// Loaded reports whether the postings are in memory; see segment.load.
+// Loaded reports whether the postings are in memory.
 func (l List) Loaded() bool { return l.bytes != nil }
 
-// termReader walks a segment's dictionary from the start of a block.
+// termReader reads a segment's dictionary from the start of a block.
 type termReader struct {
 	s     *Segment
 	block int    // of the next term, when it is a block's first
@@ -28,11 +28,11 @@ type termReader struct {
 	list  List
 }
 
-// next reads one term; false at the end of the dictionary.
+// next reads one term. It returns false at the end of the dictionary.
 func (t *termReader) next() (bool, error) {
 	if t.in == blockTerms {
 		if len(t.rest) > 0 {
-			return false, Damaged("dictionary block %d goes on after its last term", t.block)
+			return false, Damaged("dictionary block %d continues after its last term", t.block)
 		}
 		t.in = 0
 		t.block++
@@ -74,7 +74,7 @@ func (t *termReader) next() (bool, error) {
 	return true, nil
 }
 
-// open begins the dictionary block t.block with its first term.
+// open begins the block t.block of the dictionary with its first term.
 func (t *termReader) open() error {
 	from, to, err := t.s.blockRange(t.block)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *termReader) open() error {
 	return nil
 }
 
-// unfold replaces the end of the term before with what the next term has instead.
+// unfold replaces the end of the previous term by the end of the next one.
 func (t *termReader) unfold() error {
 	shared, n := binary.Uvarint(t.rest)
 	if n <= 0 || shared > uint64(len(t.term)) {
@@ -112,13 +112,13 @@ func (t *termReader) unfold() error {
 	return nil
 }
 
-// blockHead bounds what follows it.
+// blockHead bounds the block that follows it.
 type blockHead struct {
 	bytes, advance, highest, lowest uint64
 }
 
-// readHead reads the head of a block at the start of b and returns its size, 0
-// when it is damaged.
+// readHead reads the head of a block at the start of b and returns its size, or 0 if it
+// is damaged.
 func readHead(b []byte) (h blockHead, size int) {
 	for _, field := range []*uint64{&h.bytes, &h.advance, &h.highest, &h.lowest} {
 		v, n := binary.Uvarint(b[size:])
@@ -144,8 +144,8 @@ type Block struct {
 	Lowest   uint16
 }
 
-// Blocks cuts the list into its blocks without decoding them. A list that is not
-// cut is one block without bounds.
+// Blocks appends the blocks of the list to dst without decoding them. A list that is
+// not cut is one block without bounds.
 func (l List) Blocks(dst []Block) ([]Block, error) {
 	if l.DF <= blockPostings {
 		if l.DF > 0 {
@@ -170,7 +170,7 @@ func (l List) Blocks(dst []Block) ([]Block, error) {
 	return dst, nil
 }
 
-// Decoded is the postings of one block.
+// Decoded has the postings of one block.
 type Decoded struct {
 	N           int
 	Passages    [blockPostings]int32
@@ -207,7 +207,7 @@ func (d *Decoded) Decode(block *Block, limit int) error {
 		d.Passages[i], d.Frequencies[i] = int32(previous), uint32(frequency)
 	}
 	if len(b) > 0 || block.Last >= 0 && block.Last != previous {
-		return Damaged("block does not hold what its head says")
+		return Damaged("block does not match its head")
 	}
 	d.N = block.N
 	return nil
@@ -231,8 +231,8 @@ func (l List) Each(do func(passage int, frequency uint32)) error {
 	return nil
 }
 
-// EachTerm calls f with every term of the dictionary that begins with prefix. The
-// term is f's only until it returns.
+// EachTerm calls f with every term of the dictionary that begins with prefix. f must
+// not keep the term.
 func (s *Segment) EachTerm(prefix string, f func(term []byte, df int)) error {
 	i := sort.Search(len(s.termIndex)/8, func(i int) bool {
 		first, _ := s.firstTerm(i)
@@ -253,7 +253,8 @@ func (s *Segment) EachTerm(prefix string, f func(term []byte, df int)) error {
 	}
 }
 
-// Check reads all postings of all terms.
+// Check reads all postings of all terms, and returns an error that wraps ErrDamaged if
+// one is damaged.
 func (s *Segment) Check() error {
 	t := termReader{s: s}
 	previous := ""

@@ -23,8 +23,9 @@ const (
 	profileCount
 )
 
-// Segment is an open segment. Its file never changes, so a segment is safe for
-// concurrent use; of one that is read by range each query has a view of its own.
+// Segment is an open segment. Its file never changes, so a Segment that is held whole
+// is safe for concurrent use. Of one that is read by range, each query needs its own
+// View.
 type Segment struct {
 	Profile    Profile
 	Analysis   byte
@@ -34,23 +35,23 @@ type Segment struct {
 
 	termIndex, termText []byte
 	starts              []byte
-	ranks               []uint32 // documents begun before each rankEvery passages
-	lengths             []uint16 // by passage; nil in a ranged one until a view has loaded them
+	ranks               []uint32 // documents that begin before each group of rankEvery passages
+	lengths             []uint16 // by passage; nil in a view of a ranged segment before Load
 	sections            [sectionCount]section
-	size                int       // of what is held in memory
-	pages               *pageView // nil when the file is held whole
+	size                int       // bytes in memory
+	pages               *pageView // nil if the whole file is in memory
 }
 
-// section is a part of the file; data is nil when the file is read by range.
+// section is a part of the file. data is nil if the file is read by range.
 type section struct {
 	offset, size int64
 	data         []byte
 }
 
-// rankEvery is how many passages lie between two counts of documents.
+// rankEvery is the number of passages between two counts of documents.
 const rankEvery = 256
 
-// footer is what the end of a file says of it.
+// footer is the content of the footer of a file.
 type footer struct {
 	sections            [sectionCount]section
 	passages, documents int
@@ -58,8 +59,8 @@ type footer struct {
 	sumOfSums           uint32
 }
 
-// Open checks data, a whole file, and opens it. Any byte that is not as it
-// was written gives an error with errDamaged in its chain.
+// Open checks a whole file and opens it. If a byte has changed since the file was
+// written, it returns an error that wraps ErrDamaged.
 func Open(data []byte) (*Segment, error) {
 	f, err := readFooter(data, int64(len(data)))
 	if err != nil {
@@ -128,7 +129,7 @@ func checkSums(sums []byte, f footer) error {
 	return nil
 }
 
-// checkPage compares a page of the file with its sum.
+// checkPage compares a page of the file with its checksum.
 func checkPage(page []byte, number int, sums []byte) error {
 	if crc32.Checksum(page, castagnoli) != binary.LittleEndian.Uint32(sums[4*number:]) {
 		return Damaged("page %d", number)
@@ -136,7 +137,7 @@ func checkPage(page []byte, number int, sums []byte) error {
 	return nil
 }
 
-// newSegment opens what a segment holds in memory in any case.
+// newSegment opens the parts of a segment that are always in memory.
 func newSegment(f footer, head, terms, starts []byte) (*Segment, error) {
 	if string(head[:4]) != segmentMagic || head[4] != FormatVersion || head[7] != 0 {
 		return nil, Damaged("head")
@@ -149,7 +150,7 @@ func newSegment(f footer, head, terms, starts []byte) (*Segment, error) {
 	return s, s.layOut(terms)
 }
 
-// bytes returns size bytes of a section, which must lie within it.
+// bytes returns size bytes of a section. They must be within it.
 func (s *Segment) bytes(of int, from, size int64) ([]byte, error) {
 	c := s.sections[of]
 	if s.pages == nil {
@@ -166,7 +167,7 @@ func (s *Segment) bytes(of int, from, size int64) ([]byte, error) {
 // Ranged reports whether the segment is read by range, so that a read may have to wait.
 func (s *Segment) Ranged() bool { return s.pages != nil }
 
-// layOut checks that the sections fit each other.
+// layOut checks that the sections match each other.
 func (s *Segment) layOut(terms []byte) error {
 	if s.Passages > maxPassages || len(s.starts) != (s.Passages+3)/4 ||
 		s.sections[secDocuments].size != int64(documentBytes*s.Documents) || s.Documents > s.Passages {
@@ -199,19 +200,19 @@ func (s *Segment) start(passage int) byte {
 	return s.starts[passage/4] >> (passage % 4 * 2) & 3
 }
 
-// Length is the number of terms of a passage, the title's counted twice.
+// Length returns the number of terms of a passage. Those of the title count twice.
 func (s *Segment) Length(passage int) uint16 {
 	return s.lengths[passage]
 }
 
-// Document returns the number of the document that passage belongs to.
+// Document returns the number of the document of a passage.
 func (s *Segment) Document(passage int) int {
 	from := passage / rankEvery * rankEvery
 	return int(s.ranks[passage/rankEvery]) + s.count(StartsDocument, from, passage+1) - 1
 }
 
-// count counts the passages from from up to but without to that have the bit;
-// from is a multiple of 4.
+// count counts the passages in [from, to) that have the bit. from must be a multiple of
+// 4.
 func (s *Segment) count(bit byte, from, to int) int {
 	n := 0
 	for _, b := range s.starts[from/4 : to/4] {
@@ -225,8 +226,8 @@ func (s *Segment) count(bit byte, from, to int) int {
 	return n
 }
 
-// begin returns the last passage, up to passage, that has one of the bits, 0 when
-// none has.
+// begin returns the last passage, up to passage, that has one of the bits of mask, or
+// 0.
 func (s *Segment) begin(mask byte, passage int) int {
 	for i := passage; i > 0; i-- {
 		if s.start(i)&mask != 0 {
@@ -239,14 +240,14 @@ func (s *Segment) begin(mask byte, passage int) int {
 	return 0
 }
 
-// Identity returns the id and version of a document by its number. The segment
-// must be held whole.
+// Identity returns the id and version of a document by its number. The whole segment
+// must be in memory.
 func (s *Segment) Identity(document int) (uuid.UUID, int64) {
 	d := s.sections[secDocuments].data[documentBytes*document:]
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:]))
 }
 
-// Identify is identity for any segment.
+// Identify is Identity for any segment.
 func (s *Segment) Identify(document int) (uuid.UUID, int64, error) {
 	d, err := s.bytes(secDocuments, int64(documentBytes*document), documentBytes)
 	if err != nil {
@@ -255,8 +256,8 @@ func (s *Segment) Identify(document int) (uuid.UUID, int64, error) {
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:])), nil
 }
 
-// Place says where a passage lies: in which chunk of its document, from 1, or 0
-// for a body in its record; and at which place in it, from 0.
+// Place returns where a passage is stored: the chunk of its document, from 1, or 0 for
+// a body in its record, and its place within the chunk, from 0.
 func (s *Segment) Place(passage int) (chunk, within int) {
 	first := s.begin(StartsDocument, passage)
 	within = passage - s.begin(StartsDocument|StartsChunk, passage)
@@ -270,7 +271,7 @@ func (s *Segment) Place(passage int) (chunk, within int) {
 	return chunk, within
 }
 
-// Find looks a term up. A missing one gives an empty list.
+// Find looks a term up. The list of a missing term is empty.
 func (s *Segment) Find(term string) (List, error) {
 	i := s.blockOf(term)
 	if i < 0 {
@@ -291,7 +292,7 @@ func (s *Segment) Find(term string) (List, error) {
 	return List{}, nil
 }
 
-// blockOf returns the dictionary block that holds term if any does, -1 for none.
+// blockOf returns the block of the dictionary that would contain term, -1 for none.
 func (s *Segment) blockOf(term string) int {
 	return sort.Search(len(s.termIndex)/8, func(i int) bool {
 		first, _ := s.firstTerm(i)
@@ -299,7 +300,7 @@ func (s *Segment) blockOf(term string) int {
 	}) - 1
 }
 
-// blockRange returns where a dictionary block lies in its section.
+// blockRange returns the place of a block of the dictionary in its section.
 func (s *Segment) blockRange(block int) (from, to int64, err error) {
 	to = s.sections[secDictionary].size
 	from = int64(binary.LittleEndian.Uint32(s.termIndex[8*block:]))
@@ -312,7 +313,7 @@ func (s *Segment) blockRange(block int) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// firstTerm returns the first term of a dictionary block, nil when the index is damaged.
+// firstTerm returns the first term of a block of the dictionary.
 func (s *Segment) firstTerm(block int) ([]byte, error) {
 	from := uint32(0)
 	if block > 0 {

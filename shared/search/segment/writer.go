@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Writer makes the bytes of one segment. Documents and their passages come in
-// the order in which they are numbered, then terms in byte order, then finish.
+// Writer makes the bytes of one segment. Call Document and Passage in the order of
+// their numbers, then Term in byte order, then Finish.
 type Writer struct {
 	postings, dictionary, termText []byte
 	termIndex                      []byte
@@ -26,23 +26,25 @@ type Writer struct {
 	blockBuf                       []byte
 }
 
-// File is a segment that has just been made, and what its record says of it.
+// File is a new segment file, with what its record says about it.
 type File struct {
 	Data                []byte
 	Passages, Documents int
 	SumLengths          uint64
 }
 
+// NewWriter returns a Writer of an empty segment.
 func NewWriter(p Profile) *Writer { return &Writer{profile: p} }
 
-// Document begins a document.
+// Document begins a document. Its passages follow.
 func (w *Writer) Document(id uuid.UUID, version int64) {
 	w.documents = append(w.documents, id[:]...)
 	w.documents = binary.LittleEndian.AppendUint64(w.documents, uint64(version))
 	w.docs++
 }
 
-// Passage numbers one passage of the document begun last.
+// Passage adds a passage of the document begun last, with StartsDocument and
+// StartsChunk as they apply.
 func (w *Writer) Passage(length int, starts byte) {
 	length = min(length, math.MaxUint16)
 	w.lengths = append(w.lengths, uint16(length))
@@ -54,13 +56,13 @@ func (w *Writer) Passage(length int, starts byte) {
 	w.passages++
 }
 
-// Count returns the number of passages so far.
+// Count returns the number of passages so far, which is the number of the next one.
 func (w *Writer) Count() int { return w.passages }
 
-// Posting is one passage that holds a term, and how often.
+// Posting is a passage that contains a term, and how often.
 type Posting struct{ Passage, Frequency uint32 }
 
-// Term writes a term with its postings, passages ascending.
+// Term writes a term with its postings, in ascending order of passages.
 func (w *Writer) Term(term string, list []Posting) {
 	start := len(w.postings)
 	previous := int64(-1)
@@ -90,7 +92,7 @@ func (w *Writer) Term(term string, list []Posting) {
 	w.terms++
 }
 
-// block writes one headed block of postings and returns its last passage.
+// block writes one block of postings with its head, and returns its last passage.
 func (w *Writer) block(list []Posting, previous int64) int64 {
 	highest, lowest := uint32(0), uint16(math.MaxUint16)
 	for _, p := range list {
@@ -107,7 +109,8 @@ func (w *Writer) block(list []Posting, previous int64) int64 {
 	return last
 }
 
-// appendPostings encodes list after the passage previous and returns the last one.
+// appendPostings encodes list, which follows the passage previous, and returns the last
+// passage.
 func appendPostings(dst []byte, list []Posting, previous int64) ([]byte, int64) {
 	for _, p := range list {
 		gap := uint64(int64(p.Passage)-previous) << 1
@@ -130,7 +133,7 @@ func sharedPrefix(a, b string) int {
 	return n
 }
 
-// Finish returns the file.
+// Finish returns the file. It fails if the segment is too large.
 func (w *Writer) Finish() (File, error) {
 	if w.passages > maxPassages || len(w.postings) > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
 		return File{}, fmt.Errorf("segment of %d passages is too large", w.passages)

@@ -1,5 +1,5 @@
 // Package text has everything about text that needs no index: it cuts bodies into
-// passages, tells languages apart, and makes terms of texts.
+// passages, detects languages, and makes terms of texts.
 package text
 
 import (
@@ -10,21 +10,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AnalysisVersion is in every segment. It changes with anything that changes the
-// terms or passages of a text; segments of another version are rebuilt, never mixed.
+// AnalysisVersion is stored in every segment. Raise it with every change of the terms
+// or passages of a text: segments of another version are rebuilt, never mixed.
 const AnalysisVersion = 3
 
-// maxTermBytes is how much of a token counts.
+// maxTermBytes bounds a term. What is longer is cut.
 const maxTermBytes = 64
 
-// Analyser makes terms of texts in one language.
+// Analyser makes terms of text in one language.
 type Analyser struct {
 	Language *Language
-	Code     bool // identifiers into their parts, words in the spelling that they have
+	Code     bool // split identifiers into their parts, and keep irregular forms
 }
 
-// AppendTerms appends the terms of text in order. A stop word keeps its place
-// as an empty term, so that distances stay true.
+// AppendTerms appends the terms of text in order. A stop word is an empty term, so that
+// the distances between terms stay true.
 func (a Analyser) AppendTerms(dst []string, text string) []string {
 	text = norm.NFKC.String(stripLinks(text))
 	for i := 0; i < len(text); {
@@ -64,13 +64,13 @@ func isWord(r rune) bool {
 	return r == '’' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// Unspaced tells whether r is of a script written without spaces.
+// Unspaced reports whether r is of a script written without spaces.
 func Unspaced(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// tokenEnd returns where the token that starts at i ends, and whether it is of a
-// script without spaces, which never shares a token with others.
+// tokenEnd returns where the token that starts at i ends, and whether it is of a script
+// without spaces. Such a token contains no other script.
 func tokenEnd(text string, i int) (end int, paired bool) {
 	first, _ := utf8.DecodeRuneInString(text[i:])
 	paired = Unspaced(first)
@@ -90,9 +90,8 @@ func tokenEnd(text string, i int) (end int, paired bool) {
 	return i, paired
 }
 
-// appendRun appends the overlapping groups of characters of a run: pairs, and
-// longer ones of an alphabet, in which two letters tell nothing. A shorter run is
-// a term.
+// appendRun appends the overlapping groups of characters of a run: pairs, or longer
+// groups in an alphabet, where two letters say little. A shorter run is one term.
 func appendRun(dst []string, run string) []string {
 	var starts [pairedLetters]int // of the last characters
 	length := pairedCharacters
@@ -113,8 +112,8 @@ func appendRun(dst []string, run string) []string {
 	return append(dst, run[starts[n%length]:])
 }
 
-// How many characters a term of a script without spaces has, and how many words
-// such a term stands for.
+// Terms of scripts without spaces: their number of characters, and how many words one
+// of them counts for.
 const (
 	pairedCharacters = 2
 	pairedLetters    = 4
@@ -122,10 +121,10 @@ const (
 	letterWords      = 0.25
 )
 
-// pairedAlphabets are the scripts without spaces whose words are of letters.
+// pairedAlphabets are the scripts without spaces that are written in letters.
 var pairedAlphabets = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// Words is how many words a term stands for.
+// Words returns how many words a term counts for.
 func Words(term string) float64 {
 	first, _ := utf8.DecodeRuneInString(term)
 	switch {
@@ -168,8 +167,8 @@ func (a Analyser) appendToken(dst []string, token string) []string {
 	return dst
 }
 
-// appendIdentifier appends the whole of a token that has parts, unstemmed, and
-// then its parts, which begin after '_' and '.' and at changes of case.
+// appendIdentifier appends a token with parts, whole and unstemmed, and then its parts.
+// These begin after '_' and '.' and at changes of case.
 func (a Analyser) appendIdentifier(dst []string, token string) []string {
 	whole := len(dst)
 	dst = append(dst, "")
@@ -197,8 +196,8 @@ func (a Analyser) appendIdentifier(dst []string, token string) []string {
 	return dst
 }
 
-// caseChange tells whether a part begins at the middle rune: at Request in
-// parseHTTPRequest as at HTTP.
+// caseChange reports whether a part begins at the middle rune, as at HTTP and Request
+// in parseHTTPRequest.
 func caseChange(r [3]rune) bool {
 	if !unicode.IsUpper(r[1]) {
 		return false
@@ -219,8 +218,8 @@ func (a Analyser) appendWord(dst []string, word string) []string {
 }
 
 // version returns the number of a token such as 3.8.2 or v3.8.2, of three groups or
-// more, and its release line, 3.8. Its groups are no terms: 3 and 8 alone stand in
-// every other text.
+// more, and its release line, 3.8. Its groups are not terms: 3 and 8 alone
+// occur in every other text.
 func version(token string) (number, line string, ok bool) {
 	number = strings.TrimPrefix(strings.TrimPrefix(token, "v"), "V")
 	groups := strings.SplitN(number, ".", 3)
@@ -230,7 +229,7 @@ func version(token string) (number, line string, ok bool) {
 	return number, groups[0] + "." + groups[1], true
 }
 
-// isNumber tells whether token is digits and points, as in 2.6.1.
+// isNumber reports whether token consists of digits and points, as 2.6.1.
 func isNumber(token string) bool {
 	for i := range len(token) {
 		if c := token[i]; c != '.' && (c < '0' || c > '9') {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// ATXHeading returns the level and the text of an ATX heading (CommonMark 0.31,
-// section 4.2), 0 when line is none.
+// ATXHeading returns the level and the text of an ATX heading (CommonMark 0.31, section
+// 4.2). level is 0 if line is not a heading.
 func ATXHeading(line string) (level int, text string) {
 	rest := strings.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 {
@@ -29,8 +29,8 @@ func ATXHeading(line string) (level int, text string) {
 	return level, rest
 }
 
-// FenceAfter returns the code fence that is open after line: its marks, "" for
-// none, given the one that is open before it (CommonMark 0.31, section 4.5).
+// FenceAfter returns the marks of the code fence that is open after line, given the one
+// open before it; "" is none (CommonMark 0.31, section 4.5).
 func FenceAfter(open, line string) string {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 {
@@ -56,8 +56,8 @@ func FenceAfter(open, line string) string {
 	return open
 }
 
-// PlainHeading is a heading's text as it stands in a path: no marks of links,
-// images, code or emphasis, white space folded, at most headingBytes.
+// PlainHeading returns a heading's text for a path: without marks of links, images,
+// code and emphasis, with single spaces, at most headingBytes long.
 func PlainHeading(text string) string {
 	text = strings.NewReplacer("`", "", "**", "", "__", "").Replace(stripLinks(text))
 	return cutRunes(strings.Join(strings.Fields(text), " "), headingBytes)
@@ -75,8 +75,8 @@ func cutRunes(s string, n int) string {
 	return s[:n]
 }
 
-// Indexed is the text of a passage as it is searched: the heading path, then the
-// passage without the heading lines that the path already holds.
+// Indexed returns the text of a passage as it is searched: the heading path, then the
+// passage without the heading lines that the path contains.
 func Indexed(heading, passage string) string {
 	if heading == "" {
 		return passage

@@ -16,15 +16,15 @@ import (
 	"github.com/blevesearch/snowballstem/spanish"
 )
 
-// Language is how words become terms.
+// Language is a language whose words become terms.
 type Language struct {
 	bit    uint8
 	stem   func(*snowballstem.Env) bool
-	stop   map[string]bool // what holds sentences together or asks
+	stop   map[string]bool // stop words
 	elides bool            // articles and pronouns join the next word by an apostrophe
 }
 
-// The languages. What is in none of them, or can not be told, is taken for English.
+// The languages. Text in another language, or in an unknown one, counts as English.
 var (
 	inEnglish = &Language{bit: 1, stem: english.Stem, stop: stopWords}
 	languages = []*Language{
@@ -36,8 +36,8 @@ var (
 		{bit: 32, stem: portuguese.Stem, stop: wordSet(portugueseStop)},
 		{bit: 64, stem: dutch.Stem, stop: wordSet(dutchStop)},
 	}
-	// languagesByStopWord maps a stop word to the languages that it tells of: one that English
-	// shares with another tells of none.
+	// languagesByStopWord maps a stop word to the languages that it is evidence of. A
+	// word that English shares with another language is evidence of none.
 	languagesByStopWord = func() map[string]uint8 {
 		set := map[string]uint8{}
 		for _, l := range languages {
@@ -70,49 +70,49 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// detectWords is how many words of a text are looked at for its language, and
-// detectEnough how many English ones decide early.
+// A language is detected from at most detectWords words. With detectEnough English stop
+// words early on, it is English.
 const (
 	detectWords  = 250
 	detectEnough = 6
 )
 
-// LanguageOf tells the language of a passage by its stop words. It is another than
-// English only when three different words tell so, one word in six, and twice as
-// many as tell of English.
+// LanguageOf returns the language of a passage. It is not English only if three
+// different stop words of another language occur, they are at least one word in six,
+// and more than twice the English ones.
 func LanguageOf(text string) *Language {
-	told := countStopWords(text)
-	if told.different >= 3 && 6*told.n >= told.words && told.n > 2*told.english {
-		return told.most
+	evidence := countStopWords(text)
+	if evidence.different >= 3 && 6*evidence.n >= evidence.words && evidence.n > 2*evidence.english {
+		return evidence.most
 	}
 	return inEnglish
 }
 
-// PassageLanguage is the language of a passage under its document's title.
+// PassageLanguage returns the language of a passage with its document's title.
 func PassageLanguage(title, indexed string) *Language {
 	return LanguageOf(title + "\n" + indexed)
 }
 
-// LanguagesOf are the languages that a question may be in, the likeliest first.
-// More than one are for the index to tell.
+// LanguagesOf returns the languages that a question may be in, the likeliest first. If
+// there are several, the index decides.
 func LanguagesOf(question string) []*Language {
-	told := countStopWords(question)
+	evidence := countStopWords(question)
 	switch {
-	case told.n > told.english:
-		return []*Language{told.most, inEnglish}
-	case told.english > 0:
+	case evidence.n > evidence.english:
+		return []*Language{evidence.most, inEnglish}
+	case evidence.english > 0:
 		return languages[:1]
 	}
 	return languages
 }
 
-// languageEvidence is what the stop words of a text tell of its language.
+// languageEvidence is what the stop words of a text say about its language.
 type languageEvidence struct {
 	most      *Language // other than English
-	n         int       // words that tell of it
-	different int       // different ones among them, 3 at most
-	english   int       // words that tell of English
-	words     int       // that were looked at
+	n         int       // its stop words
+	different int       // different ones of these, 3 at most
+	english   int       // stop words of English
+	words     int       // read
 }
 
 func countStopWords(text string) languageEvidence {
@@ -138,7 +138,7 @@ func countStopWords(text string) languageEvidence {
 	return t
 }
 
-// nextWord cuts the first run of letters off text; it is empty when there is none.
+// nextWord cuts the first run of letters off text. word is empty if there is none.
 func nextWord(text string) (word, rest string) {
 	start := strings.IndexFunc(text, unicode.IsLetter)
 	if start < 0 {
@@ -176,7 +176,7 @@ func (v *votes) add(word string) {
 	}
 }
 
-// different is how many different words were counted for language i, 3 at most.
+// different returns how many different words were counted for language i, 3 at most.
 func (v *votes) different(i int) int {
 	for n, w := range v.first[i] {
 		if w == "" {
@@ -186,7 +186,7 @@ func (v *votes) different(i int) int {
 	return len(v.first[i])
 }
 
-// longestStopWord is the longest stop word, in bytes.
+// longestStopWord is the length of the longest stop word, in bytes.
 var longestStopWord = func() (n int) {
 	for w := range languagesByStopWord {
 		n = max(n, len(w))
@@ -194,7 +194,7 @@ var longestStopWord = func() (n int) {
 	return n
 }()
 
-// unelided is word without an article or pronoun joined to it: l'eau, qu'il.
+// unelided returns word without an article or pronoun joined to it: l'eau, qu'il.
 func (l *Language) unelided(word string) string {
 	if i := strings.IndexByte(word, '\''); l.elides && i > 0 && i <= 5 && utf8.RuneCountInString(word[i+1:]) > 1 {
 		return word[i+1:]

@@ -2,17 +2,17 @@ package text
 
 import "strings"
 
-// maxTarget bounds a link's target, so that scanning stays linear.
+// maxTarget bounds the target of a link, so that scanning is linear.
 const maxTarget = 2048
 
-// stripLinks takes Markdown's marks away that are no content: [text](target) and
-// ![alt](target) keep their text, <a name=…></a> goes.
+// stripLinks removes Markdown's marks of links: [text](target) and ![alt](target)
+// become their text, <a name=…></a> is dropped.
 func stripLinks(s string) string {
 	if !strings.Contains(s, "](") && !strings.Contains(s, "<a ") {
 		return s
 	}
 	out := make([]byte, 0, len(s))
-	var open []int // where in out an unmatched '[' stands
+	var open []int // where in out an unmatched '[' is
 	for i := 0; i < len(s); {
 		switch {
 		case s[i] == '[':
@@ -48,9 +48,9 @@ func stripLinks(s string) string {
 	return string(kept)
 }
 
-// LinkTargetLen is the length of the "(target)" at the start of s, 0 when there is
-// none. Parentheses may nest; neither a line ends nor a bracket stands within, so
-// that all calls over one text together are linear in its length.
+// LinkTargetLen returns the length of the "(target)" at the start of s, or 0.
+// Parentheses may nest. A target contains no line end and no bracket, so all calls over
+// one text together take linear time.
 func LinkTargetLen(s string) int {
 	if s == "" || s[0] != '(' {
 		return 0
@@ -71,7 +71,7 @@ func LinkTargetLen(s string) int {
 	return 0
 }
 
-// anchorLen is the length of an <a name=…></a> at the start of s, 0 when there is none.
+// anchorLen returns the length of an <a name=…></a> at the start of s, or 0.
 func anchorLen(s string) int {
 	if !strings.HasPrefix(s, "<a name=") && !strings.HasPrefix(s, "<a id=") {
 		return 0

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// opened is the block of a body that goes on at the end of a line: a code fence
-// or a table.
+// opened is the block that continues at the end of a line: a code fence or a table.
 type opened struct {
 	fence string // its marks, "" for none
 	line  string // the line before, outside fences
 	text  string // what opened it: the fence's line or the table's head
 }
 
-// after is what is open after line, given what is open before it.
+// after returns what is open after line, given what is open before it.
 func (o opened) after(line string) opened {
 	text := strings.TrimRight(line, "\r\n")
 	fence := FenceAfter(o.fence, line)
@@ -32,7 +31,7 @@ func (o opened) after(line string) opened {
 	return opened{line: text}
 }
 
-// at is the opening of a passage that begins here, or within the next line.
+// at returns the opening of a passage that begins here, or within the next line.
 func (o opened) at(inLine bool) string {
 	switch {
 	case len(o.text) > openingBytes && o.fence != "":

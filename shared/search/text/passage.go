@@ -6,49 +6,49 @@ import (
 	"unicode/utf8"
 )
 
-// InlineBytes is how long a body may be to lie in its document's record.
+// InlineBytes is the length up to which a body is stored in its document's record.
 const InlineBytes = 3 << 10
 
-// HeadingArrow stands between the headings of a path.
+// HeadingArrow separates the headings of a path.
 const HeadingArrow = " > "
 
-// How passages and chunks are cut.
+// Bounds of passages and chunks.
 const (
-	softWords    = 200     // from here on a blank line ends a passage
-	hardWords    = 300     // here it ends anyway
+	softWords    = 200     // from this length on, a blank line ends a passage
+	hardWords    = 300     // the passage ends in any case
 	chunkBytes   = 7 << 9  // 3.5 KB: text of a passage or chunk at most
 	chunkHeads   = 4 << 10 // headings and openings of a chunk, with headCost each, at most
-	headCost     = 16      // what a passage's offsets take beside its heading path
+	headCost     = 16      // for a passage's offsets, next to its heading path
 	headingBytes = 120     // one heading in a path at most
 	openingBytes = 512     // of Passage.Opening at most
 )
 
-// Passage is a byte range of a body, with the headings that it stands under:
-// "Deploying > Rolling back", levels 2 to 6, at most 612 bytes. Level 1 is the
-// document's title as a rule and is left out.
+// Passage is a byte range of a body with its heading path: "Deploying > Rolling back".
+// The path has levels 2 to 6 and at most 612 bytes. Level 1 is usually the document's
+// title and is left out.
 type Passage struct {
 	Start, End int
 	Heading    string
 	// Opening is what a reader needs before a passage that begins within a block: the
-	// line that opened the code fence, or the two lines of the table's head. At most
-	// 512 bytes; "" when the passage begins a block, or a longer head.
+	// line of the code fence, or the two lines of the table's head. It is at most 512
+	// bytes long, and "" if the passage begins a block or the head is longer.
 	Opening string `json:",omitempty"`
 }
 
-// Chunk is a run of whole passages: what is stored as one item of a longer body.
+// Chunk is a run of whole passages, stored as one item of a long body.
 type Chunk struct {
 	Start, End int
 	Passages   []Passage
 }
 
-// Cut divides a Markdown or plain body into passages and groups them in chunks
-// of at most 3.5 KB of text. Chunks in order, and their passages in order, are
-// the body byte for byte. There is always one chunk with one passage, empty for
-// an empty body; a body of up to InlineBytes gives exactly one chunk.
+// Cut divides a Markdown or plain body into passages, and groups them in chunks of at
+// most 3.5 KB of text. The passages of all chunks in order are the body byte for byte.
+// There is always a chunk with a passage, empty for an empty body. A body of up to
+// InlineBytes is exactly one chunk.
 //
-// A passage ends before an ATX heading outside code fences, at a blank line once
-// it has 200 words, and anyway at 300 words or 3.5 KB: after a line where there
-// is one late enough, else after a space, else after a rune.
+// A passage ends before an ATX heading outside code fences, at a blank line once it has
+// 200 words, and always at 300 words or 3.5 KB: after a line if one ends late enough,
+// otherwise after a space, otherwise after a rune.
 func Cut(body string) []Chunk {
 	c := cutter{body: body}
 	for c.pos < len(body) {
@@ -60,8 +60,8 @@ func Cut(body string) []Chunk {
 	return chunks(c.passages, len(body))
 }
 
-// cutter walks a body line by line. The passage under construction is
-// body[start:pos], plus what of the current line has been taken.
+// cutter reads a body line by line. The current passage is body[start:pos], which
+// includes what has been read of the current line.
 type cutter struct {
 	body     string
 	passages []Passage
@@ -112,7 +112,8 @@ func (c *cutter) line() {
 	c.consume(end)
 }
 
-// consume adds body[pos:end], the rest of one line, ending passages that grow too long.
+// consume adds body[pos:end], the rest of one line, and ends passages that grow too
+// long.
 func (c *cutter) consume(end int) {
 	inWord := false
 	space := 0 // where the last run of white space of this line ended, within the passage
@@ -147,7 +148,8 @@ func (c *cutter) consume(end int) {
 	}
 }
 
-// spaceAt tells whether the rune at the start of s is white space, and its size.
+// spaceAt reports whether the rune at the start of s is white space, and returns its
+// size.
 func spaceAt(s string) (bool, int) {
 	if b := s[0]; b < utf8.RuneSelf {
 		return b == ' ' || b >= '\t' && b <= '\r', 1
@@ -156,8 +158,8 @@ func spaceAt(s string) (bool, int) {
 	return unicode.IsSpace(r), size
 }
 
-// cutAt ends the passage at i, at or before pos, and begins the next with what
-// has been taken beyond i.
+// cutAt ends the passage at i, at or before pos, and begins the next one with what was
+// read after i.
 func (c *cutter) cutAt(i int) {
 	rest := c.body[i:c.pos]
 	c.flush(i)
@@ -182,7 +184,7 @@ func (c *cutter) heading() string {
 	return strings.Join(parts, HeadingArrow)
 }
 
-// chunks groups passages, which cover size bytes.
+// chunks groups passages that cover size bytes.
 func chunks(passages []Passage, size int) []Chunk {
 	if size <= InlineBytes {
 		return []Chunk{{End: size, Passages: passages}}

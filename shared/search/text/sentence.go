@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// abbreviations end in a point that ends no sentence.
+// abbreviations end in a point that does not end a sentence.
 var abbreviations = map[string]bool{
 	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "jr": true, "sr": true, "vs": true, "etc": true,
 	"e.g": true, "i.e": true, "cf": true, "fig": true, "no": true, "vol": true, "approx": true, "ca": true, "inc": true, "ltd": true,
@@ -60,7 +60,7 @@ func isSpaceAt(s string, i int) bool {
 	return unicode.IsSpace(r)
 }
 
-// endsAbbreviation tells whether the word before a point is an abbreviation or an
+// endsAbbreviation reports whether the word before a point is an abbreviation or an
 // initial.
 func endsAbbreviation(s string) bool {
 	word := s[strings.LastIndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == '"' })+1:]

@@ -8,7 +8,7 @@ import (
 	"github.com/blevesearch/snowballstem"
 )
 
-// stemSlots bounds the cache of stems: one word a slot, so a few MB at most.
+// stemSlots is the number of words in the cache of stems, which takes a few MB at most.
 const stemSlots = 1 << 14
 
 var (
@@ -16,15 +16,15 @@ var (
 	stemSeed  = maphash.MakeSeed()
 )
 
-// stem is a word's stem in a language, and of prose or of code.
+// stem is the stem of a word in a language, in prose or in code.
 type stem struct {
 	in         *Language
 	code       bool
 	word, stem string
 }
 
-// stemmed is the Snowball stem of a word in lower case, in the usual spelling and,
-// in prose, of its regular form.
+// stemmed returns the Snowball stem of a word in lower case. English words are stemmed
+// in American spelling, and in prose by their regular form.
 func (a Analyser) stemmed(word string) string {
 	slot := &stemCache[maphash.String(stemSeed, word)%stemSlots]
 	if s := slot.Load(); s != nil && s.word == word && s.in == a.Language && s.code == a.Code {

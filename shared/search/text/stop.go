@@ -2,9 +2,10 @@ package text
 
 import "strings"
 
-// stopWords is what asks, not what is asked for: 33 common English words, and 76
-// with which questions are phrased. To extend it, take words that are frequent in
-// questions and do not tell documents apart, and keep one only if no set loses.
+// stopWords are words that ask, not what is asked about: 33 common English words, and
+// 76 that phrase questions. To extend the list, take words that are frequent in
+// questions and do not distinguish documents. Keep one only if no measured set gets
+// worse.
 var stopWords = func() map[string]bool {
 	words := strings.Fields(`
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with

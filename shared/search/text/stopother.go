@@ -47,7 +47,8 @@ mij mijn moet moeten na naar niet niets nog nu of om omdat onder ons onze ook op
 uit uw van veel voor waar waarom wanneer want waren was wat we wel welk welke werd werden wie wij worden wordt zal ze
 zelf zich zij zijn zo zonder zou zullen`
 
-// englishToo is what English texts hold as well, in names or as other words, and so tells of no language.
+// englishToo are stop words that occur in English texts as well, as names or as other
+// words. They are evidence of no language.
 const englishToo = `
 ad al all also am are bin car come con data die dont door era fait hat hier male man me met note of om on once ons over par per plus
 pour qui sea si sin so son sous sue sur te ten ton van want war will`

@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// irregular maps forms of English words that a stemmer can not know to the regular
-// one. Code is left alone: "found" and "find" are different names there.
+// irregular maps irregular forms of English words to the regular one, which a stemmer
+// cannot do. Code keeps its words: "found" and "find" are different names there.
 var irregular = func() map[string]string {
 	set := map[string]string{}
 	for forms := range strings.SplitSeq(irregularForms, ",") {
@@ -29,7 +29,7 @@ freeze froze frozen, bind bound, child children, man men, woman women, foot feet
 person people, die dying, arise arose arisen, become became, overthrow overthrew overthrown,
 withdraw withdrew withdrawn, undo undid undone, rebuild rebuilt, bear bore born`
 
-// britishParts are parts of words that British and American English spell apart.
+// britishParts are parts of words with different British and American spellings.
 var britishParts = strings.NewReplacer(
 	"colour", "color", "favour", "favor", "behaviour", "behavior", "honour", "honor", "labour", "labor", "neighbour", "neighbor",
 	"harbour", "harbor", "armour", "armor", "humour", "humor", "centre", "center", "theatre", "theater", "fibre", "fiber",
@@ -37,13 +37,13 @@ var britishParts = strings.NewReplacer(
 	"travell", "travel", "modell", "model", "cancell", "cancel", "labell", "label", "signall", "signal",
 	"aluminium", "aluminum", "grey", "gray", "isation", "ization", "yse", "yze", "ysing", "yzing")
 
-// withS are words in -ise that are spelt so everywhere.
+// withS are words in -ise that are spelt so in American English too.
 var withS = wordSet(`
 advertise advise arise bruise compromise comprise concise cruise demise devise disguise enterprise excise exercise expertise
 franchise improvise incise likewise merchandise noise otherwise paradise praise precise premise promise raise revise rise
 supervise surprise televise treatise wise`)
 
-// spelling is an English word in lower case in the American spelling.
+// spelling returns an English word in lower case in American spelling.
 func spelling(word string) string {
 	if word == "programme" || word == "programmes" {
 		return "program"

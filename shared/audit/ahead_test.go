@@ -23,7 +23,7 @@ func TestWritesTakeWhatWasClaimedAhead(t *testing.T) {
 	w := newWorld(t)
 	w.write("1")
 	ctx, end := w.log.ClaimAhead(t.Context(), teamID, 1)
-	for _, id := range []string{"2", "3"} { // the second one claims its own
+	for _, id := range []string{"2", "3"} { // the second write claims its own
 		if err := w.log.Write(ctx, teamID, []audit.Event{about(id)}, thing(id)); err != nil {
 			t.Fatal(err)
 		}
@@ -34,8 +34,8 @@ func TestWritesTakeWhatWasClaimedAhead(t *testing.T) {
 	}
 }
 
-// TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp: not a refused write, nor one that
-// never came, nor one of another team.
+// TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp: unused numbers of a refused write, of no write
+// and of another team's write block no reader.
 func TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,7 +15,7 @@ import (
 	"docent/shared/table/bolt"
 )
 
-// newDurableWorld is a world on a file that is synced before a write returns.
+// newDurableWorld returns a world on a file that is synced before a write returns.
 func newDurableWorld(b *testing.B) *world {
 	b.Helper()
 	return newWorldOn(b, func(now func() time.Time) table.Store {
@@ -32,7 +32,7 @@ func newDurableWorld(b *testing.B) *world {
 	})
 }
 
-// full is an event as a request of a person records it.
+// full returns an event as the request of a person records it.
 func full(id string) audit.Event {
 	e := about(id)
 	e.Origin = audit.Origin{
@@ -44,10 +44,10 @@ func full(id string) audit.Event {
 	return e
 }
 
-// eachWrites is how many writes a writer makes a round.
+// eachWrites is the number of writes per writer and round.
 const eachWrites = 50
 
-// side is one side of the comparison of writes, on a file of its own.
+// side is one side of the comparison of writes, on its own file.
 type side struct {
 	*world
 	write  func(ctx context.Context, id string) error
@@ -69,7 +69,7 @@ func newSide(b *testing.B, audited bool) *side {
 	return s
 }
 
-// round has each of the writers make its writes.
+// round lets each writer make its writes.
 func (s *side) round(b *testing.B, writers int) {
 	b.Helper()
 	ctx, meter := table.WithMeter(b.Context())
@@ -100,10 +100,9 @@ func (s *side) report(b *testing.B, name string) {
 	b.ReportMetric(float64(s.cost.Calls)/made, name+"-calls")
 }
 
-// BenchmarkWrites compares writes with an event to the same writes without one, on
-// files of one machine, and counts what each would cost on DynamoDB. The two take
-// turns round by round, because how long a disk takes to sync differs tenfold from
-// minute to minute on a busy machine.
+// BenchmarkWrites compares writes with and without an event, on files of one machine, and
+// counts their cost on DynamoDB. The two alternate round by round, because the time to sync a
+// busy disk varies tenfold within minutes.
 func BenchmarkWrites(b *testing.B) {
 	for _, writers := range []int{1, 8, 32} {
 		b.Run(strconv.Itoa(writers), func(b *testing.B) {
@@ -118,8 +117,7 @@ func BenchmarkWrites(b *testing.B) {
 	}
 }
 
-// BenchmarkFeed reads a feed of 10,000 events to its end, page by page, and polls
-// an empty one.
+// BenchmarkFeed reads a feed of 10,000 events to its end, page by page, and polls an empty one.
 func BenchmarkFeed(b *testing.B) {
 	const events = 10_000
 	w := newWorld(b)

@@ -43,7 +43,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 	}
 }
 
-// TestEventsAreKeptWhole writes an event with everything in it and reads it back.
+// TestEventsAreKeptWhole writes an event with every field and reads it back.
 func TestEventsAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -67,7 +67,7 @@ func TestEventsAreKeptWhole(t *testing.T) {
 	}
 }
 
-// TestEventsAreBounded records an event that is too large in every way.
+// TestEventsAreBounded records an event that exceeds every limit.
 func TestEventsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

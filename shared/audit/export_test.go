@@ -8,27 +8,27 @@ import (
 // SetGrace shortens how long l leaves an empty number to its writer.
 func SetGrace(l *Log, d time.Duration) { l.grace = d }
 
-// BucketSize and MaxNumbers are bounds at whose edges tests look.
+// BucketSize and MaxNumbers are limits that tests exceed.
 const (
 	BucketSize = bucketSize
 	MaxNumbers = maxNumbers
 	SlotLife   = slotLife
 )
 
-// The names of places that tests write to or look at.
+// Keys that tests read and write.
 var (
 	HeadKey = headKey
 	SlotKey = slotKey
 	EventID = eventID
 )
 
-// NumberOf waits for the first number of a claim.
+// NumberOf waits for a claim and returns its first number.
 func NumberOf(c *Claim) int64 {
 	<-c.ready
 	return c.numbers[0]
 }
 
-// SealPlace is the cursor that the key of l gives a place, one of this feed or not.
+// SealPlace returns a position, valid or not, as a cursor sealed with the key of l.
 func SealPlace(t *testing.T, l *Log, teamID string, at, end, low, made int64, flags byte) string {
 	t.Helper()
 	key, err := l.cursorKey(t.Context())

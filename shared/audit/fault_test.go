@@ -11,9 +11,8 @@ import (
 	"docent/shared/table"
 )
 
-// TestEveryWriteMayFail makes each call of an audited change go wrong in each
-// way: the change happens with its event or not at all, and is not recorded
-// twice when it is tried again.
+// TestEveryWriteMayFail makes each call of an audited change fail in each way: the change
+// happens with its event or not at all, and a retry does not record it twice.
 func TestEveryWriteMayFail(t *testing.T) {
 	t.Parallel()
 	record := func(w *world, log *audit.Log) error {
@@ -37,8 +36,7 @@ func TestEveryWriteMayFail(t *testing.T) {
 					t.Errorf("first %v, then %v", first, second)
 				}
 				w.write("3")
-				// A number that was lost in the claim itself is all that a reader may have
-				// to wait for.
+				// A reader may have to wait only for a number that the claim itself lost.
 				if name == "Add" && mode == faulttest.FailAfter {
 					w.clock.advance(audit.Grace)
 				}
@@ -50,8 +48,8 @@ func TestEveryWriteMayFail(t *testing.T) {
 	}
 }
 
-// TestEveryReadMayFail makes each call of a page go wrong in each way: the page
-// is refused or right, and asking again gives it.
+// TestEveryReadMayFail makes each call of a page fail in each way: the page fails or is right,
+// and a retry returns it.
 func TestEveryReadMayFail(t *testing.T) {
 	t.Parallel()
 	prepare := func(w *world) {
@@ -99,7 +97,7 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// callsOf are the calls that run makes when nothing goes wrong.
+// callsOf returns the calls that run makes if none fails.
 func callsOf(t *testing.T, run func(*world, *audit.Log)) []string {
 	t.Helper()
 	w := newWorld(t)
@@ -115,8 +113,8 @@ func callsOf(t *testing.T, run func(*world, *audit.Log)) []string {
 	return calls
 }
 
-// TestAStalledWriterTakesANewNumber: a number closed meanwhile costs the writer
-// a new one, and the caller does not notice.
+// TestAStalledWriterTakesANewNumber: if a reader closes a writer's number, the writer claims a
+// new one, and its caller does not notice.
 func TestAStalledWriterTakesANewNumber(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

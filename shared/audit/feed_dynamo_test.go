@@ -17,9 +17,9 @@ import (
 	"docent/testkit/moto"
 )
 
-// turns lets one request at a time reach the server, each to its end even if who
-// sent it has gone: moto spoils transactions that run at the same time. Writers
-// and pollers race for their turns as they do elsewhere.
+// turns sends one request at a time to the server, and finishes it even if the caller
+// gives up: moto corrupts parallel transactions. Writers and pollers still race for
+// their turns.
 type turns struct{ mu sync.Mutex }
 
 func (s *turns) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -28,10 +28,9 @@ func (s *turns) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r.Clone(context.WithoutCancel(r.Context())))
 }
 
-// TestPollersMissNothingOnDynamoDB is TestPollersMissNothing with a tenth of the
-// events: each costs several requests of a server that takes them one after another.
-// The server that DOCENT_TEST_DYNAMODB_ENDPOINT names gets all events, and the
-// requests as they come.
+// TestPollersMissNothingOnDynamoDB is TestPollersMissNothing with a tenth of the events: each
+// takes several requests, and the server handles one at a time. The server of
+// DOCENT_TEST_DYNAMODB_ENDPOINT gets all events, with parallel requests.
 func TestPollersMissNothingOnDynamoDB(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

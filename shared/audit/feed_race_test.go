@@ -16,7 +16,7 @@ import (
 	"docent/shared/table"
 )
 
-// raceEvents is how many events the races write: DOCENT_AUDIT_EVENTS, or what
+// raceEvents returns the number of events that the races write: DOCENT_AUDIT_EVENTS, or what
 // takes a few seconds.
 func raceEvents(t *testing.T) int64 {
 	t.Helper()
@@ -31,7 +31,7 @@ func raceEvents(t *testing.T) int64 {
 	return n
 }
 
-// crowd is writers that die and stall, at work.
+// crowd is a set of running writers, some of which die or stall.
 type crowd struct {
 	*world
 	store     *closing
@@ -95,8 +95,8 @@ func (c *crowd) work(log *audit.Log, writer int, random *rand.Rand) {
 	}
 }
 
-// stall claims a number and writes only when it was closed by a reader, or when
-// all others have ended and nobody may come to close it.
+// stall claims a number, and writes only when a reader has closed it, or when all others have
+// ended.
 func (c *crowd) stall(log *audit.Log, id string) {
 	claim := log.Claim(c.t.Context(), teamID, 1)
 	defer claim.End(c.t.Context())
@@ -130,8 +130,8 @@ func (c *crowd) ended() bool {
 	}
 }
 
-// poll collects the feed to its end, dying now and then between a page and its
-// saved cursor.
+// poll collects the feed to its end. Sometimes it dies between reading a page and saving its
+// cursor.
 func (c *crowd) poll(ctx context.Context, q audit.Query, log *audit.Log, random *rand.Rand) ([]audit.Event, error) {
 	var got []audit.Event
 	var unsaved []audit.Event
@@ -162,7 +162,7 @@ func (c *crowd) poll(ctx context.Context, q audit.Query, log *audit.Log, random 
 
 func same(a, b audit.Event) bool { return a.Sequence == b.Sequence && a.Targets[0] == b.Targets[0] }
 
-// TestPollersMissNothing holds three pollers, killed and restarted, to what 32
+// TestPollersMissNothing compares what three pollers, killed and restarted, read with what 32
 // writers commit, some of which die or stall between claim and commit.
 func TestPollersMissNothing(t *testing.T) {
 	t.Parallel()
@@ -182,8 +182,8 @@ func TestPollersMissNothing(t *testing.T) {
 	}
 }
 
-// polled lets three pollers with pages and filters of their own follow the crowd
-// to its end, and compares what each has got.
+// polled lets three pollers with their own pages and filters read what the crowd writes, and
+// compares what each has read.
 func (c *crowd) polled(t *testing.T, grace time.Duration) {
 	t.Helper()
 	queries := []audit.Query{
@@ -211,7 +211,7 @@ func (c *crowd) polled(t *testing.T, grace time.Duration) {
 	t.Logf("%d committed, %d died, %d stalled", len(c.committed), c.died, c.stalled)
 }
 
-// compare holds what a reader has got to what was committed.
+// compare compares what a reader has read with what was committed.
 func (c *crowd) compare(t *testing.T, who string, got []audit.Event) {
 	t.Helper()
 	for i := 1; i < len(got); i++ {
@@ -236,9 +236,9 @@ func (c *crowd) compare(t *testing.T, who string, got []audit.Event) {
 	}
 }
 
-// TestWindowsTileTheFeed lets collectors ask for window after window while events
-// are written: to the present by clocks of their own, and of any size cut anywhere,
-// in the past and up to the five minutes ahead that a time may be.
+// TestWindowsTileTheFeed lets collectors read window after window while events are written: up
+// to the present by their own clocks, and of any size, in the past and up to the five minutes
+// ahead that are allowed.
 func TestWindowsTileTheFeed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -261,7 +261,7 @@ func TestWindowsTileTheFeed(t *testing.T) {
 	}
 }
 
-// cut is the end of the window that begins at since.
+// cut returns the end of the window that starts at since.
 type cut func(since time.Time) time.Time
 
 // anywhere ends windows up to 2^bits ms after they begin, and not further ahead than
@@ -277,8 +277,8 @@ func (c *crowd) anywhere(seed uint64, bits int) cut {
 	}
 }
 
-// tiled lets a collector for each cut follow the crowd to its end, and compares what
-// each has got.
+// tiled lets a collector for each cut read what the crowd writes, and compares what each has
+// read.
 func (c *crowd) tiled(t *testing.T, cuts map[string]cut) {
 	t.Helper()
 	begin := c.clock.now().Add(-10 * time.Minute)
@@ -305,8 +305,8 @@ func (c *crowd) tiled(t *testing.T, cuts map[string]cut) {
 	}
 }
 
-// collect reads abutting windows until one that begins after the last write has
-// been read; each window is read twice.
+// collect reads adjacent windows until it has read one that starts after the last write. It
+// reads each window twice.
 func (c *crowd) collect(ctx context.Context, log *audit.Log, since time.Time, cut cut) ([]audit.Event, error) {
 	var got []audit.Event
 	for {

@@ -44,7 +44,7 @@ func TestAYoungHoleIsWaitedForAndAnOldOneClosed(t *testing.T) {
 	if got := subjects(next.Events); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("old: %v", got)
 	}
-	// Nobody waits behind the last number, so it is left to its writer.
+	// No event follows the last number, so it is left to its writer.
 	w.claim(1)
 	w.clock.advance(time.Hour)
 	w.feed(audit.Query{After: next.Next})
@@ -81,8 +81,8 @@ func TestSeveralEventsAreRecordedTogether(t *testing.T) {
 	}
 }
 
-// TestBucketEdges puts holes, events and cursors at both sides of a bucket's end,
-// and a bucket of holes only between two that hold events.
+// TestBucketEdges puts holes, events and cursors at both sides of a bucket's end, and a bucket
+// with only holes between two with events.
 func TestBucketEdges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -109,8 +109,8 @@ func TestBucketEdges(t *testing.T) {
 	}
 }
 
-// TestFilteredReadsEnd: a read that finds nothing stops after a bound and says
-// that it has not reached the end.
+// TestFilteredReadsEnd: a read that finds nothing stops at a limit, and reports that it has not
+// reached the end.
 func TestFilteredReadsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -206,11 +206,11 @@ func TestCursors(t *testing.T) {
 	}
 	_, err := w.log.Feed(t.Context(), other, audit.Query{Limit: 1, After: first.Next})
 	wantCode(t, err, apierr.CodeInvalidCursor)
-	// Another process seals alike.
+	// Another process seals with the same key.
 	if page, err := w.newLog(w.store, 0).Feed(t.Context(), teamID, audit.Query{Limit: 100, After: first.Next}); err != nil || !slices.Equal(subjects(page.Events), numbered(3, 5)) {
 		t.Errorf("another process: %v, %v", subjects(page.Events), err)
 	}
-	// A cursor of a line that is ahead: the table was put back to an earlier state.
+	// A cursor after the last number: the table was restored to an earlier state.
 	if _, err := w.store.Add(t.Context(), table.Add{Key: audit.HeadKey(teamID), By: map[string]int64{"seq": -4}}); err != nil {
 		t.Fatal(err)
 	}
@@ -258,8 +258,8 @@ func TestBadQueries(t *testing.T) {
 	}
 }
 
-// TestACursorBecomesBounded: until added to a polling cursor ends the read; a
-// bounded cursor keeps its own end.
+// TestACursorBecomesBounded: until ends the read of a polling cursor; a bounded cursor keeps
+// its own end.
 func TestACursorBecomesBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -276,8 +276,8 @@ func TestACursorBecomesBounded(t *testing.T) {
 	}
 }
 
-// TestABoundedReadWaitsForAWriter: a hole before the end is left to its writer
-// for a while and is then closed, also when nothing stands above it.
+// TestABoundedReadWaitsForAWriter: an empty number before the end is left to its writer for a
+// while and then closed, also if no event follows it.
 func TestABoundedReadWaitsForAWriter(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{audit.Ascending, audit.Descending} {

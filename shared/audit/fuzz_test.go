@@ -7,8 +7,8 @@ import (
 	"docent/shared/audit"
 )
 
-// FuzzCursor holds what a client may send as a cursor, and every place that a
-// cursor of the right key may name, to a page or a refusal.
+// FuzzCursor: for any cursor that a client sends, and any position in a valid cursor, the reply
+// is a page or an error.
 func FuzzCursor(f *testing.F) {
 	w := newWorld(f)
 	w.write(numbered(1, 30)...)
@@ -33,8 +33,8 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// FuzzFilter holds what a client may ask to a page within its filters or a
-// refusal, and its cursor to those filters.
+// FuzzFilter: for any query, the reply is a page within its filters or an error, and its cursor
+// is valid only with these filters.
 func FuzzFilter(f *testing.F) {
 	w := newWorld(f)
 	w.write(numbered(1, 10)...)

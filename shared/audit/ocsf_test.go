@@ -11,7 +11,7 @@ import (
 	"docent/shared/audit"
 )
 
-// attribute is one of a class or an object of OCSF.
+// attribute is an attribute of an OCSF class or object.
 type attribute struct {
 	Type       string `json:"type"`
 	Object     string `json:"object"`
@@ -47,7 +47,7 @@ func readOCSF(t *testing.T) ocsfSchema {
 	return s
 }
 
-// faults lists in what o is no d.
+// faults returns the violations of d in o.
 func (s ocsfSchema) faults(d definition, at string, o map[string]any) []string {
 	var found []string
 	for name, a := range d.Attributes {
@@ -82,7 +82,7 @@ func (s ocsfSchema) faults(d definition, at string, o map[string]any) []string {
 
 func (s ocsfSchema) valueFaults(a attribute, at string, value any) []string {
 	if a.Object == "object" {
-		return nil // anything may be in it
+		return nil // anything is allowed in it
 	}
 	if a.Object != "" {
 		o, ok := value.(map[string]any)
@@ -114,7 +114,7 @@ func (s ocsfSchema) valueFaults(a attribute, at string, value any) []string {
 	return nil
 }
 
-// samples are events of every type, from a request of a user and without one.
+// samples returns events of every type, with and without the request of a user.
 func samples() []audit.Event {
 	full := audit.Origin{
 		Actor: audit.Actor{Type: audit.ActorUser, ID: "0190d2a0-0000-7000-8000-0000000000aa", DisplayName: "Ada Byron", Email: "ada@example.com",
@@ -137,8 +137,8 @@ func samples() []audit.Event {
 	return all
 }
 
-// TestEventsAreValidOCSF holds the rendering of every type to the published
-// definitions of its class.
+// TestEventsAreValidOCSF checks the rendering of every type against the published definition of
+// its class.
 func TestEventsAreValidOCSF(t *testing.T) {
 	t.Parallel()
 	schema := readOCSF(t)
@@ -171,7 +171,7 @@ func TestEventsAreValidOCSF(t *testing.T) {
 	}
 }
 
-// TestOCSFCheckFindsFaults keeps the test above from passing whatever it reads.
+// TestOCSFCheckFindsFaults checks that the test above can fail.
 func TestOCSFCheckFindsFaults(t *testing.T) {
 	t.Parallel()
 	schema := readOCSF(t)

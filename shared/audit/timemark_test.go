@@ -11,7 +11,7 @@ import (
 	"docent/shared/table"
 )
 
-// interrupted is a store in which something happens just before a mark is kept.
+// interrupted is a store in which something happens just before a mark is stored.
 type interrupted struct {
 	table.Store
 	before func()
@@ -25,9 +25,9 @@ func (s *interrupted) Write(ctx context.Context, ops ...table.Op) error {
 	return s.Store.Write(ctx, ops...)
 }
 
-// TestMarksMadeAtOnceKeepTheirOrder: two readers name neighbouring times while events
-// come, and the one of the later time has looked before the other. A collector whose
-// windows end at both gets each event once.
+// TestMarksMadeAtOnceKeepTheirOrder: while events are written, two readers make marks for
+// nearby times, and the reader of the later time has read the feed first. A collector whose
+// windows end at both times gets each event once.
 func TestMarksMadeAtOnceKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	for _, later := range []bool{true, false} {

@@ -13,14 +13,14 @@ import (
 
 const day = 24 * time.Hour
 
-// TestCursorsOutliveNothing: a cursor past retention is refused and names the
-// oldest one that is not.
+// TestCursorsOutliveNothing: a cursor past retention is refused, and the reply has the oldest
+// valid one.
 func TestCursorsOutliveNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	start := w.feed(audit.Query{Types: []string{"collection.created"}}).Next
 	w.write(numbered(1, 5)...)
-	w.claim(2) // dead numbers in what is trimmed
+	w.claim(2) // tombstones among the trimmed numbers
 	w.clock.advance(100 * day)
 	w.write("6")
 	w.clock.advance(266 * day)
@@ -48,8 +48,8 @@ func TestCursorsOutliveNothing(t *testing.T) {
 	wantCode(t, err, apierr.CodeCursorExpired)
 }
 
-// TestLateTrimmingIsHarmless: slots expire in no order, some before the job has
-// moved the edge; no reader takes them for dead writers.
+// TestLateTrimmingIsHarmless: slots expire in any order, some before Trim has run; readers do
+// not take them for dead writers.
 func TestLateTrimmingIsHarmless(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,8 +17,7 @@ import (
 
 const teamID = "0190d2a0-0000-7000-8000-00000000000a"
 
-// clock goes on by a millisecond each time somebody looks at it, so that no test
-// waits for time to pass.
+// clock advances by a millisecond at each read, so that no test waits for time to pass.
 type clock struct{ ms atomic.Int64 }
 
 func newClock() *clock {
@@ -48,7 +47,7 @@ func newWorld(t testing.TB) *world {
 	return newWorldOn(t, func(now func() time.Time) table.Store { return bolttest.OpenAt(t, now) })
 }
 
-// newWorldOn is a world on the store that open opens by the world's clock.
+// newWorldOn returns a world on the store that open opens with the world's clock.
 func newWorldOn(t testing.TB, open func(now func() time.Time) table.Store) *world {
 	t.Helper()
 	c := newClock()
@@ -57,7 +56,7 @@ func newWorldOn(t testing.TB, open func(now func() time.Time) table.Store) *worl
 	return w
 }
 
-// newLog is a log in another process, whose clock is ahead by d.
+// newLog returns a Log of another process, whose clock is ahead by d.
 func (w *world) newLog(store table.Store, d time.Duration) *audit.Log {
 	return &audit.Log{Table: store, Now: w.clock.ahead(d), Wait: func(ctx context.Context, d time.Duration) error {
 		w.clock.advance(d)
@@ -65,12 +64,12 @@ func (w *world) newLog(store table.Store, d time.Duration) *audit.Log {
 	}}
 }
 
-// thing is what a write of the tests changes.
+// thing returns the operation that writes of the tests make.
 func thing(id string) table.Put {
 	return table.Put{Item: table.Item{Key: table.Key{Table: table.Collections, Partition: teamID, Sort: id}, Version: 1}, If: table.Absent()}
 }
 
-// about is an event whose target is the thing.
+// about returns an event whose target is the thing.
 func about(id string) audit.Event {
 	return audit.Event{Type: audit.CollectionCreated, Targets: []audit.Target{{Type: audit.TargetCollection, ID: id, DisplayName: "Thing " + id}}}
 }
@@ -143,7 +142,7 @@ func wantCode(t *testing.T, err error, code string) {
 	}
 }
 
-// closing is a store that tells when a number is closed or filled.
+// closing is a store that reports when a number is closed or filled.
 type closing struct {
 	table.Store
 	mu      sync.Mutex

@@ -12,7 +12,7 @@ import (
 	"docent/shared/team"
 )
 
-// bulkOf is a Bulk request of one operation; data is left out when empty.
+// bulkOf returns a Bulk request with one operation; empty data is omitted.
 func bulkOf(method, path, data string) string {
 	if data != "" {
 		data = `,"data":` + data
@@ -20,7 +20,7 @@ func bulkOf(method, path, data string) string {
 	return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[{"method":"` + method + `","path":"` + path + `","bulkId":"b"` + data + `}]}`
 }
 
-// role is what the team's rules say of a user.
+// role returns a user's role by the rules of the team.
 func (s *server) role(id string) team.Role {
 	s.Helper()
 	u, err := s.Teams.User(s.Context(), s.team.ID, id)
@@ -119,7 +119,7 @@ func TestARoleSentUnchangedChangesNothing(t *testing.T) {
 	}
 }
 
-// leavings are the ways in which an admin may go.
+// leavings are the ways in which an admin can be removed.
 func (s *server) leavings(key, id, userName string) map[string]func() reply {
 	path := "/Users/" + id
 	off := message(`{"op":"replace","path":"active","value":"False"}`)
@@ -136,7 +136,7 @@ func (s *server) leavings(key, id, userName string) map[string]func() reply {
 	}
 }
 
-// TestTheLastAdminWhoCanActStays: an admin whom nobody can act as does not count.
+// TestTheLastAdminWhoCanActStays: an admin without a usable key does not count.
 func TestTheLastAdminWhoCanActStays(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, s *server) {
@@ -196,8 +196,8 @@ func TestTheLastAdminWhoCanActStays(t *testing.T) {
 	})
 }
 
-// TestTwoAdminsWhoLeaveAtOnce: one of the last two who can act stays, whatever the
-// ways are by which they go.
+// TestTwoAdminsWhoLeaveAtOnce: of the last two who can act, one stays, however they are
+// removed.
 func TestTwoAdminsWhoLeaveAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, s *server) {
@@ -236,8 +236,8 @@ func TestTwoAdminsWhoLeaveAtOnce(t *testing.T) {
 	})
 }
 
-// TestAnAdminWhoLeavesMeanwhileDoesNotCount: what was read of the other admin is a
-// condition of the write.
+// TestAnAdminWhoLeavesMeanwhileDoesNotCount: the write is conditional on what was read of the
+// other admin.
 func TestAnAdminWhoLeavesMeanwhileDoesNotCount(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"DELETE", "PATCH active", "PUT active", "the key"} {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestBadInputChangesNothing: each is refused as the error it is, and everything
-// stays as it was.
+// TestBadInputChangesNothing: each input gets its error, and nothing changes.
 func TestBadInputChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

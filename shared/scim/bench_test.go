@@ -23,8 +23,8 @@ func newBenched(b *testing.B) *benched {
 	return s
 }
 
-// measure reports what the calls that next makes cost: round trips in sequence,
-// and capacity units. What next itself does is not counted.
+// measure reports what the calls from next cost: sequential round trips and capacity units.
+// Calls that next makes itself are not counted.
 func (s *benched) measure(b *testing.B, name string, next func() (method, path, body string)) {
 	b.Run(name, func(b *testing.B) {
 		var cost table.Cost
@@ -49,8 +49,8 @@ func (s *benched) measure(b *testing.B, name string, next func() (method, path, 
 	})
 }
 
-// BenchmarkOperations is of a team of 10,000 users. Every request to the store takes
-// 2 ms longer than it does.
+// BenchmarkOperations measures a team of 10,000 users. Each request to the store takes 2 ms
+// longer.
 func BenchmarkOperations(b *testing.B) {
 	s := newBenched(b)
 	ids := s.people(10_000)
@@ -83,10 +83,10 @@ func BenchmarkOperations(b *testing.B) {
 	})
 }
 
-// BenchmarkContention is of clients that change one resource without a pause, in one
-// process and in one each. Every request to the store takes 2 ms longer than it does.
+// BenchmarkContention measures clients that change one resource without a pause, in one process
+// and in one process each. Each request to the store takes 2 ms longer.
 func BenchmarkContention(b *testing.B) {
-	const changes = 20 // of a client
+	const changes = 20 // per client
 	for _, clients := range []int{2, 4, 8, 16} {
 		for _, apart := range []bool{false, true} {
 			b.Run(fmt.Sprintf("clients=%d/apart=%v", clients, apart), func(b *testing.B) {
@@ -119,7 +119,7 @@ func BenchmarkContention(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeGroup is of a group of 50,000 members.
+// BenchmarkLargeGroup measures a group of 50,000 members.
 func BenchmarkLargeGroup(b *testing.B) {
 	const size = 50_000
 	s := newBenched(b)
@@ -158,8 +158,8 @@ func BenchmarkLargeGroup(b *testing.B) {
 	s.measure(b, "get a member", func() (string, string, string) { return "GET", "/Users/" + ids[5], "" })
 }
 
-// BenchmarkPaging reads all pages of a team of 10,200 users, with the store here and then
-// 2 ms away, and reports what a page of it takes.
+// BenchmarkPaging reads all pages of a team of 10,200 users, with the store near and then 2 ms
+// away, and reports the cost per page.
 func BenchmarkPaging(b *testing.B) {
 	s := newBenched(b)
 	s.people(10_200)

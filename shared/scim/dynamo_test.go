@@ -14,8 +14,8 @@ import (
 	"docent/testkit/moto"
 )
 
-// runInOrder lets one request at a time reach the server, each to its end: moto spoils
-// transactions that run at the same time.
+// runInOrder sends one request at a time to the server: moto corrupts parallel
+// transactions.
 type inTurn struct{ mu sync.Mutex }
 
 func (t *inTurn) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -24,7 +24,7 @@ func (t *inTurn) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r.Clone(context.WithoutCancel(r.Context())))
 }
 
-// onBothEngines runs test over bolt and over DynamoDB's protocol.
+// onBothEngines runs test on bolt and on DynamoDB's protocol.
 func onBothEngines(t *testing.T, test func(t *testing.T, s *server)) {
 	t.Run("bolt", func(t *testing.T) {
 		t.Parallel()

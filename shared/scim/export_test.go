@@ -2,13 +2,13 @@ package scim
 
 import "time"
 
-// SetChangeTime bounds how long a change is tried while others come between.
+// SetChangeTime sets how long a change is retried after conflicts.
 func (s *Service) SetChangeTime(d time.Duration) { s.changeTime = d }
 
-// WaitingChanges is how many resources are being changed.
+// WaitingChanges returns the number of resources that are being changed.
 func (s *Service) WaitingChanges() int { return s.changeTurns.keys() }
 
-// WaitingLists is how many turns lists of everything have taken or wait for.
+// WaitingLists returns the number of keys with running or waiting lists.
 func (s *Service) WaitingLists() int { return s.listTurns.keys() }
 
 func (t *turns) keys() int {
@@ -17,8 +17,8 @@ func (t *turns) keys() int {
 	return len(t.byKey)
 }
 
-// WholeListsOfTeam bounds the lists of everything of one team at a time.
+// WholeListsOfTeam limits the parallel lists of everything of one team.
 const WholeListsOfTeam = wholeListsOfTeam
 
-// NamesTag tells whether a field of entity tags names tag.
+// NamesTag reports whether a field of entity tags names tag.
 func NamesTag(field, tag string) bool { return namesTag(field, tag) }

@@ -8,8 +8,8 @@ import (
 	"docent/shared/table"
 )
 
-// far is a store that is a network away while it is on. It counts round trips in
-// sequence: requests that begin together are one.
+// far is a store that is far away while it is on. It counts sequential round trips: parallel
+// requests are one.
 type far struct {
 	table.Store
 	mu    sync.Mutex
@@ -20,7 +20,7 @@ type far struct {
 
 const distance = 2 * time.Millisecond
 
-// set puts the store a network away, or back, and counts anew.
+// set turns the distance on or off, and resets the count.
 func (f *far) set(on bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,7 +33,7 @@ func (f *far) count() int {
 	return f.trips
 }
 
-// travel takes as long as the way does.
+// travel waits for the time of one way.
 func (f *far) travel() {
 	f.mu.Lock()
 	on := f.on

@@ -9,7 +9,7 @@ import (
 	"docent/shared/table"
 )
 
-// gated is a store that holds up reads of all users until it is released.
+// gated is a store that blocks reads of all users until it is released.
 type gated struct {
 	table.Store
 	mu     sync.Mutex
@@ -52,7 +52,7 @@ func (g *gated) release() {
 	g.change.Broadcast()
 }
 
-// waitFor returns when n reads are held up.
+// waitFor returns when n reads are blocked.
 func (g *gated) waitFor(t testing.TB, n int) {
 	t.Helper()
 	g.mu.Lock()

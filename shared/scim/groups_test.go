@@ -80,7 +80,7 @@ func (s *server) people(n int) []string {
 	return ids
 }
 
-// members is the JSON list of members.
+// members returns the JSON list of members.
 func members(ids []string) string {
 	var list []string
 	for _, id := range ids {
@@ -89,7 +89,7 @@ func members(ids []string) string {
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-// in are the ids of the members of a group.
+// in returns the ids of the members of a group.
 func (s *server) in(group string) []string {
 	s.Helper()
 	var ids []string
@@ -105,7 +105,7 @@ func (s *server) patchGroup(status int, group string, operations ...string) repl
 	return s.must(status, "PATCH", "/Groups/"+group, message(operations...))
 }
 
-// TestLargeGroup: 3,000 members, far more than one write holds.
+// TestLargeGroup: 3,000 members are more than fit into one write.
 func TestLargeGroup(t *testing.T) {
 	t.Parallel()
 	s, w := newWatched(t)
@@ -158,9 +158,9 @@ func TestLargeGroup(t *testing.T) {
 	}
 }
 
-// TestStagedChangeIsWholeOrNothing cuts a change of many members off at every
-// one of its writes, before it lands and after. Readers see the old list or the
-// new one, and the same request made again, when it may be, gives the new one.
+// TestStagedChangeIsWholeOrNothing interrupts a change of many members before and after each of
+// its writes. Readers see the old list or the new one. When the request is repeated, they see
+// the new one.
 func TestStagedChangeIsWholeOrNothing(t *testing.T) {
 	t.Parallel()
 	s, w := newWatched(t)
@@ -175,7 +175,7 @@ func TestStagedChangeIsWholeOrNothing(t *testing.T) {
 			w.set(func([]table.Op) (bool, error) {
 				mu.Lock()
 				defer mu.Unlock()
-				if writes++; writes >= at { // and everything after it: the process is gone
+				if writes++; writes >= at { // all later writes fail too: the process has died
 					return before || writes > at, errors.Join(crash, table.ErrUnavailable)
 				}
 				return false, nil
@@ -196,14 +196,14 @@ func TestStagedChangeIsWholeOrNothing(t *testing.T) {
 			if got := s.in(group); len(got) != 70 || got[0] != ids[50] {
 				t.Fatalf("cut off at write %d and made again: %d members", at, len(got))
 			}
-			// What was left is gone: taking all out leaves nothing.
+			// The interrupted change is cleaned up: removing all members leaves no items.
 			s.patchGroup(204, group, `{"op":"remove","path":"members"}`)
 			if got := s.in(group); got != nil {
 				t.Fatalf("cut off at write %d: %d members left", at, len(got))
 			}
 			s.must(204, "DELETE", "/Groups/"+group, "")
 			if writes < at {
-				break // the change was not cut off any more
+				break // the change was no longer interrupted
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func TestMembersAndTheirUsers(t *testing.T) {
 			t.Errorf("%q: %s", bad, r.text)
 		}
 	}
-	// The group's version moves with its members, and with nothing else.
+	// The group's version changes with its members, and with nothing else.
 	tag := s.must(200, "GET", "/Groups/"+id, "").Header.Get("ETag")
 	s.patchGroup(204, id, `{"op":"add","path":"members","value":[{"value":"`+a+`"}]}`)
 	if got := s.must(200, "GET", "/Groups/"+id, "").Header.Get("ETag"); got != tag {
@@ -266,8 +266,8 @@ func TestMembersAndTheirUsers(t *testing.T) {
 	}
 }
 
-// TestDeletionThatWasCutOff: the next DELETE finishes it and answers 204, the one
-// after is 404.
+// TestDeletionThatWasCutOff: the next DELETE finishes it and answers 204, the one after answers
+// 404.
 func TestDeletionThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	s, w := newWatched(t)

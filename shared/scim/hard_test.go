@@ -10,12 +10,12 @@ import (
 	"docent/shared/team/teamtest"
 )
 
-// The behaviours that SCIM servers get wrong, in the order in which they do: one
-// test each, over HTTP.
+// Behaviours that SCIM servers often get wrong, the most frequent first: one test each,
+// over HTTP.
 
 const core = "urn:ietf:params:scim:schemas:core:2.0:User"
 
-// has fails unless the resource at path has every text in it, and none after a "!".
+// has fails unless the resource at path contains every text, and none that starts with "!".
 func (s *server) has(path string, texts ...string) {
 	s.Helper()
 	text := s.must(200, "GET", path, "").text

@@ -19,7 +19,7 @@ func tree(t testing.TB, text string) map[string]any {
 
 const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
 
-// message is the body of a PATCH with these operations.
+// message returns the body of a PATCH with these operations.
 func message(operations ...string) string {
 	return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[` + strings.Join(operations, ",") + `]}`
 }

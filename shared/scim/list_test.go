@@ -12,8 +12,8 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// crowd stores users that differ in all that lists look at, some in groups, and returns
-// what GET shows of every user of the team, in the order of creation.
+// crowd stores users that differ in every attribute that lists read, some in groups, and
+// returns the reply to GET of every user of the team, in the order of creation.
 func (s *server) crowd(n int) []map[string]any {
 	s.Helper()
 	ids := []string{s.boss.ID}
@@ -58,8 +58,8 @@ func userBefore(by, direction string, a, b map[string]any) (bool, error) {
 	return o.Compare(o.Key(a), o.Key(b)) < 0, err
 }
 
-// TestListsAreWhatTheResourcesSay: whatever a list reads to find its users, it selects and
-// orders them as their resources say, on every page.
+// TestListsAreWhatTheResourcesSay: lists select and order users by their resources on every
+// page, whatever they read to find them.
 func TestListsAreWhatTheResourcesSay(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, s *server) {
@@ -71,7 +71,7 @@ func TestListsAreWhatTheResourcesSay(t *testing.T) {
 		orders := []string{"", "userName", core + ":userName", "displayName", "name.familyName", "active", "emails", "externalId", "meta.created", "meta.lastModified", "title", enterprise + ":department", "groups", "id", "nickName"}
 		step := 1
 		if strings.HasSuffix(t.Name(), "dynamo") {
-			step = 9 // each is several requests of a server that takes one at a time
+			step = 9 // each is several requests, and the server takes one at a time
 		}
 		for at := 0; at < len(filters)+len(orders); at += step {
 			filter, by := filters[at%len(filters)], orders[at%len(orders)]
@@ -128,8 +128,8 @@ func TestListsAreWhatTheResourcesSay(t *testing.T) {
 	})
 }
 
-// TestWholeListsTakeTurns: of a team only so many at a time are answered from all users,
-// and one who leaves the queue holds up nobody.
+// TestWholeListsTakeTurns: only a few lists of a team run over all users at a time, and a
+// caller that stops waiting blocks no other.
 func TestWholeListsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s, gate := newGated(t)
@@ -151,7 +151,7 @@ func TestWholeListsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestALongIndexedListIsReadInParts: what an index leads to is not held whole.
+// TestALongIndexedListIsReadInParts: what an index finds is not held in memory at once.
 func TestALongIndexedListIsReadInParts(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -25,7 +25,7 @@ import (
 
 const base = "https://docent.test/v1"
 
-// server is a SCIM server over a store of its own, with a team that may use it.
+// server is a SCIM server with its own store and a team that may use it.
 type server struct {
 	testing.TB
 	*scim.Service
@@ -38,7 +38,7 @@ type server struct {
 
 func newServer(t testing.TB) *server { return newServerOn(t, nil) }
 
-// newServerOn is newServer over the store that wrap makes of the real one.
+// newServerOn is newServer with a store that wrap makes from the real one.
 func newServerOn(t testing.TB, wrap func(table.Store) table.Store) *server {
 	t.Helper()
 	c := clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
@@ -76,7 +76,7 @@ func (s *server) newKey(teamID string, kind team.Kind, userID string) string {
 	return key
 }
 
-// guarded authenticates as the edge does.
+// guarded authenticates requests as httpapi does.
 func (s *server) guarded() http.Handler {
 	h := scim.Handler{Service: s.Service, Classify: func(_ context.Context, err error) (int, string, http.Header) {
 		var e *apierr.Error
@@ -99,7 +99,7 @@ func (s *server) guarded() http.Handler {
 	})
 }
 
-// reply is an answer, its body decoded when it is JSON.
+// reply is a reply, its body decoded if it is JSON.
 type reply struct {
 	*http.Response
 	text string
@@ -117,7 +117,7 @@ func (s *server) as(key, method, path, body string, headers ...string) reply {
 	return s.send(s.Context(), key, method, path, body, headers...)
 }
 
-// within is do under a context.
+// within is do with a context.
 func (s *server) within(ctx context.Context, method, path string, body ...string) reply {
 	s.Helper()
 	return s.send(ctx, s.key, method, path, strings.Join(body, ""))
@@ -151,7 +151,7 @@ func (s *server) send(ctx context.Context, key, method, path, body string, heade
 	return out
 }
 
-// must is do that fails unless the status is the one given.
+// must is do, and fails unless the reply has the status.
 func (s *server) must(status int, method, path, body string, headers ...string) reply {
 	s.Helper()
 	r := s.do(method, path, body, headers...)

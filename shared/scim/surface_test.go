@@ -18,7 +18,7 @@ func (s *server) patchUser(status int, id string, operations ...string) reply {
 	return s.must(status, "PATCH", "/Users/"+id, message(operations...))
 }
 
-// TestOneNameIsOnesOnly: 32 creates of one name, in several cases, at once.
+// TestOneNameIsOnesOnly: of 32 parallel creates of one name, in several cases, one succeeds.
 func TestOneNameIsOnesOnly(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -44,7 +44,7 @@ func TestOneNameIsOnesOnly(t *testing.T) {
 	}
 }
 
-// TestRaces: of two renames onto one name one holds, and a PATCH beside a DELETE
+// TestRaces: of two renames to one name one succeeds, and a PATCH in parallel with a DELETE
 // leaves nothing of the user.
 func TestRaces(t *testing.T) {
 	t.Parallel()
@@ -77,8 +77,8 @@ func TestRaces(t *testing.T) {
 	s.has("/Users?count=0", `"totalResults":1`)
 }
 
-// TestTheFirstListedUserIsWhole: Okta's test of a server begins with the first user of
-// the list, which is the team's first admin, and wants of it what its import needs.
+// TestTheFirstListedUserIsWhole: Okta's test of a server reads the first user of the list, the
+// team's first admin, and requires what its import needs.
 func TestTheFirstListedUserIsWhole(t *testing.T) {
 	t.Parallel()
 	newServer(t).has("/Users?count=1&startIndex=1", `"active":true`, `"emails":[{"primary":true,"type":"work","value":"boss@acme.test"}]`,
@@ -231,8 +231,8 @@ func TestBulkGoesOn(t *testing.T) {
 	s.must(413, "POST", "/Users", strings.Repeat(" ", 10<<20)+`{"userName":"x"}`)
 }
 
-// TestBoundsOfRequestsAreInclusive: as many operations and as long a filter as the
-// bounds say, and one more.
+// TestBoundsOfRequestsAreInclusive tests exactly the maximum of operations and of filter
+// length, and one more.
 func TestBoundsOfRequestsAreInclusive(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -362,7 +362,7 @@ func TestEdgesOfHTTP(t *testing.T) {
 	}
 }
 
-// TestBulkReferences: they count where an id can stand, and are text elsewhere.
+// TestBulkReferences: they are resolved where an id is allowed, and plain text elsewhere.
 func TestBulkReferences(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -405,8 +405,8 @@ func TestBulkReferences(t *testing.T) {
 	}
 }
 
-// TestReferencesAreOurs: clients send where a member or a manager is (RFC 7643
-// section 8.7.1); what is shown follows from the id.
+// TestReferencesAreOurs: the $ref of a member or a manager that clients send (RFC 7643 section
+// 8.7.1) is ignored; the one shown is made from the id.
 func TestReferencesAreOurs(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

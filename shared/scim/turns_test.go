@@ -14,7 +14,7 @@ import (
 	"docent/shared/team"
 )
 
-// another is the same server in another process.
+// another returns the same server in another process.
 func (s *server) another() *server {
 	other := *s
 	teams := &team.Service{Table: s.Table, Now: s.Now, NewID: s.NewID}
@@ -23,8 +23,8 @@ func (s *server) another() *server {
 	return &other
 }
 
-// processes are so many servers over the store of s, patient enough that a slow machine
-// refuses nothing.
+// processes returns servers over the store of s, patient enough that a slow machine refuses
+// nothing.
 func (s *server) processes(n int) []*server {
 	out := make([]*server, n)
 	for i := range out {
@@ -34,19 +34,19 @@ func (s *server) processes(n int) []*server {
 	return out
 }
 
-// pluralNames are attributes that take many values of a user.
+// pluralNames are multi-valued attributes of a user.
 var pluralNames = []string{"emails", "phoneNumbers", "ims", "photos", "entitlements", "roles", "x509Certificates"}
 
-// TestEveryChangeOfOneResourceLands: 16 clients change one user and one group, each with
-// PATCHes that add a value or a member of its own; in one process, and in several, where
-// only the conditions of the writes keep them apart.
+// TestEveryChangeOfOneResourceLands: 16 clients change one user and one group by PATCHes that
+// each add a value or a member; in one process, and in several, which only the conditions of
+// the writes coordinate.
 func TestEveryChangeOfOneResourceLands(t *testing.T) {
 	t.Parallel()
 	const clients = 16
 	onBothEngines(t, func(t *testing.T, s *server) {
 		changes, apart := 17, []int{1, 4, clients}
 		if strings.HasSuffix(t.Name(), "dynamo") {
-			changes, apart = 1, []int{1, 4} // each is several requests of a server that takes one at a time
+			changes, apart = 1, []int{1, 4} // each is several requests, and the server takes one at a time
 		}
 		ids := s.people(clients * changes)
 		for _, processes := range apart {
@@ -82,8 +82,8 @@ func TestEveryChangeOfOneResourceLands(t *testing.T) {
 	})
 }
 
-// TestIfMatchIsNotTriedAgain: of changes of one version one lands, and the others get 412,
-// in one process and in several.
+// TestIfMatchIsNotTriedAgain: of several changes of one version one succeeds, and the others
+// get 412, in one process and in several.
 func TestIfMatchIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, s *server) {
@@ -113,7 +113,7 @@ func TestIfMatchIsNotTriedAgain(t *testing.T) {
 	})
 }
 
-// TestAChangeThatOthersHoldUpIsRefusedInTime: it is neither lost nor waits for ever.
+// TestAChangeThatOthersHoldUpIsRefusedInTime: it is neither lost nor waits forever.
 func TestAChangeThatOthersHoldUpIsRefusedInTime(t *testing.T) {
 	t.Parallel()
 	s, w := newWatched(t)

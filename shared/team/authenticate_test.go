@@ -224,7 +224,7 @@ func TestTouch(t *testing.T) {
 		at      time.Duration // since the first use
 		service *team.Service
 		written bool
-		calls   int // at most so many to the store
+		calls   int // maximum of calls to the store
 	}{
 		{"first", 0, o.Service, true, 1},
 		{"a moment later", time.Millisecond, o.Service, false, 0},

@@ -18,7 +18,7 @@ func TestCacheIsBounded(t *testing.T) {
 	for i := range 3 * team.MaxKnown {
 		c.Put(name(i), start)
 		if i == team.MaxKnown-1 {
-			c.Put(name(0), start) // read again: now the youngest
+			c.Put(name(0), start) // read again: now the newest
 		}
 		if n := c.Len(); n > team.MaxKnown {
 			t.Fatalf("%d keys in memory", n)

@@ -20,10 +20,10 @@ var (
 	GreatestSecret = greatestSecret
 )
 
-// SecretOf is the text of the secret with these bytes.
+// SecretOf returns the text of the secret with these bytes.
 func SecretOf(raw []byte) string { return base62(new(big.Int).SetBytes(raw), secretLength) }
 
-// PutUser stores u as it is given.
+// PutUser stores u without checks.
 func (s *Service) PutUser(ctx context.Context, teamID string, u User) error {
 	attributes := map[string]any{"userName": u.UserName, "displayName": u.DisplayName, "active": u.Active}
 	if u.Role == RoleAdmin {
@@ -41,7 +41,7 @@ func (s *Service) PutUser(ctx context.Context, teamID string, u User) error {
 	return s.Table.Write(ctx, table.Put{Item: item})
 }
 
-// Cache is the cache of keys, holding nothing but their ids.
+// Cache is the cache of keys, with nothing but their ids.
 type Cache struct{ c cache }
 
 func (c *Cache) Put(id string, readAt time.Time) { c.c.put(known{key: record{id: id}}, readAt) }

@@ -21,7 +21,7 @@ func newClock(text string) *clocktest.Clock {
 	return clocktest.New(now)
 }
 
-// fixture is a team with an admin over a store of its own.
+// fixture is a team with an admin and its own store.
 type fixture struct {
 	*team.Service
 	clock *clocktest.Clock
@@ -49,7 +49,7 @@ func openOn(t *testing.T, store table.Store, c *clocktest.Clock) *fixture {
 	return o
 }
 
-// service is another instance over the same store, with a memory of its own.
+// service returns another Service over the same store, with its own cache.
 func service(store table.Store, c *clocktest.Clock) *team.Service {
 	return &team.Service{Table: store, Now: c.Now, NewID: newID}
 }

@@ -45,7 +45,7 @@ func TestBoundsOfKeys(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		key     team.NewKey
-		pointer string // of the fault; empty: none
+		pointer string // of the invalid field; empty: valid
 	}{
 		{"personal", team.NewKey{Kind: team.KindPersonal, Name: "x", UserID: o.admin.ID}, ""},
 		{"team", team.NewKey{Kind: team.KindTeam, Name: strings.Repeat("ü", 100), ExpiresAt: &future, DataSourceIDs: sources(100)}, ""},
@@ -143,7 +143,7 @@ func TestKeysAreListedNewestFirst(t *testing.T) {
 	for i := range 7 {
 		k, _ := o.key(t, team.NewKey{Kind: team.KindTeam, Name: fmt.Sprint(i)})
 		want = append(want, k)
-		if i%2 == 1 { // so that two are of one moment
+		if i%2 == 1 { // so that two have the same time
 			o.clock.Advance(time.Millisecond)
 		}
 	}
@@ -216,8 +216,8 @@ func TestKeysOfAnotherTeamAreAbsent(t *testing.T) {
 	}
 }
 
-// TestRacingChangesOfAKey holds the first two writes until both changes have
-// read the same record.
+// TestRacingChangesOfAKey delays the first two writes until both changes have read the same
+// record.
 func TestRacingChangesOfAKey(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -268,7 +268,7 @@ func TestRacingChangesOfAKey(t *testing.T) {
 	}
 }
 
-// TestChangeThatNeverGetsThrough loses every write to somebody else.
+// TestChangeThatNeverGetsThrough lets another writer win every time.
 func TestChangeThatNeverGetsThrough(t *testing.T) {
 	t.Parallel()
 	o, w := openWatched(t)
@@ -289,8 +289,8 @@ func TestChangeThatNeverGetsThrough(t *testing.T) {
 	}
 }
 
-// TestUserKeysEndWithTheUser plays a deactivation against the making of keys:
-// whatever order they come in, no key outlives its user's activity.
+// TestUserKeysEndWithTheUser deactivates a user while keys are created: in any order, no key
+// outlives the deactivation.
 func TestUserKeysEndWithTheUser(t *testing.T) {
 	t.Parallel()
 	o := open(t)

@@ -13,8 +13,8 @@ import (
 
 const someID = "0123456789ABCDEz"
 
-// fixedKey was worked out in another language from the secret bytes 0 to 31, so
-// that the form of keys cannot drift.
+// fixedKey was computed in another language from the secret bytes 0 to 31, so that the form of
+// keys cannot change unnoticed.
 const fixedKey = "docent_pat_0123456789ABCDEz_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf1LotRj"
 
 func TestKeyTextForm(t *testing.T) {
@@ -79,7 +79,7 @@ func TestParseKeyRefusesEveryTypingError(t *testing.T) {
 	}
 }
 
-// TestParseKeyRefusesForgeries has right checksums throughout.
+// TestParseKeyRefusesForgeries uses right checksums throughout.
 func TestParseKeyRefusesForgeries(t *testing.T) {
 	t.Parallel()
 	secret := team.SecretOf(bytes.Repeat([]byte{0x5a}, 32))
@@ -110,7 +110,7 @@ func TestParseKeyRefusesForgeries(t *testing.T) {
 	}
 }
 
-// checksum is the contract's, written another way.
+// checksum computes the contract's checksum in another way.
 func checksum(text string) string {
 	sum := crc32.Checksum([]byte(text), crc32.MakeTable(0xedb88320))
 	out := ""

@@ -136,7 +136,7 @@ func TestRenames(t *testing.T) {
 	if _, err := o.change(t, b, `{"userName":"A"}`); err != nil {
 		t.Errorf("the freed name: %v", err)
 	}
-	// Two that take one name at once: one gets it.
+	// Two parallel creates of one name: one succeeds.
 	var wg sync.WaitGroup
 	errs := make([]error, 16)
 	for i := range errs {
@@ -157,8 +157,8 @@ func TestRenames(t *testing.T) {
 	}
 }
 
-// TestLastAdminStays: however two admins are demoted, deactivated or deleted at
-// once, one stays.
+// TestLastAdminStays: however two admins are demoted, deactivated or deleted in parallel, one
+// stays.
 func TestLastAdminStays(t *testing.T) {
 	t.Parallel()
 	o := open(t)

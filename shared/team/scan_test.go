@@ -16,8 +16,8 @@ import (
 	"docent/shared/team"
 )
 
-// TestSelectUsersSeesEveryUserOnce: over several pages that are read side by side, also
-// while users are added.
+// TestSelectUsersSeesEveryUserOnce: over several pages read in parallel, also while users are
+// added.
 func TestSelectUsersSeesEveryUserOnce(t *testing.T) {
 	t.Parallel()
 	o := open(t)
@@ -83,8 +83,8 @@ func TestUserNames(t *testing.T) {
 	}
 }
 
-// FuzzEachMember: of an object it finds the members that encoding/json finds; of anything
-// else it finds an error or stays within the text.
+// FuzzEachMember: it finds the members of an object that encoding/json finds; for anything else
+// it returns an error or stays within the text.
 func FuzzEachMember(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":1}`, ` { "a" : "x\"}" , "b":[{"c":"]"},2] ,"d":null,"e":-1.5e3}`, `{"a":{"b":{}}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1]`, `{"a":"`, `{"a":1}x`, `{"a":[}`} {
 		f.Add(seed)
@@ -105,7 +105,7 @@ func FuzzEachMember(f *testing.F) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		if repeated || strings.Contains(text, `\`) || !utf8.ValidString(text) {
-			return // encoding/json replaces what such names are
+			return // encoding/json changes such names
 		}
 		if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
 			t.Fatalf("%q: %v", text, got)

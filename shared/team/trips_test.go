@@ -14,7 +14,7 @@ import (
 	"docent/shared/team"
 )
 
-// watched is a store that tests look into, hold up and break.
+// watched is a store that tests observe, delay and break.
 type watched struct {
 	table.Store
 	get func(ctx context.Context, k table.Key, eventual bool) error // an error instead of the item
@@ -79,8 +79,8 @@ func TestCallsToTheStore(t *testing.T) {
 	}
 }
 
-// TestUserIsReadBesideTheCount lets neither call end before the other has begun,
-// so the two of a personal key are one round trip.
+// TestUserIsReadBesideTheCount lets neither call end before the other has begun, so the two of
+// a personal key are one round trip.
 func TestUserIsReadBesideTheCount(t *testing.T) {
 	t.Parallel()
 	o, w := openWatched(t)
@@ -109,8 +109,8 @@ func TestUserIsReadBesideTheCount(t *testing.T) {
 	}
 }
 
-// TestReadsThatLag plays a store whose eventual reads do not know the newest
-// writes: what was just made works all the same.
+// TestReadsThatLag simulates a store whose eventual reads miss the newest writes: what was just
+// created still works.
 func TestReadsThatLag(t *testing.T) {
 	t.Parallel()
 	o, w := openWatched(t)
@@ -202,7 +202,7 @@ func TestDamagedRecordsAreInternalErrors(t *testing.T) {
 	}
 }
 
-// TestExactlyAThousandCalls makes 1,100 at once, over two services.
+// TestExactlyAThousandCalls makes 1,100 calls in parallel, on two services.
 func TestExactlyAThousandCalls(t *testing.T) {
 	t.Parallel()
 	o := open(t)

@@ -33,7 +33,7 @@ func TestCreateTeam(t *testing.T) {
 	}
 }
 
-// TestUpdateThatChangesNothingWritesNothing: repeating an update leaves no event.
+// TestUpdateThatChangesNothingWritesNothing: repeating an update records no event.
 func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {
 	t.Parallel()
 	o, store := openWatched(t)
@@ -138,8 +138,8 @@ func TestUnknownTeamsAndUsers(t *testing.T) {
 	}
 }
 
-// TestFirstAdminHasWhatImportersNeed: a user of whom only the name is known has a
-// given name, a family name and an address made of it.
+// TestFirstAdminHasWhatImportersNeed: a user of whom only the name is known gets a given name,
+// a family name and an address made from it.
 func TestFirstAdminHasWhatImportersNeed(t *testing.T) {
 	t.Parallel()
 	o := open(t)

@@ -11,7 +11,7 @@ import (
 	"docent/shared/usage"
 )
 
-// total is the sum of all calls of the last hour.
+// total returns the sum of all calls of the last hour.
 func total(t *testing.T, c *usage.Counter) usage.Metrics {
 	t.Helper()
 	page, _, err := c.Report(t.Context(), teamID, now, usage.Query{Zone: time.UTC, Granularity: usage.Hour, Limit: 1, Start: now.Add(-time.Minute), End: now})
@@ -28,15 +28,15 @@ func call(numbers map[string]int64) usage.Call {
 	return usage.Call{At: now, Feature: "context.search", KeyID: "k", Numbers: numbers, Latency: 10 * time.Millisecond, Source: "wiki"}
 }
 
-// TestCallsAreCountedByTheirEnd: whatever a call was begun with, what is reported
-// is how it ended, for its key and for its source.
+// TestCallsAreCountedByTheirEnd: the report has what End passed, whatever Begin assumed, for
+// the key and for the source.
 func TestCallsAreCountedByTheirEnd(t *testing.T) {
 	t.Parallel()
 	ok := map[string]int64{usage.OK: 1, usage.Sources: 10}
 	for _, c := range []struct {
 		name         string
 		begun, ended map[string]int64
-		want         usage.Metrics // of the call alone
+		want         usage.Metrics // of this call only
 	}{
 		{"as foreseen", ok, ok, usage.Metrics{Requests: 1, OK: 1, Sources: 10}},
 		{"with less", ok, map[string]int64{usage.OK: 1, usage.Sources: 3}, usage.Metrics{Requests: 1, OK: 1, Sources: 3}},
@@ -83,8 +83,8 @@ func TestCallsAreCountedByTheirEnd(t *testing.T) {
 	}
 }
 
-// TestLatencyGoesWithTheNextCall: what is not yet added when a call ends is added
-// with the next one, once.
+// TestLatencyGoesWithTheNextCall: latency not added when a call ends is added with the next
+// one, once.
 func TestLatencyGoesWithTheNextCall(t *testing.T) {
 	t.Parallel()
 	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
@@ -113,8 +113,8 @@ func TestLatencyGoesWithTheNextCall(t *testing.T) {
 	}
 }
 
-// TestCountingNeverHoldsUp: the end of a request does not lose its count, and a
-// store that hangs holds it up by no more than the bound.
+// TestCountingNeverHoldsUp: the end of a request does not lose its count, and a store that
+// hangs delays it by at most the limit.
 func TestCountingNeverHoldsUp(t *testing.T) {
 	t.Parallel()
 	store := bolttest.OpenAt(t, func() time.Time { return now })
@@ -137,7 +137,7 @@ func TestCountingNeverHoldsUp(t *testing.T) {
 	}
 }
 
-// hangs is a store whose adds end with their context.
+// hangs is a store whose adds return only when their context ends.
 type hangs struct{ table.Store }
 
 func (hangs) Add(ctx context.Context, _ table.Add) (table.Item, error) {
@@ -145,8 +145,8 @@ func (hangs) Add(ctx context.Context, _ table.Add) (table.Item, error) {
 	return table.Item{}, ctx.Err()
 }
 
-// TestFailedBeginningsAreUncertain: an add that fails beside the call is told at
-// its end, and nothing of it is added again.
+// TestFailedBeginningsAreUncertain: End reports an add of Begin that failed, and does not
+// repeat it.
 func TestFailedBeginningsAreUncertain(t *testing.T) {
 	t.Parallel()
 	plan := &faulttest.Plan{}

@@ -6,6 +6,5 @@ import (
 	"docent/shared/table"
 )
 
-// Patient is a counter over store that waits for a busy machine, for tests to which
-// each add matters.
+// Patient returns a counter that waits for a busy machine, for tests that need every add.
 func Patient(store table.Store) *Counter { return &Counter{Table: store, addTime: time.Minute} }

@@ -20,7 +20,7 @@ const teamID = "0190d2a0-0000-7000-8000-00000000000a"
 
 var now = time.Date(2026, 11, 21, 9, 20, 0, 0, time.UTC)
 
-// model counts the plain way.
+// model counts in a simple way.
 type model []usage.Call
 
 func randomCalls(random *rand.Rand, n int) model {
@@ -43,7 +43,7 @@ func randomCalls(random *rand.Rand, n int) model {
 	return calls
 }
 
-// report is what a report of q shall say of each bucket and group.
+// report returns the expected values of each bucket and group of a report of q.
 func (m model) report(q usage.Query, start, end time.Time) map[string]usage.Metrics {
 	sums := map[string]usage.Metrics{}
 	for _, c := range m {
@@ -85,8 +85,8 @@ func label(granularity string, t time.Time) string {
 	}
 }
 
-// TestReportsAgreeWithAPlainCount compares reports of every granularity and
-// grouping, in zones with and without daylight saving, page by page, with a model.
+// TestReportsAgreeWithAPlainCount compares reports of every granularity and grouping, in zones
+// with and without daylight saving, page by page, with a model.
 func TestReportsAgreeWithAPlainCount(t *testing.T) {
 	t.Parallel()
 	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
@@ -170,8 +170,8 @@ func compare(t *testing.T, c *usage.Counter, calls model, q usage.Query) {
 	}
 }
 
-// TestDaysWhoseMidnightIsSkipped or, in Havana, comes twice: every day once, none of
-// them longer or shorter than the clocks make it.
+// TestDaysWhoseMidnightIsSkipped or, in Havana, repeated: every day occurs once, with its
+// length by the clock.
 func TestDaysWhoseMidnightIsSkipped(t *testing.T) {
 	t.Parallel()
 	c := usage.Patient(bolttest.Open(t))
@@ -236,8 +236,7 @@ func TestBadReports(t *testing.T) {
 	}
 }
 
-// TestTheBoundHolds: with adds that fail, totals differ from the truth by at most
-// what Count told.
+// TestTheBoundHolds: if adds fail, totals are wrong by at most what Count returned.
 func TestTheBoundHolds(t *testing.T) {
 	t.Parallel()
 	store, plan := bolttest.OpenAt(t, func() time.Time { return now }), &faulttest.Plan{}

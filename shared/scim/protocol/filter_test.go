@@ -95,7 +95,8 @@ func TestBadFilterIsNeverEverything(t *testing.T) {
 	}
 }
 
-// TestSingleQuotesAreToldApart: outside of double quotes they are refused and named.
+// TestSingleQuotesAreToldApart: outside of double quotes they are rejected, with a message that
+// names them.
 func TestSingleQuotesAreToldApart(t *testing.T) {
 	t.Parallel()
 	resource := tree(t, `{"userName":"O'Hara"}`)
@@ -126,7 +127,7 @@ func TestRootSearchTreatsUnknownAsUnassigned(t *testing.T) {
 
 var names = []string{"userName", "name.familyName", "emails.value", "displayName", "nickName", "title", enterprise + ":department"}
 
-// filters generates the text of filters, of which some values occur in ada.
+// filters generates filters, some of which match ada.
 func filters(depth int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		kind := rapid.IntRange(0, 5).Draw(t, "kind")
@@ -177,8 +178,8 @@ func reprints(t interface{ Fatalf(string, ...any) }, text string) {
 	}
 }
 
-// TestFiltersAgreeWithOracle compares the tree of another parser with ours, inside
-// the grammar that both take right.
+// TestFiltersAgreeWithOracle compares our filters with those of another parser, within the
+// grammar that both support.
 func TestFiltersAgreeWithOracle(t *testing.T) {
 	t.Parallel()
 	resource := tree(t, ada)
@@ -195,7 +196,7 @@ func TestFiltersAgreeWithOracle(t *testing.T) {
 	})
 }
 
-// oracle evaluates a tree of the other parser, each clause by itself through ours.
+// oracle evaluates a tree of the other parser, with each clause evaluated by ours.
 func oracle(e parser.Expression, resource map[string]any) bool {
 	switch e := e.(type) {
 	case *parser.LogicalExpression:

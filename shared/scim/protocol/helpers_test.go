@@ -38,7 +38,7 @@ const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
 
 const core = "urn:ietf:params:scim:schemas:core:2.0:User"
 
-// message is the body of a PATCH with these operations.
+// message returns the body of a PATCH with these operations.
 func message(operations ...string) string {
 	return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[` + strings.Join(operations, ",") + `]}`
 }

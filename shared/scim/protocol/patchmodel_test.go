@@ -12,10 +12,10 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// model is what a group and its PATCH come down to: a name and a set of ids.
+// model is a model of a group and its PATCH: a name and a set of ids.
 type model struct {
 	name    string
-	members []string // in the order of their addition
+	members []string // in the order of addition
 }
 
 func (m model) tree() map[string]any {
@@ -146,7 +146,7 @@ func FuzzPatch(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			// What is stored is what a PUT of it would store.
+			// A PUT of the result would store the same.
 			again, err := typeOf("User").Read(after)
 			if err != nil {
 				t.Fatalf("%s: %v", jsonText(after), err)
@@ -159,8 +159,8 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
-// FuzzNamedKeys: an operation without a path does what one with the key as its path does,
-// but for what it ignores.
+// FuzzNamedKeys: an operation without a path does the same as one with the key as its path,
+// except for keys that it ignores.
 func FuzzNamedKeys(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`emails[type eq "work"].value`, `"x"`}, {"name.givenName", `["G"]`}, {enterprise + ":manager", `[{"value":"m"}]`}, {enterprise, `{"manager.value":"m"}`},
@@ -198,7 +198,7 @@ func FuzzNamedKeys(f *testing.F) {
 		if named != listed {
 			t.Fatalf("%q: %s, in a list %s", key, named, listed)
 		}
-		ignored := namedErr == nil && named == before // what names nothing, or nothing that clients change
+		ignored := namedErr == nil && named == before // an unknown or a read-only attribute
 		if !ignored && strings.TrimSpace(key) == key && (named != at || (namedErr == nil) != (atErr == nil)) {
 			t.Fatalf("%s %q %s: %s, %v; as a path: %s, %v", op, key, value, named, namedErr, at, atErr)
 		}

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// person is what a user and its PATCH come down to: texts, a name of two parts, a
-// switch, and one e-mail address of each type in the order of their addition.
+// person is a model of a user and its PATCH: strings, a name of two parts, a boolean, and one
+// e-mail address of each type in the order of addition.
 type person struct {
 	texts  map[string]string
 	name   map[string]string

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// dig follows a path of keys, positions, and objects that pick the first element
-// with their values.
+// dig follows a path of keys, positions, and objects, which select the first element with their
+// values.
 func dig(doc any, at []any) (any, bool) {
 	for _, key := range at {
 		switch k := key.(type) {

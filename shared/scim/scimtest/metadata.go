@@ -1,6 +1,6 @@
 package scimtest
 
-// Metadata is that of a SAML identity provider that signs nothing.
+// Metadata is the metadata of a SAML identity provider that signs nothing.
 const Metadata = `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.test/">
 <IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
 <KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>

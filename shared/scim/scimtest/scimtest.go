@@ -1,6 +1,6 @@
-// Package scimtest replays what identity providers send against a SCIM server.
-// A fixture is a file of steps: a request, and what the answer owes. {{name}}
-// stands for what an earlier step saved, {{run}} for a text of this run alone.
+// Package scimtest replays requests of identity providers against a SCIM server. A
+// fixture is a file of steps: a request, and what its reply must be. {{name}} is
+// replaced by what an earlier step saved, {{run}} by a text that is unique to the run.
 package scimtest
 
 import (
@@ -47,12 +47,11 @@ type step struct {
 	Save map[string][]any `json:"save"`
 }
 
-// Steps says how many steps all fixtures have.
+// Steps is the number of steps of all fixtures.
 const Steps = 299
 
-// Run replays every fixture, as a subtest each, at base, which ends in /scim/v2. A
-// step fails unless one of the answers that it allows comes, whether the
-// fixture says must or should.
+// Run replays every fixture, as a subtest each, at base, which ends in /scim/v2. A step fails
+// unless it gets one of its allowed replies, whether the fixture says must or should.
 func Run(t *testing.T, client *http.Client, base, key string) {
 	t.Helper()
 	files, err := fs.Glob(fixtures, "*/*.json")
@@ -179,7 +178,7 @@ func (r replay) send(f fixture, s step) (*http.Response, []byte) {
 
 var variable = regexp.MustCompile(`\{\{(\w+)(:upper)?\}\}`)
 
-// fill puts what was saved in place of the variables of a JSON value.
+// fill replaces the variables in a JSON value by what was saved.
 func (r replay) fill(value any) any {
 	switch v := value.(type) {
 	case string:

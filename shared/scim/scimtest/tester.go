@@ -21,14 +21,13 @@ var byContract = []string{
 	"PATCH modify() did not remove attribute 'name'",
 }
 
-// fewestChecks is a number of checks that scim2-tester makes at least: with fewer
-// it has not understood what the server says of itself.
+// fewestChecks is the least number of checks that scim2-tester makes: with fewer, it has not
+// understood what the server supports.
 const fewestChecks = 120
 
-// Tester lets scim2-tester, which knows the RFCs and nothing of Docent, check the
-// server at base, which ends in /scim/v2. It may find fault only with what the
-// contract demands. The test is skipped where scim2-tester is not installed, and
-// fails there in CI.
+// Tester runs scim2-tester, which knows the RFCs and nothing about Docent, against the server
+// at base, which ends in /scim/v2. Only findings that the contract requires are allowed. If
+// scim2-tester is not installed, the test is skipped, and fails in CI.
 func Tester(t *testing.T, base, key string) {
 	t.Helper()
 	program, err := tester()
@@ -63,7 +62,7 @@ func Tester(t *testing.T, base, key string) {
 	}
 }
 
-// tester is the program, which make scimtester installs below the module's root.
+// tester is the path of the program, which make scimtester installs below the module's root.
 func tester() (string, error) {
 	program, err := installed.Program("scimtester", "scim2")
 	if errors.Is(err, fs.ErrNotExist) {

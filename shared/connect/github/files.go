@@ -157,14 +157,14 @@ func (s *session) readArchive(ctx context.Context, p place, yield func(source.Sy
 			p.Skip = n + 1
 			page.Checkpoint = p.encoded()
 			if !yield(page) {
-				return errEnough
+				return source.ErrStopped
 			}
 			page = source.SyncPage{}
 		}
 	}
 	page.Checkpoint, page.Last, page.Exact = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded(), true, true
 	if !yield(page) {
-		return errEnough
+		return source.ErrStopped
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (s *session) readChanges(ctx context.Context, p place, changes []fileChange
 		}
 		page.Checkpoint, page.Last = p.encoded(), done
 		if !yield(page) {
-			return errEnough
+			return source.ErrStopped
 		}
 		if done {
 			return nil

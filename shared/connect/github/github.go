@@ -89,28 +89,24 @@ func (p place) encoded() []byte {
 
 // Read yields what there is of a part.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
-	return func(yield func(source.SyncPage, error) bool) {
+	return source.Pages(func(page func(source.SyncPage) bool) error {
 		repository, kind, _ := strings.Cut(part, " ")
 		s, err := c.open(a, repository)
+		if err != nil {
+			return err
+		}
 		var p place
-		if err == nil && at != nil {
-			err = json.Unmarshal(at, &p)
+		if at != nil {
+			if err := json.Unmarshal(at, &p); err != nil {
+				return err
+			}
 		}
-		switch {
-		case err != nil:
-		case kind == files:
-			err = s.readFiles(ctx, p, at == nil, func(page source.SyncPage) bool { return yield(page, nil) })
-		default:
-			err = s.readRecords(ctx, kind, p, func(page source.SyncPage) bool { return yield(page, nil) })
+		if kind == files {
+			return s.readFiles(ctx, p, at == nil, page)
 		}
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(source.SyncPage{}, err)
-		}
-	}
+		return s.readRecords(ctx, kind, p, page)
+	})
 }
-
-// errEnough: who reads has stopped.
-var errEnough = errors.New("stopped")
 
 // session reads one repository.
 type session struct {

@@ -75,7 +75,7 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 		p.Name = name
 		page.Checkpoint, page.Last, page.Notice = p.encoded(), !full, s.renamed(name)
 		if !yield(page) {
-			return errEnough
+			return source.ErrStopped
 		}
 		if !full {
 			return nil

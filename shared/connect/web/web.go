@@ -70,12 +70,11 @@ type listed struct {
 
 // Read yields the pages, of a sitemap those that changed since.
 func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []byte) iter.Seq2[source.SyncPage, error] {
-	return func(yield func(source.SyncPage, error) bool) {
+	return source.Pages(func(page func(source.SyncPage) bool) error {
 		var p place
 		if at != nil {
 			if err := json.Unmarshal(at, &p); err != nil {
-				yield(source.SyncPage{}, err)
-				return
+				return err
 			}
 		}
 		if p.Begun.IsZero() {
@@ -83,17 +82,12 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 		}
 		v := &visit{Connector: c, sites: map[string]*site{}}
 		all, err := v.list(ctx, a.Settings)
-		if err == nil {
-			err = v.read(ctx, p, all, func(page source.SyncPage) bool { return yield(page, nil) })
+		if err != nil {
+			return err
 		}
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(source.SyncPage{}, err)
-		}
-	}
+		return v.read(ctx, p, all, page)
+	})
 }
-
-// errEnough: who reads has stopped.
-var errEnough = errors.New("stopped")
 
 // visit is one reading, which knows the sites that it has met.
 type visit struct {
@@ -143,7 +137,7 @@ func (v *visit) read(ctx context.Context, p place, all []listed, yield func(sour
 		}
 		page.Checkpoint, page.Last, page.Exact = p.encoded(), done, done
 		if !yield(page) {
-			return errEnough
+			return source.ErrStopped
 		}
 		if done {
 			return nil

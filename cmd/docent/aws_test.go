@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// fakeAWS answers for one stack and its dead letters, and keeps what it was asked.
+// fakeAWS answers for one stack and its dead letters, and records the requests.
 type fakeAWS struct {
-	stack   string // DescribeStacks' Stacks; empty: there is none
+	stack   string // DescribeStacks' Stacks; empty: there is no stack
 	letters int
 
 	mu    sync.Mutex
@@ -21,7 +21,7 @@ type fakeAWS struct {
 }
 
 func (f *fakeAWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body) // a request that breaks off fails the test below
+	body, _ := io.ReadAll(r.Body) // an incomplete request fails the test below
 	call := string(body)
 	_, operation, isQueue := strings.Cut(r.Header.Get("X-Amz-Target"), "AmazonSQS.")
 	f.mu.Lock()
@@ -44,7 +44,7 @@ func (f *fakeAWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// describe is a stack with the outputs of names, without those that are left out.
+// describe returns a stack with the outputs of names, without some.
 func describe(status string, without ...string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "<StackName>beta</StackName><StackStatus>%s</StackStatus><CreationTime>2026-11-21T12:00:00Z</CreationTime><Outputs>", status)
@@ -58,7 +58,7 @@ func describe(status string, without ...string) string {
 	return out.String() + "</Outputs>"
 }
 
-// TestCommandsOnAWS is not parallel: the settings of AWS are the environment's.
+// TestCommandsOnAWS is not parallel: it changes the environment of the process.
 func TestCommandsOnAWS(t *testing.T) {
 	const create = "team create --aws --stack beta --name n --admin a"
 	for _, tt := range []struct {

@@ -19,14 +19,12 @@ import (
 	"testing"
 )
 
-// maxResident bounds the memory of docent serve while it takes in and indexes as
-// many large documents at once as it admits: what requests may hold together, what
-// indexing takes, and what the collector leaves.
+// maxResident bounds the memory of docent serve while it accepts and indexes as many large documents at once as it
+// admits: the requests, the indexing, and what the garbage collector leaves.
 const maxResident = 512 << 20
 
-// TestLargeBodiesAreBounded sends 200 documents of 10 MB at once. Each is stored
-// or refused with 503 and Retry-After; the process stays below its bound, and
-// well.
+// TestLargeBodiesAreBounded sends 200 documents of 10 MB at once. Each is stored or refused with 503 and
+// Retry-After. The process stays below its bound and healthy.
 func TestLargeBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -61,8 +59,8 @@ func TestLargeBodiesAreBounded(t *testing.T) {
 	}
 	ended.Wait()
 	burst := c.resident()
-	// The busier the machine, the longer the burst takes and the more of it finds room:
-	// what is indexed and read again is bounded, or all of it could take half an hour.
+	// The busier the machine, the longer the burst takes and the more of it is accepted. Only some of it is indexed
+	// and read again, because all of it could take half an hour.
 	all := len(stored)
 	for _, n := range stored[min(all, kept):] {
 		c.until(http.StatusNoContent, "DELETE", "/documents/"+c.id(pageURI(largeName(n))), nil)
@@ -87,7 +85,7 @@ func TestLargeBodiesAreBounded(t *testing.T) {
 	c.terminate()
 }
 
-// largeText is n bytes of sentences, as long in JSON, with words of a large vocabulary.
+// largeText returns n bytes of sentences, also n bytes in JSON, with words of a large vocabulary.
 func largeText(n int) string {
 	random := rand.New(rand.NewPCG(1, 1))
 	var text strings.Builder
@@ -102,14 +100,13 @@ func largeText(n int) string {
 
 func largeName(n int) string { return fmt.Sprint("large/", n) }
 
-// large is a document on its way, of which the server has the head.
+// large is a document in transit, of which the server has the head.
 type large struct {
 	conn net.Conn
 	body io.Reader
 }
 
-// large begins to put document n. The text is shared, as the clients would take
-// gigabytes otherwise.
+// large starts to put document n. The clients share the text, because copies would take gigabytes.
 func (c *crash) large(n int, text string) large {
 	c.t.Helper()
 	page, err := json.Marshal(c.page(largeName(n), "@"))
@@ -122,8 +119,8 @@ func (c *crash) large(n int, text string) large {
 	return l
 }
 
-// send sends the whole body before it reads the reply, as many clients do: one that
-// is refused must not be cut off while it sends, or it never sees the refusal.
+// send sends the whole body before it reads the reply, as many clients do. A refused request must not be cut off
+// while it sends, or the client never sees the refusal.
 func (l large) send() (status int, retryAfter, said string, err error) {
 	if _, err := io.Copy(l.conn, l.body); err != nil {
 		return 0, "", "", fmt.Errorf("cut off while sending: %w", err)
@@ -137,7 +134,7 @@ func (l large) send() (status int, retryAfter, said string, err error) {
 	return reply.StatusCode, reply.Header.Get("Retry-After"), string(text), errors.Join(err, l.conn.Close())
 }
 
-// largeBody reads a document of more than a megabyte.
+// largeBody returns the body of a large document.
 func (c *crash) largeBody(n int) string {
 	c.t.Helper()
 	var d struct{ Body, BodyEncoding string }
@@ -155,8 +152,8 @@ func (c *crash) largeBody(n int) string {
 	return string(text)
 }
 
-// indexed waits until a document can be found. It looks less and less often, because
-// to read a large one takes the server as long as to index a part of it.
+// indexed waits until a document can be found. It looks less and less often, because reading a large document takes
+// the server as long as indexing a part of it.
 func (c *crash) indexed(name string) {
 	c.t.Helper()
 	for pauses := 1; ; pauses = min(2*pauses, 100) {
@@ -176,7 +173,7 @@ func (c *crash) indexed(name string) {
 	}
 }
 
-// resident is the largest resident size that the server has had, in bytes.
+// resident returns the largest resident size of the server so far, in bytes.
 func (c *crash) resident() int64 {
 	c.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.server.Process.Pid))

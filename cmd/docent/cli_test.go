@@ -69,7 +69,7 @@ func TestHelpDoesNotShowTheKey(t *testing.T) {
 
 func TestPutAndItsExitStatus(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir()) // of the cache where XDG is not known
+	t.Setenv("HOME", t.TempDir()) // for the cache if XDG is not set
 	api := apitest.New(t)
 	dir := t.TempDir()
 	write := func(name, text string) {

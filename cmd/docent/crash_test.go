@@ -30,8 +30,8 @@ const (
 	crashFiles   = 12 // documents that each client puts, replaces and deletes
 )
 
-// TestServeLosesNothingWhenKilled kills docent serve while clients put, delete
-// and ask, and checks afterwards that all it acknowledged has happened, once.
+// TestServeLosesNothingWhenKilled kills docent serve while clients put, delete and ask. Afterwards everything
+// acknowledged must have happened, once.
 func TestServeLosesNothingWhenKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -46,7 +46,7 @@ func TestServeLosesNothingWhenKilled(t *testing.T) {
 	finished := make(chan struct{})
 	go func() { clients.Wait(); close(finished) }()
 	for kill := 1; kill <= crashKills; kill++ {
-		// Kills are spread over the operations, so that each falls among them.
+		// Kills are spread over the operations.
 		c.reached(int64(kill * crashOps / (crashKills + 1)))
 		c.kill()
 		c.start()
@@ -58,7 +58,7 @@ func TestServeLosesNothingWhenKilled(t *testing.T) {
 	c.verify()
 }
 
-// crash is a server that is killed and started again, and what it has acknowledged.
+// crash is a server that is killed and restarted, and what it has acknowledged.
 type crash struct {
 	t               *testing.T
 	binary, dir     string
@@ -69,7 +69,7 @@ type crash struct {
 	done            atomic.Int64
 	progress        chan struct{}
 
-	arguments, environment []string // of the server, beside those that it always has
+	arguments, environment []string // of the server, in addition to the usual ones
 	retries, accepted      atomic.Int64
 
 	mu        sync.Mutex
@@ -113,7 +113,7 @@ func (c *crash) start() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	defer func() { _ = log.Close() }() // the server has its own
+	defer func() { _ = log.Close() }() // the server has its own handle
 	server, err := serving.Start(c.t.Context(), serving.Options{Program: c.binary, Data: c.data(), Address: c.address,
 		Flags: c.arguments, Environment: c.environment, Log: log})
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *crash) kill() {
 	if err := c.server.Process.Kill(); err != nil {
 		c.t.Fatal(err)
 	}
-	_ = c.server.Wait() // it was killed, which is what it reports
+	_ = c.server.Wait() // the kill is no failure
 }
 
 // reached waits until n operations are acknowledged.
@@ -145,8 +145,7 @@ func (c *crash) reached(n int64) {
 	}
 }
 
-// client makes its share of the operations on documents of its own, each until
-// it is acknowledged.
+// client does its share of the operations on its own documents, each until it is acknowledged.
 func (c *crash) client(n int) {
 	random := rand.New(rand.NewPCG(uint64(n), 1))
 	for op := range crashOps / crashClients {
@@ -181,7 +180,7 @@ func (c *crash) set(uri, body string) {
 	c.documents[uri] = body
 }
 
-// id is the document id of uri, as any client can compute it.
+// id returns the document id of uri, as any client can compute it.
 func (c *crash) id(uri string) string { return uuid.NewSHA1(c.team, []byte(uri)).String() }
 
 // until repeats a request until it is acknowledged with status.
@@ -228,7 +227,7 @@ func (c *crash) send(ctx context.Context, method, path string, body any) (int, [
 	return reply.StatusCode, content, err
 }
 
-// pause lets a server that was killed start again.
+// pause gives a killed server time to restart.
 func pause(ctx context.Context) {
 	timer := time.NewTimer(20 * time.Millisecond)
 	defer timer.Stop()
@@ -238,7 +237,7 @@ func pause(ctx context.Context) {
 	}
 }
 
-// verify holds what is there against what was acknowledged.
+// verify compares what is stored with what was acknowledged.
 func (c *crash) verify() {
 	t := c.t
 	there, gone, indexed := 0, 0, 0

@@ -18,7 +18,7 @@ import (
 
 var errFull = errors.New("no space left")
 
-// failing takes some writes and then none.
+// failing accepts some writes and then fails.
 type failing struct {
 	bytes.Buffer
 	left int
@@ -44,8 +44,7 @@ func eventIDs(t *testing.T, lines string) []string {
 	return ids
 }
 
-// feed is a server with a team whose keys are made by create: one event each, after
-// the two of the team's first admin.
+// feed is a server with a team. create makes keys: one event each, after the two events of the team's first admin.
 type feed struct {
 	url    string
 	create func(n int) (key string)
@@ -71,8 +70,8 @@ func newFeed(t *testing.T) feed {
 	return feed{server.URL + "/v1", create}
 }
 
-// TestEventsFollowResumes stops the follower between writing and saving, and
-// while writing: nothing is lost, and what comes again has the same id.
+// TestEventsFollowResumes stops the follower between writing and saving, and while writing. No event is lost, and
+// events that are printed again have the same id.
 func TestEventsFollowResumes(t *testing.T) {
 	t.Parallel()
 	f := newFeed(t)

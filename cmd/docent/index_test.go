@@ -43,7 +43,7 @@ func TestIndexStatusAndRebuild(t *testing.T) {
 	}
 }
 
-// indexedData makes a data folder with a team, one of whose documents is indexed.
+// indexedData creates a data folder with a team that has one indexed document.
 func indexedData(t *testing.T, dir string) (teamID string) {
 	t.Helper()
 	local, err := app.OpenLocal(t.Context(), dir, app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})

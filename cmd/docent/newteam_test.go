@@ -9,7 +9,7 @@ import (
 	"docent/shared/team"
 )
 
-// newTeam is a Docent in a folder of its own with a team and its admin.
+// newTeam opens a Docent in its own folder, with a team and its admin.
 func newTeam(t *testing.T) (*app.Local, team.Team, team.User) {
 	t.Helper()
 	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Parts: app.Parts{ParseSAML: saml.Parse}, Log: slog.New(slog.DiscardHandler), NoSync: true})

@@ -9,8 +9,8 @@ import (
 	"docent/shared/scim/scimtest"
 )
 
-// TestProvidersAgainstServe replays what identity providers send against docent
-// serve as it is built, and lets a checker that knows only the RFCs look at it.
+// TestProvidersAgainstServe replays the requests of identity providers against docent serve as it is built, and
+// runs a checker that knows only the RFCs.
 func TestProvidersAgainstServe(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)

@@ -17,8 +17,8 @@ import (
 	"docent/testkit/installed"
 )
 
-// maxProgram bounds the program as make build links it. CONTRIBUTING.md says what its
-// dependencies cost.
+// maxProgram is the size limit of the program as make build links it. CONTRIBUTING.md says what its dependencies
+// cost.
 const maxProgram = 40_000_000
 
 // TestREADMECommands runs every command of the README in order, against the
@@ -181,7 +181,7 @@ func serve(t *testing.T, binary, dir, address string) (key string, stop func()) 
 		t.Fatal("docent serve printed no team key")
 	}
 	go func() {
-		for range keys { // what else it prints is let through
+		for range keys { // the rest of the output is discarded
 		}
 	}()
 	if reply, err := http.Get("http://" + address + "/healthz"); err != nil || reply.StatusCode != http.StatusOK {

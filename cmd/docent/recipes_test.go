@@ -17,7 +17,7 @@ import (
 	"docent/shared/audit"
 )
 
-// recipes are the blocks of that language under a heading of the feed's README.
+// recipes returns the blocks of that language under a heading of the feed's README.
 func recipes(t *testing.T, heading, language string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.FromSlash("../../functions/securityevents/README.md"))
@@ -47,16 +47,16 @@ func decodeRecipe(t *testing.T, text string, into any) {
 // pair is a parameter or a column of a recipe.
 type pair struct{ Key, Name, Type, Value string }
 
-// collector is what a recipe has a collector do with the feed. Where a recipe
-// refers to what is kept between its runs, keep says what to send.
+// collector is what a recipe tells a collector to do with the feed. If a recipe refers to a value that is kept
+// between its runs, keep says what to send.
 type collector struct {
 	path, events string // the array of events, without $.
 	parameters   url.Values
-	keep         string // parameter of what is kept
+	keep         string // parameter with the kept value
 	token        string // parameter of a page's token, none: the Link header
 	tokenPath    string
-	more         string // the flag of more pages, none: there is a token or link
-	persistent   bool   // the token is kept, else the id of the last event
+	more         string // the flag for more pages, none: a token or link says it
+	persistent   bool   // keep the token, else the id of the last event
 	kept         string
 }
 
@@ -190,7 +190,7 @@ func cribl(t *testing.T) *collector {
 
 var nextLink = regexp.MustCompile(`<([^>]*)>; rel="next"`)
 
-// poll is one round of the collector: page after page until there are no more.
+// poll is one round of the collector: all pages until there are no more.
 func (c *collector) poll(t *testing.T, f feed, key string) (ids []string) {
 	t.Helper()
 	query := url.Values{c.keep: {c.kept}}
@@ -245,8 +245,8 @@ func (c *collector) poll(t *testing.T, f feed, key string) (ids []string) {
 	return ids
 }
 
-// TestRecipesOfCollectorsThatAreNotRun: what each of them sends for, and keeps,
-// brings every event once, if it does what its vendor says.
+// TestRecipesOfCollectorsThatAreNotRun checks that each recipe delivers every event once, if its collector does
+// what its vendor says.
 func TestRecipesOfCollectorsThatAreNotRun(t *testing.T) {
 	t.Parallel()
 	f := newFeed(t)
@@ -268,8 +268,7 @@ func TestRecipesOfCollectorsThatAreNotRun(t *testing.T) {
 	}
 }
 
-// TestSplunkReadsTheFollowersLines: the settings find the time in a line, and no
-// event is so long that it is cut.
+// TestSplunkReadsTheFollowersLines checks that the settings find the time in a line, and that no event is cut.
 func TestSplunkReadsTheFollowersLines(t *testing.T) {
 	t.Parallel()
 	settings := map[string]string{}

@@ -75,7 +75,7 @@ func BenchmarkRecorded(b *testing.B) {
 	}
 }
 
-// recordedFixture is an installation that has read everything of a folder.
+// recordedFixture is an installation that has read everything in a folder.
 func recordedFixture(b *testing.B, folder string) *fixture {
 	b.Helper()
 	github := githubtest.New(b)
@@ -122,7 +122,7 @@ func recordedFixture(b *testing.B, folder string) *fixture {
 	return o
 }
 
-// found are the addresses of the best five in a space.
+// found returns the URLs of the best five results in a space.
 func (o *fixture) found(space, question string) []string {
 	o.t.Helper()
 	body, _ := json.Marshal(map[string]any{"query": question, "limit": 5}) //nolint:errchkjson // two plain values
@@ -151,8 +151,8 @@ func (o *fixture) found(space, question string) []string {
 	return urls
 }
 
-// backup reads the records of a repository, in the form of the lists that GitHub
-// gives of them: a backup holds a pull request as it is given by itself.
+// backup reads the records of a repository, in the form of GitHub's lists: a backup has each pull request in the
+// form of a single one.
 func backup(b *testing.B, folder string) (issues, comments, reviews []json.RawMessage) {
 	b.Helper()
 	type object = map[string]json.RawMessage
@@ -201,7 +201,7 @@ func backup(b *testing.B, folder string) (issues, comments, reviews []json.RawMe
 	return issues, comments, reviews
 }
 
-// texts are the files of a folder by their names in it.
+// texts returns the files of a folder, by name.
 func texts(b *testing.B, folder string) map[string]string {
 	b.Helper()
 	files := map[string]string{}
@@ -223,7 +223,7 @@ func texts(b *testing.B, folder string) map[string]string {
 	return files
 }
 
-// textLines are the lines of a file that say something.
+// textLines returns the lines of a file that are not blank or comments.
 func textLines(b *testing.B, name string) []string {
 	b.Helper()
 	f, err := os.Open(name)

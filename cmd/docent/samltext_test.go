@@ -2,5 +2,5 @@ package main
 
 import "docent/shared/scim/scimtest"
 
-// samlText is the metadata of an identity provider that signs nothing.
+// samlText is the metadata of an identity provider without a signature.
 const samlText = scimtest.Metadata

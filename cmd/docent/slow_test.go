@@ -23,9 +23,8 @@ func (c *crash) command(args ...string) *exec.Cmd {
 	return exec.CommandContext(c.t.Context(), c.binary, args...)
 }
 
-// TestSlowClientsDoNotStopOthers holds connections that do nothing, senders that
-// trickle and readers that hardly read, and has a client work beside them: each
-// of its requests succeeds, and so do the slow ones in the end.
+// TestSlowClientsDoNotStopOthers holds idle connections, slow senders and slow readers while a client works. Each
+// of the client's requests succeeds, and in the end so do the slow ones.
 func TestSlowClientsDoNotStopOthers(t *testing.T) {
 	t.Parallel()
 	const (
@@ -108,7 +107,7 @@ func (c *crash) connect() net.Conn {
 	return conn
 }
 
-// slowWriter is a client in the middle of its body.
+// slowWriter is a client that has sent a part of its body.
 type slowWriter struct {
 	net.Conn
 	rest []byte
@@ -133,8 +132,8 @@ func (w *slowWriter) send(t *testing.T, n int) {
 	w.rest = w.rest[n:]
 }
 
-// slowReader is the body of a reply whose head has been read, on a connection
-// that takes so little in that the server's writes wait.
+// slowReader is the body of a reply whose head was read, on a connection with such a small window that the server's
+// writes wait.
 type slowReader struct {
 	io.Reader
 	conn *net.TCPConn
@@ -157,8 +156,8 @@ func (c *crash) slowReader(path string) *slowReader {
 	return &slowReader{body, conn}
 }
 
-// narrow asks for small segments and a small window, without which the loopback
-// interface takes in a megabyte that nobody reads.
+// narrow sets small segments and a small window. Otherwise the loopback interface buffers a megabyte that no one
+// reads.
 func narrow(_, _ string, conn syscall.RawConn) error {
 	var segment, window error
 	err := conn.Control(func(fd uintptr) {
@@ -168,7 +167,7 @@ func narrow(_, _ string, conn syscall.RawConn) error {
 	return errors.Join(err, segment, window)
 }
 
-// hurry ends the slowness.
+// hurry makes the reader fast.
 func (r *slowReader) hurry(t *testing.T) {
 	t.Helper()
 	if err := r.conn.SetReadBuffer(1 << 20); err != nil {
@@ -176,7 +175,7 @@ func (r *slowReader) hurry(t *testing.T) {
 	}
 }
 
-// logged counts the requests of a route that have ended.
+// logged returns how many requests of a route have ended.
 func (c *crash) logged(t *testing.T, route string) int {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join(c.dir, "log"))
@@ -186,7 +185,7 @@ func (c *crash) logged(t *testing.T, route string) int {
 	return strings.Count(string(log), `"route":"`+route+`"`)
 }
 
-// replyOn reads the head of a reply, and returns the status and the body to be read.
+// replyOn reads the head of a reply and returns the status and the unread body.
 func replyOn(t *testing.T, conn net.Conn) (status int, body io.Reader) {
 	t.Helper()
 	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -75,7 +75,7 @@ func (o *fixture) run(key string, status int, out, errOut string, args ...string
 	return output
 }
 
-// index does the work that is waiting.
+// index does the waiting work.
 func (o *fixture) index() {
 	o.t.Helper()
 	if err := o.local.Drain(o.t.Context()); err != nil {

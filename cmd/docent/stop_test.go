@@ -20,9 +20,8 @@ import (
 // stopWithin is how long docent serve may take to drain.
 const stopWithin = 10 * time.Second
 
-// TestServeDrainsWhenItIsTerminated ends docent serve with SIGTERM while clients
-// put, ask and wait for their answers. Requests in hand are answered, and all
-// that was acknowledged is there afterwards, once.
+// TestServeDrainsWhenItIsTerminated ends docent serve with SIGTERM while clients put, ask and wait for their
+// answers. Running requests are answered, and afterwards everything acknowledged exists, once.
 func TestServeDrainsWhenItIsTerminated(t *testing.T) {
 	t.Parallel()
 	const (
@@ -93,7 +92,7 @@ func (c *crash) acknowledged() {
 	c.progress <- struct{}{}
 }
 
-// terminate ends the server as a supervisor does; it must end well and in time.
+// terminate ends the server as a supervisor does. It must end well and in time.
 func (c *crash) terminate() {
 	c.t.Helper()
 	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {

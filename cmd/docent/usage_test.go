@@ -94,7 +94,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestUsageChart: the longest bar is the most requests, and any is seen.
+// TestUsageChart checks that the longest bar is the most requests, and that any request is visible.
 func TestUsageChart(t *testing.T) {
 	t.Parallel()
 	report := client.Usage{TimeZone: "UTC", DataThrough: "now\x1b[2J"}
@@ -121,8 +121,8 @@ func TestUsageChart(t *testing.T) {
 	}
 }
 
-// TestUsageFitsItsTerminal: no line is longer than the terminal is wide, as long as
-// the numbers fit; into a pipe go all columns and no chart.
+// TestUsageFitsItsTerminal checks that no line is wider than the terminal if the numbers fit, and that a pipe gets
+// all columns and no chart.
 func TestUsageFitsItsTerminal(t *testing.T) {
 	t.Parallel()
 	report := client.Usage{TimeZone: "UTC", DataThrough: "now", Buckets: []client.UsageBucket{

@@ -75,7 +75,7 @@ func TestServerAddress(t *testing.T) {
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	type refusal struct {
-		status     int // 0: the connection breaks
+		status     int // 0: the connection is closed
 		retryAfter string
 	}
 	cases := []struct {
@@ -125,7 +125,7 @@ func TestRetries(t *testing.T) {
 			}
 			for i, want := range tc.waits {
 				if want < 0 && w.list[i] > 0 && w.list[i] < 10*time.Second {
-					continue // a wait of the client's own choice
+					continue // a wait that the client chose itself
 				}
 				if w.list[i] != want {
 					t.Fatalf("waits %v, want %v", w.list, tc.waits)

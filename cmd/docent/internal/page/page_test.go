@@ -116,7 +116,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// FuzzRead holds every page to the contract's bounds, whatever the file holds.
+// FuzzRead checks every page against the contract's bounds, whatever the file contains.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"a.md", "a.txt", "a.html"} {
 		f.Add(name, []byte("---\ntitle: x\n---\n# T\n\n<p>text</p>"))

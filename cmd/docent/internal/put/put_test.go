@@ -65,7 +65,7 @@ func (b *bench) write(name, content string) {
 
 func (b *bench) puts() int { return b.api.Calls("PUT /v1/documents") }
 
-// run wants a run to end well and with these counts.
+// run checks that a run succeeds with these counts.
 func (b *bench) run(wantPut, wantUnchanged, wantFailed int) put.Summary {
 	b.t.Helper()
 	before := b.puts()
@@ -138,8 +138,8 @@ func TestChangeBySomeoneElseDuringTheRun(t *testing.T) {
 	b.run(1, 1, 0)
 }
 
-// snapshot copies the state as a kill at this moment would leave it, with the
-// beginning of a line that was being written.
+// snapshot copies the state as a kill at this moment would leave it, with the start of a line that was being
+// written.
 func snapshot(t *testing.T, from string) string {
 	to := t.TempDir()
 	names, err := filepath.Glob(filepath.Join(from, "*.jsonl"))
@@ -196,7 +196,7 @@ func TestFailuresAreCountedAndTheRestIsPut(t *testing.T) {
 		if r.Method != http.MethodPut {
 			return false
 		}
-		// The length of a small body tells the documents apart.
+		// The length of a small body distinguishes the documents.
 		switch {
 		case r.ContentLength == int64(len(fmt.Sprintf(`{"collectionId":%q,"title":"refused","body":"text of refused.md","uri":%q}`,
 			b.config.CollectionID, base+"refused.md"))):
@@ -263,8 +263,8 @@ func TestStopsAtOnceWhenGoingOnMakesNoSense(t *testing.T) {
 	}
 }
 
-// TestGoesOnWhileTheServerComesBack: two files in a row that find no server do not
-// end a run when the next one does, however often.
+// TestGoesOnWhileTheServerComesBack checks that two files in a row that reach no server do not end a run if the
+// next one does, however often.
 func TestGoesOnWhileTheServerComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "a.md", "b.md", "c.md", "d.md", "e.md")
@@ -323,7 +323,7 @@ func TestDeletesWhatIsGone(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(b.dir, "sub")); err != nil {
 		t.Fatal(err)
 	}
-	b.write("a.md", "caf\xe9") // fails, but is there
+	b.write("a.md", "caf\xe9") // fails, but exists
 	if s := b.run(0, 0, 1); s.Deleted != 0 || len(b.api.Documents()) != 6 {
 		t.Fatalf("deleted without being asked: %+v", s)
 	}

@@ -11,8 +11,8 @@ import (
 	"docent/cmd/docent/internal/walk"
 )
 
-// lay makes files, folders (names ending in "/") and links ("from -> to") below a
-// new folder, whose path has no links.
+// lay creates files, folders (names ending in "/") and links ("from -> to") below a new folder, whose path has no
+// links.
 func lay(t *testing.T, names ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

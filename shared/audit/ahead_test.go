@@ -34,9 +34,9 @@ func TestWritesTakeWhatWasClaimedAhead(t *testing.T) {
 	}
 }
 
-// TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp: unused numbers of a refused write, of no write
+// TestUnusedNumbersClaimedAheadBlockNoReader: unused numbers of a refused write, of no write
 // and of another team's write block no reader.
-func TestWhatIsClaimedAheadAndNotUsedHoldsNobodyUp(t *testing.T) {
+func TestUnusedNumbersClaimedAheadBlockNoReader(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("1")

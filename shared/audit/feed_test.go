@@ -53,7 +53,7 @@ func TestAYoungHoleIsWaitedForAndAnOldOneClosed(t *testing.T) {
 	}
 }
 
-func TestARefusedChangeHoldsNobodyUp(t *testing.T) {
+func TestARefusedChangeBlocksNoReader(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("1")

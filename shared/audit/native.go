@@ -13,8 +13,8 @@ const SchemaVersion = "1.0"
 
 // Native is an event in the form of the feed.
 type Native struct {
-	ID            string         `json:"id" doc:"Names the event; ids sort as the feed does. The key to drop repeats by."`
-	Sequence      int64          `json:"sequence" doc:"Orders the feed. Never repeats; numbers may be skipped."`
+	ID            string         `json:"id" doc:"Identifies the event, so use it to drop repeats. Ids sort in the order of the feed."`
+	Sequence      int64          `json:"sequence" doc:"The position in the feed. Never repeats; numbers may be skipped."`
 	SchemaVersion string         `json:"schemaVersion"`
 	EventType     Type           `json:"eventType"`
 	Category      string         `json:"category" enum:"authentication,identity,configuration,data,activity"`
@@ -24,22 +24,22 @@ type Native struct {
 	RecordedAt    string         `json:"recordedAt" format:"date-time" doc:"When its number was claimed."`
 	Outcome       NativeOutcome  `json:"outcome"`
 	Actor         NativeActor    `json:"actor"`
-	Targets       []NativeTarget `json:"targets" doc:"What it was done to, 100 at most."`
-	TargetCount   int            `json:"targetCount,omitempty" doc:"All targets, when they are more than 100."`
+	Targets       []NativeTarget `json:"targets" doc:"What the event affected, at most 100."`
+	TargetCount   int            `json:"targetCount,omitempty" doc:"The number of targets, if there are more than 100."`
 	Client        *NativeClient  `json:"client,omitempty"`
 	Request       *NativeRequest `json:"request,omitempty"`
 	Changes       []NativeChange `json:"changes,omitempty"`
 	Team          NativeTeam     `json:"team"`
 	OCSF          OCSFClass      `json:"ocsf"`
 
-	Counts map[string]int64 `json:"counts,omitempty" doc:"How many of what: the documents of a deleted collection, the calls of a day."`
+	Counts map[string]int64 `json:"counts,omitempty" doc:"Counts by name, such as the documents of a deleted collection or the calls of a day."`
 }
 
 // NativeOutcome is the result of an event.
 type NativeOutcome struct {
 	Result     string  `json:"result" enum:"success,failure,unknown"`
 	Reason     *string `json:"reason" nullable:"true" doc:"The error code of a refusal."`
-	StatusCode *int    `json:"statusCode" nullable:"true" doc:"Of the reply to a refused request. Null for a success, which is recorded with its change and before its reply."`
+	StatusCode *int    `json:"statusCode" nullable:"true" doc:"The status of the reply to a refused request. Null for a success, which is recorded before its reply."`
 }
 
 // NativeActor is who caused an event.

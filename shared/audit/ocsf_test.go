@@ -62,13 +62,13 @@ func (s ocsfSchema) faults(d definition, at string, o map[string]any) []string {
 		a, ok := d.Attributes[name]
 		switch {
 		case !ok:
-			found = append(found, at+name+" is no attribute")
+			found = append(found, at+name+" is not an attribute")
 		case a.Deprecated:
 			found = append(found, at+name+" is deprecated")
 		case a.Array:
 			values, ok := value.([]any)
 			if !ok {
-				found = append(found, at+name+" is no array")
+				found = append(found, at+name+" is not an array")
 			}
 			for _, v := range values {
 				found = append(found, s.valueFaults(a, at+name, v)...)
@@ -87,7 +87,7 @@ func (s ocsfSchema) valueFaults(a attribute, at string, value any) []string {
 	if a.Object != "" {
 		o, ok := value.(map[string]any)
 		if !ok {
-			return []string{at + " is no object"}
+			return []string{at + " is not an object"}
 		}
 		d, ok := s.Objects[a.Object]
 		if !ok {
@@ -99,14 +99,14 @@ func (s ocsfSchema) valueFaults(a attribute, at string, value any) []string {
 	case "integer_t", "long_t":
 		n, ok := value.(float64)
 		if !ok || n != math.Trunc(n) {
-			return []string{at + " is no integer"}
+			return []string{at + " is not an integer"}
 		}
 		if a.Enum != nil && !slices.Contains(a.Enum, int(n)) {
 			return []string{fmt.Sprintf("%s is %v, not one of %v", at, n, a.Enum)}
 		}
 	case "string_t":
 		if _, ok := value.(string); !ok {
-			return []string{at + " is no string"}
+			return []string{at + " is not a string"}
 		}
 	default:
 		return []string{at + " has a type that the test does not know: " + a.Type}

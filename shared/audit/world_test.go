@@ -29,7 +29,7 @@ func newClock() *clock {
 func (c *clock) now() time.Time          { return time.UnixMilli(c.ms.Add(1)).UTC() }
 func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
-// ahead is the clock as somebody sees whose own is ahead by d.
+// ahead returns the clock of a process that is ahead by d.
 func (c *clock) ahead(d time.Duration) func() time.Time {
 	return func() time.Time { return c.now().Add(d) }
 }

@@ -18,8 +18,8 @@ func (s *server) patchUser(status int, id string, operations ...string) reply {
 	return s.must(status, "PATCH", "/Users/"+id, message(operations...))
 }
 
-// TestOneNameIsOnesOnly: of 32 parallel creates of one name, in several cases, one succeeds.
-func TestOneNameIsOnesOnly(t *testing.T) {
+// TestOneNameBelongsToOneUser: of 32 parallel creates of one name, in several cases, one succeeds.
+func TestOneNameBelongsToOneUser(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	var wg sync.WaitGroup
@@ -68,7 +68,7 @@ func TestRaces(t *testing.T) {
 		wg.Go(func() { statuses[3] = s.do("DELETE", "/Users/"+a, "").StatusCode })
 		wg.Wait()
 		if statuses[3] != 204 || statuses[2] != 200 && statuses[2] != 404 {
-			t.Errorf("a PATCH beside a DELETE: %v", statuses)
+			t.Errorf("a PATCH in parallel with a DELETE: %v", statuses)
 		}
 		s.must(404, "GET", "/Users/"+a, "")
 		s.has(`/Users?filter=displayName eq "late"`, `"totalResults":0`)
@@ -189,7 +189,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-func TestBulkGoesOn(t *testing.T) {
+func TestBulkContinuesAfterAFailure(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	run := func(fail string, operations ...string) []map[string]any {

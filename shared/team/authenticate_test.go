@@ -333,7 +333,7 @@ func TestDayOfAPersonalKey(t *testing.T) {
 		}
 	}
 	if _, err := o.another().Authenticate(t.Context(), text); !apierr.IsCode(err, apierr.CodeQuotaExceeded) {
-		t.Errorf("call beyond 1,000, read anew: %v", err)
+		t.Errorf("call beyond 1,000, read again: %v", err)
 	}
 	if a, err := o.Authenticate(t.Context(), second); err != nil || a.Quotas[0].Used != 1 {
 		t.Errorf("the user's other key: %+v, %v", a, err)

@@ -248,13 +248,13 @@ func TestRacingChangesOfAKey(t *testing.T) {
 		wg.Go(func() { other = c.with(t, o, k.ID) })
 		wg.Wait()
 		if n := reached.Load(); n < 2 || n > 3 {
-			t.Errorf("%s: %d writes, want one each and one more for a change that goes on", c.name, n)
+			t.Errorf("%s: %d writes, want one each and one more for a change that is retried", c.name, n)
 		}
 		switch {
 		case c.name == "revoke" && (revoke == nil) == (other == nil):
 			t.Errorf("not one of two revoked the key: %v, %v", revoke, other)
 		case c.name == "rotate" && revoke != nil:
-			t.Errorf("a rotation beside it kept the key from being revoked: %v", revoke)
+			t.Errorf("a parallel rotation kept the key from being revoked: %v", revoke)
 		}
 		for _, err := range []error{revoke, other} {
 			if err != nil {

@@ -79,9 +79,9 @@ func TestCallsToTheStore(t *testing.T) {
 	}
 }
 
-// TestUserIsReadBesideTheCount lets neither call end before the other has begun, so the two of
+// TestUserIsReadInParallelWithTheCount lets neither call end before the other has begun, so the two of
 // a personal key are one round trip.
-func TestUserIsReadBesideTheCount(t *testing.T) {
+func TestUserIsReadInParallelWithTheCount(t *testing.T) {
 	t.Parallel()
 	o, w := openWatched(t)
 	_, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
@@ -208,7 +208,7 @@ func TestExactlyAThousandCalls(t *testing.T) {
 	o := open(t)
 	_, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
 	services := []*team.Service{o.Service, o.another()}
-	var passed, spent atomic.Int64
+	var passed, refused atomic.Int64
 	var seen sync.Map
 	var wg sync.WaitGroup
 	for i := range 1100 {
@@ -221,14 +221,14 @@ func TestExactlyAThousandCalls(t *testing.T) {
 					t.Errorf("count %d was given twice", a.Quotas[0].Used)
 				}
 			case apierr.IsCode(err, apierr.CodeQuotaExceeded):
-				spent.Add(1)
+				refused.Add(1)
 			default:
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if passed.Load() != 1000 || spent.Load() != 100 {
-		t.Errorf("%d passed and %d were refused", passed.Load(), spent.Load())
+	if passed.Load() != 1000 || refused.Load() != 100 {
+		t.Errorf("%d passed and %d were refused", passed.Load(), refused.Load())
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Metrics is the sum of what was counted. JSON omits zero values.
 type Metrics struct {
-	Requests         int64  `json:"requests,omitempty" doc:"Calls; OK, refused and error together."`
+	Requests         int64  `json:"requests,omitempty" doc:"Calls: the sum of ok, refused and error."`
 	OK               int64  `json:"ok,omitempty"`
 	Refused          int64  `json:"refused,omitempty" doc:"Calls answered with 4xx."`
 	Error            int64  `json:"error,omitempty" doc:"Calls answered with 5xx."`
@@ -19,19 +19,19 @@ type Metrics struct {
 	Polled           int64  `json:"polled,omitempty" doc:"Reads of answers."`
 	Completed        int64  `json:"completed,omitempty" doc:"Questions answered."`
 	Failed           int64  `json:"failed,omitempty" doc:"Questions that could not be answered."`
-	NoAnswer         int64  `json:"noAnswer,omitempty" doc:"Questions of which the answer says that nothing was found."`
+	NoAnswer         int64  `json:"noAnswer,omitempty" doc:"Questions whose answer says that nothing was found."`
 	Created          int64  `json:"created,omitempty"`
 	Replaced         int64  `json:"replaced,omitempty"`
 	Unchanged        int64  `json:"unchanged,omitempty"`
 	Deleted          int64  `json:"deleted,omitempty"`
 	Empty            int64  `json:"empty,omitempty" doc:"Context calls that found nothing."`
 	Bytes            int64  `json:"bytes,omitempty"`
-	References       int64  `json:"references,omitempty" doc:"That answers name."`
-	Sources          int64  `json:"sources,omitempty" doc:"That context calls gave."`
-	InputTokens      int64  `json:"inputTokens,omitempty" doc:"Of the model that writes answers, as its server counts."`
+	References       int64  `json:"references,omitempty" doc:"References in answers."`
+	Sources          int64  `json:"sources,omitempty" doc:"Sources in the results of context calls."`
+	InputTokens      int64  `json:"inputTokens,omitempty" doc:"Tokens of the model that writes answers, as its server counts them."`
 	OutputTokens     int64  `json:"outputTokens,omitempty"`
 	EstimatedCostUSD string `json:"estimatedCostUsd,omitempty" doc:"A decimal number."`
-	LatencyMsP50     int64  `json:"latencyMsP50,omitempty" doc:"Of calls; of answers from asking to their end."`
+	LatencyMsP50     int64  `json:"latencyMsP50,omitempty" doc:"The latency of calls; for answers, from the question to the end of the answer."`
 	LatencyMsP95     int64  `json:"latencyMsP95,omitempty"`
 }
 

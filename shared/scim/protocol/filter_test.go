@@ -95,9 +95,9 @@ func TestBadFilterIsNeverEverything(t *testing.T) {
 	}
 }
 
-// TestSingleQuotesAreToldApart: outside of double quotes they are rejected, with a message that
+// TestSingleQuotesAreRejected: outside of double quotes they are rejected, with a message that
 // names them.
-func TestSingleQuotesAreToldApart(t *testing.T) {
+func TestSingleQuotesAreRejected(t *testing.T) {
 	t.Parallel()
 	resource := tree(t, `{"userName":"O'Hara"}`)
 	if got, err := match("User", `userName eq "o'hara"`, false, resource); !got || err != nil {

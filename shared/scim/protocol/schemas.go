@@ -53,8 +53,8 @@ func list(name, description string, sub ...*Attribute) *Attribute {
 	return a
 }
 
-// plural is a list whose elements have a value, a label, a type and a primary
-// mark (RFC 7643 section 2.4).
+// plural returns a list whose elements have a value, a label, a type and a primary flag (RFC
+// 7643 section 2.4).
 func plural(name, description string, value *Attribute, types ...string) *Attribute {
 	return list(name, description,
 		value,
@@ -72,7 +72,7 @@ var userSchema = &Schema{ID: UserURN, Name: "User", Description: "User Account",
 		text("middleName", "The middle names."),
 		text("honorificPrefix", "Titles before the name."),
 		text("honorificSuffix", "Suffixes after the name.")),
-	text("displayName", "The name shown to people; the userName where none is set."),
+	text("displayName", "The name shown to people; the userName if none is set."),
 	text("nickName", "How the user is called casually."),
 	text("profileUrl", "A page about the user.").of(referenceKind, "external"),
 	text("title", "The job title."),
@@ -80,7 +80,7 @@ var userSchema = &Schema{ID: UserURN, Name: "User", Description: "User Account",
 	text("preferredLanguage", "A language range as in Accept-Language."),
 	text("locale", "The place for formats of dates and numbers, such as en-US."),
 	text("timezone", "A name of the time zone database, such as Europe/Berlin."),
-	text("active", "Whether the user may use the service; true where none is set.").of(booleanKind),
+	text("active", "Whether the user may use the service; true if none is set.").of(booleanKind),
 	password(),
 	plural("emails", "E-mail addresses.", text("value", "The address."), "work", "home", "other"),
 	plural("phoneNumbers", "Telephone numbers.", text("value", "The number."), "work", "home", "mobile", "fax", "pager", "other"),
@@ -106,7 +106,7 @@ var userSchema = &Schema{ID: UserURN, Name: "User", Description: "User Account",
 }}
 
 func password() *Attribute {
-	a := text("password", "Accepted and discarded: nobody signs in by password.").exact().changes(writeOnly)
+	a := text("password", "Accepted and discarded: users do not sign in by password.").exact().changes(writeOnly)
 	a.Returned = never
 	return a
 }
@@ -130,5 +130,5 @@ var enterpriseSchema = &Schema{ID: EnterpriseURN, Name: "EnterpriseUser", Descri
 		object("manager", "The user's manager.",
 			text("value", "The id of the manager.").exact(),
 			text("$ref", "Where the manager is.").of(referenceKind, "User").changes(readOnly),
-			text("displayName", "The manager's displayName, where the manager is a user of the team.").changes(readOnly)),
+			text("displayName", "The manager's displayName, if the manager is a user of the team.").changes(readOnly)),
 	}}

@@ -73,13 +73,7 @@ func (h *administration) listKeys(ctx context.Context, in *struct{ PageParams })
 }
 
 type createKeyInput struct {
-	Body struct {
-		Kind          team.Kind  `json:"kind" enum:"personal,team,scim"`
-		Name          string     `json:"name" minLength:"1" maxLength:"100"`
-		UserID        string     `json:"userId,omitempty" doc:"Required for a personal key, and only for one."`
-		DataSourceIDs []string   `json:"dataSourceIds,omitempty" minItems:"1" maxItems:"100" doc:"Restricts the key; not for scim keys."`
-		ExpiresAt     *time.Time `json:"expiresAt,omitempty" doc:"In the future."`
-	}
+	Body struct{ team.NewKey }
 }
 
 type secretOutput struct {
@@ -91,8 +85,7 @@ func (h *administration) createKey(ctx context.Context, in *createKeyInput) (*se
 	if err != nil {
 		return nil, err
 	}
-	k, secret, err := h.Teams.CreateKey(ctx, p.TeamID, team.NewKey{Kind: in.Body.Kind, Name: in.Body.Name, UserID: in.Body.UserID,
-		DataSourceIDs: in.Body.DataSourceIDs, ExpiresAt: in.Body.ExpiresAt})
+	k, secret, err := h.Teams.CreateKey(ctx, p.TeamID, in.Body.NewKey)
 	if err != nil {
 		return nil, err
 	}

@@ -193,7 +193,7 @@ func asUnavailable(err error) error {
 
 func (k known) principal() Principal {
 	p := Principal{TeamID: k.key.TeamID, KeyID: k.key.id, KeyName: k.key.Name, Kind: k.key.Kind,
-		UserID: k.key.UserID, UserName: k.user.UserName, Sources: slices.Clone(k.key.Sources)}
+		UserID: k.key.UserID, UserName: k.user.UserName, Sources: slices.Clone(k.key.DataSourceIDs)}
 	p.Admin = p.Kind == KindPersonal && k.user.Role == RoleAdmin && !p.Restricted()
 	return p
 }

@@ -29,8 +29,8 @@ func keyCreated(r record) audit.Event {
 	if r.UserID != "" {
 		e.Changes = append(e.Changes, audit.Change{Field: "userId", To: r.UserID})
 	}
-	if r.Sources != nil {
-		e.Changes = append(e.Changes, audit.Change{Field: "dataSourceIds", To: r.Sources})
+	if r.DataSourceIDs != nil {
+		e.Changes = append(e.Changes, audit.Change{Field: "dataSourceIds", To: r.DataSourceIDs})
 	}
 	if r.ExpiresAt != nil {
 		e.Changes = append(e.Changes, audit.Change{Field: "expiresAt", To: r.ExpiresAt.Format(time.RFC3339)})

@@ -36,13 +36,14 @@ type APIKey struct {
 	PreviousSecretExpiresAt *time.Time `json:"previousSecretExpiresAt"` // while a rotated secret still works
 }
 
-// NewKey is the input of CreateKey.
+// NewKey is the input of CreateKey: the fields of a key that an admin chooses. They are
+// declared here only: requests and the stored record take them from this struct.
 type NewKey struct {
-	Kind          Kind
-	Name          string // 1 to MaxName code points
-	UserID        string // an active user for a personal key, otherwise empty
-	DataSourceIDs []string
-	ExpiresAt     *time.Time // nil: never
+	Kind          Kind       `json:"kind" enum:"personal,team,scim"`
+	Name          string     `json:"name" minLength:"1" maxLength:"100"`
+	UserID        string     `json:"userId,omitempty" doc:"Required for a personal key, and only for one."`
+	DataSourceIDs []string   `json:"dataSourceIds,omitempty" minItems:"1" maxItems:"100" doc:"Restricts the key; not for scim keys."`
+	ExpiresAt     *time.Time `json:"expiresAt,omitempty" doc:"In the future."`
 }
 
 // CreateKey creates a key and returns it with its full text, which is not stored. An invalid k,
@@ -60,8 +61,8 @@ func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKe
 	if err != nil {
 		return APIKey{}, "", fmt.Errorf("make key secret: %w", err)
 	}
-	r := record{TeamID: teamID, Kind: k.Kind, Name: k.Name, UserID: k.UserID, Sources: sources,
-		CreatedAt: s.moment(), Hash: hashSecret(secret), id: id, version: 1}
+	k.DataSourceIDs = sources
+	r := record{TeamID: teamID, NewKey: k, CreatedAt: s.moment(), Hash: hashSecret(secret), id: id, version: 1}
 	if k.ExpiresAt != nil {
 		expires := k.ExpiresAt.UTC().Truncate(time.Millisecond)
 		r.ExpiresAt = &expires
@@ -189,13 +190,9 @@ func (s *Service) revoke(ctx context.Context, teamID, id string) (APIKey, error)
 
 // record is the body of a key's item.
 type record struct {
-	TeamID            string     `json:"teamId"`
-	Kind              Kind       `json:"kind"`
-	Name              string     `json:"name"`
-	UserID            string     `json:"userId,omitempty"`
-	Sources           []string   `json:"dataSourceIds,omitempty"`
+	TeamID string `json:"teamId"`
+	NewKey
 	CreatedAt         time.Time  `json:"createdAt"`
-	ExpiresAt         *time.Time `json:"expiresAt,omitempty"`
 	RevokedAt         *time.Time `json:"revokedAt,omitempty"`
 	Hash              []byte     `json:"hash"`
 	PreviousHash      []byte     `json:"previousHash,omitempty"` // of the secret before a rotation
@@ -221,7 +218,7 @@ func (r *record) expired(now time.Time) bool {
 }
 
 func (r *record) shown(now time.Time) APIKey {
-	k := APIKey{ID: r.id, TeamID: r.TeamID, Kind: r.Kind, Name: r.Name, DataSourceIDs: slices.Clone(r.Sources),
+	k := APIKey{ID: r.id, TeamID: r.TeamID, Kind: r.Kind, Name: r.Name, DataSourceIDs: slices.Clone(r.DataSourceIDs),
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
 	if r.UserID != "" {
 		k.UserID = &r.UserID

@@ -98,5 +98,5 @@ func (s *Service) actingAdmin(ctx context.Context, teamID, leaving string, keyID
 // acts reports whether a person can use the key now for everything that the person's role
 // allows.
 func (r *record) acts(now time.Time) bool {
-	return r.Kind == KindPersonal && r.Sources == nil && r.RevokedAt == nil && !r.expired(now)
+	return r.Kind == KindPersonal && r.DataSourceIDs == nil && r.RevokedAt == nil && !r.expired(now)
 }

@@ -23,10 +23,7 @@ func Shows[T, B any](t *testing.T, show func(T) B, adjust func(*T), hidden ...st
 		}
 	}
 	text := encode(t, body)
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		if field.Anonymous || !field.IsExported() {
-			continue
-		}
+	for _, field := range leaves(reflect.TypeFor[T]()) {
 		without := full
 		reflect.ValueOf(&without).Elem().FieldByIndex(field.Index).SetZero()
 		shown := !bytes.Equal(encode(t, show(without)), text)
@@ -34,6 +31,25 @@ func Shows[T, B any](t *testing.T, show func(T) B, adjust func(*T), hidden ...st
 			t.Errorf("%T: %s is shown: %t, listed as hidden: %t", full, field.Name, shown, listed)
 		}
 	}
+}
+
+// leaves returns the exported fields of a struct and of the structs in it, whose names
+// follow theirs and a dot.
+func leaves(of reflect.Type) []reflect.StructField {
+	var all []reflect.StructField
+	for _, field := range reflect.VisibleFields(of) {
+		switch {
+		case field.Anonymous || !field.IsExported():
+		case field.Type.Kind() == reflect.Struct && field.Type != timeType:
+			for _, inner := range leaves(field.Type) {
+				inner.Name, inner.Index = field.Name+"."+inner.Name, slices.Concat(field.Index, inner.Index)
+				all = append(all, inner)
+			}
+		default:
+			all = append(all, field)
+		}
+	}
+	return all
 }
 
 func encode(t *testing.T, body any) []byte {

@@ -89,6 +89,13 @@ type NewSettings struct {
 	SigningSecret string `json:"signingSecret,omitempty" doc:"slack: signs events."`
 }
 
+// source returns the data source that in describes, and its secrets.
+func (in *createDataSourceInput) source() (source.DataSource, source.Secrets) {
+	b := in.Body
+	return source.DataSource{Provider: b.Provider, Name: b.Name, Settings: b.Settings.Settings},
+		source.Secrets{AccessToken: b.Settings.AccessToken, SigningSecret: b.Settings.SigningSecret}
+}
+
 type createdDataSourceOutput struct {
 	Body struct {
 		DataSourceBody
@@ -101,9 +108,8 @@ func (h *dataSources) create(ctx context.Context, in *createDataSourceInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	b := in.Body
-	d, secret, err := h.Sources.Create(ctx, p.TeamID, source.DataSource{Provider: b.Provider, Name: b.Name, Settings: b.Settings.Settings},
-		source.Secrets{AccessToken: b.Settings.AccessToken, SigningSecret: b.Settings.SigningSecret})
+	given, secrets := in.source()
+	d, secret, err := h.Sources.Create(ctx, p.TeamID, given, secrets)
 	if err != nil {
 		return nil, err
 	}

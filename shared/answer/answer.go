@@ -16,7 +16,7 @@ import (
 // MaxQuestion bounds a question in Unicode code points.
 const MaxQuestion = 10000
 
-// State is how far an answer is.
+// State is the state of an answer.
 type State string
 
 // The states. Complete and Failed are final.
@@ -53,7 +53,7 @@ type Fields struct {
 	Failure    *Failure    `json:"error,omitempty"`      // when Failed
 }
 
-// Answer is a question and what became of it.
+// Answer is a question with its answer.
 type Answer struct {
 	QuestionID string
 	Fields
@@ -66,7 +66,7 @@ type Answer struct {
 	origin audit.Origin // of the asking
 }
 
-// Asker is whose key asks or reads.
+// Asker is the key that asks or reads.
 type Asker struct {
 	UserID  string   // of a personal key, else empty
 	Sources []string // what the key is restricted to; nil: everything
@@ -81,7 +81,7 @@ func (a Asker) mayRead(teamID string, of Answer) bool {
 	return within(of.Sources, a.Sources)
 }
 
-// within tells whether the restriction inner lies within outer; nil is none.
+// within reports whether the restriction inner is within outer. Nil is no restriction.
 func within(inner, outer []string) bool {
 	if outer == nil {
 		return true
@@ -107,19 +107,20 @@ type Service struct {
 	Events *audit.Log // nil: nothing is recorded
 	Work   queue.Queue
 	Now    func() time.Time
-	// Wait pauses a long poll between two reads; it returns ctx's error when that ends.
+	// Wait pauses a long poll between two reads. It returns the error of ctx when ctx
+	// ends.
 	Wait func(ctx context.Context) error
-	// Warn is told of a message that could not be sent; the work is pending and
+	// Warn receives each message that could not be sent. Its work is pending, so it
 	// will be sent again.
 	Warn func(w pending.Work, err error)
 }
 
-// newEvent is an event whose target is the question of a; no event holds its text.
+// newEvent returns an event about the question of a. No event contains its text.
 func newEvent(kind audit.Type, a Answer) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAnswer, ID: a.QuestionID}}}
 }
 
-// askedEvent is the event of asking a, which is recorded when it ends.
+// askedEvent returns the event of asking a, which is recorded when a is finished.
 func askedEvent(a Answer) audit.Event {
 	e := newEvent(audit.AnswerAsked, a)
 	e.OccurredAt, e.Origin = a.AskedAt, a.origin
@@ -132,7 +133,7 @@ func askedEvent(a Answer) audit.Event {
 	return e
 }
 
-// Missing is the answer to a question id that the caller may not read.
+// Missing returns the error for a question id that the caller may not read.
 func Missing() *apierr.Error { return apierr.Missing("question") }
 
 func conflict() *apierr.Error {

@@ -13,15 +13,15 @@ import (
 	"docent/shared/usage"
 )
 
-// Question is what a client asks.
+// Question is a question of a client.
 type Question struct {
 	ID, Text  string
 	RequestID string
 }
 
-// Ask accepts a question, once for its id, and returns the team's quota of the
-// day. Answer, count and pending work are one Write, so a repeat neither counts
-// twice nor is asked twice. A spent day is refused with *quota.ExceededError.
+// Ask accepts a question, once per id, and returns the team's quota of the day. Answer,
+// count and pending work are one Write, so a repeated call neither counts nor asks
+// again. If the quota is used up, it returns a *quota.ExceededError.
 func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Question) (quota.State, error) {
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	day := quota.Day(now)
@@ -66,8 +66,8 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 	return state, nil
 }
 
-// used reads the count of the day. It is for a header only, so a failure shows
-// as nothing used.
+// used reads the count of the day. It is for a header only, so it returns 0 if the read
+// fails.
 func (s *Service) used(ctx context.Context, teamID string, day quota.Window) int64 {
 	item, err := s.Table.Get(ctx, quota.AnswersKey(teamID, day), table.Eventual)
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
@@ -76,8 +76,8 @@ func (s *Service) used(ctx context.Context, teamID string, day quota.Window) int
 	return quota.Used(item)
 }
 
-// repeated is the reply to a question whose id is taken by first: success when it
-// is the same question and the caller may read it.
+// repeated returns the result of asking a question whose id is taken by first: success
+// if it is the same question and the caller may read it.
 func repeated(first *table.Item, asker Asker, again Answer) error {
 	if first == nil {
 		return conflict()

@@ -6,24 +6,22 @@ import (
 	"docent/shared/search"
 )
 
-// Composed is what a model made of a question.
+// Composed is an answer that a model wrote.
 type Composed struct {
-	Markdown   string // empty: the quoted answer is given instead
+	Markdown   string // empty: the answer quotes instead
 	References []Reference
 	ModelUse
 }
 
-// ModelUse says what became of a question that a model was asked, for metrics and
-// usage.
+// ModelUse describes a call of the model, for metrics and usage.
 type ModelUse struct {
 	Outcome      string // a short word
 	InputTokens  int    // as the model's server counts
 	OutputTokens int
 }
 
-// compose has the answer a written by a model where one is configured. Whatever
-// goes wrong leaves the quoted answer, which a holds already; only that it went
-// wrong is logged, and nothing that was asked or written.
+// compose asks the model, if there is one, to write a. If that fails, a keeps the
+// quoted answer, and the log says only that it failed, not what was asked or written.
 func (w *Worker) compose(ctx context.Context, a *Answer, found []search.Hit) {
 	if w.Compose == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"docent/shared/table"
 )
 
-// Delete erases question and answer for good. The id stays spent.
+// Delete permanently erases question and answer. The id stays taken.
 func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questionID string) error {
 	claim := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer claim.End(ctx)
@@ -32,7 +32,7 @@ func (s *Service) Delete(ctx context.Context, teamID string, asker Asker, questi
 		}
 		err = claim.Write(ctx, events, ops...)
 		if table.AsConditionFailed(err) != nil {
-			continue // answered or deleted meanwhile
+			continue // it was answered or deleted in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("delete answer: %w", err)

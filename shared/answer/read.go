@@ -34,8 +34,7 @@ func (s *Service) Get(ctx context.Context, teamID string, asker Asker, questionI
 	return a, nil
 }
 
-// Await is Get that returns as soon as the answer has left Processing, and after
-// patience whatever its state is.
+// Await is Get that waits until the answer has left Processing, at most for patience.
 func (s *Service) Await(ctx context.Context, teamID string, asker Asker, questionID string, patience time.Duration) (Answer, error) {
 	end := s.Now().Add(patience)
 	for {
@@ -45,13 +44,13 @@ func (s *Service) Await(ctx context.Context, teamID string, asker Asker, questio
 		}
 		memory.Yield(ctx)
 		if err := s.Wait(ctx); err != nil {
-			return a, nil // the caller's time is up; processing is the truth
+			return a, nil // the caller's time is up: the state is still Processing
 		}
 	}
 }
 
-// pageBytes bounds the answers of one page, well below what a function may reply
-// with; the page is then short.
+// pageBytes bounds the answers of one page, well below the largest reply of a function.
+// A page with long answers is shorter.
 const pageBytes = 2 << 20
 
 // List returns the window w of the answers that the asker may read, newest first.
@@ -85,7 +84,7 @@ func (s *Service) List(ctx context.Context, teamID string, asker Asker, w table.
 		if err != nil {
 			return table.Slice[Answer]{}, err
 		}
-		// One deleted since its entry was read is empty and stays only for its place.
+		// An answer deleted since its entry was read is empty and only marks its place.
 		out.Entries = append(out.Entries, table.Entry[Answer]{Position: e.Position, Value: a})
 	}
 	out.Trim(w, pageBytes, func(a Answer) int { return len(a.Question) + 2*len(a.Markdown) })

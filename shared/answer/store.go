@@ -13,8 +13,8 @@ import (
 	"docent/shared/table"
 )
 
-// deleted is the state of a question id whose question and answer were erased;
-// the id is spent for good.
+// deleted is the state of an id whose question and answer were erased. The id stays
+// taken.
 const deleted State = "deleted"
 
 // Question ids are global, so a question's item is under its id alone.
@@ -60,8 +60,8 @@ func fromItem(item table.Item) (Answer, error) {
 	return a, nil
 }
 
-// listEntries are the list entries of a: one for the team, one for the user whose
-// personal key asked.
+// listEntries returns the list entries of a: one for the team, and one for the user if
+// a personal key asked.
 func listEntries(a Answer) []table.Item {
 	entry := table.Item{Key: table.Key{Table: table.Answers, Partition: teamList(a.TeamID),
 		Sort: table.Inverted(a.AskedAt) + "#" + a.QuestionID}}
@@ -76,7 +76,7 @@ func listEntries(a Answer) []table.Item {
 	return entries
 }
 
-// entrySources is the restriction of the key that asked; nil: none.
+// entrySources returns the restriction of the key that asked, or nil.
 func entrySources(entry table.Item) []string {
 	joined, restricted := entry.Strings["sources"]
 	if !restricted {
@@ -85,12 +85,12 @@ func entrySources(entry table.Item) []string {
 	return strings.FieldsFunc(joined, func(r rune) bool { return r == ',' })
 }
 
-// answerWork is the work of answering a.
+// answerWork returns the work of answering a.
 func answerWork(a Answer) pending.Work {
 	return pending.Work{Kind: pending.AnswerQuestion, TeamID: a.TeamID, ID: a.QuestionID, At: a.AskedAt.UnixMilli()}
 }
 
-// ValidID tells whether id can be a question id: a lower-case UUID.
+// ValidID reports whether id can be a question id: a lower-case UUID.
 func ValidID(id string) bool {
 	parsed, err := uuid.Parse(id)
 	return err == nil && parsed.String() == id

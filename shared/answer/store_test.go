@@ -14,7 +14,7 @@ import (
 
 var states = []answer.State{answer.Processing, answer.Complete, answer.Failed}
 
-// drawAnswer is an answer in any state, asked with any key.
+// drawAnswer returns an answer in any state, asked with any key.
 func drawAnswer(rt *rapid.T) answer.Answer {
 	a := answer.Answer{QuestionID: uuid.NewString(), Fields: answer.Fields{Question: rapid.String().Draw(rt, "question"), Sources: drawSources(rt)},
 		State: rapid.SampledFrom(states).Draw(rt, "state"), AskedAt: time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(rt, "asked")).UTC(),
@@ -31,7 +31,7 @@ func drawAnswer(rt *rapid.T) answer.Answer {
 	return a
 }
 
-// drawSources is a restriction: nil is none, and an empty one allows nothing.
+// drawSources returns a restriction: nil is none, and an empty one allows nothing.
 func drawSources(rt *rapid.T) []string {
 	if rapid.Bool().Draw(rt, "not restricted") {
 		return nil
@@ -57,8 +57,8 @@ func TestAnswerIsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
-// Whoever may read an answer may read it however the key is widened, and nobody reads
-// what was asked with a wider key than his own.
+// Who may read an answer may also read it with a wider key. No key reads what was asked
+// with a wider key than itself.
 func TestMayRead(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -76,7 +76,7 @@ func TestMayRead(t *testing.T) {
 	})
 }
 
-// A list tells from its entries alone what a restricted key may see.
+// The entries of a list alone decide what a restricted key may see.
 func TestListEntriesKeepTheRestriction(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

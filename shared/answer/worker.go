@@ -16,28 +16,30 @@ import (
 	"docent/shared/usage"
 )
 
-// maxDocuments is how many documents a question's search brings.
+// maxDocuments is the limit of the search for a question.
 const maxDocuments = 8
 
 // Worker answers questions from their queue.
 type Worker struct {
 	*Service
 	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
-	// Compose has a model write an answer from the passages that were found, best
-	// first; nil: no model is configured. It is called only when something was found.
+	// Compose lets a model write an answer from the passages found, best first. It is
+	// called only if something was found. Nil means that no model is configured.
 	Compose    func(ctx context.Context, question string, found []search.Hit) (Composed, error)
 	Usage      *usage.Counter // nil: nothing is counted
 	Log        *slog.Logger
-	OnFinished func(context.Context, Answer) // is told of each question that this worker ended; nil: nobody is
+	OnFinished func(context.Context, Answer) // receives each answer that this worker finished; may be nil
 }
 
-// Batch answers the questions of a batch and returns the ids of the messages that failed. A question leaves Processing
-// once, so a message that is delivered again changes nothing.
+// Batch answers the questions of a batch and returns the ids of the messages that
+// failed. A question leaves Processing once, so a message that is delivered again
+// changes nothing.
 func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
 	return pending.Worker{Kind: pending.AnswerQuestion, Do: w.answer, GiveUp: w.failedLast, Log: w.Log}.Batch(ctx, batch)
 }
 
-// failedLast ends the question of work, which will not be tried again, as failed because of cause.
+// failedLast ends the question of work as failed because of cause. Its message will not
+// be delivered again.
 func (w *Worker) failedLast(ctx context.Context, work pending.Work, cause error) error {
 	failure := Failure{GenerationFailed, "The question could not be answered. Ask it again under a new id."}
 	if errors.Is(cause, context.DeadlineExceeded) {
@@ -47,8 +49,8 @@ func (w *Worker) failedLast(ctx context.Context, work pending.Work, cause error)
 }
 
 func (w *Worker) answer(ctx context.Context, work pending.Work) error {
-	// A number of the feed that is claimed holds up its readers, so it is claimed
-	// beside the reads only when no model is asked between them and the end.
+	// A claimed number blocks the feed's readers: claim early, in parallel with the
+	// reads, only if no model call follows.
 	var event *audit.Claim
 	claim := func() { event = w.Events.OrSilent(w.Table).Claim(ctx, work.TeamID, 1) }
 	if w.Compose == nil {
@@ -81,10 +83,10 @@ func (w *Worker) answer(ctx context.Context, work pending.Work) error {
 	return w.finish(ctx, a, event)
 }
 
-// finish ends a question in the state of a, unless it has left Processing.
+// finish stores the final state of a, unless the question has left Processing.
 func (w *Worker) finish(ctx context.Context, a Answer, event *audit.Claim) error {
 	ended := a
-	ended.origin = audit.Origin{} // it has served
+	ended.origin = audit.Origin{} // the event has it
 	item, err := toItem(ended)
 	if err != nil {
 		return err
@@ -106,9 +108,9 @@ func (w *Worker) finish(ctx context.Context, a Answer, event *audit.Claim) error
 	return nil
 }
 
-// recordUsage counts the end of a for the key that asked it. Only the worker that ended
-// it comes here, so that a message which comes twice counts once; by then the
-// answer can be read, so that nobody waits for the count.
+// recordUsage adds the finished answer to the usage of the key that asked. Only the
+// worker that finished the answer calls it, so a message delivered twice counts once.
+// By then the answer can be read, so nothing waits for the count.
 func (w *Worker) recordUsage(ctx context.Context, a Answer) {
 	if w.Usage == nil {
 		return
@@ -133,7 +135,7 @@ func (w *Worker) recordUsage(ctx context.Context, a Answer) {
 	}
 }
 
-// GiveUp ends a question that has been pending for too long as failed.
+// GiveUp ends a question as failed that has been pending for too long.
 func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 	return w.fail(ctx, work, Failure{TimedOut, "The question was not answered in time. Ask it again under a new id."})
 }

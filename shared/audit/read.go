@@ -160,12 +160,12 @@ func (r *feedReader) walk(ctx context.Context) error {
 			}
 			continue
 		}
-		if to, gone := r.expiredThrough(next); gone {
+		if to, expired := r.expiredThrough(next); expired {
 			start += to - r.cursor.at
 			r.cursor.at = to
 			continue
 		}
-		if young := r.graceLeft(next); young > 0 {
+		if left := r.graceLeft(next); left > 0 {
 			if !r.cursor.bounded {
 				return nil
 			}
@@ -173,7 +173,7 @@ func (r *feedReader) walk(ctx context.Context) error {
 				r.more = true
 				return nil
 			}
-			if err := r.wait(ctx, min(young, recheckAfter)); err != nil {
+			if err := r.wait(ctx, min(left, recheckAfter)); err != nil {
 				return err
 			}
 			r.slots.rereadFrom(r.cursor.at + 1)
@@ -321,8 +321,8 @@ func (r *feedReader) setMore(ctx context.Context) error {
 	if err != nil || next == nil {
 		return err
 	}
-	_, gone := r.expiredThrough(next)
-	r.more = next.number == r.cursor.at+1 || gone || r.graceLeft(next) <= 0
+	_, expired := r.expiredThrough(next)
+	r.more = next.number == r.cursor.at+1 || expired || r.graceLeft(next) <= 0
 	return nil
 }
 
@@ -396,8 +396,8 @@ func (r *feedReader) slotsBetween(ctx context.Context, first, last int64) ([]slo
 			}
 			continue
 		}
-		if young := r.graceLeft(next); young > 0 {
-			return nil, r.wait(ctx, min(young, recheckAfter))
+		if left := r.graceLeft(next); left > 0 {
+			return nil, r.wait(ctx, min(left, recheckAfter))
 		}
 		settled, err := r.closeAll(ctx, r.teamID, first+int64(i), first+int64(to))
 		if err != nil {

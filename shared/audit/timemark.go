@@ -58,8 +58,8 @@ func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head)
 	if t.After(now.Add(lookAhead)) {
 		return timeMark{h.seq, now}, nil
 	}
-	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
-		return f, err
+	if m, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
+		return m, err
 	}
 	at := h.seq
 	if !t.After(now) {
@@ -74,8 +74,8 @@ func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head)
 // sinceMark returns the mark of the inclusive start t. With keep, the mark is stored: every
 // later reader of t gets the same one.
 func (l *Log) sinceMark(ctx context.Context, teamID string, t time.Time, h head, keep bool) (timeMark, error) {
-	if f, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
-		return f, err
+	if m, ok, err := l.mark(ctx, teamID, t); err != nil || ok {
+		return m, err
 	}
 	at, err := l.numberBefore(ctx, teamID, t.Add(-lookBack), h)
 	if err != nil || !keep || t.After(l.Now().Add(lookAhead)) {

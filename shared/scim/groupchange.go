@@ -218,7 +218,7 @@ func groupEvents(before, after group, c memberChange) []audit.Event {
 }
 
 // groupOps returns the operations on the group's own items, on the condition that the group is
-// unchanged. claims: the first operation claims its name.
+// unchanged.
 func groupOps(teamID string, before, after group) ([]table.Op, error) {
 	when := table.Absent()
 	if before.ID != "" {

@@ -141,7 +141,7 @@ func (s *Service) nextVersion(g group) group {
 func (s *Service) moment() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
 // indexOps returns the operations that update the index from before to after. For a new group,
-// before is empty. A claim of a name comes first.
+// before is empty.
 func indexOps(teamID string, before, after group) []table.Op {
 	var ops []table.Op
 	old, next := groupNameKey(teamID, before.name()), groupNameKey(teamID, after.name())

@@ -22,11 +22,11 @@ type relations struct {
 }
 
 // addTo adds the known groups and the manager's name to a user's resource.
-func (m relations) addTo(s *Service, resource map[string]any) {
+func (r relations) addTo(s *Service, resource map[string]any) {
 	id := textOf(resource, "id")
 	var list []any
-	for _, membership := range m.memberships[id] {
-		if g, ok := m.groups[membership.groupID]; ok && g.isMember(membership.mark) {
+	for _, membership := range r.memberships[id] {
+		if g, ok := r.groups[membership.groupID]; ok && g.isMember(membership.mark) {
 			list = append(list, map[string]any{"value": g.ID, "display": g.name(), "type": "direct", "$ref": s.location(protocol.GroupType, g.ID)})
 		}
 	}
@@ -35,7 +35,7 @@ func (m relations) addTo(s *Service, resource map[string]any) {
 	}
 	extension, _ := resource[protocol.EnterpriseURN].(map[string]any)
 	manager, _ := extension["manager"].(map[string]any)
-	if name, ok := m.managers[textOf(manager, "value")]; ok {
+	if name, ok := r.managers[textOf(manager, "value")]; ok {
 		manager["displayName"] = name
 		manager["$ref"] = s.location(protocol.UserType, textOf(manager, "value"))
 	}

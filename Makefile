@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-# The folder list is the function list: a new folder under functions/ needs no line here.
+# The folder list is the function list: a new folder under functions/ needs no change here.
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 
 # Added to every `go test`, for example TESTFLAGS='-race -run TestContract'.
@@ -14,16 +14,16 @@ TESTFLAGS ?=
 FUZZTIME ?= 30s
 # Which Go benchmarks run after the table of `make bench`; none when it is empty.
 BENCH ?=
-# Where `make run` listens and keeps its data.
+# The address and the data folder of `make run`.
 ADDR ?= 127.0.0.1:8080
 DATA ?= ./data
-# The processor of the functions that build makes: arm64 or amd64.
+# The processor architecture of the functions: arm64 or amd64.
 ARCH ?= arm64
 
-# Node, where make node had to install it. The CDK looks for it on the PATH.
+# Node, if make node had to install it. The CDK looks for it on the PATH.
 export PATH := $(CURDIR)/.cache/node/bin:$(PATH)
 
-# The stack's tests do one thing at a time, and the CDK takes minutes to build for the race detector.
+# Not under the race detector: the stack's tests do one thing at a time, and the CDK would take minutes to build.
 TEST_INFRA = go test $(filter-out -race,$(TESTFLAGS)) ./infra
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
@@ -78,8 +78,8 @@ openapi: ## write openapi.yaml from the code
 openapi-check:
 	@go run ./cmd/docent openapi | diff -u openapi.yaml - || { echo "openapi.yaml differs from the code: run make openapi"; exit 1; }
 
-# Paths of the machine that one works on do not belong in the project. CI machines are left out: nobody
-# writes their paths by hand, and a checkout in a folder such as /src would match innocent text.
+# Paths of a developer's machine do not belong in the project. CI machines are excluded: no one
+# writes their paths by hand, and a checkout in a folder such as /src would match other text.
 .PHONY: paths
 paths:
 ifneq ($(CI),true)
@@ -89,7 +89,7 @@ ifneq ($(CI),true)
 endif
 
 .PHONY: template
-template: moto node ## hold the AWS stack to its rules: assertions, cdk-nag, cfn-lint
+template: moto node ## check the rules of the AWS stack: assertions, cdk-nag, cfn-lint
 	$(TEST_INFRA)
 
 .PHONY: build
@@ -98,14 +98,14 @@ build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one bo
 .PHONY: FORCE
 FORCE:
 
-# Without symbols and debug information, a quarter of the program; stack traces do not need them.
+# Without symbols and debug information, which are a quarter of the program; stack traces do not need them.
 bin/docent: FORCE
 	go build -trimpath -ldflags '-s -w' -o $@ ./cmd/docent
 
 # -trimpath and -buildvcs=false: the same source gives the same bytes, so a deploy changes only what changed.
-# lambda.norpc leaves out a start-up mode that Amazon Linux 2023 does not use, 2 MB of it; nethttpomithttp2 leaves
-# out HTTP/2, a third of a megabyte: Lambda and AWS's services are spoken to by HTTP/1.1, which every server knows.
-# Builds for this machine keep it, to share what is compiled for the tests.
+# lambda.norpc omits 2 MB of a start-up mode that Amazon Linux 2023 does not use; nethttpomithttp2 omits
+# a third of a megabyte of HTTP/2: Lambda and AWS's services all support HTTP/1.1.
+# Builds for this machine keep HTTP/2, to share compiled packages with the tests.
 dist/%/bootstrap: FORCE
 	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -trimpath -buildvcs=false \
 		-tags lambda.norpc,nethttpomithttp2 -ldflags '-s -w' -o $@ ./functions/$*
@@ -123,7 +123,7 @@ synth: build node ## write the AWS stack as a CloudFormation template to infra/c
 
 CDK := .cache/cdk/node_modules/.bin/cdk
 
-# Not below infra/, and without its templates: go and gofmt would take them for files of ours.
+# Not below infra/, and without its templates: go and gofmt would treat them as files of the project.
 $(CDK): infra/package.json infra/package-lock.json | node
 	mkdir -p .cache/cdk
 	cp $^ .cache/cdk/
@@ -131,7 +131,7 @@ $(CDK): infra/package.json infra/package-lock.json | node
 	rm -rf .cache/cdk/node_modules/aws-cdk/lib/init-templates
 	touch $@
 
-# Looks first: a build for an account that is not reached would be for nothing.
+# Checks the account first, before the long build.
 .PHONY: deploy
 deploy: ## deploy the AWS stack to the account and region of the environment (CONTEXT as for synth)
 	go run ./scripts/deploy -look
@@ -153,7 +153,7 @@ destroy: ## remove the AWS stack STACK (docent); refuses while its data is retai
 HOST := .cache/host
 HOST_OS ?=
 
-# One set of flags for all, so that the program shares what is compiled for the functions.
+# One set of flags for all, so that the program and the functions share compiled packages.
 .PHONY: host
 host:
 	rm -rf $(HOST)/dist
@@ -165,7 +165,7 @@ host:
 E2E := .cache/e2e
 
 .PHONY: e2e
-e2e: host node ## play the request scripts at docent serve and at the stack, deployed to a local AWS without containers; then the collectors (with ARGS='-scripts answers' only these)
+e2e: host node ## play the request scripts against docent serve and the stack on a local AWS without containers; then the collectors (with ARGS='-scripts answers' only these)
 	scripts/venv ministack
 	go run ./infra -o $(E2E)/cdk.out -c dist=$(HOST)/dist
 	go run ./scripts/e2e -docent $(HOST)/docent -assembly $(E2E)/cdk.out $(ARGS)
@@ -182,15 +182,15 @@ localstack: host node $(CDK) ## start LocalStack without containers, run localst
 	go run ./scripts/localstack
 
 .PHONY: load
-load: bin/docent ## load docent serve on this machine for a minute and report (ARGS='-for 20s -rate 100')
+load: bin/docent ## put load on docent serve on this machine for a minute and report (ARGS='-for 20s -rate 100')
 	go -C scripts/load run . -docent $(CURDIR)/bin/docent $(ARGS)
 
 .PHONY: attack
-attack: bin/docent ## attack docent serve for a minute and print its peak memory and what a quiet team feels (ARGS='-only reader -for 20s')
+attack: bin/docent ## attack docent serve for a minute and print its peak memory and the delay of a quiet team (ARGS='-only reader -for 20s')
 	go run ./scripts/attack -docent bin/docent $(ARGS)
 
 .PHONY: cost
-cost: ## print what AWS asks a month for a stated load, from what the operations cost as counted
+cost: ## print what AWS charges per month for a given load, from the counted cost of each operation
 	go run ./scripts/cost $(ARGS)
 
 .PHONY: bench
@@ -202,12 +202,12 @@ endif
 
 # -mod=mod: its go.mod follows the one of the product.
 .PHONY: bench-search
-bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, beside FTS5 and Bleve, and time them over 150,000 passages (ARGS=-http: over HTTP too; -passages=0: not timed)
+bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, compared with FTS5 and Bleve, and time them over 150,000 passages (ARGS=-http: over HTTP too; -passages=0: not timed)
 	go -C scripts/benchsearch run -mod=mod . $(ARGS)
 
 # DOCENT_COLLECTOR_WRITES is how many writes each of its eight writers makes (150). The first run builds for minutes.
 .PHONY: collectors
-collectors: ## run the recipes for SIEM collectors in Elastic's CEL evaluator and in Bento against docent serve, all of them killed again and again
+collectors: ## run the recipes for SIEM collectors in Elastic's CEL evaluator and in Bento against docent serve, killing all of them repeatedly
 	scripts/venv collectors
 	go -C scripts/collectors vet ./...
 	go -C scripts/collectors test -count=1 -v ./...
@@ -221,11 +221,11 @@ fixture: moto ## keep what the release VERSION stores as a fixture (shared/store
 	go test -count=1 -timeout 20m -run '^TestWriteFixture$$' ./shared/app -fixture $(VERSION) -commit "$$(git rev-parse HEAD)"
 
 .PHONY: rollback
-rollback: moto ## have the newest release's own code open what the current code has stored (needs the git history)
+rollback: moto ## open what the current code stores with the code of the newest release (needs the git history)
 	DOCENT_TEST_ROLLBACK=1 go test -count=1 -timeout 20m -run '^TestRollBack$$' -v ./shared/app
 
 .PHONY: schemathesis
-schemathesis: bin/docent ## run Schemathesis at docent serve with each kind of key, for some minutes (ARGS='-kinds scim')
+schemathesis: bin/docent ## run Schemathesis against docent serve with each kind of key, for some minutes (ARGS='-kinds scim')
 	scripts/venv schemathesis
 	go run ./scripts/schemathesis $(ARGS)
 

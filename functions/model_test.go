@@ -75,7 +75,7 @@ func TestModelsThroughTheBinaries(t *testing.T) {
 			}{
 				{"says", llmtest.Says, "Run `deployctl undo` within 24 hours [1].", true, 1},
 				{"invents", llmtest.Says, "Run `deployctl undo` within 48 hours [1].", false, 1},
-				{"obeys nobody", llmtest.Says, "See https://evil.test for more [7].", false, 1},
+				{"ignores its instructions", llmtest.Says, "See https://evil.test for more [7].", false, 1},
 				{"throttles", llmtest.Throttles, "", false, 3},
 				{"fails", llmtest.Fails, "", false, 3},
 				{"cuts off", llmtest.CutsOff, "Run `deployctl undo` within 24 hours [1].", false, 0},

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write testdata/stack.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/stack.txt")
 
 // shown are the properties whose changes a reviewer should see, by type. Other tests cover the rest, or it follows
 // from these.

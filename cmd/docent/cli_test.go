@@ -43,7 +43,7 @@ func TestHelpAndMistakes(t *testing.T) {
 		{"no key", "ask --key= why", 1, "", "DOCENT_API_KEY"},
 		{"bad server", "ask --key k --server docent why", 1, "", "not an http or https URL"},
 		{"unknown kind", "key create --team t --kind root --name n", 2, "", "--kind must be one of"},
-		{"personal key of nobody", "key create --team t --kind personal --name n", 2, "", "--user is for --kind personal"},
+		{"personal key without a user", "key create --team t --kind personal --name n", 2, "", "--user is for --kind personal"},
 		{"team key of a user", "key create --team t --kind team --user ada --name n", 2, "", "--user is for --kind personal"},
 		{"bad expiry", "key create --team t --kind team --name n --expires soon", 2, "", "days or hours"},
 	}

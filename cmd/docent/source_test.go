@@ -176,7 +176,7 @@ func TestSourceSync(t *testing.T) {
 		return o1.String(), o2.String(), err
 	}
 	if _, _, err := command(id); err == nil || !strings.Contains(err.Error(), "is using the data") {
-		t.Errorf("beside a server: %v", err)
+		t.Errorf("while a server runs: %v", err)
 	}
 	o.closeOnce()
 	if out, errOut, err := command(id); !errors.Is(err, errReported) || !strings.Contains(errOut, "api: acme/api issues: GitHub does not accept the access token.") || !strings.Contains(out, "api: 0 read") {

@@ -85,7 +85,7 @@ func TestUsage(t *testing.T) {
 		{"--time-zone Asia/Kolkata", exitFailed, "whole hours"},
 		{"--start yesterday", exitFailed, "RFC 3339"},
 		{"--start 2020-01-01", exitFailed, "400 days"},
-		{"--group-by user --group-by collection", exitFailed, "not told apart"},
+		{"--group-by user --group-by collection", exitFailed, "cannot be grouped"},
 		{"--feature cooking", exitFailed, "must be one of answers, "},
 	} {
 		if status, out, said := usage(strings.Fields(c.args)...); status != c.status || !strings.Contains(said, c.said) || out != "" {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// readerAttacks ask for large replies and read them slowly or not at all.
+// readerAttacks request large replies and read them slowly or not at all.
 var readerAttacks = []attack{
 	{"reader/packs well", []int{200}, sends(func(c *client) request { return get(c, c.team.Large) })},
 	{"reader/packs well, unchanged", []int{200, 304}, sends(func(c *client) request {
@@ -52,7 +52,7 @@ func get(c *client, id string) request {
 	return request{method: http.MethodGet, path: "/documents/" + id, key: c.team.Key}
 }
 
-// addresses are ten of large documents, which are read whole and shown cut.
+// addresses returns the URLs of ten large documents. Get reads them completely and returns them shortened.
 func addresses(c *client) (urls []string) {
 	for n := range 10 {
 		name := "large"
@@ -80,12 +80,13 @@ func tool(c *client, name string, arguments any) request {
 func post(c *client, path string, body any) request {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // they are strings and numbers
+		panic(err) // strings and numbers can always be encoded
 	}
 	return request{method: http.MethodPost, path: path, key: c.team.Key, body: text}
 }
 
-// stallsReading asks and reads so many bytes of the reply a time, at ease; after a while the rest of it.
+// stallsReading sends a request and reads bytes of the reply at a time, with pauses; after a while it reads the
+// rest.
 func stallsReading(bytes int64, of func(c *client) request) turn {
 	return func(ctx context.Context, c *client) {
 		c.close()
@@ -127,7 +128,7 @@ func stallsReading(bytes int64, of func(c *client) request) turn {
 	}
 }
 
-// dialNarrow connects with a small window, without which the kernel would take in what nobody reads.
+// dialNarrow connects with a small window. Otherwise the kernel would buffer what is not read.
 func (c *client) dialNarrow(ctx context.Context) bool {
 	dialer := net.Dialer{Timeout: c.plan.Patience, Control: func(_, _ string, conn syscall.RawConn) error {
 		var segment, window error

@@ -18,7 +18,7 @@ const (
 
 // result is what a run measured.
 type result struct {
-	alone, beside   *sample
+	alone, attacked *sample
 	filled, highest resident // after the fill, and the highest sample during the attacks
 	memory          resident // at the end
 	tallies         map[string]*tally
@@ -35,11 +35,11 @@ func (r result) print(out io.Writer) error {
 	if n := r.log.errors(); n > 0 {
 		faults = append(faults, fmt.Errorf("the server logged %d errors", n))
 	}
-	alone, beside := quantile(r.alone.all(), 0.99), quantile(r.beside.all(), 0.99)
-	slower := float64(beside) / float64(max(alone, 1))
+	alone, attacked := quantile(r.alone.all(), 0.99), quantile(r.attacked.all(), 0.99)
+	slower := float64(attacked) / float64(max(alone, 1))
 	fmt.Fprintf(out, "\npeak resident memory %s, bound %s (%s in the fill, %s at the end; of the highest sample, %s, not of files %s)\n",
 		mebibytes(r.memory.peak), mebibytes(maxResident), mebibytes(r.filled.peak), mebibytes(r.memory.all), mebibytes(r.highest.all), mebibytes(r.highest.anon))
-	fmt.Fprintf(out, "quiet team's p99 %s alone, %s during the attacks: %.1f times, bound %.0f\n", milliseconds(alone), milliseconds(beside), slower, maxSlower)
+	fmt.Fprintf(out, "quiet team's p99 %s alone, %s during the attacks: %.1f times, bound %.0f\n", milliseconds(alone), milliseconds(attacked), slower, maxSlower)
 	switch {
 	case r.memory.peak == 0:
 		faults = append(faults, errors.New("the server has ended"))
@@ -81,19 +81,19 @@ func (r result) printTallies(out io.Writer) (faults []error) {
 func (r result) printQuiet(out io.Writer) []error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "\nquiet team\talone\tp50\tp99\tfailed\tbeside\tp50\tp99\tslowest\tfailed\t\n")
-	line := func(name string, alone, beside []time.Duration, failedAlone, failed int) {
+	line := func(name string, alone, attacked []time.Duration, failedAlone, failed int) {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t\n", name, len(alone), milliseconds(quantile(alone, 0.5)), milliseconds(quantile(alone, 0.99)),
-			failedAlone, len(beside), milliseconds(quantile(beside, 0.5)), milliseconds(quantile(beside, 0.99)), milliseconds(quantile(beside, 1)), failed)
+			failedAlone, len(attacked), milliseconds(quantile(attacked, 0.5)), milliseconds(quantile(attacked, 0.99)), milliseconds(quantile(attacked, 1)), failed)
 	}
 	failedAlone, failed := 0, 0
 	for _, o := range operations {
-		line(o.name, r.alone.took[o.name], r.beside.took[o.name], r.alone.failed[o.name], r.beside.failed[o.name])
-		failedAlone, failed = failedAlone+r.alone.failed[o.name], failed+r.beside.failed[o.name]
+		line(o.name, r.alone.took[o.name], r.attacked.took[o.name], r.alone.failed[o.name], r.attacked.failed[o.name])
+		failedAlone, failed = failedAlone+r.alone.failed[o.name], failed+r.attacked.failed[o.name]
 	}
-	line("all", r.alone.all(), r.beside.all(), failedAlone, failed)
+	line("all", r.alone.all(), r.attacked.all(), failedAlone, failed)
 	_ = w.Flush() // as fmt.Fprint to out
-	for _, problem := range slices.Sorted(maps.Keys(r.beside.problems)) {
-		fmt.Fprintf(out, "during the attacks, %d of %s\n", r.beside.problems[problem], problem)
+	for _, problem := range slices.Sorted(maps.Keys(r.attacked.problems)) {
+		fmt.Fprintf(out, "during the attacks, %d of %s\n", r.attacked.problems[problem], problem)
 	}
 	if failedAlone > 0 {
 		return []error{fmt.Errorf("%d requests of the quiet team failed without any attack", failedAlone)}

@@ -15,7 +15,7 @@ func within() result {
 		return &sample{took: map[string][]time.Duration{"search": slices.Repeat([]time.Duration{d}, 100)},
 			failed: map[string]int{}, problems: map[string]int{}}
 	}
-	return result{alone: took(10 * time.Millisecond), beside: took(29 * time.Millisecond),
+	return result{alone: took(10 * time.Millisecond), attacked: took(29 * time.Millisecond),
 		filled: resident{peak: 100 << 20}, highest: resident{all: 500 << 20}, memory: resident{peak: maxResident},
 		tallies: map[string]*tally{"flood/get": {Requests: 5, Statuses: map[int]int{200: 3, 503: 1}, Cut: 1}}, log: logged{"WARN slow": 2}}
 }
@@ -30,8 +30,8 @@ func TestEachBrokenBoundFailsTheRun(t *testing.T) {
 		"memory":            {func(r *result) { r.memory.peak++ }, "too much memory"},
 		"memory, fill":      {func(r *result) { r.filled.peak = maxResident + 1 }, "too much memory"},
 		"server is gone":    {func(r *result) { r.memory.peak = 0 }, "has ended"},
-		"slower":            {func(r *result) { r.beside.took["search"][0], r.beside.took["search"][1] = time.Second, time.Second }, "disturbed"},
-		"failed":            {func(r *result) { r.beside.add("search", 0, "503"); r.beside.add("search", 0, "503") }, "disturbed"},
+		"slower":            {func(r *result) { r.attacked.took["search"][0], r.attacked.took["search"][1] = time.Second, time.Second }, "disturbed"},
+		"failed":            {func(r *result) { r.attacked.add("search", 0, "503"); r.attacked.add("search", 0, "503") }, "disturbed"},
 		"failed alone":      {func(r *result) { r.alone.add("search", 0, "503") }, "without any attack"},
 		"error line":        {func(r *result) { r.log["ERROR request"] = 1 }, "1 errors"},
 		"fault":             {func(r *result) { r.tallies["flood/get"].status(500, "GET /x: oops") }, "GET /x: oops"},

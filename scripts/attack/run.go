@@ -87,7 +87,7 @@ func measure(ctx context.Context, program string, p plan, alone time.Duration, k
 		r.tallies, err = play(attacked, p)
 		played <- err
 	}()
-	r.beside, err = p.Target.Quiet.work(attacked, 2*maxTime)
+	r.attacked, err = p.Target.Quiet.work(attacked, 2*maxTime)
 	if err = errors.Join(err, <-played); err != nil {
 		return fmt.Errorf("play the attacks, at %s of memory: %w", mebibytes(memory.highest().all), err)
 	}

@@ -70,29 +70,29 @@ func read(file string, into any) error {
 	return nil
 }
 
-// spent is what one operation costs.
-type spent struct {
+// operationCost is what one operation costs.
+type operationCost struct {
 	RoundTrips int     `json:"roundTrips"`
 	ReadUnits  float64 `json:"readUnits"`
 	WriteUnits float64 `json:"writeUnits"`
 }
 
 // count runs the test that counts and reads what it reports.
-func count(ctx context.Context) (map[string]spent, error) {
+func count(ctx context.Context) (map[string]operationCost, error) {
 	test := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-run", "^TestOperationsStayBelowTheirCeilings$", "./shared/app")
 	events, err := test.Output()
 	if err != nil {
 		return nil, fmt.Errorf("count what operations cost: %w\n%s", err, events)
 	}
-	counted := map[string]spent{}
+	counted := map[string]operationCost{}
 	for line := range bytes.Lines(events) {
 		var event struct{ Action, Key, Value string }
 		if err := json.Unmarshal(line, &event); err != nil || event.Action != "attr" || event.Key != "cost" {
 			continue
 		}
 		var c struct {
-			Operation string `json:"operation"`
-			Measured  spent  `json:"measured"`
+			Operation string        `json:"operation"`
+			Measured  operationCost `json:"measured"`
 		}
 		if err := json.Unmarshal([]byte(event.Value), &c); err != nil {
 			return nil, fmt.Errorf("read cost %q: %w", event.Value, err)

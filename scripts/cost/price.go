@@ -57,7 +57,7 @@ type line struct {
 }
 
 // price calculates the bill of l.
-func price(l load, p prices, counted map[string]spent) ([]line, error) {
+func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 	var requests, invocations, seconds, reads, writes, messages, gets, puts float64
 	add := func(w work, viaGateway bool) error {
 		c, ok := counted[w.Operation]

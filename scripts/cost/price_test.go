@@ -17,7 +17,7 @@ func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
 	l.Workers = []work{{Operation: "answer", Count: 1e6, MemoryMB: 1024, ObjectReads: 2}}
 	l.Assumed.MillisecondsARoundTrip, l.Assumed.UsageUnitsARequest, l.Assumed.Metrics = 5, 1, 10
 	l.Always.Alarms, l.Always.Metrics = 2, 4
-	bill, err := price(l, p, map[string]spent{"ask": {2, 1, 9}, "answer": {4, 60, 15}})
+	bill, err := price(l, p, map[string]operationCost{"ask": {2, 1, 9}, "answer": {4, 60, 15}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 """Gives Schemathesis API keys to call with and bodies of JSON Lines, and leaves out empty numbers.
 
-Personal keys may be used 1,000 times a day, so the keys in DOCENT_KEYS take turns.
+Personal keys may be used 1,000 times per day, so the keys in DOCENT_KEYS are used in turn.
 """
 
 import os

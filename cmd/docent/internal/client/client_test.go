@@ -89,7 +89,7 @@ func TestRetries(t *testing.T) {
 		{name: "429 until tomorrow", refusals: []refusal{{429, "40000"}}, message: "No more today. (quota-exceeded, request r-1)"},
 		{name: "503 for an hour", refusals: []refusal{{503, "3600"}}, message: "No more today."},
 		{name: "broken connections", refusals: []refusal{{}, {}}, waits: []time.Duration{-1, -1}},
-		{name: "503 for good", refusals: slices.Repeat([]refusal{{503, "1"}}, 5), waits: slices.Repeat([]time.Duration{time.Second}, 4), message: "5 tries"},
+		{name: "permanent 503", refusals: slices.Repeat([]refusal{{503, "1"}}, 5), waits: slices.Repeat([]time.Duration{time.Second}, 4), message: "5 tries"},
 		{name: "400 is final", refusals: []refusal{{400, "1"}}, message: "No more today."},
 		{name: "401 is final", refusals: []refusal{{401, ""}}, message: "No more today."},
 	}

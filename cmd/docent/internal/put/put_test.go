@@ -234,7 +234,7 @@ func TestStopsAtOnceWhenGoingOnMakesNoSense(t *testing.T) {
 		{"key may not", 403, "", 1, "(code, request r-1)"},
 		{"day's calls spent", 429, "30000", 1, "(code, request r-1)"},
 		{"collection deleted", 404, "", 1, "is gone"},
-		{"server down for good", 503, "1", 15, "3 files in a row"},
+		{"server permanently down", 503, "1", 15, "3 files in a row"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

@@ -26,8 +26,8 @@ func teamList(teamID string) string { return teamID + "/list" }
 
 func userList(teamID, userID string) string { return teamID + "/list/" + userID }
 
-// stored is the body of an answer's item; team, user and state are fields beside
-// it, where conditions see them.
+// stored is the body of an answer's item. Team, user and state are fields of the item,
+// so that conditions see them.
 type stored struct {
 	Fields
 	AskedAt int64    `json:"askedAt"`          // Unix milliseconds

@@ -50,7 +50,7 @@ func TestAnswerIsReadAsItWasWritten(t *testing.T) {
 		if !reflect.DeepEqual(got, a) {
 			rt.Fatalf("%+v, want %+v", got, a)
 		}
-		// Conditions see these beside the body.
+		// Conditions need these outside the body.
 		if item.Strings["state"] != string(a.State) || item.Strings["team"] != a.TeamID || item.Strings["user"] != a.UserID {
 			rt.Fatalf("fields %v of %+v", item.Strings, a)
 		}

@@ -47,8 +47,8 @@ type node struct {
 // maxDepth is how deep blocks may nest.
 const maxDepth = 6
 
-// markdown reads drafts: CommonMark with tables, but without definitions of links,
-// so that [1] is a citation and nothing else.
+// markdown reads drafts: CommonMark with tables, but without definitions of links, so
+// that [1] is always a citation.
 var markdown = func() parser.Parser {
 	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithInlineParsers(parser.DefaultInlineParsers()...))
 	p.AddOptions(
@@ -57,7 +57,7 @@ var markdown = func() parser.Parser {
 	return p
 }()
 
-// read checks the blocks of d and returns those of which something stays.
+// read checks the blocks of d and returns those that remain, in whole or in part.
 func (v *verifier) read(d Draft) []*node {
 	var b strings.Builder
 	for _, p := range d.Parts {
@@ -71,7 +71,7 @@ func (v *verifier) read(d Draft) []*node {
 	return v.blocks(markdown.Parse(text.NewReader([]byte(source))), []byte(source), 0)
 }
 
-// wholeSentences is s without the sentence that it was cut off in.
+// wholeSentences returns s without the sentence in which it was cut off.
 func wholeSentences(s string) string {
 	return s[:strings.LastIndexAny(s, ".!?\n]。！？")+1]
 }
@@ -129,7 +129,7 @@ func (v *verifier) block(n ast.Node, source []byte, before []int, depth int) *no
 	}
 }
 
-// maxLead is how long a line may be that states nothing of its own, in bytes.
+// maxLead is the longest line, in bytes, that may state nothing of its own.
 const maxLead = 160
 
 func (v *verifier) paragraph(l line) *node {
@@ -167,7 +167,7 @@ func (v *verifier) list(n *ast.List, source []byte, depth int) *node {
 	return l
 }
 
-// quoteBlock is a quotation, so each of its sentences must stand in a passage.
+// quoteBlock reads a quotation. Each of its sentences must be in a passage.
 func (v *verifier) quoteBlock(n ast.Node, source []byte, depth int) *node {
 	q := &node{kind: quoteBlock, children: v.blocks(n, source, depth+1)}
 	for _, b := range q.children {
@@ -207,8 +207,7 @@ func isWord(s string) bool {
 	return len(s) <= 20 && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' && r != '-' })
 }
 
-// table keeps rows whole: a row's citations, wherever they stand, are for each of
-// its cells.
+// table keeps rows whole. The citations of a row apply to each of its cells.
 func (v *verifier) table(n ast.Node, source []byte) *node {
 	g := &node{kind: grid}
 	var head *node

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// facts are what of a text can be compared without understanding it.
+// facts are the parts of a text that can be compared without understanding it.
 type facts struct {
 	numbers map[string]bool // as they stand, without the commas of thousands
 	words   map[string]bool // small letters
@@ -17,21 +17,22 @@ type facts struct {
 var (
 	number    = regexp.MustCompile(`\d+(?:[.,:/-]\d+)*`)
 	thousands = regexp.MustCompile(`^\d{1,3}(?:,\d{3})+(?:\.\d+)?$`)
-	// quantity is a number with a unit, an ordinal or a version, which may be spelled in several ways.
+	// quantity is a number with a unit, an ordinal or a version. Each can be spelled in
+	// several ways.
 	quantity = regexp.MustCompile(`^[+~<>≈≤≥$€£#-]*v?(\d+(?:[.,:/-]\d+)*)[-]?[\pL%°µ/]*$`)
 	between  = regexp.MustCompile(`^(\d+)-(\d+)$`)
 	path     = regexp.MustCompile(`^-{1,2}[\pL\d]|^~?/[\pL\d.]|/.*/|[\pL\d]\.[\pL]{2,}|[_@\\]|::|://`)
 	camel    = regexp.MustCompile(`\p{Ll}\p{Lu}`)
 )
 
-// numberWords are numbers in words, from the one on that is a statement more often
-// than a figure of speech.
+// numberWords are numbers in words, starting at the first that is more often a
+// statement than a figure of speech.
 var numberWords = map[string]string{"three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
 	"eleven": "11", "twelve": "12", "thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16", "seventeen": "17", "eighteen": "18",
 	"nineteen": "19", "twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80",
 	"ninety": "90", "hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000"}
 
-// factsOf reads the facts of a passage or a question.
+// factsOf returns the facts of a passage or a question.
 func factsOf(text string) facts {
 	f := facts{map[string]bool{}, map[string]bool{}, spaced(foldSigns(strings.ToLower(text)))}
 	for _, w := range words(strings.ReplaceAll(text, `\`, "")) {
@@ -47,8 +48,8 @@ func factsOf(text string) facts {
 	return f
 }
 
-// unsupported returns the first number, date, version or identifier of text that
-// stands in none of the given facts, "" when all do.
+// unsupported returns the first number, date, version or identifier of text that is in
+// none of the given facts, or "".
 func unsupported(text string, in []facts) string {
 	for _, w := range words(text) {
 		if !founded(w, in) {
@@ -112,8 +113,8 @@ func plainNumber(n string) string {
 	return n
 }
 
-// words cuts text at white space, brackets and quotes, and takes punctuation off
-// the ends. Digits are those of ASCII, dashes are hyphens.
+// words cuts text at white space, brackets and quotes, and removes punctuation at the
+// ends. Digits become ASCII, dashes become hyphens.
 func words(text string) []string {
 	fields := strings.FieldsFunc(foldSigns(text), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"`|*;!?=…'", r)
@@ -139,7 +140,7 @@ func words(text string) []string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// foldSigns writes quotes, dashes and digits of all scripts with ASCII's.
+// foldSigns replaces quotes, dashes and digits of all scripts by those of ASCII.
 func foldSigns(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -162,10 +163,10 @@ func foldSigns(s string) string {
 	}, s)
 }
 
-// spaced is s with each run of white space as one space.
+// spaced returns s with each run of white space as one space.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// standsIn tells whether part stands in whole, not within a longer word or number.
+// standsIn reports whether part is in whole, not within a longer word or number.
 func standsIn(part, whole string) bool {
 	if part == "" {
 		return false
@@ -187,8 +188,8 @@ func standsIn(part, whole string) bool {
 	}
 }
 
-// inWord tells whether r goes on with a word. Scripts that put no spaces between
-// words have no such letters.
+// inWord reports whether r continues a word. Scripts without spaces between words have
+// no such letters.
 func inWord(r rune) bool {
 	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) &&
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)

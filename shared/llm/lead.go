@@ -1,6 +1,6 @@
 package llm
 
-// cites are all that n and what is in it cite.
+// cites returns everything that n and its content cite.
 func (n *node) cites() []int {
 	var all []int
 	for _, c := range n.claims {
@@ -12,7 +12,7 @@ func (n *node) cites() []int {
 	return unique(all)
 }
 
-// stated is how many statements n holds: sentences, rows and blocks of code.
+// stated returns how many statements n contains: sentences, rows and blocks of code.
 func (n *node) stated() int {
 	total := 0
 	for _, c := range n.claims {
@@ -29,9 +29,8 @@ func (n *node) stated() int {
 	return total
 }
 
-// withLeads removes lines that lead to nothing: a heading without a block before
-// the next one, and a line with a colon whose block is gone. What stays of them
-// states no number and quotes nothing that what they lead to does not bear out.
+// withLeads drops headings and lines ending in a colon whose block is missing, or whose
+// facts or quotations that block does not support.
 func (v *verifier) withLeads(blocks []*node) []*node {
 	var out []*node // last first
 	var section []int
@@ -69,7 +68,7 @@ func endsInColon(c claim) bool {
 	return c.line.text != "" && c.line.text[len(c.line.text)-1] == ':'
 }
 
-// leads tells whether the lines of head may stand before what cites these.
+// leads reports whether the lines of head may precede what cites these.
 func (v *verifier) leads(head *node, cites []int) bool {
 	for _, c := range head.claims {
 		c.cites = cites

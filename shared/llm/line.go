@@ -17,19 +17,19 @@ const (
 	strong
 )
 
-// line is the text of one block as a reader sees it: marks of Markdown are
-// resolved, links and images are their text, and HTML is gone.
+// line is the text of one block as a reader sees it: without marks of Markdown and
+// HTML, with links and images as their text.
 type line struct {
 	text  string
 	style []style // of each byte
-	from  []int   // where in the draft each byte stands
+	from  []int   // the place in the draft of each byte
 }
 
 func (l line) slice(from, to int) line {
 	return line{l.text[from:to], l.style[from:to], l.from[from:to]}
 }
 
-// trim is l without white space at its ends.
+// trim returns l without white space at its ends.
 func (l line) trim() line {
 	start := len(l.text) - len(strings.TrimLeftFunc(l.text, unicode.IsSpace))
 	return l.slice(start, max(start, len(strings.TrimRightFunc(l.text, unicode.IsSpace))))
@@ -43,7 +43,7 @@ func (l *line) add(text string, as style, from int) {
 	l.text += text
 }
 
-// lineOf is the line within a block of the draft.
+// lineOf returns the line of a block of the draft.
 func lineOf(block ast.Node, source []byte) line {
 	var l line
 	l.children(block, source, 0)
@@ -84,10 +84,10 @@ func (l *line) last() int {
 	return l.from[len(l.from)-1]
 }
 
-// reference is a character reference of HTML.
+// reference matches a character reference of HTML.
 var reference = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[0-9A-Za-z]{1,31});`)
 
-// segment adds text with its escapes and character references resolved.
+// segment adds text, with its escapes and character references resolved.
 func (l *line) segment(raw []byte, as style, from int) {
 	var plain []byte
 	put := func(at int, text ...byte) {
@@ -118,8 +118,8 @@ func (l *line) segment(raw []byte, as style, from int) {
 	l.text += string(plain)
 }
 
-// clean is s as valid text without characters that no reader sees, in which data
-// or orders could hide. Joiners stay: Persian and the scripts of India need them.
+// clean returns s as valid text without invisible characters, which could hide data or
+// instructions. Joiners stay, because Persian and the scripts of India need them.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

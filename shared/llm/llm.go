@@ -1,7 +1,6 @@
-// Package llm has answers written by a language model from passages that were
-// found before, and lets through only what those passages bear out. Prompt, check
-// and Markdown are the same for every model; llm/openai and llm/bedrock are what
-// a model is reached by.
+// Package llm writes answers with a language model from passages that were found
+// before, and keeps only what those passages support. Prompt, check and Markdown are
+// the same for every model. Packages llm/openai and llm/bedrock connect to one.
 package llm
 
 import (
@@ -12,15 +11,15 @@ import (
 	"time"
 )
 
-// Composer writes from the passages that it is given and from nothing else. It
-// gives back what the model wrote, unchecked; all of it comes from Writer. It
-// repeats what was throttled or failed at the server twice, within ctx. Its
-// errors hold nothing of the request or of the reply.
+// Composer writes from the passages it is given and from nothing else. It returns what
+// the model wrote, unchecked; only Writer calls it. It repeats a call that was
+// throttled or failed at the server twice, within ctx. Its errors contain nothing of
+// the request or the reply.
 type Composer interface {
 	Compose(ctx context.Context, r Request) (Draft, error)
 }
 
-// Task is what a model is to do with a question.
+// Task is what a model does with a question.
 type Task uint8
 
 // The tasks.
@@ -30,7 +29,7 @@ const (
 	ProposeParts                // what it asks for, one by one
 )
 
-// Request is what a model is given.
+// Request is the input of a model.
 type Request struct {
 	Task        Task
 	Question    string
@@ -38,7 +37,7 @@ type Request struct {
 	Passages    []string // numbered from 1 by place
 }
 
-// Draft is what a model wrote, unchecked.
+// Draft is the unchecked output of a model.
 type Draft struct {
 	Parts        []Part // in order; none: the model found no answer
 	Cut          bool   // the model came to the end of its room, not of its text
@@ -46,22 +45,22 @@ type Draft struct {
 	OutputTokens int
 }
 
-// Part is a run of Markdown with the sources that the server gave for it. Marks
-// such as [2] within the text are sources as well.
+// Part is a run of Markdown with the sources that the server named for it. Marks such
+// as [2] within the text are sources as well.
 type Part struct {
 	Text   string
 	Cites  []int    // numbers of passages
-	Quotes []string // what the server says stands in them
+	Quotes []string // what the server says is in them
 }
 
-// Passage is one that an answer may be written from.
+// Passage is a passage that an answer may be written from.
 type Passage struct {
-	Document string // tells documents apart; passages of one document are one reference
+	Document string // identifies the document; its passages are one reference
 	Text     string // with title and heading path before it
 	Link     string // what its reference links to, as a Markdown target; empty: no link
 }
 
-// Bounds of a request and of what becomes of it.
+// Bounds of a request and its result.
 const (
 	MaxOutputTokens = 800              // of a draft
 	MaxTime         = 20 * time.Second // for a draft, with all that is repeated
@@ -74,31 +73,30 @@ const (
 	timeToRecord = time.Second // of ctx, that the model does not get
 )
 
-// The errors of a Composer, wrapped. Everything else that fails is described by
-// its own error.
+// The errors of a Composer, wrapped. Any other failure is described by its own error.
 var (
 	ErrThrottled = errors.New("the model is throttled")
 	ErrRefused   = errors.New("the model or its server refused to write")
-	ErrReply     = errors.New("the reply of the model's server can not be read")
+	ErrReply     = errors.New("the reply of the model's server cannot be read")
 )
 
-// errNoTime: what is left of the time is too little to ask a model.
+// errNoTime means that too little time is left to ask a model.
 var errNoTime = errors.New("too little time is left")
 
-// Outcome says what became of an answer that a model was to write.
+// Outcome says what happened to an answer that a model was asked to write.
 type Outcome string
 
 // The outcomes. Only Written has an answer.
 const (
 	Written    Outcome = "written"
 	NoAnswer   Outcome = "no-answer"  // the model says that the passages hold none
-	Unverified Outcome = "unverified" // less than half of the draft is borne out
+	Unverified Outcome = "unverified" // less than half of the draft is supported
 	Throttled  Outcome = "throttled"
 	OutOfTime  Outcome = "out-of-time"
 	Errored    Outcome = "failed"
 )
 
-// Answer is what a Writer made.
+// Answer is the result of a Writer.
 type Answer struct {
 	Outcome      Outcome
 	Markdown     string // safe to render; empty unless Written
@@ -109,16 +107,15 @@ type Answer struct {
 	OutputTokens int
 }
 
-// Writer has answers written.
+// Writer writes answers with a model.
 type Writer struct {
 	Model Composer
 	Time  time.Duration // for a draft, with all that is repeated; 0: MaxTime
 }
 
-// Write has the answer to question written from passages, of which it takes the
-// first 24. The error says why a model that was asked did not answer; the outcome
-// is set all the same. It takes at most w.Time, and leaves of ctx's time enough
-// to record another answer.
+// Write answers question from the first 24 of passages. The error says why a model that
+// was asked did not answer; the outcome is set in any case. It takes at most w.Time,
+// and leaves enough of ctx's time to record another answer.
 func (w *Writer) Write(ctx context.Context, question, instruction string, passages []Passage) (Answer, error) {
 	ctx, cancel, err := within(ctx, cmp.Or(w.Time, MaxTime))
 	if err != nil {
@@ -159,8 +156,8 @@ func (w *Writer) Write(ctx context.Context, question, instruction string, passag
 	return answer, nil
 }
 
-// within bounds ctx for one request to a model: by most, and by what is left of
-// ctx's time when what comes after the request has its part.
+// within bounds ctx for one request to a model: by most, and by the time left after the
+// part reserved for what follows.
 func within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		most = min(most, time.Until(deadline)-timeToRecord)

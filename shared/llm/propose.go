@@ -18,16 +18,16 @@ const (
 	maxProposal = 200 // code points
 )
 
-// Proposed is what a model proposes to search for, beside the question.
+// Proposed is what a model proposes to search for, in addition to the question.
 type Proposed struct {
 	Texts        []string // single lines without addresses; not the question again
 	InputTokens  int
 	OutputTokens int
 }
 
-// Propose has a model propose wordings or parts of a question, for ProposalTime at
-// most. It is shown the question and nothing else, and what it proposes is no more
-// than a text to search for: it can name no source and no filter.
+// Propose asks a model for wordings or parts of a question, for at most ProposalTime.
+// The model sees the question and nothing else. Its proposals are only texts to search
+// for: they can name no source and no filter.
 func (w *Writer) Propose(ctx context.Context, task Task, question string) (Proposed, error) {
 	ctx, cancel, err := within(ctx, ProposalTime)
 	if err != nil {
@@ -47,13 +47,13 @@ func (w *Writer) Propose(ctx context.Context, task Task, question string) (Propo
 	return p, nil
 }
 
-// linked is what clients make links of.
+// linked matches what clients make links of.
 var linked = regexp.MustCompile(`(?i)://|www\.|@|mailto:`)
 
-// bullet is what models put before the lines of a list.
+// bullet matches what models put before the lines of a list.
 var bullet = regexp.MustCompile(`^(?:[-*•]|\d{1,2}[.)])\s+`)
 
-// proposals are the lines of a draft that can be searched for.
+// proposals returns the lines of a draft that can be searched for.
 func proposals(d Draft, question string, most int) []string {
 	var text strings.Builder
 	for _, p := range d.Parts {

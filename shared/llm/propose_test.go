@@ -11,8 +11,8 @@ import (
 	"docent/shared/llm"
 )
 
-// TestProposals: of what a model says only lines are taken that can be searched
-// for, and no more of them than asked.
+// Only lines that can be searched for are proposals, and no more of them than asked
+// for.
 func TestProposals(t *testing.T) {
 	t.Parallel()
 	const question = "How do I roll back?"

@@ -89,7 +89,7 @@ func (r *renderer) row(n *node) string {
 	return b.String()
 }
 
-// sentence puts the references before the sign that ends it.
+// sentence writes a sentence with its references before the sign that ends it.
 func (r *renderer) sentence(c claim) string {
 	if c.lead {
 		return inline(c.line, false)
@@ -103,8 +103,8 @@ func (r *renderer) sentence(c claim) string {
 	return inline(c.line, false) + " " + r.references(c.cites)
 }
 
-// references are the numbers of the documents that cites are of, as links where
-// the documents have one.
+// references returns the numbers of the documents cited, as links if the documents have
+// one.
 func (r *renderer) references(cites []int) string {
 	var out []string
 	seen := map[int]bool{}
@@ -129,7 +129,7 @@ func (r *renderer) references(cites []int) string {
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
-// address is what clients make a link of although it is none.
+// address matches what clients make a link of although it is not one.
 var address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S*|[\pL\pN._%+-]+@[\pL\pN.-]+|(?:mailto|javascript|data):\S*|(?:[\pL\pN-]+\.)+\pL{2,}[^\s,;)]*`)
 
 // inline writes l. Addresses become code, which no client makes a link of.
@@ -161,7 +161,7 @@ func inline(l line, inTable bool) string {
 	return b.String()
 }
 
-// standsAlone tells whether marks around text[from:to] are read as marks.
+// standsAlone reports whether marks around text[from:to] are read as marks.
 func standsAlone(text string, from, to int) bool {
 	edge := func(r rune) bool { return r == utf8.RuneError || unicode.IsSpace(r) }
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
@@ -172,7 +172,7 @@ func standsAlone(text string, from, to int) bool {
 		(edge(after) || !unicode.IsPunct(last) && unicode.IsPunct(after))
 }
 
-// escape makes text mean itself.
+// escape escapes text so that it shows as it is.
 func escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -184,7 +184,7 @@ func escape(text string) string {
 	return b.String()
 }
 
-// opens is what would make the start of a paragraph another block.
+// opens matches what would turn the start of a paragraph into another block.
 var opens = regexp.MustCompile(`^(?:[-+=#:]|\d{1,9}[.)])`)
 
 func startEscaped(text string) string {

@@ -10,12 +10,11 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// asClients reads Markdown as clients do that make links of bare addresses.
+// asClients reads Markdown like clients that make links of bare addresses.
 var asClients = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
 
-// safe tells whether markdown, however a client renders it, fetches nothing and
-// links to nothing but passages. What is written holds this by construction; this
-// reads it again by another way.
+// safe reports whether markdown, however a client renders it, fetches nothing and links
+// only to passages. The renderer ensures this already; this checks it independently.
 func safe(markdown string, passages []Passage) bool {
 	source := []byte(markdown)
 	ok := true

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// mark is a citation within text: [2] or [1, 3].
+// mark matches a citation within text: [2] or [1, 3].
 var mark = regexp.MustCompile(`\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\]`)
 
-// marksAfter are the citations that stand behind the end of a sentence.
+// marksAfter matches the citations after the end of a sentence.
 var marksAfter = regexp.MustCompile(`^(?:\s*\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\])+`)
 
-// abbreviations end in a point that ends no sentence.
+// abbreviations end in a point that does not end a sentence.
 var abbreviations = map[string]bool{"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "vs": true, "etc": true,
 	"e.g": true, "i.e": true, "cf": true, "fig": true, "no": true, "vol": true, "approx": true, "ca": true, "inc": true, "ltd": true, "co": true,
 	"z.b": true, "d.h": true, "bzw": true, "nr": true}
 
-// sentences cuts l into sentences, each with the citations behind its end.
+// sentences cuts l into sentences, each with the citations after its end.
 func sentences(l line) []line {
 	var out []line
 	start := 0

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Verified is what is left of a draft.
+// Verified is the part of a draft that remains.
 type Verified struct {
 	Markdown string // safe to render; empty when less than half is left
 	Used     []int  // places in passages: the first cited of each document, in order of first use
@@ -16,19 +16,18 @@ type Verified struct {
 	Dropped  int    // those that are not
 }
 
-// Verify keeps of a draft what its passages bear out and makes it Markdown. A
-// sentence, row or block of code stays when
+// Verify keeps the parts of a draft that its passages support, as Markdown. A sentence,
+// row or block of code stays if
 //
 //   - it cites, and only passages that were sent,
-//   - what it quotes, and its code, stands in a passage that it cites,
-//   - each of its numbers, dates, versions and identifiers stands there or in the
-//     question.
+//   - what it quotes, and its code, is in a passage that it cites,
+//   - each of its numbers, dates, versions and identifiers is in such a passage or in
+//     the question.
 //
-// A heading, the head of a table and a line that ends in a colon stay with what
-// follows them. A numbered list stays whole or not at all, as a procedure without
-// one of its steps is another procedure. When less than half of a draft is left,
-// nothing is. It does not and can not see whether a sentence follows from what it
-// cites.
+// A heading, the head of a table and a line that ends in a colon stay with what follows
+// them. A numbered list stays whole or not at all: without one of its steps a procedure
+// is another one. If less than half of a draft is left, nothing is. Verify cannot see
+// whether a sentence follows from what it cites.
 func Verify(question string, passages []Passage, d Draft) Verified {
 	v := &verifier{asked: factsOf(question), parts: d.Parts}
 	for _, p := range passages {
@@ -47,7 +46,7 @@ func Verify(question string, passages []Passage, d Draft) Verified {
 type evidence struct {
 	facts  facts
 	quotes string // by foldQuote
-	code   string // as it stands, with single spaces
+	code   string // unchanged, with single spaces
 }
 
 type verifier struct {
@@ -58,8 +57,8 @@ type verifier struct {
 	claims   int   // sentences, rows and blocks of code that were seen
 }
 
-// claim checks a sentence, a cell or code. cites are those that it inherits. ok
-// tells whether it stays.
+// claim checks a sentence, a cell or code, which inherits cites. ok reports whether it
+// stays.
 func (v *verifier) claim(l line, inherited []int) (c claim, ok bool) {
 	c.line, c.cites = withoutMarks(l)
 	for _, i := range v.partsOf(l) {
@@ -77,7 +76,7 @@ func (v *verifier) claim(l line, inherited []int) (c claim, ok bool) {
 	return c, c.line.text != "" && v.supported(c, quotations(c.line))
 }
 
-// supported tells whether quotations, code and facts of c stand in what it cites.
+// supported reports whether the quotations, code and facts of c are in what it cites.
 func (v *verifier) supported(c claim, quoting []string) bool {
 	in := []facts{v.asked}
 	for _, n := range c.cites {
@@ -100,7 +99,7 @@ func (v *verifier) stands(cites []int, in func(evidence) bool) bool {
 	return slices.ContainsFunc(cites, func(n int) bool { return in(v.passages[n-1]) })
 }
 
-// quoted tells whether what the server says that p quotes stands in what p cites.
+// quoted reports whether what the server says that p quotes is in what p cites.
 func (v *verifier) quoted(p Part) bool {
 	for _, n := range p.Cites {
 		if n < 1 || n > len(v.passages) {
@@ -115,7 +114,7 @@ func (v *verifier) quoted(p Part) bool {
 	return true
 }
 
-// partsOf are the parts of the draft of which l has more than white space.
+// partsOf returns the parts of the draft of which l has more than white space.
 func (v *verifier) partsOf(l line) []int {
 	found := map[int]bool{}
 	for i, from := range l.from {
@@ -130,7 +129,7 @@ func (v *verifier) partsOf(l line) []int {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// withoutMarks takes the citations out of l.
+// withoutMarks returns l without its citations.
 func withoutMarks(l line) (line, []int) {
 	var out line
 	var cites []int
@@ -165,11 +164,11 @@ func unique(numbers []int) []int {
 	return out
 }
 
-// quotation is text between quotes of any kind, after foldSigns.
+// quotation matches text between quotes of any kind, after foldSigns.
 var quotation = regexp.MustCompile(`"([^"]+)"|(?:^|[\s(])'([^']+)'(?:$|[\s.,;:!?)])`)
 
-// quotations are those of three words or more, and all text that a script without
-// spaces quotes.
+// quotations returns those of three words or more, and every quotation in a script
+// without spaces.
 func quotations(l line) []string {
 	var out []string
 	for _, q := range quotation.FindAllStringSubmatch(foldSigns(l.text), -1) {
@@ -180,7 +179,7 @@ func quotations(l line) []string {
 	return out
 }
 
-// codeIn are the runs of code in l.
+// codeIn returns the runs of code in l.
 func codeIn(l line) []string {
 	var out []string
 	for i := 0; i < len(l.text); {
@@ -198,8 +197,8 @@ func codeIn(l line) []string {
 
 var linkTail = regexp.MustCompile(`\]\([^()\s]*\)`)
 
-// foldQuote is s as quotations are compared: signs of one form, no marks of
-// Markdown, single spaces, no punctuation at the ends.
+// foldQuote returns s in the form in which quotations are compared: with ASCII signs
+// and single spaces, without marks of Markdown and punctuation at the ends.
 func foldQuote(s string) string {
 	s = linkTail.ReplaceAllString(foldSigns(s), "")
 	s = strings.Map(func(r rune) rune {

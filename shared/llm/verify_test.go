@@ -24,7 +24,7 @@ const intro1 = "*Written by a language model from 1 document.*\n\n"
 
 // attacks are drafts and what becomes of them; "" is the quoted answer instead.
 var attacks = []struct{ name, draft, want string }{
-	{"all is borne out", "Run `deployctl undo --now` [1]. It works for 24 hours. [1]",
+	{"all is supported", "Run `deployctl undo --now` [1]. It works for 24 hours. [1]",
 		intro1 + "Run `deployctl undo --now` ([1](https://wiki.example/deploy)). It works for 24 hours ([1](https://wiki.example/deploy)).\n"},
 	{"two passages of one document", "Freeze the channel first [3], then run `deployctl undo --now` [1].",
 		intro1 + "Freeze the channel first, then run `deployctl undo --now` ([1](https://wiki.example/deploy)).\n"},
@@ -32,7 +32,7 @@ var attacks = []struct{ name, draft, want string }{
 		"*Written by a language model from 2 documents.*\n\nA team has 25 collections (1). Roll back within 24 hours ([2](https://wiki.example/deploy), 1).\n"},
 	{"no citation", "Roll back within 24 hours.", ""},
 	{"invented citation", "Roll back within 24 hours [7].", ""},
-	{"one invented beside a real one", "Roll back within 24 hours [1][7].", ""},
+	{"one invented next to a real one", "Roll back within 24 hours [1][7].", ""},
 	{"citation of nothing", "Roll back [0].", ""},
 	{"half is left", "Roll back within 24 hours [1]. It is loved by all.", intro1 + "Roll back within 24 hours ([1](https://wiki.example/deploy)).\n"},
 	{"less than half is left", "Roll back within 24 hours [1]. It is loved. It is fast.", ""},
@@ -90,7 +90,7 @@ var attacks = []struct{ name, draft, want string }{
 	{"one sentence, much too long", "Roll back " + strings.Repeat("and forth ", 3000) + "within 24 hours [1].", ""},
 	{"much too long", strings.Repeat("Roll back within 24 hours [1]. ", 2000),
 		intro1 + strings.TrimSpace(strings.Repeat("Roll back within 24 hours ([1](https://wiki.example/deploy)). ", 16<<10/31)) + "\n"},
-	{"no text beside citations", "[1] [2]", ""},
+	{"no text but citations", "[1] [2]", ""},
 }
 
 func TestAttacks(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package bedrock has drafts written by the models of Amazon Bedrock, through its
-// Converse operation.
+// Package bedrock writes drafts with the models of Amazon Bedrock, through its Converse
+// operation.
 package bedrock
 
 import (
@@ -18,8 +18,8 @@ import (
 	"docent/shared/llm"
 )
 
-// citing are parts of the ids of the models that take search results and cite
-// them: Claude Opus 4.1 and 4, Sonnet 4.5, 4 and 3.7, Haiku 3.5.
+// citing are parts of the ids of models that take search results and cite them: Claude
+// Opus 4.1 and 4, Sonnet 4.5, 4 and 3.7, Haiku 3.5.
 var citing = []string{"anthropic.claude-opus-4-1-", "anthropic.claude-opus-4-2025", "anthropic.claude-sonnet-4-5-",
 	"anthropic.claude-sonnet-4-2025", "anthropic.claude-3-7-sonnet-", "anthropic.claude-3-5-haiku-"}
 
@@ -32,8 +32,8 @@ type Client struct {
 
 var _ llm.Composer = (*Client)(nil)
 
-// New returns a client of a model by its id, or the id or ARN of an inference
-// profile. The runtime's retries must stop after three attempts.
+// New returns a client of a model by its id, or by the id or ARN of an inference
+// profile. The runtime must stop retrying after three attempts.
 func New(runtime *bedrockruntime.Client, model string) *Client {
 	c := &Client{runtime: runtime, model: model}
 	for _, part := range citing {
@@ -42,8 +42,8 @@ func New(runtime *bedrockruntime.Client, model string) *Client {
 	return c
 }
 
-// Compose implements llm.Composer. A model that cites is given each passage as a
-// search result, named by its number alone; any other one is given text.
+// Compose implements llm.Composer. A model that cites receives each passage as a search
+// result, named by its number alone. Any other model receives text.
 func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) {
 	var content []types.ContentBlock
 	if c.cites {
@@ -92,7 +92,7 @@ func draft(out *bedrockruntime.ConverseOutput) (llm.Draft, error) {
 	return d, err
 }
 
-// draftOf are the text and the cited content of a message, in order.
+// draftOf returns the text and the cited content of a message, in order.
 func draftOf(blocks []types.ContentBlock) llm.Draft {
 	var d llm.Draft
 	var all strings.Builder
@@ -133,8 +133,8 @@ func cited(b types.CitationsContentBlock) llm.Part {
 	return p
 }
 
-// number is the passage that c is of, 0 when it can not be told: no passage has
-// that number, so what cites it is dropped.
+// number returns the passage of c, or 0 if it is unknown. No passage has that number,
+// so what cites it is dropped.
 func number(c types.Citation) int {
 	if n, err := strconv.Atoi(aws.ToString(c.Source)); err == nil {
 		return n
@@ -145,7 +145,7 @@ func number(c types.Citation) int {
 	return 0
 }
 
-// described is err without anything that a server or a document said.
+// described returns err without anything that a server or a document said.
 func described(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("ask the model: %w", ctx.Err())
@@ -160,5 +160,5 @@ func described(ctx context.Context, err error) error {
 	case errors.As(err, &status):
 		return llm.ErrReply
 	}
-	return errors.New("ask the model: the server can not be reached")
+	return errors.New("ask the model: the server cannot be reached")
 }

@@ -1,6 +1,5 @@
-// Package llmtest is a server of a model that speaks both protocols which Docent
-// knows, OpenAI's Chat Completions and Converse of Amazon Bedrock, and behaves as it
-// is told to.
+// Package llmtest is a server of a model for tests. It speaks OpenAI's Chat Completions
+// and Converse of Amazon Bedrock, and behaves as the test says.
 package llmtest
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Behaviour is what the server does with a request.
+// Behaviour is how the server handles a request.
 type Behaviour int
 
 // The behaviours.
@@ -41,7 +40,7 @@ type Server struct {
 	asked int
 }
 
-// Start returns a server that says NOT FOUND until it is told otherwise.
+// Start returns a server that replies NOT FOUND until Now changes that.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, text: "NOT FOUND"}
@@ -51,20 +50,20 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// OpenAI is what a client of Chat Completions is given.
+// OpenAI returns the address for a client of Chat Completions.
 func (s *Server) OpenAI() string { return s.address + "/v1" }
 
-// Bedrock is the endpoint that a client of Converse is given.
+// Bedrock returns the endpoint for a client of Converse.
 func (s *Server) Bedrock() string { return s.address }
 
-// Now says what the server does from now on, and with which text.
+// Now sets how the server behaves, and its text, and resets Asked.
 func (s *Server) Now(does Behaviour, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.does, s.text, s.asked = does, text, 0
 }
 
-// Asked is how many requests came since Now.
+// Asked returns how many requests came since Now.
 func (s *Server) Asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reply is a whole reply in the protocol of the request.
+// reply returns a whole reply in the protocol of the request.
 func (s *Server) reply(r *http.Request, text string) ([]byte, error) {
 	switch authorization := r.Header.Get("Authorization"); {
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/chat/completions":

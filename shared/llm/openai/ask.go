@@ -16,13 +16,13 @@ import (
 	"docent/shared/pause"
 )
 
-// Bounds of what is sent again.
+// Bounds of repeated requests.
 const (
 	maxAttempts  = 3
 	firstBackoff = time.Second / 2 // before the second attempt; each later one waits twice as long
 )
 
-// failure is a request that got no completion.
+// failure is a request without a completion.
 type failure struct {
 	err   error         // says nothing of the request or of the reply
 	param string        // the parameter that the server refused; empty: none
@@ -30,8 +30,8 @@ type failure struct {
 	wait  time.Duration // before that attempt, as the server asks; negative: it asks for nothing
 }
 
-// ask sends body until it gets a completion, at most maxAttempts times. It stops
-// early when the server asks for a longer pause than ctx or llm.MaxTime has.
+// ask sends body until it receives a completion, at most maxAttempts times. It stops
+// early if the server asks for a longer pause than ctx or llm.MaxTime allows.
 func (c *Client) ask(ctx context.Context, body []byte) ([]byte, *failure) {
 	for attempt := 1; ; attempt++ {
 		reply, failed := c.post(ctx, body)
@@ -56,7 +56,7 @@ func (c *Client) ask(ctx context.Context, body []byte) ([]byte, *failure) {
 	}
 }
 
-// fits reports whether a pause of d leaves any of the time for a request.
+// fits reports whether time for a request is left after a pause of d.
 func fits(ctx context.Context, d time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return d < llm.MaxTime && (!ok || d < time.Until(deadline))
@@ -98,8 +98,8 @@ func (c *Client) post(ctx context.Context, body []byte) ([]byte, *failure) {
 	return nil, failed
 }
 
-// mayRetry reports whether the same request may succeed later. OpenAI's servers say
-// so in a header; otherwise the status says it.
+// mayRetry reports whether the same request may succeed later. A header of OpenAI's
+// servers says so; otherwise the status decides.
 func mayRetry(reply *http.Response) bool {
 	switch reply.Header.Get("X-Should-Retry") {
 	case "true":
@@ -132,8 +132,7 @@ func retryAfter(h http.Header) time.Duration {
 	return -1
 }
 
-// refusedParam returns the parameter that the body of an error names, empty when it
-// names none.
+// refusedParam returns the parameter that the body of an error names, or "".
 func refusedParam(body []byte) string {
 	var refused struct {
 		Error struct {

@@ -1,6 +1,6 @@
-// Package openai has drafts written by any server that speaks OpenAI's Chat
-// Completions. It is a client of that one operation on net/http: OpenAI's own
-// library for Go adds 15 MiB to every binary that links it.
+// Package openai writes drafts with any server that speaks OpenAI's Chat Completions.
+// It is a client of that one operation on net/http: OpenAI's own library for Go adds 15
+// MiB to every binary that links it.
 package openai
 
 import (
@@ -22,14 +22,14 @@ type Client struct {
 	key       string
 	transport http.RoundTripper
 
-	// What the server has refused before. Models that think before they write take
+	// Parameters that the server has rejected. Models that think before they write take
 	// neither a temperature nor the older name of the bound.
 	noTemperature, newBound atomic.Bool
 }
 
 var _ llm.Composer = (*Client)(nil)
 
-// Options changes a Client. The zero value is for the default transport and no key.
+// Options changes a Client. The zero value has the default transport and no key.
 type Options struct {
 	Key       string            // sent as a bearer token; empty: none
 	Transport http.RoundTripper // nil: http.DefaultTransport
@@ -52,8 +52,8 @@ func New(baseURL, model string, o Options) (*Client, error) {
 	return &Client{model: model, address: base.JoinPath("chat", "completions").String(), key: o.Key, transport: o.Transport}, nil
 }
 
-// Compose implements llm.Composer. A parameter that the server refuses is left out
-// of the next request and of all later ones.
+// Compose implements llm.Composer. A parameter that the server rejects is left out of
+// the next request and of all later ones.
 func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) {
 	for {
 		body, err := json.Marshal(c.chat(r))
@@ -71,7 +71,7 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 	}
 }
 
-// chat is the body of a request. MaxTokens is the one name of the bound that every
+// chat is the body of a request. MaxTokens is the only name of the bound that every
 // compatible server knows.
 type chat struct {
 	Model               string    `json:"model"`
@@ -99,8 +99,8 @@ func (c *Client) chat(r llm.Request) chat {
 	return body
 }
 
-// adapt leaves out the parameter that the server refused. It reports whether to ask
-// again, which it does once for each parameter.
+// adapt leaves out the parameter that the server rejected. It reports whether to ask
+// again, which it does once per parameter.
 func (c *Client) adapt(param string) bool {
 	switch param {
 	case "temperature":

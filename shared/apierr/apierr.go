@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Kind is what went wrong from the client's view. The zero value is Internal, so
-// what nobody classified cannot leak.
+// Kind is the kind of an error from the client's view. The zero value is Internal, so
+// the text of an unclassified error cannot leak.
 type Kind int
 
 // The kinds, each with one HTTP status.
@@ -123,7 +123,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.cause }
 
-// IsCode tells whether err is an Error with the given code.
+// IsCode reports whether err is an Error with the given code.
 func IsCode(err error, code string) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code

@@ -29,7 +29,8 @@ import (
 	"docent/shared/usage"
 )
 
-// Parts are what only some programs have. A program links those that its main names.
+// Parts are dependencies that only some programs have. A program links the parts that
+// its main names.
 type Parts struct {
 	Model     Model     // writes answers; nil: they are quoted
 	Fetch     Fetch     // reads pages of the web; nil: none is read
@@ -51,7 +52,7 @@ type Tools = func(httpapi.Services) http.Handler
 // ParseSAML reads the metadata of a SAML identity provider; package saml has it.
 type ParseSAML = func(text []byte) (team.SAMLProvider, error)
 
-// engines are what an installation provides.
+// engines are the stores and queues of an installation.
 type engines struct {
 	table     table.Store
 	blobs     blob.Store
@@ -61,7 +62,7 @@ type engines struct {
 	rebuilds  queue.Queue // nil: this program does not rebuild the index
 }
 
-// base is what services are built on.
+// base has the dependencies that every program has.
 type base struct {
 	engines    engines
 	log        *slog.Logger
@@ -207,7 +208,7 @@ func noSAML([]byte) (team.SAMLProvider, error) {
 	return team.SAMLProvider{}, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "SAML metadata is not supported.")
 }
 
-// surface returns what the HTTP handlers work on. A maxSCIMReply of 0 is no limit, and
+// surface returns the services of the HTTP handlers. A maxSCIMReply of 0 is no limit, and
 // metrics may be nil.
 func (s *services) surface(baseURL string, maxSCIMReply int, metrics func(httpapi.Served) []slog.Attr) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources, Questions: s.questions,

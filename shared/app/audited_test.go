@@ -77,7 +77,7 @@ func (h *home) list(path string) int {
 	return len(entries)
 }
 
-// has is 1 when the answer at path has the text in it, else 0.
+// has is 1 when the answer at path has the text in it, otherwise 0.
 func (h *home) has(path, text string) int {
 	h.t.Helper()
 	if r := h.do("GET", path, nil); r.status == http.StatusOK && strings.Contains(string(r.body), text) {
@@ -86,7 +86,7 @@ func (h *home) has(path, text string) int {
 	return 0
 }
 
-// gone is 1 when there is nothing at path, else 0.
+// gone is 1 when there is nothing at path, otherwise 0.
 func (h *home) gone(path string) int {
 	h.t.Helper()
 	if h.do("GET", path, nil).status == http.StatusNotFound {
@@ -153,7 +153,7 @@ func scimPatch(op, path string, value any) map[string]any {
 		"Operations": []map[string]any{{"op": op, "path": path, "value": value}}}
 }
 
-// crowd is so many users that a change of a group by all of them is staged.
+// crowd is that many users that a change of a group by all of them is staged.
 const crowd = 46
 
 func (h *home) makeCrowd() {
@@ -168,7 +168,7 @@ func (h *home) makeCrowd() {
 	}
 }
 
-// scimBulk is a request that creates so many users.
+// scimBulk is a request that creates that many users.
 func scimBulk(users int) map[string]any {
 	var operations []map[string]any
 	for n := range users {
@@ -389,7 +389,7 @@ func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 }
 
 // TestAnImportIsToldIfItChangedAnything, once each time it did, whichever of its
-// writes goes wrong and whether its process goes on.
+// writes goes wrong and whether its process continues.
 func TestAnImportIsToldIfItChangedAnything(t *testing.T) {
 	t.Parallel()
 	const items = 20

@@ -21,21 +21,21 @@ import (
 	"docent/shared/team"
 )
 
-// Bounds of a call to AWS. All of them lie well within an invocation; what is
-// left of that bounds the attempts together, as no attempt begins after it.
+// Bounds of a call to AWS. Each is well within the time of an invocation. That also
+// bounds the attempts together, because no attempt starts after it.
 const (
 	attempts       = 4
 	longestBackoff = time.Second
 	dialTimeout    = time.Second
 	tlsTimeout     = 2 * time.Second
 	answerTimeout  = 5 * time.Second  // from the request to the first byte of the answer
-	keepIdle       = 40 * time.Second // below what AWS keeps idle connections for
-	idlePerHost    = 64               // a function asks one store many things at once
+	keepIdle       = 40 * time.Second // AWS closes idle connections later
+	idlePerHost    = 64               // a function sends many requests to one store in parallel
 )
 
-// AWSConfig is what the clients of a function are made with. The SDK's own search
-// for settings is left out: Lambda puts all of them into the environment, and the
-// clients of the places where they could be otherwise are a tenth of a binary.
+// AWSConfig returns the settings of a function's clients. The SDK's own search for
+// settings is left out: Lambda sets all of them in the environment, and the clients of
+// the other places are a tenth of a binary.
 func AWSConfig(c Config) aws.Config {
 	settings := aws.Config{
 		Region: c.Region,
@@ -59,13 +59,12 @@ func AWSConfig(c Config) aws.Config {
 	return settings
 }
 
-// openAWS makes the clients of a function, which live as long as its process.
-// It asks AWS nothing.
+// openAWS makes the clients of a function. It sends no request.
 func openAWS(c Config) engines {
 	settings := AWSConfig(c)
 	messages := awssqs.NewFromConfig(settings)
 	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) {
-		o.UsePathStyle = c.AWSEndpoint != ""               // stand-ins have no host name a bucket
+		o.UsePathStyle = c.AWSEndpoint != ""               // stand-ins have no host name per bucket
 		o.DisableLogOutputChecksumValidationSkipped = true // parts of objects never have one
 	})
 	var rebuilds queue.Queue
@@ -83,5 +82,5 @@ func openAWS(c Config) engines {
 }
 
 // TeamsOnAWS returns the teams and keys of the installation on AWS that c names, for
-// commands; it asks AWS nothing yet.
+// commands. It sends no request.
 func TeamsOnAWS(c Config, log *slog.Logger) *team.Service { return joinOnAWS(c, Parts{}, log).teams }

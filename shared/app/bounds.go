@@ -13,20 +13,19 @@ import (
 	"time"
 )
 
-// Bounds of the process that serves. What requests may hold together is bounded in
-// httpapi; a connection that only waits takes some 20 KB.
+// Bounds of the server process. httpapi bounds the memory of requests; an idle
+// connection takes about 20 KB.
 const (
-	memoryLimit       = 256 << 20 // from here on garbage is collected before the heap has doubled
-	residentFiles     = 80 << 20  // of the program and the data, before the data's are dropped
+	memoryLimit       = 256 << 20 // above this, garbage is collected before the heap has doubled
+	residentFiles     = 80 << 20  // resident pages of the program and the data, above which those of the data are dropped
 	lookEvery         = 100 * time.Millisecond
 	spareThreads      = 4 // beyond the processors: the system lets short work in at once, Go's scheduler after 10 ms
 	maxConnections    = 2048
-	maxConnectionsOne = 1024 // of one address
+	maxConnectionsOne = 1024 // from one address
 )
 
-// boundProcess has garbage collected in time for the process to stay within its
-// memory, and the system share the processors between long and short work, unless
-// the environment says otherwise.
+// boundProcess limits the memory of the process, and lets the system share the
+// processors between long and short work, unless the environment sets either.
 func boundProcess() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
@@ -36,9 +35,8 @@ func boundProcess() {
 	}
 }
 
-// boundFiles keeps what was read of the data file from counting as memory of the
-// process, until ctx ends. It does nothing where the system does not say how much
-// that is.
+// boundFiles drops pages of the data file from the memory of the process when there
+// are many, until ctx ends. It does nothing on systems that do not report how many.
 func boundFiles(ctx context.Context, drop func() error, log *slog.Logger) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
@@ -62,8 +60,7 @@ func boundFiles(ctx context.Context, drop func() error, log *slog.Logger) {
 	}
 }
 
-// fileBytes returns how much of the process's memory is of files (proc(5),
-// /proc/pid/statm).
+// fileBytes returns the resident bytes of mapped files (proc(5), /proc/pid/statm).
 func fileBytes() (int64, bool) {
 	text, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(text)
@@ -74,7 +71,7 @@ func fileBytes() (int64, bool) {
 	return pages * int64(os.Getpagesize()), err == nil
 }
 
-// boundedListener closes at once what is above the bounds of connections.
+// boundedListener closes connections above its bounds at once.
 type boundedListener struct {
 	net.Listener
 
@@ -101,7 +98,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		if l.admit(address) {
 			return &boundedConn{Conn: conn, release: sync.OnceFunc(func() { l.release(address) })}, nil
 		}
-		_ = conn.Close() // there is nobody left to tell
+		_ = conn.Close() // no one can be told
 	}
 }
 
@@ -125,13 +122,13 @@ func (l *boundedListener) release(address string) {
 	}
 }
 
-// boundedConn is a connection that counts until it is closed.
+// boundedConn is a connection that is counted until it is closed.
 type boundedConn struct {
 	net.Conn
 	release func()
 }
 
-// CloseWrite ends what is sent and lets the client read it; net/http calls it.
+// CloseWrite closes the sending half; net/http calls it so that the client can read the reply.
 func (c *boundedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

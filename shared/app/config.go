@@ -12,16 +12,16 @@ import (
 	"docent/shared/table"
 )
 
-// Config is what a function on AWS is told by its environment, by the variables of
-// deployed.Environment. Every function reads the same; which of it one may use is
-// its policy's business.
+// Config is the configuration of a function on AWS, from the variables of
+// deployed.Environment. Every function reads all of them; its policy decides which
+// resources it may use.
 type Config struct {
 	Service     string // DOCENT_SERVICE: names this installation in metrics; empty: "docent"
-	TablePrefix string // DOCENT_TABLE_PREFIX: stands before the name of every table; not used with Tables
-	// Tables is what each table is called in DynamoDB; DOCENT_TABLES: "collections=…,documents=…", all of them.
+	TablePrefix string // DOCENT_TABLE_PREFIX: prefix of the name of every table; not used with Tables
+	// Tables has the name of each table in DynamoDB; DOCENT_TABLES: "collections=…,documents=…", all of them.
 	Tables         map[string]string
 	Bucket         string // DOCENT_BUCKET: keeps the search segments
-	BlobPrefix     string // DOCENT_BLOB_PREFIX: stands before the key of every object; may be empty
+	BlobPrefix     string // DOCENT_BLOB_PREFIX: prefix of the key of every object; may be empty
 	QuestionsQueue string // DOCENT_QUESTIONS_QUEUE_URL
 	DocumentsQueue string // DOCENT_DOCUMENTS_QUEUE_URL
 	SyncsQueue     string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
@@ -48,10 +48,10 @@ const (
 	ModelOfOpenAI  = "openai"  // any server that speaks OpenAI's Chat Completions
 )
 
-// ProviderOf is the provider of a model, empty when none is configured. A provider
-// that is left out is openai with an address and bedrock without one; the same rule
-// holds for docent serve and for functions. The error says what is missing, in the
-// words of name, such as "--model" for "model".
+// ProviderOf returns the provider of a model, empty if none is configured. The default
+// is openai with an address and bedrock without one, for docent serve and for
+// functions. The error says which setting is missing, as name calls it, such as
+// "--model" for "model".
 func ProviderOf(provider, model, address string, name func(string) string) (string, error) {
 	switch {
 	case provider == "" && model == "" && address == "":
@@ -70,8 +70,8 @@ func ProviderOf(provider, model, address string, name func(string) string) (stri
 	return provider, nil
 }
 
-// Credentials are a function's own, by which AWS knows what it may do. Lambda
-// sets them for the life of a process.
+// Credentials are the AWS credentials of a function. Lambda sets them for the life of a
+// process.
 type Credentials struct {
 	KeyID        string // AWS_ACCESS_KEY_ID
 	Secret       string // AWS_SECRET_ACCESS_KEY
@@ -145,12 +145,12 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	return c, nil
 }
 
-// modelVariable is what a setting of the model is called in the environment.
+// modelVariable returns the environment variable of a setting of the model.
 func modelVariable(setting string) string {
 	return "DOCENT_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
-// tableNames reads what the tables are called, nil when list is empty.
+// tableNames reads the names of the tables, nil if list is empty.
 func tableNames(list string) (map[string]string, error) {
 	if list == "" {
 		return nil, nil

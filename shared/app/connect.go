@@ -11,20 +11,20 @@ import (
 	"docent/shared/table"
 )
 
-// syncTurn is how long one data source is read before another one has its turn:
-// within the time for which its message is hidden, and on AWS within four fifths of
-// its function's time, which is where an alarm would go off.
+// syncTurn is how long one data source is read before another has its turn. It is less
+// than the visibility timeout of its message and, on AWS, than four fifths of the
+// function's time, at which an alarm is raised.
 const syncTurn = 4 * time.Minute
 
-// turn reads the data sources of a batch, each for a turn.
+// turn syncs the data sources of a batch, each for a turn.
 func (s *services) turn(ctx context.Context, batch []queue.Message) []string {
 	ctx, cancel := context.WithTimeout(ctx, syncTurn)
 	defer cancel()
 	return s.syncing.Batch(ctx, batch)
 }
 
-// SyncSource brings a data source up to date now, however long it takes, and indexes
-// what came. tell is called after every page.
+// SyncSource syncs a data source now, however long it takes, and indexes the changes. It
+// calls tell after every page.
 func (l *Local) SyncSource(ctx context.Context, teamID, id string, tell func(source.Progress)) (source.Progress, error) {
 	if err := l.sources.SyncSoon(ctx, teamID, id); err != nil {
 		return source.Progress{}, err
@@ -33,7 +33,7 @@ func (l *Local) SyncSource(ctx context.Context, teamID, id string, tell func(sou
 	return progress, errors.Join(err, l.Drain(ctx))
 }
 
-// SyncedSources are the data sources of a team that connectors read.
+// SyncedSources returns the data sources of a team that connectors read.
 func (l *Local) SyncedSources(ctx context.Context, teamID string) ([]source.DataSource, error) {
 	list, err := l.sources.List(ctx, teamID, table.Window{Limit: source.MaxPerTeam + collection.MaxPerTeam}, func(string) bool { return true })
 	if err != nil {

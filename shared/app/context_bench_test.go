@@ -21,7 +21,7 @@ const (
 	// where DOCENT_BENCH_ITEMS says nothing.
 	benchItems = 10_000
 	// benchCall is what a call takes while calls that wait for one another are
-	// counted: more than anything computes meanwhile.
+	// counted: more than anything computes in the meantime.
 	benchCall = 500 * time.Millisecond
 )
 
@@ -84,7 +84,7 @@ func BenchmarkContext(b *testing.B) {
 
 func itemURI(n int) string { return fmt.Sprint("https://tracker.test/", n) }
 
-// importItems connects a data source and imports so many items, indexed as they come.
+// importItems connects a data source and imports that many items, indexed as they come.
 func (c *costs) importItems(items int, words *itemWords) {
 	c.t.Helper()
 	var made struct{ ID string }

@@ -12,7 +12,7 @@ var contextCosts = []costCase{
 	{operation: "POST context/research, low, 10 sources", ceiling: cost{3, 65, 0}, run: func(c *costs) spent {
 		return c.context("/context/research", map[string]any{"query": questionBody["question"]})
 	}},
-	// Two other wordings follow, side by side.
+	// Two other wordings follow, in parallel.
 	{operation: "POST context/research, medium, 10 sources", ceiling: cost{5, 180, 0}, run: func(c *costs) spent {
 		return c.context("/context/research", map[string]any{"query": questionBody["question"], "effort": "medium"})
 	}},
@@ -22,7 +22,7 @@ var contextCosts = []costCase{
 	// What to open, the candidates that the limit may need, and the rest of two hundred.
 	{operation: "POST context/query/issues, with a text", ceiling: cost{4, 220, 0}, run: func(c *costs) spent {
 		takes := c.pace.takes
-		c.pace.takes = 0 // an import locks while it calls, and a counted clock stands still meanwhile
+		c.pace.takes = 0 // an import locks while it calls, and a counted clock stands still in the meantime
 		c.importItems(1500, newItemWords())
 		c.pace.takes = takes
 		return c.context("/context/query/issues", map[string]any{"query": "open issues about " + word(1) + " " + word(2)})

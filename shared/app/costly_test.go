@@ -23,7 +23,7 @@ import (
 	"docent/shared/team"
 )
 
-// Bodies for costs: the longest that lies in its record, and a usual long one.
+// Bodies for costs: the longest that is in its record, and a usual long one.
 var (
 	short = prose(text.InlineBytes)
 	long  = prose(6500)
@@ -59,7 +59,7 @@ type costs struct {
 const batchesPerSource = 59
 
 // newCosts returns a product whose engines are those that wrap makes of a
-// temporary file's, counted by p, with documents indexed in so many batches.
+// temporary file's, counted by p, with documents indexed in that many batches.
 func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engines) *costs {
 	t.Helper()
 	c := &costs{t: t, pace: p}

@@ -17,12 +17,11 @@ import (
 	"docent/shared/usage"
 )
 
-// daily is what is done for every team once a Pacific day: the feed of security
-// events is trimmed, what each key did on the day before is recorded in it, the first
-// sync is made due of sources that were made before a connector read them, and the
-// rebuild of outdated segments is planned.
-// A round goes over the teams in the order of their ids, some at each sweep, and
-// goes on where the sweep before stopped.
+// daily does the work of every team that is due once per Pacific day: it trims the feed
+// of security events, records in it what each key did on the day before, plans the
+// first sync of sources older than their connector, and plans the rebuild of outdated
+// segments. Each sweep does some teams, in the order of their ids, and continues where
+// the last one stopped.
 type daily struct {
 	table   table.Store
 	now     func() time.Time
@@ -35,10 +34,10 @@ type daily struct {
 
 const (
 	teamsPerSweep = 100
-	// settleFor is how long after midnight a day's usage may still be counted.
+	// settleFor is how long after midnight usage of the last day may still be counted.
 	settleFor = 15 * time.Minute
-	// daysBack is how many days are summed up, so that a team for which a round
-	// failed, or a machine that was off, is made up for.
+	// daysBack is how many days are summed up, to make up for rounds that failed or
+	// did not run.
 	daysBack = 3
 	// saveFor bounds saving how far a round is, after its time is over.
 	saveFor = time.Second
@@ -50,8 +49,8 @@ const (
 	doneField  = "done"
 )
 
-// run goes on with the day's round. It goes on past teams that fail, and returns
-// what failed joined; they are tried again on the next day.
+// run continues the day's round. It skips teams that fail, which are tried again on the
+// next day, and returns their errors joined.
 func (d *daily) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
@@ -85,7 +84,7 @@ func (d *daily) run(ctx context.Context) error {
 		err := d.team(ctx, id, today)
 		if ctx.Err() != nil {
 			done = 0
-			break // this team is begun again
+			break // the next run starts with this team
 		}
 		failed = append(failed, err)
 		after = id
@@ -94,13 +93,13 @@ func (d *daily) run(ctx context.Context) error {
 	defer cancel()
 	err = d.table.Write(ctx, table.Put{If: cond, Item: table.Item{Key: key, Version: round.Version + 1,
 		Strings: map[string]string{dayField: today.Date, afterField: after}, Numbers: map[string]int64{doneField: done}}})
-	if err != nil && table.AsConditionFailed(err) == nil { // a sweep beside this one may have saved its own
+	if err != nil && table.AsConditionFailed(err) == nil { // another sweep may have saved its own
 		failed = append(failed, fmt.Errorf("save how far the day's round is: %w", err))
 	}
 	return errors.Join(failed...)
 }
 
-// team does the day's work for one team. Doing it again changes nothing.
+// team does the day's work for one team. It is idempotent.
 func (d *daily) team(ctx context.Context, teamID string, today quota.Window) error {
 	if err := errors.Join(d.events.Trim(ctx, teamID), d.sumUp(ctx, teamID, today),
 		d.sources.PlanMissing(ctx, teamID), d.index.PlanRebuilds(ctx, teamID)); err != nil {

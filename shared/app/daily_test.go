@@ -174,7 +174,7 @@ func (s heads) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (
 }
 
 // TestACursorPastRetentionIsGone follows a cursor over a trim: the sweeper moves
-// the edge of retention, and the collector is told where to go on.
+// the edge of retention, and the collector is told where to continue.
 func TestACursorPastRetentionIsGone(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -17,8 +17,8 @@ import (
 //go:embed sample/*.md
 var sample embed.FS
 
-// greet tells a person where the API is. On a first start it makes the demo team
-// and shows its keys, once.
+// greet prints the address of the API. On a first start it creates the demo team and
+// prints its keys, once.
 func (l *Local) greet(ctx context.Context, c ServeConfig) error {
 	teams, err := l.Teams.Teams(ctx)
 	if err != nil {
@@ -55,8 +55,8 @@ Or on the command line:
 	return err
 }
 
-// demoTeam makes the demo team and its sample collection, and waits until the
-// samples can be found.
+// demoTeam creates the demo team and its sample collection, and waits until the samples
+// can be found.
 func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error) {
 	t, user, err := l.Teams.CreateTeam(ctx, "Demo", "demo@example.com")
 	if err != nil {

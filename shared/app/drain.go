@@ -8,9 +8,8 @@ import (
 	"docent/shared/queue"
 )
 
-// Drain does the work that is waiting, until there is none, and returns; what
-// fails is tried again at once, up to its last delivery. It is for tests and for
-// commands that end; Serve has workers of its own.
+// Drain does the waiting work until there is none. It retries failed work at once, up
+// to its last delivery. It is for tests and for commands; Serve has its own workers.
 func (l *Local) Drain(ctx context.Context) error {
 	for {
 		indexed, err := drainOnce(ctx, l.documentQueue, l.indexing.Batch, queue.MaxBatch)

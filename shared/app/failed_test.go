@@ -8,7 +8,7 @@ import (
 	"docent/shared/pending"
 )
 
-// TestFailedIndexingIsVisibleAndPutAgainRetries: what can not be indexed shows as
+// TestFailedIndexingIsVisibleAndPutAgainRetries: what cannot be indexed shows as
 // failed, and an unchanged put, which is nothing else, is the way to try again.
 func TestFailedIndexingIsVisibleAndPutAgainRetries(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestFailedIndexingIsVisibleAndPutAgainRetries(t *testing.T) {
 	h.consistent(t)
 }
 
-// TestWorkOfADeletedDocumentFailsNothing: giving up what nobody waits for any
+// TestWorkOfADeletedDocumentFailsNothing: giving up what no one waits for any
 // more leaves no trace.
 func TestWorkOfADeletedDocumentFailsNothing(t *testing.T) {
 	t.Parallel()

@@ -162,7 +162,7 @@ func TestEveryCallMayFail(t *testing.T) {
 						first := s.request(h)
 						h.work()
 						if h.plan.Disarm() == "" {
-							return // calls made side by side may be one fewer; the sum below says how many
+							return // calls made in parallel may be one fewer; the sum below says how many
 						}
 						faults.Add(1)
 						switch {

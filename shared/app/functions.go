@@ -19,29 +19,27 @@ import (
 	"docent/shared/table"
 )
 
-// Batches handles the messages of an SQS event. It answers with those that
-// failed, and only those; its error is always nil. The event source must be set
-// to ReportBatchItemFailures.
+// Batches handles the messages of an SQS event. It returns those that failed, and only
+// those; its error is always nil. The event source must be set to
+// ReportBatchItemFailures.
 type Batches func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error)
 
-// Schedule does what is to be done at a time.
+// Schedule does the work of one scheduled invocation.
 type Schedule func(ctx context.Context) error
 
-// functions makes the handlers of Lambda functions on services, whatever engines
-// these stand on.
+// functions makes the handlers of Lambda functions, on the services of any engines.
 type functions struct {
 	*services
 	baseURL string
 	service string // names this installation in metrics
 }
 
-// margin is the part of a worker's time that the work does not get, so that what
-// is not done is reported, and on its last delivery recorded, before the process
-// is stopped.
+// margin is the time before the end of an invocation at which a worker stops, so that
+// unfinished work is reported, and on its last delivery recorded as failed.
 const margin = 2 * time.Second
 
-// pollPause is the pause between two reads of a long poll on Lambda, where each
-// read is a request that is paid for.
+// pollPause is the pause between two reads of a long poll on Lambda, where each read
+// costs money.
 const pollPause = time.Second
 
 // pausePoll pauses a long poll, unless too little of the invocation is left for
@@ -53,8 +51,7 @@ func pausePoll(ctx context.Context) error {
 	return pause.For(ctx, pollPause)
 }
 
-// maxSCIMReply leaves room for the escapes of JSON within the 6 MB that a function
-// may answer.
+// maxSCIMReply leaves room for JSON escapes within the 6 MB of a function's response.
 const maxSCIMReply = 5 << 20
 
 func (f *functions) http(area httpapi.Area) http.Handler {
@@ -72,11 +69,11 @@ func (f *functions) indexesDocuments() Batches {
 	return f.batches("indexing", f.indexes)
 }
 
-// rebuildTurn is how long one part of the index is rebuilt before another has its turn:
-// within four fifths of the function's time, which is where an alarm would go off.
+// rebuildTurn is how long one part of the index is rebuilt before another has its turn.
+// It is less than four fifths of the function's time, at which an alarm is raised.
 const rebuildTurn = 80 * time.Second
 
-// indexes does a batch of the documents queue or of the rebuilds queue.
+// indexes handles a batch of the documents queue or of the rebuilds queue.
 func (f *functions) indexes(ctx context.Context, batch []queue.Message) []string {
 	documents := slices.DeleteFunc(slices.Clone(batch), isRebuild)
 	failed := f.services.indexing.Batch(ctx, documents)
@@ -93,7 +90,7 @@ func isRebuild(m queue.Message) bool {
 
 func (f *functions) readsSources() Batches { return f.batches("syncing", f.turn) }
 
-// batches wraps h in what every batch has: a margin of time and one log line.
+// batches adds a margin of time and one log line to h.
 func (f *functions) batches(name string, h queue.Handler) Batches {
 	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 		ctx, cancel := pause.WithMargin(ctx, margin)
@@ -109,7 +106,7 @@ func (f *functions) batches(name string, h queue.Handler) Batches {
 	}
 }
 
-// causes are the ids of the requests that caused the work of batch.
+// causes returns the ids of the requests that caused the work of batch.
 func causes(batch []queue.Message) []string {
 	ids := []string{}
 	for _, m := range batch {
@@ -120,9 +117,9 @@ func causes(batch []queue.Message) []string {
 	return ids
 }
 
-// sweeps sends pending work again, removes what searches left behind and goes on
-// with the day's round over all teams. What
-// fails is tried again a minute later; the error is for the function's alarm.
+// sweeps sends pending work again, removes unused segments, and continues the day's
+// round over all teams. Failures are retried a minute later; the error is for the
+// function's alarm.
 func (f *functions) sweeps() Schedule {
 	return func(ctx context.Context) error {
 		ctx, cancel := pause.WithMargin(ctx, margin)

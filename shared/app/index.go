@@ -11,13 +11,13 @@ import (
 	"docent/shared/search"
 )
 
-// IndexReport is what CheckIndex found.
+// IndexReport is the result of CheckIndex.
 type IndexReport struct {
 	search.Report
 	Missing []string // ids of documents that should be found and are in no segment
 }
 
-// Clean tells whether every document can be found.
+// Clean reports whether every document can be found.
 func (r IndexReport) Clean() bool { return len(r.Damaged)+len(r.Missing) == 0 }
 
 // CheckIndex reads the whole search index of a team and compares it with the
@@ -37,11 +37,11 @@ func (l *Local) CheckIndex(ctx context.Context, teamID string) (IndexReport, err
 // Rebuilds starts and watches the rebuilding of search indexes.
 type Rebuilds struct{ services *services }
 
-// Rebuilds returns what starts and watches rebuilding in this data.
+// Rebuilds returns the Rebuilds of this data.
 func (l *Local) Rebuilds() Rebuilds { return Rebuilds{l.services} }
 
-// RebuildsOnAWS is Rebuilds for the installation on AWS that c names; it asks AWS
-// nothing yet.
+// RebuildsOnAWS is Rebuilds for the installation on AWS that c names. It sends no
+// request.
 func RebuildsOnAWS(c Config, log *slog.Logger) Rebuilds {
 	return Rebuilds{joinOnAWS(c, Parts{}, log).services}
 }
@@ -55,9 +55,8 @@ func (r Rebuilds) Status(ctx context.Context, teamID string) ([]search.FamilySta
 	return families, nil
 }
 
-// Start plans the rebuild of all indexes of a team, which workers then make. It returns
-// how many spaces of sources there are to rebuild. Those that are under way go on as they
-// are when it is called again.
+// Start plans the rebuild of all indexes of a team; workers do it. It returns how many
+// spaces of sources there are to rebuild. Rebuilds in progress are not restarted.
 func (r Rebuilds) Start(ctx context.Context, teamID string) (families int, err error) {
 	sources, err := r.services.collections.Sources(ctx, teamID)
 	if err != nil {
@@ -77,9 +76,9 @@ func (r Rebuilds) Start(ctx context.Context, teamID string) (families int, err e
 	return families, nil
 }
 
-// DoRebuilds makes what rebuilds are pending of a team, in this process, and calls tell
-// about every second. What is interrupted continues when it is called again, or in a
-// server on this data.
+// DoRebuilds does the pending rebuilds of a team in this process, and calls tell about
+// every second. An interrupted rebuild continues with the next call, or in a server on
+// this data.
 func (l *Local) DoRebuilds(ctx context.Context, teamID string, tell func([]search.FamilyStatus) error) error {
 	rebuilder := l.rebuilder(time.Second, nil)
 	works, err := l.index.PendingRebuilds(ctx, teamID)
@@ -89,7 +88,7 @@ func (l *Local) DoRebuilds(ctx context.Context, teamID string, tell func([]searc
 	for _, work := range works {
 		for finished := false; !finished; {
 			finished, err = rebuilder.Run(ctx, work)
-			if errors.Is(err, search.ErrLeaseHeld) { // by a process before this one
+			if errors.Is(err, search.ErrLeaseHeld) { // by an earlier process
 				err = pause.For(ctx, time.Second)
 			}
 			if err != nil {

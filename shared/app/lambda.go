@@ -9,9 +9,9 @@ import (
 	"docent/shared/httpapi"
 )
 
-// The constructors of functions are called once, by main, and ask AWS nothing:
-// the process's log goes to standard output as JSON lines from then on. There is
-// one for each, so that a function links only what it serves.
+// Each function has a constructor, so that it links only what it serves. Its main calls
+// it once. It sends no request to AWS, and from then on the process logs JSON lines to
+// standard output.
 
 // Collections returns the handler of /v1/collections on AWS.
 func Collections(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Collections) }
@@ -49,7 +49,7 @@ func Indexing(c Config) Batches { return onAWS(c, Parts{}).indexesDocuments() }
 // Connect and Vault.
 func Syncing(c Config, p Parts) Batches { return onAWS(c, p).readsSources() }
 
-// Sweeping returns what is to run every minute on AWS.
+// Sweeping returns the work of every minute on AWS.
 func Sweeping(c Config) Schedule { return onAWS(c, Parts{}).sweeps() }
 
 func onAWS(c Config, p Parts) *functions {

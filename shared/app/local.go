@@ -25,8 +25,7 @@ import (
 // ErrInUse means that another process holds the data directory.
 var ErrInUse = errors.New("the data is in use by another process")
 
-// Local is Docent on one machine, open for administration: its data is held by
-// this process alone until Close.
+// Local is Docent on one machine. Only this process can use its data until Close.
 type Local struct {
 	Teams *team.Service
 	Index *search.Index
@@ -38,12 +37,12 @@ type Local struct {
 	syncQueue     *local.Queue                  // data sources to read
 	rebuildQueue  *local.Queue                  // parts of the index to rebuild
 	resumed       int                           // pieces of work that were pending when the data was opened
-	stopping      chan struct{}                 // closed when long polls are to end
-	ended         atomic.Pointer[chan struct{}] // closed when a question has ended, and replaced
+	stopping      chan struct{}                 // closed to end long polls
+	ended         atomic.Pointer[chan struct{}] // closed when a question is finished, and replaced
 }
 
-// pollEvery is the longest pause between two reads of a long poll, for an answer
-// that ended between a read and the pause after it.
+// pollEvery is the longest pause between two reads of a long poll: an answer may be
+// finished between a read and the pause after it.
 const pollEvery = 50 * time.Millisecond
 
 // LocalOptions changes how OpenLocal opens.
@@ -54,9 +53,8 @@ type LocalOptions struct {
 	NoSync bool             // acknowledge writes before they are on disk: for tests
 }
 
-// OpenLocal opens the data in the directory dataDir, which it creates when it is
-// missing, and queues the work that is pending in it. ErrInUse when another process has
-// it open.
+// OpenLocal opens the data in the directory dataDir, which it creates if it is missing,
+// and queues its pending work. It returns ErrInUse if another process has it open.
 func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -113,8 +111,8 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 // one machine takes.
 const visibility = 5 * time.Minute
 
-// queueTable is where earlier versions kept their queues. Each message in it was a copy
-// of a pending item, which is still there if the work is.
+// queueTable is the table in which earlier versions kept their queues. Each message in
+// it is a copy of pending work.
 const queueTable = "queue"
 
 // newQueue returns an empty queue.
@@ -126,13 +124,13 @@ func newQueue(o LocalOptions, name string) *local.Queue {
 
 var errStopping = errors.New("stopping")
 
-// wake ends the pause of every long poll: one of them may have its answer.
+// wake ends the pause of every long poll: the answer of one may be finished.
 func (l *Local) wake(context.Context, answer.Answer) {
 	next := make(chan struct{})
 	close(*l.ended.Swap(&next))
 }
 
-// wait pauses a long poll until a question has ended, unless the process is to stop.
+// wait pauses a long poll until a question is finished or the process stops.
 func (l *Local) wait(ctx context.Context) error {
 	pause := time.NewTimer(pollEvery)
 	defer pause.Stop()
@@ -148,11 +146,11 @@ func (l *Local) wait(ctx context.Context) error {
 	}
 }
 
-// Handler serves the API, with paths under /v1 and GET /healthz beside it.
+// Handler serves the API under /v1, and GET /healthz.
 // baseURL is the address of the API as clients reach it.
 func (l *Local) Handler(baseURL string) http.Handler {
 	return root(httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), 0, nil), httpapi.Areas()...))
 }
 
-// Close ends the hold on the data.
+// Close releases the data.
 func (l *Local) Close() error { return l.store.Close() }

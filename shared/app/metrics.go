@@ -24,13 +24,13 @@ type metric struct {
 	value any
 }
 
-// dimension tells metrics of one name apart. Each value that occurs is a metric
-// of its own, which is paid for: ids of teams, keys or documents never are one.
+// dimension distinguishes metrics of one name. Each value is a metric of its own and
+// costs money, so ids of teams, keys or documents are never used.
 type dimension struct{ name, value string }
 
-// embedded returns what makes CloudWatch read metrics out of a JSON log line, by
-// its embedded metric format: the values, and where they are. Metrics are kept
-// twice, by all dimensions and by the first two, service and function.
+// embedded returns the attributes by which CloudWatch reads metrics from a JSON log line
+// (embedded metric format). Each metric is stored twice: by all dimensions, and by the
+// first two, service and function.
 func embedded(at time.Time, dimensions []dimension, metrics ...metric) []slog.Attr {
 	var names []string
 	var attributes []slog.Attr
@@ -51,7 +51,7 @@ func embedded(at time.Time, dimensions []dimension, metrics ...metric) []slog.At
 	}))
 }
 
-// served are the metrics of one request.
+// served returns the metrics of one request.
 func (f *functions) served(function string) func(httpapi.Served) []slog.Attr {
 	return func(s httpapi.Served) []slog.Attr {
 		return embedded(s.Arrived, []dimension{{"service", f.service}, {"function", function},
@@ -60,7 +60,7 @@ func (f *functions) served(function string) func(httpapi.Served) []slog.Attr {
 	}
 }
 
-// delivered are the metrics of one batch that began at begun.
+// delivered returns the metrics of one batch that began at begun.
 func (f *functions) delivered(function string, begun time.Time, batch []queue.Message, failed int) []slog.Attr {
 	metrics := []metric{{"Messages", "Count", len(batch)}, {"FailedMessages", "Count", failed},
 		{"BatchTime", "Milliseconds", milliseconds(f.now().Sub(begun))}}
@@ -76,7 +76,7 @@ func (f *functions) delivered(function string, begun time.Time, batch []queue.Me
 	return embedded(begun, []dimension{{"service", f.service}, {"function", function}}, metrics...)
 }
 
-// ended are the metrics of one question that left processing.
+// ended returns the metrics of one finished question.
 func (f *functions) ended(a answer.Answer) []slog.Attr {
 	metrics := []metric{{"Answers", "Count", 1}, {"AnswerTime", "Seconds", seconds(f.now().Sub(a.AskedAt))}}
 	var model []slog.Attr
@@ -92,10 +92,10 @@ func (f *functions) ended(a answer.Answer) []slog.Attr {
 	return append(model, embedded(f.now(), []dimension{{"service", f.service}, {"function", "answering"}, {"state", string(a.State)}}, metrics...)...)
 }
 
-// modelFailures are the outcomes that are the fault of the model's server.
+// modelFailures are the outcomes caused by the model's server.
 var modelFailures = []llm.Outcome{llm.Throttled, llm.OutOfTime, llm.Errored}
 
-// swept are the metrics of one sweep.
+// swept returns the metrics of one sweep.
 func (f *functions) swept(begun time.Time, r pending.Result, failed bool) []slog.Attr {
 	failures := 0
 	if failed {

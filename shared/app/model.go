@@ -11,9 +11,9 @@ import (
 	"docent/shared/source/question"
 )
 
-// Bounds of what a model is asked for.
+// Bounds of requests to a model.
 const (
-	answerPassages = 8 // that an answer is written from
+	answerPassages = 8 // of one answer
 	researchTime   = 12 * time.Second
 )
 

@@ -8,7 +8,7 @@ import (
 )
 
 // TestDocumentsOfOldAddressesKeepWorking: a document whose address was stored before
-// addresses were held to what they may be is read, listed, found, cited, replaced and
+// addresses were checked against what they may be is read, listed, found, cited, replaced and
 // deleted as every other. Only a new one cannot have it.
 func TestDocumentsOfOldAddressesKeepWorking(t *testing.T) {
 	t.Parallel()

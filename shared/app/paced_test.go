@@ -12,7 +12,7 @@ import (
 )
 
 // callTime is what every call to an engine takes by the clock of a synctest
-// bubble. That clock stands still while anything computes and goes on only when
+// bubble. That clock stands still while anything computes and continues only when
 // all goroutines wait, so what a request took, divided by callTime, is the number
 // of calls that waited for one another, whatever this machine is doing.
 const callTime = time.Millisecond
@@ -63,7 +63,7 @@ func (p *pace) measure(do func()) spent {
 	return p.sofar
 }
 
-// over tells that nobody waits for the rest of what is measured.
+// over tells that no one waits for the rest of what is measured.
 func (p *pace) over() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

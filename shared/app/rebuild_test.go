@@ -105,7 +105,7 @@ func TestTheIndexingFunctionRebuilds(t *testing.T) {
 	t.Parallel()
 	x := newIndexed(t, 30)
 	x.start(t)
-	x.start(t) // it goes on as it is
+	x.start(t) // it continues as it is
 	x.put(t, "late")
 	rebuilds, err := waiting(t.Context(), x.rebuildQueue)
 	if err != nil || len(rebuilds) != 1 {

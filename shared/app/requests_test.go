@@ -24,7 +24,7 @@ func (c *requestCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestEveryCallIsOneRequest runs the operations whose calls are held at ceilings
 // on the DynamoDB engine and a protocol server: what is counted there as one call
-// is one request here. Units can not be compared, as that server reports one
+// is one request here. Units cannot be compared, as that server reports one
 // whatever the size.
 func TestEveryCallIsOneRequest(t *testing.T) {
 	t.Parallel()

@@ -144,7 +144,7 @@ func TestAProcessQueuesWhatTheOneBeforeLeft(t *testing.T) {
 	}
 }
 
-// TestWorkOfALongStopIsDone: nobody could do it, so it is not given up.
+// TestWorkOfALongStopIsDone: no one could do it, so it is not given up.
 func TestWorkOfALongStopIsDone(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t)

@@ -13,16 +13,15 @@ import (
 )
 
 // Vault encrypts the secrets of data sources and decrypts them, bound to the text
-// about: a secret that was stored for one source opens for no other. Its errors are
-// of package apierr where the client may read them.
+// about: a secret of one source cannot be opened for another. Errors that the client
+// may read are of package apierr.
 type Vault interface {
 	Seal(ctx context.Context, secrets []byte, about string) ([]byte, error)
 	Open(ctx context.Context, sealed []byte, about string) ([]byte, error)
 }
 
-// openSealer reads the key at path, which it makes when it is missing. The key is
-// as secret as what it encrypts, and is kept beside the data but not in it, so
-// that a copy of the data alone tells no secret.
+// openSealer reads the key at path, and creates it if it is missing. The key is stored
+// next to the data but not in it, so that a copy of the data alone reveals no secret.
 func openSealer(path string) (*source.Sealer, error) {
 	key, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,8 +39,7 @@ func openSealer(path string) (*source.Sealer, error) {
 	return s, nil
 }
 
-// writeOnce writes a new file that only its owner reads, and has it on disk before
-// anything is encrypted with it.
+// writeOnce writes a new file that only its owner can read, and syncs it to disk.
 func writeOnce(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -51,11 +49,11 @@ func writeOnce(path string, content []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// noVault is where no key is configured: secrets are refused, never kept as they are.
+// noVault is the Vault of programs without a key. It refuses secrets.
 type noVault struct{}
 
 func (noVault) Seal(context.Context, []byte, string) ([]byte, error) {
-	return nil, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This installation has no key to encrypt the secrets of data sources with, so it takes only sources without secrets.")
+	return nil, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This installation has no key to encrypt the secrets of data sources with, so sources with secrets cannot be connected.")
 }
 
 func (noVault) Open(context.Context, []byte, string) ([]byte, error) {

@@ -22,15 +22,15 @@ import (
 type ServeConfig struct {
 	DataDir string
 	Addr    string       // HOST:PORT; port 0 takes a free one
-	Program string       // how a person calls this program, for examples
+	Program string       // how this program is called, for examples
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
 	Parts   Parts        // all but the Vault, which the data directory has
 	Demo    bool         // make a demo team with a sample collection when there is no team yet
-	Out     io.Writer    // takes what a person reads: the address, the demo's keys
-	Log     *slog.Logger // takes one line a request and a batch
+	Out     io.Writer    // for people: the address, the demo's keys
+	Log     *slog.Logger // one line per request and batch
 }
 
-// Bounds of the server. Documents of 10 MB may come over slow lines; a reply may
+// Bounds of the server. A document of 10 MB may arrive over a slow line, and a reply may
 // wait for an answer.
 const (
 	headerTimeout  = 10 * time.Second
@@ -38,7 +38,7 @@ const (
 	replyTimeout   = 3 * time.Minute
 	idleTimeout    = 2 * time.Minute
 	headerBytes    = 64 << 10
-	drainTime      = 8 * time.Second       // of requests and work in hand when the process is to stop
+	drainTime      = 8 * time.Second       // of requests and work in progress when the process stops
 	gatherTime     = 10 * time.Millisecond // a batch of documents becomes one segment, and each segment costs syncs and merges
 	answerWorkers  = 4
 	indexWorkers   = 2
@@ -109,7 +109,7 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	}
 	batches := options
 	batches.Batch, batches.Gather = queue.MaxBatch, gatherTime
-	for range min(indexWorkers, max(runtime.NumCPU()-1, 1)) { // one processor is for who waits for a reply
+	for range min(indexWorkers, max(runtime.NumCPU()-1, 1)) { // one processor is left for requests
 		workers.Go(func() { queue.Work(ctx, l.documentQueue, l.indexing.Batch, batches) })
 	}
 	for range syncWorkers {
@@ -131,10 +131,10 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	})
 }
 
-// sweepEvery is how often work that is still pending is looked for.
+// sweepEvery is the time between two sweeps.
 const sweepEvery = time.Minute
 
-// sweep sends again the work that is still pending.
+// sweep sends pending work again.
 func (l *Local) sweep(ctx context.Context, log *slog.Logger) {
 	result, err := l.sweeper.Sweep(ctx)
 	if result.Sent+result.GivenUp > 0 {
@@ -145,7 +145,7 @@ func (l *Local) sweep(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// tidy removes what has expired and goes on with the day's round over all teams.
+// tidy removes expired items and continues the day's round over all teams.
 func (l *Local) tidy(ctx context.Context, log *slog.Logger) {
 	_, clean := l.index.Clean(ctx)
 	_, expired := l.store.Sweep(ctx)
@@ -154,7 +154,7 @@ func (l *Local) tidy(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// root serves the API under /v1 and, outside of it, whether it is ready.
+// root serves the API under /v1, and /healthz.
 func root(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {

@@ -56,7 +56,7 @@ func TestEveryStoredFormIsWritten(t *testing.T) {
 }
 
 // TestStoredFormsOpen opens what each release has stored: everything reads as it did,
-// cursors go on, unfinished work is done, and everything can be changed.
+// cursors continue, unfinished work is done, and everything can be changed.
 func TestStoredFormsOpen(t *testing.T) {
 	t.Parallel()
 	for _, fixture := range storedtest.Fixtures(t) {

@@ -90,7 +90,7 @@ func (in *installation) wantContent(m *storedtest.Manifest, url, content string)
 	}
 }
 
-// wantNothingPending fails for work that is pending, but for syncs, which are due later.
+// wantNothingPending fails for work that is pending, except for syncs, which are due later.
 func (in *installation) wantNothingPending() {
 	in.t.Helper()
 	for _, name := range []string{table.Documents, table.Answers} {

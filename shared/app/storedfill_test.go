@@ -272,7 +272,7 @@ func storedDocument(m *storedtest.Manifest, collection, page, title, body string
 	return map[string]string{"collectionId": m.IDs[collection], "uri": "https://wiki.test/" + page, "title": title, "body": body}
 }
 
-// longBody is a Markdown text of about so many bytes, without chance in it.
+// longBody is a Markdown text of about that many bytes, without chance in it.
 func longBody(word string, bytes int) string {
 	var b strings.Builder
 	b.WriteString("# " + word + "\n\n")
@@ -375,7 +375,7 @@ func (f *filling) fillSources() {
 	}
 }
 
-// leaveSyncs makes the first syncs: one is to go on in an hour, one was stopped while
+// leaveSyncs makes the first syncs: one is to continue in an hour, one was stopped while
 // another was asked for.
 func (f *filling) leaveSyncs() {
 	f.t.Helper()
@@ -535,7 +535,7 @@ func (in *installation) leaveWork(m *storedtest.Manifest) {
 	}
 }
 
-// leaveDeliveries leaves a message that failed for good and one that was delivered and
+// leaveDeliveries leaves a message that failed permanently and one that was delivered and
 // is not done, which on AWS are in SQS alone.
 func (in *installation) leaveDeliveries() {
 	in.t.Helper()

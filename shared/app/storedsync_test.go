@@ -17,7 +17,7 @@ import (
 //   - "slow": the provider wants to be left alone for an hour
 //   - "crash": another sync is asked for, and then the process stops
 //
-// Both happen only where no place was saved before, so that a part goes on from the
+// Both happen only where no place was saved before, so that a part continues from the
 // place that the fixture holds.
 type storedConnector struct{ now func() time.Time }
 

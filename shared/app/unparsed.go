@@ -11,11 +11,10 @@ import (
 	"docent/shared/httpapi"
 )
 
-// answerUnparsed has server answer in the API's shape what net/http refuses by itself,
-// in plain text and before there is a handler: requests and headers that are malformed
-// or too large, transfer encodings, expectations and versions that it does not know. It
-// returns the listener that server must serve, with nothing around it: connections that
-// server does not get as this listener has accepted them are left as they are.
+// answerUnparsed gives the API's shape to refusals that net/http writes itself, as plain
+// text and before it calls a handler: requests and headers that are malformed or too
+// large, and unknown transfer encodings, expectations and versions. It returns the
+// listener that server must serve, without another listener around it.
 func answerUnparsed(server *http.Server, listener net.Listener) net.Listener {
 	type key struct{}
 	handler := server.Handler
@@ -51,16 +50,16 @@ func (l unparsedListener) Accept() (net.Conn, error) {
 	return &unparsedConn{Conn: c}, nil
 }
 
-// unparsedConn is a connection to a client. What is written to it while no request is
+// unparsedConn is a connection to a client. Anything written to it while no request is
 // handled is the server's own refusal, after which the server closes it.
 type unparsedConn struct {
 	net.Conn
-	known   atomic.Bool // the server tells when a request is handled
-	handled atomic.Bool // a handler has begun whose reply is not wholly written
+	known   atomic.Bool // the server reports when a request is handled
+	handled atomic.Bool // a handler has started, and its reply is not completely written
 	refused atomic.Bool
 }
 
-// Write writes the reply of a handler as it is, and another one in place of a refusal.
+// Write writes the reply of a handler unchanged, and replaces a refusal.
 func (c *unparsedConn) Write(p []byte) (int, error) {
 	if !c.known.Load() || c.handled.Load() {
 		return c.Conn.Write(p)
@@ -85,7 +84,7 @@ func statusOf(reply []byte) int {
 	return http.StatusBadRequest
 }
 
-// CloseWrite ends what is sent and lets the client read it; net/http calls it.
+// CloseWrite closes the sending half; net/http calls it so that the client can read the reply.
 func (c *unparsedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -45,7 +45,7 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// CheckRange returns nil when length bytes from offset lie within an object of
+// CheckRange returns nil if length bytes from offset are within an object of
 // size bytes, and otherwise an error for which errors.Is(err, ErrInvalid) holds.
 func CheckRange(offset, length, size int64) error {
 	if offset < 0 || length < 0 || length > size || offset > size-length {

@@ -55,7 +55,7 @@ func (s *Service) Create(ctx context.Context, teamID string, f Fields, repeat Id
 		return c, nil // its id is new: an attempt of this write, whose answer was lost, has landed
 	default:
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeCollectionLimit,
-			"This team has %d collections, which is the most. Delete one first.", MaxPerTeam)
+			"This team has reached its limit of %d collections. Delete one first.", MaxPerTeam)
 	}
 }
 

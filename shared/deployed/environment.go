@@ -36,7 +36,7 @@ type Variable struct {
 	Functions []string // the functions that read it; nil: all
 }
 
-// ReadBy tells whether the function of that name reads the variable.
+// ReadBy reports whether the function of that name reads the variable.
 func (v Variable) ReadBy(function string) bool {
 	return v.Functions == nil || slices.Contains(v.Functions, function)
 }

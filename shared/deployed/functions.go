@@ -1,4 +1,4 @@
-// Package deployed says, as data, what a deployment gives the functions: the paths
+// Package deployed lists, as data, what a deployment gives the functions: the paths
 // that lead to each and the environment that each reads. The functions and the
 // stack read the same lists, so that neither drifts from the other.
 package deployed
@@ -16,7 +16,7 @@ type Function struct {
 	CatchAll bool
 }
 
-// HTTP tells whether the function is reached by paths.
+// HTTP reports whether the function is reached by paths.
 func (f Function) HTTP() bool { return len(f.Roots) > 0 }
 
 // Functions lists every function. Roots next to CatchAll need no route of their own: they

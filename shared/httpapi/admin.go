@@ -32,7 +32,7 @@ func (h *administration) routes(api huma.API, m *mux) {
 	h.keyRoutes(api, tags)
 }
 
-// anyCaller returns the principal of the request, whatever its key is for.
+// anyCaller returns the principal of the request, whatever the kind of its key.
 func anyCaller(ctx context.Context) (team.Principal, error) {
 	p, ok := team.PrincipalFrom(ctx)
 	if !ok {
@@ -138,7 +138,7 @@ func (h *administration) updateTeam(ctx context.Context, in *updateTeamInput) (*
 	return h.teamOf(ctx, t)
 }
 
-// timeOrNull is t as replies show it, nil for none.
+// timeOrNull returns t as in replies, nil for none.
 func timeOrNull(t *time.Time) *string {
 	if t == nil {
 		return nil

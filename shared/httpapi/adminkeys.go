@@ -21,7 +21,7 @@ func (h *administration) keyRoutes(api huma.API, tags []string) {
 		Summary: "Revoke an API key; it is refused within 10 seconds", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{404}}, h.revokeKey)
 }
 
-// KeyBody is a key without its secret; null stands where nothing applies.
+// KeyBody is a key without its secret. A member that does not apply is null.
 type KeyBody struct {
 	ID                      string    `json:"id"`
 	Kind                    team.Kind `json:"kind" enum:"personal,team,scim"`
@@ -97,7 +97,7 @@ type KeyPath struct {
 	ID string `path:"keyId"`
 }
 
-// defaultOverlap is how long a rotated secret works when the request does not say.
+// defaultOverlap is how long a rotated secret works by default.
 const defaultOverlap = 86400
 
 type rotateKeyInput struct {

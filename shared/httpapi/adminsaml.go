@@ -24,7 +24,7 @@ const (
 // xmlTypes are the media types of SAML metadata.
 var xmlTypes = []string{samlType, "application/xml", "text/xml"}
 
-// SamlMetadata is what the identity provider says of itself.
+// SamlMetadata describes the identity provider, from its own metadata.
 type SamlMetadata struct {
 	EntityID        string            `json:"entityId"`
 	SingleSignOnURL string            `json:"singleSignOnUrl"`
@@ -32,7 +32,7 @@ type SamlMetadata struct {
 	UpdatedAt       string            `json:"updatedAt" format:"date-time"`
 }
 
-// SamlCertificate is one by which the provider signs.
+// SamlCertificate is a signing certificate of the provider.
 type SamlCertificate struct {
 	Subject  string `json:"subject"`
 	SHA256   string `json:"sha256" doc:"Of its DER form, in hexadecimal."`
@@ -90,7 +90,7 @@ func (h *administration) setSAML(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // a client that is gone misses nothing
+	_, _ = w.Write(text) // the client may be gone
 }
 
 func (h *administration) storeSAML(r *http.Request) (team.SAMLMetadata, error) {
@@ -109,18 +109,17 @@ func (h *administration) storeSAML(r *http.Request) (team.SAMLMetadata, error) {
 	return h.Teams.SetSAML(r.Context(), p.TeamID, provider, text)
 }
 
-// readXML reads the body of a request that carries SAML metadata. It never reads
-// past what metadata may have.
+// readXML reads the body of a request with SAML metadata, at most its maximum size.
 func readXML(r *http.Request) ([]byte, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	coding := r.Header.Get("Content-Encoding")
 	if err != nil || !slices.Contains(xmlTypes, media) || coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
-			"Send application/samlmetadata+xml, application/xml or text/xml, without a content coding.")
+			"Send application/samlmetadata+xml, application/xml or text/xml, without Content-Encoding.")
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, team.MaxSAMLBytes+1))
 	if err != nil {
-		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").WithCause(err)
+		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is incomplete.").WithCause(err)
 	}
 	if len(text) > team.MaxSAMLBytes {
 		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", team.MaxSAMLBytes)
@@ -136,8 +135,8 @@ func (h *administration) removeSAML(ctx context.Context, _ *struct{}) (*struct{}
 	return nil, h.Teams.RemoveSAML(ctx, p.TeamID)
 }
 
-// describeSAML adds to the document what huma does not know: that GET answers in
-// two types, and all of PUT.
+// describeSAML adds to the document what huma cannot describe: the two media types of
+// GET, and all of PUT.
 func describeSAML(api huma.API, tags []string) {
 	doc := api.OpenAPI()
 	method, path, _ := strings.Cut(samlPattern, " ")

@@ -10,23 +10,23 @@ import (
 	"docent/shared/usage"
 )
 
-// What agents call as tools is operations of this package, under the same keys,
-// limits and restrictions, by whoever speaks their protocol. The caller is the
-// principal of ctx; the bounds of the fields are the tool's schema's to keep.
+// Agents call operations of this package as tools, with the same keys, limits and
+// restrictions. The caller is the principal of ctx. The schema of the tool checks the
+// bounds of the fields.
 type (
-	// SearchFields are what a search of one space takes.
+	// SearchFields are the fields of a search of one space.
 	SearchFields struct {
 		Query       string `json:"query" jsonschema:"what is looked for, in plain words"`
 		Instruction string `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
 		Limit       int    `json:"limit,omitempty" jsonschema:"how many sources at most; 10 when left out"`
 	}
-	// ResearchFields are what research takes.
+	// ResearchFields are the fields of research.
 	ResearchFields struct {
 		Query       string          `json:"query" jsonschema:"the question"`
 		Instruction string          `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
 		Effort      question.Effort `json:"effort,omitempty" jsonschema:"low searches the question as it is and is the default; medium also other wordings of it; high also its parts"`
 	}
-	// RecordFields are what a query of issues or pull requests takes.
+	// RecordFields are the fields of a query of issues or pull requests.
 	RecordFields struct {
 		Query    string   `json:"query" jsonschema:"a question, with states, people, projects, labels and dates in it"`
 		Projects []string `json:"projects,omitempty" jsonschema:"repositories or other projects, any of these, in place of what the query says"`
@@ -34,38 +34,38 @@ type (
 		UserName string   `json:"userName,omitempty" jsonschema:"author or assignee; me is the caller"`
 		Limit    int      `json:"limit,omitempty" jsonschema:"how many at most; 20 when left out"`
 	}
-	// URLFields are what getting content takes.
+	// URLFields are the fields of a request for content.
 	URLFields struct {
 		URLs []string `json:"urls" jsonschema:"1 to 10 absolute http or https URLs"`
 	}
-	// QuestionFields are what asking takes.
+	// QuestionFields are the fields of a question.
 	QuestionFields struct {
 		Question string `json:"question" jsonschema:"in plain words"`
 	}
 
-	// SourcesBody is what a search found.
+	// SourcesBody is the result of a search.
 	SourcesBody struct {
 		Sources []question.Source `json:"sources" doc:"Best first."`
 	}
-	// ResearchBody is what research answers.
+	// ResearchBody is the result of research.
 	ResearchBody struct {
 		Answer  string            `json:"answer" doc:"Markdown."`
 		Sources []question.Source `json:"sources" doc:"What the answer was made from, best first."`
 	}
-	// RecordsBody is what a query found.
+	// RecordsBody is the result of a query.
 	RecordsBody struct {
 		Sources     []RecordBody `json:"sources"`
 		Interpreted interpreted  `json:"interpreted" doc:"How the query was understood."`
 	}
-	// ContentsBody is what the URLs hold.
+	// ContentsBody is the content of the URLs.
 	ContentsBody struct {
 		Results []urlContent `json:"results" doc:"In the order of the request."`
 	}
-	// AnswerBody is a question and, once it has ended, its answer.
+	// AnswerBody is a question and, once it is finished, its answer.
 	AnswerBody = answerBody
 )
 
-// SearchSpace is the operation of that name on one space.
+// SearchSpace searches one space.
 func (s Services) SearchSpace(ctx context.Context, space search.Space, in SearchFields) (SourcesBody, error) {
 	usage.NoteFeature(ctx, "context.search."+string(space))
 	request := &searchInput{}
@@ -77,7 +77,7 @@ func (s Services) SearchSpace(ctx context.Context, space search.Space, in Search
 	return SourcesBody(out.Body), nil
 }
 
-// Research is the operation of that name.
+// Research answers a question with its sources.
 func (s Services) Research(ctx context.Context, in ResearchFields) (ResearchBody, error) {
 	usage.NoteFeature(ctx, "context.research")
 	request := &researchInput{}
@@ -118,8 +118,8 @@ func (s Services) Contents(ctx context.Context, in URLFields) (ContentsBody, err
 	return ContentsBody(out.Body), nil
 }
 
-// Ask asks a question under a new id and waits for its answer, as long as a
-// request may; what comes back may still be processing.
+// Ask asks a question under a new id and waits for its answer, as long as a request
+// may. The answer may still be processing then.
 func (s Services) Ask(ctx context.Context, in QuestionFields) (AnswerBody, error) {
 	usage.NoteFeature(ctx, usage.Answers)
 	a := &answers{s}
@@ -135,7 +135,7 @@ func (s Services) Ask(ctx context.Context, in QuestionFields) (AnswerBody, error
 	return out.Body, nil
 }
 
-// Refusal is the code and the text that clients of the operations read for err.
+// Refusal returns the code and the text of err for clients.
 func Refusal(ctx context.Context, err error) (code, detail string) {
 	p := toProblem(ctx, err)
 	return p.Code, p.Detail

@@ -55,7 +55,7 @@ func answerOf(a answer.Answer) answerBody {
 	if a.State == answer.Complete {
 		references := make([]answer.Reference, 0, len(a.References))
 		for _, r := range a.References {
-			r.HTMLURL = uri.Link(r.HTMLURL) // as the links of the answer are written
+			r.HTMLURL = uri.Link(r.HTMLURL) // the form of the links in the answer
 			references = append(references, r)
 		}
 		body.Result = &answerResult{a.Markdown, references}

@@ -23,7 +23,7 @@ import (
 	"docent/shared/usage"
 )
 
-// Services is what the operations work on, and how the surface presents itself.
+// Services has the services of the operations and the settings of the surface.
 type Services struct {
 	Teams       *team.Service
 	Collections *collection.Service
@@ -37,22 +37,21 @@ type Services struct {
 	BaseURL     string // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
 	Log         *slog.Logger
-	// Tools makes the handler that speaks the agents' protocol at /mcp for these
-	// services; nil: there is nothing at that path. It is a value, because few
-	// programs serve it and it is a tenth of what they link.
+	// Tools makes the handler of the agents' protocol at /mcp; nil: that path does not
+	// exist. It is a value, because few programs serve it and it is a tenth of their
+	// binaries.
 	Tools func(Services) http.Handler
 	// ParseSAML reads the metadata of a SAML identity provider, at most
-	// team.MaxSAMLBytes; what it refuses is an *apierr.Error. Only the area Admin
-	// needs it.
+	// team.MaxSAMLBytes. It refuses with an *apierr.Error. Only the area Admin needs it.
 	ParseSAML func(text []byte) (team.SAMLProvider, error)
-	// Metrics returns what is added to the log line of a request; nil: nothing.
+	// Metrics returns attributes for the log line of a request; may be nil.
 	Metrics func(Served) []slog.Attr
 }
 
-// Served is a request that was answered, for who measures.
+// Served is an answered request, for metrics.
 type Served struct {
 	Arrived time.Time
-	Route   string // such as "GET /documents/{documentId}"; empty where there is nothing at the path
+	Route   string // such as "GET /documents/{documentId}"; empty for an unknown path
 	Status  int
 	Code    string // of the error, empty for a success
 	Took    time.Duration
@@ -80,8 +79,8 @@ func OpenAPI() *huma.OpenAPI {
 type mux struct {
 	*http.ServeMux
 	*shares
-	scim   http.HandlerFunc // the SCIM area, which routes its own paths; nil where it is not served
-	sender findSender       // nil where no webhooks are served
+	scim   http.HandlerFunc // the SCIM area, which routes its own paths; nil: not served
+	sender findSender       // nil: no webhooks are served
 }
 
 func newMux() *mux { return &mux{ServeMux: http.NewServeMux(), shares: newShares()} }
@@ -95,8 +94,7 @@ func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 	})
 }
 
-// serve receives the body of r, waits until there is room to handle it, and has it
-// handled.
+// serve receives the body of r, waits for room to handle it, and calls handler.
 func (m *mux) serve(w http.ResponseWriter, r *http.Request, pattern string, handler http.HandlerFunc) error {
 	f, account := bodyFormatOf(pattern), requestFrom(r.Context()).account
 	if f == untouched {

@@ -2,9 +2,9 @@ package httpapi
 
 import "github.com/danielgtaylor/huma/v2"
 
-// Area is a part of the API that one function serves. Each is a value of its own
-// that alone refers to its operations, so that a function links no other's.
-// deployed.Functions lists the paths that lead to each.
+// Area is a part of the API that one function serves. Only the value of an area refers
+// to its operations, so that a function links no others. deployed.Functions lists the
+// paths of each.
 type Area struct {
 	Name   string // the function's
 	routes func(s Services, api huma.API, m *mux)

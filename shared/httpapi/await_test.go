@@ -64,7 +64,7 @@ func TestALongPollEndsWithItsClient(t *testing.T) {
 	}()
 	<-isPolling
 	leave()
-	<-replied // whatever it says, nobody reads it
+	<-replied // whatever it says, no one reads it
 }
 
 func TestPrefer(t *testing.T) {

@@ -72,7 +72,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestIDsThatAreNone: they are unknown ids, but for the id of a new question.
+// TestIDsThatAreNone: they are unknown ids, except for the id of a new question.
 func TestIDsThatAreNone(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

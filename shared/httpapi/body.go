@@ -16,19 +16,19 @@ import (
 	"docent/shared/memory"
 )
 
-// MaxBody bounds a request body in bytes, as received and unpacked alike.
+// MaxBody is the maximum size of a request body, as received and decompressed.
 const MaxBody = 10 << 20
 
-// Bounds of the JSON in a body, far above what any operation has a use for.
+// Bounds of the JSON in a body, far above the needs of every operation.
 var (
 	textLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
-	// lineLimits are those of all lines of an import together.
+	// lineLimits are the limits of all lines of an import together.
 	lineLimits = jsoninput.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
 )
 
 func tooLarge() *apierr.Error {
 	return apierr.New(apierr.TooLarge, apierr.CodeTooLarge,
-		"A request may carry 10 MB, unpacked. Send fewer bytes.")
+		"A request must not exceed 10 MB uncompressed.")
 }
 
 func unsupportedMedia() *apierr.Error {
@@ -36,13 +36,13 @@ func unsupportedMedia() *apierr.Error {
 		"Send application/json (or application/merge-patch+json with PATCH), plain or with Content-Encoding: gzip.")
 }
 
-// bodyFormat is what the body of an operation is.
+// bodyFormat is the format of an operation's body.
 type bodyFormat int
 
 const (
 	jsonText  bodyFormat = iota // one JSON text
 	jsonLines                   // JSON Lines, which the operation reads itself
-	untouched                   // what a signature is over: nothing is refused or unpacked before that is checked
+	untouched                   // signed: nothing is refused or decompressed before the signature is checked
 )
 
 func bodyFormatOf(pattern string) bodyFormat {
@@ -56,7 +56,7 @@ func bodyFormatOf(pattern string) bodyFormat {
 	}
 }
 
-// limits returns the bounds of the JSON of a body, nil where it is not looked at yet.
+// limits returns a walker for the JSON of a body, nil if it is not checked yet.
 func (f bodyFormat) limits() *jsoninput.Walker {
 	switch f {
 	case jsonText:
@@ -73,15 +73,14 @@ func hasBody(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-// received is a body as it came.
+// received is a body as it was sent.
 type received struct {
 	bytes   []byte
 	gzipped bool
-	walker  *jsoninput.Walker // of JSON, unless it is gzipped; nil: it is not looked at
+	walker  *jsoninput.Walker // of JSON that is not compressed; nil: it is not checked
 }
 
-// receiveBody reads the body of r whole, as it is sent. JSON is bounded while it
-// arrives.
+// receiveBody reads the complete body of r as sent. JSON is checked while it arrives.
 func receiveBody(r *http.Request, in *intake, f bodyFormat) (received, error) {
 	var body received
 	if !hasBody(r.Method) {
@@ -113,8 +112,8 @@ func receiveBody(r *http.Request, in *intake, f bodyFormat) (received, error) {
 	return body, err
 }
 
-// openBody unpacks and checks what was received, charges what decoding it takes to
-// the work of r, and makes it the body of r.
+// openBody decompresses and checks the received body, charges the memory for decoding
+// it to the work of r, and makes it the body of r.
 func openBody(r *http.Request, body received, f bodyFormat) error {
 	if !hasBody(r.Method) {
 		r.Body = http.NoBody
@@ -138,7 +137,7 @@ func openBody(r *http.Request, body received, f bodyFormat) error {
 		}
 	}
 	if f == jsonText {
-		if !utf8.Valid(body.bytes) { // a decoder would quietly replace it (RFC 8259 section 8.1)
+		if !utf8.Valid(body.bytes) { // a decoder would replace it silently (RFC 8259 section 8.1)
 			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not UTF-8.")
 		}
 		r.Header.Set("Content-Type", "application/json")
@@ -174,15 +173,15 @@ func checkMediaType(r *http.Request, f bodyFormat) error {
 	return unsupportedMedia()
 }
 
-// maxRatio is how many bytes one byte of a deflate stream can make at most.
+// maxRatio is the maximum ratio of deflate.
 const maxRatio = 1032
 
 func damaged() *apierr.Error {
-	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not a whole gzip stream.")
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not a complete gzip stream.")
 }
 
-// inflate unpacks a gzip body (RFC 1952) of at most MaxBody bytes, and checks it on
-// the way.
+// inflate decompresses a gzip body (RFC 1952) to at most MaxBody bytes, and writes it to
+// checks on the way.
 func inflate(ctx context.Context, packed []byte, checks io.Writer) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -191,8 +190,8 @@ func inflate(ctx context.Context, packed []byte, checks io.Writer) ([]byte, erro
 	return inflateFrom(ctx, reader, len(packed), checks)
 }
 
-// inflateFrom reads the stream of so many packed bytes. The first part costs
-// nothing, before more is unpacked the most that there can be is reserved.
+// inflateFrom reads a stream of packed bytes. The first part is free; before more is
+// decompressed, the maximum size is reserved.
 func inflateFrom(ctx context.Context, from io.Reader, packed int, checks io.Writer) ([]byte, error) {
 	if checks == nil {
 		checks = io.Discard
@@ -239,7 +238,7 @@ func readPart(from io.Reader, part []byte, checks io.Writer) (read []byte, ended
 	return part, err != nil, nil
 }
 
-// exceedsLimit is the refusal of JSON that exceeds its bounds.
+// exceedsLimit returns the error for JSON that exceeds its bounds.
 func exceedsLimit(err error) error {
 	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", err)
 }

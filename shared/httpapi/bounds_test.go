@@ -16,7 +16,7 @@ import (
 	"docent/shared/usage"
 )
 
-// TestBoundsAreThoseOfTheAreas holds the bounds in the tags of inputs, which can not
+// TestBoundsAreThoseOfTheAreas holds the bounds in the tags of inputs, which cannot
 // name a constant, to the constants of the areas.
 func TestBoundsAreThoseOfTheAreas(t *testing.T) {
 	t.Parallel()

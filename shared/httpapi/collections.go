@@ -80,7 +80,7 @@ func (h *collections) create(ctx context.Context, in *createCollectionInput) (*c
 }
 
 // CollectionPath is the path of one collection. It is exported because huma reads
-// embedded parameters only from exported types; so are its like.
+// embedded parameters only from exported types, as the other paths are.
 type CollectionPath struct {
 	ID string `path:"collectionId"`
 }
@@ -132,9 +132,8 @@ func (h *collections) delete(ctx context.Context, in *struct {
 	return nil, h.Collections.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, preconditions(in.IfMatch, ""))
 }
 
-// callerOf returns the caller if its key may use the collection. A restricted
-// key learns that a collection outside its restriction is not for it only where
-// that collection exists.
+// callerOf returns the caller if its key may use the collection. A restricted key gets
+// a refusal for a collection outside its restriction only if that collection exists.
 func (h *collections) callerOf(ctx context.Context, id string) (team.Principal, error) {
 	p, err := caller(ctx)
 	if err != nil || p.MayRead(id) {

@@ -78,10 +78,9 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	if err := waitTurn(ctx, in.Body.Query, in.Body.Instruction); err != nil {
 		return nil, err
 	}
-	// Most searches find all that they may, so that they are counted as if they did,
-	// beside the search; what is found tells whether it was so. To wait for it would be a
-	// round trip more of every search, and a correction that went with the row's next
-	// call, as latencies do, would be lost with the last one.
+	// Most searches return the full limit, so that is counted during the search and
+	// corrected after it. Waiting would cost a round trip; a correction with the row's
+	// next call would be lost with the last call.
 	likely := cmp.Or(in.Body.Limit, question.DefaultLimit)
 	usage.Note(ctx, usage.Sources, int64(likely))
 	usage.OutcomeKnown(ctx)
@@ -93,8 +92,8 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	return out, err
 }
 
-// longQuery is how many bytes a query and its instruction may have to be searched
-// for without a turn among the large requests: each word costs.
+// longQuery is the maximum size of a query and its instruction for a search without a
+// turn among the large requests: each word costs time.
 const longQuery = 1000
 
 func waitTurn(ctx context.Context, query, instruction string) error {
@@ -104,7 +103,7 @@ func waitTurn(ctx context.Context, query, instruction string) error {
 	return memory.WaitTurn(ctx)
 }
 
-// noteSources notes what a context operation found.
+// noteSources notes how many sources a context operation found.
 func noteSources(ctx context.Context, found int, err error) {
 	switch {
 	case err != nil:
@@ -145,7 +144,7 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 	return out, err
 }
 
-// QueryFields are the fields of a query for issues and pull requests alike.
+// QueryFields are the common fields of queries for issues and for pull requests.
 type QueryFields struct {
 	Query           string         `json:"query" minLength:"1" maxLength:"10000" doc:"A question, with filters in it or not."`
 	Projects        []string       `json:"projects,omitempty" maxItems:"50" doc:"Any of these."`
@@ -297,8 +296,8 @@ type urlError struct {
 	Detail string `json:"detail"`
 }
 
-// contentCost is how many bytes a byte of content takes on its way into a reply; an
-// agent's has it twice, and once as JSON in JSON.
+// contentCost is the memory that one byte of content takes until it is in a reply. A
+// reply to an agent has it twice, once as JSON in JSON.
 const contentCost = 8
 
 func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOutput, error) {

@@ -24,7 +24,7 @@ func (h *dataSources) routes(api huma.API) {
 		Summary: "Disconnect a data source and remove all its items", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{400, 404}}, h.delete)
 }
 
-// DataSourceBody is a data source as it is shown: without secrets.
+// DataSourceBody is a data source without its secrets.
 type DataSourceBody struct {
 	ID        string              `json:"id"`
 	Provider  source.Provider     `json:"provider"`
@@ -130,7 +130,7 @@ type importItemsInput struct {
 
 type importItemsOutput struct{ Body source.ImportResult }
 
-// importTime bounds an import, below what a function has.
+// importTime bounds an import. It is less than the time of a function.
 const importTime = 25 * time.Second
 
 func (h *dataSources) importItems(ctx context.Context, in *importItemsInput) (*importItemsOutput, error) {

@@ -34,7 +34,7 @@ func (h *documents) routes(api huma.API) {
 		Summary: "Delete a document", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{412}}, h.delete)
 }
 
-// DocumentEntry is a document as lists show it; single documents embed it.
+// DocumentEntry is a document in a list; single documents embed it.
 type DocumentEntry struct {
 	ID string `json:"id"`
 	document.Fields
@@ -109,7 +109,7 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if _, err := (&collections{h.Services}).callerOf(ctx, in.Body.CollectionID); err != nil {
 		return nil, err
 	}
-	if isPacked(in.Body.Body) { // only a body that may be stored is worth its memory
+	if isPacked(in.Body.Body) { // unpack only a body that may be stored
 		if _, err := h.Collections.Get(ctx, p.TeamID, in.Body.CollectionID); err != nil {
 			return nil, err
 		}
@@ -133,8 +133,8 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	return out, nil
 }
 
-// checkURI refuses an address that no new document may have. One that is stored, from
-// before addresses were held to that, can be replaced.
+// checkURI refuses an address that no new document may have. A stored document may have
+// one, from before addresses were checked, and can be replaced.
 func (h *documents) checkURI(ctx context.Context, p team.Principal, address string) error {
 	refused := document.CheckURI(address)
 	if refused == nil || utf8.RuneCountInString(address) > document.MaxURI {
@@ -174,7 +174,7 @@ type indexingError struct {
 	Detail string `json:"detail"`
 }
 
-// plainBody is how long a body may be to be sent as plain text.
+// plainBody is the maximum size of a body that is sent as plain text.
 const plainBody = 1 << 20
 
 func (h *documents) get(ctx context.Context, in *DocumentPath) (*documentOutput, error) {
@@ -212,12 +212,11 @@ func (h *documents) delete(ctx context.Context, in *struct {
 	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.MayRead, preconditions(in.IfMatch, ""))
 }
 
-// isPacked reports whether body may be base64 of a gzip stream: it begins as the
-// first bytes of one with deflate do.
+// isPacked reports whether body may be base64 of a gzip stream: it starts like one.
 func isPacked(body string) bool { return strings.HasPrefix(body, "H4sI") }
 
-// unpackBody returns the text of a document's body. It is taken as gzip when the
-// whole of it is base64 of one complete gzip stream, else as text as sent.
+// unpackBody returns the text of a document's body. If all of it is base64 of one
+// complete gzip stream, it is decompressed; otherwise it is plain text.
 func unpackBody(ctx context.Context, body string) (string, error) {
 	if !isPacked(body) {
 		return body, nil
@@ -240,7 +239,7 @@ func unpackBody(ctx context.Context, body string) (string, error) {
 		return body, nil
 	}
 	if !utf8.Valid(text) {
-		return "", apierr.BadField("/body", "unpacks to what is not UTF-8 text")
+		return "", apierr.BadField("/body", "must decompress to UTF-8 text")
 	}
 	if err := memory.Reserve(ctx, int64(len(text))*(costPerByte-1)); err != nil { // to be stored, as text that came unpacked
 		return "", err
@@ -248,7 +247,7 @@ func unpackBody(ctx context.Context, body string) (string, error) {
 	return string(text), nil
 }
 
-// packBody is base64 of the gzip form of body.
+// packBody returns body as base64 of a gzip stream.
 func packBody(body string) (string, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

@@ -24,12 +24,12 @@ import (
 	"docent/shared/usage"
 )
 
-// request is what the edge knows of one request.
+// request is the state of one request at the edge.
 type request struct {
 	id       string
 	arrived  time.Time
 	quotas   []quota.State // reported in the reply's headers
-	spent    *quota.State  // the quota for which it was refused
+	spent    *quota.State  // the quota that it exceeded
 	code     string        // of the error that is replied
 	cause    error         // of a 5xx, for the log
 	pattern  string        // of the path; empty when there is none
@@ -38,7 +38,7 @@ type request struct {
 
 	badCoding bool // the body's content coding is not gzip
 
-	account *account      // whom its memory is charged to
+	account *account      // that its memory is charged to
 	sender  source.Sender // of a delivery
 }
 
@@ -66,9 +66,8 @@ func requestFrom(ctx context.Context) *request {
 
 var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// edge wraps the operations in what every request passes: request id, recover,
-// log line, authentication, counting, and the replies to unknown paths and
-// methods.
+// edge wraps the operations in the steps of every request: request id, recover, log
+// line, authentication, counting, and the replies to unknown paths and methods.
 func (s Services) edge(operations *mux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := &request{id: requestIDOf(r), arrived: s.Now()}
@@ -77,7 +76,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		var count *counting
 		ctx, notes := usage.WithNotes(ctx)
 		r = r.WithContext(ctx)
-		if r.ContentLength != 0 { // until it is decided whether the body is read at all
+		if r.ContentLength != 0 { // until it is decided whether the body is read
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 		}
 		reply := &reply{ResponseWriter: w, request: req, r: r}
@@ -85,7 +84,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		defer func() {
 			if p := recover(); p != nil {
 				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(p) // net/http's own way to cut a connection
+					panic(p) // net/http's way to close a connection
 				}
 				req.cause = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 				reply.forget()
@@ -172,18 +171,18 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 	if allow := operations.allowed(r); allow != "" {
 		w.Header().Set("Allow", allow)
 		writeError(w, r, apierr.New(apierr.MethodNotAllowed, apierr.CodeMethodNotAllowed,
-			"This path takes %s.", allow))
+			"This path supports only %s.", allow))
 		return
 	}
 	writeError(w, r, unknownPath())
 }
 
 func unknownPath() *apierr.Error {
-	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is nothing at this path.")
+	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path.")
 }
 
-// WriteNotFound answers a request whose path is not the API's, in the shape of the API's
-// errors; the detail is what the client reads.
+// WriteNotFound answers a request outside of the API in the shape of the API's errors,
+// with detail as its text.
 func WriteNotFound(w http.ResponseWriter, r *http.Request, detail string) {
 	req := &request{id: requestIDOf(r)}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
@@ -192,7 +191,7 @@ func WriteNotFound(w http.ResponseWriter, r *http.Request, detail string) {
 	reply.send()
 }
 
-// requestIDOf is the client's own id for r, if it may stand in a reply, or a new one.
+// requestIDOf returns the client's id for r, if a reply may repeat it, or a new one.
 func requestIDOf(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); echoable.MatchString(id) {
 		return id
@@ -233,9 +232,8 @@ func (s Services) log(r *http.Request, reply *reply, who team.Principal, cost ta
 	s.Log.LogAttrs(r.Context(), levelOf(r.Context(), reply.request.cause), "request", attributes...)
 }
 
-// levelOf returns the level of a request's log line. Only what an operator should look at is
-// an error: not a client that hung up, and not changes of one record that met, which the
-// client sends again.
+// levelOf returns the level of a request's log line. Error is for an operator: not for a
+// client that disconnected, and not for a write conflict, after which the client retries.
 func levelOf(ctx context.Context, cause error) slog.Level {
 	switch {
 	case cause == nil, errors.Is(ctx.Err(), context.Canceled):

@@ -13,7 +13,7 @@ import (
 var manyObjects = "[" + strings.Repeat("{},", 350_000) + "{}]"
 
 // TestSmallTextsThatDecodeLargeAreRefusedEverywhere: wherever JSON is taken, what
-// it would decode into is bounded, in members that nobody reads too.
+// it would decode into is bounded, in members that no one reads too.
 func TestSmallTextsThatDecodeLargeAreRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

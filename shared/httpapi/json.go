@@ -17,13 +17,12 @@ import (
 // "NAME" for "name", past the bounds that were checked on "name".
 var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalExact}
 
-// nullMember begins the error about a member that is null and must not be; the
-// member's name follows.
+// nullMember is the start of the error for a member that must not be null, before its
+// name.
 const nullMember = "null member "
 
-// unmarshalExact decodes data into the struct that into points to. Members that
-// the struct does not name are ignored, and so is null: validation has refused it for
-// a required member.
+// unmarshalExact decodes data into the struct that into points to. It ignores unknown
+// members, and null, which validation has refused for required members.
 func unmarshalExact(data []byte, into any) error {
 	if decoder, ok := into.(json.Unmarshaler); ok {
 		return decoder.UnmarshalJSON(data)
@@ -54,8 +53,8 @@ func unmarshalExact(data []byte, into any) error {
 	return nil
 }
 
-// wholeNumber returns text as a decoder of integers takes it, where it is for one:
-// encoding/json refuses 1.0 and 1e2.
+// wholeNumber returns text in the form that encoding/json accepts for an integer, if
+// into is one: it refuses 1.0 and 1e2.
 func wholeNumber(text json.RawMessage, into reflect.Type) json.RawMessage {
 	for into.Kind() == reflect.Pointer {
 		into = into.Elem()
@@ -65,7 +64,7 @@ func wholeNumber(text json.RawMessage, into reflect.Type) json.RawMessage {
 	}
 	n, err := jsoninput.ParseInt(string(text))
 	if err != nil {
-		return text // its own error says why
+		return text // its decoder returns the error
 	}
 	return strconv.AppendInt(nil, n, 10)
 }

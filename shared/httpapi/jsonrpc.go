@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The codes of JSON-RPC 2.0 (section 5.1) that the protocol's library gives.
+// The codes of JSON-RPC 2.0 (section 5.1) that the protocol's library returns.
 const (
 	rpcParseError     = -32700
 	rpcInvalidRequest = -32600
@@ -15,14 +15,14 @@ const (
 	rpcInternal       = -32603
 )
 
-// rpcTexts are what clients read for each, in place of the library's own text, which
-// quotes what was sent and names types of Go.
+// rpcTexts are the texts for clients. They replace the library's, which quote the input
+// and name Go types.
 var rpcTexts = map[int64]string{
 	rpcParseError:     "The message is not JSON.",
 	rpcInvalidRequest: "This is not a request of the protocol.",
 	rpcUnknownMethod:  "There is no such method here.",
 	rpcInvalidParams:  "The params are not what this method takes.",
-	rpcInternal:       "Something went wrong on our side.",
+	rpcInternal:       "An internal error occurred.",
 }
 
 const unknownTool = "There is no tool of this name."
@@ -34,10 +34,10 @@ type rpcFault struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// public returns the fault as clients read it. Codes from -32000 on are the protocol's
-// own, whose text and data clients act on.
+// public returns the fault for clients. Codes of -32000 and above are the protocol's own,
+// with text and data that clients use.
 func (f rpcFault) public() rpcFault {
-	if strings.Contains(f.Message, "unmarshal") || strings.Contains(f.Message, `"params"`) { // the library does not always say so
+	if strings.Contains(f.Message, "unmarshal") || strings.Contains(f.Message, `"params"`) { // the library does not always return the code for it
 		f.Code = rpcInvalidParams
 	}
 	text, ok := rpcTexts[f.Code]
@@ -68,7 +68,7 @@ func publicFaults(reply []byte) []byte {
 	}
 	out, err := json.Marshal(batch)
 	if err != nil {
-		return reply // what was decoded encodes
+		return reply // decoded JSON can be encoded
 	}
 	return out
 }
@@ -91,9 +91,9 @@ func publicFault(response json.RawMessage) json.RawMessage {
 	return out
 }
 
-// callFault returns the response to a call that the protocol's library refused in plain
-// text although it is one: of a method that it does not know, or without params. It is
-// false for everything that is not one call with an id.
+// callFault returns the response to a valid call that the protocol's library refused in
+// plain text: one of an unknown method, or without params. It returns false if body is
+// not a single call with an id.
 func callFault(body []byte, text string) ([]byte, bool) {
 	var call struct {
 		Version string          `json:"jsonrpc"`

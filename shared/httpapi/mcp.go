@@ -13,12 +13,12 @@ import (
 	"docent/shared/apierr"
 )
 
-// mcpPath is where agents reach the operations as tools of the Model Context
-// Protocol, over its stateless Streamable HTTP transport: each POST is a request
-// of its own, with the same keys, limits and restrictions as the operations.
+// mcpPath is the path at which agents call the operations as tools of the Model Context
+// Protocol, over its stateless Streamable HTTP transport: each POST is one request, with
+// the same keys, limits and restrictions as the operations.
 const mcpPath = "/mcp"
 
-// tools serves MCP, where there is who speaks it.
+// tools serves MCP, if Services has Tools.
 type tools struct{ Services }
 
 func (h *tools) routes(api huma.API, m *mux) {
@@ -50,9 +50,8 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 	return responses
 }
 
-// handler serves one request. The protocol takes and gives whole JSON messages, so
-// its reply is held until it is known whether it is an error: one of HTTP gets the shape
-// of every other, and the texts of the protocol's library are kept from clients.
+// handler serves one request. It holds the reply until it is complete: an HTTP error gets
+// the API's shape, and texts of the protocol's library never reach clients.
 func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, err := caller(r.Context()); err != nil {
@@ -60,7 +59,7 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 			return
 		}
 		message := r.Clone(r.Context())
-		message.Header.Set("Accept", "application/json, text/event-stream") // whatever is accepted, JSON is the reply
+		message.Header.Set("Accept", "application/json, text/event-stream") // the reply is always JSON
 		var start firstBytes
 		message.Body = io.NopCloser(io.TeeReader(r.Body, &start))
 		held := &heldReply{header: http.Header{}}
@@ -89,19 +88,19 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 	}
 }
 
-// firstBytes keeps the beginning of what is written to it: more than that a call that
-// the protocol refuses unread does not have.
+// firstBytes keeps the first bytes that are written to it. A call that the protocol
+// refuses unread has no more.
 type firstBytes []byte
 
-// Write keeps what there is room for, and takes everything.
+// Write keeps what fits and discards the rest.
 func (b *firstBytes) Write(p []byte) (int, error) {
 	const most = 64 << 10
 	*b = append(*b, p[:min(len(p), most-len(*b))]...)
 	return len(p), nil
 }
 
-// refusalOf returns the error for what the protocol refused in plain text, which may
-// quote the body and name types of its library.
+// refusalOf returns the error for a refusal of the protocol in plain text, which may quote
+// the body and name types of its library.
 func refusalOf(status int, text string) error {
 	invalid := func(detail string) error { return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "%s", detail) }
 	switch {
@@ -140,5 +139,5 @@ func (w *heldReply) Write(p []byte) (int, error) {
 	return w.body.Write(p)
 }
 
-// Flush does nothing: what is held is sent at once.
+// Flush does nothing: the reply is sent at the end.
 func (w *heldReply) Flush() {}

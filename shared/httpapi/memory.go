@@ -10,50 +10,48 @@ import (
 	"docent/shared/memory"
 )
 
-// The memory of a process is bounded by what its requests may hold together, and
-// each part is charged to the team that the request is made for, or to the address
-// of a sender without a key. A body or a reply that a client may be slow with is
-// held as long as the client takes; what a request uses while it is handled is
-// held for a moment, so requests wait in turn for that.
+// Three budgets bound the memory of requests in a process: bodies and replies, which are
+// held as long as a slow client takes, and the work of handling, for which requests wait
+// in turn. Memory is charged to the team, or to the address of a sender without a key.
 const (
 	freePart     = 64 << 10  // bytes of each body and reply that come from the small pool
 	smallBytes   = 24 << 20  // first parts of bodies and replies
-	bodyBytes    = 48 << 20  // what bodies have above that
-	replyBytes   = 64 << 20  // what replies have above that
+	bodyBytes    = 48 << 20  // of bodies, above their first parts
+	replyBytes   = 64 << 20  // of replies, above their first parts
 	keylessBytes = 24 << 20  // bodies of senders without a key
 	workBytes    = 96 << 20  // while requests are handled
-	freeWork     = 256 << 10 // of each request that are not counted
+	freeWork     = 256 << 10 // of each request, not counted
 	smallWork    = 4 << 20   // of each request without a turn among the large ones
 
-	sparePlaces   = 64 // requests beyond places() of teams that have fewer than placesEach
+	sparePlaces   = 64 // additional places() for teams that have fewer than placesEach
 	placesEach    = 4
-	writers       = 2 // requests that write much at a time
+	writers       = 2 // large writes at a time
 	keylessPlaces = 4 // requests of senders without a key that are handled at a time
 
-	// teamShare is how many times what it leaves free a team may hold of a pool: one
+	// teamShare: a team may hold this many times what it leaves free of a pool, so one
 	// team alone at most four fifths.
 	teamShare = 4
 
 	patience = 10 * time.Second // how long a request waits for each of these
 )
 
-// What handling a body costs: the text is held as it arrived and unpacked, decoded
-// twice (once to be validated) and stored.
+// Memory for handling a body: the text as received and decompressed, decoded twice (once
+// for validation) and stored.
 const (
 	costPerByte  = 5
 	costPerValue = 256
 )
 
-// What replying with something costs, for each byte as it is stored: it is read,
-// encoded and copied into the reply. SCIM makes trees of it in between.
+// Memory for a reply, per stored byte: it is read, encoded and copied into the reply.
+// SCIM makes trees of it in between.
 const (
 	readCost = 3
 	treeCost = 10
 )
 
-// places is how many requests are handled at a time; at most half of them are one
-// team's. Those that wait for the disk or another machine are not among them, so a
-// few for each processor keep it busy.
+// places returns how many requests are handled at a time, at most half of them of one
+// team. Requests that wait for the disk or another machine do not count, so a few for
+// each processor keep it busy.
 func places() int64 { return int64(max(2*runtime.NumCPU(), 4)) }
 
 // shares are the pools of one handler.
@@ -76,23 +74,22 @@ func newShares() *shares {
 	return s
 }
 
-// busy is the reply to a request that found no room in time.
+// busy returns the error for a request that found no room in time.
 func busy() *apierr.Error {
-	return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "Too many large requests are under way. Send this one again.")
+	return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "Too many large requests are in progress. Try again.")
 }
 
-// account is who the memory of a request is charged to.
+// account is the owner that the memory of a request is charged to.
 type account struct {
 	*shares
 	owner   string
 	keyless bool
 }
 
-// teamAccount is the account of a team.
 func (s *shares) teamAccount(teamID string) *account { return &account{s, teamID, false} }
 
-// addressAccount is the account of who sends r without a key: of its address. An
-// IPv6 address counts by its network, as a client has a whole one.
+// addressAccount returns the account of the address that sent r, for a sender without a
+// key. An IPv6 address counts by its network, because a client has a whole one.
 func (s *shares) addressAccount(r *http.Request) *account {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -104,7 +101,7 @@ func (s *shares) addressAccount(r *http.Request) *account {
 	return &account{s, "address " + host, true}
 }
 
-// large returns an empty lease for what a body has above its first part.
+// large returns an empty lease for a body above its first part.
 func (a *account) large() *memory.Lease {
 	if a.keyless {
 		return a.shares.keyless.Lease(a.owner)

@@ -187,7 +187,7 @@ func (w stuck) Write(p []byte) (int, error) {
 
 // TestOneTeamsReadersLeaveRoom: one team's clients do not read what they asked for.
 // Its next large reply is refused, small ones pass, and so do another team's large
-// ones. The refusal is no error in the log.
+// ones. The refusal is not an error in the log.
 func TestOneTeamsReadersLeaveRoom(t *testing.T) {
 	t.Parallel()
 	m := serving(map[string]http.HandlerFunc{

@@ -7,7 +7,7 @@ import (
 )
 
 // describeNotModified says in the document that a GET whose reply has an ETag answers 304
-// to an If-None-Match that names it. That is the edge's doing, not the operation's.
+// to an If-None-Match that names it. The edge does that, not the operation.
 func describeNotModified(doc *huma.OpenAPI) {
 	for _, item := range doc.Paths {
 		op := item.Get

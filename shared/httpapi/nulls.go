@@ -6,9 +6,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// describeNulls says in the document that null stands for an optional member that is
-// left out, in every request body but merge patches. Validation needs no telling: it
-// passes over null where a member is optional.
+// describeNulls adds to the document that a null member counts as left out if it is
+// optional, in every request body except merge patches. Validation ignores such a null
+// anyway.
 func describeNulls(doc *huma.OpenAPI) {
 	for _, item := range doc.Paths {
 		for _, op := range []*huma.Operation{item.Post, item.Put} {
@@ -22,8 +22,8 @@ func describeNulls(doc *huma.OpenAPI) {
 	}
 }
 
-// takeNulls makes the optional members of an object nullable, and those of the objects
-// in it. Doing so again changes nothing.
+// takeNulls makes the optional members of an object and of the objects in it nullable.
+// It is idempotent.
 func takeNulls(doc *huma.OpenAPI, s *huma.Schema) {
 	if s.Ref != "" {
 		s = doc.Components.Schemas.SchemaFromRef(s.Ref)

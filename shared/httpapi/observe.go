@@ -17,7 +17,7 @@ import (
 	"docent/shared/usage"
 )
 
-// originOf is who makes the request r and how, as events tell it.
+// originOf returns the origin of the request r for events.
 func originOf(r *http.Request, who team.Principal) audit.Origin {
 	req := requestFrom(r.Context())
 	ip := r.RemoteAddr
@@ -40,15 +40,15 @@ func originOf(r *http.Request, who team.Principal) audit.Origin {
 	return o
 }
 
-// senderOf is who delivers to a webhook: a signature stands for it, and says no more.
+// senderOf returns the origin of a delivery to a webhook, which has a signature and no user.
 func senderOf(r *http.Request) audit.Origin {
 	o := originOf(r, team.Principal{})
 	o.Actor = audit.Actor{Credential: audit.Credential{Type: audit.WebhookSignature}}
 	return o
 }
 
-// observe counts an answered request and records its refusal. It runs when the
-// reply is written, and never changes it.
+// observe counts an answered request and records its refusal. It runs after the reply is
+// written, and never changes it.
 func (s Services) observe(r *http.Request, status int, who team.Principal, count *counting) {
 	if who.TeamID == "" {
 		return
@@ -61,7 +61,7 @@ func (s Services) observe(r *http.Request, status int, who team.Principal, count
 	all.Wait()
 }
 
-// recordRefusal records a refusal as an event; what fails of it is for the log.
+// recordRefusal records a refusal as an event. A failure to do so is logged.
 func (s Services) recordRefusal(r *http.Request, who team.Principal, status int, err error) {
 	if s.Events == nil {
 		return
@@ -73,12 +73,12 @@ func (s Services) recordRefusal(r *http.Request, who team.Principal, status int,
 	}
 }
 
-// recordFor bounds what recording a refusal may add to it.
+// recordFor is the maximum time to record a refusal.
 const recordFor = 2 * time.Second
 
 // writeRefusalEvent records that a known key was refused, at most once a minute for one
-// reason and operation, or once a day for a quota. err is that of authentication,
-// nil where that passed.
+// reason and operation, or once a day for a quota. err is the error of
+// authentication, or nil.
 func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status int, err error) error {
 	req := requestFrom(r.Context())
 	event := audit.Event{Origin: originOf(r, who), Outcome: audit.Outcome{Result: audit.Failure, Reason: req.code, StatusCode: status}}
@@ -122,20 +122,20 @@ func (s Services) writeQuotaEvent(r *http.Request, who team.Principal, event aud
 	return err
 }
 
-// counting is the counting of one request.
+// counting counts one request.
 type counting struct {
 	Services
 	r     *http.Request
 	who   team.Principal
 	notes *usage.Notes
 
-	mu    sync.Mutex // what an agent asks for runs beside its request
+	mu    sync.Mutex // calls of an agent run in parallel with its request
 	ended bool
-	tally *usage.Tally // of a request that was counted while it was under way
+	tally *usage.Tally // of a request that was counted while it was in progress
 }
 
-// beginCounting has the request counted as soon as its outcome is known, beside
-// what is left of it.
+// beginCounting has the request counted as soon as its outcome is known, in parallel
+// with the rest of it.
 func (s Services) beginCounting(r *http.Request, who team.Principal, notes *usage.Notes) *counting {
 	c := &counting{Services: s, r: r, who: who, notes: notes}
 	if s.Usage != nil {
@@ -151,7 +151,7 @@ func (s Services) beginCounting(r *http.Request, who team.Principal, notes *usag
 	return c
 }
 
-// call is the request without its outcome.
+// call returns the usage of the request, without its outcome.
 func (c *counting) call() usage.Call {
 	req, told := requestFrom(c.r.Context()), c.notes.Read()
 	if req.route == "GET /answers/{questionId}" {
@@ -161,7 +161,7 @@ func (c *counting) call() usage.Call {
 		Client: usage.ClientOf(c.r.UserAgent(), strings.TrimPrefix(req.route, c.r.Method+" ")), Numbers: told.Numbers, Source: told.Source}
 }
 
-// end counts the request by its outcome, unless it is counted.
+// end counts the request by its outcome, unless it is already counted.
 func (c *counting) end(status int) {
 	if c == nil || c.Usage == nil {
 		return
@@ -194,8 +194,8 @@ func (c *counting) end(status int) {
 	}
 }
 
-// foreseeable tells whether a request of this route has nothing to count but that
-// it was made, so that it is counted from its beginning.
+// foreseeable reports whether only the number of requests of this route is counted, so
+// that a request can be counted at its start.
 func foreseeable(route string) bool {
 	switch featureOf(route) {
 	case usage.Documents, usage.Answers:
@@ -208,7 +208,7 @@ func foreseeable(route string) bool {
 	return false
 }
 
-// featureOf is the feature that a route belongs to.
+// featureOf returns the feature that a route belongs to.
 func featureOf(route string) string {
 	_, path, _ := strings.Cut(route, " /")
 	area, rest, _ := strings.Cut(path, "/")

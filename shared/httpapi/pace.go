@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A body and a reply are held in memory while the client sends or reads, so each
-// must move on: 64 KB a second, after some seconds in which it may stand still.
-// The largest body has three minutes that way.
+// A body and a reply are held in memory while the client sends or reads, so each has a
+// minimum pace of 64 KB a second after a grace of some seconds. The largest body has
+// three minutes that way.
 const (
-	leastRate = 64 << 10 // bytes a second
+	leastRate = 64 << 10 // bytes per second
 	grace     = 20 * time.Second
 )
 
-// pace is how long one body or reply may still keep the server waiting. Only the time
-// in which the server waits for the client counts: not that in which it waits for room.
+// pace limits how long one body or reply may keep the server waiting. Only waiting for
+// the client counts, not waiting for room.
 type pace struct {
 	now    func() time.Time
 	set    func(time.Time) error // the deadline of the connection; an error means that it has none
@@ -39,14 +39,14 @@ func (p *pace) late() bool { return p.left() <= 0 }
 // move runs one read or write, which returns how many bytes it moved, under its deadline.
 func (p *pace) move(do func() (int, error)) (int, error) {
 	began := p.now()
-	_ = p.set(began.Add(p.left())) // a connection without deadlines is a test's or a function's
+	_ = p.set(began.Add(p.left())) // tests and functions have no deadlines
 	n, err := do()
 	p.waited += p.now().Sub(began)
 	p.moved += int64(n)
 	return n, err
 }
 
-// pacedReader reads a body at its pace.
+// pacedReader reads a body at the minimum pace.
 type pacedReader struct {
 	io.Reader
 	*pace
@@ -56,7 +56,7 @@ func (r pacedReader) Read(p []byte) (int, error) {
 	return r.move(func() (int, error) { return r.Reader.Read(p) })
 }
 
-// writePaced writes a reply in parts at its pace.
+// writePaced writes a reply in parts at the minimum pace.
 func writePaced(w http.ResponseWriter, body []byte, p *pace) {
 	const part = 64 << 10
 	for len(body) > 0 {
@@ -68,11 +68,11 @@ func writePaced(w http.ResponseWriter, body []byte, p *pace) {
 	}
 }
 
-// discardTime bounds how long the server waits for a refused body in all.
+// discardTime is the maximum time to read the rest of a refused body.
 const discardTime = 10 * time.Minute
 
-// discardReader reads what is left of a refused body. That holds only a connection, no
-// memory, so the body may come slower than the pace: each read has the whole grace.
+// discardReader reads the rest of a refused body. That needs no memory, so the body may
+// be slower than the pace: each read has the whole grace.
 type discardReader struct{ pacedReader }
 
 func (r discardReader) Read(p []byte) (int, error) {

@@ -19,12 +19,12 @@ type PageParams struct {
 	Before string `query:"before" maxLength:"10000" doc:"Cursor: the page before it."`
 }
 
-// window is the part of the list that p asks for. Cursors name a position in one
-// list of one team and hold in both directions.
+// window returns the window that p asks for. A cursor is a position in one list of one
+// team, for both directions.
 func (p PageParams) window(teamID, list string) (table.Window, error) {
 	w := table.Window{Limit: p.Limit}
 	if p.After != "" && p.Before != "" {
-		return w, apierr.BadField("/query/before", "after and before exclude each other")
+		return w, apierr.BadField("/query/before", "must not be combined with after")
 	}
 	var err error
 	if p.After != "" {
@@ -35,8 +35,8 @@ func (p PageParams) window(teamID, list string) (table.Window, error) {
 	return w, err
 }
 
-// cursorSum is the bytes of a cursor that bind it to its team and list, so that
-// a damaged or foreign one is refused rather than read as another position.
+// cursorSum is the length of the checksum in a cursor. It binds the cursor to its team
+// and list, so that a damaged or foreign one is refused.
 const cursorSum = 8
 
 func encodeCursor(teamID, list, position string) string {
@@ -44,7 +44,7 @@ func encodeCursor(teamID, list, position string) string {
 }
 
 func decodeCursor(teamID, list, cursor string) (string, error) {
-	refused := apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor is not one of this list.")
+	refused := apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor does not belong to this list.")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != cursor || len(raw) <= cursorSum || len(raw) > table.MaxSortBytes {
 		return "", refused
@@ -62,8 +62,8 @@ func sumOf(teamID, list, position string) []byte {
 	return sum[:cursorSum]
 }
 
-// linkHeader is the Link header (RFC 8288) to the neighbours of a page, empty
-// when there are none. Its URLs start with base; filter are the list's own parameters.
+// linkHeader returns the Link header (RFC 8288) to the neighbours of a page, empty if
+// there are none. Its URLs start with base; filter are the list's own parameters.
 func linkHeader[T any](base, teamID, list string, limit int, filter url.Values, s table.Slice[T]) string {
 	var links []string
 	add := func(rel, parameter, position string) {

@@ -10,12 +10,12 @@ import (
 	"docent/shared/jsoninput"
 )
 
-// readParameters lets huma read the query as every operation means it: integers as
-// jsoninput does, and an empty value of a list as one that is left out. Alone it would
-// drop a whole list, and so a filter, whose first value is empty.
+// readParameters prepares the query for huma: integers in every form that jsoninput
+// accepts, and lists without their empty values. Huma itself drops a whole list, and so
+// a filter, if its first value is empty.
 func readParameters(ctx huma.Context, next func(huma.Context)) { next(queryContext{ctx}) }
 
-type humaContext = huma.Context // its name is not that of its method
+type humaContext = huma.Context // so that the field name differs from its method's
 
 type queryContext struct{ humaContext }
 

@@ -16,7 +16,7 @@ import (
 // with every member optional. It is embedded in the body of an operation.
 type patch[T any] struct{ members map[string]json.RawMessage }
 
-// UnmarshalJSON keeps the members. It refuses those that cannot be set, so that apply
+// UnmarshalJSON keeps the members, and refuses those that cannot be set, so that apply
 // cannot fail.
 func (p *patch[T]) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &p.members); err != nil {
@@ -26,7 +26,7 @@ func (p *patch[T]) UnmarshalJSON(text []byte) error {
 	return p.set(&fields)
 }
 
-// apply sets the given members in fields. null empties a member that T may leave out.
+// apply sets the given members in fields. null clears an optional member.
 func (p *patch[T]) apply(fields *T) {
 	_ = p.set(fields) // UnmarshalJSON has tried it
 }

@@ -7,13 +7,13 @@ import (
 	"docent/shared/apierr"
 )
 
-// etag is the strong entity tag (RFC 9110 section 8.8.3) of a version.
+// etag returns the strong entity tag (RFC 9110 section 8.8.3) of a version.
 func etag(version int64) string { return fmt.Sprintf(`"%x"`, version) }
 
 // preconditions returns the check of If-Match and If-None-Match against the
 // current version of a resource, 0 when it does not exist (RFC 9110 section 13.1).
 func preconditions(ifMatch, ifNoneMatch string) func(version int64) error {
-	failed := apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "The resource is not in the state that the request expects.")
+	failed := apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "The resource does not match If-Match or If-None-Match.")
 	return func(version int64) error {
 		if ifMatch != "" && (version == 0 || !listsTag(ifMatch, etag(version), false)) {
 			return failed
@@ -25,7 +25,7 @@ func preconditions(ifMatch, ifNoneMatch string) func(version int64) error {
 	}
 }
 
-// listsTag tells whether the field value of If-Match or If-None-Match names tag;
+// listsTag reports whether the field value of If-Match or If-None-Match names tag;
 // "*" names every one. If-None-Match compares weakly.
 func listsTag(field, tag string, weak bool) bool {
 	for candidate := range strings.SplitSeq(field, ",") {

@@ -31,22 +31,22 @@ type problem struct {
 	RequestID string         `json:"requestId,omitempty" doc:"The X-Request-Id of the reply."`
 	Errors    []apierr.Field `json:"errors,omitempty" doc:"The faulty fields or parameters."`
 
-	ViolatedPolicies []string `json:"violated-policies,omitempty" doc:"The quotas that are spent."`
+	ViolatedPolicies []string `json:"violated-policies,omitempty" doc:"The quotas that are used up."`
 	ResetsAt         string   `json:"resetsAt,omitempty" doc:"When the quota is full again."`
-	OldestCursor     string   `json:"oldestCursor,omitempty" doc:"The cursor to go on from after one that is past retention."`
+	OldestCursor     string   `json:"oldestCursor,omitempty" doc:"The cursor to continue from after one that is past retention."`
 
 	headers http.Header
 }
 
 func (p *problem) Error() string { return p.Detail }
 
-// GetStatus is the status of the reply; huma calls it.
+// GetStatus returns the status of the reply; huma calls it.
 func (p *problem) GetStatus() int { return p.Status }
 
-// GetHeaders are the reply's own headers; huma calls it.
+// GetHeaders returns the headers of the reply; huma calls it.
 func (p *problem) GetHeaders() http.Header { return p.headers }
 
-const unauthorizedDetail = "This needs a valid API key in the header Authorization: Bearer <key>."
+const unauthorizedDetail = "A valid API key is required in the header Authorization: Bearer <key>."
 
 var titles = map[string]string{
 	apierr.CodeInvalidRequest:      "Invalid request",
@@ -77,14 +77,14 @@ func newProblem(ctx context.Context, status int, code, detail string) *problem {
 		Code: code, RequestID: requestFrom(ctx).id, headers: http.Header{}}
 }
 
-// toProblem turns an error into what the client may read. Only the text of
-// apierr reaches it; what nobody classified is logged and answered opaquely.
+// toProblem turns an error into a problem for the client. It has text of apierr only; an
+// unclassified error is logged and answered as internal.
 func toProblem(ctx context.Context, err error) *problem {
 	var e *apierr.Error
 	if !errors.As(err, &e) || e.Kind == apierr.Internal {
 		e = classify(err)
 	}
-	refused := errors.Is(err, memory.ErrBusy) // by a limit that works as it should
+	refused := errors.Is(err, memory.ErrBusy) // by a limit, as intended
 	if !refused && (e.Kind == apierr.Internal || e.Kind == apierr.Unavailable) {
 		requestFrom(ctx).cause = err
 	}
@@ -114,8 +114,8 @@ func toProblem(ctx context.Context, err error) *problem {
 	return p
 }
 
-// classify finds what an error without a text for clients is: a store that
-// could not do its work is a passing fault, the rest is ours.
+// classify returns the error for clients of an error without text for them: unavailable
+// for a failure of a store, otherwise internal.
 func classify(err error) *apierr.Error {
 	if errors.Is(err, memory.ErrBusy) {
 		return busy()
@@ -123,15 +123,15 @@ func classify(err error) *apierr.Error {
 	for _, passing := range []error{table.ErrConflict, table.ErrThrottled, table.ErrUnavailable,
 		context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, passing) {
-			return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "The service cannot do this right now. Try again.")
+			return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "The service is temporarily unavailable. Try again.")
 		}
 	}
-	return apierr.New(apierr.Internal, apierr.CodeInternal, "Something went wrong on our side. The request id says more to support.")
+	return apierr.New(apierr.Internal, apierr.CodeInternal, "An internal error occurred. Give the request id to support.")
 }
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// writeError answers outside of huma's operations.
+// writeError answers a request outside of huma's operations.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if isSCIM(r.URL.Path) {
 		writeSCIMError(w, r, err)
@@ -147,11 +147,11 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		return // a problem has no member that can fail to encode
 	}
-	_, _ = w.Write(append(body, '\n')) // as huma ends a body; a client that is gone misses nothing
+	_, _ = w.Write(append(body, '\n')) // with a line break like huma's bodies; the client may be gone
 }
 
-// ContentType is application/json; the writer at the edge makes it
-// application/problem+json where Accept names that.
+// ContentType returns application/json; the edge changes it to application/problem+json
+// if Accept names that.
 func (p *problem) ContentType(string) string { return "application/json" }
 
 // huma keeps its settings and the constructors of its own errors in package
@@ -167,8 +167,8 @@ func init() {
 	}
 }
 
-// fromHuma is the problem of a request that failed its validation. It names
-// where and what, never the offending value.
+// fromHuma returns the problem of a request that failed validation. It names the field
+// and the rule, never the value.
 func fromHuma(ctx context.Context, status int, errs []error) *problem {
 	switch {
 	case status == 0:
@@ -223,7 +223,7 @@ func pointer(location string) string {
 	return "/" + strings.ReplaceAll(location, ".", "/")
 }
 
-// faultOf cuts what a decoder may quote of the request out of its message.
+// faultOf removes quotations of the request from a decoder's message.
 func faultOf(message string) string {
 	const most = 200
 	message = reworded.Replace(message)

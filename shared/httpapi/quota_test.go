@@ -9,7 +9,7 @@ import (
 )
 
 // TestAThousandQuestionsADay: of 1,200 at once exactly 1,000 are accepted; what
-// was accepted stays so, and the next Pacific day begins anew.
+// was accepted stays so, and the next Pacific day begins again.
 func TestAThousandQuestionsADay(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -12,8 +12,8 @@ import (
 	"docent/shared/memory"
 )
 
-// intake is how the body of one request comes in: at a pace, into memory that is
-// charged before it is allocated.
+// intake receives the body of one request, at a minimum pace, into memory that is charged
+// before it is allocated.
 type intake struct {
 	from    pacedReader
 	account *account
@@ -24,8 +24,8 @@ type intake struct {
 	read    int64
 }
 
-// newIntake returns the intake of r; end gives back what it holds. What arrives is
-// written to checks, if there are any, whose first error ends the reading.
+// newIntake returns the intake of r; end returns its memory. What arrives is also written
+// to checks, which may be nil and whose first error ends the reading.
 func newIntake(w http.ResponseWriter, r *http.Request, a *account, checks io.Writer) *intake {
 	set := http.NewResponseController(w).SetReadDeadline
 	return &intake{from: pacedReader{r.Body, newPace(time.Now, set)}, account: a,
@@ -37,12 +37,12 @@ func (in *intake) end() {
 	in.large.End()
 }
 
-// whole reads the body, of at most limit bytes. A large one waits until there is
-// room for all of it, as announced, before more than its first part is read.
+// whole reads a body of at most limit bytes. After the first part of a large one, it
+// waits for room for the announced length.
 func (in *intake) whole(ctx context.Context, limit int64) ([]byte, error) {
 	expected := in.length
 	if expected < 0 || expected > limit {
-		expected = limit + 1 // one byte more is read to see that it is too large
+		expected = limit + 1 // one more byte shows that it is too large
 	}
 	if in.length > limit {
 		return nil, tooLarge()
@@ -71,7 +71,7 @@ func (in *intake) whole(ctx context.Context, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// rest reads on until the body ends or has the expected length.
+// rest reads until the body ends or has the expected length.
 func (in *intake) rest(body []byte, expected int64) ([]byte, error) {
 	if in.length >= 0 {
 		return in.fill(append(make([]byte, 0, expected), body...))
@@ -85,7 +85,7 @@ func (in *intake) rest(body []byte, expected int64) ([]byte, error) {
 	return body, err
 }
 
-// fill reads until body has its capacity.
+// fill reads until body is full.
 func (in *intake) fill(body []byte) ([]byte, error) {
 	for len(body) < cap(body) {
 		n, err := in.from.Read(body[len(body):cap(body)])
@@ -104,7 +104,7 @@ func (in *intake) fill(body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// refusal is the answer to a body that was not read whole.
+// refusal returns the error for a body that was not completely read.
 func (in *intake) refusal(err error) error {
 	var refused *apierr.Error
 	var exceeded *jsoninput.LimitError
@@ -117,12 +117,12 @@ func (in *intake) refusal(err error) error {
 		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
 			"The request body came too slowly. Send at least %d KB a second.", leastRate>>10).WithCause(err)
 	default:
-		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body did not arrive whole.").WithCause(err)
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is incomplete.").WithCause(err)
 	}
 }
 
-// discard reads what is left of a refused body: who is cut off while still sending
-// sees a broken connection, not the reply.
+// discard reads the rest of a refused body: a client that is cut off while it sends sees
+// a broken connection, not the reply.
 func (in *intake) discard() {
 	_, _ = io.Copy(io.Discard, io.LimitReader(discardReader{in.from}, MaxBody-in.read))
 }

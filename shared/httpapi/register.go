@@ -13,8 +13,8 @@ import (
 )
 
 // register adds one operation. It is the only caller of huma.Register, so every
-// error of a handler passes through toProblem and no operation goes without the
-// statuses that are common to all.
+// error of a handler passes through toProblem and every operation has the statuses
+// that are common to all.
 func register[I, O any](api huma.API, op huma.Operation, handle func(context.Context, *I) (*O, error)) {
 	op.MaxBodyBytes = -1 // readBody has bounded it
 	op.BodyReadTimeout = -1
@@ -26,7 +26,7 @@ func register[I, O any](api huma.API, op huma.Operation, handle func(context.Con
 	op.Middlewares = append(op.Middlewares, readParameters)
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		if op.Method == http.MethodGet {
-			ctx = memory.WithReads(ctx, readCost) // what it reads is what it replies
+			ctx = memory.WithReads(ctx, readCost) // it replies what it reads
 		}
 		out, err := handle(ctx, in)
 		if err != nil {

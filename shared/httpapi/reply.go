@@ -10,10 +10,9 @@ import (
 	"docent/shared/quota"
 )
 
-// reply puts the headers on a reply that every one carries, and answers a GET
-// whose If-None-Match names the current version with 304. It keeps the body until
-// the request has been handled and everything else of it is free. Then it sends it
-// as fast as the client reads, at the least pace.
+// reply adds the common headers, and answers a GET whose If-None-Match names the current
+// version with 304. It holds the body until the request is handled and its other memory
+// is free, then sends it as fast as the client reads, at a minimum pace.
 type reply struct {
 	http.ResponseWriter
 	request *request
@@ -25,12 +24,12 @@ type reply struct {
 	large   *memory.Lease
 }
 
-// charge has the body charged to a from now on.
+// charge charges the body to a from now on.
 func (w *reply) charge(a *account) {
 	w.first, w.large = a.first(), a.replies.Lease(a.owner)
 }
 
-// end gives back what the body is charged.
+// end returns the memory of the body.
 func (w *reply) end() {
 	if w.first != nil {
 		w.first.End()
@@ -44,7 +43,7 @@ func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // WriteHeader decides the status and the headers, once.
 func (w *reply) WriteHeader(status int) {
 	if w.status != 0 {
-		return // the first one stands
+		return // only the first one counts
 	}
 	h := w.Header()
 	get := w.r.Method == http.MethodGet || w.r.Method == http.MethodHead
@@ -68,7 +67,7 @@ func (w *reply) WriteHeader(status int) {
 	w.status = status
 }
 
-// send sends what was decided.
+// send writes the status, the headers and the body.
 func (w *reply) send() {
 	if w.status == 0 {
 		return
@@ -82,7 +81,7 @@ func (w *reply) send() {
 	}
 }
 
-// forget takes back what was decided, so that another reply can stand for it.
+// forget discards the reply, so that another can replace it.
 func (w *reply) forget() {
 	clear(w.Header())
 	w.status, w.empty, w.body = 0, false, nil
@@ -101,7 +100,7 @@ func (w *reply) Write(body []byte) (int, error) {
 		if err := w.reserve(int64(len(w.body) + len(body))); err != nil {
 			w.forget()
 			writeError(w, w.r, err)
-			w.empty = true // what else there is of it
+			w.empty = true // the rest is dropped
 			return len(body), nil
 		}
 	}

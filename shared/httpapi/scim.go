@@ -14,13 +14,12 @@ import (
 	"docent/shared/usage"
 )
 
-// isSCIM tells whether a path is of the SCIM area, whose requests, replies and
-// errors are those of RFC 7644.
+// isSCIM reports whether a path is of the SCIM area, which follows RFC 7644.
 func isSCIM(path string) bool {
 	return path == scim.Prefix || strings.HasPrefix(path, scim.Prefix+"/")
 }
 
-// scimFace is what the SCIM area asks of the edge.
+// scimFace returns the SCIM area with the functions that it needs of the edge.
 func (s Services) scimFace() scim.Handler {
 	return scim.Handler{Service: s.SCIM, Classify: func(ctx context.Context, err error) (int, string, http.Header) {
 		p := toProblem(ctx, err)
@@ -35,8 +34,8 @@ func (s Services) scimRoutes(api huma.API, m *mux) {
 	describeSCIM(api.OpenAPI())
 }
 
-// serveSCIM answers a request of the SCIM area. Its body is read when the area asks
-// for it, and nothing runs before there is room.
+// serveSCIM answers a request of the SCIM area once there is room for it. The area reads
+// the body itself.
 func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 	if route := scim.Route(r.URL); route != "" {
 		requestFrom(r.Context()).route = r.Method + " " + route
@@ -64,7 +63,7 @@ func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 	face.ServeHTTP(w, r.WithContext(memory.WithReads(memory.WithWork(r.Context(), work), treeCost)))
 }
 
-// writeSCIMError answers in the area's terms where the edge itself refuses.
+// writeSCIMError writes a refusal of the edge as a SCIM error.
 func writeSCIMError(w http.ResponseWriter, r *http.Request, err error) {
 	var e *protocol.Error
 	if !errors.As(err, &e) {

@@ -156,7 +156,7 @@ func TestWhoMayProvision(t *testing.T) {
 	a.raw(call{"GET", "/scim/v2/Users", x.scim, nil, nil}).want(t, 403)
 }
 
-// TestDeactivationKillsPersonalKeys: within 10 seconds, and for good.
+// TestDeactivationKillsPersonalKeys: within 10 seconds, and permanently.
 func TestDeactivationKillsPersonalKeys(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

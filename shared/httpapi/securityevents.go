@@ -19,7 +19,7 @@ import (
 // securityEvents are the operations of the security event feed.
 type securityEvents struct{ Services }
 
-// pollEvery is the hint of an empty page to a poller, in seconds.
+// pollEvery is the polling interval that an empty page suggests, in seconds.
 const pollEvery = 30
 
 func (h *securityEvents) routes(api huma.API) {
@@ -40,7 +40,7 @@ type eventObject struct{ value any }
 // MarshalJSON renders the event.
 func (e eventObject) MarshalJSON() ([]byte, error) { return json.Marshal(e.value) }
 
-// Schema is that of the native format; the other one is OCSF's.
+// Schema returns the schema of the native format; OCSF has its own.
 func (eventObject) Schema(r huma.Registry) *huma.Schema {
 	native := r.Schema(reflect.TypeFor[audit.Native](), true, "SecurityEvent")
 	change := r.SchemaFromRef(r.Schema(reflect.TypeFor[audit.NativeChange](), true, "").Ref)
@@ -77,7 +77,7 @@ type listSecurityEventsInput struct {
 
 type securityEventsPage struct {
 	Events     []eventObject `json:"events"`
-	NextCursor *string       `json:"nextCursor" nullable:"true" doc:"To go on from. Null at the end of a bounded read only."`
+	NextCursor *string       `json:"nextCursor" nullable:"true" doc:"The cursor to continue from. Null only at the end of a bounded read."`
 	HasMore    bool          `json:"hasMore" doc:"More events are readable now."`
 }
 
@@ -111,7 +111,7 @@ func (h *securityEvents) list(ctx context.Context, in *listSecurityEventsInput) 
 	return out, nil
 }
 
-// next is the link to the page after cursor, with the same filters.
+// next returns the link to the page after cursor, with the same filters.
 func (in *listSecurityEventsInput) next(base, cursor string) string {
 	query := url.Values{"limit": {strconv.Itoa(in.Limit)}, "after": {cursor}}
 	for name, values := range map[string][]string{"eventType": in.EventType, "category": in.Category, "actorId": in.ActorID,
@@ -125,7 +125,7 @@ func (in *listSecurityEventsInput) next(base, cursor string) string {
 	return fmt.Sprintf("<%s/security-events?%s>; rel=\"next\"", base, query.Encode())
 }
 
-// reader returns who reads the feed, if it may.
+// reader returns the caller if it may read the feed.
 func (h *securityEvents) reader(ctx context.Context, format string) (team.Principal, error) {
 	p, err := caller(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"docent/shared/apierr"
 )
 
-// unparsed are the problems of requests that a server of HTTP refuses before they have a
-// handler, by status. Every other status has that of 400.
+// unparsed has the problems of requests that an HTTP server refuses before it calls a
+// handler, by status. Other statuses have that of 400.
 var unparsed = map[int]struct{ code, title, detail string }{
 	http.StatusBadRequest:        {apierr.CodeInvalidRequest, "Invalid request", "This is not a well-formed request of HTTP/1.1."},
 	http.StatusRequestTimeout:    {"request-timeout", "Request timeout", "The request did not arrive in time."},
@@ -25,9 +25,8 @@ var unparsed = map[int]struct{ code, title, detail string }{
 	http.StatusHTTPVersionNotSupported: {"unsupported-version", "HTTP version not supported", "Send HTTP/1.1."},
 }
 
-// Unparsed returns the reply to a request that a server of HTTP refused with status
-// before it reached a handler, as it is sent: in the shape of every other error. Its
-// connection ends with it.
+// Unparsed returns the bytes of the reply to a request that an HTTP server refused with
+// status before it called a handler, in the API's shape. The reply closes the connection.
 func Unparsed(status int) []byte {
 	about, ok := unparsed[status]
 	if !ok {
@@ -50,8 +49,8 @@ func Unparsed(status int) []byte {
 	return out.Bytes()
 }
 
-// describeUnparsed says in the document that every operation may be refused for the size
-// of its headers, which the path and the query count to.
+// describeUnparsed adds to the document that every operation may be refused for the size
+// of its headers, including the path and the query.
 func describeUnparsed(doc *huma.OpenAPI) {
 	problem := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}
 	for _, item := range doc.Paths {

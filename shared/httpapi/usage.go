@@ -39,8 +39,7 @@ func (h *usageReports) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "getQuotas", Method: http.MethodGet, Path: "/usage/quotas", Summary: "Report quotas", Tags: tags}, h.quotas)
 }
 
-// tableResponses describe a report that is JSON, or a table where Accept asks
-// for one.
+// tableResponses describes a report that is JSON, or a table if Accept asks for one.
 func tableResponses(schema *huma.Schema) map[string]*huma.Response {
 	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	return map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{
@@ -59,8 +58,8 @@ type tableOutput struct {
 	Body        []byte
 }
 
-// preferred is which form of a report Accept wants most; of several alike, the
-// first (RFC 9110 section 12.5.1).
+// preferred returns the form of a report that Accept prefers, of equal ones the first
+// (RFC 9110 section 12.5.1).
 func preferred(accept string) string {
 	best, most := "", 0.0
 	for one := range strings.SplitSeq(accept, ",") {
@@ -87,8 +86,8 @@ type cell struct {
 	value  any
 }
 
-// tableOf renders a report: whole as JSON, or its rows as CSV, with the columns of head
-// also where there are no rows, or as JSON Lines.
+// tableOf renders a report: whole as JSON, or rows as JSON Lines or as CSV, which always
+// has the columns of head.
 func tableOf(accept string, whole any, head []cell, rows [][]cell) (*tableOutput, error) {
 	var body bytes.Buffer
 	switch {
@@ -137,7 +136,7 @@ func writeCSV(to *bytes.Buffer, head []cell, rows [][]cell) error {
 	return nil
 }
 
-// plainCell renders a value so that no spreadsheet takes it for a formula.
+// plainCell renders a value so that a spreadsheet does not take it for a formula.
 func plainCell(value any) string {
 	text := fmt.Sprint(value)
 	if value == nil {
@@ -152,8 +151,8 @@ func plainCell(value any) string {
 	return text
 }
 
-// viewer returns who asks and the one user whose usage it may see, empty for
-// all: a member sees its own.
+// viewer returns the caller and the only user whose usage it may see, empty for all. A
+// member sees its own.
 func viewer(ctx context.Context) (p team.Principal, only string, err error) {
 	if p, err = caller(ctx); err != nil {
 		return p, "", err
@@ -185,7 +184,7 @@ func (s UsageSpan) times(now time.Time, zone *time.Location) (start, end time.Ti
 	if s.End != "" {
 		end, err = usage.ParseTime("end", s.End, zone)
 	} else if !start.Before(now) {
-		err = apierr.BadField("/query/start", "must be in the past, where there is no end")
+		err = apierr.BadField("/query/start", "must be in the past if end is not given")
 	}
 	return start, end, err
 }
@@ -227,7 +226,7 @@ type usagePage struct {
 	HasMore     bool          `json:"hasMore"`
 }
 
-// list names the pages of this report, so that a cursor fits no other.
+// list returns the name of this report's list, which binds its cursors to it.
 func (in *usageInput) list() string {
 	return "usage?" + strings.Join(append([]string{in.Start, in.End, in.Granularity, in.TimeZone, in.Feature, in.UserID, in.APIKeyID, in.CollectionID}, in.GroupBy...), "\x1f")
 }
@@ -249,7 +248,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 	}
 	if only != "" {
 		if q.UserID != "" && q.UserID != only || in.CollectionID != "" {
-			return nil, apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "Only an admin sees the usage of others.")
+			return nil, apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "Only an admin can see the usage of others.")
 		}
 		q.UserID = only
 	}
@@ -259,7 +258,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 			return nil, err
 		}
 		if q.After, err = time.Parse(time.RFC3339, position); err != nil {
-			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor is not one of this list.")
+			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor does not belong to this list.")
 		}
 	}
 	buckets, more, err := h.Usage.Report(ctx, p.TeamID, now, q)
@@ -318,7 +317,7 @@ func resultOf(r usage.Result) usageResult {
 	return shown
 }
 
-// resultCells are the cells of a result, whose columns are those of its JSON.
+// resultCells returns the cells of a result. The columns are the members of its JSON.
 func resultCells(r usage.Result) []cell {
 	var cells []cell
 	for _, d := range []struct {

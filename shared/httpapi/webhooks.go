@@ -16,11 +16,10 @@ import (
 	"docent/shared/source"
 )
 
-// webhooks are the operations that senders call who have no key: a signature of
-// the body stands for it.
+// webhooks are the operations of senders without a key, which sign the body instead.
 type webhooks struct{ Services }
 
-// isSigned tells whether the operation at pattern checks a signature instead of a
+// isSigned reports whether the operation at pattern checks a signature instead of a
 // key.
 func isSigned(pattern string) bool { return strings.HasPrefix(pattern, "POST /webhooks/") }
 
@@ -39,8 +38,8 @@ func (h *webhooks) routes(api huma.API, m *mux) {
 	register(api, slack, h.slack)
 }
 
-// findSender returns the data source that a delivery names and may be from, or the
-// refusal of the delivery.
+// findSender returns the data source that a delivery names, or the error to refuse it
+// with.
 type findSender func(r *http.Request, pattern string) (source.Sender, error)
 
 // identify finds the sender of a delivery before any of its body is read.
@@ -50,7 +49,7 @@ func (m *mux) identify(r *http.Request, pattern string) error {
 	return err
 }
 
-// signatureForm is what a signature looks like; what does not is never one.
+// signatureForm matches every possible signature.
 var signatureForm = regexp.MustCompile(`^(sha256|v0)=[0-9a-fA-F]{64}$`)
 
 func (h *webhooks) find(r *http.Request, pattern string) (source.Sender, error) {
@@ -74,10 +73,10 @@ type githubInput struct {
 	body      []byte
 }
 
-// Resolve takes the body as it came; huma calls it.
+// Resolve takes the body as received; huma calls it.
 func (in *githubInput) Resolve(ctx huma.Context) []error { return readAll(ctx, &in.body) }
 
-// Resolve takes the body as it came; huma calls it.
+// Resolve takes the body as received; huma calls it.
 func (in *slackInput) Resolve(ctx huma.Context) []error { return readAll(ctx, &in.body) }
 
 func readAll(ctx huma.Context, into *[]byte) []error {
@@ -89,8 +88,8 @@ func readAll(ctx huma.Context, into *[]byte) []error {
 	return nil
 }
 
-// describeSigned says in the document that op takes a JSON object, which huma is
-// not to read, and that its success has no body but for Slack's check.
+// describeSigned adds to the document that op takes a JSON object, which huma must not
+// read, and that its success has no body except for Slack's check.
 func describeSigned(op *huma.Operation) {
 	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}
 	op.Responses["202"].Content, op.Responses["202"].Headers = nil, nil
@@ -103,8 +102,8 @@ func (h *webhooks) github(ctx context.Context, in *githubInput) (*struct{}, erro
 	return nil, err
 }
 
-// rejected records that a delivery to a known data source was refused, once a
-// minute for each source; what fails of it is for the log.
+// rejected records that a delivery to a known data source was refused, at most once a
+// minute for each source. A failure to do so is logged.
 func (h *webhooks) rejected(ctx context.Context, err error) {
 	var r *source.RejectedError
 	if h.Events == nil || !errors.As(err, &r) {

@@ -8,9 +8,9 @@ import (
 	"docent/shared/apierr"
 )
 
-// The faults that huma finds are told in the words of those that the areas find:
-// each says what the field must be. They are package variables of huma's, set once
-// before any operation is registered.
+// Errors of huma's validation get the same wording as those of the areas: each says what
+// the field must be. They are package variables of huma, set once before any operation
+// is registered.
 func init() {
 	validation.MsgExpectedRFC3339DateTime = "must be an RFC 3339 time"
 	validation.MsgExpectedRFC3986URI = "must be a URI"
@@ -31,11 +31,10 @@ func init() {
 	validation.MsgExpectedRequiredProperty = missingMember + "%s"
 }
 
-// missingMember begins the fault of a member that must be there; the member's name
-// follows.
+// missingMember is the start of the error for a missing member, before its name.
 const missingMember = "required member "
 
-// reworded are the faults of huma that no variable holds as they should read.
+// reworded has the errors of huma that no variable can change.
 var reworded = strings.NewReplacer(
 	"required query parameter is missing", "is required",
 	"required header parameter is missing", "is required",
@@ -45,8 +44,8 @@ var reworded = strings.NewReplacer(
 	"must have at least 1 items", "must not be empty",
 )
 
-// missingField is the fault of a missing member of the object at location, false
-// when message is of something else.
+// missingField returns the error for a missing member of the object at location, and
+// false if message is another error.
 func missingField(location, message string) (apierr.Field, bool) {
 	name, ok := strings.CutPrefix(message, missingMember)
 	if !ok {

@@ -1,10 +1,9 @@
 // Package lambdahttp serves an http.Handler as a Lambda function behind a REST
 // API of API Gateway. It is the only package that knows a proxy event.
 //
-// The conversion is aws-lambda-go-api-proxy's, in two halves: the one that makes
-// the request and the one that collects the response. Its Proxy methods, which
-// join them, turn some input of clients into function errors and let a second
-// status win over the first; what stands between the halves here does neither.
+// The conversion of requests and responses is aws-lambda-go-api-proxy's. Its Proxy
+// methods, which join the two, are not used: they turn some client input into function
+// errors, and a second status replaces the first.
 //
 // Responses are text: a body that is not UTF-8 is answered with 500, because the
 // gateway passes base64 on as it is unless the media type is listed with it.
@@ -28,29 +27,28 @@ import (
 	"docent/shared/pause"
 )
 
-// MaxResponse is how long the JSON form of a response may be, in bytes; Lambda
-// makes a longer one a function error.
+// MaxResponse is the maximum length of the JSON form of a response in bytes. Lambda
+// turns a longer one into a function error.
 const MaxResponse = 6 << 20
 
-// Margin is the part of an invocation's time that the handler does not get, so
-// that it can still answer when its context ends. Of an invocation that has less
-// than twice this left, half is kept.
+// Margin is the time before the end of an invocation at which the handler's context
+// ends, so that it can still answer. If less than twice the Margin is left, half of
+// that is kept.
 const Margin = time.Second
 
 // Function answers the events of one Lambda function.
 type Function struct {
 	Handler http.Handler
-	Log     *slog.Logger // takes panics and responses that can not be sent; nil: slog.Default()
+	Log     *slog.Logger // takes panics and responses that cannot be sent; nil: slog.Default()
 }
 
-// Start serves h for as long as the process lives. It must be called by main.
+// Start serves h until the process ends. Only main may call it.
 func Start(h http.Handler) {
 	lambda.Start((&Function{Handler: h}).Handle)
 }
 
-// Handle answers one event. Its error is always nil: what a client can cause is
-// a 400 or 404, a handler that panics or answers with what can not be sent is a
-// 500, all in the shape of RFC 9457.
+// Handle answers one event. Its error is always nil: a bad event is a 400 or 404, a
+// panic or a response that cannot be sent a 500, all as RFC 9457 problems.
 func (f *Function) Handle(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	ctx, cancel := pause.WithMargin(ctx, Margin)
 	defer cancel()
@@ -64,7 +62,7 @@ func (f *Function) Handle(ctx context.Context, event events.APIGatewayProxyReque
 	}
 	response, err := w.response()
 	if err != nil {
-		f.log().ErrorContext(ctx, "response can not be sent", "err", err, "method", r.Method, "route", r.Pattern,
+		f.log().ErrorContext(ctx, "response cannot be sent", "err", err, "method", r.Method, "route", r.Pattern,
 			"requestId", requestID(r, w.header()))
 		return internal.response(r, w.header()), nil
 	}
@@ -78,8 +76,8 @@ func (f *Function) log() *slog.Logger {
 	return f.Log
 }
 
-// serve runs the handler and tells whether it came to its end. A panic must not
-// end the process: the next call would find a cold one.
+// serve runs the handler and reports whether it returned. A panic must not end the
+// process: the next call would need a cold start.
 func (f *Function) serve(w *writer, r *http.Request) (whole bool) {
 	defer func() {
 		p := recover()
@@ -95,7 +93,7 @@ func (f *Function) serve(w *writer, r *http.Request) (whole bool) {
 	return true
 }
 
-// size is the length of the JSON form of response as the runtime makes it.
+// size returns the length of the JSON form of response as the runtime makes it.
 func size(response events.APIGatewayProxyResponse) (int, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -10,8 +10,8 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 )
 
-// problem is a problem object (RFC 9457) for what never reaches the handler or
-// never gets out of it.
+// problem is a problem object (RFC 9457) for a request that does not reach the handler
+// or a response that cannot be sent.
 type problem struct {
 	Status    int    `json:"status"`
 	Type      string `json:"type"`
@@ -25,13 +25,13 @@ var (
 	badRequest = &problem{Status: http.StatusBadRequest, Type: "urn:docent:problem:invalid-request", Title: "Invalid request",
 		Detail: "The request is not valid: its path or its body cannot be decoded.", Code: "invalid-request"}
 	unknownPath = &problem{Status: http.StatusNotFound, Type: "urn:docent:problem:not-found", Title: "Not found",
-		Detail: "There is nothing at this path.", Code: "not-found"}
+		Detail: "No resource exists at this path.", Code: "not-found"}
 	internal = &problem{Status: http.StatusInternalServerError, Type: "urn:docent:problem:internal", Title: "Internal error",
-		Detail: "Something went wrong on our side. The request id says more to support.", Code: "internal"}
+		Detail: "An internal error occurred. Give the request id to support.", Code: "internal"}
 )
 
-// response is p as the answer to r. header is what the handler had set, nil when
-// it was not asked.
+// response returns p as the answer to r. header has the headers that the handler set,
+// nil if it was not called.
 func (p *problem) response(r *http.Request, header http.Header) events.APIGatewayProxyResponse {
 	told := *p
 	told.RequestID = requestID(r, header)
@@ -54,11 +54,11 @@ func (p *problem) response(r *http.Request, header http.Header) events.APIGatewa
 	return response
 }
 
-// echoable is what of a client's request id may stand in a reply.
+// echoable matches request ids of clients that a reply may repeat.
 var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// requestID is the id under which the handler answers r; when it set none, the
-// client's own, or else the gateway's.
+// requestID returns the request id that the handler set; without one, the client's or
+// the gateway's.
 func requestID(r *http.Request, header http.Header) string {
 	if id := header.Get(requestIDHeader); id != "" {
 		return id

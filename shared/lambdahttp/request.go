@@ -13,22 +13,22 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// basePath is what a custom domain puts before the paths of the API.
+// basePath is the path of the API on a custom domain.
 const basePath = "/v1"
 
-// proxyHeader starts the names of headers that the conversion library reads as
-// the gateway's own words, so a client may not send them.
+// proxyHeader is the prefix of headers that the conversion library takes for the
+// gateway's, so a client may not send them.
 const proxyHeader = "X-Golambdaproxy-"
 
 const requestIDHeader = "X-Request-Id"
 
 const gzipMagic = "\x1f\x8b"
 
-// newRequest makes the request of event. When it is refused the request stands
-// for what the client sent in all but its path and body.
+// newRequest returns the request of event. If it is refused, the request has all that
+// the client sent except the path and the body.
 func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, *problem) {
 	refused := check(&event)
-	// The library would log what it can not convert; check has left nothing of it.
+	// The library would log what it cannot convert; check has rejected that.
 	r, err := httpadapter.New(nil).EventToRequestWithContext(ctx, event)
 	if err != nil {
 		refused = badRequest
@@ -52,7 +52,7 @@ func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http
 	}
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "gzip", "x-gzip":
-		// The gateway inflates bodies and is not documented to take the header away.
+		// The gateway decompresses bodies, but may keep the header.
 		// No JSON text starts like a gzip stream (RFC 1952 section 2.3.1).
 		if !strings.HasPrefix(event.Body, gzipMagic) {
 			r.Header.Del("Content-Encoding")
@@ -62,9 +62,8 @@ func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http
 	return r, refused
 }
 
-// check refuses an event that is no request, and brings the others into the form
-// in which the library's joining of texts is safe: path without the base path,
-// body decoded.
+// check refuses an event that is not a request, and prepares the others for the
+// library: it removes the base path and decodes the body.
 func check(event *events.APIGatewayProxyRequest) (refused *problem) {
 	if path, ok := strings.CutPrefix(event.Path, basePath); ok && strings.HasPrefix(path+"/", "/") {
 		event.Path = path
@@ -93,8 +92,8 @@ func check(event *events.APIGatewayProxyRequest) (refused *problem) {
 	return refused
 }
 
-// SourceIP is the address that the gateway saw the request of ctx come from,
-// empty outside of one.
+// SourceIP returns the client's address as the gateway saw it, empty outside of a
+// request.
 func SourceIP(ctx context.Context) string {
 	gateway, _ := core.GetAPIGatewayContextFromContext(ctx)
 	return gateway.Identity.SourceIP

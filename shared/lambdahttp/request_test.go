@@ -55,7 +55,7 @@ func TestBasePathIsStrippedBeforeASlashOrTheEnd(t *testing.T) {
 		"collections":        "/collections",
 		"//documents":        "//documents",
 		"/v1//documents/..":  "//documents/..",
-		"/v1%2Fcollections":  "/v1/collections", // an encoded slash is no separator
+		"/v1%2Fcollections":  "/v1/collections", // an encoded slash is not a separator
 		"/documents/é":       "/documents/é",
 		"/documents/a b":     "/documents/a b",
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 )
 
-// writer collects a response by the rules of net/http: the first status stands,
+// writer collects a response by the rules of net/http: the first status counts,
 // headers count as they are at the first write, and a response that has no body
 // (RFC 9110 section 6.4.1) gets none.
 type writer struct {
@@ -28,7 +28,7 @@ func newWriter(r *http.Request, log *slog.Logger) *writer {
 
 func (w *writer) Header() http.Header { return w.live }
 
-// Flush lets handlers that flush go on; nothing is sent before the end.
+// Flush does nothing: the response is sent when the handler returns.
 func (w *writer) Flush() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -68,7 +68,7 @@ func (w *writer) Write(body []byte) (int, error) {
 	return w.sent.Write(body)
 }
 
-// header is what has been sent, or would be.
+// header returns the headers as sent, or as they would be sent now.
 func (w *writer) header() http.Header {
 	if w.status == 0 {
 		return w.live
@@ -76,8 +76,8 @@ func (w *writer) header() http.Header {
 	return w.sent.Header()
 }
 
-// response is what Lambda gets: 200 without a body of a handler that wrote
-// nothing, an error of one that can not be sent.
+// response returns the response for Lambda, 200 without a body if the handler wrote
+// nothing. It returns an error if the response cannot be sent.
 func (w *writer) response() (events.APIGatewayProxyResponse, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)

@@ -182,7 +182,7 @@ func TestWhatCanNotBeSentIs500(t *testing.T) {
 				return
 			}
 			isProblem(t, response, 500, "internal", "handlers")
-			if !strings.Contains(log, "can not be sent") || http.Header(response.MultiValueHeaders).Get("ETag") != "" {
+			if !strings.Contains(log, "cannot be sent") || http.Header(response.MultiValueHeaders).Get("ETag") != "" {
 				t.Errorf("log %.300s, headers %v", log, response.MultiValueHeaders)
 			}
 		})

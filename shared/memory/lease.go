@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Lease is what one request holds of a pool. Its methods may be called from
+// Lease is the part of a pool that one request holds. Its methods may be called from
 // several goroutines at once.
 type Lease struct {
 	pool  *Pool
@@ -59,7 +59,7 @@ func (l *Lease) add(n int64) {
 	}
 }
 
-// Shrink gives back what is above n units.
+// Shrink returns all but n units.
 func (l *Lease) Shrink(n int64) {
 	l.mu.Lock()
 	over := max(l.held-n, 0)
@@ -77,7 +77,7 @@ func (l *Lease) Held() int64 {
 	return l.held
 }
 
-// End gives everything back. A lease that has ended takes nothing more.
+// End returns everything. A lease that has ended takes nothing more.
 func (l *Lease) End() {
 	l.mu.Lock()
 	l.ended = true

@@ -1,7 +1,7 @@
-// Package memory shares what a process has among those that its requests are
-// made for. What a request allocates is charged to its owner, a team or the
-// address of a sender without a key, before it is allocated. An owner who holds
-// much leaves room for the others, and who finds no room waits in turn.
+// Package memory shares the memory of a process among the owners of its requests: a
+// team, or the address of a sender without a key. Memory is charged to the owner
+// before it is allocated. An owner cannot take all of a pool, and a request that finds
+// no room waits in turn.
 package memory
 
 import (
@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// ErrBusy means that what was asked for did not become free in time. Nothing was
-// taken; the request can be sent again.
-var ErrBusy = errors.New("too much is under way")
+// ErrBusy means that the units did not become free in time. Nothing was taken; the
+// request can be sent again.
+var ErrBusy = errors.New("too much is in progress")
 
-// Pool is a number of units, such as bytes, that owners take and give back.
+// Pool is a number of units, such as bytes, that owners take and return.
 type Pool struct {
 	size  int64
 	spare int64 // units beyond size, for owners who hold less than floor
@@ -28,7 +28,7 @@ type Pool struct {
 	waiting []*waiter
 }
 
-// owner is who holds or waits for a part of the pool.
+// owner holds or waits for a part of the pool.
 type owner struct {
 	held    int64
 	waiting int
@@ -55,7 +55,7 @@ func (p *Pool) WithSpare(units, floor int64) *Pool {
 	return p
 }
 
-// Most is what one owner can take of an empty pool. Asking for more takes Most.
+// Most returns how much one owner can take of an empty pool. A larger request takes Most.
 func (p *Pool) Most() int64 {
 	if p.share == 0 {
 		return p.size
@@ -70,7 +70,7 @@ func (p *Pool) Held() int64 {
 	return p.held
 }
 
-// try takes n units for the owner if they are free and nobody waits for them.
+// try takes n units for the owner if they are free and no one waits for them.
 func (p *Pool) try(name string, n int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *Pool) take(ctx context.Context, name string, n int64) error {
 	default:
 	}
 	p.leave(w)
-	p.serve() // it may have stood before one that fits
+	p.serve() // it may have blocked one that fits
 	return ErrBusy
 }
 
@@ -125,9 +125,9 @@ func (p *Pool) give(name string, n int64) {
 	p.serve()
 }
 
-// serve grants what waits, as far as there is room: first whoever holds least,
-// among these whoever was served longest ago. One who waits for its own share is
-// passed over; one who waits for the pool is not, or the large would never come.
+// serve grants waiting requests while there is room: first to the owner who holds
+// least, then to the one served longest ago. A waiter limited by its own share is
+// skipped; one limited by the pool is not, otherwise large ones would wait forever.
 func (p *Pool) serve() {
 	passed := map[string]bool{}
 	for {
@@ -186,7 +186,7 @@ func (p *Pool) grant(o *owner, n int64) {
 	p.held += n
 }
 
-// leave takes w out of those who wait.
+// leave removes w from the waiters.
 func (p *Pool) leave(w *waiter) {
 	for i := range p.waiting {
 		if p.waiting[i] == w {
@@ -208,7 +208,7 @@ func (p *Pool) owner(name string) *owner {
 	return o
 }
 
-// forget removes an owner who neither holds nor waits.
+// forget removes an owner that neither holds nor waits.
 func (p *Pool) forget(name string, o *owner) {
 	if o.held == 0 && o.waiting == 0 {
 		delete(p.owners, name)

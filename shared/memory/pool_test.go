@@ -74,7 +74,7 @@ func TestAnOwnerLeavesRoom(t *testing.T) {
 }
 
 // TestWhoHoldsLittleIsServedFromTheSpare: a full pool still serves who holds less
-// than the floor, and nobody else.
+// than the floor, and no one else.
 func TestWhoHoldsLittleIsServedFromTheSpare(t *testing.T) {
 	t.Parallel()
 	p := memory.NewPool(2, 0).WithSpare(2, 1)

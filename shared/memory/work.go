@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Work is what one request uses while it is handled: a place among those that run
-// at a time, and memory. The first bytes are free. A large one gives up its place and
-// waits for a turn among the large, of which few run at a time so that small ones
-// find a free processor.
+// Work is what one request uses while it is handled: a place among the running
+// requests, and memory. The first bytes are free. A large request gives up its place
+// and waits for a turn: few large ones run at a time, so that small ones find a free
+// processor.
 type Work struct {
 	room  *Room
 	place *Lease
@@ -17,20 +17,20 @@ type Work struct {
 	write *Lease
 	bytes *Lease
 
-	waiting sync.Mutex // held by who waits for the turn
+	waiting sync.Mutex // held while waiting for the turn
 
 	mu      sync.Mutex
 	used    int64 // the free part included
 	placed  bool  // it has a place
 	inTurn  bool
-	yielded bool // it goes on without a place and a turn
+	yielded bool // it continues without a place and a turn
 }
 
-// Room is the pools that the work of requests is taken from.
+// Room holds the pools that the work of requests uses.
 type Room struct {
 	Places   *Pool         // requests that are handled at a time
 	Turns    *Pool         // large ones among them
-	Writes   *Pool         // those that mostly wait for the disk, having written so much
+	Writes   *Pool         // large writes, which mostly wait for the disk
 	Bytes    *Pool         // that all of them use
 	Free     int64         // bytes of each request that are not taken from Bytes
 	Small    int64         // bytes that a request may use without a turn, at least Free
@@ -58,8 +58,8 @@ func (w *Work) setPlaced(placed bool) {
 }
 
 // Pause gives up the place of the work of ctx while it waits for the disk, so that
-// others, who need no disk, are handled meanwhile. The caller calls resume when the
-// wait is over; it waits for a place again, but not for ever.
+// requests that need no disk are handled in the meantime. The caller calls resume when
+// the wait is over; it waits for a place again, for a limited time.
 func Pause(ctx context.Context) (resume func()) {
 	w := workOf(ctx)
 	if w == nil {
@@ -73,10 +73,10 @@ func Pause(ctx context.Context) (resume func()) {
 		return func() {}
 	}
 	w.place.Shrink(0)
-	return func() { _ = w.Begin(ctx) } // what is on the disk is done, so it goes on in any case
+	return func() { _ = w.Begin(ctx) } // the write is done, so the work continues without a place
 }
 
-// End gives everything back.
+// End returns everything.
 func (w *Work) End() {
 	w.turn.End()
 	w.write.End()
@@ -99,9 +99,9 @@ func workOf(ctx context.Context) *Work {
 	return w
 }
 
-// Reserve charges n bytes that are about to be allocated to the work of ctx, until
-// the work ends or Return gives them back. It waits for them where the process is
-// busy; its error is ErrBusy. Without work in ctx nothing is charged.
+// Reserve charges n bytes to the work of ctx before they are allocated, until the work
+// ends or Return is called. If the process is busy it waits, and returns ErrBusy if
+// that takes too long. Without work in ctx it charges nothing.
 func Reserve(ctx context.Context, n int64) error {
 	if w := workOf(ctx); w != nil {
 		return w.reserve(ctx, n)
@@ -109,7 +109,7 @@ func Reserve(ctx context.Context, n int64) error {
 	return nil
 }
 
-// Return gives back n bytes that were reserved and are no longer in use.
+// Return returns n reserved bytes that are no longer in use.
 func Return(ctx context.Context, n int64) {
 	if w := workOf(ctx); w != nil {
 		w.mu.Lock()
@@ -120,9 +120,8 @@ func Return(ctx context.Context, n int64) {
 	}
 }
 
-// WithReads returns a context in which what is read from the table is charged, too,
-// with cost bytes for each byte. It is for work that keeps what it reads; what only
-// looks through data is not charged for it.
+// WithReads returns a context in which reads from the table are charged too, with cost
+// bytes per byte. It is for work that keeps what it reads.
 func WithReads(ctx context.Context, cost int64) context.Context {
 	return context.WithValue(ctx, readsKey{}, cost)
 }
@@ -136,8 +135,8 @@ func ReserveRead(ctx context.Context, n int64) error {
 	return nil
 }
 
-// WaitTurn has the work of ctx wait for a turn, because it takes a processor for long
-// whatever its size; its error is ErrBusy.
+// WaitTurn waits for a turn for the work of ctx, which uses a processor for long,
+// whatever its size. It returns ErrBusy if that takes too long.
 func WaitTurn(ctx context.Context) error {
 	w := workOf(ctx)
 	if w == nil {
@@ -148,8 +147,8 @@ func WaitTurn(ctx context.Context) error {
 	return w.takeTurn(ctx)
 }
 
-// Yield gives up the place and the turn of the work of ctx, which mostly waits from
-// now on: for other machines, or for an answer. It keeps its bytes.
+// Yield gives up the place and the turn of the work of ctx, which will mostly wait for
+// other machines or for an answer. It keeps its bytes.
 func Yield(ctx context.Context) {
 	if w := workOf(ctx); w != nil {
 		w.yield()
@@ -164,8 +163,8 @@ func (w *Work) yield() {
 	w.place.End()
 }
 
-// WaitWrites is Yield for work that writes much from now on. It waits until it is
-// among the few that do, with ErrBusy if that takes too long.
+// WaitWrites is Yield for work that will write much. It waits until it is among the few
+// that do, and returns ErrBusy if that takes too long.
 func WaitWrites(ctx context.Context) error {
 	w := workOf(ctx)
 	if w == nil {
@@ -190,8 +189,8 @@ func (w *Work) reserve(ctx context.Context, n int64) error {
 	defer cancel()
 	err := error(nil)
 	if large {
-		// The turn comes first: who waited for it with bytes in hand would keep them
-		// from the one whose turn it is.
+		// The turn comes first: work that waits for it with bytes would keep them from the
+		// work that has the turn.
 		err = w.takeTurn(ctx)
 	}
 	if err == nil {

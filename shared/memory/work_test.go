@@ -95,7 +95,7 @@ func TestWhoWaitsForTheDiskTakesNoPlace(t *testing.T) {
 }
 
 // TestPatienceEnds: who waits longer than patience is refused and holds nothing, and
-// small requests pass meanwhile.
+// small requests pass in the meantime.
 func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

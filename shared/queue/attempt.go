@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Attempt runs h on batch and returns those of its messages that failed, in
-// their order. A panic of h, or an id of h's answer that no message of the batch
-// has, fails the whole batch and is returned as err: then nothing can be taken
-// for done.
+// Attempt runs h on batch and returns the messages that failed, in their order. If h
+// panics or returns an id that is not in the batch, the whole batch fails, and err
+// says why.
 func Attempt(ctx context.Context, h Handler, batch []Message) (failed []Message, err error) {
 	defer func() {
 		if p := recover(); p != nil {

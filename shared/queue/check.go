@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Times that every engine bounds alike.
+// Bounds of times, the same for every engine.
 const (
 	MaxDelay = 15 * time.Minute // of Send and Retry
 	MaxWait  = 20 * time.Second // of Receive; a longer wait is cut to it
 )
 
-// CheckSend returns nil for messages that every engine takes, and otherwise an
-// error for which errors.Is(err, ErrInvalid) holds.
+// CheckSend returns nil for messages that every engine accepts, otherwise an error
+// that wraps ErrInvalid.
 func CheckSend(messages []Outgoing) error {
 	if len(messages) == 0 || len(messages) > MaxBatch {
 		return fmt.Errorf("%w: %d messages, not 1 to %d", ErrInvalid, len(messages), MaxBatch)
@@ -38,8 +38,7 @@ func CheckSend(messages []Outgoing) error {
 	return nil
 }
 
-// CheckDelay returns nil for 0 to MaxDelay, and otherwise an error for which
-// errors.Is(err, ErrInvalid) holds.
+// CheckDelay returns nil for 0 to MaxDelay, otherwise an error that wraps ErrInvalid.
 func CheckDelay(delay time.Duration) error {
 	if delay < 0 || delay > MaxDelay {
 		return fmt.Errorf("%w: delay %s, not 0 to %s", ErrInvalid, delay, MaxDelay)
@@ -47,8 +46,8 @@ func CheckDelay(delay time.Duration) error {
 	return nil
 }
 
-// CheckReceive returns the wait to use, cut to MaxWait, or an error for which
-// errors.Is(err, ErrInvalid) holds when limit is not 1 to MaxBatch or wait is negative.
+// CheckReceive returns the wait to use, cut to MaxWait. It returns an error that wraps
+// ErrInvalid if limit is not 1 to MaxBatch or wait is negative.
 func CheckReceive(limit int, wait time.Duration) (time.Duration, error) {
 	if limit < 1 || limit > MaxBatch {
 		return 0, fmt.Errorf("%w: limit %d, not 1 to %d", ErrInvalid, limit, MaxBatch)
@@ -59,7 +58,7 @@ func CheckReceive(limit int, wait time.Duration) (time.Duration, error) {
 	return min(wait, MaxWait), nil
 }
 
-// checkText refuses what SQS can not carry: it takes the characters of XML 1.0.
+// checkText rejects characters that SQS does not accept: those outside XML 1.0.
 func checkText(body []byte) error {
 	if !utf8.Valid(body) {
 		return fmt.Errorf("%w: body is not UTF-8", ErrInvalid)

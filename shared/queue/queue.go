@@ -1,7 +1,7 @@
 // Package queue carries messages from a function that accepts work to the one
 // that does it: at least once, in no promised order. queue/sqs keeps them until they
 // are done, queue/local until its process ends; package pending makes up for that.
-// Both are held to one contract suite, queue/queuetest.
+// Both pass one contract suite, queue/queuetest.
 package queue
 
 import (
@@ -17,10 +17,9 @@ const (
 	MaxReceives = 5       // deliveries before a message becomes a dead letter
 )
 
-// ErrInvalid is the answer to no or more than MaxBatch messages, an empty or
-// oversized body, a character in it that XML 1.0 does not know, a delay outside 0
-// to 15 minutes, a limit outside 1 to MaxBatch, a negative wait, and a malformed
-// receipt.
+// ErrInvalid: no messages or more than MaxBatch, an empty or oversized body, a
+// character outside XML 1.0, a delay outside 0 to 15 minutes, a limit outside 1 to
+// MaxBatch, a negative wait, or a malformed receipt.
 var ErrInvalid = errors.New("invalid queue request")
 
 // Message is one delivery.
@@ -45,12 +44,12 @@ type Queue interface {
 	// Receive returns up to limit messages and hides them for the queue's visibility
 	// timeout. It waits up to wait for the first one, at most 20 s.
 	Receive(ctx context.Context, limit int, wait time.Duration) ([]Message, error)
-	// Done deletes delivered messages for good; doing it twice is no error.
+	// Done deletes delivered messages permanently; doing it twice is not an error.
 	Done(ctx context.Context, messages ...Message) error
 	// Retry makes delivered messages visible again after delay.
 	Retry(ctx context.Context, delay time.Duration, messages ...Message) error
 }
 
-// Handler does a batch of messages and returns the ids of those that failed and
-// must come again; every other one is done.
+// Handler handles a batch of messages and returns the ids of those that failed and
+// must be delivered again. The others are done.
 type Handler func(ctx context.Context, batch []Message) (failed []string)

@@ -9,13 +9,13 @@ import (
 	"docent/shared/pause"
 )
 
-// WorkOptions changes how Work goes about it. Zero values stand for the defaults.
+// WorkOptions are the options of Work. A zero value means the default.
 type WorkOptions struct {
-	Batch   int                              // messages a time, 1 to MaxBatch; 0: 1
+	Batch   int                              // messages at a time, 1 to MaxBatch; 0: 1
 	Wait    time.Duration                    // of one Receive; 0: MaxWait
-	Gather  time.Duration                    // that a batch which is not full waits for more messages; 0: none
+	Gather  time.Duration                    // how long a batch that is not full waits for more messages; 0: not at all
 	Backoff func(receives int) time.Duration // delay of a failed message, cut to MaxDelay; nil: Backoff
-	Grace   time.Duration                    // that the batch in hand has once ctx ends; 0: 20 s
+	Grace   time.Duration                    // time for the batch in progress when ctx ends; 0: 20 s
 	Log     *slog.Logger                     // nil: slog.Default()
 }
 
@@ -24,17 +24,17 @@ const (
 	settleTimeout = 10 * time.Second // to report a batch's outcome to the queue
 )
 
-// Backoff is 1 s after the first delivery and doubles with each one, up to 1 min.
+// Backoff returns 1 s after the first delivery and doubles with each one, up to 1 min.
 func Backoff(receives int) time.Duration {
 	return min(time.Second<<min(max(receives-1, 0), 6), time.Minute)
 }
 
 // Work receives messages, runs h on them, and reports the outcome to q, until
-// ctx ends: then it finishes the batch in hand, for which h's context stays
+// ctx ends: then it finishes the batch in progress, for which h's context stays
 // alive for Grace more, and returns. A panic of h fails its batch. Failures of
 // the queue are waited out, from 1 s doubling to 1 min. Each failure is logged
 // once. Several may run on one queue. The queue's visibility timeout must be
-// longer than h takes, or messages come twice.
+// longer than h takes, otherwise messages are delivered twice.
 func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
 	w := worker{q, h, o.withDefaults()}
 	handling, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -102,8 +102,8 @@ func (w worker) gather(ctx context.Context, batch []Message) []Message {
 	return append(batch, more...)
 }
 
-// do handles batch and tells the queue. What can not be told is no loss: the
-// message comes again after the visibility timeout.
+// do handles batch and reports the outcome to the queue. If that fails, the messages
+// are delivered again after the visibility timeout.
 func (w worker) do(ctx context.Context, batch []Message) {
 	failed, err := Attempt(ctx, w.h, batch)
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	ops = append(ops, first...)
 	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.DataSourceCreated, d)}, ops...)
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == countKey(teamID) {
-		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has %d connected data sources, which is the most. Disconnect one first.", MaxPerTeam)
+		return DataSource{}, "", apierr.New(apierr.Conflict, apierr.CodeDataSourceLimit, "This team has reached its limit of %d connected data sources. Disconnect one first.", MaxPerTeam)
 	}
 	if err != nil {
 		return DataSource{}, "", fmt.Errorf("create data source: %w", err)

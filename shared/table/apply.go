@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Apply returns the item as a leaves it when it meets old, nil for a missing or
-// expired one. It does not test a.If. A step that leaves int64 gives ErrInvalid,
-// a result over MaxItemBytes ErrTooLarge. The result shares nothing with a but
-// the body of old.
+// Apply returns the item that a makes of old, which is nil if it is missing or
+// expired. It does not test a.If. It returns ErrInvalid for a step out of int64 and
+// ErrTooLarge for a result over MaxItemBytes. The result shares only the
+// body with old.
 func (a Add) Apply(old *Item) (Item, error) {
 	item := Item{Key: a.Key, Expires: WholeSeconds(a.Expires)}
 	if old != nil {

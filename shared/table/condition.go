@@ -1,7 +1,6 @@
 package table
 
-// Condition is what must hold of the item under a key for an operation to
-// happen. The zero Condition always holds. An expired item counts as missing.
+// Condition must hold for the item under a key, otherwise the operation fails. The zero Condition always holds. An expired item counts as missing.
 type Condition struct {
 	Kind  ConditionKind
 	Field string // Is, Below
@@ -9,7 +8,7 @@ type Condition struct {
 	Value int64  // VersionIs, Below
 }
 
-// ConditionKind tells conditions apart, for engines.
+// ConditionKind is the kind of a Condition, for engines.
 type ConditionKind int
 
 // The kinds of Condition.
@@ -42,7 +41,7 @@ func Below(field string, limit int64) Condition {
 	return Condition{Kind: IfBelow, Field: field, Value: limit}
 }
 
-// Holds tells whether c is true of item, nil for a missing or expired one.
+// Holds reports whether c holds for item, which is nil if it is missing or expired.
 func (c Condition) Holds(item *Item) bool {
 	switch c.Kind {
 	case IfAbsent:

@@ -18,9 +18,9 @@ func (q Query) CursorAt(sort string) string {
 	return base64.RawURLEncoding.EncodeToString(append(raw, sort...))
 }
 
-// After returns the sort key after which q continues, empty for its start. A
-// damaged cursor, or one of another table, partition, range or direction, gives
-// ErrInvalid.
+// After returns the sort key after which q continues, empty for its start. It
+// returns ErrInvalid for a damaged cursor and for one of another table, partition,
+// range or direction.
 func (q Query) After() (sort string, err error) {
 	if q.Cursor == "" {
 		return "", nil
@@ -36,8 +36,8 @@ func (q Query) After() (sort string, err error) {
 	return sort, nil
 }
 
-// sum binds a cursor to its query. It finds mistakes, it is no seal: a forged
-// cursor reaches nothing beyond the query that it is used in.
+// sum binds a cursor to its query. It detects mistakes, not forgery: a forged
+// cursor reaches nothing outside the query that it is used in.
 func (q Query) sum(sort string) []byte {
 	direction := "up"
 	if q.Descending {

@@ -9,7 +9,7 @@ import (
 
 const maxMillis = 9_999_999_999_999 // year 2286
 
-// Inverted renders t so that later times sort first: 13 digits of what is left
+// Inverted renders t so that later times sort first: 13 digits, the rest
 // of the Unix millisecond range. Times outside 1970 to 2286 are clamped.
 func Inverted(t time.Time) string {
 	ms := min(max(t.UnixMilli(), 0), maxMillis)

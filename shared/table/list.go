@@ -28,12 +28,12 @@ type Entry[T any] struct {
 	Value    T
 }
 
-// maxScans bounds the pages that one window reads when its filter drops most of
-// them; the slice is then short, which is not the end of the list.
+// maxScans bounds the pages that one window reads if its filter drops most entries.
+// The slice is then short, but the list may continue.
 const maxScans = 10
 
-// query asks for the window's entries and one more, which tells whether the list goes
-// on. The position that the window names is an entry too, and is left out later.
+// query asks for the window's entries and one more, to see whether the list continues.
+// The position that the window names is an entry too, and is left out later.
 func (w Window) query(tableName, partition string) Query {
 	q := Query{Table: tableName, Partition: partition, Descending: w.Before != "", Limit: w.Limit + 1}
 	if w.After != "" {
@@ -52,8 +52,8 @@ type windowReader[T any] struct {
 	w    Window
 	keep func(Item) (T, bool, error)
 	out  Slice[T]
-	last string // the position that the reading reached
-	more bool   // the list goes on after last
+	last string // the position reached
+	more bool   // the list continues after last
 }
 
 // take adds what is kept of a page's items, until the window is full.
@@ -103,7 +103,7 @@ func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string
 	return r.out, nil
 }
 
-// SliceOf returns the window w of a list that is at hand whole, in order.
+// SliceOf returns the window w of all, a complete list in order.
 func SliceOf[T any](all []Entry[T], w Window) Slice[T] {
 	var out Slice[T]
 	from, to := 0, len(all)
@@ -135,8 +135,8 @@ func comparePosition[T any](e Entry[T], position string) int {
 	return strings.Compare(e.Position, position)
 }
 
-// finish orders the entries and sets the positions of the neighbouring pages;
-// last is the position that the reading reached and more whether it goes on.
+// finish orders the entries and sets the positions of the neighbouring pages. The
+// reading reached last; more reports whether the list continues there.
 func (s *Slice[T]) finish(w Window, last string, more bool) {
 	first := w.After
 	if len(s.Entries) > 0 {
@@ -185,8 +185,8 @@ func (s *Slice[T]) Trim(w Window, limit int, size func(T) int) {
 func MergeSlices[T any](w Window, parts ...Slice[T]) Slice[T] {
 	var all []Entry[T]
 	more := false
-	// A list that goes on hides what lies past its last position, so nothing
-	// past the nearest such position can be shown yet.
+	// Nothing is known of a list past its last position, so nothing past the nearest
+	// such position can be shown yet.
 	horizon, backward := "", w.Before != ""
 	for _, part := range parts {
 		all = append(all, part.Entries...)

@@ -13,10 +13,10 @@ type Meter struct {
 	cost     Cost
 }
 
-// Cost is what a Meter has counted.
+// Cost is the cost counted by a Meter.
 type Cost struct {
 	Calls      int     // requests to the store
-	RoundTrips int     // requests in sequence: one that starts while another runs rides beside it
+	RoundTrips int     // requests in sequence: one that starts while another runs is not counted
 	ReadUnits  float64 // DynamoDB read request units
 	WriteUnits float64 // DynamoDB write request units
 }

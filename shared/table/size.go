@@ -18,7 +18,7 @@ const (
 	StringPrefix       = "t."
 )
 
-// Size is the size of item in bytes by DynamoDB's rules: names and values, with
+// Size returns the size of item in bytes by DynamoDB's rules: names and values, with
 // a number at about two digits a byte.
 func Size(item Item) int {
 	size := len(PartitionAttribute) + len(item.Partition) + len(SortAttribute) + len(item.Sort)
@@ -48,7 +48,7 @@ func stringsSize(strings map[string]string) (size int) {
 	return size
 }
 
-// numberSize is one byte, one for each two significant digits, and one for a
+// numberSize returns one byte, one for each two significant digits, and one for a
 // minus sign; zeros at the end are not significant.
 func numberSize(n int64) int {
 	size := 1
@@ -67,7 +67,7 @@ func numberSize(n int64) int {
 	return size + (digits+1)/2
 }
 
-// ReadUnits is what reading size bytes costs: one unit for each 4 KB begun, at
+// ReadUnits returns the cost of reading size bytes: one unit for each 4 KB begun, at
 // least one, and half of that for an eventual read.
 func ReadUnits(size int, eventual bool) float64 {
 	units := float64(max(1, (size+4095)/4096))
@@ -77,12 +77,12 @@ func ReadUnits(size int, eventual bool) float64 {
 	return units
 }
 
-// WriteUnits is what writing an item of size bytes costs on its own: one unit
+// WriteUnits returns the cost of writing an item of size bytes on its own: one unit
 // for each KB begun of the larger of the old and the new item, at least one. In
 // a transaction it costs twice as much.
 func WriteUnits(size int) float64 { return float64(max(1, (size+1023)/1024)) }
 
-// IsEventual tells whether opts ask for an eventual read.
+// IsEventual reports whether opts ask for an eventual read.
 func IsEventual(opts []ReadOption) bool {
 	for _, o := range opts {
 		if o == Eventual {
@@ -100,12 +100,11 @@ func Live(item *Item, now time.Time) *Item {
 	return item
 }
 
-// Expired tells whether i is gone at now: at the whole second of Expires and after.
+// Expired reports whether i has expired at now: at the whole second of Expires or later.
 func (i *Item) Expired(now time.Time) bool {
 	return !i.Expires.IsZero() && i.Expires.Unix() <= now.Unix()
 }
 
-// overflows tells whether a + b leaves int64.
 func overflows(a, b int64) bool {
 	sum, _ := bits.Add64(uint64(a), uint64(b), 0)
 	return (a < 0) == (b < 0) && (int64(sum) < 0) != (a < 0)

@@ -2,7 +2,7 @@
 // partition key and a sort key, read by key or by range within one partition,
 // and written all or nothing. It is DynamoDB's own model reduced to what Docent
 // needs, so that the domain is written once; table/dynamo and table/bolt
-// implement it and table/tabletest holds both to the same behaviour.
+// implement it, and both pass the suite table/tabletest.
 package table
 
 import (
@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// Bounds of the model. Every engine refuses what passes them, before anything
-// is written, with an error for which errors.Is(err, ErrTooLarge) holds (sizes)
-// or errors.Is(err, ErrInvalid) holds (keys and operation lists).
+// Bounds of the model. If one is exceeded, every engine writes nothing and returns
+// an error that wraps ErrTooLarge (sizes) or ErrInvalid (keys and operation lists).
 const (
 	MaxItemBytes      = 400 << 10 // names, keys and values together, as DynamoDB counts them
 	MaxWriteBytes     = 4 << 20   // all items of one Write
@@ -24,18 +23,18 @@ const (
 	MaxSortBytes      = 1024      // sort key, UTF-8 bytes
 )
 
-// Errors that callers tell apart with errors.Is.
+// Errors that callers distinguish with errors.Is.
 var (
-	// ErrNotFound: no item, or only an expired one, is under the key.
+	// ErrNotFound: there is no item under the key, or only an expired one.
 	ErrNotFound = errors.New("item not found")
 	// ErrConflict: concurrent writes kept this one from happening; nothing was written.
 	ErrConflict = errors.New("write conflict")
-	// ErrThrottled: the store refused for load after the engine's retries; nothing was written.
+	// ErrThrottled: the store is overloaded, also after the engine's retries; nothing was written.
 	ErrThrottled = errors.New("store throttled")
 	// ErrUnavailable: the store could not be reached or failed; a write may or may
 	// not have happened.
 	ErrUnavailable = errors.New("store unavailable")
-	// ErrTooLarge: an item or a Write passes its bound.
+	// ErrTooLarge: an item or a Write exceeds its bound.
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrInvalid: an empty, oversized or malformed key, an unknown table, a damaged
 	// cursor, no or too many operations, or one key twice in a Write.
@@ -45,15 +44,15 @@ var (
 // Key names one item. Partition and Sort are non-empty valid UTF-8 without NUL.
 type Key struct{ Table, Partition, Sort string }
 
-// Item is one stored record. A returned Item is a copy: changing it changes
-// nothing stored. Numbers are exact over the whole of int64.
+// Item is one stored record. A returned Item is a copy of the stored one. Numbers
+// are exact over all of int64.
 type Item struct {
 	Key
 	Version int64             // set by the caller, compared by VersionIs
 	Body    []byte            // opaque to the store
 	Numbers map[string]int64  // fields that Add steps and Below compares
 	Strings map[string]string // fields that Is compares
-	Expires time.Time         // zero: never; whole seconds; an expired item is gone for every read and condition
+	Expires time.Time         // zero: never; whole seconds; reads and conditions take an expired item for missing
 }
 
 // ReadOption changes how Get and BatchGet read.
@@ -64,17 +63,17 @@ type ReadOption int
 const Eventual ReadOption = 1
 
 // Store is a storage engine. All methods are safe for concurrent use and return
-// ctx's error when it ends first; a Write or Add cut off that way has happened
-// wholly or not at all.
+// ctx's error when it ends first; a Write or Add that is cut off by that has happened
+// completely or not at all.
 type Store interface {
 	// Get returns the item under k, or ErrNotFound.
 	Get(ctx context.Context, k Key, opts ...ReadOption) (Item, error)
-	// BatchGet returns the items under keys in the order of keys, leaving out the
-	// missing ones; any number of keys, a key named twice gives one item.
+	// BatchGet returns the items under keys in the order of keys, without the missing
+	// ones. It takes any number of keys; a repeated key returns one item.
 	BatchGet(ctx context.Context, keys []Key, opts ...ReadOption) ([]Item, error)
 	// Query reads one partition by sort key.
 	Query(ctx context.Context, q Query) (Page, error)
-	// Add makes one atomic step and returns the whole item as it is afterwards.
+	// Add makes one atomic step and returns the resulting item.
 	Add(ctx context.Context, a Add) (Item, error)
 	// Write applies 1 to MaxOps operations, all or none. If a condition does not
 	// hold, it returns a *ConditionFailed with the operation's key.
@@ -88,7 +87,7 @@ type Query struct {
 	Prefix           string
 	From, To         string
 	Descending       bool
-	Limit            int    // items a page at most; 0: what one page of the store holds (1 MB)
+	Limit            int    // maximum items per page; 0: one page of the store (1 MB)
 	Cursor           string // Page.Cursor of the page before, under the same Query
 	Eventual         bool
 }
@@ -103,13 +102,13 @@ type Page struct {
 // Op is one operation of a Write: Put, Delete, Check or Add.
 type Op interface{ op() Key }
 
-// Put stores Item whole, replacing what stood there.
+// Put stores Item and replaces the existing one.
 type Put struct {
 	Item Item
 	If   Condition
 }
 
-// Delete removes the item under Key; a missing one is no error.
+// Delete removes the item under Key; a missing one is not an error.
 type Delete struct {
 	Key Key
 	If  Condition
@@ -121,9 +120,9 @@ type Check struct {
 	If  Condition
 }
 
-// Add steps numbers and sets fields of the item under Key, creating it when it
-// is missing; what it does not name stays. A step that leaves int64 is refused
-// with ErrInvalid. Expires applies only when Add creates the item.
+// Add adds to numbers and sets fields of the item under Key, and creates it if it is
+// missing. Other fields stay. A step out of int64 fails with ErrInvalid. Expires
+// applies only if Add creates the item.
 type Add struct {
 	Key     Key
 	By      map[string]int64  // added
@@ -131,8 +130,8 @@ type Add struct {
 	Strings map[string]string // set
 	Expires time.Time
 	If      Condition
-	// Once makes a single attempt: after a lost answer the engine does not try
-	// again, so the step cannot be counted twice. It holds for the call Add only.
+	// Once forbids another attempt after a lost answer, so the step cannot be counted
+	// twice. It is only for the call Add.
 	Once bool
 }
 

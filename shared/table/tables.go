@@ -1,9 +1,9 @@
 package table
 
 // The tables of Docent. Engines create them, and the stack is built from Names.
-// Partition and sort key patterns are written beside each; {team}, {doc} and
-// the like are lower-case UUIDs, {inverted} is Inverted(time). Other versions read
-// what stands here: shared/storedtest has the rules of changing it.
+// The comments give their partition and sort key patterns: {team}, {doc} and the like
+// are lower-case UUIDs, {inverted} is Inverted(time). Other versions read the same
+// forms: shared/storedtest has the rules for changing them.
 const (
 	// Collections:
 	//   {team}                sort {source}               a collection or a connected data source

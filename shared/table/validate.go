@@ -123,7 +123,7 @@ func (a Add) Check() error {
 	return checkSize(a.size())
 }
 
-// size is what a alone makes of a missing item.
+// size returns the size of the item that a makes of a missing one.
 func (a Add) size() int {
 	return Size(Item{Key: a.Key, Expires: a.Expires, Strings: a.Strings}) + numbersSize(a.Numbers) + numbersSize(a.By)
 }
@@ -174,7 +174,7 @@ func checkOp(op Op) (size int, err error) {
 	case Add:
 		return op.size(), op.Check()
 	default:
-		return 0, fmt.Errorf("%w: %T is no operation", ErrInvalid, op)
+		return 0, fmt.Errorf("%w: %T is not an operation", ErrInvalid, op)
 	}
 }
 
@@ -198,5 +198,5 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Empty tells whether q's range can hold nothing.
+// Empty reports whether q's range can hold nothing.
 func (q Query) Empty() bool { return q.To != "" && q.From > q.To }

@@ -14,7 +14,7 @@ import (
 const (
 	objects   = "objects"
 	fileMark  = "="
-	moreMark  = "~" // the element goes on in the next level
+	moreMark  = "~" // the element continues in the next level
 	capital   = "+" // the next letter is a capital
 	maxPiece  = 200 // bytes of an element in one level
 	separator = "/"
@@ -56,7 +56,7 @@ func nameAt(path string) (string, bool) {
 }
 
 // startAt returns what the names of all objects under the folder path start
-// with, but for a "/" at its end.
+// with, except for a "/" at its end.
 func startAt(path string) (string, bool) {
 	encoded, ok := strings.CutPrefix(path, objects+separator)
 	if !ok {

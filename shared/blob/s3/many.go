@@ -16,11 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// maxDeletes is what one DeleteObjects takes.
+// maxDeletes is the limit of one DeleteObjects.
 const maxDeletes = 1000
 
 // List yields the objects whose names start with prefix; see blob.Store. Keys
-// that are no object's name, such as the folder marks of other programs, are left out.
+// that are not names of objects, such as the folder marks of other programs, are left out.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {

@@ -24,7 +24,7 @@ import (
 )
 
 // S3 answers ConditionalRequestConflict while another write of the same key is
-// under way; asking again tells how that ended.
+// in progress; another request shows how that ended.
 const (
 	conflictTries = 6
 	conflictPause = 50 * time.Millisecond // the first one, doubled each time and shortened at random
@@ -88,7 +88,7 @@ func (s *Store) put(ctx context.Context, name string, data []byte, writer string
 	return err
 }
 
-// writtenBy tells whether the object that made a Put fail was written by that
+// writtenBy reports whether the object that made a Put fail was written by that
 // Put itself: the client repeats a request whose answer was lost.
 func (s *Store) writtenBy(ctx context.Context, name, writer string) bool {
 	out, err := s.head(ctx, name)
@@ -146,7 +146,7 @@ func checkAnswer(out *awss3.GetObjectOutput, span string) error {
 	return nil
 }
 
-// nothing is a range of no bytes, which HTTP can not ask for.
+// nothing reads a range of no bytes, which HTTP cannot express.
 func (s *Store) nothing(ctx context.Context, name string, offset int64) ([]byte, error) {
 	out, err := s.head(ctx, name)
 	if err != nil {

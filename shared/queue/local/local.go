@@ -24,7 +24,7 @@ var _ queue.Queue = (*Queue)(nil)
 type Options struct {
 	Visibility time.Duration       // how long a delivered message is hidden; 0: 60 s
 	Now        func() time.Time    // nil: time.Now; waiting is by the standard timers
-	Dead       func(queue.Message) // is given each dead letter, which the queue then forgets; nil: nobody is
+	Dead       func(queue.Message) // called with each dead letter, which the queue then drops; may be nil
 }
 
 // Queue is one queue.
@@ -33,7 +33,7 @@ type Queue struct {
 	now        func() time.Time
 	dead       func(queue.Message)
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	byDue dueHeap
 	byID  map[string]*message
 	sent  int64
@@ -108,9 +108,9 @@ func (q *Queue) Receive(ctx context.Context, limit int, wait time.Duration) ([]q
 	}
 }
 
-// claim hides up to limit messages that are due and returns them. When there is none
-// it returns when the next one is due, zero when the queue is empty, and a channel
-// that is closed when something else may be received. A message that has been
+// claim hides up to limit due messages and returns them. If there is none, it returns
+// when the next one is due, zero if the queue is empty, and a channel that is closed
+// when another message may be received. A message that has been
 // delivered queue.MaxReceives times becomes a dead letter.
 func (q *Queue) claim(limit int) (claimed []queue.Message, next time.Time, woken <-chan struct{}) {
 	var dead []queue.Message

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// message is one that is not done. In flight it is due at the end of its visibility
-// timeout, so nobody needs to put it back.
+// message is a message that is not done. After a delivery it is due again at the end
+// of its visibility timeout.
 type message struct {
 	id       string
 	number   int64     // of its Send: orders messages that are due together

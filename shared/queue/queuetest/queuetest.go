@@ -1,5 +1,4 @@
-// Package queuetest is the contract suite of queue.Queue: what every engine
-// must do alike. It waits by receiving, never by sleeping, so it runs as well on
+// Package queuetest is the contract suite of queue.Queue, which every engine passes. It waits by receiving, never by sleeping, so it runs as well on
 // the fake clock of a synctest bubble.
 package queuetest
 
@@ -42,7 +41,7 @@ const (
 	soon = 10 * time.Second
 )
 
-// Run holds the engine to the contract.
+// Run tests the engine.
 func Run(t *testing.T, o Options) {
 	cases := []struct {
 		name       string

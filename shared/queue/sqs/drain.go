@@ -23,9 +23,9 @@ func Batch(event events.SQSEvent) []queue.Message {
 	return batch
 }
 
-// Drain runs h on the messages of event and reports those that failed, and only
-// those: Lambda deletes the others. A panic of h, or an answer of h that can not
-// be read, fails all of them. The event source must be set to
+// Drain runs h on the messages of event and returns those that failed, and only
+// those: Lambda deletes the others. If h panics or returns an unknown id, all of them
+// fail. The event source must be set to
 // ReportBatchItemFailures.
 func Drain(ctx context.Context, event events.SQSEvent, h queue.Handler) events.SQSEventResponse {
 	// Lambda takes a missing list for success, and so it does an empty one.

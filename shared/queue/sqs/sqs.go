@@ -133,8 +133,8 @@ func (q *Queue) Retry(ctx context.Context, delay time.Duration, messages ...queu
 	return nil
 }
 
-// each calls do with MaxBatch messages at a time and goes on after a failure: a
-// message that is not told to the queue comes again needlessly.
+// each calls do with MaxBatch messages at a time and continues after a failure: a
+// message that is not reported to the queue would be delivered again.
 func (q *Queue) each(messages []queue.Message, do func([]queue.Message) ([]types.BatchResultErrorEntry, error)) error {
 	var failures []error
 	for some := range slices.Chunk(messages, queue.MaxBatch) {
@@ -147,9 +147,9 @@ func (q *Queue) each(messages []queue.Message, do func([]queue.Message) ([]types
 	return errors.Join(failures...)
 }
 
-// isOver tells that a message is no longer in flight: it is done, or visible
-// again. With arguments as valid as ours SQS says InvalidParameterValue for
-// nothing else, and otherwise the visibility timeout brings the message back.
+// isOver reports whether a message is no longer in flight: it is done, or visible
+// again. For valid arguments, SQS returns InvalidParameterValue only for that. If it
+// meant something else, the visibility timeout would bring the message back.
 func isOver(e types.BatchResultErrorEntry) bool {
 	code := aws.ToString(e.Code)
 	return strings.HasSuffix(code, "MessageNotInflight") || code == "InvalidParameterValue"

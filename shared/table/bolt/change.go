@@ -9,7 +9,7 @@ import (
 	bbolt "go.etcd.io/bbolt"
 )
 
-// plan works out what op leaves behind.
+// plan computes the item that op writes.
 func (c *change) plan(op table.Op, now time.Time) error {
 	switch op := op.(type) {
 	case table.Put:
@@ -26,7 +26,7 @@ func (c *change) plan(op table.Op, now time.Time) error {
 	return nil
 }
 
-// carryOut makes the change and keeps the list of what expires in step.
+// carryOut makes the change and updates the list of expiring items.
 func (c *change) carryOut(tx *bbolt.Tx) error {
 	if c.keep {
 		return nil
@@ -58,8 +58,8 @@ func (c *change) carryOut(tx *bbolt.Tx) error {
 // units are DynamoDB request units.
 type units struct{ read, write float64 }
 
-// price is what DynamoDB takes for ops: each by the larger of the old and the
-// new item, twice that in a transaction. A Check on its own is a read.
+// price returns the cost of ops at DynamoDB: each by the larger of the old and the
+// new item, doubled in a transaction. A Check on its own is a read.
 func price(ops []table.Op, changes []change) units {
 	var total units
 	for _, c := range changes {

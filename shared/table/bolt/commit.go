@@ -32,7 +32,7 @@ type request struct {
 }
 
 // transactionError is a failure of bbolt in the middle of changing a
-// transaction, which can not be committed after it.
+// transaction, which cannot be committed after it.
 type transactionError struct{ err error }
 
 func (e *transactionError) Error() string { return e.err.Error() }
@@ -111,7 +111,7 @@ func (s *Store) commitLoop() {
 
 // take removes requests that wait, as many as fit into one transaction. Small ones
 // pass large ones, of which each transaction takes a few of each owner, so that a
-// long body on its way to the disk keeps nobody else waiting for long. closed tells
+// long body on its way to the disk keeps no one else waiting for long. closed tells
 // that none will come after them.
 func (s *Store) take() (group []*request, closed bool) {
 	s.mu.Lock()

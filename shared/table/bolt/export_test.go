@@ -24,7 +24,7 @@ func (s *Store) Stored(ctx context.Context, tableName string) (items, expiring i
 }
 
 // HoldWriter has the committer take op and wait within its transaction until
-// release, which returns what became of op. What is written meanwhile waits.
+// release, which returns what became of op. What is written in the meantime waits.
 func (s *Store) HoldWriter(op table.Op) (release func() error, err error) {
 	tx, err := s.db.Begin(true)
 	if err != nil {

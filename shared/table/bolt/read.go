@@ -128,7 +128,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	return items, nil
 }
 
-// meterBatch counts the first requests side by side and, after them, those that
+// meterBatch counts the first requests in parallel and, after them, those that
 // ask again for what did not fit.
 func meterBatch(meter *table.Meter, sizes []int, units float64) {
 	meter.Units(units, 0)

@@ -12,7 +12,7 @@ import (
 // stay in the system's cache, so reading one again costs no disk access. Without
 // it everything that was ever read counts as memory of the process.
 func (s *Store) DropResident() error {
-	return s.db.View(func(tx *bbolt.Tx) error { // the file is not mapped anew meanwhile
+	return s.db.View(func(tx *bbolt.Tx) error { // the file is not mapped again in the meantime
 		address := s.db.Info().Data
 		start := *(*unsafe.Pointer)(unsafe.Pointer(&address)) //nolint:gosec // the mapping is no memory of Go's
 		mapped := unsafe.Slice((*byte)(start), tx.Size())     //nolint:gosec // and as long as the file

@@ -3,7 +3,7 @@
 // returns, and Writes that wait at the same time share one sync.
 //
 // Each table is a bucket whose keys are partition, NUL, sort: neither may hold
-// NUL, so partitions can not run into each other and the order within one is
+// NUL, so partitions cannot run into each other and the order within one is
 // that of the sort key's bytes. One more bucket lists what expires, in order of
 // time, so that Sweep reads only what it removes.
 package bolt
@@ -29,22 +29,21 @@ import (
 
 var _ table.Store = (*Store)(nil)
 
-// Errors of Open and of a closed store, told apart with errors.Is.
+// Errors of Open and of a closed store, for errors.Is.
 var (
 	// ErrInUse: another process, or another Store of this one, holds the file.
 	ErrInUse = errors.New("in use by another process")
-	// ErrDamaged: the file is no database, or a part of it is missing. It is left as it is.
+	// ErrDamaged: the file is not a database, or a part of it is missing. It is left as it is.
 	ErrDamaged = errors.New("database file is damaged")
 	// ErrClosed: the store was closed before the call.
 	ErrClosed = errors.New("store is closed")
 )
 
-// lockWait is how long Open waits for another process to let go of the file.
+// lockWait is how long Open waits for another process to release the file.
 const lockWait = time.Second
 
-// mapBytes is mapped at the start: while the file is smaller, a growing file
-// need not be mapped anew, for which the writer would wait for every reader and
-// hold up new ones.
+// mapBytes is mapped at the start. A file that grows beyond it is mapped again, for
+// which the writer waits for every reader and blocks new ones.
 const mapBytes = 1 << 30
 
 // Options changes how Open works; the zero value is right for production.
@@ -72,7 +71,7 @@ type Store struct {
 
 // Open opens the database at path, creating it when there is none; its folder
 // must exist. It returns an error that wraps ErrInUse when another process has
-// the file and ErrDamaged when the file can not be trusted.
+// the file and ErrDamaged when the file cannot be trusted.
 func Open(path string, o Options) (*Store, error) {
 	if o.Tables == nil {
 		o.Tables = table.Names
@@ -136,8 +135,8 @@ func openFile(path string, o Options) (db *bbolt.DB, err error) {
 	return db, nil
 }
 
-// initialMap is mapBytes where mapping more than the file holds costs nothing:
-// Windows would lengthen the file, and 32 bits have no room for it.
+// initialMap returns mapBytes where mapping more than the file costs nothing.
+// Windows would extend the file, and 32 bits have no room for it.
 func initialMap() int {
 	if runtime.GOOS == "windows" || strconv.IntSize < 64 {
 		return 0
@@ -145,8 +144,8 @@ func initialMap() int {
 	return mapBytes
 }
 
-// inspect reads the file's own account of its length, because bbolt takes an
-// empty file for a new database and a shortened one for a whole one.
+// inspect compares the file with the length that it records, because bbolt takes an
+// empty file for a new database and a shortened one for a complete one.
 func inspect(path string) error {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: true})
 	if err != nil {
@@ -230,8 +229,8 @@ func syncFolder(path string) error {
 	return folder.Close()
 }
 
-// Close finishes the Writes that have been accepted, waits for readers and lets
-// go of the file. Calls after it return ErrClosed.
+// Close finishes the Writes that have been accepted, waits for readers and
+// releases the file. Calls after it return ErrClosed.
 func (s *Store) Close() error { return s.closing() }
 
 func (s *Store) shut() error {
@@ -251,8 +250,8 @@ func (s *Store) checkTable(name string) error {
 	return nil
 }
 
-// view reads within one transaction, which sees every Write whole or not at all
-// and waits for no writer.
+// view reads within one transaction, which sees every Write completely or not at all
+// and does not wait for writers.
 func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

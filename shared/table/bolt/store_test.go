@@ -152,7 +152,7 @@ func TestOpenRemovesTablesOfEarlierVersions(t *testing.T) {
 	if err := s.Write(t.Context(), table.Put{Item: old}, table.Put{Item: item("a", []byte("kept"))}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // what is removed already is no error
+	for range 2 { // what is removed already is not an error
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

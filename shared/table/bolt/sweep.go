@@ -16,8 +16,8 @@ import (
 // wait for no more than that.
 const sweepStep = 256
 
-// Sweep removes what has expired and returns how many items it has removed,
-// which is right when it fails or ctx ends midway too.
+// Sweep removes expired items and returns how many it has removed, also if it fails
+// or ctx ends midway.
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -76,8 +76,8 @@ func (s *Store) due() (bool, error) {
 	return len(keys) > 0, err
 }
 
-// dueKeys returns the first keys of what has expired, limit at most. A table
-// that the store was not opened with is left alone.
+// dueKeys returns the keys of up to limit expired items, the oldest first. It skips
+// tables that the store was not opened with.
 func (s *Store) dueKeys(tx *bbolt.Tx, limit int) (keys []table.Key, err error) {
 	cursor := tx.Bucket(expiryBucket).Cursor()
 	end := expiryTime(s.now())

@@ -23,7 +23,7 @@ func (s *Store) Write(ctx context.Context, ops ...table.Op) error {
 	return err
 }
 
-// Add implements table.Store. Nothing is ever tried again, so Once changes nothing.
+// Add implements table.Store. The engine never retries, so Once changes nothing.
 func (s *Store) Add(ctx context.Context, a table.Add) (table.Item, error) {
 	if err := a.Check(); err != nil {
 		return table.Item{}, err
@@ -34,16 +34,16 @@ func (s *Store) Add(ctx context.Context, a table.Add) (table.Item, error) {
 	return s.submit(ctx, []table.Op{a})
 }
 
-// change is what one operation does, worked out before any is carried out.
+// change is the effect of one operation, computed before any is applied.
 type change struct {
 	key      table.Key
 	old, new *table.Item // nil: none there, none left; old may have expired
 	keep     bool        // a Check: nothing changes
 }
 
-// apply carries out ops within tx, or leaves it untouched when one of them must
-// not happen. It returns the item that the last operation leaves behind and the
-// units of the whole, which are owed for a failed condition too.
+// apply applies ops within tx, or leaves it unchanged and returns an error if one of
+// them fails. It returns the item that the last operation writes, and the units of
+// all, which a failed condition costs too.
 func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units, err error) {
 	now := s.now()
 	changes := make([]change, len(ops))

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Bounds of BatchGet: DynamoDB's of one request, ours of requests at a time.
+// Bounds of BatchGet: keys per request, by DynamoDB, and our requests in parallel.
 const (
 	batchKeys     = 100
 	batchRequests = 10
 )
 
-// errUnprocessed: DynamoDB has answered, but none of the keys.
+// errUnprocessed: DynamoDB replied without processing any of the keys.
 var errUnprocessed = errors.New("no key was processed")
 
 // BatchGet implements table.Store.
@@ -102,8 +102,8 @@ func (s *Store) batch(ctx context.Context, keys []table.Key, begun func(), event
 	return nil
 }
 
-// batchRequest asks for keys by the names that the tables have at DynamoDB; logical
-// leads from those names back to ours.
+// batchRequest returns a request for keys, with the names of the tables at DynamoDB.
+// logical maps those names to ours.
 func (s *Store) batchRequest(keys []table.Key, eventual bool) (request map[string]types.KeysAndAttributes, logical map[string]string) {
 	request, logical = make(map[string]types.KeysAndAttributes), make(map[string]string)
 	for _, k := range keys {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// lacks is what moto 5.2.1 can not do. It also spoils transactions that run at
+// lacks is what moto 5.2.1 cannot do. It also spoils transactions that run at
 // the same time, so the suite reaches it one request after another: callers race
 // as they do elsewhere, the server does not. That DynamoDB itself then refuses
 // some of them with TransactionConflict is left to a named endpoint and to

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// DynamoDB reports what a request has cost, but not for one that it refuses:
-// that is reckoned by its rules.
+// DynamoDB reports the cost of a request, except of one that it refuses: that is
+// computed by its rules.
 
 func meterRead(ctx context.Context, consumed ...types.ConsumedCapacity) {
 	for _, c := range consumed {
@@ -42,8 +42,8 @@ func meterFailed(ctx context.Context, old *table.Item, p prepared) {
 	table.MeterFrom(ctx).Units(0, table.WriteUnits(size))
 }
 
-// meterCancelled counts a transaction whose conditions did not all hold, by what
-// is known of its items: those that it would have put.
+// meterCancelled counts a transaction with a failed condition by the items that are
+// known: those that it would have put.
 func meterCancelled(ctx context.Context, ops []table.Op) {
 	units := 0.0
 	for _, op := range ops {

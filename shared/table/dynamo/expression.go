@@ -46,18 +46,18 @@ func (e *expression) value(v types.AttributeValue) string {
 func (e *expression) partition() string { return e.name(table.PartitionAttribute) }
 func (e *expression) expires() string   { return e.name(table.ExpiresAttribute) }
 
-// live holds of an item that has not expired, and of a missing one.
+// live is a condition that holds if the item has not expired or is missing.
 func (e *expression) live() string {
 	return fmt.Sprintf("(attribute_not_exists(%s) OR %s > %s)", e.expires(), e.expires(), e.value(number(e.now.Unix())))
 }
 
-// expired holds of an item that has expired only.
+// expired is a condition that holds only if the item has expired.
 func (e *expression) expired() string {
 	return fmt.Sprintf("%s <= %s", e.expires(), e.value(number(e.now.Unix())))
 }
 
-// condition says c of the item, taking an expired one for missing. It is empty
-// when c always holds.
+// condition returns the expression of c, which takes an expired item for missing. It
+// is empty if c always holds.
 func (e *expression) condition(c table.Condition) string {
 	switch c.Kind {
 	case table.IfAbsent:
@@ -71,8 +71,8 @@ func (e *expression) condition(c table.Condition) string {
 	}
 }
 
-// ofLive says c of an item that is known to be missing or live. It is empty
-// when c always holds.
+// ofLive returns the expression of c for an item that is missing or live. It is empty
+// if c always holds.
 func (e *expression) ofLive(c table.Condition) string {
 	switch c.Kind {
 	case table.IfAbsent:
@@ -99,7 +99,7 @@ func (e *expression) below(c table.Condition) string {
 	return fmt.Sprintf("attribute_not_exists(%s) OR %s < %s", field, field, e.value(number(c.Value)))
 }
 
-// fits holds unless a step of by takes the number out of int64.
+// fits is a condition that fails if adding by takes the number out of int64.
 func (e *expression) fits(field string, by int64) string {
 	attribute := e.name(table.NumberPrefix + field)
 	comparison, bound := "<=", int64(math.MaxInt64)-max(by, 0)
@@ -109,7 +109,7 @@ func (e *expression) fits(field string, by int64) string {
 	return fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", attribute, attribute, comparison, e.value(number(bound)))
 }
 
-// update is the update expression of a. It sets the expiry only if withExpiry.
+// update returns the update expression of a. It sets the expiry only if withExpiry.
 func (e *expression) update(a table.Add, withExpiry bool) *string {
 	var set, add []string
 	if withExpiry {
@@ -132,8 +132,7 @@ func (e *expression) update(a table.Add, withExpiry bool) *string {
 		parts = append(parts, "ADD "+strings.Join(add, ", "))
 	}
 	if len(parts) == 0 {
-		// DynamoDB needs no update expression to make an item, but not every
-		// endpoint knows that. No field has an empty name.
+		// DynamoDB needs no update expression to create an item, but some endpoints do. No field has an empty name.
 		parts = append(parts, "REMOVE "+e.name(table.NumberPrefix))
 	}
 	return aws.String(strings.Join(parts, " "))

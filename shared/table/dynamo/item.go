@@ -70,7 +70,7 @@ func decodeAttribute(item *table.Item, name string, value types.AttributeValue) 
 	case name == table.BodyAttribute:
 		body, ok := value.(*types.AttributeValueMemberB)
 		if !ok {
-			return fmt.Errorf("it is no binary but %T", value)
+			return fmt.Errorf("it is not binary but %T", value)
 		}
 		item.Body = body.Value
 	case name == table.ExpiresAttribute:
@@ -94,7 +94,7 @@ func decodeAttribute(item *table.Item, name string, value types.AttributeValue) 
 func readText(value types.AttributeValue) (string, error) {
 	s, ok := value.(*types.AttributeValueMemberS)
 	if !ok {
-		return "", fmt.Errorf("it is no string but %T", value)
+		return "", fmt.Errorf("it is not a string but %T", value)
 	}
 	return s.Value, nil
 }
@@ -102,7 +102,7 @@ func readText(value types.AttributeValue) (string, error) {
 func readNumber(value types.AttributeValue) (int64, error) {
 	n, ok := value.(*types.AttributeValueMemberN)
 	if !ok {
-		return 0, fmt.Errorf("it is no number but %T", value)
+		return 0, fmt.Errorf("it is not a number but %T", value)
 	}
 	return strconv.ParseInt(n.Value, 10, 64)
 }

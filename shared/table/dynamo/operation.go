@@ -49,7 +49,7 @@ func prepare(op table.Op, state itemState, now time.Time) (prepared, error) {
 		p.condition = all(p.expression.condition(op.If))
 	case table.Check:
 		p.kind = check
-		// A check must have a condition, if only one that always holds.
+		// A check must have a condition, even one that always holds.
 		p.condition = all(p.expression.condition(op.If))
 		if p.condition == nil {
 			p.condition = optional(fmt.Sprintf("(attribute_exists(%s) OR attribute_not_exists(%s))", p.partition(), p.partition()))
@@ -111,7 +111,7 @@ func classifyFailure(op table.Op, state itemState, old *table.Item, now time.Tim
 		next = expiredState
 	}
 	if next == usualState && state == usualState {
-		// Nothing here explains it: an endpoint that does not tell what stood there.
+		// Nothing here explains it: an endpoint that does not return the old item.
 		return state, failed
 	}
 	return next, nil

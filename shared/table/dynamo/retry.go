@@ -23,23 +23,23 @@ const (
 	longWait  = 400 * time.Millisecond
 )
 
-// attempts is the patience of one call.
+// attempts counts the attempts of one call and the time waited between them.
 type attempts struct {
 	store  *Store
 	once   bool // an attempt whose answer was lost is the last
-	unsure bool // an answer was lost: what it was for may have happened
+	unsure bool // an answer was lost: the attempt may have succeeded
 	count  int
 	waited time.Duration
 }
 
-// fault is what an error of one attempt means for the next.
+// fault is the class of an error, which decides about the next attempt.
 type fault int
 
 const (
 	final     fault = iota
 	throttled       // refused for load
 	conflict        // refused for a transaction on the same item
-	lost            // perhaps it has happened
+	lost            // the attempt may have succeeded
 )
 
 // again waits and returns nil when another attempt is right. Otherwise it
@@ -88,7 +88,7 @@ func faultOf(err error) fault {
 	if throttleCodes.IsErrorThrottle(err) == aws.TrueTernary || errors.Is(err, errUnprocessed) {
 		return throttled
 	}
-	// An answer that can not be read, an error of the server or of the network.
+	// An answer that cannot be read, an error of the server or of the network.
 	if unread := new(smithy.DeserializationError); errors.As(err, &unread) {
 		return lost
 	}
@@ -98,8 +98,8 @@ func faultOf(err error) fault {
 	return final
 }
 
-// faultOfTransaction looks for a conflict before a failed condition: behind it a
-// lower operation's condition may be hidden.
+// faultOfTransaction checks for conflicts first: one can hide the failed condition
+// of an earlier operation.
 func faultOfTransaction(cancelled *types.TransactionCanceledException) fault {
 	has := func(codes ...string) bool {
 		return slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {
@@ -116,7 +116,7 @@ func faultOfTransaction(cancelled *types.TransactionCanceledException) fault {
 	}
 }
 
-// explain puts an error in terms of package table where it has one.
+// explain wraps an error in one of package table if there is one for it.
 func explain(err error) error {
 	if missing := new(types.ResourceNotFoundException); errors.As(err, &missing) {
 		return fmt.Errorf("%w: %w", ErrNoTable, err)
@@ -138,8 +138,8 @@ func explain(err error) error {
 	return fmt.Errorf("DynamoDB: %w", err)
 }
 
-// aboutSize recognises what DynamoDB says of an item, or of all items of a
-// transaction, that an Add has made too large.
+// aboutSize reports whether message says that an Add made an item, or the items of a
+// transaction together, too large.
 func aboutSize(message string) bool {
 	message = strings.ToLower(message)
 	return strings.Contains(message, "size") && strings.Contains(message, "exceeded")

@@ -1,10 +1,9 @@
 // Package dynamo keeps tables in Amazon DynamoDB. It is the one place that
 // knows expressions; names in them are always placeholders.
 //
-// An expired item may stand in a table for days until DynamoDB removes it.
-// Every condition therefore says what it means for one, and reads leave it out.
-// The engine makes its retries itself, instead of the SDK: it has to know
-// whether an attempt may have happened although its answer was lost.
+// An expired item may stay in a table for days until DynamoDB removes it. Every
+// condition therefore handles it, and reads leave it out. The engine retries, not the
+// SDK: it has to know whether an attempt with a lost answer may have succeeded.
 package dynamo
 
 import (
@@ -29,12 +28,12 @@ var ErrNoTable = fmt.Errorf("%w: the table does not exist in DynamoDB", table.Er
 // another, and well below the 29 seconds of a gateway's request.
 const defaultRetryFor = 8 * time.Second
 
-// Options says which tables there are and how to treat them.
+// Options says which tables exist and how to use them.
 type Options struct {
-	Names    map[string]string // what each table is called in DynamoDB; nil: Prefix and the name, for table.Names
+	Names    map[string]string // the name of each table in DynamoDB; nil: Prefix and the name, for table.Names
 	Prefix   string            // used when Names is nil
 	Now      func() time.Time  // decides what has expired; nil: time.Now
-	RetryFor time.Duration     // the waiting between the attempts of one call, in all; 0: 8 s
+	RetryFor time.Duration     // total wait between the attempts of one call; 0: 8 s
 }
 
 // Store is a storage engine over one client.
@@ -78,7 +77,7 @@ func (s *Store) checkKey(k table.Key) error {
 	return k.Check()
 }
 
-// physical is the name in DynamoDB of a table that has been checked.
+// physical returns the name in DynamoDB of a known table.
 func (s *Store) physical(name string) *string { return aws.String(s.names[name]) }
 
 // send makes one attempt of a request and counts it.

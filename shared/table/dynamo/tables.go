@@ -17,8 +17,8 @@ import (
 const createWait = 2 * time.Minute
 
 // CreateTables creates the tables named, or all that the store knows, on demand
-// and with their expiry switched on. Tables that exist are left as they are but
-// for the expiry, so it may be repeated. It is for tests and for local
+// and with their expiry switched on. Existing tables only get the
+// expiry, so it may be repeated. It is for tests and for local
 // endpoints: a deployment's tables belong to its stack.
 func (s *Store) CreateTables(ctx context.Context, names ...string) error {
 	if len(names) == 0 {

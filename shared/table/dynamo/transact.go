@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// transact carries out ops all or none. After a lost answer it sends the very
+// transact applies all of ops or none. After a lost answer it sends the very
 // same request, whose token keeps DynamoDB from carrying it out twice.
 func (s *Store) transact(ctx context.Context, ops []table.Op) error {
 	tries := attempts{store: s}
@@ -79,8 +79,8 @@ func (s *Store) transactItem(p prepared) types.TransactWriteItem {
 	}
 }
 
-// sendTransaction sends input until it is carried out or refused for good. It
-// returns what cancelled it when that was a condition.
+// sendTransaction sends input until it succeeds or fails permanently. It returns the
+// cancellation if a condition caused it.
 func (s *Store) sendTransaction(ctx context.Context, input *dynamodb.TransactWriteItemsInput, tries *attempts) (*types.TransactionCanceledException, error) {
 	input.ClientRequestToken = aws.String(uuid.NewString())
 	for {
@@ -111,8 +111,8 @@ func hasFailedCondition(cancelled *types.TransactionCanceledException) bool {
 	})
 }
 
-// classifyFailures returns the lowest failed condition, or else what other operation
-// can not be, or else sets the states to try next.
+// classifyFailures returns the first failed condition or, without one, the first
+// other error. If there is neither, it sets the states to try next.
 func classifyFailures(ops []table.Op, states []itemState, cancelled *types.TransactionCanceledException, now time.Time) error {
 	var refused error
 	for n, reason := range cancelled.CancellationReasons {

@@ -47,7 +47,7 @@ func (s *Store) Write(ctx context.Context, ops ...table.Op) error {
 }
 
 // Add implements table.Store. With Once it still repeats attempts that DynamoDB
-// has refused, because those have not happened.
+// has refused, because they had no effect.
 func (s *Store) Add(ctx context.Context, a table.Add) (table.Item, error) {
 	if err := a.Check(); err != nil {
 		return table.Item{}, err
@@ -112,7 +112,6 @@ func oldItem(k table.Key, err error) (*table.Item, error) {
 	return decode(k.Table, failed.Item)
 }
 
-// equal tells whether a is stored just as b is.
 func equal(a, b table.Item) bool {
 	return a.Key == b.Key && a.Version == b.Version && bytes.Equal(a.Body, b.Body) &&
 		maps.Equal(a.Numbers, b.Numbers) && maps.Equal(a.Strings, b.Strings) && a.Expires.Equal(table.WholeSeconds(b.Expires))

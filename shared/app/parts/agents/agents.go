@@ -1,7 +1,6 @@
 // Package agents speaks the Model Context Protocol, by which agents call the
-// operations of package httpapi as tools. It stands apart from app because the
-// protocol's SDK adds 1.3 MiB to a binary: docent serve and the function of the
-// context link it, the others do not.
+// operations of package httpapi as tools. The protocol's SDK adds 1.3 MiB to a binary, so
+// only docent serve and the function context link it.
 package agents
 
 import (
@@ -17,12 +16,12 @@ import (
 	"docent/shared/team"
 )
 
-// Tools returns the protocol's handler, for httpapi.Services.
+// Tools returns the handler of the protocol.
 func Tools(s httpapi.Services) http.Handler {
 	server := serverOf(s)
 	protocol := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: httpapi.MaxBody, // which the surface has bounded it to
-		// A page that a browser was led to has no key, so a request from one is refused as any without.
+		// A page in a browser has no key, so its requests are refused like any without one.
 		DisableLocalhostProtection: true,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,9 +31,9 @@ func Tools(s httpapi.Services) http.Handler {
 
 type requestKey struct{}
 
-// requestOf is the context of the request that calls a tool. The SDK gives tools
-// one without its deadline and its end, so that a call would outlive the client
-// who has gone, and the time that a function has.
+// requestOf returns the context of the request that calls a tool. The SDK gives tools a
+// context without its deadline and cancellation: a call would continue after the client
+// has gone, and after the function's time.
 func requestOf(ctx context.Context) context.Context {
 	if request, ok := ctx.Value(requestKey{}).(context.Context); ok {
 		return request
@@ -99,12 +98,12 @@ const (
 	mostRecords = 200
 )
 
-// description is what agents read about a tool.
+// description is the description of a tool for agents.
 type description struct {
 	name, title, what string
 	most              float64 // bounds its limit
 	web               bool    // it may read the open web
-	keeps             bool    // it stores something; each call anew
+	keeps             bool    // it stores something, with each call
 }
 
 func (d description) annotations() *mcp.ToolAnnotations {
@@ -145,7 +144,7 @@ func schemaFor[T any]() *jsonschema.Schema {
 	return s
 }
 
-// failed is the result of a call that could not be done, in words for the model.
+// failed returns the result of a failed call, with a text for the model.
 func failed(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// arguments reads the arguments of a tool as its schema has them. Its errors are in
-// words for whoever calls and quote nothing: the schema's own name types of Go, and
-// repeat what was sent.
+// arguments reads the arguments of a tool by its schema. Its errors are for the caller
+// and quote nothing: those of the schema library name Go types and repeat the input.
 type arguments struct {
 	schema  *jsonschema.Schema
 	members map[string]*jsonschema.Resolved
@@ -64,7 +63,7 @@ func (a *arguments) read(text json.RawMessage, into any) error {
 	return json.Unmarshal(checked, into)
 }
 
-// wanted says what a member must be.
+// wanted returns what a member must be, for errors.
 func wanted(s *jsonschema.Schema) string {
 	kind := s.Type
 	if kind == "" && len(s.Types) > 0 {

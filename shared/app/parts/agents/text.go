@@ -10,8 +10,8 @@ import (
 	"docent/shared/uri"
 )
 
-// The results of tools as Markdown, for a model to read: what was found is quoted, so
-// that no heading or list of it can be taken for one of the result.
+// The results of tools as Markdown, for a model. Found texts are quoted, so that their
+// headings and lists cannot be taken for those of the result.
 
 func sourcesText(b httpapi.SourcesBody) string { return found(b.Sources) }
 
@@ -34,7 +34,7 @@ func found(sources []question.Source) string {
 	return b.String()
 }
 
-// entry writes one of what was found.
+// entry writes one source.
 func entry(b *strings.Builder, n int, s question.Source, facts []string) {
 	if n > 0 {
 		b.WriteString("\n")
@@ -46,7 +46,7 @@ func entry(b *strings.Builder, n int, s question.Source, facts []string) {
 	quote(b, s.Content)
 }
 
-// quote writes a text that was found, each line of it marked.
+// quote writes a found text as a Markdown quotation.
 func quote(b *strings.Builder, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -57,7 +57,7 @@ func quote(b *strings.Builder, text string) {
 	}
 }
 
-// plain is a title or a name on one line.
+// plain returns a title or a name on one line.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func recordsText(b httpapi.RecordsBody) string {
@@ -99,10 +99,10 @@ func recordsText(b httpapi.RecordsBody) string {
 	return out.String()
 }
 
-// facts are names with what they are.
+// facts are names with values.
 type facts []string
 
-// add leaves out what is not known.
+// add skips empty values.
 func (f *facts) add(name, value string) {
 	if value != "" {
 		*f = append(*f, name+" "+value)

@@ -1,6 +1,5 @@
-// Package connectors has the connectors of data sources. It stands apart from app
-// because they are more than a megabyte of a binary: docent serve and the function
-// that reads sources link it, the others do not.
+// Package connectors has the connectors of data sources. They are more than a megabyte of
+// a binary, so only docent serve and the function syncing link it.
 package connectors
 
 import (
@@ -16,8 +15,8 @@ import (
 	"docent/shared/source"
 )
 
-// How often data sources are read. A webhook tells of most changes at once; what it
-// does not, or what got lost, a sync finds.
+// How often data sources are synced. Webhooks report most changes at once; a sync finds
+// the others.
 const (
 	githubEvery = 15 * time.Minute
 	githubWhole = 24 * time.Hour
@@ -25,13 +24,13 @@ const (
 	webWhole    = 7 * 24 * time.Hour
 )
 
-// reached is a prefix of addresses that Public's connectors reach besides public
-// ones: those of a test's stand-in for a provider. It is set by the linker alone
-// (-X), in a binary that a test builds for itself; nothing at run time changes it.
+// reached is a prefix of addresses that Public's connectors reach in addition to public
+// ones: those of a test's stand-in for a provider. Only the linker sets it (-X), in a
+// binary that a test builds.
 var reached string
 
-// trusted is the certificate of such a stand-in, base64 of its DER form; it is set as
-// reached is.
+// trusted is the certificate of such a stand-in, base64 of its DER form, set like
+// reached.
 var trusted string
 
 // Public returns the connectors, which reach public addresses only.
@@ -43,8 +42,7 @@ func Public(now func() time.Time) map[source.Provider]source.Connection {
 	return With(fetch.New())(now)
 }
 
-// certificates returns trusted as what it holds; one that cannot be read is a fault of
-// the test that has set it.
+// certificates decodes trusted. It panics if the test has set something else.
 func certificates() []*x509.Certificate {
 	der, err := base64.StdEncoding.DecodeString(trusted)
 	if err != nil {

@@ -10,12 +10,11 @@ import (
 	"docent/shared/llm"
 )
 
-// keyAge is how long a key is used before it is read again. A key that was replaced
-// is sent for at most as long.
+// keyAge is how long a key is used before it is read again.
 const keyAge = 5 * time.Minute
 
-// keyed is a model whose server's key is kept in Parameter Store, so that it is in no
-// environment and no template.
+// keyed is a model whose key is stored in Parameter Store, so that it is not in the
+// environment or a template.
 type keyed struct {
 	secret func(context.Context) (string, error) // reads the key
 	now    func() time.Time
@@ -36,8 +35,8 @@ func (k *keyed) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) {
 	return model.Compose(ctx, r)
 }
 
-// current returns the model, opened with a key that was read within keyAge. When the
-// key cannot be read again, the old one is tried.
+// current returns the model, with a key read within keyAge. If the key cannot be read
+// again, the old one is used.
 func (k *keyed) current(ctx context.Context) (llm.Composer, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -53,7 +52,7 @@ func (k *keyed) current(ctx context.Context) (llm.Composer, error) {
 	}
 	k.read = k.now()
 	key = strings.TrimSpace(key)        // the file that it was set from may end with a line break
-	if k.model == nil || key != k.key { // a model keeps what it has learned of its server
+	if k.model == nil || key != k.key { // a new model would forget what this one has learned of its server
 		if k.model, err = k.open(key); err != nil {
 			return nil, err
 		}

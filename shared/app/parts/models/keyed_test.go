@@ -82,7 +82,7 @@ func TestAReplacedKeyIsSentWithinFiveMinutes(t *testing.T) {
 	asks("second")
 	p.remove()
 	p.clock = p.clock.Add(time.Hour)
-	asks("second") // what can not be read again goes on
+	asks("second") // what cannot be read again continues
 }
 
 func TestNobodyIsAskedWithoutAKeyThatWasKeptSecret(t *testing.T) {

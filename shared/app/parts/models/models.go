@@ -1,6 +1,6 @@
 // Package models opens language models of both providers, Amazon Bedrock and servers
-// that speak OpenAI's Chat Completions. It is apart from app because the clients add
-// a MiB to a binary: only programs that ask a model link it.
+// that speak OpenAI's Chat Completions. The clients add 1 MiB to a binary, so only
+// programs that use a model link it.
 package models
 
 import (
@@ -24,9 +24,8 @@ const (
 	maxBackoff  = time.Second
 )
 
-// OnAWS returns the model that c names for a function, nil when it names none. It
-// makes no request: the key of an OpenAI-compatible server is read with the first
-// question.
+// OnAWS returns the model that c names for a function, nil if it names none. It sends no
+// request: the key of an OpenAI-compatible server is read with the first question.
 func OnAWS(c app.Config) (llm.Composer, error) {
 	switch c.ModelProvider {
 	case "":

@@ -25,15 +25,15 @@ import (
 const maxParameter = 64 << 10
 
 // parameter is a value in Parameter Store of AWS Systems Manager. It is read by one
-// request that the SDK signs: the SDK's own client of the service would add 1.2 MiB
-// to the two functions that ask a model.
+// request that the SDK signs; the SDK's client of the service would add 1.2 MiB to two
+// functions.
 type parameter struct {
 	settings aws.Config
 	name     string // or ARN
 }
 
-// secret reads the value, decrypted, and tries again as settings say. A value that is
-// kept unencrypted is an error.
+// secret reads the decrypted value, with the retries of settings. An unencrypted value
+// is an error.
 func (p parameter) secret(ctx context.Context) (string, error) {
 	retryer := p.settings.Retryer()
 	for attempt := 1; ; attempt++ {
@@ -95,8 +95,7 @@ func (p parameter) read(ctx context.Context) (string, error) {
 }
 
 // endpoint returns the address of Parameter Store. Each partition of AWS has its own
-// domain: the list of them is in the endpoint rules of every client of the SDK, so it
-// comes from a client that is linked in any case.
+// domain, which every client of the SDK knows, so it is taken from a linked one.
 func (p parameter) endpoint(ctx context.Context) (string, error) {
 	if p.settings.BaseEndpoint != nil {
 		return *p.settings.BaseEndpoint, nil

@@ -7,7 +7,7 @@ import (
 	"docent/shared/llm"
 )
 
-// Model returns a model of Amazon Bedrock for a program that is no function, with the
+// Model returns a model of Amazon Bedrock for a program that is not a function, with the
 // settings of the AWS command line: its credentials are renewed as long as these tell
 // how. The endpoint may be empty. Each error is one line that says what is missing; the
 // model itself is not asked.

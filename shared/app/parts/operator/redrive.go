@@ -13,7 +13,7 @@ import (
 // Redrive has AWS move the messages that a worker gave up back to its queue, which
 // is "Questions", "Documents", "Syncs" or "Rebuilds", at most perSecond of them a second (0: as AWS sees
 // fit, at most 500). It returns about how many there were; with none it starts
-// nothing. The moving goes on after it returns.
+// nothing. The moving continues after it returns.
 func (s *Stack) Redrive(ctx context.Context, queue string, perSecond int32) (messages int, err error) {
 	url := s.outputs[queue+outDead]
 	if url == "" {

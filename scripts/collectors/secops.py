@@ -1,4 +1,4 @@
-"""Reads the settings of a Google SecOps feed from its input as Google's client library does, which knows every member."""
+"""Reads the settings of a Google SecOps feed from its input with Google's client library, which knows every member."""
 
 import sys
 

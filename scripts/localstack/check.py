@@ -1,4 +1,4 @@
-"""Compares each resource of the template with what LocalStack says of it.
+"""Compares each resource of the template with LocalStack's description of it.
 
     check.py TEMPLATE STACK
 
@@ -18,7 +18,7 @@ ACCOUNT, REGION = "000000000000", "us-east-1"
 PSEUDO = {"AWS::AccountId": ACCOUNT, "AWS::Region": REGION, "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
 
 # What the free edition of LocalStack 4.14.0, with its tables at moto, leaves out of a resource: by type and property,
-# each with the reason. One that has come right must go from here, or the check fails.
+# each with the reason. If one works again, the check fails until its line is removed.
 NO_TYPE = "LocalStack has no such type: it makes nothing, in silence"
 NOT_SET = "LocalStack's CloudFormation does not set it"
 KNOWN = {
@@ -32,7 +32,7 @@ KNOWN = {
     ("AWS::S3::Bucket", "LifecycleConfiguration"): NOT_SET,
 }
 
-# Properties that say how a resource is deployed and are not read back.
+# Properties that describe the deployment and cannot be read back.
 NOT_READ = {"Tags", "Code", "PendingWindowInDays"}
 
 ARNS = {
@@ -53,7 +53,7 @@ def client(service):
 
 
 class Stack:
-    """A template and the resources that were made of it."""
+    """A template and the resources created from it."""
 
     def __init__(self, template, name):
         self.resources = template["Resources"]
@@ -190,14 +190,14 @@ def method(id, p):
 
 
 def api(read, **names):
-    """Returns what reads a part of the REST API by the properties that name it."""
+    """Returns a function that reads a part of the REST API by its properties."""
     def describe(id, p):
         arguments = {k: id if v is None else p[v] for k, v in names.items()}
         return getattr(client("apigateway"), read)(**arguments) | {v: p[v] for v in names.values() if v}
     return describe
 
 
-# What reads a resource of each type, from its physical id and the properties that it should have.
+# Functions that read a resource of each type, from its physical id and its expected properties.
 READ = {
     "AWS::ApiGateway::Account": api("get_account"),
     "AWS::ApiGateway::Deployment": api("get_deployment", restApiId="RestApiId", deploymentId=None),
@@ -245,7 +245,7 @@ def numeric(v):
 
 
 def check(stack, logical):
-    """Returns the paths of the properties of a resource that are not as the template says."""
+    """Returns the paths of a resource's properties that differ from the template."""
     r = stack.resources[logical]
     if logical not in stack.made or stack.id(logical) == "unknown":
         return ["(not made)"]

@@ -1,4 +1,4 @@
-"""Runs functions as processes of this machine, in place of LocalStack's containers."""
+"""Runs functions as processes on this machine instead of in LocalStack's containers."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ class QuietHandler(WSGIRequestHandler):
 
 
 class Process(RuntimeExecutor):
-    """One process of a function, which gets its events from a Runtime API of its own."""
+    """One process of a function, with its own Runtime API for its events."""
 
     def start(self, env_vars: dict[str, str]) -> None:
         self.reply, self.said = None, 0
@@ -69,7 +69,7 @@ class Process(RuntimeExecutor):
         return InvocationResult(self.request["invoke-id"], body, is_error, self.get_logs())
 
     def watch(self, process: subprocess.Popen, ready: Future) -> None:
-        """Fails what waits for the process when it ends."""
+        """Fails the calls that wait for the process when it ends."""
         code = process.wait()
         for waiting in (ready, self.reply if process is self.process else None):
             if waiting and not waiting.done():

@@ -1,4 +1,4 @@
-"""Lets Python 3.11 run LocalStack, which is written for 3.13. Nothing that is installed is changed."""
+"""Lets Python 3.11 run LocalStack, which is written for 3.13. It changes no installed file."""
 
 import hashlib
 import re

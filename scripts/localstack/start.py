@@ -1,4 +1,4 @@
-"""Starts LocalStack without containers: moto keeps its tables, and its functions are processes."""
+"""Starts LocalStack without containers: moto stores its tables, and its functions are processes."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ COMPOSE = Path(__file__).parents[2] / "localstack" / "compose.yaml"
 
 
 def take_function_flags() -> None:
-    """Gives functions the environment that compose.yaml gives them, with the address at which they reach this LocalStack."""
+    """Sets the functions' environment as compose.yaml does, with the address of this LocalStack."""
     import yaml
 
     flags = yaml.safe_load(COMPOSE.read_text())["services"]["localstack"]["environment"]["LAMBDA_DOCKER_FLAGS"]
@@ -20,7 +20,7 @@ def take_function_flags() -> None:
 
 
 def give_tables_to_moto() -> None:
-    """Has moto keep the tables, which LocalStack brings for other services.
+    """Makes moto, which LocalStack includes for other services, store the tables.
 
     LocalStack itself has them kept by DynamoDB Local, which AWS licenses to holders of an account.
     """

@@ -1,4 +1,4 @@
-"""Gives Schemathesis API keys to call with and bodies of JSON Lines, and leaves out empty numbers.
+"""Gives Schemathesis API keys and bodies of JSON Lines, and omits empty numbers.
 
 Personal keys may be used 1,000 times per day, so the keys in DOCENT_KEYS are used in turn.
 """
@@ -39,7 +39,7 @@ def json_lines(ctx, value):
 
 
 def is_empty(value) -> bool:
-    """Whether the value is sent as NAME=, as an object or a list is whose first key or item is empty."""
+    """Returns whether the value is sent as NAME=, as is an object or a list whose first key or item is empty."""
     if isinstance(value, (dict, list, tuple)):
         value = next(iter(value), "")
     return value is None or value == ""

@@ -5,6 +5,7 @@ import "strings"
 // Operator is the operation of a filter node.
 type Operator string
 
+// The operators of filters.
 const (
 	OpAnd Operator = "and"
 	OpOr  Operator = "or"

@@ -10,6 +10,7 @@ const (
 // Schemas are the resource schemas, in the order of /Schemas.
 var Schemas = []*Schema{userSchema, groupSchema, enterpriseSchema}
 
+// The resource types, in the order of /ResourceTypes.
 var (
 	UserType = &ResourceType{Name: "User", Endpoint: "/Users", Core: userSchema, Extensions: []*Schema{enterpriseSchema}}
 

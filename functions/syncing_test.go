@@ -20,6 +20,7 @@ import (
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/deployed"
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 	"docent/testkit/lambdarun"
 )
 
@@ -165,7 +166,7 @@ func (r *repository) later(d time.Duration) {
 	later.SecretsKey = r.c.env[deployed.SecretsKey]
 	r.c.sweep(later)
 	do := app.Syncing(later, app.Parts{Vault: vault.Open(later),
-		Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, r.github.Certificate()))})
+		Connect: connectors.With(fetch.NewReaching(page.Read, func(netip.AddrPort) bool { return true }, r.github.Certificate()))})
 	invoke := func(ctx context.Context, text []byte) ([]byte, error) {
 		var event events.SQSEvent
 		if err := json.Unmarshal(text, &event); err != nil {

@@ -12,6 +12,7 @@ import (
 	"docent/cmd/docent/internal/client"
 	"docent/shared/app"
 	"docent/shared/app/parts/connectors"
+	"docent/shared/source"
 )
 
 // The exit statuses.
@@ -80,7 +81,10 @@ var errReported = errors.New("reported")
 // run parses args, runs the command until it or ctx ends, and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	done := false // by a flag such as --help
-	parser, err := kong.New(&commands{},
+	providers := app.Providers()
+	var all commands
+	all.Source.Add.setUp(providers)
+	parser, err := kong.New(&all,
 		kong.Name("docent"),
 		kong.Description("Docent answers questions from a team's own documents and says where each answer comes from."),
 		kong.Writers(out, errOut),
@@ -92,7 +96,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 			{Key: "aws", Title: "An installation on AWS:"},
 			{Key: "client", Title: "Using a server:"},
 		}),
-		kong.Vars{"server": client.DefaultServer},
+		kong.Vars{"server": client.DefaultServer, "configured": providerNames(providers, func(p source.Provider) bool {
+			return len(p.Settings) > 0 || p.Webhook != nil
+		})},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(&console{out: out, err: errOut, now: time.Now, connect: connectors.Public}),
 	)

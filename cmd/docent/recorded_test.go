@@ -17,6 +17,7 @@ import (
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/connect/slack/slacktest"
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 )
 
 // BenchmarkRecorded reads recorded repositories through docent source sync and a
@@ -111,7 +112,7 @@ func recordedFixture(b *testing.B, folder string) *fixture {
 	var said, failed bytes.Buffer
 	sync := &sourceSyncCmd{ID: id, dataFlags: dataFlags{Data: o.dir}}
 	if err := sync.Run(b.Context(), &console{out: &said, err: &failed, now: time.Now,
-		connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))}); err != nil {
+		connect: connectors.With(fetch.NewReaching(page.Read, func(netip.AddrPort) bool { return true }, github.Certificate()))}); err != nil {
 		b.Fatalf("%v: %s%s", err, said.String(), failed.String())
 	}
 	b.Logf("sync: %s in %s, %d requests", strings.TrimSpace(said.String()), time.Since(began).Round(time.Second), len(github.Requests()))

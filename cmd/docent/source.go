@@ -4,61 +4,61 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"docent/cmd/docent/internal/client"
+	"docent/shared/source"
 )
 
 type sourceAddCmd struct {
-	Provider string `arg:"" help:"github, slack, web, or one that docent source import fills, such as jira or notion."`
+	Provider string `arg:"" help:"The provider: one that has settings or a webhook (${configured}), or one that is filled by docent source import, such as jira or notion."`
 	serverFlags
-	Name       string   `required:"" placeholder:"NAME" help:"Its name, 1 to 100 characters."`
-	Repository []string `placeholder:"OWNER/NAME" help:"github: a repository; may be given up to 100 times."`
-	TokenEnv   string   `default:"GITHUB_TOKEN" placeholder:"NAME" help:"github: environment variable with the access token, if one is needed (default ${default})."`
-	BaseURL    string   `name:"base-url" placeholder:"URL" help:"github: API of your own GitHub server, by https, such as https://github.example/api/v3."`
-	SecretEnv  string   `default:"SLACK_SIGNING_SECRET" placeholder:"NAME" help:"slack: environment variable with the signing secret of the app (default ${default})."`
-	URL        []string `name:"url" placeholder:"URL" xor:"pages" help:"web: a page; may be given up to 100 times."`
-	Sitemap    string   `placeholder:"URL" xor:"pages" help:"web: a sitemap or an index of sitemaps."`
-	JSON       bool     `name:"json" help:"Print the data source as the API's JSON object."`
+	Name  string       `required:"" placeholder:"NAME" help:"What to call it, 1 to 100 characters."`
+	Flags kong.Plugins `embed:""` // of the providers' settings
+	JSON  bool         `name:"json" help:"Print the data source as the API's JSON object."`
+
+	providers []source.Provider
+	flags     providerFlags
+}
+
+// setUp gives the command the flags of the providers; kong parses them.
+func (c *sourceAddCmd) setUp(providers []source.Provider) {
+	c.providers, c.flags = providers, newProviderFlags(providers)
+	c.Flags = c.flags.plugins
+}
+
+// provider returns the provider with that name; of an unknown one, which the server
+// refuses, it has the name only.
+func (c *sourceAddCmd) provider(name string) source.Provider {
+	for _, p := range c.providers {
+		if string(p.Name) == name {
+			return p
+		}
+	}
+	return source.Provider{Name: source.ProviderName(name)}
 }
 
 // Help is the long help of docent source add.
 func (c *sourceAddCmd) Help() string {
-	return `Requires a team admin's personal key. Secrets are read from the environment, so that no list of processes shows them. The server encrypts them and never returns them.
+	var guides strings.Builder
+	for _, p := range c.providers {
+		if p.Webhook != nil {
+			fmt.Fprintf(&guides, " For %s: %s.", p.Name, p.Webhook.Guide)
+		}
+	}
+	return `Requires a team admin's personal key. Secrets are read from environment variables, so that no process list shows them; the server encrypts them and never returns them.
 
-From then on the server syncs github and web automatically; docent source list shows the progress. For github this prints the URL and the secret of a webhook, once: in GitHub choose application/json and the events issues, pull requests, issue comments, review comments and pushes.
+From then on a server syncs sources of ` + providerNames(c.providers, func(p source.Provider) bool { return p.Opener != nil }) + `: docent source list shows progress and errors. If the provider sends webhooks, the command prints their URL and, this once, the secret that Docent makes to sign them.` + guides.String() + `
 
 Examples:
 
     GITHUB_TOKEN=$(cat token) docent source add github --name api --repository acme/api --repository acme/web
     docent source add web --name guide --sitemap https://guide.example/sitemap.xml`
-}
-
-// settings returns the provider's own settings; the server refuses others.
-func (c *sourceAddCmd) settings() map[string]any {
-	s := map[string]any{}
-	switch c.Provider {
-	case "github":
-		s["repositories"] = c.Repository
-		if token := os.Getenv(c.TokenEnv); token != "" {
-			s["accessToken"] = token
-		}
-		if c.BaseURL != "" {
-			s["baseUrl"] = c.BaseURL
-		}
-	case "slack":
-		s["signingSecret"] = os.Getenv(c.SecretEnv)
-	case "web":
-		if c.Sitemap != "" {
-			s["sitemap"] = c.Sitemap
-		} else {
-			s["urls"] = c.URL
-		}
-	}
-	return s
 }
 
 // Run connects the data source.
@@ -67,7 +67,7 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	d, err := api.AddSource(ctx, client.NewSource{Provider: c.Provider, Name: c.Name, Settings: c.settings()})
+	d, err := api.AddSource(ctx, client.NewSource{Provider: c.Provider, Name: c.Name, Settings: c.flags.settings(c.provider(c.Provider))})
 	if err != nil {
 		return err
 	}
@@ -77,11 +77,13 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 	if err := printf(con.out, "Data source %s\n", d.ID); err != nil {
 		return err
 	}
-	switch d.Provider {
-	case "github":
-		return printf(con.out, "Webhook     %s/webhooks/github/%s\nSecret      %s\n", api.Base(), d.ID, d.WebhookSecret)
-	case "slack":
-		return printf(con.out, "Events URL  %s/webhooks/slack/%s\n", api.Base(), d.ID)
+	if hook := c.provider(d.Provider).Webhook; hook != nil {
+		if err := printf(con.out, "%-11s %s/webhooks/%s/%s\n", hook.Label, api.Base(), d.Provider, d.ID); err != nil {
+			return err
+		}
+	}
+	if d.WebhookSecret != "" {
+		return printf(con.out, "Secret      %s\n", d.WebhookSecret)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/connect/slack/slacktest"
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 	"docent/shared/team"
 )
 
@@ -171,7 +172,7 @@ func TestSourceSync(t *testing.T) {
 	command := func(id string) (out, errOut string, status error) {
 		var o1, o2 bytes.Buffer
 		c := &sourceSyncCmd{ID: id, dataFlags: dataFlags{Data: o.dir}}
-		con := &console{out: &o1, err: &o2, now: time.Now, connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))}
+		con := &console{out: &o1, err: &o2, now: time.Now, connect: connectors.With(fetch.NewReaching(page.Read, func(netip.AddrPort) bool { return true }, github.Certificate()))}
 		err := c.Run(t.Context(), con)
 		return o1.String(), o2.String(), err
 	}

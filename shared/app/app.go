@@ -44,7 +44,7 @@ type Parts struct {
 type Fetch = func(ctx context.Context, url string) (question.Page, error)
 
 // Connect returns the connectors of a program; package connectors has them.
-type Connect = func(now func() time.Time) map[source.Provider]source.Connection
+type Connect = func(now func() time.Time) map[source.ProviderName]source.Connection
 
 // Tools makes the handler of the agents' protocol; package agents has one.
 type Tools = func(httpapi.Services) http.Handler
@@ -124,7 +124,7 @@ func newServices(b base, p Parts) *services {
 			b.log.ErrorContext(ctx, "part of the index left out", "err", err)
 		}}
 	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: b.log}
-	s.sources = &source.Service{Table: e.table, Events: s.events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs,
+	s.sources = &source.Service{Providers: Providers(), Table: e.table, Events: s.events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs,
 		Now: b.now, NewID: newID, Seal: p.Vault.Seal, Open: p.Vault.Open, Warn: warn}
 	s.syncing = &source.Syncer{Service: s.sources, Connections: connections(p.Connect, b.now), Log: b.log}
 	var researcher *question.Model
@@ -156,7 +156,7 @@ func (e engines) byTable() map[string]queue.Queue {
 }
 
 // connections returns the connectors of connect, which may be nil.
-func connections(connect Connect, now func() time.Time) map[source.Provider]source.Connection {
+func connections(connect Connect, now func() time.Time) map[source.ProviderName]source.Connection {
 	if connect == nil {
 		return nil
 	}

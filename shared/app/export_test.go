@@ -55,8 +55,8 @@ func (f *functions) all() map[string]lambda.Handler {
 	return all
 }
 
-func connectOneIssue(func() time.Time) map[source.Provider]source.Connection {
-	return map[source.Provider]source.Connection{source.GitHub: {Connector: oneIssue{}, SyncEvery: time.Hour, FullScanEvery: time.Hour}}
+func connectOneIssue(func() time.Time) map[source.ProviderName]source.Connection {
+	return map[source.ProviderName]source.Connection{"github": {Connector: oneIssue{}, SyncEvery: time.Hour, FullScanEvery: time.Hour}}
 }
 
 // oneIssue is a connector of a provider that has one issue.

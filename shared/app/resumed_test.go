@@ -55,7 +55,7 @@ func (p *process) open() {
 	p.t.Helper()
 	var err error
 	p.local, err = app.OpenLocal(p.t.Context(), p.dir, app.LocalOptions{Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Now: p.clock.Now, NoSync: true,
-		Parts: app.Parts{Connect: func(func() time.Time) map[source.Provider]source.Connection { return nil }}})
+		Parts: app.Parts{Connect: func(func() time.Time) map[source.ProviderName]source.Connection { return nil }}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -312,7 +312,7 @@ func (f *filling) fillDocuments() {
 const storedRunbook = "# Runbook\n\n## Rolling back\n\nTo roll back a deployment, run `deployctl undo` twice.\n"
 
 // storedSearched are the providers of which an item of each source type is searched for.
-var storedSearched = []source.Provider{source.GitHub, "jira", source.Slack}
+var storedSearched = []source.ProviderName{"github", "jira", "slack"}
 
 // storedSpaces are an item of each source type, whose word nothing else holds.
 var storedSpaces = map[string]string{"code": "func kingfisher()", "pull_request": "Teach the cormorant to dive", "issue": "The albatross crashes on landing",
@@ -342,12 +342,13 @@ func importOf(provider, only string) []byte {
 
 func (f *filling) fillSources() {
 	f.t.Helper()
-	settings := map[source.Provider]any{
-		source.GitHub: map[string]any{"repositories": []string{"acme/api", "acme/slow"}, "accessToken": "not-a-token"},
-		source.Slack:  map[string]any{"signingSecret": "slack-signs"},
-		source.Web:    map[string]any{"urls": []string{"https://crash.test/"}},
+	settings := map[source.ProviderName]any{
+		"github": map[string]any{"repositories": []string{"acme/api", "acme/slow"}, "accessToken": "not-a-token"},
+		"slack":  map[string]any{"signingSecret": "slack-signs"},
+		"web":    map[string]any{"urls": []string{"https://crash.test/"}},
 	}
-	for _, p := range source.Providers {
+	for _, provider := range Providers() {
+		p := provider.Name
 		body := map[string]any{"provider": p, "name": "The " + string(p)}
 		if s := settings[p]; s != nil {
 			body["settings"] = s
@@ -355,7 +356,7 @@ func (f *filling) fillSources() {
 		var made struct{ ID, WebhookSecret string }
 		decodeStored(f.t, f.must(201, f.admin, "POST", "/data-sources", body), &made)
 		f.m.IDs[string(p)] = made.ID
-		if p == source.GitHub {
+		if p == "github" {
 			f.m.Signs[string(p)] = made.WebhookSecret
 		}
 		only := "issue"

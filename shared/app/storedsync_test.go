@@ -27,12 +27,14 @@ type storedAsk struct{}
 var errStoredCrash = errors.New("the process stops here")
 
 // storedConnections are the connectors of an installation of the tests.
-func storedConnections(now func() time.Time) map[source.Provider]source.Connection {
+func storedConnections(now func() time.Time) map[source.ProviderName]source.Connection {
 	c := source.Connection{Connector: storedConnector{now}, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour}
-	return map[source.Provider]source.Connection{source.GitHub: c, source.Web: c}
+	return map[source.ProviderName]source.Connection{"github": c, "web": c}
 }
 
-func (storedConnector) Parts(s source.Settings) []string { return append(s.Repositories, s.URLs...) }
+func (storedConnector) Parts(s source.Settings) []string {
+	return append(s.List("repositories"), s.List("urls")...)
+}
 
 func (c storedConnector) Read(ctx context.Context, _ source.Access, part string, place []byte) iter.Seq2[source.SyncPage, error] {
 	page := func(n int) source.SyncPage {

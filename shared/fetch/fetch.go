@@ -81,23 +81,27 @@ type Fetcher struct {
 	pages  *http.Client
 	dialer *net.Dialer
 	roots  *x509.CertPool // nil: the system's
-	any    bool           // no name is refused for itself; what it leads to may be
+	read   Reader
+	any    bool // no name is refused for itself; what it leads to may be
 }
 
-// New returns a Fetcher that asks the system's resolver.
-func New() *Fetcher { return newFetcher(nil, Public) }
+// Reader turns the body of a page at an address into text; page.Read is one.
+type Reader func(body []byte, contentType, media string, at *url.URL) (Page, error)
+
+// New returns a Fetcher that uses the system's resolver.
+func New(read Reader) *Fetcher { return newFetcher(read, nil, Public) }
 
 // NewReaching is New with another rule than Public of what is reached, for a test
 // with servers of its own. Where certificates of such servers are given, no other
 // server is trusted.
-func NewReaching(allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
-	f := newFetcher(nil, allowed, trusted...)
+func NewReaching(read Reader, allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
+	f := newFetcher(read, nil, allowed, trusted...)
 	f.any = true
 	return f
 }
 
 // newFetcher is New with another resolver and rule, for tests.
-func newFetcher(resolver *net.Resolver, allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
+func newFetcher(read Reader, resolver *net.Resolver, allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
 	dialer := &net.Dialer{Timeout: MaxTime, Resolver: resolver, Control: func(network, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil || network != "tcp4" && network != "tcp6" || !allowed(to) {
@@ -105,7 +109,7 @@ func newFetcher(resolver *net.Resolver, allowed func(netip.AddrPort) bool, trust
 		}
 		return nil
 	}}
-	f := &Fetcher{dialer: dialer}
+	f := &Fetcher{dialer: dialer, read: read}
 	for _, certificate := range trusted {
 		if f.roots == nil {
 			f.roots = x509.NewCertPool()
@@ -259,7 +263,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
 	if len(body) > MaxBytes {
 		return Page{}, &Error{Code: Failed, Detail: "The page is larger than 2 MB."}
 	}
-	return read(body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
+	return f.read(body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
 }
 
 // readable are the media types that are read.

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 )
 
 func code(err error) string {
@@ -36,7 +37,7 @@ func TestForgedAddresses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	f := fetch.New()
+	f := fetch.New(page.Read)
 	for host, want := range map[string]string{
 		"127.0.0.1": fetch.Blocked, "127.1": fetch.Blocked, "127.0.1": fetch.Blocked, "127.255.255.254": fetch.Blocked, "2130706433": fetch.Blocked,
 		"0x7f000001": fetch.Blocked, "0x7f.1": fetch.Blocked, "0x7F.0x0.0x0.0x1": fetch.Blocked, "017700000001": fetch.Blocked, "0177.0.0.1": fetch.Blocked,
@@ -129,7 +130,7 @@ func TestNamesThatChangeTheirAddress(t *testing.T) {
 	defer private.Close()
 	_, port, _ := net.SplitHostPort(private.Listener.Addr().String())
 	for name, answers := range map[string][]string{"private at once": {"127.0.0.1"}, "metadata": {"169.254.169.254"}, "after one": {"10.0.0.1", "127.0.0.1"}} {
-		f := fetch.NewFetcher(nameServer(t, answers...), fetch.Public)
+		f := fetch.NewFetcher(page.Read, nameServer(t, answers...), fetch.Public)
 		for range 3 {
 			if _, err := f.Get(t.Context(), "http://rebind.example.com:"+port+"/"); code(err) != fetch.Blocked {
 				t.Errorf("%s: %v", name, err)
@@ -144,7 +145,7 @@ func TestNamesThatChangeTheirAddress(t *testing.T) {
 	}))
 	defer public.Close()
 	first = public.Listener.Addr().(*net.TCPAddr).AddrPort()
-	f := fetch.NewFetcher(nameServer(t, "127.0.0.1"), func(to netip.AddrPort) bool { return to == first })
+	f := fetch.NewFetcher(page.Read, nameServer(t, "127.0.0.1"), func(to netip.AddrPort) bool { return to == first })
 	if _, err := f.Get(t.Context(), fmt.Sprintf("http://rebind.example.com:%d/", first.Port())); code(err) != fetch.Blocked {
 		t.Errorf("after a redirect: %v", err)
 	}
@@ -159,7 +160,7 @@ func site(t *testing.T, handler http.HandlerFunc) (f *fetch.Fetcher, address str
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	own := server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	f = fetch.NewFetcher(nameServer(t, "127.0.0.1"), func(to netip.AddrPort) bool { return to == own })
+	f = fetch.NewFetcher(page.Read, nameServer(t, "127.0.0.1"), func(to netip.AddrPort) bool { return to == own })
 	return f, fmt.Sprintf("http://site.example.com:%d", own.Port())
 }
 

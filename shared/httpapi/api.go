@@ -66,9 +66,9 @@ func New(s Services, areas ...Area) http.Handler {
 }
 
 // OpenAPI returns the OpenAPI 3.1 document of the whole API.
-func OpenAPI() *huma.OpenAPI {
+func OpenAPI(providers []source.Provider) *huma.OpenAPI {
 	m := newMux()
-	doc := m.register(Services{}, Areas()).OpenAPI()
+	doc := m.register(Services{Sources: &source.Service{Providers: providers}}, Areas()).OpenAPI()
 	describeNulls(doc)
 	describeNotModified(doc)
 	describeUnparsed(doc)

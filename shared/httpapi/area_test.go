@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"docent/shared/app"
 	"docent/shared/deployed"
 	"docent/shared/httpapi"
 )
@@ -15,7 +16,7 @@ func TestPathsLeadToTheFunctionThatServesThem(t *testing.T) {
 	t.Parallel()
 	served := map[string][]string{} // roots by area
 	for _, area := range httpapi.Areas() {
-		for _, path := range httpapi.PathsOf(area) {
+		for _, path := range httpapi.PathsOf(app.Providers(), area) {
 			if f := deployed.FunctionOf(path); f.Name != area.Name {
 				t.Errorf("%s leads to %s, %s serves it", path, f.Name, area.Name)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/answer"
+	"docent/shared/app"
 	"docent/shared/audit"
 	"docent/shared/collection"
 	documents "docent/shared/document"
@@ -57,7 +58,7 @@ func TestBoundsAreThoseOfTheAreas(t *testing.T) {
 // length, its number of items or its value.
 func greatest(t *testing.T, operation, field string) int {
 	t.Helper()
-	doc := httpapi.OpenAPI()
+	doc := httpapi.OpenAPI(app.Providers())
 	schema := fieldOf(doc, operation, field)
 	switch {
 	case schema == nil:

@@ -22,12 +22,13 @@ func (h *dataSources) routes(api huma.API) {
 		Summary: "Import items as JSON Lines", Tags: tags, Errors: []int{404}}, h.importItems)
 	register(api, huma.Operation{OperationID: "deleteDataSource", Method: http.MethodDelete, Path: "/data-sources/{dataSourceId}",
 		Summary: "Disconnect a data source and remove all its items", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{400, 404}}, h.delete)
+	h.describeSettings(api.OpenAPI().Components.Schemas.Map())
 }
 
 // DataSourceBody is a data source without its secrets.
 type DataSourceBody struct {
 	ID        string              `json:"id"`
-	Provider  source.Provider     `json:"provider"`
+	Provider  source.ProviderName `json:"provider"`
 	Name      string              `json:"name"`
 	Settings  source.Settings     `json:"settings"`
 	State     source.State        `json:"state" enum:"connecting,ready,failed"`
@@ -75,31 +76,49 @@ func (h *dataSources) list(ctx context.Context, in *struct{ PageParams }) (*list
 
 type createDataSourceInput struct {
 	Body struct {
-		Provider source.Provider `json:"provider" enum:"github,gitlab,bitbucket,azure_devops,jira,linear,asana,confluence,notion,google_drive,coda,stack_overflow,web,slack,microsoft_teams"`
-		Name     string          `json:"name" minLength:"1" maxLength:"100"`
-		Settings NewSettings     `json:"settings,omitempty"`
+		Provider source.ProviderName `json:"provider"`
+		Name     string              `json:"name" minLength:"1" maxLength:"100"`
+		Settings NewSettings         `json:"settings,omitempty"`
 	}
 }
 
-// NewSettings are the settings of a new data source with its secrets, which are
+// NewSettings are the settings of a new data source and its secrets, which are
 // never returned.
-type NewSettings struct {
-	source.Settings
-	AccessToken   string `json:"accessToken,omitempty" doc:"github: reads the repositories."`
-	SigningSecret string `json:"signingSecret,omitempty" doc:"slack: signs events."`
-}
+type NewSettings struct{ source.Settings }
 
-// source returns the data source that in describes, and its secrets.
-func (in *createDataSourceInput) source() (source.DataSource, source.Secrets) {
-	b := in.Body
-	return source.DataSource{Provider: b.Provider, Name: b.Name, Settings: b.Settings.Settings},
-		source.Secrets{AccessToken: b.Settings.AccessToken, SigningSecret: b.Settings.SigningSecret}
+// describeSettings adds the providers and their settings to the schemas of the
+// API document, which requests are validated against.
+func (h *dataSources) describeSettings(schemas map[string]*huma.Schema) {
+	create, given, shown := schemas["CreateDataSourceInputBody"], schemas["NewSettings"], schemas["Settings"]
+	given.Properties, shown.Properties = map[string]*huma.Schema{}, map[string]*huma.Schema{}
+	for _, p := range h.Sources.Providers {
+		create.Properties["provider"].Enum = append(create.Properties["provider"].Enum, string(p.Name))
+		for _, s := range p.Settings {
+			about := string(p.Name) + ": " + s.Help + "."
+			if known := given.Properties[s.Name]; known != nil { // of another provider too
+				known.Description += " " + about
+				continue
+			}
+			one := huma.Schema{Type: huma.TypeString, Description: about}
+			if s.Kind == source.List {
+				one.Type, one.Items = huma.TypeArray, &huma.Schema{Type: huma.TypeString}
+			}
+			given.Properties[s.Name] = &one
+			if s.Kind != source.Secret {
+				stored := one
+				shown.Properties[s.Name] = &stored
+			}
+		}
+	}
+	create.PrecomputeMessages()
+	given.PrecomputeMessages()
+	shown.PrecomputeMessages()
 }
 
 type createdDataSourceOutput struct {
 	Body struct {
 		DataSourceBody
-		WebhookSecret string `json:"webhookSecret,omitempty" doc:"github: signs deliveries; shown this once."`
+		WebhookSecret string `json:"webhookSecret,omitempty" doc:"Signs deliveries of a webhook; shown this once."`
 	}
 }
 
@@ -108,8 +127,12 @@ func (h *dataSources) create(ctx context.Context, in *createDataSourceInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	given, secrets := in.source()
-	d, secret, err := h.Sources.Create(ctx, p.TeamID, given, secrets)
+	b := in.Body
+	settings, secrets, err := h.Sources.Configure(b.Provider, b.Settings.Settings)
+	if err != nil {
+		return nil, err
+	}
+	d, secret, err := h.Sources.Create(ctx, p.TeamID, source.DataSource{Provider: b.Provider, Name: b.Name, Settings: settings}, secrets)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"docent/shared/document"
+	"docent/shared/source"
 )
 
 // What fuzz tests and tests of forged cursors reach into.
@@ -18,9 +19,10 @@ var (
 )
 
 // PathsOf are the paths of an area's operations.
-func PathsOf(area Area) []string {
+func PathsOf(providers []source.Provider, area Area) []string {
 	m := newMux()
-	return slices.Sorted(maps.Keys(m.register(Services{}, []Area{area}).OpenAPI().Paths))
+	services := Services{Sources: &source.Service{Providers: providers}}
+	return slices.Sorted(maps.Keys(m.register(services, []Area{area}).OpenAPI().Paths))
 }
 
 // Inflate is inflate outside of a request.

@@ -20,15 +20,3 @@ func TestEveryFieldIsShown(t *testing.T) {
 	complete := func(a *answer.Answer) { a.State = answer.Complete }
 	fieldtest.Shows(t, answerOf, complete, "Model", "AskedAt", "TeamID", "UserID", "Sources")
 }
-
-func TestEveryFieldOfANewDataSourceIsTaken(t *testing.T) {
-	t.Parallel()
-	type made struct {
-		Source  source.DataSource
-		Secrets source.Secrets
-	}
-	fieldtest.Shows(t, func(in createDataSourceInput) made {
-		d, secrets := in.source()
-		return made{d, secrets}
-	}, func(*createDataSourceInput) {})
-}

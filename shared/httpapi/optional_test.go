@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/app"
 	"docent/shared/httpapi"
 	"docent/shared/team"
 )
@@ -92,7 +93,7 @@ func properties(doc *huma.OpenAPI, s *huma.Schema, path ...string) (all []proper
 // refused; for a required one it is refused; and 1.0 and 1e0 are 1.
 func TestNullsAndWholeNumbers(t *testing.T) {
 	t.Parallel()
-	doc := httpapi.OpenAPI()
+	doc := httpapi.OpenAPI(app.Providers())
 	a := newAPI(t)
 	acme := a.newTenant("acme")
 	good := goodBodies(a, acme)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/app"
 	"docent/shared/audit"
 	"docent/shared/httpapi"
 	"docent/shared/team"
@@ -151,7 +152,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 			t.Errorf("%s recorded %+v, want %s by the admin", s.operation, page.Events, s.event)
 		}
 	}
-	for path, item := range httpapi.OpenAPI().Paths {
+	for path, item := range httpapi.OpenAPI(app.Providers()).Paths {
 		for _, op := range []*huma.Operation{item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil && !known[op.OperationID] {
 				t.Errorf("%s: nothing tells which event %s records", path, op.OperationID)

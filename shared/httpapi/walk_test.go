@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/app"
 	"docent/shared/httpapi"
 )
 
@@ -93,7 +94,7 @@ func importCall(id string) call {
 func walk(t *testing.T, all map[string]example, visit func(op *huma.Operation, e example)) {
 	t.Helper()
 	var seen []string
-	for path, item := range httpapi.OpenAPI().Paths {
+	for path, item := range httpapi.OpenAPI(app.Providers()).Paths {
 		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete, "HEAD": item.Head, "OPTIONS": item.Options, "TRACE": item.Trace} {
 			if op == nil {
 				continue

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -16,30 +15,44 @@ import (
 	"docent/shared/source"
 )
 
-// webhooks are the operations of senders without a key, which sign the body instead.
+// webhooks has an operation for each provider that sends deliveries. Their senders
+// have no key: the signature of the body authenticates them.
 type webhooks struct{ Services }
+
+const webhookPrefix = "POST /webhooks/"
 
 // isSigned reports whether the operation at pattern checks a signature instead of a
 // key.
-func isSigned(pattern string) bool { return strings.HasPrefix(pattern, "POST /webhooks/") }
+func isSigned(pattern string) bool { return strings.HasPrefix(pattern, webhookPrefix) }
 
 func (h *webhooks) routes(api huma.API, m *mux) {
-	m.sender = h.find
-	operation := func(id, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, Tags: []string{"Data sources"},
-			DefaultStatus: http.StatusAccepted, Security: []map[string][]string{{}}}
+	signatures := map[string]signature{}
+	for _, p := range h.Sources.Providers {
+		if p.Webhook == nil {
+			continue
+		}
+		path := "/webhooks/" + string(p.Name) + "/{dataSourceId}"
+		signatures["POST "+path] = signature{p.Name, p.Webhook.Headers[0].Name, regexp.MustCompile(p.Webhook.Signature)}
+		op := huma.Operation{OperationID: p.Webhook.OperationID, Method: http.MethodPost, Path: path, Summary: p.Webhook.Summary,
+			Tags: []string{"Data sources"}, DefaultStatus: http.StatusAccepted, Security: []map[string][]string{{}},
+			Parameters: []*huma.Param{{Name: "dataSourceId", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}},
+			Responses:  map[string]*huma.Response{"202": {Description: "Accepted"}}}
+		for _, header := range p.Webhook.Headers {
+			op.Parameters = append(op.Parameters, &huma.Param{Name: header.Name, In: "header", Description: header.Help,
+				Schema: &huma.Schema{Type: huma.TypeString, Description: header.Help}})
+		}
+		if p.Webhook.Reply != "" {
+			op.Responses["200"] = &huma.Response{Description: p.Webhook.Reply,
+				Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject,
+					Properties: map[string]*huma.Schema{p.Webhook.ReplyText: {Type: huma.TypeString}}, Required: []string{p.Webhook.ReplyText}}}}}
+		}
+		register(api, op, h.deliver)
 	}
-	register(api, operation("takeGitHubDelivery", "/webhooks/github/{dataSourceId}", "Take a delivery of GitHub"), h.github)
-	slack := operation("takeSlackEvent", "/webhooks/slack/{dataSourceId}", "Take an event of Slack")
-	slack.Responses = map[string]*huma.Response{"200": {Description: "The reply to Slack's check of the URL.",
-		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject,
-			Properties: map[string]*huma.Schema{"challenge": {Type: huma.TypeString}}, Required: []string{"challenge"}}}}}}
-	slack.Responses["202"] = &huma.Response{Description: "Accepted"}
-	register(api, slack, h.slack)
+	m.sender = func(r *http.Request, pattern string) (source.Sender, error) { return h.find(r, signatures[pattern]) }
 }
 
-// findSender returns the data source that a delivery names, or the error to refuse it
-// with.
+// findSender returns the data source that a delivery names and may be from, or the
+// refusal of the delivery.
 type findSender func(r *http.Request, pattern string) (source.Sender, error)
 
 // identify finds the sender of a delivery before any of its body is read.
@@ -49,61 +62,63 @@ func (m *mux) identify(r *http.Request, pattern string) error {
 	return err
 }
 
-// signatureForm matches every possible signature.
-var signatureForm = regexp.MustCompile(`^(sha256|v0)=[0-9a-fA-F]{64}$`)
+// signature says which header of a provider's deliveries has the signature, and its form.
+type signature struct {
+	provider source.ProviderName
+	header   string
+	form     *regexp.Regexp
+}
 
-func (h *webhooks) find(r *http.Request, pattern string) (source.Sender, error) {
-	provider, header := source.GitHub, "X-Hub-Signature-256"
-	if strings.HasPrefix(pattern, "POST /webhooks/slack/") {
-		provider, header = source.Slack, "X-Slack-Signature"
-	}
-	sender, err := h.Sources.Sender(r.Context(), r.PathValue("dataSourceId"), provider)
-	if err == nil && !signatureForm.MatchString(r.Header.Get(header)) {
+func (h *webhooks) find(r *http.Request, s signature) (source.Sender, error) {
+	sender, err := h.Sources.Sender(r.Context(), r.PathValue("dataSourceId"), s.provider)
+	if err == nil && !s.form.MatchString(r.Header.Get(s.header)) {
 		err = sender.Refusal()
 		h.rejected(r.Context(), err)
 	}
 	return sender, err
 }
 
-type githubInput struct {
-	DataSourcePath
-	Signature string `header:"X-Hub-Signature-256" doc:"sha256= and the hex HMAC-SHA-256 of the body."`
-	Event     string `header:"X-GitHub-Event"`
-	Delivery  string `header:"X-GitHub-Delivery"`
-	body      []byte
+type deliveryInput struct {
+	header func(string) string
+	body   []byte
 }
 
-// Resolve takes the body as received; huma calls it.
-func (in *githubInput) Resolve(ctx huma.Context) []error { return readAll(ctx, &in.body) }
-
-// Resolve takes the body as received; huma calls it.
-func (in *slackInput) Resolve(ctx huma.Context) []error { return readAll(ctx, &in.body) }
-
-func readAll(ctx huma.Context, into *[]byte) []error {
+// Resolve takes the headers and the body as received; huma calls it.
+func (in *deliveryInput) Resolve(ctx huma.Context) []error {
+	in.header = ctx.Header
 	body, err := io.ReadAll(ctx.BodyReader())
-	*into = body
+	in.body = body
 	if err != nil {
 		return []error{err}
 	}
 	return nil
 }
 
-// describeSigned adds to the document that op takes a JSON object, which huma must not
-// read, and that its success has no body except for Slack's check.
+// describeSigned says in the document that op takes a JSON object, which huma does
+// not read, and that it answers 202 without a body.
 func describeSigned(op *huma.Operation) {
 	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}
 	op.Responses["202"].Content, op.Responses["202"].Headers = nil, nil
 }
 
-func (h *webhooks) github(ctx context.Context, in *githubInput) (*struct{}, error) {
-	err := h.Sources.TakeGitHub(ctx, requestFrom(ctx).sender, source.Delivery{Signature: in.Signature, Event: in.Event,
-		ID: in.Delivery, Body: in.body, RequestID: requestFrom(ctx).id})
-	h.rejected(ctx, err)
-	return nil, err
+type deliveryOutput struct {
+	Status      int
+	ContentType string `header:"Content-Type"`
+	Body        []byte
 }
 
-// rejected records that a delivery to a known data source was refused, at most once a
-// minute for each source. A failure to do so is logged.
+func (h *webhooks) deliver(ctx context.Context, in *deliveryInput) (*deliveryOutput, error) {
+	r := requestFrom(ctx)
+	reply, err := h.Sources.Deliver(ctx, r.sender, source.Delivery{Header: in.header, Body: in.body, RequestID: r.id})
+	h.rejected(ctx, err)
+	if err != nil || reply == nil {
+		return &deliveryOutput{Status: http.StatusAccepted}, err
+	}
+	return &deliveryOutput{Status: http.StatusOK, ContentType: "application/json", Body: reply}, nil
+}
+
+// rejected records that a delivery to a known data source was refused, once a
+// minute for each source; what fails of it is for the log.
 func (h *webhooks) rejected(ctx context.Context, err error) {
 	var r *source.RejectedError
 	if h.Events == nil || !errors.As(err, &r) {
@@ -117,28 +132,4 @@ func (h *webhooks) rejected(ctx context.Context, err error) {
 	if err != nil {
 		h.Log.WarnContext(ctx, "refusal not recorded", "dataSource", r.SourceID, "err", err)
 	}
-}
-
-type slackInput struct {
-	DataSourcePath
-	Signature string `header:"X-Slack-Signature" doc:"v0= and the hex HMAC-SHA-256 of v0:, the timestamp, : and the body."`
-	Timestamp string `header:"X-Slack-Request-Timestamp" doc:"Unix seconds, at most 5 minutes off."`
-	body      []byte
-}
-
-type slackOutput struct {
-	Status      int
-	ContentType string `header:"Content-Type"`
-	Body        []byte
-}
-
-func (h *webhooks) slack(ctx context.Context, in *slackInput) (*slackOutput, error) {
-	challenge, err := h.Sources.TakeSlack(ctx, requestFrom(ctx).sender, source.SlackRequest{Signature: in.Signature, Timestamp: in.Timestamp,
-		Body: in.body, RequestID: requestFrom(ctx).id})
-	h.rejected(ctx, err)
-	if err != nil || challenge == "" {
-		return &slackOutput{Status: http.StatusAccepted}, err
-	}
-	body, err := json.Marshal(map[string]string{"challenge": challenge})
-	return &slackOutput{Status: http.StatusOK, ContentType: "application/json", Body: body}, err
 }

@@ -97,6 +97,3 @@ type Connection struct {
 	SyncEvery     time.Duration // between the end of a sync and the next one
 	FullScanEvery time.Duration // between walks of everything, which notice what is gone
 }
-
-// IsSynced tells whether sources of the provider are read by a connector.
-func (p Provider) IsSynced() bool { return p == GitHub || p == Web }

@@ -20,7 +20,7 @@ const (
 	maxFact   = 256 // author, assignee, project
 	maxNumber = 64
 	maxLabel  = 100
-	maxListed = 50 // labels, assignees
+	MaxListed = 50 // labels, assignees
 )
 
 // Item is one thing that a connected source holds: an issue, a message, a page. An import
@@ -68,8 +68,8 @@ func (i Item) check() error {
 		return errors.New("sourceType must be code, pull_request, issue, documentation or message")
 	case utf8.RuneCountInString(i.Title) < 1 || utf8.RuneCountInString(i.Title) > document.MaxTitle:
 		return fmt.Errorf("title must have 1 to %d characters", document.MaxTitle)
-	case len(i.Labels) > maxListed || len(i.Assignees) > maxListed:
-		return fmt.Errorf("labels and assignees may be %d each", maxListed)
+	case len(i.Labels) > MaxListed || len(i.Assignees) > MaxListed:
+		return fmt.Errorf("labels and assignees may be %d each", MaxListed)
 	case space != search.Issues && space != search.PRs && i.State != "":
 		return errors.New("state is for issues and pull requests")
 	case i.State != "" && !slices.Contains(statesOf(space), i.State):
@@ -145,4 +145,17 @@ func (s *Service) putBy(ctx context.Context, teamID, sourceID, requestID string,
 	in.Write = write
 	_, _, err := s.Documents.Put(ctx, teamID, in)
 	return err
+}
+
+// ClipTitle returns text as a title: on one line, cut if it is too long, never empty.
+func ClipTitle(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	const most = 200
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most-1]) + "…"
+	}
+	if text == "" {
+		return "Untitled"
+	}
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,20 +16,26 @@ import (
 	"docent/shared/table"
 )
 
-// Create connects a data source of d's provider, name and settings. The secret
-// that its webhook deliveries are signed with is made here and returned this
-// once; only github has one.
+// Create connects a data source of d's provider, name and settings. If Docent makes
+// the secret that its deliveries are signed with, Create returns it, this once.
 func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secrets Secrets) (DataSource, string, error) {
-	if err := d.check(secrets); err != nil {
+	p, known := s.provider(d.Provider)
+	if !known {
+		return DataSource{}, "", apierr.BadField("/provider", "must be one of the providers that can be connected")
+	}
+	if err := d.check(p, secrets); err != nil {
 		return DataSource{}, "", err
 	}
 	now := s.now()
 	d.ID, d.CreatedAt, d.UpdatedAt, d.State = s.NewID(), now, now, Ready
-	if d.Provider == GitHub || d.Provider == Slack || d.Provider == Web {
+	if p.Webhook != nil || p.isSynced() {
 		d.State = Connecting
 	}
-	if d.Provider == GitHub {
-		secrets.WebhookSecret = newSecret()
+	made := ""
+	if p.Webhook != nil && p.Webhook.NewSecret != "" {
+		made = newSecret()
+		secrets = maps.Clone(secrets)
+		secrets[p.Webhook.NewSecret] = made
 	}
 	settings, err := settingsItem(teamID, d)
 	if err != nil {
@@ -39,7 +46,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		table.Put{Item: sourceItem(teamID, d), If: table.Absent()},
 		table.Put{Item: settings, If: table.Absent()},
 	}
-	if secrets != (Secrets{}) {
+	if len(secrets) > 0 {
 		sealed, err := s.secretsItem(ctx, teamID, d, secrets)
 		if err != nil {
 			return DataSource{}, "", err
@@ -61,7 +68,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	if work != nil {
 		s.send(ctx, *work, 0)
 	}
-	return d, secrets.WebhookSecret, nil
+	return d, made, nil
 }
 
 // get returns the item of a connected data source.
@@ -121,7 +128,7 @@ func (s *Service) addSettings(ctx context.Context, teamID string, entries []tabl
 		if d := &entries[i].Value; d.Provider != Custom {
 			k := settingsKey(teamID, d.ID)
 			at[k.Partition], keys = d, append(keys, k)
-			if d.Provider.IsSynced() {
+			if s.isSynced(d.Provider) {
 				keys = append(keys, syncKey(teamID, d.ID))
 			}
 		}
@@ -205,7 +212,7 @@ func (s *Service) Fail(ctx context.Context, teamID, id string, f SyncFailure) er
 }
 
 // ProviderOf returns the provider of a data source of the team, or Missing.
-func (s *Service) ProviderOf(ctx context.Context, teamID, id string) (Provider, error) {
+func (s *Service) ProviderOf(ctx context.Context, teamID, id string) (ProviderName, error) {
 	item, err := s.Table.Get(ctx, collection.Key(teamID, id))
 	if errors.Is(err, table.ErrNotFound) {
 		return "", Missing()
@@ -216,9 +223,9 @@ func (s *Service) ProviderOf(ctx context.Context, teamID, id string) (Provider, 
 	return providerOf(item), nil
 }
 
-// Providers returns the provider of each of the team's data sources.
-func (s *Service) Providers(ctx context.Context, teamID string) (map[string]Provider, error) {
-	all := map[string]Provider{}
+// ProvidersByID returns the provider of each of the team's data sources.
+func (s *Service) ProvidersByID(ctx context.Context, teamID string) (map[string]ProviderName, error) {
+	all := map[string]ProviderName{}
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
 			return nil, fmt.Errorf("list data sources: %w", err)
@@ -228,9 +235,9 @@ func (s *Service) Providers(ctx context.Context, teamID string) (map[string]Prov
 	return all, nil
 }
 
-func providerOf(item table.Item) Provider {
+func providerOf(item table.Item) ProviderName {
 	if !collection.IsConnected(item) {
 		return Custom
 	}
-	return Provider(item.Strings[collection.ProviderField])
+	return ProviderName(item.Strings[collection.ProviderField])
 }

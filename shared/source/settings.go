@@ -1,8 +1,8 @@
 package source
 
 import (
+	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,20 +12,55 @@ import (
 	"docent/shared/uri"
 )
 
-// Settings is what a connector of the provider needs to know, without secrets.
-type Settings struct {
-	Repositories []string `json:"repositories,omitempty"` // github: owner/name
-	BaseURL      string   `json:"baseUrl,omitempty"`      // github: of an own server's API
-	URLs         []string `json:"urls,omitempty"`         // web: pages
-	Sitemap      string   `json:"sitemap,omitempty"`      // web: a list of pages
+// Settings are what a source of a provider is configured with, without secrets.
+// Their names and kinds are those of Provider.Settings.
+type Settings struct{ values map[string]any } // string or []string
+
+// NewSettings returns settings with these values, each a string or a []string.
+func NewSettings(values map[string]any) Settings { return Settings{values} }
+
+// Text returns the setting name, or "" if it is absent.
+func (s Settings) Text(name string) string {
+	text, _ := s.values[name].(string)
+	return text
 }
 
-// Secrets are what a provider and Docent trust each other by.
-type Secrets struct {
-	AccessToken   string `json:"accessToken,omitempty"`   // github: reads the repositories
-	WebhookSecret string `json:"webhookSecret,omitempty"` // github: signs deliveries; ours
-	SigningSecret string `json:"signingSecret,omitempty"` // slack: signs events
+// List returns the setting name, or nil if it is absent.
+func (s Settings) List(name string) []string {
+	list, _ := s.values[name].([]string)
+	return list
 }
+
+// MarshalJSON encodes s as an object with a member per setting.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	if s.values == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(s.values)
+}
+
+// UnmarshalJSON decodes what MarshalJSON encodes. It leaves out members that are
+// neither a text nor a list of texts.
+func (s *Settings) UnmarshalJSON(text []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	s.values = map[string]any{}
+	for name, raw := range members {
+		var one string
+		var list []string
+		if json.Unmarshal(raw, &one) == nil && one != "" {
+			s.values[name] = one
+		} else if json.Unmarshal(raw, &list) == nil && list != nil {
+			s.values[name] = list
+		}
+	}
+	return nil
+}
+
+// Secrets are what a provider and Docent authenticate each other with, by name.
+type Secrets map[string]string
 
 // Bounds of settings.
 const (
@@ -33,79 +68,83 @@ const (
 	maxSecret = 1024
 )
 
-var repository = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
-
-// check refuses a new source that is out of bounds, or has settings that its
-// provider does not take.
-func (d DataSource) check(secrets Secrets) error {
-	if n := utf8.RuneCountInString(d.Name); n < 1 || n > MaxName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
-		return apierr.BadField("/name", "must have 1 to %d characters", MaxName)
-	}
-	if !slices.Contains(Providers, d.Provider) {
-		return apierr.BadField("/provider", "must be one of the providers that can be connected")
-	}
-	s := d.Settings
-	for _, given := range []struct {
-		name string
-		is   bool
-		of   Provider
-	}{
-		{"repositories", s.Repositories != nil, GitHub}, {"accessToken", secrets.AccessToken != "", GitHub},
-		{"baseUrl", s.BaseURL != "", GitHub}, {"signingSecret", secrets.SigningSecret != "", Slack},
-		{"urls", s.URLs != nil, Web}, {"sitemap", s.Sitemap != "", Web},
-	} {
-		if given.is && given.of != d.Provider {
-			return apierr.BadField("/settings/"+given.name, "is a setting of %s", given.of)
+// Configure splits the settings of a new source into settings and secrets. It
+// rejects those of other providers and drops unknown ones.
+func (s *Service) Configure(name ProviderName, given Settings) (Settings, Secrets, error) {
+	settings, secrets := map[string]any{}, Secrets{}
+	for key, value := range given.values {
+		var allowed []string
+		for _, p := range s.Providers {
+			i := slices.IndexFunc(p.Settings, func(s Setting) bool { return s.Name == key })
+			if i < 0 {
+				continue
+			}
+			allowed = append(allowed, string(p.Name))
+			if p.Name != name {
+				continue
+			}
+			if err := p.Settings[i].check(value); err != nil {
+				return Settings{}, nil, err
+			}
+			if p.Settings[i].Kind == Secret {
+				secrets[key] = value.(string) //nolint:forcetypeassert // checked
+			} else {
+				settings[key] = value
+			}
+		}
+		if len(allowed) > 0 && !slices.Contains(allowed, string(name)) {
+			return Settings{}, nil, apierr.BadField("/settings/"+key, "is allowed for %s only", strings.Join(allowed, " and "))
 		}
 	}
-	switch d.Provider {
-	case GitHub:
-		return s.checkGitHub(secrets)
-	case Slack:
-		return checkSecret("/settings/signingSecret", secrets.SigningSecret, true)
-	case Web:
-		return s.checkWeb()
-	default:
-		return nil
-	}
+	return Settings{settings}, secrets, nil
 }
 
-func (s Settings) checkGitHub(secrets Secrets) error {
-	if n := len(s.Repositories); n < 1 || n > MaxRepositories {
-		return apierr.BadField("/settings/repositories", "must be 1 to %d repositories", MaxRepositories)
-	}
-	for i, r := range s.Repositories {
-		if !repository.MatchString(r) || strings.HasSuffix(r, "/.") || strings.HasSuffix(r, "/..") {
-			return apierr.BadField(fmt.Sprintf("/settings/repositories/%d", i), "must have the form owner/name")
-		}
-	}
-	if s.BaseURL != "" {
-		if err := checkWebURL("/settings/baseUrl", s.BaseURL); err != nil {
-			return err
-		}
-		if scheme, _, _ := strings.Cut(s.BaseURL, ":"); !strings.EqualFold(scheme, "https") { // the access token is sent to it
-			return apierr.BadField("/settings/baseUrl", "must be an https URL")
-		}
-	}
-	return checkSecret("/settings/accessToken", secrets.AccessToken, false)
-}
-
-func (s Settings) checkWeb() error {
-	if (len(s.URLs) == 0) == (s.Sitemap == "") || len(s.URLs) > MaxURLs {
-		return apierr.BadField("/settings", "must have either 1 to %d urls or a sitemap", MaxURLs)
-	}
-	for i, u := range s.URLs {
-		if err := checkWebURL(fmt.Sprintf("/settings/urls/%d", i), u); err != nil {
-			return err
-		}
-	}
-	if s.Sitemap != "" {
-		return checkWebURL("/settings/sitemap", s.Sitemap)
+func (s Setting) check(value any) error {
+	_, list := value.([]string)
+	switch {
+	case list && s.Kind != List:
+		return apierr.BadField("/settings/"+s.Name, "must be a text")
+	case !list && s.Kind == List:
+		return apierr.BadField("/settings/"+s.Name, "must be a list of texts")
 	}
 	return nil
 }
 
-func checkWebURL(pointer, text string) error {
+// check returns what is wrong with a new source, as a field error.
+func (d DataSource) check(p Provider, secrets Secrets) error {
+	if n := utf8.RuneCountInString(d.Name); n < 1 || n > MaxName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
+		return apierr.BadField("/name", "must have 1 to %d characters", MaxName)
+	}
+	for _, setting := range p.Settings {
+		if text := secrets[setting.Name]; text != "" {
+			if err := CheckSecret("/settings/"+setting.Name, text); err != nil {
+				return err
+			}
+		}
+	}
+	if p.Check == nil {
+		return nil
+	}
+	return p.Check(d.Settings, secrets)
+}
+
+// CheckList returns a field error unless the setting name has 1 to most entries
+// that check accepts.
+func (s Settings) CheckList(name string, most int, check func(pointer, text string) error) error {
+	list := s.List(name)
+	if n := len(list); n < 1 || n > most {
+		return apierr.BadField("/settings/"+name, "must have 1 to %d entries", most)
+	}
+	for i, text := range list {
+		if err := check(fmt.Sprintf("/settings/%s/%d", name, i), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckWebURL returns a field error unless text is an http or https URL.
+func CheckWebURL(pointer, text string) error {
 	if len(text) > maxURL {
 		return apierr.BadField(pointer, "must have at most %d bytes", maxURL)
 	}
@@ -115,10 +154,8 @@ func checkWebURL(pointer, text string) error {
 	return nil
 }
 
-func checkSecret(pointer, text string, required bool) error {
-	if text == "" && !required {
-		return nil
-	}
+// CheckSecret returns a field error unless text can be a secret.
+func CheckSecret(pointer, text string) error {
 	if text == "" || len(text) > maxSecret || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return apierr.BadField(pointer, "must be 1 to %d printable ASCII characters without spaces", maxSecret)
 	}

@@ -179,16 +179,16 @@ func newLibrary(t *testing.T, p *shelf) *library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &source.Service{Table: store, Collections: collections, Work: documents, Syncs: l.due, Now: l.clock.Now, NewID: newID,
+	s := &source.Service{Providers: []source.Provider{{Name: "shelf", Opener: p}}, Table: store, Collections: collections, Work: documents, Syncs: l.due, Now: l.clock.Now, NewID: newID,
 		Seal: sealer.Seal, Open: sealer.Open, Warn: warn,
 		Documents: &document.Service{Table: store, Work: documents, Now: l.clock.Now, Random: func() uint16 { return 0 }, Warn: warn,
 			SourceKey: collection.Key, Connected: collection.IsConnected, Sources: collections.Sources, Collections: collections.IDs}}
-	l.syncer = &source.Syncer{Service: s, Log: slog.New(slog.DiscardHandler), Connections: map[source.Provider]source.Connection{
-		source.Web: {Connector: p, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour}}}
+	l.syncer = &source.Syncer{Service: s, Log: slog.New(slog.DiscardHandler), Connections: map[source.ProviderName]source.Connection{
+		"shelf": {Connector: p, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour}}}
 	l.sweep = &pending.Sweeper{Table: l.store, Queues: map[string]queue.Queue{table.Collections: l.due}, Now: l.clock.Now,
 		Patience: func(pending.Kind) time.Duration { return 0 }}
-	d, _, err := s.Create(t.Context(), l.team, source.DataSource{Provider: source.Web, Name: "shelf",
-		Settings: source.Settings{URLs: []string{"https://shelf.test/"}}}, source.Secrets{})
+	d, _, err := s.Create(t.Context(), l.team, source.DataSource{Provider: "shelf", Name: "shelf",
+		Settings: source.Settings{}}, source.Secrets{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,26 +24,9 @@ import (
 
 // Bounds of data sources. Lengths count Unicode code points.
 const (
-	MaxPerTeam      = 100
-	MaxName         = 100
-	MaxRepositories = 100
-	MaxURLs         = 100
+	MaxPerTeam = 100
+	MaxName    = 100
 )
-
-// Provider is where the content of a data source comes from.
-type Provider string
-
-// The providers that more is known of than their name.
-const (
-	Custom Provider = "custom" // a collection
-	GitHub Provider = "github"
-	Slack  Provider = "slack"
-	Web    Provider = "web"
-)
-
-// Providers lists every provider but Custom.
-var Providers = []Provider{GitHub, "gitlab", "bitbucket", "azure_devops", "jira", "linear", "asana", "confluence",
-	"notion", "google_drive", "coda", "stack_overflow", Web, Slack, "microsoft_teams"}
 
 // State is how far a data source is.
 type State string
@@ -65,7 +48,7 @@ type SyncFailure struct {
 // DataSource is a collection or a connected data source.
 type DataSource struct {
 	ID        string
-	Provider  Provider
+	Provider  ProviderName
 	Name      string
 	Settings  Settings
 	State     State
@@ -78,6 +61,7 @@ type DataSource struct {
 
 // Service holds the rules of data sources and of the operations over them.
 type Service struct {
+	Providers   []Provider // those that can be connected
 	Table       table.Store
 	Events      *audit.Log // nil: nothing is recorded
 	Collections *collection.Service

@@ -54,7 +54,7 @@ func sourceItem(teamID string, d DataSource) table.Item {
 
 func sourceFrom(item table.Item) DataSource {
 	at := func(name string) time.Time { return time.UnixMilli(item.Numbers[name]).UTC() }
-	d := DataSource{ID: item.Sort, Provider: Provider(item.Strings[collection.ProviderField]), Name: item.Strings[nameField],
+	d := DataSource{ID: item.Sort, Provider: ProviderName(item.Strings[collection.ProviderField]), Name: item.Strings[nameField],
 		State: State(item.Strings[stateField]), CreatedAt: at(createdField), UpdatedAt: at(createdField)}
 	if _, ok := item.Numbers[syncField]; ok {
 		t := at(syncField)
@@ -105,7 +105,7 @@ func (s *Service) secretsItem(ctx context.Context, teamID string, d DataSource, 
 type webhookSource struct {
 	teamID   string
 	id       string
-	provider Provider
+	provider ProviderName
 	secrets  Secrets
 }
 
@@ -126,7 +126,7 @@ func (s *Service) webhookSourceByID(ctx context.Context, id string) (webhookSour
 
 func (s *Service) webhookSourceFrom(ctx context.Context, item table.Item) (webhookSource, error) {
 	k := webhookSource{teamID: item.Strings[teamField], id: strings.TrimPrefix(item.Partition, secretsPrefix),
-		provider: Provider(item.Strings[collection.ProviderField])}
+		provider: ProviderName(item.Strings[collection.ProviderField])}
 	text, err := s.Open(ctx, item.Body, about(k.teamID, k.id))
 	if err != nil {
 		return webhookSource{}, fmt.Errorf("decrypt secrets of data source %s: %w", k.id, err)

@@ -17,7 +17,7 @@ import (
 // What may then come twice changes nothing.
 type Syncer struct {
 	*Service
-	Connections map[Provider]Connection
+	Connections map[ProviderName]Connection
 	Log         *slog.Logger
 }
 

@@ -386,9 +386,9 @@ func TestAPlaceThatIsLostIsWalkedAnew(t *testing.T) {
 func TestSourcesOfBeforeTheConnectorsAreRead(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
-	d, _, err := (&source.Service{Table: l.store, Collections: l.syncer.Collections, Work: l.syncer.Work, Now: l.clock.Now, NewID: uuid.NewString,
-		Seal: l.syncer.Seal, Warn: l.syncer.Warn}).Create(t.Context(), l.team, source.DataSource{Provider: source.Web, Name: "of before",
-		Settings: source.Settings{URLs: []string{"https://shelf.test/"}}}, source.Secrets{})
+	d, _, err := (&source.Service{Providers: l.syncer.Providers, Table: l.store, Collections: l.syncer.Collections, Work: l.syncer.Work, Now: l.clock.Now, NewID: uuid.NewString,
+		Seal: l.syncer.Seal, Warn: l.syncer.Warn}).Create(t.Context(), l.team, source.DataSource{Provider: "shelf", Name: "of before",
+		Settings: source.Settings{}}, source.Secrets{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.state.Rejected++; r.state.Rejection == "" {
-			r.state.Rejection = clipTitle(printable(i.URI)) + ": " + why
+			r.state.Rejection = ClipTitle(printable(i.URI)) + ": " + why
 		}
 	}
 	if page.Notice != nil && r.state.Notice == "" {
@@ -201,7 +201,7 @@ func (r *syncRun) titled(ctx context.Context, items []Item) ([]Item, error) {
 	out := make([]Item, len(items))
 	for n, i := range items {
 		if about, ok := found[ids[i.About]]; ok && i.About != "" && about.CollectionID == r.id {
-			i.Title = clipTitle(i.Title + ": " + about.Title)
+			i.Title = ClipTitle(i.Title + ": " + about.Title)
 		}
 		out[n] = i
 	}

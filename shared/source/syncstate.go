@@ -157,7 +157,7 @@ func partStateFrom(item table.Item) (partState, error) {
 
 // firstSync are the operations that make the first sync of a new source due.
 func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
-	if s.Syncs == nil || !d.Provider.IsSynced() {
+	if s.Syncs == nil || !s.isSynced(d.Provider) {
 		return nil, nil, nil
 	}
 	st := syncState{version: 1, due: d.CreatedAt.UnixMilli()}

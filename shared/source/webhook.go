@@ -46,9 +46,9 @@ type Sender struct{ webhookSource }
 // Refusal is the answer to a delivery that is not signed by the source's secret.
 func (k Sender) Refusal() error { return &RejectedError{k.teamID, k.id} }
 
-// validSignature tells whether signature is the hex HMAC-SHA-256 of the message's parts by
+// ValidSignature tells whether signature is the hex HMAC-SHA-256 of the message's parts by
 // secret, in constant time.
-func validSignature(secret, signature string, parts ...[]byte) bool {
+func ValidSignature(secret, signature string, parts ...[]byte) bool {
 	given, err := hex.DecodeString(signature)
 	mac := hmac.New(sha256.New, []byte(secret))
 	for _, p := range parts {
@@ -60,7 +60,7 @@ func validSignature(secret, signature string, parts ...[]byte) bool {
 // Sender returns the source that a delivery of a provider names, or Unsigned. It is
 // looked up before the body of the delivery is read, so that nobody who knows no
 // source has anything kept in memory.
-func (s *Service) Sender(ctx context.Context, id string, p Provider) (Sender, error) {
+func (s *Service) Sender(ctx context.Context, id string, p ProviderName) (Sender, error) {
 	k, err := s.webhookSourceByID(ctx, id)
 	if errors.Is(err, table.ErrNotFound) || err == nil && k.provider != p {
 		return Sender{}, Unsigned()
@@ -75,8 +75,8 @@ var deliveryLimits = jsoninput.Limits{Depth: 64, Values: 200_000, Members: 1000,
 // decodeCost is how many bytes a byte of a delivery takes while it is handled.
 const decodeCost = 5
 
-// decodeDelivery decodes the body of a signed delivery.
-func decodeDelivery(ctx context.Context, body []byte, into any) error {
+// DecodeDelivery decodes the body of a signed delivery.
+func DecodeDelivery(ctx context.Context, body []byte, into any) error {
 	if _, err := jsoninput.Check(body, deliveryLimits); err != nil {
 		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The delivery %s.", err)
 	}
@@ -113,37 +113,54 @@ func (s *Service) takeOnce(ctx context.Context, k Sender, delivery string, take 
 	return nil
 }
 
-// applyChange stores or removes what a delivery tells of. What the source can not hold is
-// shown on it as its last error, not refused: the sender could do nothing about it.
-func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, change change) error {
-	if change.item == nil && change.remove == "" {
-		return nil
+// Deliver handles a delivery and returns the JSON to reply with, if any. Deliveries
+// may come repeatedly and in any order. It returns k's Refusal if the delivery is
+// not signed.
+func (s *Service) Deliver(ctx context.Context, k Sender, d Delivery) (reply []byte, err error) {
+	p, known := s.provider(k.provider)
+	if !known || p.Webhook == nil || !p.Webhook.Verify(d, k.secrets, s.Now()) {
+		return nil, k.Refusal()
 	}
+	event, err := p.Webhook.Read(ctx, d)
+	if err != nil || event.Reply != nil || event.isEmpty() {
+		return event.Reply, err
+	}
+	return nil, s.takeOnce(ctx, k, event.ID, func() error {
+		if event.Concerns != nil {
+			settings, err := s.settingsOf(ctx, k.teamID, k.id)
+			if err != nil || !event.Concerns(settings) {
+				return err
+			}
+		}
+		if event.Sync {
+			return s.SyncSoon(ctx, k.teamID, k.id)
+		}
+		return s.applyChange(ctx, k, d.RequestID, event)
+	})
+}
+
+func (e Event) isEmpty() bool { return e.Item == nil && e.Removed == "" && !e.Sync }
+
+// applyChange stores or removes the item of e. An item that cannot be stored is
+// shown as the source's last error, because the sender could not correct it.
+func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e Event) error {
 	var err error
-	if change.remove != "" {
-		_, err = s.Documents.Remove(ctx, k.teamID, k.id, change.remove, change.at, requestID)
-	} else if err = change.item.check(); err == nil {
-		err = s.put(ctx, k.teamID, k.id, requestID, *change.item)
+	if e.Removed != "" {
+		_, err = s.Documents.Remove(ctx, k.teamID, k.id, e.Removed, e.At, requestID)
+	} else if err = e.Item.check(); err == nil {
+		err = s.put(ctx, k.teamID, k.id, requestID, *e.Item)
 	} else {
-		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: "item-rejected", Detail: "An item was left out: its " + err.Error() + "."})
+		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its " + err.Error() + "."})
 	}
 	switch {
 	case errors.Is(err, document.ErrOtherSource):
-		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: "item-rejected", Detail: "An item was left out: its uri is that of a document or of an item of another data source."})
+		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its uri is that of a document or of an item of another data source."})
 	case apierr.IsCode(err, apierr.CodeNotFound):
-		return Unsigned() // the source was deleted meanwhile
+		return Unsigned() // the source was deleted in the meantime
 	case err != nil:
 		return err
 	}
 	return s.recordSync(ctx, k.teamID, k.id)
-}
-
-// change is what a delivery tells: an item as it is now, or one that is gone, or
-// nothing.
-type change struct {
-	item   *Item
-	remove string    // uri
-	at     time.Time // when it was removed
 }
 
 // settingsOf reads the settings of a source.

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-github/v88/github"
-
 	"docent/shared/source"
 )
 
@@ -84,9 +82,9 @@ func (s *session) defaultBranch(ctx context.Context) (string, error) {
 func (s *session) head(ctx context.Context, p place) (commit, tag string, err error) {
 	var sha bytes.Buffer
 	tag, unchanged, err := s.get(ctx, "repos/"+s.repository+"/commits/"+(&url.URL{Path: p.Branch}).EscapedPath(), shaType, p.ETag, func() any { sha.Reset(); return &sha })
-	var answered *github.ErrorResponse
+	var answered *statusError
 	switch {
-	case errors.As(err, &answered) && answered.Response.StatusCode == http.StatusConflict:
+	case errors.As(err, &answered) && answered.status == http.StatusConflict:
 		return "", "", nil // there is no commit yet
 	case err != nil:
 		return "", "", err
@@ -111,12 +109,7 @@ func (s *session) blob(name string) string {
 
 // readArchive reads all files of the commit p.Target from its archive.
 func (s *session) readArchive(ctx context.Context, p place, yield func(source.SyncPage) bool) error {
-	r, err := s.api.NewRequest(ctx, http.MethodGet, "repos/"+s.repository+"/tarball/"+p.Target, nil) // may take as long as it flows
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Accept", archiveType)
-	reply, err := s.api.BareDo(r)
+	reply, err := s.send(ctx, "repos/"+s.repository+"/tarball/"+p.Target, archiveType, "") // may take as long as it flows
 	if err != nil {
 		return s.failure(err)
 	}

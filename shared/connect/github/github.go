@@ -24,8 +24,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-github/v88/github"
-
 	"docent/shared/fetch"
 	"docent/shared/source"
 )
@@ -58,7 +56,7 @@ const (
 // Parts are four of each repository.
 func (c *Connector) Parts(s source.Settings) []string {
 	var parts []string
-	for _, repository := range s.Repositories {
+	for _, repository := range s.List(repositories) {
 		for _, kind := range []string{issues, comments, reviews, files} {
 			parts = append(parts, repository+" "+kind)
 		}
@@ -111,7 +109,8 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 // session reads one repository.
 type session struct {
 	*Connector
-	api        *github.Client
+	client     *http.Client
+	base       string // of the API, with a slash at the end
 	repository string // owner/name
 	html       string // of its pages, with a slash at the end
 	branch     string // that files are shown of
@@ -120,8 +119,8 @@ type session struct {
 func (c *Connector) open(a source.Access, repository string) (*session, error) {
 	base := "https://api.github.com/"
 	html := "https://github.com/"
-	if a.Settings.BaseURL != "" {
-		base = strings.TrimSuffix(a.Settings.BaseURL, "/") + "/"
+	if a.Settings.Text(baseURL) != "" {
+		base = strings.TrimSuffix(a.Settings.Text(baseURL), "/") + "/"
 		u, err := url.Parse(base)
 		if err != nil {
 			return nil, fmt.Errorf("base URL: %w", err)
@@ -133,13 +132,8 @@ func (c *Connector) open(a source.Access, repository string) (*session, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	client := *c.HTTP
-	client.Transport = &guard{c.HTTP.Transport, u.Scheme, u.Host, a.Secrets.AccessToken}
-	api, err := github.NewClient(github.WithHTTPClient(&client), github.WithURLs(&base, nil),
-		github.WithUserAgent("Docent/1.0"), github.WithDisableRateLimitCheck())
-	if err != nil {
-		return nil, fmt.Errorf("open GitHub: %w", err)
-	}
-	return &session{Connector: c, api: api, repository: repository, html: html + repository + "/"}, nil
+	client.Transport = &guard{c.HTTP.Transport, u.Scheme, u.Host, a.Secrets[accessToken]}
+	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/"}, nil
 }
 
 // guard gives the token to the API and to nobody it redirects to, and bounds
@@ -169,12 +163,9 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 // still the same. A request that fails for no reason of its own is tried again.
 func (s *session) get(ctx context.Context, path, accept, etag string, v func() any) (newTag string, unchanged bool, err error) {
 	for attempt := 1; ; attempt++ {
-		reply, err := s.once(ctx, path, accept, etag, v())
-		if reply != nil && reply.StatusCode == http.StatusNotModified {
-			return etag, true, nil
-		}
+		newTag, unchanged, err := s.once(ctx, path, accept, etag, v())
 		if err == nil {
-			return reply.Header.Get("ETag"), false, nil
+			return newTag, unchanged, nil
 		}
 		failed := s.failure(err)
 		if failed.Code != source.Unreadable || attempt == attempts || ctx.Err() != nil {
@@ -186,58 +177,29 @@ func (s *session) get(ctx context.Context, path, accept, etag string, v func() a
 	}
 }
 
-func (s *session) once(ctx context.Context, path, accept, etag string, v any) (*github.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	r, err := s.api.NewRequest(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	if accept != "" {
-		r.Header.Set("Accept", accept)
-	}
-	if etag != "" {
-		r.Header.Set("If-None-Match", etag)
-	}
-	return s.api.Do(r, v)
-}
-
 // failure tells what an error of the API means.
 func (s *session) failure(err error) *source.SyncError {
 	var known *source.SyncError
-	var primary *github.RateLimitError
-	var secondary *github.AbuseRateLimitError
-	var answered *github.ErrorResponse
+	var answered *statusError
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.As(err, &primary):
-		return s.limited(primary.Rate.Reset.Time, err)
-	case errors.As(err, &secondary):
-		wait := unnamedPause
-		if secondary.RetryAfter != nil {
-			wait = *secondary.RetryAfter
-		}
-		return s.limited(s.Now().Add(wait), err)
 	case errors.Is(err, fetch.ErrBlocked):
 		return &source.SyncError{Code: source.Blocked, Detail: "The address of the API is not public.", AllParts: true, Cause: err}
-	case errors.As(err, &answered) && answered.Response != nil:
+	case errors.As(err, &answered):
 		return s.refusal(answered, err)
 	default:
 		return &source.SyncError{Code: source.Unreadable, Detail: "GitHub could not be reached, or gave no whole answer.", Cause: err}
 	}
 }
 
-func (s *session) refusal(answered *github.ErrorResponse, err error) *source.SyncError {
-	switch status := answered.Response.StatusCode; {
+func (s *session) refusal(answered *statusError, err error) *source.SyncError {
+	if wait, limited := answered.wait(s.Now()); limited {
+		return s.limited(s.Now().Add(wait), err)
+	}
+	switch status := answered.status; {
 	case status == http.StatusUnauthorized:
 		return &source.SyncError{Code: source.Unauthorized, Detail: "GitHub does not accept the access token.", AllParts: true, Cause: err}
-	case status == http.StatusTooManyRequests, status == http.StatusForbidden && answered.Response.Header.Get("Retry-After") != "":
-		wait := unnamedPause
-		if d, bad := time.ParseDuration(answered.Response.Header.Get("Retry-After") + "s"); bad == nil {
-			wait = d
-		}
-		return s.limited(s.Now().Add(wait), err)
 	case status == http.StatusForbidden:
 		return &source.SyncError{Code: source.Unauthorized, Detail: "The access token may not read this part of the repository.", Cause: err}
 	case status == http.StatusNotFound || status == http.StatusGone || status == http.StatusUnavailableForLegalReasons:

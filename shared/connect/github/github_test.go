@@ -18,6 +18,7 @@ import (
 	"docent/shared/connect/github"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 	"docent/shared/source"
 )
 
@@ -35,10 +36,10 @@ type reading struct {
 func read(t *testing.T) *reading {
 	t.Helper()
 	r := &reading{t: t, server: githubtest.New(t)}
-	r.access = source.Access{Settings: source.Settings{Repositories: []string{"acme/api"}, BaseURL: r.server.API()},
-		Secrets: source.Secrets{AccessToken: githubtest.Token}}
+	r.access = source.Access{Settings: source.NewSettings(map[string]any{"repositories": []string{"acme/api"}, "baseUrl": r.server.API()}),
+		Secrets: source.Secrets{"accessToken": githubtest.Token}}
 	own := r.server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	r.c = &github.Connector{HTTP: fetch.NewReaching(func(to netip.AddrPort) bool { return to == own }, r.server.Certificate()).Client(0),
+	r.c = &github.Connector{HTTP: fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return to == own }, r.server.Certificate()).Client(0),
 		Now: func() time.Time { return now }, Pause: func(context.Context, time.Duration) error { r.pauses++; return nil }}
 	r.put(func(*githubtest.Repository) {})
 	return r
@@ -296,7 +297,7 @@ func TestTheTokenStaysWithTheAPI(t *testing.T) {
 		_, _ = io.WriteString(w, "[]")
 	}))
 	t.Cleanup(thief.Close)
-	r.c.HTTP = fetch.NewReaching(func(netip.AddrPort) bool { return true }, r.server.Certificate()).Client(0)
+	r.c.HTTP = fetch.NewReaching(page.Read, func(netip.AddrPort) bool { return true }, r.server.Certificate()).Client(0)
 	r.server.Before(func(_ string, w http.ResponseWriter) bool {
 		w.Header().Set("Location", thief.URL+"/")
 		w.WriteHeader(http.StatusMovedPermanently)
@@ -313,9 +314,9 @@ func TestTheTokenStaysWithTheAPI(t *testing.T) {
 func TestPrivateAddressesAreNotReached(t *testing.T) {
 	t.Parallel()
 	r := read(t)
-	r.c.HTTP = fetch.New().Client(0)
+	r.c.HTTP = fetch.New(page.Read).Client(0)
 	for _, base := range []string{r.server.API(), strings.Replace(r.server.API(), "127.0.0.1", "localhost", 1), "http://2130706433/", "http://[::1]:80/", "http://169.254.169.254/latest"} {
-		r.access.Settings.BaseURL = base
+		r.access.Settings = source.NewSettings(map[string]any{"repositories": []string{"acme/api"}, "baseUrl": base})
 		_, _, _, err := r.part("issues", nil)
 		var failed *source.SyncError
 		if !errors.As(err, &failed) || failed.Code != source.Blocked && failed.Code != source.Unreadable {

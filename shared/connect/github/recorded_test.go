@@ -34,7 +34,7 @@ func TestRecordsAsGitHubGivesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.server.Put(recorded, put)
-	r.access.Settings.Repositories = []string{recorded}
+	r.access.Settings = source.NewSettings(map[string]any{"repositories": []string{recorded}, "baseUrl": r.server.API()})
 	got := map[string]source.Item{} // by what follows the repository in the address
 	for _, part := range []string{"issues", "comments", "review comments"} {
 		for page, err := range r.c.Read(t.Context(), r.access, recorded+" "+part, nil) {

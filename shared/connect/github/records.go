@@ -19,12 +19,12 @@ type record interface {
 	changed() time.Time
 }
 
-type issue struct{ source.GitHubIssue }
+type issue struct{ Issue }
 
 func (i issue) item(project string) *source.Item { return i.Item(project) }
 func (i issue) changed() time.Time               { return i.UpdatedAt }
 
-type comment struct{ source.GitHubComment }
+type comment struct{ Comment }
 
 func (c comment) changed() time.Time { return c.UpdatedAt }
 

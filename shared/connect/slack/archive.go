@@ -142,7 +142,7 @@ func (a *Archive) Items() iter.Seq2[[]source.Item, error] {
 			files := a.files[c.Name]
 			slices.SortFunc(files, func(x, y *zip.File) int { return strings.Compare(x.Name, y.Name) })
 			for _, f := range files {
-				var messages []source.SlackMessage
+				var messages []Message
 				err := a.decode(f, &messages)
 				if !yield(a.items(c, messages), err) || errors.Is(err, ErrBomb) {
 					return
@@ -154,7 +154,7 @@ func (a *Archive) Items() iter.Seq2[[]source.Item, error] {
 
 var mention = regexp.MustCompile(`<@([A-Z0-9]+)(?:\|[^<>]*)?>`)
 
-func (a *Archive) items(c channel, messages []source.SlackMessage) []source.Item {
+func (a *Archive) items(c channel, messages []Message) []source.Item {
 	var items []source.Item
 	for _, m := range messages {
 		if name, ok := a.users[m.User]; ok {

@@ -97,11 +97,11 @@ type visit struct {
 
 // list is what a source names.
 func (v *visit) list(ctx context.Context, s source.Settings) ([]listed, error) {
-	if s.Sitemap != "" {
-		return v.sitemap(ctx, s.Sitemap)
+	if list := s.Text(sitemap); list != "" {
+		return v.sitemap(ctx, list)
 	}
 	var all []listed
-	for _, u := range s.URLs {
+	for _, u := range s.List(urls) {
 		all = append(all, listed{url: wellFormed(u)})
 	}
 	return all, nil

@@ -18,6 +18,7 @@ import (
 
 	"docent/shared/connect/web"
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 	"docent/shared/source"
 )
 
@@ -57,7 +58,7 @@ func read(t *testing.T, pages map[string]answer) *reading {
 	t.Cleanup(server.Close)
 	r.url = server.URL
 	own := server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	r.c = &web.Connector{Fetch: fetch.NewReaching(func(to netip.AddrPort) bool { return to == own }), Now: func() time.Time { return now },
+	r.c = &web.Connector{Fetch: fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return to == own }), Now: func() time.Time { return now },
 		Pause: func(_ context.Context, d time.Duration) error { r.pauses = append(r.pauses, d); return nil }}
 	return r
 }
@@ -122,7 +123,7 @@ func TestPagesOfAList(t *testing.T) {
 	for _, path := range []string{"/a", "/drafts/b", "/private/c", "/missing", "/broken"} {
 		urls = append(urls, r.url+path)
 	}
-	got, _, err := r.read(source.Settings{URLs: urls}, nil)
+	got, _, err := r.read(urlSettings(urls), nil)
 	if err != nil || !slices.Equal(got.items, []string{"/a", "/private/c"}) || !slices.Equal(got.kept, []string{"/broken"}) ||
 		!slices.Equal(got.left, []string{"/drafts/b", "/missing", "/broken"}) {
 		t.Errorf("got %+v %v", got, err)
@@ -143,7 +144,7 @@ func TestRobotsThatDoNotAnswer(t *testing.T) {
 	}{{answer{404, ""}, []string{"/a"}}, {answer{403, ""}, []string{"/a"}}, {answer{500, ""}, nil}, {answer{200, strings.Repeat("#", 600<<10)}, nil},
 		{answer{200, "User-agent: *\nDisallow: /\n"}, nil}, {answer{200, "<html>no rules</html>"}, []string{"/a"}}, {answer{200, ""}, []string{"/a"}}} {
 		r := read(t, map[string]answer{"/robots.txt": tt.robots, "/a": article("A")})
-		if got, _, err := r.read(source.Settings{URLs: []string{r.url + "/a"}}, nil); err != nil || !slices.Equal(got.items, tt.want) {
+		if got, _, err := r.read(urlSettings([]string{r.url + "/a"}), nil); err != nil || !slices.Equal(got.items, tt.want) {
 			t.Errorf("%d %.20q: %+v %v", tt.robots.status, tt.robots.body, got, err)
 		}
 	}
@@ -165,14 +166,14 @@ func TestSitemaps(t *testing.T) {
 	all := []string{"/a", "/b", "/c?x=1&y=2", "/d?q=%22d%22"}
 	var place []byte
 	for _, path := range []string{"/plain.xml", "/packed.xml.gz", "/index.xml"} {
-		got, end, err := r.read(source.Settings{Sitemap: r.url + path}, nil)
+		got, end, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + path}), nil)
 		if err != nil || !slices.Equal(got.items, all) || got.left != nil {
 			t.Errorf("%s: %+v %v", path, got, err)
 		}
 		place = end
 	}
 	// Later only what may have changed is read again.
-	got, _, err := r.read(source.Settings{Sitemap: r.url + "/plain.xml"}, place)
+	got, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/plain.xml"}), place)
 	if err != nil || !slices.Equal(got.items, []string{"/b", "/c?x=1&y=2"}) && !slices.Equal(got.items, []string{"/b"}) || !slices.Contains(got.kept, "/a") {
 		t.Errorf("later: %+v %v", got, err)
 	}
@@ -187,7 +188,7 @@ func TestSitemaps(t *testing.T) {
 	for path, code := range map[string]string{"/html.xml": source.Unreadable, "/cut.xml": source.Unreadable, "/bomb.xml.gz": source.TooLarge, "/nested.xml": source.Unreadable,
 		"/many.xml": source.TooLarge, "/broken.xml": source.Unreadable, "/badgzip.xml.gz": source.Unreadable, "/none.xml": source.NotThere, "/entities.xml": source.Unreadable} {
 		var failed *source.SyncError
-		if _, _, err := r.read(source.Settings{Sitemap: r.url + path}, nil); !errors.As(err, &failed) || failed.Code != code {
+		if _, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + path}), nil); !errors.As(err, &failed) || failed.Code != code {
 			t.Errorf("%s: %v, want %s", path, err, code)
 		}
 	}
@@ -203,14 +204,14 @@ func TestAReadingGoesOnWhereItStopped(t *testing.T) {
 		urls = append(urls, r.url+path)
 	}
 	var place []byte
-	for page, err := range r.c.Read(t.Context(), source.Access{Settings: source.Settings{URLs: urls}}, "pages", nil) {
+	for page, err := range r.c.Read(t.Context(), source.Access{Settings: urlSettings(urls)}, "pages", nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		place = page.Checkpoint
 		break
 	}
-	got, _, err := r.read(source.Settings{URLs: urls}, place)
+	got, _, err := r.read(urlSettings(urls), place)
 	if err != nil || len(got.items) != 15 || got.items[0] != "/10" {
 		t.Errorf("got %v %v", got.items, err)
 	}
@@ -219,22 +220,26 @@ func TestAReadingGoesOnWhereItStopped(t *testing.T) {
 func TestPrivateAddressesAreNotReached(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{"/a": article("A"), "/sitemap.xml": sitemap("http://127.0.0.1/a")})
-	r.c.Fetch = fetch.New()
+	r.c.Fetch = fetch.New(page.Read)
 	for _, host := range []string{"", "http://localhost/a", "http://[::1]/a", "http://2130706433/a", "http://169.254.169.254/latest/meta-data/", "http://0x7f.1/a", "file:///etc/passwd", "http://u:p@127.0.0.1/"} {
 		address := host
 		if host == "" {
 			address = r.url + "/a"
 		}
-		got, _, err := r.read(source.Settings{URLs: []string{address}}, nil)
+		got, _, err := r.read(urlSettings([]string{address}), nil)
 		if err != nil || got.items != nil || got.left == nil {
 			t.Errorf("%s: %+v %v", address, got, err)
 		}
 		var failed *source.SyncError
-		if _, _, err := r.read(source.Settings{Sitemap: address}, nil); !errors.As(err, &failed) {
+		if _, _, err := r.read(source.NewSettings(map[string]any{"sitemap": address}), nil); !errors.As(err, &failed) {
 			t.Errorf("sitemap %s: %v", address, err)
 		}
 	}
 	if len(r.asked) > 0 {
 		t.Errorf("reached: %q", r.asked)
 	}
+}
+
+func urlSettings(urls []string) source.Settings {
+	return source.NewSettings(map[string]any{"urls": urls})
 }

@@ -24,6 +24,9 @@ const (
 	unsupportedCode = "unsupported-url"
 )
 
+// webProvider is the provider of pages that no data source has.
+const webProvider = "web"
+
 // Page is what a web address holds.
 type Page struct {
 	Title   string
@@ -93,7 +96,7 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 	if err != nil {
 		return URLContent{}, err
 	}
-	return cut(URLContent{URL: u, Title: page.Title, Content: page.Content, SourceType: source.TypeOf(search.Documentation), Provider: string(source.Web)}), nil
+	return cut(URLContent{URL: u, Title: page.Title, Content: page.Content, SourceType: source.TypeOf(search.Documentation), Provider: webProvider}), nil
 }
 
 // connected reads u from the team's data sources; false when none that the caller

@@ -109,7 +109,7 @@ func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space se
 
 // scan looks through the items of a space without ranking them.
 func (s *Service) scan(ctx context.Context, teamID string, c Caller, space search.Space, keep func(document.Entry) bool, limit int, f Filter) ([]Record, error) {
-	providers, err := s.Sources.Providers(ctx, teamID)
+	providers, err := s.Sources.ProvidersByID(ctx, teamID)
 	if err != nil {
 		return nil, err
 	}

@@ -73,10 +73,10 @@ func (r *researching) search(ctx context.Context, text string) (search.Result, e
 
 // find searches for the parts of the question, and reads beside it which provider
 // each data source has.
-func (r *researching) find(ctx context.Context) (asked []string, found []search.Result, providers map[string]source.Provider, err error) {
+func (r *researching) find(ctx context.Context) (asked []string, found []search.Result, providers map[string]source.ProviderName, err error) {
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		providers, err = r.Sources.Providers(gctx, r.teamID)
+		providers, err = r.Sources.ProvidersByID(gctx, r.teamID)
 		return err
 	})
 	group.Go(func() (err error) {

@@ -51,22 +51,22 @@ func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Questio
 }
 
 // find searches and reads beside it which provider each data source has.
-func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]source.Provider, error) {
+func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]source.ProviderName, error) {
 	var result search.Result
-	var providers map[string]source.Provider
+	var providers map[string]source.ProviderName
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		result, err = s.Index(gctx, teamID, q)
 		return err
 	})
 	group.Go(func() (err error) {
-		providers, err = s.Sources.Providers(gctx, teamID)
+		providers, err = s.Sources.ProvidersByID(gctx, teamID)
 		return err
 	})
 	return result, providers, group.Wait()
 }
 
-func sourcesOf(hits []search.Hit, providers map[string]source.Provider) []Source {
+func sourcesOf(hits []search.Hit, providers map[string]source.ProviderName) []Source {
 	out := make([]Source, 0, len(hits))
 	for _, h := range hits {
 		provider, ok := providers[h.Source]
@@ -79,7 +79,7 @@ func sourcesOf(hits []search.Hit, providers map[string]source.Provider) []Source
 }
 
 // readable are the ids of the data sources that the caller may read.
-func readable(c Caller, providers map[string]source.Provider) []string {
+func readable(c Caller, providers map[string]source.ProviderName) []string {
 	var ids []string
 	for id := range providers {
 		if c.mayRead(id) {

@@ -67,7 +67,7 @@ func threadsFirst(hits []search.Hit) []search.Hit {
 
 // threads are the issues or pull requests that hits are or are about, each once. Those
 // that only a comment on them led to are read.
-func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit, providers map[string]source.Provider, refused map[string]bool, keep func(document.Entry) bool) ([]Record, error) {
+func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit, providers map[string]source.ProviderName, refused map[string]bool, keep func(document.Entry) bool) ([]Record, error) {
 	at := map[string]search.Hit{} // of a comment, by the address of what it is about
 	itself := map[string]bool{}
 	for _, h := range hits {
@@ -125,7 +125,7 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 	return records, nil
 }
 
-func recordOf(d document.Found, space search.Space, providers map[string]source.Provider) Record {
+func recordOf(d document.Found, space search.Space, providers map[string]source.ProviderName) Record {
 	return Record{Source{Content: begin(d.Excerpt), Title: d.Title, URL: d.URI,
 		SourceType: source.TypeOf(space), Provider: string(providers[d.CollectionID])}, d.Entry}
 }

@@ -14,6 +14,7 @@ import (
 	"docent/shared/app/parts/connectors"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 	"docent/shared/team"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkBackfill(b *testing.B) {
 	})
 	for b.Loop() {
 		local, err := app.OpenLocal(b.Context(), b.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler),
-			Parts: app.Parts{Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))}})
+			Parts: app.Parts{Connect: connectors.With(fetch.NewReaching(page.Read, func(netip.AddrPort) bool { return true }, github.Certificate()))}})
 		if err != nil {
 			b.Fatal(err)
 		}

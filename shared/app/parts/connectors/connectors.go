@@ -8,20 +8,11 @@ import (
 	"net/netip"
 	"time"
 
-	"docent/shared/connect/github"
-	"docent/shared/connect/web"
+	"docent/shared/app"
+	"docent/shared/connect"
 	"docent/shared/fetch"
-	"docent/shared/pause"
+	"docent/shared/fetch/page"
 	"docent/shared/source"
-)
-
-// How often data sources are synced. Webhooks report most changes at once; a sync finds
-// the others.
-const (
-	githubEvery = 15 * time.Minute
-	githubWhole = 24 * time.Hour
-	webEvery    = 24 * time.Hour
-	webWhole    = 7 * 24 * time.Hour
 )
 
 // reached is a prefix of addresses that Public's connectors reach in addition to public
@@ -34,12 +25,12 @@ var reached string
 var trusted string
 
 // Public returns the connectors, which reach public addresses only.
-func Public(now func() time.Time) map[source.Provider]source.Connection {
+func Public(now func() time.Time) map[source.ProviderName]source.Connection {
 	if reached != "" {
 		own := netip.MustParsePrefix(reached)
-		return With(fetch.NewReaching(func(to netip.AddrPort) bool { return fetch.Public(to) || own.Contains(to.Addr()) }, certificates()...))(now)
+		return With(fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return fetch.Public(to) || own.Contains(to.Addr()) }, certificates()...))(now)
 	}
-	return With(fetch.New())(now)
+	return With(fetch.New(page.Read))(now)
 }
 
 // certificates decodes trusted. It panics if the test has set something else.
@@ -56,11 +47,15 @@ func certificates() []*x509.Certificate {
 }
 
 // With returns the connectors that reach what f reaches.
-func With(f *fetch.Fetcher) func(now func() time.Time) map[source.Provider]source.Connection {
-	return func(now func() time.Time) map[source.Provider]source.Connection {
-		return map[source.Provider]source.Connection{
-			source.GitHub: {Connector: &github.Connector{HTTP: f.Client(0), Now: now, Pause: pause.For}, SyncEvery: githubEvery, FullScanEvery: githubWhole},
-			source.Web:    {Connector: &web.Connector{Fetch: f, Now: now, Pause: pause.For}, SyncEvery: webEvery, FullScanEvery: webWhole},
+func With(f *fetch.Fetcher) func(now func() time.Time) map[source.ProviderName]source.Connection {
+	return func(now func() time.Time) map[source.ProviderName]source.Connection {
+		all := map[source.ProviderName]source.Connection{}
+		for _, p := range app.Providers() {
+			if p.Opener != nil {
+				opener := p.Opener.(connect.Opener) //nolint:forcetypeassert // a test asserts it for every provider
+				all[p.Name] = source.Connection{Connector: opener.Open(f, now), SyncEvery: p.SyncEvery, FullScanEvery: p.FullScanEvery}
+			}
 		}
+		return all
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"docent/shared/app/parts/connectors"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 	"docent/shared/team"
 )
 
@@ -37,7 +38,7 @@ func TestCommentsLeadToWhatTheyAreAbout(t *testing.T) {
 		r.Reviews = []githubtest.Comment{github.NewReview("acme/api", 60, pull, "Is a kerberos principal renewed too?")}
 	})
 	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true,
-		Parts: app.Parts{Connect: connectors.With(fetch.NewReaching(func(netip.AddrPort) bool { return true }, github.Certificate()))}})
+		Parts: app.Parts{Connect: connectors.With(fetch.NewReaching(page.Read, func(netip.AddrPort) bool { return true }, github.Certificate()))}})
 	if err != nil {
 		t.Fatal(err)
 	}

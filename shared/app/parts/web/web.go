@@ -8,13 +8,14 @@ import (
 	"errors"
 
 	"docent/shared/fetch"
+	"docent/shared/fetch/page"
 	"docent/shared/source/question"
 )
 
 // Fetcher returns what fetches a page as data sources ask for it. It reaches public
 // addresses only.
 func Fetcher() func(ctx context.Context, url string) (question.Page, error) {
-	f := fetch.New()
+	f := fetch.New(page.Read)
 	return func(ctx context.Context, url string) (question.Page, error) {
 		page, err := f.Get(ctx, url)
 		var refused *fetch.Error

@@ -1,4 +1,6 @@
-package fetch
+// Package page turns web pages into Markdown. It is apart from package fetch because
+// it adds more than a megabyte to a program.
+package page
 
 import (
 	"bytes"
@@ -15,44 +17,47 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"github.com/go-shiori/go-readability"
 	"golang.org/x/net/html/charset"
+
+	"docent/shared/fetch"
 )
 
-// read turns a body into a page: the main text of HTML, and text as it is.
-func read(body []byte, contentType, media string, at *url.URL) (page Page, err error) {
+// Read returns the main text of an HTML page as Markdown, and other text as it is.
+// It is a fetch.Reader.
+func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page, err error) {
 	decoded, err := charset.NewReader(bytes.NewReader(body), contentType)
 	if err != nil {
-		return Page{}, &Error{Failed, "The page is in an unknown character set.", err}
+		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page is in an unknown character set.", Cause: err}
 	}
-	text, err := io.ReadAll(io.LimitReader(decoded, 3*MaxBytes))
+	text, err := io.ReadAll(io.LimitReader(decoded, 3*fetch.MaxBytes))
 	if err != nil {
-		return Page{}, &Error{Failed, "The page's characters could not be read.", err}
+		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's characters could not be read.", Cause: err}
 	}
 	text = bytes.ReplaceAll(bytes.ToValidUTF8(text, []byte(string(utf8.RuneError))), []byte{0}, nil)
 	if media == "text/plain" || media == "text/markdown" {
-		return Page{titleOf(string(text), at), string(text)}, nil
+		return fetch.Page{Title: titleOf(string(text), at), Content: string(text)}, nil
 	}
 	defer func() { // pages are made to break what reads them
 		if p := recover(); p != nil {
-			page, err = Page{}, &Error{Failed, "The page's HTML could not be read.", fmt.Errorf("panic: %v", p)}
+			page, err = fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: fmt.Errorf("panic: %v", p)}
 		}
 	}()
 	article, err := readability.FromReader(bytes.NewReader(text), at)
 	if err != nil {
-		return Page{}, &Error{Failed, "The page's HTML could not be read.", err}
+		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}
 	}
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
 	markdown, err := convert.ConvertString(article.Content, converter.WithDomain(at.Scheme+"://"+at.Host))
 	if err != nil {
-		return Page{}, &Error{Failed, "The page's HTML could not be read.", err}
+		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}
 	}
 	if strings.TrimSpace(markdown) == "" {
-		return Page{}, &Error{Code: Failed, Detail: "The page holds no text."}
+		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page has no text."}
 	}
 	title := strings.Join(strings.Fields(article.Title), " ")
 	if title == "" {
 		title = titleOf(markdown, at)
 	}
-	return Page{title, strings.TrimSpace(markdown)}, nil
+	return fetch.Page{Title: title, Content: strings.TrimSpace(markdown)}, nil
 }
 
 // titleOf is the first heading of a text, else the last part of its address.

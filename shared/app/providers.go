@@ -1,0 +1,30 @@
+package app
+
+import (
+	"docent/shared/connect/github"
+	"docent/shared/connect/slack"
+	"docent/shared/connect/web"
+	"docent/shared/source"
+)
+
+// Providers returns every provider that a data source can be connected to, in the
+// order in which the API lists them. Those with a name only are filled by import.
+func Providers() []source.Provider {
+	return []source.Provider{
+		github.Provider,
+		{Name: "gitlab"},
+		{Name: "bitbucket"},
+		{Name: "azure_devops"},
+		{Name: "jira"},
+		{Name: "linear"},
+		{Name: "asana"},
+		{Name: "confluence"},
+		{Name: "notion"},
+		{Name: "google_drive"},
+		{Name: "coda"},
+		{Name: "stack_overflow"},
+		web.Provider,
+		slack.Provider,
+		{Name: "microsoft_teams"},
+	}
+}

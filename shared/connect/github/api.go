@@ -1,0 +1,105 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	apiVersion  = "2022-11-28"
+	jsonType    = "application/vnd.github+json"
+	maxErrorLen = 64 << 10 // bytes of an error's body
+)
+
+// statusError is a reply of the API that is neither a success nor unchanged.
+type statusError struct {
+	status        int
+	header        http.Header
+	message       string
+	documentation string
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.message) }
+
+// wait returns how long a rate limit asks to wait, and whether e is one.
+func (e *statusError) wait(now time.Time) (time.Duration, bool) {
+	if e.status != http.StatusForbidden && e.status != http.StatusTooManyRequests {
+		return 0, false
+	}
+	if e.header.Get("X-RateLimit-Remaining") == "0" {
+		if at, err := strconv.ParseInt(e.header.Get("X-RateLimit-Reset"), 10, 64); err == nil {
+			return time.Unix(at, 0).Sub(now), true
+		}
+		return unnamedPause, true
+	}
+	if seconds, err := time.ParseDuration(e.header.Get("Retry-After") + "s"); err == nil {
+		return seconds, true
+	}
+	secondary := strings.Contains(e.documentation, "secondary-rate-limits") || strings.Contains(e.documentation, "abuse-rate-limits")
+	return unnamedPause, secondary || e.status == http.StatusTooManyRequests || e.header.Get("Retry-After") != ""
+}
+
+// once sends one request. It copies the reply into v if that is an io.Writer, and
+// decodes it as JSON otherwise. It returns the reply's ETag, and whether etag is
+// still current, in which case v is untouched.
+func (s *session) once(ctx context.Context, path, accept, etag string, v any) (newTag string, unchanged bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	reply, err := s.send(ctx, path, accept, etag)
+	if err != nil {
+		return "", false, err
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode == http.StatusNotModified {
+		return etag, true, nil
+	}
+	if w, ok := v.(io.Writer); ok {
+		_, err = io.Copy(w, reply.Body)
+	} else if err = json.NewDecoder(reply.Body).Decode(v); errors.Is(err, io.EOF) {
+		err = nil // no body
+	}
+	return reply.Header.Get("ETag"), false, err
+}
+
+// send sends a request and returns a reply that is a success or "not modified"; any
+// other is a *statusError.
+func (s *session) send(ctx context.Context, path, accept, etag string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if accept == "" {
+		accept = jsonType
+	}
+	r.Header.Set("Accept", accept)
+	r.Header.Set("User-Agent", "Docent/1.0")
+	r.Header.Set("X-GitHub-Api-Version", apiVersion)
+	if etag != "" {
+		r.Header.Set("If-None-Match", etag)
+	}
+	reply, err := s.client.Do(r)
+	if err != nil || reply.StatusCode == http.StatusNotModified || reply.StatusCode >= 200 && reply.StatusCode <= 299 {
+		return reply, err
+	}
+	defer reply.Body.Close()
+	return nil, statusErrorOf(reply)
+}
+
+func statusErrorOf(reply *http.Response) error {
+	e := &statusError{status: reply.StatusCode, header: reply.Header}
+	var body struct {
+		Message       string `json:"message"`
+		Documentation string `json:"documentation_url"`
+	}
+	if text, err := io.ReadAll(io.LimitReader(reply.Body, maxErrorLen)); err == nil && json.Unmarshal(text, &body) == nil {
+		e.message, e.documentation = body.Message, body.Documentation
+	}
+	return e
+}

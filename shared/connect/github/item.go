@@ -1,0 +1,88 @@
+package github
+
+import (
+	"strconv"
+	"time"
+
+	"docent/shared/source"
+)
+
+// User is an account; the one of a deleted user is null, and has no name here.
+type User struct {
+	Login string `json:"login"`
+}
+
+// Pull is what an issue that is a pull request has beyond an issue.
+type Pull struct {
+	MergedAt *time.Time `json:"merged_at"`
+}
+
+// Issue is an issue or a pull request, in events and in lists.
+type Issue struct {
+	HTMLURL   string `json:"html_url"`
+	Number    int    `json:"number"`
+	Title     string `json:"title"`
+	Body      string `json:"body"`
+	State     string `json:"state"`
+	User      User   `json:"user"`
+	Assignees []User `json:"assignees"`
+	Labels    []struct {
+		Name string `json:"name"`
+	} `json:"labels"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+	ClosedAt  *time.Time `json:"closed_at"`
+	MergedAt  *time.Time `json:"merged_at"`    // where it comes as a pull request
+	Pull      *Pull      `json:"pull_request"` // where a pull request comes as an issue
+}
+
+// Item is g as an item of a project.
+func (g Issue) Item(project string) *source.Item {
+	i := &source.Item{URI: g.HTMLURL, Title: source.ClipTitle(g.Title), Body: g.Body, SourceType: "issue", Author: g.User.Login, Project: project,
+		Number: strconv.Itoa(g.Number), State: g.State, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
+	for _, a := range g.Assignees[:min(len(g.Assignees), source.MaxListed)] {
+		i.Assignees = append(i.Assignees, a.Login)
+	}
+	for _, l := range g.Labels[:min(len(g.Labels), source.MaxListed)] {
+		i.Labels = append(i.Labels, l.Name)
+	}
+	if g.ClosedAt != nil {
+		i.ClosedAt = *g.ClosedAt
+	}
+	mergedAt := g.MergedAt
+	if g.Pull != nil {
+		i.SourceType = "pull_request"
+		if mergedAt == nil {
+			mergedAt = g.Pull.MergedAt
+		}
+	}
+	if mergedAt != nil {
+		i.MergedAt, i.State = *mergedAt, source.StateMerged
+	}
+	return i
+}
+
+// Comment is a comment on an issue, on a pull request or on a line of one.
+type Comment struct {
+	HTMLURL        string    `json:"html_url"`
+	IssueURL       string    `json:"issue_url"`        // in lists, of a comment on an issue or pull request
+	PullRequestURL string    `json:"pull_request_url"` // in lists, of a comment on a line
+	Body           string    `json:"body"`
+	User           User      `json:"user"`
+	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+}
+
+// Item is c as an item of a project, about the issue or pull request of that number
+// and title; an empty title is not known.
+func (c Comment) Item(project, number, title string, pull bool) *source.Item {
+	i := &source.Item{URI: c.HTMLURL, Title: "Comment on #" + number, Body: c.Body, SourceType: "issue", Author: c.User.Login,
+		Project: project, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Comment: true}
+	if pull {
+		i.SourceType = "pull_request"
+	}
+	if title != "" {
+		i.Title = source.ClipTitle(i.Title + ": " + title)
+	}
+	return i
+}

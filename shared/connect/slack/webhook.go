@@ -1,0 +1,162 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/source"
+)
+
+// maxAge bounds how far the time of a request may be off.
+const maxAge = 5 * time.Minute
+
+// verify reports whether Slack signed the request with the app's signing secret.
+func verify(d source.Delivery, secrets source.Secrets, now time.Time) bool {
+	timestamp := d.Header(timestampHeader)
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	digest, ok := strings.CutPrefix(d.Header(signatureHeader), "v0=")
+	return source.ValidSignature(secrets[signingSecret], digest, []byte("v0:"+timestamp+":"), d.Body) &&
+		ok && err == nil && now.Sub(time.Unix(seconds, 0)).Abs() <= maxAge
+}
+
+// readEvent returns the change of a message. To Slack's check of the URL the reply
+// is the challenge.
+func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
+	var e event
+	if err := source.DecodeDelivery(ctx, d.Body, &e); err != nil {
+		return source.Event{}, err
+	}
+	switch {
+	case e.Type == "url_verification":
+		reply, err := json.Marshal(map[string]string{"challenge": e.Challenge})
+		return source.Event{Reply: reply}, err
+	case e.Type != "event_callback" || e.Event.Type != "message":
+		return source.Event{}, nil
+	}
+	out := e.Event.change()
+	out.ID = e.EventID
+	return out, nil
+}
+
+type event struct {
+	Type      string     `json:"type"`
+	Challenge string     `json:"challenge"`
+	EventID   string     `json:"event_id"`
+	Event     innerEvent `json:"event"`
+}
+
+type innerEvent struct {
+	Message
+	Type      string   `json:"type"`
+	Channel   string   `json:"channel"`
+	EventTS   string   `json:"event_ts"`
+	DeletedTS string   `json:"deleted_ts"`
+	Changed   *Message `json:"message"` // of message_changed
+}
+
+// Message is a message in events and in exports.
+type Message struct {
+	Subtype  string `json:"subtype"`
+	User     string `json:"user"`
+	Username string `json:"username"`
+	Text     string `json:"text"`
+	TS       string `json:"ts"`
+	Edited   *struct {
+		TS string `json:"ts"`
+	} `json:"edited"`
+}
+
+// silent are the kinds of message that say nothing: joins, topics and the like.
+var silent = regexp.MustCompile(`^(channel_|group_|pinned_|bot_add|bot_remove|reminder_)`)
+
+func (e innerEvent) change() source.Event {
+	switch {
+	case e.Channel == "" || silent.MatchString(e.Subtype):
+		return source.Event{}
+	case e.Subtype == "message_deleted":
+		at, ok := messageTime(e.EventTS)
+		if !ok {
+			return source.Event{}
+		}
+		return source.Event{Removed: messageURI(e.Channel, e.DeletedTS), At: at}
+	case e.Subtype == "message_changed" && e.Changed != nil:
+		return e.Changed.change(e.Channel)
+	default:
+		return e.Message.change(e.Channel)
+	}
+}
+
+func (m Message) change(channel string) source.Event {
+	item, ok := m.Item(channel, channel)
+	if !ok {
+		return source.Event{}
+	}
+	return source.Event{Item: &item}
+}
+
+// Item is the message as an item of a channel, by its id, that is shown as project;
+// false for one that says nothing or has no time.
+func (m Message) Item(channel, project string) (source.Item, bool) {
+	at, ok := messageTime(m.TS)
+	text := strings.TrimSpace(markdown(m.Text))
+	if !ok || text == "" || silent.MatchString(m.Subtype) {
+		return source.Item{}, false
+	}
+	changed := at
+	if m.Edited != nil {
+		if t, ok := messageTime(m.Edited.TS); ok {
+			changed = t
+		}
+	}
+	author := m.User
+	if author == "" {
+		author = m.Username
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return source.Item{URI: messageURI(channel, m.TS), Title: source.ClipTitle(first), Body: text, SourceType: "message",
+		Author: author, Project: project, CreatedAt: at, UpdatedAt: changed}, true
+}
+
+// messageURI is the address of a message in the form of its permalink.
+func messageURI(channel, ts string) string {
+	return "https://slack.com/archives/" + channel + "/p" + strings.ReplaceAll(ts, ".", "")
+}
+
+var timestampForm = regexp.MustCompile(`^(\d{9,11})\.(\d{6})$`)
+
+// messageTime reads a time such as 1401383885.000061.
+func messageTime(ts string) (time.Time, bool) {
+	m := timestampForm.FindStringSubmatch(ts)
+	if m == nil {
+		return time.Time{}, false
+	}
+	seconds, _ := strconv.ParseInt(m[1], 10, 64)
+	micros, _ := strconv.ParseInt(m[2], 10, 64)
+	return time.Unix(seconds, micros*1000).UTC(), true
+}
+
+var markForm = regexp.MustCompile(`<([^<>|]+)(?:\|([^<>]*))?>`)
+
+// markdown turns Slack's marks into Markdown: links, mentions and escapes.
+func markdown(text string) string {
+	text = markForm.ReplaceAllStringFunc(text, func(mark string) string {
+		m := markForm.FindStringSubmatch(mark)
+		target, label := m[1], m[2]
+		switch {
+		case strings.HasPrefix(target, "@"), strings.HasPrefix(target, "#"), strings.HasPrefix(target, "!"):
+			if label != "" {
+				return target[:1] + strings.TrimLeft(label, "@#")
+			}
+			return target
+		case label != "":
+			return "[" + label + "](" + target + ")"
+		default:
+			return target
+		}
+	})
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text)
+}

@@ -1,0 +1,113 @@
+package source
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// ProviderName identifies a provider in the API and in stored records.
+type ProviderName string
+
+// Custom is the provider of collections. It cannot be connected.
+const Custom ProviderName = "custom"
+
+// Provider describes one place that data sources can be connected to. Its folder
+// below shared/connect declares it, and app.Providers lists it; nothing else in
+// Docent depends on which providers there are.
+type Provider struct {
+	Name     ProviderName
+	Settings []Setting
+	// Check returns what is wrong with new settings, as a field error; nil: nothing
+	// can be. Only the settings and secrets listed in Settings reach it.
+	Check   func(Settings, Secrets) error
+	Webhook *Webhook // nil: it sends no deliveries
+	// Opener opens the connector; it is a connect.Opener. nil: the items come by
+	// import or webhook. Its type is any so that only programs that sync link the
+	// connector: the linker drops a method that no interface call can reach.
+	Opener        any
+	SyncEvery     time.Duration // between the end of a sync and the start of the next
+	FullScanEvery time.Duration // between full scans, which notice deleted items
+}
+
+// isSynced reports whether a connector reads the provider's sources.
+func (p Provider) isSynced() bool { return p.Opener != nil }
+
+// SettingKind is the form of a setting.
+type SettingKind int
+
+// The kinds of settings. A secret is encrypted and never shown.
+const (
+	Text SettingKind = iota
+	List
+	Secret
+)
+
+// Setting is one member of a data source's settings.
+type Setting struct {
+	Name        string
+	Kind        SettingKind
+	Help        string // half a sentence, for the API document and the command line
+	Flag        string // of docent source add; of a secret it names the environment variable
+	Placeholder string // of the flag's value
+	Env         string // of a secret: the variable that is read by default
+	Either      string // settings of one provider with the same text here exclude each other
+}
+
+// Webhook describes how a provider delivers changes.
+type Webhook struct {
+	OperationID string // in the API document, as are the next four
+	Summary     string
+	Headers     []Header
+	Reply       string // what a reply with a body is; empty: no reply has one
+	ReplyText   string // the member of that body, a text
+	Label       string // of the URL that docent source add prints
+	Guide       string // how to set it up at the provider, for the help of docent source add
+	// Signature matches the first header; other values are rejected before the body is read.
+	Signature string
+	// NewSecret names the secret that Docent makes for a new source; empty: the
+	// provider makes it, and it is a setting.
+	NewSecret string
+	// Verify reports whether the delivery is signed with the source's secret.
+	Verify func(d Delivery, secrets Secrets, now time.Time) bool
+	// Read returns what a verified delivery says.
+	Read func(ctx context.Context, d Delivery) (Event, error)
+}
+
+// Header is a request header that a webhook reads.
+type Header struct{ Name, Help string }
+
+// Delivery is one request of a provider.
+type Delivery struct {
+	Header    func(name string) string
+	Body      []byte // as received, because it is what is signed
+	RequestID string
+}
+
+// Event is what a delivery says. The zero Event changes nothing.
+type Event struct {
+	ID string // of the delivery, to recognise a repeated one; empty: unknown
+	// Reply is a JSON body to reply with; nil: none.
+	Reply []byte
+	// Concerns reports whether the source's settings include what changed; nil: they do.
+	Concerns func(Settings) bool
+	Item     *Item     // as it is now
+	Removed  string    // the uri of an item that was deleted
+	At       time.Time // when it was deleted
+	Sync     bool      // the source should be synced soon
+}
+
+// provider returns the provider with that name.
+func (s *Service) provider(name ProviderName) (Provider, bool) {
+	i := slices.IndexFunc(s.Providers, func(p Provider) bool { return p.Name == name })
+	if i < 0 {
+		return Provider{}, false
+	}
+	return s.Providers[i], true
+}
+
+// isSynced reports whether a connector reads the sources of the named provider.
+func (s *Service) isSynced(name ProviderName) bool {
+	p, _ := s.provider(name)
+	return p.isSynced()
+}

@@ -16,12 +16,15 @@ import (
 const (
 	freePart     = 64 << 10  // bytes of each body and reply that come from the small pool
 	smallBytes   = 24 << 20  // first parts of bodies and replies
-	bodyBytes    = 48 << 20  // of bodies, above their first parts
+	bodyBytes    = 32 << 20  // of bodies, above their first parts
 	replyBytes   = 64 << 20  // of replies, above their first parts
-	keylessBytes = 24 << 20  // bodies of senders without a key
-	workBytes    = 96 << 20  // while requests are handled
+	keylessBytes = 16 << 20  // bodies of senders without a key
+	workBytes    = 64 << 20  // while requests are handled
 	freeWork     = 256 << 10 // of each request, not counted
 	smallWork    = 4 << 20   // of each request without a turn among the large ones
+
+	spareBytes     = 8 << 20 // of bodies and of replies each, for teams that hold at most smallBytesEach
+	smallBytesEach = 1 << 20
 
 	sparePlaces   = 64 // additional places() for teams that have fewer than placesEach
 	placesEach    = 4
@@ -63,8 +66,8 @@ type shares struct {
 
 func newShares() *shares {
 	s := &shares{
-		small: memory.NewPool(smallBytes, teamShare), bodies: memory.NewPool(bodyBytes, teamShare),
-		replies: memory.NewPool(replyBytes, teamShare), keyless: memory.NewPool(keylessBytes, teamShare),
+		small: memory.NewPool(smallBytes, teamShare), bodies: memory.NewPool(bodyBytes, teamShare).WithSpare(spareBytes, smallBytesEach),
+		replies: memory.NewPool(replyBytes, teamShare).WithSpare(spareBytes, smallBytesEach), keyless: memory.NewPool(keylessBytes, teamShare),
 		room: &memory.Room{Places: memory.NewPool(places(), 1).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
 			Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare), Free: freeWork, Small: smallWork, Patience: patience},
 	}

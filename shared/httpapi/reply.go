@@ -79,6 +79,11 @@ func (w *reply) send() {
 	if len(w.body) > 0 {
 		writePaced(w.ResponseWriter, w.body, newPace(time.Now, http.NewResponseController(w.ResponseWriter).SetWriteDeadline))
 	}
+	if len(w.body) > 0 || w.empty {
+		// The client need not wait while the request is counted. A function sends the
+		// reply when it has ended, whatever happens here.
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
+	}
 }
 
 // forget discards the reply, so that another can replace it.

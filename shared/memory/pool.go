@@ -17,7 +17,7 @@ var ErrBusy = errors.New("too much is in progress")
 // Pool is a number of units, such as bytes, that owners take and return.
 type Pool struct {
 	size  int64
-	spare int64 // units beyond size, for owners who hold less than floor
+	spare int64 // units beyond size, for owners who hold at most floor with what they ask for
 	floor int64
 	share int64 // an owner holds at most share times what it leaves free; 0: no such bound
 
@@ -48,8 +48,9 @@ func NewPool(size, share int64) *Pool {
 	return &Pool{size: size, share: share, owners: map[string]*owner{}}
 }
 
-// WithSpare adds units to a pool that is not in use yet, which only owners who hold
-// less than floor may take: whatever the others hold, they leave one that much.
+// WithSpare adds units to a pool that is not in use yet, which only owners may take who
+// hold at most floor with them: whatever the others hold, they leave one that much.
+// Such a small request does not wait behind a large one.
 func (p *Pool) WithSpare(units, floor int64) *Pool {
 	p.spare, p.floor = units, floor
 	return p
@@ -76,7 +77,7 @@ func (p *Pool) try(name string, n int64) bool {
 	defer p.mu.Unlock()
 	o := p.owner(name)
 	defer p.forget(name, o)
-	if len(p.waiting) > 0 || !p.room(o, n) || !p.within(o, n) {
+	if len(p.waiting) > 0 && !p.small(o, n) || !p.room(o, n) || !p.within(o, n) {
 		return false
 	}
 	p.grant(o, n)
@@ -127,31 +128,50 @@ func (p *Pool) give(name string, n int64) {
 
 // serve grants waiting requests while there is room: first to the owner who holds
 // least, then to the one served longest ago. A waiter limited by its own share is
-// skipped; one limited by the pool is not, otherwise large ones would wait forever.
+// skipped. One limited by the pool is skipped only for small requests, otherwise
+// large ones would wait forever.
 func (p *Pool) serve() {
-	passed := map[string]bool{}
+	passed := map[*waiter]bool{}
+	full := false
 	for {
-		var next *waiter
-		for _, w := range p.waiting {
-			if !passed[w.name] && (next == nil || p.before(w, next)) {
-				next = w
-			}
-		}
+		next := p.next(passed, full)
 		if next == nil {
 			return
 		}
 		o := p.owners[next.name]
 		switch {
 		case !p.room(o, next.n):
-			return
+			full = true
+			passed[next] = true
 		case !p.within(o, next.n):
-			passed[next.name] = true
+			passed[next] = true
 		default:
 			p.grant(o, next.n)
 			p.leave(next)
 			close(next.granted)
 		}
 	}
+}
+
+// next returns the waiter that is served next, nil if there is none. Of one owner what
+// came first is first, apart from small requests. Only they pass those that were passed
+// over, and only they are served by a full pool.
+func (p *Pool) next(passed map[*waiter]bool, full bool) (next *waiter) {
+	behind := map[string]bool{}
+	for _, w := range p.waiting {
+		small := p.small(p.owners[w.name], w.n)
+		if passed[w] {
+			behind[w.name] = true
+			continue
+		}
+		if (behind[w.name] || full) && !small {
+			continue
+		}
+		if next == nil || p.before(w, next) {
+			next = w
+		}
+	}
+	return next
 }
 
 // before reports whether a is served before b. Of one owner the first to come is.
@@ -163,9 +183,12 @@ func (p *Pool) before(a, b *waiter) bool {
 	return x.granted < y.granted
 }
 
+// small reports whether the owner still holds at most the floor with n more units.
+func (p *Pool) small(o *owner, n int64) bool { return o.held+n <= p.floor }
+
 // room reports whether the pool has n more units for the owner.
 func (p *Pool) room(o *owner, n int64) bool {
-	if o.held < p.floor {
+	if p.small(o, n) {
 		return n <= p.size+p.spare-p.held
 	}
 	return n <= p.size-p.held
@@ -173,10 +196,7 @@ func (p *Pool) room(o *owner, n int64) bool {
 
 // within reports whether n more units are within the owner's share.
 func (p *Pool) within(o *owner, n int64) bool {
-	if o.held < p.floor {
-		return true
-	}
-	return p.share == 0 || o.held+n <= p.share*(p.size-p.held-n)
+	return p.share == 0 || p.small(o, n) || o.held+n <= p.share*(p.size-p.held-n)
 }
 
 func (p *Pool) grant(o *owner, n int64) {

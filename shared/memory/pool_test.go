@@ -147,6 +147,40 @@ func TestWhoHoldsLeastIsServedFirst(t *testing.T) {
 	})
 }
 
+// TestASmallRequestPassesALargeOne: where there is a floor, what is small does not wait
+// behind what waits for much of the pool, of whichever owner.
+func TestASmallRequestPassesALargeOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := memory.NewPool(100, 0).WithSpare(10, 5)
+		held := p.Lease("holder")
+		if err := held.Try(90); err != nil {
+			t.Fatal(err)
+		}
+		large := p.Lease("a")
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			if err := large.Take(t.Context(), 50); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		for _, owner := range []string{"a", "b"} {
+			if err := p.Lease(owner).Take(ended(t), 5); err != nil {
+				t.Errorf("5 units of %s: %v", owner, err)
+			}
+			if err := p.Lease(owner).Take(ended(t), 1); err == nil {
+				t.Errorf("%s got more than the floor before the large one", owner)
+			}
+		}
+		held.End()
+		waiting.Wait()
+		if large.Held() != 50 {
+			t.Errorf("the large one holds %d in the end", large.Held())
+		}
+	})
+}
+
 // TestTheLargeIsNotPassedBy: small requests that come later do not keep a large one
 // from ever being served.
 func TestTheLargeIsNotPassedBy(t *testing.T) {

@@ -90,6 +90,7 @@ func (s Services) edge(operations *mux) http.Handler {
 				reply.forget()
 				writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
 			}
+			defer count.expect()()
 			reply.send()
 			s.observe(r, reply.status, who, count)
 			s.log(r, reply, who, meter.Read())

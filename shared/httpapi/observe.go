@@ -161,6 +161,14 @@ func (c *counting) call() usage.Call {
 		Client: usage.ClientOf(c.r.UserAgent(), strings.TrimPrefix(req.route, c.r.Method+" ")), Numbers: told.Numbers, Source: told.Source}
 }
 
+// expect has reports wait until the request is counted, as its reply goes out before.
+func (c *counting) expect() (done func()) {
+	if c == nil || c.Usage == nil {
+		return func() {}
+	}
+	return c.Usage.Expect(c.who.TeamID)
+}
+
 // end counts the request by its outcome, unless it is already counted.
 func (c *counting) end(status int) {
 	if c == nil || c.Usage == nil {

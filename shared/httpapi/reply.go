@@ -79,9 +79,9 @@ func (w *reply) send() {
 	if len(w.body) > 0 {
 		writePaced(w.ResponseWriter, w.body, newPace(time.Now, http.NewResponseController(w.ResponseWriter).SetWriteDeadline))
 	}
-	if len(w.body) > 0 || w.empty {
-		// The client need not wait while the request is counted. A function sends the
-		// reply when it has ended, whatever happens here.
+	if w.status < http.StatusBadRequest && (len(w.body) > 0 || w.empty) {
+		// The client need not wait while the request is counted; a refusal is recorded
+		// before it is sent. A function sends the reply when it has ended anyway.
 		_ = http.NewResponseController(w.ResponseWriter).Flush()
 	}
 }

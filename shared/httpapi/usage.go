@@ -261,6 +261,9 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor does not belong to this list.")
 		}
 	}
+	if err := h.Usage.Settle(ctx, p.TeamID); err != nil {
+		return nil, fmt.Errorf("wait for usage that is not counted yet: %w", err)
+	}
 	buckets, more, err := h.Usage.Report(ctx, p.TeamID, now, q)
 	if err != nil {
 		return nil, err
@@ -376,6 +379,9 @@ func (h *usageReports) users(ctx context.Context, in *struct{ UsageSpan }) (*tab
 		if after, err = decodeCursor(p.TeamID, list, in.After); err != nil {
 			return nil, err
 		}
+	}
+	if err := h.Usage.Settle(ctx, p.TeamID); err != nil {
+		return nil, fmt.Errorf("wait for usage that is not counted yet: %w", err)
 	}
 	users, more, err := h.Usage.Users(ctx, p.TeamID, now, start, end, only, after, in.Limit)
 	if err != nil {

@@ -23,7 +23,9 @@ type Counter struct {
 
 	addTime time.Duration // 0: AddTime; most tests lengthen it
 
-	mu    sync.Mutex
+	mu       sync.Mutex
+	expected map[string]map[chan struct{}]bool // by team
+
 	known map[rowName]*waitingLatency
 }
 

@@ -50,9 +50,9 @@ func (f *filler) fill(v reflect.Value, path string) error {
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(f.given))
 	case reflect.Uint64:
-		v.SetUint(uint64(f.given)) //nolint:gosec // a count
+		v.SetUint(uint64(f.given))
 	case reflect.Uint8:
-		v.SetUint(uint64('a' + f.given%26)) //nolint:gosec // a letter
+		v.SetUint(uint64('a' + f.given%26))
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(fmt.Sprintf("text-%d", f.given)))
 	case reflect.Pointer:

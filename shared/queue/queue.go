@@ -17,7 +17,7 @@ const (
 	MaxReceives = 5       // deliveries before a message becomes a dead letter
 )
 
-// ErrInvalid: no messages or more than MaxBatch, an empty or oversized body, a
+// ErrInvalid reports no messages or more than MaxBatch, an empty or oversized body, a
 // character outside XML 1.0, a delay outside 0 to 15 minutes, a limit outside 1 to
 // MaxBatch, a negative wait, or a malformed receipt.
 var ErrInvalid = errors.New("invalid queue request")

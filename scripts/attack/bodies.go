@@ -47,7 +47,8 @@ func prepare(size int) {
 			line := `{"uri":"https://attack.example/line","title":"x","body":"x","sourceType":"issue",` + text[1:] + "\n"
 			p.lines = append(p.lines, body{v.name, nil, pack(line[:min(len(line), maxBody)])})
 		}
-		text := strings.Repeat("It compresses well. ", size/15)
+		const sentence = "It compresses well. "
+		text := strings.Repeat(sentence, size/len(sentence))
 		p.large = pack(text[:len(text)-4096])
 		p.packed = base64.StdEncoding.EncodeToString(p.large)
 		p.blank, p.xml = pack(strings.Repeat("\n", size)), []byte("<a>"+strings.Repeat("<b/>", size/44)+"</a>")

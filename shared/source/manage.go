@@ -34,7 +34,9 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	made := ""
 	if p.Webhook != nil && p.Webhook.NewSecret != "" {
 		made = newSecret()
-		secrets = maps.Clone(secrets)
+		given := secrets
+		secrets = Secrets{}
+		maps.Copy(secrets, given)
 		secrets[p.Webhook.NewSecret] = made
 	}
 	settings, err := settingsItem(teamID, d)

@@ -65,6 +65,9 @@ type Webhook struct {
 	Guide       string // how to set it up at the provider, for the help of docent source add
 	// Signature matches the first header; other values are rejected before the body is read.
 	Signature string
+	// IDHeader names the header with the id of a delivery, by which a repeated one is
+	// recognised before its body is decoded; empty: Read returns the id, if there is one.
+	IDHeader string
 	// NewSecret names the secret that Docent makes for a new source; empty: the
 	// provider makes it, and it is a setting.
 	NewSecret string
@@ -86,7 +89,7 @@ type Delivery struct {
 
 // Event is what a delivery says. The zero Event changes nothing.
 type Event struct {
-	ID string // of the delivery, to recognise a repeated one; empty: unknown
+	ID string // of the delivery, to recognise a repeated one; empty: unknown, or in the IDHeader
 	// Reply is a JSON body to reply with; nil: none.
 	Reply []byte
 	// Concerns reports whether the source's settings include what changed; nil: they do.

@@ -121,22 +121,32 @@ func (s *Service) Deliver(ctx context.Context, k Sender, d Delivery) (reply []by
 	if !known || p.Webhook == nil || !p.Webhook.Verify(d, k.secrets, s.Now()) {
 		return nil, k.Refusal()
 	}
-	event, err := p.Webhook.Read(ctx, d)
-	if err != nil || event.Reply != nil || event.isEmpty() {
-		return event.Reply, err
+	id := ""
+	if p.Webhook.IDHeader != "" {
+		id = d.Header(p.Webhook.IDHeader)
 	}
-	return nil, s.takeOnce(ctx, k, event.ID, func() error {
-		if event.Concerns != nil {
-			settings, err := s.settingsOf(ctx, k.teamID, k.id)
-			if err != nil || !event.Concerns(settings) {
-				return err
-			}
+	err = s.takeOnce(ctx, k, id, func() error {
+		event, err := p.Webhook.Read(ctx, d)
+		if err != nil || event.Reply != nil || event.isEmpty() {
+			reply = event.Reply
+			return err
 		}
-		if event.Sync {
-			return s.SyncSoon(ctx, k.teamID, k.id)
-		}
-		return s.applyChange(ctx, k, d.RequestID, event)
+		return s.takeOnce(ctx, k, event.ID, func() error { return s.takeEvent(ctx, k, d.RequestID, event) })
 	})
+	return reply, err
+}
+
+func (s *Service) takeEvent(ctx context.Context, k Sender, requestID string, e Event) error {
+	if e.Concerns != nil {
+		settings, err := s.settingsOf(ctx, k.teamID, k.id)
+		if err != nil || !e.Concerns(settings) {
+			return err
+		}
+	}
+	if e.Sync {
+		return s.SyncSoon(ctx, k.teamID, k.id)
+	}
+	return s.applyChange(ctx, k, requestID, e)
 }
 
 func (e Event) isEmpty() bool { return e.Item == nil && e.Removed == "" && !e.Sync }

@@ -41,7 +41,7 @@ var Provider = source.Provider{
 		},
 		Label:     "Webhook",
 		Guide:     "choose application/json, the printed secret, and the events issues, pull requests, issue comments, review comments and pushes",
-		Signature: `^sha256=[0-9a-fA-F]{64}$`, NewSecret: webhookSecret, Verify: verify, Read: readEvent,
+		Signature: `^sha256=[0-9a-fA-F]{64}$`, IDHeader: deliveryHeader, NewSecret: webhookSecret, Verify: verify, Read: readEvent,
 	},
 	Opener: opener{}, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour,
 }

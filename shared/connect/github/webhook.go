@@ -25,7 +25,6 @@ func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
 	}
 	name := d.Header(eventHeader)
 	out := e.change(name)
-	out.ID = d.Header(deliveryHeader)
 	out.Sync = name == "push" && e.Ref == "refs/heads/"+e.Repository.DefaultBranch
 	out.Concerns = func(s source.Settings) bool {
 		return slices.ContainsFunc(s.List(repositories), func(r string) bool { return strings.EqualFold(r, e.Repository.FullName) })

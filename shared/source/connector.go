@@ -10,70 +10,71 @@ import (
 
 // Connector reads the content of the data sources of one provider.
 type Connector interface {
-	// Parts are what a source is read in, part by part, each from its own place on;
-	// what keeps one from being read does not keep the others.
+	// Parts returns the parts of a source. Each has its own checkpoint and is read
+	// even if another part fails.
 	Parts(s Settings) []string
-	// Read yields what there is of a part from place on: all of it for nil, else what
-	// has changed since. It stops at the first error, which is a *SyncError where
-	// something can be said about it.
-	Read(ctx context.Context, a Access, part string, place []byte) iter.Seq2[SyncPage, error]
-	// PartContains tells whether the item of uri belongs to a part.
+	// Read yields the pages of a part: everything if checkpoint is nil, otherwise the
+	// changes since checkpoint. It stops at the first error; a failure that the
+	// team's admins should see is a *SyncError.
+	Read(ctx context.Context, a Access, part string, checkpoint []byte) iter.Seq2[SyncPage, error]
+	// PartContains reports whether the item of uri belongs to a part.
 	PartContains(s Settings, part, uri string) bool
-	// IsDeleted tells whether the provider has no item of uri in the part any more. It is
-	// asked of what a walk of everything did not come by.
+	// IsDeleted asks the provider whether uri no longer exists in the part. It is
+	// called for items that a full scan did not list.
 	IsDeleted(ctx context.Context, a Access, part, uri string) (bool, error)
 }
 
-// Access is what a connector reads a source with.
+// Access contains what a connector needs to read a source.
 type Access struct {
 	Settings Settings
 	Secrets  Secrets
 }
 
-// SyncPage is a step of a walk.
+// SyncPage is one page of a part.
 type SyncPage struct {
 	Items   []Item
-	Unread  []string      // uris of what is there still and was not read now
-	Removed []string      // uris of what is gone
-	Skipped []SkippedItem // what is not taken, and why
-	// Notice is what the team's admins should know of a part that was read all the
-	// same; nil: nothing. Of a sync the first one shows on the source.
+	Unread  []string      // uris of items that still exist but were not read again
+	Removed []string      // uris of deleted items
+	Skipped []SkippedItem // items left out, and why
+	// Notice warns the team's admins about a part that was read anyway; nil: no
+	// warning. The source shows the first one of a sync.
 	Notice *SyncError
-	// Last tells that this is the last page. Exact, on the last page of a walk of
-	// everything, that nothing is in the part but what came: the rest is gone without
-	// asking.
+	// Last marks the last page. Exact, on the last page of a full scan, means that
+	// the scan listed every item of the part: what it did not list is deleted
+	// without asking the provider.
 	Last, Exact bool
-	// Checkpoint is where to go on after this page, and after the last one where the next
-	// sync begins; it belongs to the connector. At most MaxCheckpoint bytes.
+	// Checkpoint is where to resume after this page; after the last page, where the
+	// next sync starts. Only the connector interprets it. At most MaxCheckpoint bytes.
 	Checkpoint []byte
 }
 
-// SkippedItem is an item that was left out, and why in words for the team's admins.
+// SkippedItem is an item that was left out. Why is half a sentence for the team's
+// admins.
 type SkippedItem struct{ URI, Why string }
 
-// MaxCheckpoint bounds a place of a connector in bytes, so that saving it costs little.
+// MaxCheckpoint is the most bytes of a checkpoint. It is saved with every page.
 const MaxCheckpoint = 64 << 10
 
 // The codes of a SyncError.
 const (
-	RateLimited  = "rate-limited"     // the provider wants fewer requests; goes on at RetryAt
-	Unauthorized = "unauthorized"     // the provider refuses the access token
-	NotThere     = "not-found"        // the provider knows no such repository or page, or does not show it
-	Unreadable   = "provider-failed"  // the provider failed or answered nonsense; tried again soon
+	RateLimited  = "rate-limited"     // the provider's rate limit is exceeded; the sync continues at RetryAt
+	Unauthorized = "unauthorized"     // the provider rejects the access token
+	NotThere     = "not-found"        // the repository or page does not exist or is not visible
+	Unreadable   = "provider-failed"  // the provider failed or sent an invalid reply; retried soon
 	ItemRejected = "item-rejected"    // an item was left out
-	NoConnector  = "not-connected"    // nothing here reads this provider
+	NoConnector  = "not-connected"    // this program has no connector for the provider
 	Blocked      = "address-refused"  // the address is not public
-	TooLarge     = "too-large"        // more than is read of one part
-	Disallowed   = "robots-disallows" // the site does not want to be read
-	Renamed      = "renamed"          // what is read has another name now
+	TooLarge     = "too-large"        // a part exceeds the limit
+	Disallowed   = "robots-disallows" // robots.txt forbids reading
+	Renamed      = "renamed"          // the repository has a new name
 )
 
-// SyncError is why a data source, or a part of it, could not be read.
+// SyncError says why a data source, or a part of it, could not be read.
 type SyncError struct {
 	Code     string
 	Detail   string    // a sentence for the team's admins, without secrets
-	RetryAt  time.Time // when to try again; zero: as usual
-	AllParts bool      // it would be the same for every other part
+	RetryAt  time.Time // when to retry; zero: as usual
+	AllParts bool      // every other part would fail the same way
 	Cause    error     // for the log
 }
 
@@ -87,13 +88,13 @@ func (e *SyncError) Error() string {
 // Unwrap returns the cause.
 func (e *SyncError) Unwrap() error { return e.Cause }
 
-// ErrFullScanNeeded is a connector's word that what has changed since a place can not be
-// told any more: everything is walked.
-var ErrFullScanNeeded = errors.New("everything is to be walked")
+// ErrFullScanNeeded means that the connector cannot list the changes since the
+// checkpoint. The caller starts a full scan.
+var ErrFullScanNeeded = errors.New("a full scan is needed")
 
-// Connection is a connector and how often its sources are read.
+// Connection is a connector with the intervals of its syncs.
 type Connection struct {
 	Connector     Connector
-	SyncEvery     time.Duration // between the end of a sync and the next one
-	FullScanEvery time.Duration // between walks of everything, which notice what is gone
+	SyncEvery     time.Duration // between the end of a sync and the start of the next
+	FullScanEvery time.Duration // between full scans, which notice deleted items
 }

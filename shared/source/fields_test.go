@@ -9,7 +9,7 @@ import (
 	"docent/shared/fieldtest"
 )
 
-// TestEveryFieldOfAnItemReachesItsDocument fails when an item has a field that its
+// TestEveryFieldOfAnItemReachesItsDocument fails if an item has a field that its
 // document lacks, or a document a fact that no item sets.
 func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 	t.Parallel()
@@ -22,14 +22,14 @@ func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 	fieldtest.Shows(t, func(i Item) put {
 		in := i.input("source", "request")
 		return put{in.Fields, *in.Facts, in.Body, in.Created}
-	}, func(i *Item) { i.SourceType = "issue" }, "About") // a connector gives a comment the title of what it is about
+	}, func(i *Item) { i.SourceType = "issue" }, "About") // a sync uses it for the title
 }
 
 func TestEveryFieldOfAnItemIsImported(t *testing.T) {
 	t.Parallel()
 	item := fieldtest.Fill[Item](t)
 	item.URI, item.SourceType, item.State = "https://provider.test/1", "issue", StateOpen
-	item.Comment, item.About = false, "" // a connector's, not an import's
+	item.Comment, item.About = false, "" // set by connectors only
 	line, err := item.Line()
 	if err != nil {
 		t.Fatal(err)

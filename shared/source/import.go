@@ -23,19 +23,19 @@ import (
 
 // Bounds of an import.
 const (
-	MaxLines        = 1000 // items of one import, so that it ends within a function's time
-	maxLineErrors   = 100  // that are listed
+	MaxLines        = 1000 // items of one import, so that it fits a function's timeout
+	maxLineErrors   = 100  // listed in the result
 	parallelImports = 16
 )
 
-// ImportResult is what became of an import.
+// ImportResult is the result of an import.
 type ImportResult struct {
 	Accepted int         `json:"accepted"`
 	Rejected int         `json:"rejected"`
 	Errors   []LineError `json:"errors"`
 }
 
-// LineError is why a line was rejected. Lines count from 1.
+// LineError says why a line was rejected. The first line has number 1.
 type LineError struct {
 	Line   int    `json:"line"`
 	Detail string `json:"detail"`
@@ -47,10 +47,10 @@ type line struct {
 	item   Item
 }
 
-// Import stores the items of JSON Lines, each by itself: a faulty line does not
-// keep the others out. An item that is older than what is stored is accepted and
-// changes nothing, so an import may be sent again after any failure. An import
-// that changes anything is recorded, with the first item that it changes.
+// Import stores the items of JSON Lines. A faulty line does not affect the others.
+// An item that is older than the stored one is accepted and changes nothing, so an
+// import can be repeated after any failure. An import that changes anything records
+// one event, together with the first changed item.
 func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string, lines []byte) (ImportResult, error) {
 	source, err := s.get(ctx, teamID, sourceID)
 	if err != nil {
@@ -66,21 +66,21 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	if err := memory.WaitWrites(ctx); err != nil {
 		return ImportResult{}, err
 	}
-	news := s.newImportEvent(teamID, sourceFrom(source), groups, faults)
+	event := s.newImportEvent(teamID, sourceFrom(source), groups, faults)
 	var mu sync.Mutex
 	accepted := 0
 	work, gctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallelImports)
 	for _, group := range groups {
 		work.Go(func() error {
-			for _, l := range group { // of one uri, in the order of the lines
-				err := s.putBy(gctx, teamID, sourceID, requestID, l.item, news.write)
+			for _, l := range group { // all with the same uri, in order
+				err := s.putBy(gctx, teamID, sourceID, requestID, l.item, event.write)
 				mu.Lock()
 				switch {
 				case err == nil:
 					accepted++
 				case errors.Is(err, document.ErrOtherSource):
-					faults = append(faults, LineError{l.number, "uri is that of a document or of an item of another data source"})
+					faults = append(faults, LineError{l.number, "uri belongs to a document or to an item of another data source"})
 				}
 				mu.Unlock()
 				if err != nil && !errors.Is(err, document.ErrOtherSource) {
@@ -92,7 +92,7 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	}
 	if err := work.Wait(); err != nil {
 		if apierr.IsCode(err, apierr.CodeNotFound) {
-			return ImportResult{}, Missing() // deleted meanwhile
+			return ImportResult{}, Missing() // deleted during the import
 		}
 		return ImportResult{}, err
 	}
@@ -109,8 +109,8 @@ func importResult(accepted int, faults []LineError) ImportResult {
 	return ImportResult{accepted, len(faults), append([]LineError{}, faults[:min(len(faults), maxLineErrors)]...)}
 }
 
-// parseLines reads JSON Lines: the items by uri, and what is wrong with the rest.
-// Blank lines count for nothing.
+// parseLines parses JSON Lines into groups of items with the same uri, and returns
+// an error for each faulty line. It ignores blank lines.
 func parseLines(text []byte) (groups [][]line, faults []LineError, err error) {
 	at := map[string]int{}
 	number, items := 0, 0
@@ -140,8 +140,7 @@ func parseLines(text []byte) (groups [][]line, faults []LineError, err error) {
 // lineLimits bounds the JSON of one item.
 var lineLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
 
-// parseItem reads one line. Its errors are in words for the sender and quote
-// nothing of the line.
+// parseItem parses one line. Its errors are for the sender and do not quote the line.
 func parseItem(raw []byte) (Item, error) {
 	var members map[string]json.RawMessage
 	if !utf8.Valid(raw) {
@@ -180,7 +179,7 @@ func parseItem(raw []byte) (Item, error) {
 	return i, i.check()
 }
 
-// Line is i as a line of an import, without the line's end.
+// Line returns i as a line of an import, without the line break.
 func (i Item) Line() ([]byte, error) {
 	return json.Marshal(i)
 }

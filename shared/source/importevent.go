@@ -8,12 +8,12 @@ import (
 	"docent/shared/table"
 )
 
-// writer makes a Write of an item.
+// writer writes an item to the table.
 type writer func(ctx context.Context, ops ...table.Op) error
 
-// importEvent records once that items come, in the Write of the first item that changes
-// anything: there is an event if and only if something has changed, wherever the
-// process ends. So its counts are of what was sent, not of what became of it.
+// importEvent records one event per import, in the Write of the first item that
+// changes anything: the event exists exactly if something changed, even after a
+// crash. So it counts items sent, not stored.
 type importEvent struct {
 	table  table.Store
 	events *audit.Log
@@ -22,39 +22,38 @@ type importEvent struct {
 
 	mu       sync.Mutex
 	recorded bool
-	err      error // of a Write of which it is not known whether it told
+	err      error // of a Write that may have recorded the event
 }
 
-// newImportEvent is the news of an import.
 func (s *Service) newImportEvent(teamID string, d DataSource, groups [][]line, faults []LineError) *importEvent {
 	items := 0
 	for _, g := range groups {
 		items += len(g)
 	}
-	n := &importEvent{table: s.Table, events: s.Events.OrSilent(s.Table), teamID: teamID, event: newEvent(audit.DataSourceItemsImported, d)}
-	n.event.Counts = map[string]int64{"items": int64(items), "malformed": int64(len(faults))}
-	return n
+	e := &importEvent{table: s.Table, events: s.Events.OrSilent(s.Table), teamID: teamID, event: newEvent(audit.DataSourceItemsImported, d)}
+	e.event.Counts = map[string]int64{"items": int64(items), "malformed": int64(len(faults))}
+	return e
 }
 
-// write makes the Write of an item. While the first one is under way the others
-// wait for it: it is known only then whether they have to tell.
-func (n *importEvent) write(ctx context.Context, ops ...table.Op) error {
-	if first, err := n.writeFirst(ctx, ops); first || err != nil {
+// write writes an item. All others wait for the first, because if it fails the next
+// one has to record the event.
+func (e *importEvent) write(ctx context.Context, ops ...table.Op) error {
+	if first, err := e.writeFirst(ctx, ops); first || err != nil {
 		return err
 	}
-	return n.table.Write(ctx, ops...)
+	return e.table.Write(ctx, ops...)
 }
 
-func (n *importEvent) writeFirst(ctx context.Context, ops []table.Op) (first bool, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.recorded || n.err != nil {
-		return false, n.err
+func (e *importEvent) writeFirst(ctx context.Context, ops []table.Op) (first bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.recorded || e.err != nil {
+		return false, e.err
 	}
-	err = n.events.Write(ctx, n.teamID, []audit.Event{n.event}, ops...)
-	n.recorded = err == nil
+	err = e.events.Write(ctx, e.teamID, []audit.Event{e.event}, ops...)
+	e.recorded = err == nil
 	if table.AsConditionFailed(err) == nil {
-		n.err = err // another event could be a second one of the same import
+		e.err = err // recording again could record a second event of this import
 	}
 	return true, err
 }

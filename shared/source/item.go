@@ -15,7 +15,8 @@ import (
 	"docent/shared/search"
 )
 
-// Bounds of an item, in Unicode code points but for the uri, as of a document.
+// Bounds of an item, in Unicode code points. Title and uri have the bounds of a
+// document's.
 const (
 	maxFact   = 256 // author, assignee, project
 	maxNumber = 64
@@ -23,8 +24,8 @@ const (
 	MaxListed = 50 // labels, assignees
 )
 
-// Item is one thing that a connected source holds: an issue, a message, a page. An import
-// has it as JSON, in which the members with omitempty or omitzero are optional.
+// Item is an item of a connected source: an issue, a message, a page. In the JSON of
+// an import the members with omitempty or omitzero are optional.
 type Item struct {
 	URI        string    `json:"uri"`
 	Title      string    `json:"title"`
@@ -36,15 +37,15 @@ type Item struct {
 	Number     string    `json:"number,omitempty"`
 	State      string    `json:"state,omitempty"`
 	Labels     []string  `json:"labels,omitempty"`
-	CreatedAt  time.Time `json:"createdAt,omitzero"` // zero: not known; so are the others
+	CreatedAt  time.Time `json:"createdAt,omitzero"` // zero: unknown, as in the other times
 	UpdatedAt  time.Time `json:"updatedAt,omitzero"`
 	ClosedAt   time.Time `json:"closedAt,omitzero"`
 	MergedAt   time.Time `json:"mergedAt,omitzero"`
 	Comment    bool      `json:"-"` // on an issue or pull request; queries leave it out
-	About      string    `json:"-"` // uri of what a connector's comment is on, whose title it is given
+	About      string    `json:"-"` // of a comment: uri of its issue or pull request, whose title it gets
 }
 
-// sourceTypes is what items of each space are called.
+// sourceTypes are the API's names of the spaces.
 var sourceTypes = map[search.Space]string{search.Code: "code", search.PRs: "pull_request", search.Issues: "issue",
 	search.Documentation: "documentation", search.Messages: "message"}
 
@@ -60,7 +61,7 @@ func spaceOf(sourceType string) (search.Space, bool) {
 	return "", false
 }
 
-// check returns what is wrong with an item in words for its sender.
+// check returns an error for the sender if an item is invalid.
 func (i Item) check() error {
 	space, ok := spaceOf(i.SourceType)
 	switch {
@@ -69,7 +70,7 @@ func (i Item) check() error {
 	case utf8.RuneCountInString(i.Title) < 1 || utf8.RuneCountInString(i.Title) > document.MaxTitle:
 		return fmt.Errorf("title must have 1 to %d characters", document.MaxTitle)
 	case len(i.Labels) > MaxListed || len(i.Assignees) > MaxListed:
-		return fmt.Errorf("labels and assignees may be %d each", MaxListed)
+		return fmt.Errorf("labels and assignees must have at most %d entries each", MaxListed)
 	case space != search.Issues && space != search.PRs && i.State != "":
 		return errors.New("state is for issues and pull requests")
 	case i.State != "" && !slices.Contains(statesOf(space), i.State):
@@ -92,7 +93,7 @@ func (i Item) check() error {
 	}
 	for _, t := range []time.Time{i.CreatedAt, i.UpdatedAt, i.ClosedAt, i.MergedAt} {
 		if !t.IsZero() && (t.Year() < 1970 || t.Year() > 9999) {
-			return errors.New("times must lie in the years 1970 to 9999")
+			return errors.New("times must be within the years 1970 to 9999")
 		}
 	}
 	if err := checkFact("number", i.Number, maxNumber); err != nil {
@@ -134,12 +135,12 @@ func (i Item) input(sourceID, requestID string) document.Input {
 			State: i.State, Labels: i.Labels, Comment: i.Comment, Changed: i.UpdatedAt, Closed: i.ClosedAt, Merged: i.MergedAt}}
 }
 
-// put stores one item that was checked.
+// put stores one valid item.
 func (s *Service) put(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
 	return s.putBy(ctx, teamID, sourceID, requestID, i, nil)
 }
 
-// putBy is put by write, nil for one that tells nothing.
+// putBy stores one valid item with write; nil: a plain Write.
 func (s *Service) putBy(ctx context.Context, teamID, sourceID, requestID string, i Item, write writer) error {
 	in := i.input(sourceID, requestID)
 	in.Write = write

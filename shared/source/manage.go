@@ -16,8 +16,9 @@ import (
 	"docent/shared/table"
 )
 
-// Create connects a data source of d's provider, name and settings. If Docent makes
-// the secret that its deliveries are signed with, Create returns it, this once.
+// Create connects a data source with d's provider, name and settings. If Docent
+// generates the secret that signs its deliveries, Create returns that too; it is
+// never shown again.
 func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secrets Secrets) (DataSource, string, error) {
 	p, known := s.provider(d.Provider)
 	if !known {
@@ -31,13 +32,13 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	if p.Webhook != nil || p.isSynced() {
 		d.State = Connecting
 	}
-	made := ""
+	generated := ""
 	if p.Webhook != nil && p.Webhook.NewSecret != "" {
-		made = newSecret()
+		generated = newSecret()
 		given := secrets
 		secrets = Secrets{}
 		maps.Copy(secrets, given)
-		secrets[p.Webhook.NewSecret] = made
+		secrets[p.Webhook.NewSecret] = generated
 	}
 	settings, err := settingsItem(teamID, d)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	if work != nil {
 		s.send(ctx, *work, 0)
 	}
-	return d, made, nil
+	return d, generated, nil
 }
 
 // get returns the item of a connected data source.
@@ -93,15 +94,15 @@ func (s *Service) get(ctx context.Context, teamID, id string) (table.Item, error
 }
 
 // List returns the window w of the team's data sources, collections included,
-// newest first, without those that see refuses.
-func (s *Service) List(ctx context.Context, teamID string, w table.Window, see func(id string) bool) (table.Slice[DataSource], error) {
+// newest first, without those that allowed rejects.
+func (s *Service) List(ctx context.Context, teamID string, w table.Window, allowed func(id string) bool) (table.Slice[DataSource], error) {
 	collections, err := s.Collections.All(ctx, teamID)
 	if err != nil {
 		return table.Slice[DataSource]{}, err
 	}
 	var all []table.Entry[DataSource]
 	add := func(d DataSource) {
-		if see(d.ID) {
+		if allowed(d.ID) {
 			all = append(all, table.Entry[DataSource]{Position: table.Inverted(d.CreatedAt) + "#" + d.ID, Value: d})
 		}
 	}
@@ -121,8 +122,7 @@ func (s *Service) List(ctx context.Context, teamID string, w table.Window, see f
 	return out, s.addSettings(ctx, teamID, out.Entries)
 }
 
-// addSettings adds what lies beside the items of connected sources: their settings
-// and how far their syncs are.
+// addSettings adds to connected sources their settings and sync progress.
 func (s *Service) addSettings(ctx context.Context, teamID string, entries []table.Entry[DataSource]) error {
 	at := map[string]*DataSource{} // by partition
 	var keys []table.Key
@@ -160,8 +160,7 @@ func (s *Service) addSettings(ctx context.Context, teamID string, entries []tabl
 	return nil
 }
 
-// Delete removes a connected data source at once and leaves the removal of its
-// items pending.
+// Delete removes a connected data source at once. A worker removes its items later.
 func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) error {
 	item, err := s.get(ctx, teamID, id)
 	if err != nil {
@@ -186,29 +185,29 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 	return nil
 }
 
-// newEvent is the event of a change of d.
 func newEvent(kind audit.Type, d DataSource) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetDataSource, ID: d.ID, DisplayName: d.Name}}}
 }
 
-// recordSync notes that content came. It does not bring a deleted source back.
+// recordSync records that content arrived. It does not recreate a deleted source.
 func (s *Service) recordSync(ctx context.Context, teamID, id string) error {
 	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{syncField: s.now().UnixMilli()},
 		Strings: map[string]string{stateField: string(Ready), codeField: "", detailField: ""}})
 	if err != nil && table.AsConditionFailed(err) == nil {
-		return fmt.Errorf("note the sync: %w", err)
+		return fmt.Errorf("record the sync: %w", err)
 	}
 	return nil
 }
 
-// Fail shows on a data source that its content could not be brought up to date.
+// Fail records on a data source that its content could not be updated. It does not
+// recreate a deleted source.
 func (s *Service) Fail(ctx context.Context, teamID, id string, f SyncFailure) error {
 	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{errorTimeField: s.now().UnixMilli()},
 		Strings: map[string]string{stateField: string(Failed), codeField: f.Code, detailField: f.Detail}})
 	if err != nil && table.AsConditionFailed(err) == nil {
-		return fmt.Errorf("note the failure: %w", err)
+		return fmt.Errorf("record the failure: %w", err)
 	}
 	return nil
 }

@@ -18,13 +18,13 @@ const Custom ProviderName = "custom"
 type Provider struct {
 	Name     ProviderName
 	Settings []Setting
-	// Check returns what is wrong with new settings, as a field error; nil: nothing
-	// can be. Only the settings and secrets listed in Settings reach it.
+	// Check returns a field error if new settings are invalid; nil: any are valid.
+	// It gets only the settings and secrets listed in Settings.
 	Check   func(Settings, Secrets) error
 	Webhook *Webhook // nil: it sends no deliveries
-	// Opener opens the connector; it is a connect.Opener. nil: the items come by
-	// import or webhook. Its type is any so that only programs that sync link the
-	// connector: the linker drops a method that no interface call can reach.
+	// Opener opens the connector; it is a connect.Opener. nil: items arrive by import
+	// or webhook. Its type is any so that only programs that sync link the connector:
+	// the linker drops a method that no interface call can reach.
 	Opener        any
 	SyncEvery     time.Duration // between the end of a sync and the start of the next
 	FullScanEvery time.Duration // between full scans, which notice deleted items
@@ -59,37 +59,37 @@ type Webhook struct {
 	OperationID string // in the API document, as are the next four
 	Summary     string
 	Headers     []Header
-	Reply       string // what a reply with a body is; empty: no reply has one
-	ReplyText   string // the member of that body, a text
+	Reply       string // description of a reply with a body; empty: no reply has one
+	ReplyText   string // the member of that body, a string
 	Label       string // of the URL that docent source add prints
 	Guide       string // how to set it up at the provider, for the help of docent source add
 	// Signature matches the first header; other values are rejected before the body is read.
 	Signature string
-	// IDHeader names the header with the id of a delivery, by which a repeated one is
-	// recognised before its body is decoded; empty: Read returns the id, if there is one.
+	// IDHeader names the header with the id of a delivery. It allows to recognize a
+	// repeat before the body is decoded; empty: Read returns the id, if there is one.
 	IDHeader string
-	// NewSecret names the secret that Docent makes for a new source; empty: the
-	// provider makes it, and it is a setting.
+	// NewSecret names the secret that Docent generates for a new source; empty: the
+	// provider generates it, and it is a setting.
 	NewSecret string
 	// Verify reports whether the delivery is signed with the source's secret.
 	Verify func(d Delivery, secrets Secrets, now time.Time) bool
-	// Read returns what a verified delivery says.
+	// Read decodes a verified delivery.
 	Read func(ctx context.Context, d Delivery) (Event, error)
 }
 
 // Header is a request header that a webhook reads.
 type Header struct{ Name, Help string }
 
-// Delivery is one request of a provider.
+// Delivery is one webhook request of a provider.
 type Delivery struct {
 	Header    func(name string) string
-	Body      []byte // as received, because it is what is signed
+	Body      []byte // as received, because the signature covers it
 	RequestID string
 }
 
-// Event is what a delivery says. The zero Event changes nothing.
+// Event is the decoded content of a delivery. The zero Event changes nothing.
 type Event struct {
-	ID string // of the delivery, to recognise a repeated one; empty: unknown, or in the IDHeader
+	ID string // of the delivery, to recognize a repeat; empty: unknown, or in the IDHeader
 	// Reply is a JSON body to reply with; nil: none.
 	Reply []byte
 	// Concerns reports whether the source's settings include what changed; nil: they do.

@@ -8,11 +8,11 @@ import (
 	"fmt"
 )
 
-// Sealer encrypts secrets with a key at hand: AES-256-GCM with a random nonce,
-// which stands before the text.
+// Sealer encrypts secrets with a local key: AES-256-GCM with a random nonce in
+// front of the ciphertext.
 type Sealer struct{ aead cipher.AEAD }
 
-// NewSealer returns the Sealer of a key of 32 bytes.
+// NewSealer returns a Sealer with a key of 32 bytes.
 func NewSealer(key []byte) (*Sealer, error) {
 	if len(key) != 32 {
 		return nil, fmt.Errorf("a key of %d bytes, want 32", len(key))
@@ -30,11 +30,11 @@ func (s *Sealer) Seal(_ context.Context, secrets []byte, about string) ([]byte, 
 	return s.aead.Seal(nil, nil, secrets, []byte(about)), nil //nolint:gosec // the cipher draws a random nonce itself
 }
 
-// Open decrypts what Seal has made of the same about.
+// Open decrypts what Seal returned for the same about.
 func (s *Sealer) Open(_ context.Context, sealed []byte, about string) ([]byte, error) {
 	text, err := s.aead.Open(nil, nil, sealed, []byte(about))
 	if err != nil {
-		return nil, errors.New("the key does not fit")
+		return nil, errors.New("wrong key or damaged secrets")
 	}
 	return text, nil
 }

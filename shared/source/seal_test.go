@@ -47,7 +47,7 @@ func TestSecretsOpenWithTheirKeyAndSourceOnly(t *testing.T) {
 	}
 	for _, n := range []int{0, 16, 31, 33} {
 		if _, err := source.NewSealer(make([]byte, n)); err == nil {
-			t.Errorf("a key of %d bytes was taken", n)
+			t.Errorf("a key of %d bytes was accepted", n)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"docent/shared/uri"
 )
 
-// Settings are what a source of a provider is configured with, without secrets.
-// Their names and kinds are those of Provider.Settings.
+// Settings are the configuration of a source, without secrets. Provider.Settings
+// declares their names and kinds.
 type Settings struct{ values map[string]any } // string or []string
 
 // NewSettings returns settings with these values, each a string or a []string.
@@ -40,7 +40,7 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes. It leaves out members that are
-// neither a text nor a list of texts.
+// neither a string nor a list of strings.
 func (s *Settings) UnmarshalJSON(text []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
@@ -59,7 +59,7 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Secrets are what a provider and Docent authenticate each other with, by name.
+// Secrets are the credentials between Docent and a provider, by name.
 type Secrets map[string]string
 
 // Bounds of settings.
@@ -110,7 +110,7 @@ func (s Setting) check(value any) error {
 	return nil
 }
 
-// check returns what is wrong with a new source, as a field error.
+// check returns a field error if a new source is invalid.
 func (d DataSource) check(p Provider, secrets Secrets) error {
 	if n := utf8.RuneCountInString(d.Name); n < 1 || n > MaxName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
 		return apierr.BadField("/name", "must have 1 to %d characters", MaxName)

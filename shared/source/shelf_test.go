@@ -29,19 +29,18 @@ import (
 	"docent/shared/table/bolt/bolttest"
 )
 
-// shelf is a provider: parts of items, of which a page shows three. What it is told
-// to do it does once, at a page.
+// shelf is a provider of parts with items, three per page.
 type shelf struct {
-	mu       sync.Mutex
-	parts    map[string][]string     // uris by part
-	asked    []string                // parts of pages that were read, and uris that were asked for
-	at       map[string]func() error // by "part place", or "gone"
-	changed  map[string][]string     // uris that a part tells of after it was read to its end
-	removed  map[string][]string
-	exact    bool
-	hide     map[string]bool // uris that are there and not shown by a walk
-	beginNew bool
-	notice   *source.SyncError // of every page of part a
+	mu      sync.Mutex
+	parts   map[string][]string     // uris by part
+	asked   []string                // calls so far: "part index" for a page, a uri for IsDeleted
+	at      map[string]func() error // called once, by "part index"
+	changed map[string][]string     // uris of changes, by part
+	removed map[string][]string
+	exact   bool
+	hide    map[string]bool   // uris that exist but are not listed
+	lost    bool              // the next checkpoint is answered with ErrFullScanNeeded
+	notice  *source.SyncError // on every page of part a
 }
 
 func newShelf() *shelf {
@@ -68,19 +67,16 @@ func (p *shelf) IsDeleted(_ context.Context, _ source.Access, part, uri string) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, uri)
-	if fail := p.at["gone"]; fail != nil {
-		return false, fail()
-	}
 	return !slices.Contains(p.parts[part], uri), nil
 }
 
-type shelfPlace struct {
+type shelfCheckpoint struct {
 	Next int
 	Done bool
 }
 
-// page is a step from at on.
-func (p *shelf) page(part string, at shelfPlace) (source.SyncPage, shelfPlace, error) {
+// page returns the page at a checkpoint and the next checkpoint.
+func (p *shelf) page(part string, at shelfCheckpoint) (source.SyncPage, shelfCheckpoint, error) {
 	page, next := p.read(part, at)
 	p.mu.Lock()
 	from := at.Next
@@ -97,7 +93,7 @@ func (p *shelf) page(part string, at shelfPlace) (source.SyncPage, shelfPlace, e
 	return page, next, nil
 }
 
-func (p *shelf) read(part string, at shelfPlace) (source.SyncPage, shelfPlace) {
+func (p *shelf) read(part string, at shelfCheckpoint) (source.SyncPage, shelfCheckpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []string
@@ -119,20 +115,20 @@ func (p *shelf) read(part string, at shelfPlace) (source.SyncPage, shelfPlace) {
 	for _, uri := range all[min(at.Next, end):end] {
 		page.Items = append(page.Items, source.Item{URI: uri, Title: uri, Body: "Text of " + uri + ".", SourceType: "documentation"})
 	}
-	next := shelfPlace{Next: end, Done: end == len(all)}
+	next := shelfCheckpoint{Next: end, Done: end == len(all)}
 	page.Last, page.Exact = next.Done, p.exact && next.Done
 	page.Checkpoint, _ = json.Marshal(next)
 	return page, next
 }
 
-func (p *shelf) Read(_ context.Context, _ source.Access, part string, place []byte) iter.Seq2[source.SyncPage, error] {
+func (p *shelf) Read(_ context.Context, _ source.Access, part string, checkpoint []byte) iter.Seq2[source.SyncPage, error] {
 	return func(yield func(source.SyncPage, error) bool) {
-		var at shelfPlace
-		if place != nil && json.Unmarshal(place, &at) != nil {
-			panic("a place that is none")
+		var at shelfCheckpoint
+		if checkpoint != nil && json.Unmarshal(checkpoint, &at) != nil {
+			panic("an invalid checkpoint")
 		}
-		if p.beginNew && place != nil {
-			p.beginNew = false
+		if p.lost && checkpoint != nil {
+			p.lost = false
 			yield(source.SyncPage{}, source.ErrFullScanNeeded)
 			return
 		}
@@ -150,7 +146,7 @@ func (p *shelf) Read(_ context.Context, _ source.Access, part string, place []by
 	}
 }
 
-// library is the services of data sources on a file, with one source of the shelf.
+// library is a Syncer on a temporary file with one source of the shelf.
 type library struct {
 	t      *testing.T
 	shelf  *shelf
@@ -202,7 +198,6 @@ func (l *library) sync() error {
 	return err
 }
 
-// mustSync fails the test when a sync does not end well.
 func (l *library) mustSync() {
 	l.t.Helper()
 	if err := l.sync(); err != nil {
@@ -210,7 +205,7 @@ func (l *library) mustSync() {
 	}
 }
 
-// items are the uris of what is stored, sorted.
+// items returns the sorted uris of the stored items, shortened.
 func (l *library) items() []string {
 	l.t.Helper()
 	out := []string{}
@@ -224,7 +219,6 @@ func (l *library) items() []string {
 	return out
 }
 
-// wantItems fails the test when something else is stored.
 func (l *library) wantItems(want ...string) {
 	l.t.Helper()
 	if got := l.items(); !slices.Equal(got, want) {
@@ -232,7 +226,7 @@ func (l *library) wantItems(want ...string) {
 	}
 }
 
-// shown is the source as lists show it.
+// shown returns the source as List shows it.
 func (l *library) shown() source.DataSource {
 	l.t.Helper()
 	list, err := l.syncer.List(l.t.Context(), l.team, table.Window{Limit: 10}, func(string) bool { return true })
@@ -242,7 +236,6 @@ func (l *library) shown() source.DataSource {
 	return list.Entries[0].Value
 }
 
-// code is what the source shows as its last error.
 func code(d source.DataSource) string {
 	if d.LastError == nil {
 		return ""
@@ -250,7 +243,7 @@ func code(d source.DataSource) string {
 	return d.LastError.Code
 }
 
-// work handles what waits in the queue, once, and returns how much that was.
+// work handles one batch of the queue and returns its size.
 func (l *library) work() int {
 	l.t.Helper()
 	batch, err := l.due.Receive(l.t.Context(), queue.MaxBatch, 0)
@@ -268,7 +261,7 @@ func (l *library) work() int {
 	return len(batch)
 }
 
-// swept is how much the sweeper has sent.
+// swept sweeps once and returns the number of messages sent.
 func (l *library) swept() int {
 	l.t.Helper()
 	result, err := l.sweep.Sweep(l.t.Context())
@@ -278,7 +271,7 @@ func (l *library) swept() int {
 	return result.Sent
 }
 
-// left are the keys of what lies in the tables of sources, without those of lists.
+// left returns the sort keys of the source's partition and of all pending work.
 func (l *library) left() []string {
 	l.t.Helper()
 	var keys []string

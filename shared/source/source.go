@@ -1,10 +1,10 @@
 // Package source keeps a team's connected data sources: their settings, imports,
 // webhooks and syncs. Package question below it answers questions over them.
 //
-// A collection is one kind of data source; package collection makes and deletes
-// it. The others are connected: their items come by import, by webhook or by a
-// connector, and are documents with facts in package document, so storing,
-// indexing and removing are the same for all.
+// A collection is one kind of data source; package collection creates and deletes
+// it. The others are connected: their items arrive by import, by webhook or by a
+// connector. Items are documents with facts in package document, so all are
+// stored, indexed and removed the same way.
 package source
 
 import (
@@ -28,17 +28,17 @@ const (
 	MaxName    = 100
 )
 
-// State is how far a data source is.
+// State says whether a data source works.
 type State string
 
 // The states.
 const (
-	Connecting State = "connecting" // nothing has come from it yet
+	Connecting State = "connecting" // no content received yet
 	Ready      State = "ready"
 	Failed     State = "failed" // LastError says why
 )
 
-// SyncFailure is why the content of a data source could not be brought up to date.
+// SyncFailure says why the content of a data source could not be updated.
 type SyncFailure struct {
 	Code   string    `json:"code"`
 	Detail string    `json:"detail"`
@@ -52,42 +52,42 @@ type DataSource struct {
 	Name      string
 	Settings  Settings
 	State     State
-	LastSync  *time.Time // when content came last; nil: never, and for a collection
+	LastSync  *time.Time // when content last arrived; nil: never, or a collection
 	LastError *SyncFailure
 	Sync      *Progress // nil: no connector reads it
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// Service holds the rules of data sources and of the operations over them.
+// Service holds the rules of data sources.
 type Service struct {
 	Providers   []Provider // those that can be connected
 	Table       table.Store
 	Events      *audit.Log // nil: nothing is recorded
 	Collections *collection.Service
 	Documents   *document.Service
-	Work        queue.Queue // of documents: takes the removal of a source's items
-	Syncs       queue.Queue // takes the work of reading sources; nil: no connector runs in this installation
+	Work        queue.Queue // the document queue, for the removal of a source's items
+	Syncs       queue.Queue // the queue of syncs; nil: no connector runs in this installation
 	Now         func() time.Time
 	NewID       func() string // time-ordered UUIDs
 	// Seal encrypts the secrets of a source, Open decrypts them. Both bind them to
-	// the text about, so that the secrets of one source are of no use for another.
+	// about: Open fails if it differs, so that one source cannot use the secrets of
+	// another.
 	Seal func(ctx context.Context, secrets []byte, about string) ([]byte, error)
 	Open func(ctx context.Context, sealed []byte, about string) ([]byte, error)
-	// Warn is told of a message that could not be sent; the work is pending and
-	// will be sent again.
+	// Warn logs that a message could not be sent. The sweeper sends it again,
+	// because the work is pending.
 	Warn func(w pending.Work, err error)
 }
 
-// Missing is the answer to an unknown data source id.
+// Missing returns the error for an unknown data source id.
 func Missing() *apierr.Error { return apierr.Missing("data source") }
 
-// now is the time at the precision in which times are shown.
+// now returns the time in milliseconds, the precision of the API.
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
-// newSecret is a secret that nobody can guess.
 func newSecret() string {
 	b := make([]byte, 32)
-	_, _ = rand.Read(b) // it never fails
+	_, _ = rand.Read(b) // never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }

@@ -12,14 +12,14 @@ import (
 	"docent/shared/table"
 )
 
-// A connected source is three items: what lists and searches read, small, beside
-// the collections; its settings; and, under its id alone because a webhook names
-// no team, its secrets.
+// A connected source has three items: a small one for lists and searches, stored
+// with the collections; its settings; and its secrets, stored by its id alone
+// because a webhook names no team.
 func settingsKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "settings"}
 }
 
-const secretsPrefix = "source/" // before the source
+const secretsPrefix = "source/" // followed by the source's id
 
 func secretsKey(id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: secretsPrefix + id, Sort: "secrets"}
@@ -33,8 +33,8 @@ func countKey(teamID string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/count", Sort: "sources"}
 }
 
-// The fields of a source's item. lastSync and what tells of an error are set by
-// Add, beside whatever else happens to the item.
+// The fields of a source's item. An Add sets lastSync and the fields of an error,
+// so that other changes of the item do not conflict.
 const (
 	nameField      = "name"
 	stateField     = "state"
@@ -85,7 +85,7 @@ func settingsFrom(item table.Item) (Settings, error) {
 	return s, nil
 }
 
-// about is what the secrets of a source are bound to.
+// about returns the text that the secrets of a source are bound to.
 func about(teamID, id string) string { return teamID + "/" + id }
 
 func (s *Service) secretsItem(ctx context.Context, teamID string, d DataSource, secrets Secrets) (table.Item, error) {
@@ -101,7 +101,7 @@ func (s *Service) secretsItem(ctx context.Context, teamID string, d DataSource, 
 		Strings: map[string]string{teamField: teamID, collection.ProviderField: string(d.Provider)}}, nil
 }
 
-// webhookSource is a source as a webhook finds it: by its id alone.
+// webhookSource is a source that a webhook found by its id alone.
 type webhookSource struct {
 	teamID   string
 	id       string
@@ -109,7 +109,8 @@ type webhookSource struct {
 	secrets  Secrets
 }
 
-// webhookSourceByID returns the source of that id of any team, or table.ErrNotFound.
+// webhookSourceByID returns the source with that id, whatever its team, or
+// table.ErrNotFound.
 func (s *Service) webhookSourceByID(ctx context.Context, id string) (webhookSource, error) {
 	if !collection.IsID(id) {
 		return webhookSource{}, table.ErrNotFound

@@ -16,7 +16,7 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 	storedtest.RoundTrip(t, map[string]func(table.Item) (table.Item, error){
 		"collections: {team} | {source}": func(item table.Item) (table.Item, error) {
 			if !collection.IsConnected(item) {
-				delete(item.Numbers, storedtest.Unknown) // package collection reads these
+				delete(item.Numbers, storedtest.Unknown) // read by package collection
 				delete(item.Strings, storedtest.Unknown)
 				var c map[string]any
 				if err := json.Unmarshal(item.Body, &c); err != nil {
@@ -29,7 +29,7 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 			}
 			d := sourceFrom(item)
 			again := sourceItem(item.Partition, d)
-			// What syncs tell is added to the item later.
+			// A sync adds its result to the item later.
 			if d.LastSync != nil {
 				again.Numbers[syncField] = d.LastSync.UnixMilli()
 			}
@@ -70,7 +70,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 	asIs := func(_ context.Context, text []byte, _ string) ([]byte, error) { return text, nil }
 	service := &Service{Seal: asIs, Open: asIs}
 	storedtest.KeepFields(t, map[string]storedtest.Record{
-		// What syncs tell is added to the item later, UpdatedAt follows from it.
+		// A sync adds its result to the item later; UpdatedAt follows from it.
 		"collections: {team} | {source}": storedtest.Fields(
 			func(d DataSource) (table.Item, error) { return sourceItem("acme", d), nil },
 			func(item table.Item) (DataSource, error) { return sourceFrom(item), nil },

@@ -12,9 +12,9 @@ import (
 	"docent/shared/table"
 )
 
-// Syncer brings data sources up to date with their providers. What it has read is
-// saved after every page, so that a sync goes on where it was stopped in any way.
-// What may then come twice changes nothing.
+// Syncer brings data sources up to date with their providers. It saves a checkpoint
+// after every page, so an interrupted sync resumes there. Reading a page twice
+// changes nothing.
 type Syncer struct {
 	*Service
 	Connections map[ProviderName]Connection
@@ -23,26 +23,26 @@ type Syncer struct {
 
 // Bounds of a sync.
 const (
-	leaseTime      = 2 * time.Minute // that a sync is left to who is at it, from its last save
-	stopBefore     = 10 * time.Second
-	longestWait    = 24 * time.Hour // that a provider may ask for
-	firstRetry     = time.Minute    // after a failed sync; doubles with each one, up to the usual pause
+	leaseTime      = 2 * time.Minute  // each save renews the lease
+	stopBefore     = 10 * time.Second // before the deadline
+	longestWait    = 24 * time.Hour   // that a provider may ask for
+	firstRetry     = time.Minute      // after a failed sync; doubles with each failure, up to SyncEvery
 	parallelStores = 16
 )
 
-// ErrUnfinished means that the time was up; the same sync goes on when it is called
-// again.
+// ErrUnfinished means that the deadline was near. The next call of Sync resumes the
+// same sync.
 var ErrUnfinished = errors.New("the sync is not finished")
 
-// errLeaseLost: somebody else has taken the sync over.
-var errLeaseLost = errors.New("somebody else is at this sync")
+// errLeaseLost means that another process has taken over the sync.
+var errLeaseLost = errors.New("another process has taken over this sync")
 
-// LeaseHeldError means that somebody else is at the sync.
+// LeaseHeldError means that another process is running the sync.
 type LeaseHeldError struct{ Until time.Time }
 
-func (e *LeaseHeldError) Error() string { return "somebody else is at this sync" }
+func (e *LeaseHeldError) Error() string { return "another process is running this sync" }
 
-// syncRun is a sync under way.
+// syncRun is a running sync.
 type syncRun struct {
 	*Syncer
 	Connection
@@ -53,11 +53,12 @@ type syncRun struct {
 	onProgress func(Progress)
 }
 
-// Sync brings one data source up to date, or as far as it comes before ctx's
-// deadline: then it returns ErrUnfinished. That the provider failed is no error of
-// Sync: it shows on the source. tell is called after every page.
-func (s *Syncer) Sync(ctx context.Context, teamID, id string, tell func(Progress)) (Progress, error) {
-	r, err := s.begin(ctx, teamID, id, tell)
+// Sync brings one data source up to date. It calls onProgress, if not nil, after
+// every page. It returns ErrUnfinished if ctx's deadline stops it, and a
+// *LeaseHeldError while another process runs the sync. A failure of the provider is
+// no error; it is recorded on the source.
+func (s *Syncer) Sync(ctx context.Context, teamID, id string, onProgress func(Progress)) (Progress, error) {
+	r, err := s.begin(ctx, teamID, id, onProgress)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -68,23 +69,23 @@ func (s *Syncer) Sync(ctx context.Context, teamID, id string, tell func(Progress
 	return r.state.progress(), err
 }
 
-// begin reads what there is of a source and takes its sync.
-func (s *Syncer) begin(ctx context.Context, teamID, id string, tell func(Progress)) (*syncRun, error) {
+// begin reads a source with its checkpoints and acquires its lease.
+func (s *Syncer) begin(ctx context.Context, teamID, id string, onProgress func(Progress)) (*syncRun, error) {
 	item, err := s.get(ctx, teamID, id)
 	if err != nil {
 		return nil, err
 	}
-	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: tell, parts: map[string]partState{}}
+	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: onProgress, parts: map[string]partState{}}
 	var known bool
 	if r.Connection, known = s.Connections[sourceFrom(item).Provider]; !known {
-		return nil, &SyncError{Code: NoConnector, Detail: "This installation does not read sources of this provider by itself.", AllParts: true}
+		return nil, &SyncError{Code: NoConnector, Detail: "This installation has no connector for this provider.", AllParts: true}
 	}
 	if r.access, err = s.access(ctx, teamID, id); err != nil {
 		return nil, err
 	}
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition, Prefix: "part#"}) {
 		if err != nil {
-			return nil, fmt.Errorf("read the places: %w", err)
+			return nil, fmt.Errorf("read the checkpoints: %w", err)
 		}
 		if r.parts[item.Sort[len("part#"):]], err = partStateFrom(item); err != nil {
 			return nil, err
@@ -118,7 +119,8 @@ func (s *Syncer) access(ctx context.Context, teamID, id string) (Access, error) 
 	return a, nil
 }
 
-// acquireLease takes the sync for this process, a new one or what is left of one.
+// acquireLease acquires the sync for this process, starting or resuming it. It
+// returns a *LeaseHeldError while another process holds it.
 func (r *syncRun) acquireLease(ctx context.Context) error {
 	item, err := r.Table.Get(ctx, syncKey(r.teamID, r.id))
 	now := r.now().UnixMilli()
@@ -136,7 +138,7 @@ func (r *syncRun) acquireLease(ctx context.Context) error {
 	if r.state.leaseUntil > now {
 		return &LeaseHeldError{time.UnixMilli(r.state.leaseUntil)}
 	}
-	ops := []table.Op{r.state.work(r.teamID, r.id).Promise()} // there whatever happened to it
+	ops := []table.Op{r.state.work(r.teamID, r.id).Promise()} // restores it if it is missing
 	if r.state.Began == 0 {
 		r.state.syncBody = syncBody{Began: now, LastBegan: r.state.LastBegan, Failures: r.state.Failures}
 		ops = append(ops, table.Delete{Key: anotherSyncKey(r.teamID, r.id)})
@@ -145,7 +147,7 @@ func (r *syncRun) acquireLease(ctx context.Context) error {
 	return r.saveIf(ctx, cond, ops...)
 }
 
-// save keeps the state with ops in one Write, and the hold on the sync with it.
+// save writes the state and ops in one Write and renews the lease.
 func (r *syncRun) save(ctx context.Context, ops ...table.Op) error {
 	return r.saveIf(ctx, table.VersionIs(r.state.version), ops...)
 }
@@ -172,7 +174,7 @@ func (r *syncRun) saveIf(ctx context.Context, cond table.Condition, ops ...table
 	return nil
 }
 
-// release lets whoever comes next go on at once.
+// release gives up the lease, so that another process can resume at once.
 func (r *syncRun) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopBefore)
 	defer cancel()
@@ -190,13 +192,13 @@ func (r *syncRun) release(ctx context.Context) error {
 	return nil
 }
 
-// run reads every part, removes what is gone and ends the sync.
+// run reads every part, removes deleted items and finishes the sync.
 func (r *syncRun) run(ctx context.Context) error {
 	var stop *SyncError
 	for _, part := range r.Connector.Parts(r.access.Settings) {
 		p := r.parts[part]
 		if p.LastReadBy == r.state.Began {
-			continue // before this sync was stopped
+			continue // this sync read it before an interruption
 		}
 		err := r.readPart(ctx, part, p)
 		var failed *SyncError
@@ -227,7 +229,7 @@ func (r *syncRun) run(ctx context.Context) error {
 	return r.finish(ctx, stop)
 }
 
-// recordFailure notes the first failure of a sync.
+// recordFailure logs e and keeps the first failure of a sync.
 func (r *syncRun) recordFailure(ctx context.Context, part string, e *SyncError) {
 	r.Log.WarnContext(ctx, "a part of a data source was not read", "team", r.teamID, "source", r.id, "part", part, "code", e.Code, "err", e)
 	if r.state.Code == "" {
@@ -235,13 +237,13 @@ func (r *syncRun) recordFailure(ctx context.Context, part string, e *SyncError) 
 	}
 }
 
-// outOfTime tells whether too little time is left for another page.
+// outOfTime reports whether too little time is left for another page.
 func (r *syncRun) outOfTime(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) < stopBefore
 }
 
-// finish shows on the source how the sync went and makes the next one due.
+// finish records the result on the source and schedules the next sync.
 func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 	for {
 		now := r.now()
@@ -251,7 +253,7 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 		due := now.Add(r.SyncEvery)
 		switch {
 		case stop != nil && !stop.RetryAt.IsZero():
-			// The same sync goes on then: what was read is not read again.
+			// The same sync resumes then, without reading its finished parts again.
 			due = now.Add(min(max(stop.RetryAt.Sub(now), time.Second), longestWait))
 			next.NotBefore, next.Code, next.Detail = due.UnixMilli(), "", ""
 		case r.state.Code != "" && r.state.Code != ItemRejected:
@@ -261,18 +263,18 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 		default:
 			next.Failures, next.LastBegan, next.Began = 0, r.state.Began, 0
 		}
-		asked := table.Op(table.Check{Key: anotherSyncKey(r.teamID, r.id), If: table.Absent()})
+		request := table.Op(table.Check{Key: anotherSyncKey(r.teamID, r.id), If: table.Absent()})
 		if _, err := r.Table.Get(ctx, anotherSyncKey(r.teamID, r.id)); err == nil {
-			asked = table.Delete{Key: anotherSyncKey(r.teamID, r.id)}
+			request = table.Delete{Key: anotherSyncKey(r.teamID, r.id)}
 			if next.NotBefore == 0 {
 				due = now
 			}
 		} else if !errors.Is(err, table.ErrNotFound) {
-			return fmt.Errorf("look for another request: %w", err)
+			return fmt.Errorf("read the request for another sync: %w", err)
 		}
 		next.version, next.leaseUntil = next.version+1, 0
 		if next.due = due.UnixMilli(); next.due == before.At {
-			next.due++ // the pending work of both lies under its time
+			next.due++ // both pending keys contain the due time and must differ
 		}
 		item, err := next.item(r.teamID, r.id)
 		if err != nil {
@@ -281,7 +283,7 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 		work := next.work(r.teamID, r.id)
 		err = r.Table.Write(ctx,
 			table.Put{Item: item, If: table.VersionIs(r.state.version)}, r.statusUpdate(now),
-			asked, table.Delete{Key: before.Key()}, work.Promise())
+			request, table.Delete{Key: before.Key()}, work.Promise())
 		switch failed := table.AsConditionFailed(err); {
 		case err == nil:
 			r.state = next
@@ -293,16 +295,16 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 			}
 			return nil
 		case failed == nil:
-			return fmt.Errorf("end the sync: %w", err)
+			return fmt.Errorf("finish the sync: %w", err)
 		case failed.Key == item.Key:
 			return errLeaseLost
 		case failed.Key == collection.Key(r.teamID, r.id):
-			return Missing() // deleted meanwhile
+			return Missing() // deleted during the sync
 		}
 	}
 }
 
-// statusUpdate shows on the source how the sync went.
+// statusUpdate returns the operation that records the result on the source.
 func (r *syncRun) statusUpdate(now time.Time) table.Add {
 	a := table.Add{Key: collection.Key(r.teamID, r.id), If: table.Exists(), Numbers: map[string]int64{}, Strings: map[string]string{}}
 	code, detail := r.state.Code, r.state.Detail
@@ -313,7 +315,7 @@ func (r *syncRun) statusUpdate(now time.Time) table.Add {
 		code, detail = r.state.NoticeOf, r.state.Notice
 	}
 	if code == RateLimited {
-		detail += " The sync goes on by itself."
+		detail += " The sync continues automatically."
 	}
 	a.Strings[codeField], a.Strings[detailField] = code, detail
 	if code != "" {
@@ -323,7 +325,7 @@ func (r *syncRun) statusUpdate(now time.Time) table.Add {
 		a.Numbers[syncField] = now.UnixMilli()
 	}
 	switch code {
-	case RateLimited: // neither ready nor failed by that
+	case RateLimited: // keeps the state
 	case "", ItemRejected, r.state.NoticeOf:
 		a.Strings[stateField] = string(Ready)
 	default:

@@ -48,7 +48,7 @@ func TestSyncsReadEverythingAndThenWhatChanged(t *testing.T) {
 	}
 }
 
-func TestSyncsGoOnWhereverTheyStop(t *testing.T) {
+func TestSyncsResumeWhereverTheyStop(t *testing.T) {
 	t.Parallel()
 	count := newLibrary(t, newShelf())
 	count.plan.Watch()
@@ -65,13 +65,13 @@ func TestSyncsGoOnWhereverTheyStop(t *testing.T) {
 				l.plan.Arm(mode, at+1)
 				first := l.sync()
 				l.plan.Disarm()
-				l.clock.Advance(3 * time.Minute) // past the hold of who was stopped
+				l.clock.Advance(3 * time.Minute) // until the lease of the stopped sync has ended
 				for range 3 {
 					l.swept()
 					l.work()
 					l.clock.Advance(20 * time.Minute)
 				}
-				l.clock.Advance(25 * time.Hour) // what is left is gone after the next walk
+				l.clock.Advance(25 * time.Hour) // the next full scan deletes leftover marks
 				l.swept()
 				l.work()
 				l.wantItems(everything...)
@@ -86,7 +86,7 @@ func TestSyncsGoOnWhereverTheyStop(t *testing.T) {
 	}
 }
 
-func TestWhatIsGoneIsRemoved(t *testing.T) {
+func TestDeletedItemsAreRemoved(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
@@ -94,11 +94,11 @@ func TestWhatIsGoneIsRemoved(t *testing.T) {
 		want   []string
 		asked  []string
 	}{
-		{"gone", func(p *shelf) { p.parts["a"] = p.parts["a"][:5] }, []string{"a/1", "a/2", "a/3", "a/4", "a/5", "b/1", "b/2", "b/3", "b/4"}, []string{"a/6", "a/7"}},
-		{"missed by the walk", func(p *shelf) { p.hide["https://shelf.test/b/2"] = true }, everything, []string{"b/2"}},
-		{"gone from an exact walk", func(p *shelf) { p.exact, p.parts["b"] = true, p.parts["b"][1:] },
+		{"deleted", func(p *shelf) { p.parts["a"] = p.parts["a"][:5] }, []string{"a/1", "a/2", "a/3", "a/4", "a/5", "b/1", "b/2", "b/3", "b/4"}, []string{"a/6", "a/7"}},
+		{"missed by the full scan", func(p *shelf) { p.hide["https://shelf.test/b/2"] = true }, everything, []string{"b/2"}},
+		{"not listed by an exact full scan", func(p *shelf) { p.exact, p.parts["b"] = true, p.parts["b"][1:] },
 			[]string{"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "b/2", "b/3", "b/4"}, nil},
-		{"a part that can not be read loses nothing", func(p *shelf) {
+		{"a part that cannot be read loses nothing", func(p *shelf) {
 			p.parts["a"] = nil
 			p.at["a 0"] = func() error { return &source.SyncError{Code: source.NotThere, Detail: "No such part."} }
 		}, everything, nil},
@@ -130,13 +130,13 @@ func TestWhatIsGoneIsRemoved(t *testing.T) {
 	}
 }
 
-func TestWhatComesDuringAWalkStays(t *testing.T) {
+func TestItemsAddedDuringAFullScanStay(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.mustSync()
 	l.clock.Advance(25 * time.Hour)
 	l.shelf.exact = true
-	l.shelf.at["a 3"] = func() error { // by a webhook, say
+	l.shelf.at["a 3"] = func() error { // as a webhook might
 		l.clock.Advance(time.Second)
 		line := `{"uri":"https://shelf.test/a/new","title":"New","body":"New.","sourceType":"documentation"}`
 		_, err := l.syncer.Import(t.Context(), l.team, l.id, "", []byte(line))
@@ -148,7 +148,7 @@ func TestWhatComesDuringAWalkStays(t *testing.T) {
 	l.wantItems(append([]string{"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "a/new"}, everything[7:]...)...)
 }
 
-func TestLimitsOfTheProviderAreWaitedOut(t *testing.T) {
+func TestSyncsWaitForTheProvidersRateLimit(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	until := l.clock.Now().Add(40 * time.Minute)
@@ -168,12 +168,12 @@ func TestLimitsOfTheProviderAreWaitedOut(t *testing.T) {
 	}
 	l.clock.Advance(39 * time.Minute)
 	if l.swept() != 0 || l.work() != 0 {
-		t.Error("asked again before its time")
+		t.Error("read again before its time")
 	}
 	l.shelf.asked = nil
 	l.clock.Advance(3 * time.Minute)
 	if l.swept() != 1 || l.work() != 1 {
-		t.Error("not asked again at its time")
+		t.Error("not read again at its time")
 	}
 	l.wantItems(everything...)
 	if want := []string{"a 6", "b 0", "b 3"}; !slices.Equal(l.shelf.asked, want) {
@@ -184,7 +184,7 @@ func TestLimitsOfTheProviderAreWaitedOut(t *testing.T) {
 	}
 }
 
-func TestFailuresOfTheProviderShow(t *testing.T) {
+func TestTheSourceShowsFailuresOfTheProvider(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -192,7 +192,7 @@ func TestFailuresOfTheProviderShow(t *testing.T) {
 		items []string
 		code  string
 		state source.State
-		sync  bool // something was read to its end
+		sync  bool // a part was read to its end
 	}{
 		{"one part", &source.SyncError{Code: source.Unreadable, Detail: "Broken."}, append(slices.Clone(everything[:3]), everything[7:]...), source.Unreadable, source.Failed, true},
 		{"every part", &source.SyncError{Code: source.Unauthorized, Detail: "No.", AllParts: true}, everything[:3], source.Unauthorized, source.Failed, false},
@@ -215,16 +215,16 @@ func TestFailuresOfTheProviderShow(t *testing.T) {
 			l.mustSync()
 			l.wantItems(everything...)
 			if d := l.shown(); d.State != source.Ready || d.LastError != nil || d.LastSync == nil {
-				t.Errorf("mended: %+v", d)
+				t.Errorf("after the failure: %+v", d)
 			}
 			if slices.Contains(l.shelf.asked, "a 0") {
-				t.Errorf("read again from the begin: %q", l.shelf.asked)
+				t.Errorf("read again from the start: %q", l.shelf.asked)
 			}
 		})
 	}
 }
 
-func TestSyncsThatKeepFailingAreTriedLessOften(t *testing.T) {
+func TestSyncsThatKeepFailingAreRetriedLessOften(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	var pauses []time.Duration
@@ -240,7 +240,7 @@ func TestSyncsThatKeepFailingAreTriedLessOften(t *testing.T) {
 	}
 }
 
-func TestItemsOutOfBoundsAreLeftOutAndShown(t *testing.T) {
+func TestInvalidItemsAreLeftOutAndShown(t *testing.T) {
 	t.Parallel()
 	p := newShelf()
 	p.parts["a"] = []string{"https://shelf.test/a/1", "javascript:alert(1)", "https://shelf.test/a/2"}
@@ -270,12 +270,12 @@ func TestANoticeShowsUntilItIsOver(t *testing.T) {
 	}
 }
 
-func TestTimeThatIsUpLeavesTheRestForLater(t *testing.T) {
+func TestASyncResumesAfterItsDeadline(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	pages := 0
 	for {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // less than another page gets
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // too short for another page
 		_, err := l.syncer.Sync(ctx, l.team, l.id, nil)
 		cancel()
 		if err == nil {
@@ -292,7 +292,7 @@ func TestTimeThatIsUpLeavesTheRestForLater(t *testing.T) {
 	}
 }
 
-func TestOneAtATime(t *testing.T) {
+func TestOneSyncAtATime(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.shelf.at["a 3"] = func() error {
@@ -303,7 +303,7 @@ func TestOneAtATime(t *testing.T) {
 		return nil
 	}
 	l.mustSync()
-	// One that was thought dead comes back after another has taken over.
+	// A sync whose lease ended continues after another one has taken over.
 	l.clock.Advance(25 * time.Hour)
 	l.shelf.at["a 3"] = func() error {
 		l.clock.Advance(5 * time.Minute)
@@ -311,7 +311,7 @@ func TestOneAtATime(t *testing.T) {
 		return nil
 	}
 	if err := l.sync(); err == nil {
-		t.Error("the one that was overtaken went on")
+		t.Error("the sync without a lease continued")
 	}
 	l.wantItems(everything...)
 	if d := l.shown(); d.State != source.Ready || d.Sync.State != source.SyncWaiting {
@@ -319,12 +319,12 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-func TestASyncThatIsAskedForWhileOneRunsFollowsIt(t *testing.T) {
+func TestASyncRequestedWhileOneRunsFollowsIt(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.mustSync()
 	l.clock.Advance(time.Minute)
-	l.work() // the message of the creation, which is done
+	l.work() // the message of the creation
 	for _, running := range []bool{false, true} {
 		if running {
 			l.shelf.at["b 0"] = func() error { return l.syncer.SyncSoon(t.Context(), l.team, l.id) }
@@ -341,7 +341,7 @@ func TestASyncThatIsAskedForWhileOneRunsFollowsIt(t *testing.T) {
 	}
 }
 
-func TestADeletedSourceIsForgotten(t *testing.T) {
+func TestADeletedSourceLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for name, during := range map[string]bool{"between syncs": false, "during one": true} {
 		t.Run(name, func(t *testing.T) {
@@ -372,27 +372,26 @@ func TestADeletedSourceIsForgotten(t *testing.T) {
 	}
 }
 
-func TestAPlaceThatIsLostIsWalkedAnew(t *testing.T) {
+func TestALostCheckpointStartsAFullScan(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.mustSync()
 	l.clock.Advance(time.Hour)
-	l.shelf.beginNew, l.shelf.parts["a"] = true, uris("a", 2)
+	l.shelf.lost, l.shelf.parts["a"] = true, uris("a", 2)
 	l.mustSync()
 	l.wantItems(append([]string{"a/1", "a/2"}, everything[7:]...)...)
 }
 
-// TestSourcesOfBeforeTheConnectorsAreRead: they were made where no sync was planned.
-func TestSourcesOfBeforeTheConnectorsAreRead(t *testing.T) {
+func TestSourcesCreatedWithoutConnectorsAreSynced(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	d, _, err := (&source.Service{Providers: l.syncer.Providers, Table: l.store, Collections: l.syncer.Collections, Work: l.syncer.Work, Now: l.clock.Now, NewID: uuid.NewString,
-		Seal: l.syncer.Seal, Warn: l.syncer.Warn}).Create(t.Context(), l.team, source.DataSource{Provider: "shelf", Name: "of before",
+		Seal: l.syncer.Seal, Warn: l.syncer.Warn}).Create(t.Context(), l.team, source.DataSource{Provider: "shelf", Name: "old",
 		Settings: source.Settings{}}, source.Secrets{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.work() // that of the other source
+	l.work() // the sync of the other source
 	l.clock.Advance(2 * time.Minute)
 	if n := l.swept(); n != 0 {
 		t.Fatalf("%d sent before it is planned", n)

@@ -14,33 +14,32 @@ import (
 	"docent/shared/table"
 )
 
-// deletesPerWrite bounds the marks that one Write deletes.
+// deletesPerWrite bounds the items that one Write deletes.
 const deletesPerWrite = 90
 
-// removeGone removes what the walks of everything that have come to their ends did
-// not come by. A walk may have missed what is there, because things move while they
-// are read; so the provider is asked of each, unless the walk was exact. What was
-// stored after the walk began stays.
+// removeGone removes the items that no completed full scan listed. Items can move
+// during a scan and be missed, so removeGone asks the provider about each one,
+// unless the scan was exact. Items stored after the scan started stay.
 func (r *syncRun) removeGone(ctx context.Context) error {
-	var walked []string
+	var scanned []string
 	for part, p := range r.parts {
 		if p.ScanStarted != 0 && p.ScanRead {
-			walked = append(walked, part)
+			scanned = append(scanned, part)
 		}
 	}
-	if len(walked) == 0 {
+	if len(scanned) == 0 {
 		return nil
 	}
-	slices.Sort(walked)
+	slices.Sort(scanned)
 	r.state.State, r.state.Part = SyncRemoving, ""
 	if err := r.save(ctx); err != nil {
 		return err
 	}
-	seen, err := r.scannedIDs(ctx, walked)
+	seen, err := r.scannedIDs(ctx, scanned)
 	if err != nil {
 		return err
 	}
-	unread := map[string]bool{} // parts of which the provider could not be asked
+	failed := map[string]bool{} // parts about which the provider could not be asked
 	for _, space := range []search.Space{search.Code, search.PRs, search.Issues, search.Documentation, search.Messages} {
 		for e, err := range r.Documents.Items(ctx, r.teamID, r.id, space) {
 			if err != nil {
@@ -49,14 +48,14 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 			if id, err := uuid.Parse(e.ID); err != nil || seen[id] {
 				continue
 			}
-			if err := r.removeIfGone(ctx, walked, unread, e); err != nil {
+			if err := r.removeIfGone(ctx, scanned, failed, e); err != nil {
 				return err
 			}
 		}
 	}
-	for _, part := range walked {
-		if unread[part] {
-			continue // asked again by the next sync
+	for _, part := range scanned {
+		if failed[part] {
+			continue // the next sync asks again
 		}
 		if err := r.endFullScan(ctx, part); err != nil {
 			return err
@@ -65,14 +64,14 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 	return nil
 }
 
-// scannedIDs are the ids of all that the walks of parts came by.
+// scannedIDs returns the ids of the items that the full scans of parts listed.
 func (r *syncRun) scannedIDs(ctx context.Context, parts []string) (map[uuid.UUID]bool, error) {
 	seen := map[uuid.UUID]bool{}
 	for _, part := range parts {
 		q := table.Query{Table: table.Collections, Partition: syncKey(r.teamID, r.id).Partition, Prefix: scanMarkPrefix(part, r.parts[part].ScanStarted)}
 		for item, err := range table.All(ctx, r.Table, q) {
 			if err != nil {
-				return nil, fmt.Errorf("read the marks of the walk: %w", err)
+				return nil, fmt.Errorf("read the marks of the full scan: %w", err)
 			}
 			for id := range slices.Chunk(item.Body, len(uuid.UUID{})) {
 				seen[uuid.UUID(id)] = true
@@ -82,22 +81,23 @@ func (r *syncRun) scannedIDs(ctx context.Context, parts []string) (map[uuid.UUID
 	return seen, nil
 }
 
-// removeIfGone removes an item that no walk came by, if its provider has it no more.
-func (r *syncRun) removeIfGone(ctx context.Context, walked []string, unread map[string]bool, e document.Entry) error {
-	at := slices.IndexFunc(walked, func(part string) bool { return r.Connector.PartContains(r.access.Settings, part, e.URI) })
-	if at < 0 || unread[walked[at]] {
+// removeIfGone removes an item that no full scan listed, if it is deleted at its
+// provider. It adds the item's part to failed if the provider cannot be asked.
+func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map[string]bool, e document.Entry) error {
+	at := slices.IndexFunc(scanned, func(part string) bool { return r.Connector.PartContains(r.access.Settings, part, e.URI) })
+	if at < 0 || failed[scanned[at]] {
 		return nil
 	}
-	part := walked[at]
+	part := scanned[at]
 	p := r.parts[part]
 	gone := p.Exact
 	if !gone {
 		var err error
 		gone, err = r.Connector.IsDeleted(ctx, r.access, part, e.URI)
-		var failed *SyncError
-		if errors.As(err, &failed) && !failed.AllParts && failed.RetryAt.IsZero() {
-			r.recordFailure(ctx, part, failed)
-			unread[part] = true
+		var failure *SyncError
+		if errors.As(err, &failure) && !failure.AllParts && failure.RetryAt.IsZero() {
+			r.recordFailure(ctx, part, failure)
+			failed[part] = true
 			return nil
 		}
 		if err != nil {
@@ -107,14 +107,14 @@ func (r *syncRun) removeIfGone(ctx context.Context, walked []string, unread map[
 	if gone {
 		removed, err := r.Documents.Remove(ctx, r.teamID, r.id, e.URI, millisToTime(p.ScanStarted), "")
 		if err != nil {
-			return fmt.Errorf("remove what is gone: %w", err)
+			return fmt.Errorf("remove a deleted item: %w", err)
 		}
 		if removed {
 			r.state.Removed++
 		}
 	}
 	if millisToTime(r.state.leaseUntil).Sub(r.now()) < leaseTime/2 || !p.Exact {
-		if err := r.save(ctx); err != nil { // it may take long
+		if err := r.save(ctx); err != nil { // renews the lease
 			return err
 		}
 	}
@@ -124,8 +124,8 @@ func (r *syncRun) removeIfGone(ctx context.Context, walked []string, unread map[
 	return nil
 }
 
-// endFullScan ends the walk of a part and deletes its marks, and those that an earlier
-// one has left.
+// endFullScan records the end of a part's full scan and deletes the marks of this
+// and earlier scans.
 func (r *syncRun) endFullScan(ctx context.Context, part string) error {
 	p := r.parts[part]
 	p.ScanStarted, p.LastScanStarted, p.ScanRead, p.Exact, p.Pages = 0, p.ScanStarted, false, false, 0
@@ -135,7 +135,7 @@ func (r *syncRun) endFullScan(ctx context.Context, part string) error {
 	return r.deleteAll(ctx, r.teamID, r.id, func(sort string) bool { return strings.HasPrefix(sort, "seen#"+part+"#") })
 }
 
-// deleteAll deletes the items beside a source's settings that are chosen.
+// deleteAll deletes the chosen items of a source's partition.
 func (s *Syncer) deleteAll(ctx context.Context, teamID, id string, chosen func(sort string) bool) error {
 	var ops []table.Op
 	flush := func() error {
@@ -153,11 +153,11 @@ func (s *Syncer) deleteAll(ctx context.Context, teamID, id string, chosen func(s
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("delete marks of a walk: %w", err)
+			return fmt.Errorf("delete the state of the sync: %w", err)
 		}
 	}
 	if err := flush(); err != nil {
-		return fmt.Errorf("delete marks of a walk: %w", err)
+		return fmt.Errorf("delete the state of the sync: %w", err)
 	}
 	return nil
 }

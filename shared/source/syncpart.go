@@ -16,11 +16,11 @@ import (
 	"docent/shared/table"
 )
 
-// readPart reads a part to its end: everything when it was never read or when it is
-// time to notice what is gone, else what has changed.
+// readPart reads a part to its end: all of it if it was never read or a full scan
+// is due, otherwise the changes.
 func (r *syncRun) readPart(ctx context.Context, part string, p partState) error {
 	if p.ScanStarted != 0 && p.ScanRead {
-		return nil // what is gone is still to be removed
+		return nil // already read; only the removal of deleted items is left
 	}
 	if now := r.now().UnixMilli(); p.ScanStarted == 0 && (p.Checkpoint == nil || p.LastScanStarted+r.FullScanEvery.Milliseconds() <= now) {
 		p.startFullScan(now)
@@ -34,19 +34,18 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 	return err
 }
 
-// startFullScan begins a walk of everything.
 func (p *partState) startFullScan(now int64) {
 	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted}
 }
 
-// readPages reads and stores one page after the other.
+// readPages reads and stores the pages of a part in order.
 func (r *syncRun) readPages(ctx context.Context, part string, p *partState) error {
 	for page, err := range r.Connector.Read(ctx, r.access, part, p.Checkpoint) {
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
 		if len(page.Checkpoint) > MaxCheckpoint {
-			return fmt.Errorf("a place of %d bytes in %s", len(page.Checkpoint), part)
+			return fmt.Errorf("the checkpoint of %s has %d bytes", part, len(page.Checkpoint))
 		}
 		if err := r.storePage(ctx, page); err != nil {
 			return err
@@ -72,18 +71,18 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState) erro
 	return fmt.Errorf("the pages of %s ended before the last one", part)
 }
 
-// savePart keeps the place in a part with the state of the sync.
-func (r *syncRun) savePart(ctx context.Context, part string, p *partState, also ...table.Op) error {
+// savePart saves the state of a part with that of the sync, in one Write with ops.
+func (r *syncRun) savePart(ctx context.Context, part string, p *partState, ops ...table.Op) error {
 	p.version++
 	item, err := p.item(r.teamID, r.id, part)
 	if err != nil {
 		return err
 	}
 	r.parts[part] = *p
-	return r.save(ctx, append(also, table.Put{Item: item})...)
+	return r.save(ctx, append(ops, table.Put{Item: item})...)
 }
 
-// scanMarkOps is the mark of what a page of a walk of everything held.
+// scanMarkOps returns the operations that store the ids on a page of a full scan.
 func (r *syncRun) scanMarkOps(part string, p partState, page SyncPage) ([]table.Op, error) {
 	var ids []byte
 	add := func(uri string) error {
@@ -112,14 +111,13 @@ func (r *syncRun) scanMarkOps(part string, p partState, page SyncPage) ([]table.
 		Expires: r.Now().Add(scanMarkLife)}}}, nil
 }
 
-// storePage stores the items of a page, each by itself, and removes what it says is
-// gone.
+// storePage stores the items of a page separately and removes the deleted ones.
 func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 	items, err := r.titled(ctx, page.Items)
 	if err != nil {
 		return err
 	}
-	last := map[string]int{} // of a uri that comes twice the last one counts
+	last := map[string]int{} // of two items with the same uri, the last one counts
 	for n, i := range items {
 		last[i.URI] = n
 	}
@@ -134,8 +132,8 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 	if page.Notice != nil && r.state.Notice == "" {
 		r.state.NoticeOf, r.state.Notice = page.Notice.Code, page.Notice.Detail
 	}
-	for _, left := range page.Skipped {
-		reject(Item{URI: left.URI}, left.Why)
+	for _, skipped := range page.Skipped {
+		reject(Item{URI: skipped.URI}, skipped.Why)
 	}
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelStores)
@@ -150,7 +148,7 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 		group.Go(func() error {
 			err := r.put(gctx, r.teamID, r.id, "", i)
 			if errors.Is(err, document.ErrOtherSource) {
-				reject(i, "uri is that of a document or of an item of another data source")
+				reject(i, "uri belongs to a document or to an item of another data source")
 				return nil
 			}
 			return err
@@ -169,17 +167,18 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 	}
 	if err := group.Wait(); err != nil {
 		if apierr.IsCode(err, apierr.CodeNotFound) {
-			return Missing() // deleted meanwhile
+			return Missing() // deleted during the sync
 		}
-		return fmt.Errorf("store what was read: %w", err)
+		return fmt.Errorf("store a page: %w", err)
 	}
 	r.state.Read += len(items)
 	return nil
 }
 
-// titled gives comments the titles of what they are about, where that is stored.
+// titled returns items in which the title of a comment ends with the title of the
+// issue or pull request it is about, if that is stored.
 func (r *syncRun) titled(ctx context.Context, items []Item) ([]Item, error) {
-	ids := map[string]string{} // by the uri of what a comment is about
+	ids := map[string]string{} // by About
 	var wanted []string
 	for _, i := range items {
 		if i.About == "" || ids[i.About] != "" {
@@ -208,7 +207,7 @@ func (r *syncRun) titled(ctx context.Context, items []Item) ([]Item, error) {
 	return out, nil
 }
 
-// printable is text without what steers a terminal.
+// printable returns text with a question mark for each control character.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f {

@@ -13,16 +13,16 @@ import (
 	"docent/shared/table"
 )
 
-// A source that a connector reads has, beside its settings, an item with the state
-// of its sync, one a part with the place up to which it is read, and while
-// everything is walked one a page with the ids of what the page held. Its next sync
-// is pending work of the time when it is due.
+// A synced source stores, next to its settings, one item with the sync state, one
+// per part with its checkpoint and, during a full scan, one per page with the ids
+// on it. The next sync is pending work at its due time.
 
 func syncKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "sync"}
 }
 
-// anotherSyncKey stands beside a sync under way when another one was asked for.
+// anotherSyncKey returns the key of the request for another sync after the running
+// one.
 func anotherSyncKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "sync-asked"}
 }
@@ -31,23 +31,25 @@ func partKey(teamID, id, part string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: "part#" + part}
 }
 
-func scanMarkPrefix(part string, walk int64) string { return fmt.Sprintf("seen#%s#%013d#", part, walk) }
-
-func scanMarkKey(teamID, id, part string, walk int64, page int) table.Key {
-	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: scanMarkPrefix(part, walk) + fmt.Sprintf("%08d", page)}
+func scanMarkPrefix(part string, started int64) string {
+	return fmt.Sprintf("seen#%s#%013d#", part, started)
 }
 
-// scanMarkLife is how long the marks of a walk are kept that was never finished.
+func scanMarkKey(teamID, id, part string, started int64, page int) table.Key {
+	return table.Key{Table: table.Collections, Partition: teamID + "/source/" + id, Sort: scanMarkPrefix(part, started) + fmt.Sprintf("%08d", page)}
+}
+
+// scanMarkLife is how long the marks of an unfinished full scan are kept.
 const scanMarkLife = 30 * 24 * time.Hour
 
 // The states of a sync.
 const (
-	SyncWaiting  = "waiting"  // for its time
-	SyncReading  = "reading"  // what there is, part by part
-	SyncRemoving = "removing" // what is gone
+	SyncWaiting  = "waiting"  // for its due time
+	SyncReading  = "reading"  // the parts, one after the other
+	SyncRemoving = "removing" // deleted items
 )
 
-// Progress is how far the sync of a data source is, or how the last one went.
+// Progress describes the running sync of a data source, or the last one.
 type Progress struct {
 	State    string    `json:"state" enum:"waiting,reading,removing"`
 	Part     string    `json:"part,omitempty" doc:"What is being read."`
@@ -58,17 +60,17 @@ type Progress struct {
 	Next     time.Time `json:"next,omitzero" doc:"When the next sync is due."`
 }
 
-// syncState is the stored state of a sync. The version of its item changes with
-// each save, so that of two who believe to be at it only one goes on.
+// syncState is the stored state of a sync. Each save raises the item's version: of
+// two processes that think they hold the lease, only one can save.
 type syncState struct {
 	version    int64
 	due        int64 // Unix milliseconds in the key of the pending work
-	leaseUntil int64 // Unix milliseconds until which somebody is at it; 0: nobody
+	leaseUntil int64 // Unix milliseconds at which the lease ends; 0: no lease
 	syncBody
 }
 
 type syncBody struct {
-	Began     int64  `json:"began,omitempty"` // of the sync under way; 0: there is none
+	Began     int64  `json:"began,omitempty"` // start of the running sync; 0: none runs
 	LastBegan int64  `json:"lastBegan,omitempty"`
 	State     string `json:"state,omitempty"`
 	Part      string `json:"part,omitempty"`
@@ -81,8 +83,8 @@ type syncBody struct {
 	Detail    string `json:"detail,omitempty"`
 	Notice    string `json:"notice,omitempty"`    // detail of the first notice
 	NoticeOf  string `json:"noticeOf,omitempty"`  // its code
-	Failures  int    `json:"failures,omitempty"`  // syncs in a row
-	NotBefore int64  `json:"notBefore,omitempty"` // the provider wants to be left alone until then
+	Failures  int    `json:"failures,omitempty"`  // consecutive failed syncs
+	NotBefore int64  `json:"notBefore,omitempty"` // when the provider accepts requests again
 }
 
 const (
@@ -118,12 +120,12 @@ func (st syncState) progress() Progress {
 	return p
 }
 
-// work is the pending work of the next sync.
+// work returns the pending work of the next sync.
 func (st syncState) work(teamID, id string) pending.Work {
 	return pending.Work{Kind: pending.SyncSource, TeamID: teamID, ID: id, At: st.due}
 }
 
-// partState is how far a part is read.
+// partState is the stored state of a part.
 type partState struct {
 	version int64
 	partBody
@@ -131,18 +133,18 @@ type partState struct {
 
 type partBody struct {
 	Checkpoint      []byte `json:"place,omitempty"`
-	ScanStarted     int64  `json:"walk,omitempty"`      // when the walk of everything began that is under way; 0: there is none
-	ScanRead        bool   `json:"walked,omitempty"`    // it has come to its end, and what is gone is to be removed
-	Exact           bool   `json:"exact,omitempty"`     // it was exact
-	Pages           int    `json:"pages,omitempty"`     // of it
-	LastScanStarted int64  `json:"lastWalk,omitempty"`  // when the last finished walk of everything began
-	LastReadBy      int64  `json:"readUntil,omitempty"` // the sync that has read it last
+	ScanStarted     int64  `json:"walk,omitempty"`      // when the running full scan started; 0: none runs
+	ScanRead        bool   `json:"walked,omitempty"`    // the scan has read everything; deleted items are still to be removed
+	Exact           bool   `json:"exact,omitempty"`     // SyncPage.Exact of the scan
+	Pages           int    `json:"pages,omitempty"`     // of the scan
+	LastScanStarted int64  `json:"lastWalk,omitempty"`  // when the last finished full scan started
+	LastReadBy      int64  `json:"readUntil,omitempty"` // start time of the sync that last read it
 }
 
 func (p partState) item(teamID, id, part string) (table.Item, error) {
 	body, err := json.Marshal(p.partBody)
 	if err != nil {
-		return table.Item{}, fmt.Errorf("encode the place in %s: %w", part, err)
+		return table.Item{}, fmt.Errorf("encode the state of %s: %w", part, err)
 	}
 	return table.Item{Key: partKey(teamID, id, part), Version: p.version, Body: body}, nil
 }
@@ -150,12 +152,13 @@ func (p partState) item(teamID, id, part string) (table.Item, error) {
 func partStateFrom(item table.Item) (partState, error) {
 	p := partState{version: item.Version}
 	if err := json.Unmarshal(item.Body, &p.partBody); err != nil {
-		return p, fmt.Errorf("decode the place in %s: %w", strings.TrimPrefix(item.Sort, "part#"), err)
+		return p, fmt.Errorf("decode the state of %s: %w", strings.TrimPrefix(item.Sort, "part#"), err)
 	}
 	return p, nil
 }
 
-// firstSync are the operations that make the first sync of a new source due.
+// firstSync returns the operations that schedule the first sync of a new source,
+// and its work; nil if no connector reads it.
 func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
 	if s.Syncs == nil || !s.isSynced(d.Provider) {
 		return nil, nil, nil
@@ -169,8 +172,9 @@ func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.W
 	return []table.Op{table.Put{Item: item, If: table.Absent()}, work.Promise()}, &work, nil
 }
 
-// PlanMissing makes the first sync due of a team's sources that have none: they were
-// made where no connector ran. The sweeper sends it. Doing it again changes nothing.
+// PlanMissing schedules the first sync of each of a team's sources that has none
+// because it was created when no connector ran. The sweeper sends the message. A
+// repeated call changes nothing.
 func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
@@ -192,8 +196,8 @@ func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 		} else if !errors.Is(err, table.ErrNotFound) {
 			return fmt.Errorf("read the state of the sync: %w", err)
 		}
-		if err := s.Table.Write(ctx, ops...); err != nil && table.AsConditionFailed(err) == nil { // failed: somebody else was first
-			return fmt.Errorf("make the first sync due: %w", err)
+		if err := s.Table.Write(ctx, ops...); err != nil && table.AsConditionFailed(err) == nil { // failed: another process was first
+			return fmt.Errorf("schedule the first sync: %w", err)
 		}
 	}
 	return nil

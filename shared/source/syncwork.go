@@ -12,16 +12,17 @@ import (
 	"docent/shared/table"
 )
 
-// Batch does the syncs of a batch of messages and returns the ids of the messages that failed. It acts on the current
-// state: a message that is delivered twice, late or too early changes nothing.
+// Batch runs the syncs of a batch of messages and returns the ids of the messages
+// that failed. It acts on the current state: a message that is delivered twice,
+// late or too early changes nothing.
 func (s *Syncer) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
 	return pending.Worker{Kind: pending.SyncSource, Do: s.do, GiveUp: s.giveUp, Log: s.Log}.Batch(ctx, batch)
 }
 
-// giveUp records on the source that its sync failed and will not be tried again soon.
+// giveUp records on the source that its sync failed.
 func (s *Syncer) giveUp(ctx context.Context, work pending.Work, _ error) error {
 	return s.Fail(ctx, work.TeamID, work.ID, SyncFailure{Code: apierr.CodeInternal,
-		Detail: "The source could not be read for a fault of this installation. It is tried again."})
+		Detail: "The source could not be read because of an internal error. It will be retried."})
 }
 
 func (s *Syncer) do(ctx context.Context, work pending.Work) error {
@@ -33,7 +34,7 @@ func (s *Syncer) do(ctx context.Context, work pending.Work) error {
 	var held *LeaseHeldError
 	switch {
 	case errors.As(err, &held):
-		// Who is at it may have been stopped: looked after once its hold is over.
+		// The lease holder may have crashed: try again when its lease ends.
 		s.send(ctx, work, min(held.Until.Sub(s.Now())+time.Second, 15*time.Minute))
 		return nil
 	case errors.Is(err, ErrUnfinished):
@@ -48,11 +49,11 @@ func (s *Syncer) do(ctx context.Context, work pending.Work) error {
 	}
 }
 
-// due tells whether work is what is pending of its source, and its time has come.
+// due reports whether work is the source's next sync and its time has come.
 func (s *Syncer) due(ctx context.Context, work pending.Work) (bool, error) {
 	item, err := s.Table.Get(ctx, syncKey(work.TeamID, work.ID))
 	if errors.Is(err, table.ErrNotFound) {
-		return true, nil // begun anew, or forgotten with its source
+		return true, nil // Sync then starts from scratch or finds the source deleted
 	}
 	if err != nil {
 		return false, fmt.Errorf("read the state of the sync: %w", err)
@@ -63,7 +64,8 @@ func (s *Syncer) due(ctx context.Context, work pending.Work) (bool, error) {
 	return work.At <= s.Now().Add(time.Second).UnixMilli(), nil
 }
 
-// Forget removes what a sync has left of a source that is deleted.
+// Forget removes the sync state of a deleted source. It does nothing while the
+// source exists.
 func (s *Syncer) Forget(ctx context.Context, work pending.Work) error {
 	_, err := s.get(ctx, work.TeamID, work.ID)
 	if err == nil {
@@ -78,7 +80,7 @@ func (s *Syncer) Forget(ctx context.Context, work pending.Work) error {
 	return s.Table.Write(ctx, table.Delete{Key: work.Key()})
 }
 
-// send sends the message of work that is pending.
+// send sends the message of pending work. If that fails, the sweeper sends it later.
 func (s *Service) send(ctx context.Context, work pending.Work, delay time.Duration) {
 	if s.Syncs == nil {
 		return
@@ -88,10 +90,10 @@ func (s *Service) send(ctx context.Context, work pending.Work, delay time.Durati
 	}
 }
 
-// SyncSoon makes a sync of a source due now, or as soon as its provider lets it. To
-// a source that no connector reads it does nothing.
+// SyncSoon schedules a sync of a source for now, or as soon as its provider allows.
+// It does nothing to a source without a connector.
 func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
-	for asked := false; ; {
+	for requested := false; ; {
 		item, err := s.Table.Get(ctx, syncKey(teamID, id))
 		if errors.Is(err, table.ErrNotFound) {
 			return nil
@@ -105,18 +107,18 @@ func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
 		}
 		now := s.now().UnixMilli()
 		switch running := st.leaseUntil > now; {
-		case running && asked:
-			return nil // the end of the one under way finds the request
+		case running && requested:
+			return nil // the running sync finds the request when it ends
 		case running:
-			// The one under way may have passed what has changed.
+			// The running sync may have passed what has changed.
 			err := s.Table.Write(ctx, table.Put{Item: table.Item{Key: anotherSyncKey(teamID, id), Version: 1, Expires: s.Now().Add(longestWait)}})
 			if err != nil {
-				return fmt.Errorf("ask for another sync: %w", err)
+				return fmt.Errorf("request another sync: %w", err)
 			}
-			asked = true
+			requested = true
 			continue
 		case st.due <= now || st.NotBefore > now:
-			return nil // it is due already, or must wait
+			return nil // already due, or must wait for the provider
 		}
 		before := st.work(teamID, id)
 		version := st.version
@@ -130,7 +132,7 @@ func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("make the sync due: %w", err)
+			return fmt.Errorf("schedule the sync: %w", err)
 		}
 		s.send(ctx, work, 0)
 		return nil

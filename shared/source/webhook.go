@@ -18,36 +18,37 @@ import (
 	"docent/shared/table"
 )
 
-// deliveryMarkLife is how long a delivery is remembered: senders repeat within hours.
-// Taking one twice would change nothing, it only costs.
+// deliveryMarkLife is how long a delivery is remembered. Senders repeat within
+// hours. Processing one twice would change nothing, only cost work.
 const deliveryMarkLife = 72 * time.Hour
 
-// maxDeliveryID bounds the id of a delivery that is remembered.
+// maxDeliveryID bounds the delivery ids that are remembered, in bytes.
 const maxDeliveryID = 128
 
-// Unsigned is the answer to a delivery whose signature is missing or wrong, or
-// whose data source is unknown or of another provider: all the same.
+// Unsigned returns the error for a delivery whose signature is missing or wrong, or
+// whose data source is unknown or of another provider. All look the same.
 func Unsigned() *apierr.Error {
-	return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The delivery is not signed by this data source's secret.")
+	return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The delivery is not signed with this data source's secret.")
 }
 
-// RejectedError refuses a delivery to a known data source. It unwraps to Unsigned.
+// RejectedError is the error for an unsigned delivery to a known data source. It
+// unwraps to Unsigned.
 type RejectedError struct{ TeamID, SourceID string }
 
 func (e *RejectedError) Error() string { return "the delivery to " + e.SourceID + " is not signed" }
 
-// Unwrap returns the refusal as the sender reads it.
+// Unwrap returns the error that the sender gets.
 func (e *RejectedError) Unwrap() error { return Unsigned() }
 
-// Sender is the data source that a delivery names, before it is known whether the
-// delivery is from there.
+// Sender is the data source that a delivery names, before its signature is checked.
 type Sender struct{ webhookSource }
 
-// Refusal is the answer to a delivery that is not signed by the source's secret.
+// Refusal returns the error for a delivery that is not signed with the source's
+// secret.
 func (k Sender) Refusal() error { return &RejectedError{k.teamID, k.id} }
 
-// ValidSignature tells whether signature is the hex HMAC-SHA-256 of the message's parts by
-// secret, in constant time.
+// ValidSignature reports whether signature is the hex HMAC-SHA-256 of the joined
+// parts with secret. It takes constant time.
 func ValidSignature(secret, signature string, parts ...[]byte) bool {
 	given, err := hex.DecodeString(signature)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -57,9 +58,9 @@ func ValidSignature(secret, signature string, parts ...[]byte) bool {
 	return hmac.Equal(mac.Sum(nil), given) && err == nil && secret != ""
 }
 
-// Sender returns the source that a delivery of a provider names, or Unsigned. It is
-// looked up before the body of the delivery is read, so that nobody who knows no
-// source has anything kept in memory.
+// Sender returns the source that a delivery of a provider names, or Unsigned. Call
+// it before reading the body, so that a client that knows no source cannot fill
+// memory.
 func (s *Service) Sender(ctx context.Context, id string, p ProviderName) (Sender, error) {
 	k, err := s.webhookSourceByID(ctx, id)
 	if errors.Is(err, table.ErrNotFound) || err == nil && k.provider != p {
@@ -72,7 +73,7 @@ func (s *Service) Sender(ctx context.Context, id string, p ProviderName) (Sender
 // commits with their files.
 var deliveryLimits = jsoninput.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
 
-// decodeCost is how many bytes a byte of a delivery takes while it is handled.
+// decodeCost is the memory that decoding a delivery takes, per byte of its body.
 const decodeCost = 5
 
 // DecodeDelivery decodes the body of a signed delivery.
@@ -89,8 +90,8 @@ func DecodeDelivery(ctx context.Context, body []byte, into any) error {
 	return nil
 }
 
-// takeOnce calls take unless the delivery was taken before, and remembers it then: a
-// delivery that fails is taken again.
+// takeOnce calls take unless the delivery was already processed, and remembers it
+// if take succeeds. A failed one is processed again.
 func (s *Service) takeOnce(ctx context.Context, k Sender, delivery string, take func() error) error {
 	named := delivery != "" && len(delivery) <= maxDeliveryID && !strings.ContainsFunc(delivery, func(r rune) bool { return r <= ' ' || r > '~' })
 	mark := deliveryKey(k.teamID, k.id, delivery)
@@ -151,8 +152,8 @@ func (s *Service) takeEvent(ctx context.Context, k Sender, requestID string, e E
 
 func (e Event) isEmpty() bool { return e.Item == nil && e.Removed == "" && !e.Sync }
 
-// applyChange stores or removes the item of e. An item that cannot be stored is
-// shown as the source's last error, because the sender could not correct it.
+// applyChange stores or removes the item of e. An item that cannot be stored becomes
+// the source's last error, because the sender could not correct it.
 func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e Event) error {
 	var err error
 	if e.Removed != "" {
@@ -164,7 +165,7 @@ func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e
 	}
 	switch {
 	case errors.Is(err, document.ErrOtherSource):
-		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its uri is that of a document or of an item of another data source."})
+		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its uri belongs to a document or to an item of another data source."})
 	case apierr.IsCode(err, apierr.CodeNotFound):
 		return Unsigned() // the source was deleted in the meantime
 	case err != nil:

@@ -124,7 +124,7 @@ func TestImportedItemsAreFound(t *testing.T) {
 	o.run(o.key, 0, "https://jira.test/1", "", "research", "Why does the login fail?")
 	o.run(o.key, 0, `"answer"`, "", "research", "--json", "--effort", "high", "Why does the login fail?")
 	o.run(o.key, 0, "after an hour.", "", "get", "https://jira.test/1")
-	o.run(o.key, 1, "after an hour.", "https://jira.test/9: No data source holds this URL", "get", "https://jira.test/1", "https://jira.test/9")
+	o.run(o.key, 1, "after an hour.", "https://jira.test/9: No data source contains this URL", "get", "https://jira.test/1", "https://jira.test/9")
 	o.run(o.key, 1, `"results"`, "", "get", "--json", "https://jira.test/9")
 	o.run(o.pat, 0, "jira", "", "source", "list")
 	o.run(o.pat, 0, `"provider": "jira"`, "", "source", "list", "--json")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Words of dates. All dates are days in UTC.
+// The words of dates. All dates are in UTC.
 var (
 	months = map[string]time.Month{"january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4,
 		"may": 5, "june": 6, "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sep": 9, "sept": 9,
@@ -21,14 +21,15 @@ var (
 	dayNum  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th)?$`)
 )
 
-// period is the time that words name, from begin to end exclusive.
+// period is a time from begin, inclusive, to end, exclusive.
 type period struct{ begin, end time.Time }
 
 func days(begin time.Time, n int) period { return period{begin, begin.AddDate(0, 0, n)} }
 
 func day(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
 
-// unitOf is the calendar week (from Monday), month, quarter or year that holds t.
+// unitOf returns the calendar week (from Monday), month, quarter or year of t;
+// otherwise its day.
 func unitOf(unit string, t time.Time) period {
 	t = day(t)
 	switch unit {
@@ -48,7 +49,7 @@ func unitOf(unit string, t time.Time) period {
 	}
 }
 
-// back is t moved n units into the past.
+// back returns t moved n units into the past.
 func back(t time.Time, n int, unit string) time.Time {
 	switch unit {
 	case "week":
@@ -64,7 +65,7 @@ func back(t time.Time, n int, unit string) time.Time {
 	}
 }
 
-// maxCount bounds a number of units; more is no date.
+// maxCount bounds a number of units; more is not a date.
 const maxCount = 1000
 
 func countOf(word string) (int, bool) {
@@ -75,8 +76,8 @@ func countOf(word string) (int, bool) {
 	return n, err == nil && n > 0 && n <= maxCount
 }
 
-// dateAt reads a date at the begin of words and says how many of them it takes, 0
-// for none. bare allows words that also mean something else: a year, a month.
+// dateAt reads the date at the start of words and returns how many words it is; 0
+// for none. bare allows words with other meanings: a year, a month.
 func dateAt(words []string, now time.Time, bare bool) (period, int) {
 	at := func(i int) string {
 		if i < len(words) {
@@ -146,7 +147,7 @@ func taken(ok bool, n int) int {
 	return n
 }
 
-// lastWeekday is the last such day before today.
+// lastWeekday returns the last such day before today.
 func lastWeekday(today time.Time, weekday time.Weekday) time.Time {
 	ago := (int(today.Weekday()) - int(weekday) + 7) % 7
 	if ago == 0 {
@@ -190,7 +191,7 @@ func relative(word string, at func(int) string, now time.Time) (period, int) {
 	return period{}, 0
 }
 
-// lastMonth is the last such month that has begun at now.
+// lastMonth returns the last such month that has started by now.
 func lastMonth(month time.Month, now time.Time) period {
 	y := now.Year()
 	if month > now.Month() {
@@ -239,7 +240,6 @@ func monthAt(at func(int) string, now time.Time) (period, int) {
 	return days(t, 1), i
 }
 
-// lower makes words comparable.
 func lower(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

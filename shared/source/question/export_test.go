@@ -1,4 +1,4 @@
 package question
 
-// Parts cuts a question that asks several things.
+// Parts exports parts.
 var Parts = parts

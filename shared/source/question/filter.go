@@ -9,32 +9,33 @@ import (
 	"docent/shared/search"
 )
 
-// Role is how a person has to do with an issue or pull request.
+// Role is what a person is to an issue or pull request.
 type Role string
 
-// The roles. Without one, either will do.
+// The roles. Empty means either.
 const (
 	Author   Role = "author"
 	Assignee Role = "assignee"
 )
 
-// Order is how the results of a query are ordered.
+// Order is the order of the results of a query.
 type Order string
 
-// The orders; the two of time have the newest first.
+// The orders. ByCreated and ByUpdated have the newest first.
 const (
 	ByRelevance Order = "relevance"
 	ByCreated   Order = "created"
 	ByUpdated   Order = "updated"
 )
 
-// Span is a time from After, inclusive, to Before, exclusive; zero: open.
+// Span is a time from After, inclusive, to Before, exclusive; zero: no limit.
 type Span struct{ After, Before time.Time }
 
 func (s Span) isZero() bool { return s.After.IsZero() && s.Before.IsZero() }
 
-// holds tells whether t lies in s. A time that is not known lies in no span.
-func (s Span) holds(t time.Time) bool {
+// contains reports whether t is in s. The zero time, for unknown, is only in the
+// zero span.
+func (s Span) contains(t time.Time) bool {
 	if s.isZero() {
 		return true
 	}
@@ -45,7 +46,7 @@ func (s Span) holds(t time.Time) bool {
 type Filter struct {
 	Projects  []string // any of these; "api" also means "acme/api"
 	Labels    []string // all of these
-	User      string   // a name; Me stands for the caller
+	User      string   // a name, or Me
 	Role      Role
 	State     string
 	Created   Span
@@ -54,10 +55,10 @@ type Filter struct {
 	Sort      Order
 }
 
-// Me is the user of a filter who asks.
+// Me is the User of a filter that means the caller.
 const Me = "me"
 
-// over returns f with what asked leaves open.
+// over returns f with its zero fields taken from understood.
 func (f Filter) over(understood Filter) Filter {
 	out := understood
 	if f.Projects != nil {
@@ -83,7 +84,7 @@ func (f Filter) over(understood Filter) Filter {
 	return out
 }
 
-// matches tells whether f selects e; user are the names that f.User stands for.
+// matches reports whether f selects e; user are the names of f.User.
 func (f Filter) matches(e document.Entry, user []string) bool {
 	facts := e.Facts
 	if facts == nil || f.State != "" && facts.State != f.State {
@@ -110,7 +111,7 @@ func (f Filter) matches(e document.Entry, user []string) bool {
 	if facts.Space == search.PRs {
 		completed = facts.Merged
 	}
-	return f.Created.holds(e.CreatedAt) && f.Updated.holds(e.UpdatedAt) && f.Completed.holds(completed)
+	return f.Created.contains(e.CreatedAt) && f.Updated.contains(e.UpdatedAt) && f.Completed.contains(completed)
 }
 
 func sameProject(asked, own string) bool {
@@ -121,8 +122,8 @@ func sameProject(asked, own string) bool {
 	return ok && strings.EqualFold(asked, name)
 }
 
-// names are what a user is called: a name as it is and without @, and of an
-// address the part before the @ too, because providers know people by that.
+// names returns the names that a provider may have for a user: the name without a
+// leading @ and, for an e-mail address, also the part before the @.
 func names(user string) []string {
 	user = strings.TrimPrefix(user, "@")
 	out := []string{user}

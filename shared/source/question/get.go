@@ -18,22 +18,23 @@ import (
 // Bounds of Get.
 const (
 	MaxGet          = 10     // URLs of one call
-	maxGetBytes     = 250000 // of the content of one
+	maxGetBytes     = 250000 // bytes of content per URL
 	parallelGets    = 5
 	notFoundCode    = "not-found"
 	unsupportedCode = "unsupported-url"
 )
 
-// webProvider is the provider of pages that no data source has.
+// webProvider is the provider of pages fetched from the web.
 const webProvider = "web"
 
-// Page is what a web address holds.
+// Page is the content of a web page.
 type Page struct {
 	Title   string
 	Content string // Markdown
 }
 
-// FetchError is why a page could not be fetched, in words for the client.
+// FetchError says why the content of a URL could not be read. Clients see Code and
+// Detail.
 type FetchError struct {
 	Code   string // unsupported-url, blocked-url, fetch-failed or timeout
 	Detail string
@@ -56,8 +57,8 @@ type URLContent struct {
 	Error      *FetchError
 }
 
-// Get returns the content of URLs in their order: from the data sources that the
-// caller may read, else from the web where the team allows it.
+// Get returns the content of urls, in order: from the data sources that the caller
+// may read; otherwise from the web if the team allows it.
 func (s *Service) Get(ctx context.Context, teamID string, c Caller, urls []string) ([]URLContent, error) {
 	out := make([]URLContent, len(urls))
 	group, gctx := errgroup.WithContext(ctx)
@@ -85,7 +86,7 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 		return URLContent{}, err
 	}
 	if !allowed {
-		return URLContent{URL: u, Error: &FetchError{Code: notFoundCode, Detail: "No data source holds this URL, and the team does not fetch from the web."}}, nil
+		return URLContent{URL: u, Error: &FetchError{Code: notFoundCode, Detail: "No data source contains this URL, and web fetching is off for this team."}}, nil
 	}
 	memory.Yield(ctx)
 	page, err := s.Fetch(ctx, u)
@@ -99,8 +100,8 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 	return cut(URLContent{URL: u, Title: page.Title, Content: page.Content, SourceType: source.TypeOf(search.Documentation), Provider: webProvider}), nil
 }
 
-// connected reads u from the team's data sources; false when none that the caller
-// may read holds it, with or without its fragment.
+// connected reads u, with or without its fragment, from the data sources that the
+// caller may read. It returns false if none contains it.
 func (s *Service) connected(ctx context.Context, teamID string, c Caller, u string) (URLContent, bool, error) {
 	tries := []string{u}
 	if page, _, ok := strings.Cut(u, "#"); ok {
@@ -136,7 +137,7 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 	return URLContent{}, false, nil
 }
 
-// cut bounds the content of g, at a rune.
+// cut returns g with its content cut to maxGetBytes, at a rune.
 func cut(g URLContent) URLContent {
 	if len(g.Content) <= maxGetBytes {
 		return g

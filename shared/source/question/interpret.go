@@ -8,9 +8,9 @@ import (
 	"docent/shared/search"
 )
 
-// Interpret reads the filters that stand in a question about issues or pull
-// requests, and returns them with the text that is left to rank by. It is
-// deterministic and knows these forms, in any case and order:
+// Interpret returns the filters in a question about issues or pull requests, and the
+// text that is left to rank by. It is deterministic and knows these forms, in any
+// case and order:
 //
 //	qualifiers  is:open state:closed author:ada assignee:me label:bug label:"good first issue" repo:acme/api
 //	            project:API created:>=2026-03-01 updated:<2026-04-01 closed:2026-03 merged:2026-01-01..2026-02-01
@@ -25,9 +25,9 @@ import (
 //	            month, quarter, year, the last 7 days, 3 weeks ago
 //	order       latest, newest, most recent, recently updated, sorted by update
 //
-// A date belongs to the verb before it (opened, updated, closed, merged …), else to
-// the creation. "since March" is the last March that has begun; "after March" begins
-// where March ends. What is in double quotes is text, never a filter.
+// A date belongs to the verb before it (opened, updated, closed, merged …); otherwise
+// to the creation. "since March" means since the start of the last March, "after March"
+// since its end. What is in double quotes is text, never a filter.
 func Interpret(question string, space search.Space, now time.Time) (Filter, string) {
 	r := &reader{words: split(question), space: space, now: now.UTC()}
 	r.lower = lower(texts(r.words))
@@ -51,15 +51,15 @@ func Interpret(question string, space search.Space, now time.Time) (Filter, stri
 	return r.filter, r.left()
 }
 
-// word is one word of a question, without punctuation at its ends, or a text that
-// stood in double quotes.
+// word is one word of a question, without punctuation at its ends, or a text in
+// double quotes.
 type word struct {
 	text   string
 	quoted bool
 }
 
-// taking are the qualifiers whose value may be in quotes: label:"good first issue".
-var taking = []string{"label:", "project:", "repo:", "repository:"}
+// quotable are the qualifiers whose value may be in quotes: label:"good first issue".
+var quotable = []string{"label:", "project:", "repo:", "repository:"}
 
 func split(question string) []word {
 	var words []word
@@ -70,7 +70,7 @@ func split(question string) []word {
 			before, inside, after = before+" "+rest, "", ""
 		}
 		fields := strings.Fields(before)
-		glued := len(fields) > 0 && slices.Contains(taking, strings.ToLower(fields[len(fields)-1])) && !strings.HasSuffix(before, " ")
+		glued := len(fields) > 0 && slices.Contains(quotable, strings.ToLower(fields[len(fields)-1])) && !strings.HasSuffix(before, " ")
 		for _, f := range fields {
 			if t := strings.Trim(f, ".,;!?()[]"); t != "" {
 				words = append(words, word{text: t})
@@ -98,7 +98,7 @@ func texts(words []word) []string {
 	return out
 }
 
-// reader walks over a question.
+// reader goes through the words of a question.
 type reader struct {
 	words  []word
 	lower  []string
@@ -107,10 +107,10 @@ type reader struct {
 	now    time.Time
 	filter Filter
 	verb   string // what the next date belongs to
-	kept   []int  // words that stay text
+	kept   []int  // indexes of the words that remain text
 }
 
-// peek is the word n after the current one, "" where there is none.
+// peek returns the n-th word after the current one in lower case, or "".
 func (r *reader) peek(n int) string {
 	if i := r.at + n; i >= 0 && i < len(r.lower) {
 		return r.lower[i]
@@ -118,7 +118,7 @@ func (r *reader) peek(n int) string {
 	return ""
 }
 
-// text is the same as it was written, also when it was in quotes.
+// text returns the n-th word after the current one as written, even if quoted.
 func (r *reader) text(n int) string {
 	if i := r.at + n; i < len(r.words) {
 		return r.words[i].text
@@ -126,7 +126,7 @@ func (r *reader) text(n int) string {
 	return ""
 }
 
-// follows tells whether the words from n on begin with those of phrase.
+// follows returns the number of words of phrase if they occur at n, otherwise 0.
 func (r *reader) follows(n int, phrase string) int {
 	words := strings.Fields(phrase)
 	for i, w := range words {
@@ -137,7 +137,7 @@ func (r *reader) follows(n int, phrase string) int {
 	return len(words)
 }
 
-// any is follows for the first of phrases that fits.
+// any returns follows for the first of phrases that occurs at n.
 func (r *reader) any(n int, phrases ...string) int {
 	for _, p := range phrases {
 		if taken := r.follows(n, p); taken > 0 {
@@ -154,19 +154,19 @@ func (r *reader) keep(n int) {
 	}
 }
 
-// hollow are words that mean nothing at the ends of what is left.
-var hollow = strings.Fields(`a an the all any some every show list find get give me us see tell search look for about on in of with without
+// fillers are words without meaning at the ends of the remaining text.
+var fillers = strings.Fields(`a an the all any some every show list find get give me us see tell search look for about on in of with without
 	regarding concerning related to and or that which who what why whose when where how many are is was were be been being do does did have has had
 	there please i we you my our mine still ones from by at as it its new`)
 
-// left is what no rule took, without hollow words at its ends.
+// left returns the text that no rule took, without fillers at its ends.
 func (r *reader) left() string {
 	kept := r.kept
-	isHollow := func(i int) bool { return !r.words[i].quoted && slices.Contains(hollow, r.lower[i]) }
-	for len(kept) > 0 && isHollow(kept[0]) {
+	isFiller := func(i int) bool { return !r.words[i].quoted && slices.Contains(fillers, r.lower[i]) }
+	for len(kept) > 0 && isFiller(kept[0]) {
 		kept = kept[1:]
 	}
-	for len(kept) > 0 && isHollow(kept[len(kept)-1]) {
+	for len(kept) > 0 && isFiller(kept[len(kept)-1]) {
 		kept = kept[:len(kept)-1]
 	}
 	out := make([]string, len(kept))

@@ -13,7 +13,7 @@ import (
 // asked is a Saturday.
 var asked = time.Date(2026, 11, 21, 15, 4, 5, 0, time.UTC)
 
-// shown is a filter and the text left over as one line.
+// shown formats a filter and the remaining text as one line.
 func shown(f question.Filter, text string) string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -208,7 +208,7 @@ func FuzzInterpret(f *testing.F) {
 			t.Errorf("state %q", filter.State)
 		}
 		if filter.Role != "" && filter.User == "" {
-			t.Errorf("role %q of nobody", filter.Role)
+			t.Errorf("role %q without a user", filter.Role)
 		}
 	})
 }

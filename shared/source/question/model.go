@@ -10,19 +10,19 @@ import (
 	"docent/shared/usage"
 )
 
-// Model is a language model that helps Research. What fails of it is its own to
-// log: it gives nothing then, and the answer is the one that there is without it.
+// Model is a language model that helps Research. It logs its own failures and then
+// returns nothing; Research answers as without a model.
 type Model struct {
-	// Wordings and Parts propose what to search for beside the question. They are
-	// shown the question alone.
+	// Wordings proposes other wordings of the question, Parts its parts. They get
+	// nothing but the question.
 	Wordings func(ctx context.Context, question string) Proposed
 	Parts    func(ctx context.Context, question string) Proposed
-	// Write writes the answer from passages that were found, best first. The
-	// instruction is the asker's wishes for the wording.
+	// Write writes the answer from passages, best first. The instruction is the
+	// caller's.
 	Write func(ctx context.Context, question, instruction string, passages []search.Hit) Written
 }
 
-// Proposed is what a model proposes to search for.
+// Proposed contains the texts that a model proposes to search for.
 type Proposed struct {
 	Texts []string
 	Tokens
@@ -30,11 +30,11 @@ type Proposed struct {
 
 // Written is the answer of a model.
 type Written struct {
-	Markdown string // empty: there is none
+	Markdown string // empty: no answer
 	Tokens
 }
 
-// Tokens are those of a request to a model, as its server counts.
+// Tokens are the tokens of a model request, as its server counts them.
 type Tokens struct{ Input, Output int }
 
 func (t Tokens) note(ctx context.Context) {
@@ -42,19 +42,18 @@ func (t Tokens) note(ctx context.Context) {
 	usage.Note(ctx, usage.OutputTokens, int64(t.Output))
 }
 
-// wordings are what a model proposes to search for beside the question; none
-// without a model, or when it has none.
+// wordings returns the model's other wordings of the question; none without a model.
 func (s *Service) wordings(ctx context.Context, question string) []string {
 	if s.Model == nil {
 		return nil
 	}
 	p := s.Model.Wordings(ctx, question)
 	p.note(ctx)
-	return slices.DeleteFunc(p.Texts, func(text string) bool { return !telling(text) })
+	return slices.DeleteFunc(p.Texts, func(text string) bool { return !searchable(text) })
 }
 
-// parts are the parts of a question, as a model proposes them where there is one;
-// one part is the question itself.
+// parts returns the parts of a question: the model's if it proposes at least two,
+// otherwise those that parts finds.
 func (s *Service) parts(ctx context.Context, question string) []string {
 	own := parts(question)
 	if s.Model == nil {
@@ -62,15 +61,15 @@ func (s *Service) parts(ctx context.Context, question string) []string {
 	}
 	p := s.Model.Parts(ctx, question)
 	p.note(ctx)
-	proposed := slices.DeleteFunc(p.Texts, func(text string) bool { return !telling(text) })
+	proposed := slices.DeleteFunc(p.Texts, func(text string) bool { return !searchable(text) })
 	if len(proposed) < 2 {
 		return own
 	}
 	return proposed[:min(maxParts, len(proposed))]
 }
 
-// write is the answer of a model from the best passages of all parts; empty without
-// a model, when it has none, and when nothing was found: then nobody is asked.
+// write returns the model's answer from the best passages of all parts. It is empty
+// without a model or its answer, and if nothing was found; the model is not asked then.
 func (s *Service) write(ctx context.Context, q Question, found []search.Result, limit int) string {
 	if s.Model == nil || !slices.ContainsFunc(found, search.Result.Found) {
 		return ""
@@ -81,7 +80,7 @@ func (s *Service) write(ctx context.Context, q Question, found []search.Result, 
 	return strings.TrimSpace(w.Markdown)
 }
 
-// bestOf are the passages of all parts that have an answer, the best of each first.
+// bestOf returns the passages of all parts with an answer, the best of each first.
 func bestOf(found []search.Result, limit int) []search.Hit {
 	var lists [][]search.Hit
 	for _, r := range found {
@@ -93,7 +92,8 @@ func bestOf(found []search.Result, limit int) []search.Hit {
 	return inTurn(lists, limit, func(h search.Hit) passage { return passage{h.Document.String(), h.Passage} })
 }
 
-// inTurn takes from the lists in turn, each thing once, limit at most.
+// inTurn takes hits from the lists in turn, at most limit, none with the key of an
+// earlier one.
 func inTurn[K comparable](lists [][]search.Hit, limit int, key func(search.Hit) K) []search.Hit {
 	var out []search.Hit
 	seen := map[K]bool{}

@@ -19,14 +19,14 @@ import (
 const (
 	MaxQueryLimit = 200
 	MaxMany       = 50   // projects or labels of a request
-	maxScanned    = 5000 // items that are looked at without a text, newest first
-	maxContent    = 4000 // characters of an item that was found without a text
+	maxScanned    = 5000 // items checked by a query without text, newest first
+	maxContent    = 4000 // characters of the content of a record
 )
 
 // RecordQuery is a query for issues or pull requests.
 type RecordQuery struct {
 	Text   string
-	Filter Filter // fields of the request; they win over what the text says
+	Filter Filter // fields of the request; they override filters in Text
 	Limit  int    // 1 to MaxQueryLimit
 }
 
@@ -36,16 +36,16 @@ type Record struct {
 	Entry document.Entry // with its facts
 }
 
-// RecordResults is what a query found, and how it was understood.
+// RecordResults is what a query found, and how it understood the question.
 type RecordResults struct {
 	Records []Record
 	Filter  Filter
-	Text    string // what was ranked by; empty: everything that the filter selects
+	Text    string // the text ranked by; empty: everything that the filter selects
 }
 
-// Query returns the issues or pull requests that fit a question with filters in
-// it. With a text left to rank by it looks at the best 200 passages, of comments too;
-// without, at the 5,000 items created last.
+// Query returns the issues or pull requests that fit a question, which may contain
+// filters. If text is left to rank by, it checks the best 200 passages, comments
+// included; otherwise the 5,000 newest items.
 func (s *Service) Query(ctx context.Context, teamID string, c Caller, space search.Space, q RecordQuery) (RecordResults, error) {
 	understood, text := Interpret(q.Text, space, s.Now())
 	f := q.Filter.over(understood)
@@ -54,7 +54,7 @@ func (s *Service) Query(ctx context.Context, teamID string, c Caller, space sear
 	if f.User == Me {
 		if c.UserName == "" {
 			return out, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
-				"The query speaks of its asker, and a team key has none. Use a personal key or name the user.")
+				"The query refers to the caller, but a team key has no user. Use a personal key or name the user.")
 		}
 		user = names(c.UserName)
 	}
@@ -62,25 +62,25 @@ func (s *Service) Query(ctx context.Context, teamID string, c Caller, space sear
 		return e.Facts != nil && !e.Facts.Comment && e.Facts.Space == space && f.matches(e, user)
 	}
 	if text != "" {
-		known, err := s.ranking(ctx, teamID, c, space, text, keep, q.Limit, f.Sort, &out)
-		if err != nil || known {
+		ranked, err := s.ranking(ctx, teamID, c, space, text, keep, q.Limit, f.Sort, &out)
+		if err != nil || ranked {
 			return out, err
 		}
-		out.Text = "" // it names nothing that could be looked for
+		out.Text = "" // it has no term to search for
 	}
 	var err error
 	out.Records, err = s.scan(ctx, teamID, c, space, keep, q.Limit, f)
 	return out, err
 }
 
-// ranking finds what fits a text best and the filter selects. A comment stands for
-// what it is about. false: the text names nothing that could be looked for.
+// ranking finds the threads that fit text best and that keep accepts. A comment
+// represents its thread. It returns false if text has no term to search for.
 func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space search.Space, text string, keep func(document.Entry) bool, limit int, order Order, out *RecordResults) (bool, error) {
 	sought := limit
 	if order != "" && order != ByRelevance {
-		sought = MaxQueryLimit // all that is looked at, to be ordered then
+		sought = MaxQueryLimit // they are sorted afterwards
 	}
-	refused := map[string]bool{} // by address
+	rejected := map[string]bool{} // by uri
 	choose := func(t search.Text) search.Choice {
 		e, ok := t.Record.(document.Entry)
 		switch {
@@ -91,14 +91,14 @@ func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space se
 		case keep(e):
 			return search.Include
 		}
-		refused[e.URI] = true
+		rejected[e.URI] = true
 		return search.Exclude
 	}
 	result, providers, err := s.find(ctx, teamID, search.Query{Text: text, Sources: c.Sources, Spaces: []search.Space{space}, Limit: sought, Choose: choose})
 	if err != nil || !result.HasTerms {
 		return false, err
 	}
-	records, err := s.threads(ctx, teamID, result.Hits, providers, refused, keep)
+	records, err := s.threads(ctx, teamID, result.Hits, providers, rejected, keep)
 	if err != nil {
 		return false, err
 	}
@@ -107,7 +107,7 @@ func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space se
 	return true, nil
 }
 
-// scan looks through the items of a space without ranking them.
+// scan returns the items of a space that keep accepts, without ranking them.
 func (s *Service) scan(ctx context.Context, teamID string, c Caller, space search.Space, keep func(document.Entry) bool, limit int, f Filter) ([]Record, error) {
 	providers, err := s.Sources.ProvidersByID(ctx, teamID)
 	if err != nil {
@@ -168,7 +168,7 @@ func sortEntries(entries []document.Entry, order Order) {
 	slices.SortStableFunc(entries, func(a, b document.Entry) int { return compareEntries(a, b, order) })
 }
 
-// compareEntries puts the newest first.
+// compareEntries sorts the newest first.
 func compareEntries(a, b document.Entry, order Order) int {
 	at := func(e document.Entry) time.Time {
 		if order == ByUpdated {
@@ -179,8 +179,8 @@ func compareEntries(a, b document.Entry, order Order) int {
 	return cmp.Or(at(b).Compare(at(a)), strings.Compare(a.ID, b.ID))
 }
 
-// begin is the first maxContent characters of a text.
-func begin(text string) string {
+// clipContent returns the first maxContent characters of a text.
+func clipContent(text string) string {
 	if utf8.RuneCountInString(text) <= maxContent {
 		return strings.TrimSpace(text)
 	}

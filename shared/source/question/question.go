@@ -1,6 +1,6 @@
 // Package question answers the context operations over a team's data sources:
-// Search, Research, Query and Get. It reads what package source and package
-// document store, and changes nothing.
+// Search, Research, Query and Get. It reads what packages source and document
+// store, and changes nothing.
 package question
 
 import (
@@ -23,14 +23,14 @@ type Service struct {
 	// Fetch fetches it. See Get.
 	WebFetch func(ctx context.Context, teamID string) (bool, error)
 	Fetch    func(ctx context.Context, url string) (Page, error)
-	// Model writes the answers of Research; nil: they are quoted.
+	// Model writes the answers of Research; nil: answers quote passages.
 	Model *Model
 }
 
 // Caller is the user or key that asks.
 type Caller struct {
-	UserName string   // the user that "me" refers to; empty for a team key
-	Sources  []string // the data sources that the key is restricted to; nil: all
+	UserName string   // whom "me" refers to; empty for a team key
+	Sources  []string // ids of the data sources that the key is restricted to; nil: all
 }
 
 func (c Caller) mayRead(id string) bool { return c.Sources == nil || slices.Contains(c.Sources, id) }

@@ -16,7 +16,7 @@ import (
 	"docent/shared/source"
 )
 
-// Effort is how much work research takes.
+// Effort is how much work Research does.
 type Effort string
 
 // The efforts.
@@ -26,20 +26,21 @@ const (
 	High   Effort = "high"   // up to four parts of it, each as in Medium
 )
 
-// ResearchTime bounds the work of one Research.
+// ResearchTime bounds the time of one Research.
 const ResearchTime = 25 * time.Second
 
-// rankOffset is k of reciprocal rank fusion.
+// rankOffset is the k of reciprocal rank fusion.
 const rankOffset = 60
 
-// bounds are what each effort quotes from and how much.
+// bounds say for each effort from how many documents and passages it answers, and
+// how many pieces it quotes per part.
 var bounds = map[Effort]struct{ documents, passages, pieces int }{Low: {8, 8, 3}, Medium: {16, 16, 6}, High: {24, 24, 3}}
 
-// Research answers a question by quoting, or by a model where there is one, with
-// what it has found, best first. When its time is up it answers from what was found
-// until then.
+// Research answers a question by a model, if there is one, or by quoting, and returns
+// the answer with its sources, best first. It works at most ResearchTime; rewordings
+// that are not found by then are left out.
 func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Question, effort Effort) (string, []Source, error) {
-	r := &researching{Service: s, teamID: teamID, caller: c, question: q, effort: effort}
+	r := &researchRun{Service: s, teamID: teamID, caller: c, question: q, effort: effort}
 	limited, cancel := context.WithTimeout(ctx, ResearchTime)
 	defer cancel()
 	asked, found, providers, err := r.find(limited)
@@ -55,8 +56,8 @@ func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Quest
 	return answer, sourcesOf(joined(found, b.documents), providers), nil
 }
 
-// researching is one Research.
-type researching struct {
+// researchRun is the state of one Research.
+type researchRun struct {
 	*Service
 	teamID   string
 	caller   Caller
@@ -64,16 +65,15 @@ type researching struct {
 	effort   Effort
 }
 
-// search is every search of a Research: whatever is searched for, it is among what
-// the caller may read.
-func (r *researching) search(ctx context.Context, text string) (search.Result, error) {
+// search searches what the caller may read. Every search of a Research uses it.
+func (r *researchRun) search(ctx context.Context, text string) (search.Result, error) {
 	return r.Index(ctx, r.teamID, search.Query{Text: text, Instruction: r.question.Instruction, Sources: r.caller.Sources,
 		Limit: bounds[r.effort].documents})
 }
 
-// find searches for the parts of the question, and reads beside it which provider
-// each data source has.
-func (r *researching) find(ctx context.Context) (asked []string, found []search.Result, providers map[string]source.ProviderName, err error) {
+// find searches for the parts of the question and, in parallel, reads the provider of
+// each data source.
+func (r *researchRun) find(ctx context.Context) (asked []string, found []search.Result, providers map[string]source.ProviderName, err error) {
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		providers, err = r.Sources.ProvidersByID(gctx, r.teamID)
@@ -87,7 +87,7 @@ func (r *researching) find(ctx context.Context) (asked []string, found []search.
 	return asked, found, providers, err
 }
 
-func (r *researching) findParts(ctx context.Context) (asked []string, found []search.Result, err error) {
+func (r *researchRun) findParts(ctx context.Context) (asked []string, found []search.Result, err error) {
 	whole := []string{r.question.Text}
 	if r.effort != High {
 		found, err = r.findAll(ctx, whole)
@@ -99,34 +99,34 @@ func (r *researching) findParts(ctx context.Context) (asked []string, found []se
 			return asked, found, err
 		}
 	}
-	// The parts of a question say less of it than the whole.
+	// Nothing was found for the parts, or there is only one.
 	found, err = r.findAll(ctx, whole)
 	return whole, found, err
 }
 
-// findAll searches for each of texts, with the wordings that the effort allows.
-func (r *researching) findAll(ctx context.Context, texts []string) ([]search.Result, error) {
+// findAll searches for each of texts, with other wordings if the effort allows.
+func (r *researchRun) findAll(ctx context.Context, texts []string) ([]search.Result, error) {
 	found := make([]search.Result, len(texts))
 	group, gctx := errgroup.WithContext(ctx)
 	for i, text := range texts {
 		group.Go(func() (err error) {
 			var proposed []string
-			beside, bctx := errgroup.WithContext(gctx)
+			both, bctx := errgroup.WithContext(gctx)
 			if r.effort == Medium {
-				beside.Go(func() error {
+				both.Go(func() error {
 					proposed = r.wordings(bctx, text)
 					return nil
 				})
 			}
-			beside.Go(func() (err error) {
+			both.Go(func() (err error) {
 				found[i], err = r.search(bctx, text)
 				return err
 			})
-			if err := beside.Wait(); err != nil || r.effort == Low {
+			if err := both.Wait(); err != nil || r.effort == Low {
 				return err
 			}
 			if len(proposed) == 0 {
-				proposed = []string{rarer(text, found[i]), widened(text, found[i])}
+				proposed = []string{rarestHalf(text, found[i]), widened(text, found[i])}
 			}
 			found[i], err = r.reworded(gctx, proposed, found[i])
 			return err
@@ -135,9 +135,9 @@ func (r *researching) findAll(ctx context.Context, texts []string) ([]search.Res
 	return found, group.Wait()
 }
 
-// reworded adds to own, what the question found, what its other wordings find, side
-// by side. Those that do not end in time are left out.
-func (r *researching) reworded(ctx context.Context, wordings []string, own search.Result) (search.Result, error) {
+// reworded searches for wordings in parallel and adds their results to own, those of
+// the question. It leaves out searches that do not end in time.
+func (r *researchRun) reworded(ctx context.Context, wordings []string, own search.Result) (search.Result, error) {
 	found := make([]search.Result, len(wordings))
 	group, gctx := errgroup.WithContext(ctx)
 	for i, wording := range wordings {
@@ -159,9 +159,9 @@ func (r *researching) reworded(ctx context.Context, wordings []string, own searc
 	return fuse(append([]search.Result{own}, found...)), nil
 }
 
-// fuse orders the documents of several lists by reciprocal rank, the first list
-// counting twice. Whether there is an answer at all stays the first list's word:
-// its best passage stays the best, and the passages of further documents follow.
+// fuse sorts the documents of several lists by reciprocal rank; the first list counts
+// twice. Only the first list decides whether there is an answer: its best passages
+// stay first, and those of further documents follow.
 func fuse(lists []search.Result) search.Result {
 	own := lists[0]
 	score := map[uuid.UUID]float64{}
@@ -197,21 +197,21 @@ func fuse(lists []search.Result) search.Result {
 	return out
 }
 
-// answerParts quotes what was found. Of several parts each has its heading, and
-// its own sentence where nothing was found; when none has anything, it is said once.
+// answerParts quotes what was found. Each of several parts gets a heading, and a
+// sentence if nothing was found for it. If nothing was found at all, it says so once.
 func answerParts(asked []string, found []search.Result, passages, pieces int) string {
 	if len(asked) == 1 {
 		return search.QuoteUpTo(asked[0], found[0], passages, pieces).Markdown
 	}
 	answers := make([]search.Answer, len(asked))
-	some := false
+	anyFound := false
 	for i := range asked {
 		answers[i] = search.QuoteUpTo(asked[i], found[i], passages, pieces)
 		if answers[i].Found {
-			some = true
+			anyFound = true
 		}
 	}
-	if !some {
+	if !anyFound {
 		return answers[0].Markdown
 	}
 	var b strings.Builder
@@ -224,14 +224,14 @@ func answerParts(asked []string, found []search.Result, passages, pieces int) st
 	return b.String()
 }
 
-// heading is a part of a question on one line, as plain text.
+// heading returns a part of a question on one line, with Markdown escaped.
 func heading(text string) string {
 	return strings.Join(strings.Fields(escaper.Replace(text)), " ")
 }
 
 var escaper = strings.NewReplacer("\\", `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "!", `\!`, "&", `\&`, "|", `\|`, "~", `\~`)
 
-// joined are the documents of all parts, the best of each first.
+// joined returns the documents of all parts, the best of each first.
 func joined(found []search.Result, limit int) []search.Hit {
 	var lists [][]search.Hit
 	for _, r := range found {

@@ -9,13 +9,13 @@ import (
 	"docent/shared/source"
 )
 
-// rules are tried in this order at every word. Each says how many words it takes.
+// rules are tried in this order at every word. Each returns how many words it takes.
 var rules = []func(*reader) int{qualifier, order, person, label, project, dated, state, verb, noun}
 
 // nouns are what a question calls issues and pull requests.
 var nouns = []string{"pull requests", "pull request", "merge requests", "merge request", "issues", "issue", "tickets", "ticket", "bugs", "prs", "pr", "mrs", "mr", "pull-requests"}
 
-// noun drops what is searched anyway.
+// noun drops words that only name what is searched.
 func noun(r *reader) int { return r.any(0, nouns...) }
 
 // The states of issues and pull requests.
@@ -28,15 +28,15 @@ const (
 var states = map[string]string{"open": open, "unresolved": open, "unmerged": open, "unfinished": open, "closed": closed, "resolved": closed,
 	"completed": closed, "finished": closed, "fixed": closed, "done": closed, "merged": merged, "landed": merged}
 
-// verbs say what a date belongs to.
+// verbs map a verb to the field that its date belongs to.
 var verbs = map[string]string{"opened": "created", "created": "created", "filed": "created", "reported": "created", "raised": "created",
 	"submitted": "created", "authored": "created", "written": "created", "wrote": "created",
 	"updated": "updated", "changed": "updated", "modified": "updated", "touched": "updated", "active": "updated",
 	"closed": "completed", "merged": "completed", "resolved": "completed", "completed": "completed", "finished": "completed",
 	"fixed": "completed", "done": "completed", "landed": "completed", "shipped": "completed"}
 
-// state takes a word for a state where it describes issues: shortly before them,
-// after them, alone, or before a date or a person.
+// state takes the word for a state if it describes issues: shortly before or after
+// their noun, alone, or before a date or a person.
 func state(r *reader) int {
 	name := r.peek(0)
 	to, ok := states[name]
@@ -62,7 +62,8 @@ func state(r *reader) int {
 	return n
 }
 
-// describes tells whether the state at the current word, n words long, is one.
+// describes reports whether the n words at the current one, which name a state,
+// describe issues.
 func (r *reader) describes(n int) bool {
 	before := r.peek(-1)
 	if slices.Contains([]string{"still", "is", "are", "was", "were", "been", "being", "get", "got", "i", "currently", "recently"}, before) {
@@ -83,7 +84,7 @@ func (r *reader) describes(n int) bool {
 	return date > 0 || r.personAt(n) > 0 && r.known(n+1)
 }
 
-// named tells whether one of the n words from the given one on is a noun.
+// named reports whether one of n words, starting at from, is a noun.
 func (r *reader) named(from, n int) bool {
 	for i := from; i < from+n; i++ {
 		if r.any(i, nouns...) > 0 {
@@ -107,7 +108,7 @@ func verb(r *reader) int {
 	return 1
 }
 
-// personAt is how many words from n on name an author: "by ada".
+// personAt returns how many words at n name an author, such as "by ada"; 0 for none.
 func (r *reader) personAt(n int) int {
 	if (r.peek(n) == "by" || r.peek(n) == "from") && isName(r.text(n+1)) {
 		return 2
@@ -115,16 +116,16 @@ func (r *reader) personAt(n int) int {
 	return 0
 }
 
-// known tells whether the word at n can only be a person.
+// known reports whether the word at n can only be a person.
 func (r *reader) known(n int) bool { return r.peek(n) == Me || strings.Contains(r.peek(n), "@") }
 
-// isName tells whether a word can be a user's name.
+// isName reports whether a word can be a user's name.
 func isName(text string) bool {
 	lower := strings.ToLower(text)
-	return lower == Me || strings.Trim(text, "@") != "" && !slices.Contains(hollow, lower)
+	return lower == Me || strings.Trim(text, "@") != "" && !slices.Contains(fillers, lower)
 }
 
-// person takes who wrote or should do it.
+// person takes the author or assignee.
 func person(r *reader) int {
 	set := func(name string, role Role, n int) int {
 		r.filter.User, r.filter.Role = strings.TrimLeft(name, "@"), role
@@ -167,7 +168,7 @@ func label(r *reader) int {
 	many := strings.HasSuffix(r.peek(n-1), "labels")
 	start := n
 	for r.at+n < len(r.words) {
-		if !r.words[r.at+n].quoted && slices.Contains(hollow, r.peek(n)) {
+		if !r.words[r.at+n].quoted && slices.Contains(fillers, r.peek(n)) {
 			break
 		}
 		r.filter.Labels = append(r.filter.Labels, strings.TrimPrefix(r.text(n), "#"))
@@ -183,13 +184,13 @@ func label(r *reader) int {
 	return n
 }
 
-// lastLabel tells whether the word at n is a label that "and" joins to another:
-// nothing that a rule takes follows from it.
+// lastLabel reports whether the word at n, after "and", is another label: no rule
+// takes it.
 func (r *reader) lastLabel(n int) bool {
 	next := r.peek(n)
 	_, isState := states[next]
 	_, isVerb := verbs[next]
-	return next != "" && !isState && !isVerb && !slices.Contains(hollow, next) && r.any(n, nouns...) == 0 &&
+	return next != "" && !isState && !isVerb && !slices.Contains(fillers, next) && r.any(n, nouns...) == 0 &&
 		!strings.Contains(next, ":") && r.any(n, "assigned", "labeled", "tagged", "since", "before", "after", "until", "between") == 0
 }
 
@@ -210,7 +211,7 @@ func project(r *reader) int {
 	if at == 0 {
 		return 0
 	}
-	if r.text(at) != "" && slices.Contains(words, r.peek(at+1)) && !slices.Contains(hollow, r.peek(at)) {
+	if r.text(at) != "" && slices.Contains(words, r.peek(at+1)) && !slices.Contains(fillers, r.peek(at)) {
 		return set(r.text(at), at+2)
 	}
 	if projectPath.MatchString(r.text(at)) && !r.words[r.at+at].quoted {
@@ -219,14 +220,14 @@ func project(r *reader) int {
 	return 0
 }
 
-// takesOver tells whether the word at n begins something else than a name.
+// takesOver reports whether another rule takes the word at n.
 func (r *reader) takesOver(n int) bool {
 	_, isState := states[r.peek(n)]
 	_, isVerb := verbs[r.peek(n)]
 	return isState || isVerb || r.any(n, "since", "before", "after", "until", "between", "assigned", "labeled", "tagged") > 0
 }
 
-// order takes words for the order of the results.
+// order takes the words for the order of the results.
 func order(r *reader) int {
 	set := func(to Order, n int) int {
 		r.filter.Sort = to

@@ -11,9 +11,9 @@ import (
 	"docent/shared/source"
 )
 
-// Bounds of the context operations, in Unicode code points and results.
+// Bounds of the context operations.
 const (
-	MaxQuery       = 10000
+	MaxQuery       = 10000 // Unicode code points
 	MaxSearchLimit = 50
 	DefaultLimit   = 10 // of a search
 )
@@ -27,19 +27,19 @@ type Source struct {
 	Provider   string `json:"provider"`
 }
 
-// Question is what is searched for.
+// Question is a search request.
 type Question struct {
 	Text        string
-	Instruction string // changes the order of what is found, never what is searched
+	Instruction string // affects ranking only, not what is searched
 	Limit       int    // 0: DefaultLimit
 }
 
-// onePage is how many documents come of what one search reads in any case.
+// onePage is how many documents one search finds without reading more.
 const onePage = 24
 
-// Search returns what fits q best in the spaces, all of them for nil, best first,
-// among what the caller may read. Of an issue or pull request and its comments the
-// best comes in its place, and more of them only where nothing else is left.
+// Search returns the content in spaces that fits q best and that the caller may
+// read, best first. No spaces means all. Further hits of the same issue or pull
+// request with its comments follow after everything else.
 func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Question, spaces []search.Space) ([]Source, error) {
 	limit := cmp.Or(q.Limit, DefaultLimit)
 	result, providers, err := s.find(ctx, teamID, search.Query{Text: q.Text, Instruction: q.Instruction, Limit: max(limit, onePage), Sources: c.Sources, Spaces: spaces})
@@ -50,7 +50,7 @@ func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Questio
 	return sourcesOf(hits[:min(limit, len(hits))], providers), nil
 }
 
-// find searches and reads beside it which provider each data source has.
+// find searches and, in parallel, reads the provider of each data source.
 func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]source.ProviderName, error) {
 	var result search.Result
 	var providers map[string]source.ProviderName
@@ -78,7 +78,7 @@ func sourcesOf(hits []search.Hit, providers map[string]source.ProviderName) []So
 	return out
 }
 
-// readable are the ids of the data sources that the caller may read.
+// readable returns the sorted ids of the data sources that the caller may read.
 func readable(c Caller, providers map[string]source.ProviderName) []string {
 	var ids []string
 	for id := range providers {

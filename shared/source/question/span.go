@@ -7,7 +7,7 @@ import (
 	"docent/shared/search"
 )
 
-// dated takes a date with the word that says on which side of it.
+// dated takes a date with its preposition.
 func dated(r *reader) int {
 	span, n := r.dateFrom(0)
 	if n == 0 {
@@ -17,7 +17,7 @@ func dated(r *reader) int {
 	return n
 }
 
-// put narrows the span of a field: created, updated or completed.
+// put narrows the span of field, which is created, updated or completed.
 func (r *reader) put(field string, s Span) {
 	to := &r.filter.Created
 	switch field {
@@ -34,7 +34,8 @@ func (r *reader) put(field string, s Span) {
 	}
 }
 
-// dateFrom reads a date and its preposition from the word at n on.
+// dateFrom reads a date and its preposition at n, and returns how many words they
+// are; 0 for none.
 func (r *reader) dateFrom(n int) (Span, int) {
 	at := func(n int, bare bool) (period, int) {
 		if i := r.at + n; i < len(r.lower) {

@@ -12,14 +12,14 @@ import (
 	"docent/shared/source"
 )
 
-// A thread is an issue or pull request with the comments on it, which are documents
-// of their own under its address with a fragment.
+// A thread is an issue or pull request with its comments. Each comment is a separate
+// document, whose uri is that of the thread with a fragment.
 
-// commentShare is what the score of a comment counts beside that of an issue: its
-// title is not its own.
+// commentShare is the factor for the score of a comment, because its title is that
+// of the thread.
 const commentShare = 0.9
 
-// maxThreads bounds those that a query reads because a comment was found.
+// maxThreads bounds the threads that a query reads because it found only comments.
 const maxThreads = 100
 
 func isComment(h search.Hit) bool {
@@ -27,7 +27,7 @@ func isComment(h search.Hit) bool {
 	return ok && e.Facts != nil && e.Facts.Comment
 }
 
-// threadOf is the address of what a hit is or is about.
+// threadOf returns the uri of a hit's thread.
 func threadOf(h search.Hit) string {
 	if !isComment(h) {
 		return h.URI
@@ -36,7 +36,7 @@ func threadOf(h search.Hit) string {
 	return about
 }
 
-// ranked orders hits, best first, comments at their share.
+// ranked sorts hits, best first, with commentShare.
 func ranked(hits []search.Hit) []search.Hit {
 	score := func(h search.Hit) float64 {
 		if isComment(h) {
@@ -48,8 +48,8 @@ func ranked(hits []search.Hit) []search.Hit {
 	return hits
 }
 
-// threadsFirst orders hits, best first, and puts what is of a thread that has come
-// before behind everything else.
+// threadsFirst sorts hits, best first, and moves every further hit of a thread to
+// the end.
 func threadsFirst(hits []search.Hit) []search.Hit {
 	first, more := make([]search.Hit, 0, len(hits)), []search.Hit(nil)
 	seen := map[string]bool{}
@@ -65,10 +65,11 @@ func threadsFirst(hits []search.Hit) []search.Hit {
 	return append(first, more...)
 }
 
-// threads are the issues or pull requests that hits are or are about, each once. Those
-// that only a comment on them led to are read.
-func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit, providers map[string]source.ProviderName, refused map[string]bool, keep func(document.Entry) bool) ([]Record, error) {
-	at := map[string]search.Hit{} // of a comment, by the address of what it is about
+// threads returns the issues or pull requests of hits, each once, without those that
+// are in rejected or that keep rejects. It reads those of which only comments were
+// found.
+func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit, providers map[string]source.ProviderName, rejected map[string]bool, keep func(document.Entry) bool) ([]Record, error) {
+	at := map[string]search.Hit{} // the best comment, by the uri of its thread
 	itself := map[string]bool{}
 	for _, h := range hits {
 		if !isComment(h) {
@@ -78,7 +79,7 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 	var missing []string
 	for _, h := range ranked(hits) {
 		thread := threadOf(h)
-		if _, known := at[thread]; known || !isComment(h) || itself[thread] || refused[thread] || len(missing) == maxThreads {
+		if _, known := at[thread]; known || !isComment(h) || itself[thread] || rejected[thread] || len(missing) == maxThreads {
 			continue
 		}
 		id, err := document.ID(teamID, thread)
@@ -110,12 +111,12 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 		if !isComment(h) {
 			seen[thread] = true
 			for _, source := range sourcesOf([]search.Hit{h}, providers) {
-				records = append(records, Record{source, h.Record.(document.Entry)}) //nolint:forcetypeassert // chosen for it
+				records = append(records, Record{source, h.Record.(document.Entry)}) //nolint:forcetypeassert // choose requires it
 			}
 			continue
 		}
 		if itself[thread] {
-			continue // it comes in its own place
+			continue // has a hit of its own
 		}
 		seen[thread] = true
 		if r, ok := about[thread]; ok && r.Provider != "" {
@@ -126,6 +127,6 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 }
 
 func recordOf(d document.Found, space search.Space, providers map[string]source.ProviderName) Record {
-	return Record{Source{Content: begin(d.Excerpt), Title: d.Title, URL: d.URI,
+	return Record{Source{Content: clipContent(d.Excerpt), Title: d.Title, URL: d.URI,
 		SourceType: source.TypeOf(space), Provider: string(providers[d.CollectionID])}, d.Entry}
 }

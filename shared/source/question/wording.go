@@ -10,11 +10,11 @@ import (
 	"docent/shared/search"
 )
 
-// Bounds of what a question is turned into.
+// Bounds of the texts that a question is turned into.
 const (
 	maxParts       = 4
-	titleDocuments = 3 // whose titles and headings widen a question
-	maxWording     = 2000
+	titleDocuments = 3    // whose titles and headings widen a question
+	maxWording     = 2000 // bytes
 )
 
 var (
@@ -25,10 +25,10 @@ var (
 	questions  = regexp.MustCompile(`(?i)\s*(?:,\s*)?\b(?:and|or)\s+((?:what|which|who|whom|whose|when|where|why|how|is|are|do|does|did|can|could|should|will)\s)`)
 )
 
-// rarer is the half of a question that says most: what is quoted or looks like an
-// identifier, and the words that fewest of the passages that were found hold.
-// Empty when that is all of it or nothing.
-func rarer(question string, found search.Result) string {
+// rarestHalf returns the most specific half of a question: quoted texts, identifiers
+// and the words that the fewest found passages contain. It is empty if that is all
+// of the question or nothing.
+func rarestHalf(question string, found search.Result) string {
 	var kept []string
 	for _, m := range quotedText.FindAllStringSubmatch(question, -1) {
 		kept = append(kept, m[1])
@@ -43,7 +43,7 @@ func rarer(question string, found search.Result) string {
 	for place, w := range strings.Fields(quotedText.ReplaceAllString(question, " ")) {
 		w = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '(' && r != ')' })
 		low := strings.ToLower(w)
-		if w == "" || seen[low] || slices.Contains(hollow, low) {
+		if w == "" || seen[low] || slices.Contains(fillers, low) {
 			continue
 		}
 		seen[low] = true
@@ -54,7 +54,7 @@ func rarer(question string, found search.Result) string {
 			}
 		}
 		if held == 0 {
-			held = len(found.Best) + 1 // unknown words find nothing
+			held = len(found.Best) + 1 // a word that no passage contains finds nothing
 		}
 		if identifier.MatchString(w) {
 			held = -1
@@ -73,8 +73,8 @@ func rarer(question string, found search.Result) string {
 	return clip(strings.Join(kept, " "))
 }
 
-// widened is a question with the titles and heading paths of its best documents at
-// half the weight of its own words. Empty when nothing was found.
+// widened returns a question with the titles and heading paths of its best documents
+// at half the weight of its own words. It is empty if nothing was found.
 func widened(question string, found search.Result) string {
 	var more []string
 	for _, h := range found.Hits[:min(titleDocuments, len(found.Hits))] {
@@ -94,11 +94,11 @@ func clip(text string) string {
 	return text
 }
 
-// parts cuts a question that asks several things, at most maxParts. A part without
-// words of its own joins the one before it.
+// parts splits a question that asks several things into at most maxParts. A part
+// without searchable words joins the one before it.
 func parts(question string) []string {
 	for _, pair := range []*regexp.Regexp{difference, versus} {
-		if m := pair.FindStringSubmatch(question); m != nil && telling(m[1]) && telling(m[2]) {
+		if m := pair.FindStringSubmatch(question); m != nil && searchable(m[1]) && searchable(m[2]) {
 			return []string{strings.TrimSpace(m[1]), strings.TrimSpace(m[2])}
 		}
 	}
@@ -107,9 +107,9 @@ func parts(question string) []string {
 		text = strings.TrimSpace(text)
 		switch {
 		case text == "":
-		case len(out) > 0 && (!telling(text) || len(out) == maxParts):
+		case len(out) > 0 && (!searchable(text) || len(out) == maxParts):
 			out[len(out)-1] += " " + text
-		case len(out) == 1 && !telling(out[0]):
+		case len(out) == 1 && !searchable(out[0]):
 			out[0] += " " + text
 		default:
 			out = append(out, text)
@@ -118,7 +118,7 @@ func parts(question string) []string {
 	for _, piece := range strings.FieldsFunc(strings.ReplaceAll(question, "?", "?;"), func(r rune) bool { return r == ';' }) {
 		for {
 			at := questions.FindStringSubmatchIndex(piece)
-			if at == nil || !telling(piece[:at[0]]) {
+			if at == nil || !searchable(piece[:at[0]]) {
 				break
 			}
 			add(piece[:at[0]])
@@ -129,10 +129,10 @@ func parts(question string) []string {
 	return out
 }
 
-// telling tells whether a text has a word that could be looked for.
-func telling(text string) bool {
+// searchable reports whether a text has a word that is not a filler word.
+func searchable(text string) bool {
 	return slices.ContainsFunc(strings.Fields(text), func(w string) bool {
 		w = strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
-		return w != "" && !slices.Contains(hollow, w)
+		return w != "" && !slices.Contains(fillers, w)
 	})
 }

@@ -29,8 +29,8 @@ import (
 	"docent/shared/usage"
 )
 
-// Parts are dependencies that only some programs have. A program links the parts that
-// its main names.
+// Parts has the dependencies that only some programs need. A program links only the parts
+// that its main sets.
 type Parts struct {
 	Model     Model     // writes answers; nil: they are quoted
 	Fetch     Fetch     // reads pages of the web; nil: none is read
@@ -115,7 +115,7 @@ func newServices(b base, p Parts) *services {
 	s.collections = &collection.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, NewID: newID, Warn: warn,
 		Count: func(ctx context.Context, teamID, id string) (int64, error) { return s.documents.Count(ctx, teamID, id) }}
 	s.documents = &document.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, Warn: warn,
-		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // distinguishes versions of one millisecond, no secret
+		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // not a secret: it distinguishes versions of the same millisecond
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
 	s.teams = &team.Service{Table: e.table, Events: s.events, Now: b.now, NewID: newID, SourceExists: s.collections.SourceExists}
@@ -208,7 +208,7 @@ func noSAML([]byte) (team.SAMLProvider, error) {
 	return team.SAMLProvider{}, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "SAML metadata is not supported.")
 }
 
-// surface returns the services of the HTTP handlers. A maxSCIMReply of 0 is no limit, and
+// surface returns the services of the HTTP handlers. A maxSCIMReply of 0 means no limit;
 // metrics may be nil.
 func (s *services) surface(baseURL string, maxSCIMReply int, metrics func(httpapi.Served) []slog.Attr) httpapi.Services {
 	return httpapi.Services{Teams: s.teams, Collections: s.collections, Documents: s.documents, Answers: s.answers, Sources: s.sources, Questions: s.questions,

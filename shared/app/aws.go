@@ -21,8 +21,8 @@ import (
 	"docent/shared/team"
 )
 
-// Bounds of a call to AWS. Each is well within the time of an invocation. That also
-// bounds the attempts together, because no attempt starts after it.
+// Bounds of a call to AWS, each well below the time of an invocation. That time also bounds
+// all attempts together, because none starts after it.
 const (
 	attempts       = 4
 	longestBackoff = time.Second
@@ -33,9 +33,9 @@ const (
 	idlePerHost    = 64               // a function sends many requests to one store in parallel
 )
 
-// AWSConfig returns the settings of a function's clients. The SDK's own search for
-// settings is left out: Lambda sets all of them in the environment, and the clients of
-// the other places are a tenth of a binary.
+// AWSConfig returns the settings of a function's clients. It does not use the SDK's own
+// search for settings: Lambda sets all of them in the environment, and the code that reads
+// other sources is a tenth of a binary.
 func AWSConfig(c Config) aws.Config {
 	settings := aws.Config{
 		Region: c.Region,

@@ -17,9 +17,9 @@ import (
 // connection takes about 20 KB.
 const (
 	memoryLimit       = 256 << 20 // above this, garbage is collected before the heap has doubled
-	residentFiles     = 80 << 20  // resident pages of the program and the data, above which those of the data are dropped
+	residentFiles     = 80 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond
-	spareThreads      = 4 // beyond the processors: the system lets short work in at once, Go's scheduler after 10 ms
+	spareThreads      = 4 // above the processors: the system runs short work at once, Go's scheduler after up to 10 ms
 	maxConnections    = 2048
 	maxConnectionsOne = 1024 // from one address
 )
@@ -98,7 +98,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		if l.admit(address) {
 			return &boundedConn{Conn: conn, release: sync.OnceFunc(func() { l.release(address) })}, nil
 		}
-		_ = conn.Close() // no one can be told
+		_ = conn.Close() // an error has no reader
 	}
 }
 

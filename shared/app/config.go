@@ -25,13 +25,13 @@ type Config struct {
 	QuestionsQueue string // DOCENT_QUESTIONS_QUEUE_URL
 	DocumentsQueue string // DOCENT_DOCUMENTS_QUEUE_URL
 	SyncsQueue     string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
-	RebuildsQueue  string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function neither sends nor takes any
+	RebuildsQueue  string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function does not use the queue
 	BaseURL        string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
 	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
 	Region         string // AWS_REGION, which Lambda sets
 	Credentials    Credentials
 	SecretsKey     string // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
-	ModelProvider  string // DOCENT_MODEL_PROVIDER: bedrock or openai; ProviderOf says what it is when it is left out. Empty: answers are quoted
+	ModelProvider  string // DOCENT_MODEL_PROVIDER: bedrock or openai; the default is that of ProviderOf. Empty: answers are quoted
 	Model          string // DOCENT_MODEL: the model's name there, with Bedrock its id, or the id or ARN of an inference profile
 	ModelURL       string // DOCENT_MODEL_URL: of the model's server, before /chat/completions; with Bedrock another endpoint than AWS's own
 	// DOCENT_MODEL_KEY_PARAMETER: name of the SecureString in AWS Systems Manager that holds the key of an
@@ -48,10 +48,9 @@ const (
 	ModelOfOpenAI  = "openai"  // any server that speaks OpenAI's Chat Completions
 )
 
-// ProviderOf returns the provider of a model, empty if none is configured. The default
-// is openai with an address and bedrock without one, for docent serve and for
-// functions. The error says which setting is missing, as name calls it, such as
-// "--model" for "model".
+// ProviderOf returns the provider of a model, empty if none is configured. The default is
+// openai if there is an address, and bedrock otherwise. The error names the missing setting
+// in the words of name, which returns "--model" for "model", for example.
 func ProviderOf(provider, model, address string, name func(string) string) (string, error) {
 	switch {
 	case provider == "" && model == "" && address == "":
@@ -166,7 +165,7 @@ func tableNames(list string) (map[string]string, error) {
 		}
 	}
 	if len(names) != len(table.Names) {
-		return nil, errors.New("DOCENT_TABLES names a table that there is none of, or one twice")
+		return nil, errors.New("DOCENT_TABLES names an unknown table, or one table twice")
 	}
 	return names, nil
 }

@@ -85,8 +85,8 @@ func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error
 	return admin, teamWide, nil
 }
 
-// samplePatience bounds the wait for one sample page to be indexed; the demo
-// works without it a little later.
+// samplePatience bounds the wait for one sample page to be indexed. If it passes, the demo
+// starts anyway and finds the page a little later.
 const samplePatience = 10 * time.Second
 
 func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string) error {

@@ -19,9 +19,8 @@ import (
 	"docent/shared/table"
 )
 
-// Batches handles the messages of an SQS event. It returns those that failed, and only
-// those; its error is always nil. The event source must be set to
-// ReportBatchItemFailures.
+// Batches handles the messages of an SQS event and returns only those that failed; its error
+// is always nil. The event source must be set to ReportBatchItemFailures.
 type Batches func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error)
 
 // Schedule does the work of one scheduled invocation.

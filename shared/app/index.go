@@ -55,8 +55,8 @@ func (r Rebuilds) Status(ctx context.Context, teamID string) ([]search.FamilySta
 	return families, nil
 }
 
-// Start plans the rebuild of all indexes of a team; workers do it. It returns how many
-// spaces of sources there are to rebuild. Rebuilds in progress are not restarted.
+// Start plans the rebuild of all indexes of a team, which workers then do. It returns the
+// number of spaces of sources to rebuild. Rebuilds in progress are not restarted.
 func (r Rebuilds) Start(ctx context.Context, teamID string) (families int, err error) {
 	sources, err := r.services.collections.Sources(ctx, teamID)
 	if err != nil {
@@ -76,8 +76,8 @@ func (r Rebuilds) Start(ctx context.Context, teamID string) (families int, err e
 	return families, nil
 }
 
-// DoRebuilds does the pending rebuilds of a team in this process, and calls tell about
-// every second. An interrupted rebuild continues with the next call, or in a server on
+// DoRebuilds does the pending rebuilds of a team in this process and calls tell about once
+// per second. An interrupted rebuild continues with the next call, or in a server that opens
 // this data.
 func (l *Local) DoRebuilds(ctx context.Context, teamID string, tell func([]search.FamilyStatus) error) error {
 	rebuilder := l.rebuilder(time.Second, nil)

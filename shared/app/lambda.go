@@ -9,9 +9,9 @@ import (
 	"docent/shared/httpapi"
 )
 
-// Each function has a constructor, so that it links only what it serves. Its main calls
-// it once. It sends no request to AWS, and from then on the process logs JSON lines to
-// standard output.
+// Each function has its own constructor, so that it links only what it serves. Its main calls
+// the constructor once. The constructor sends no request to AWS; after it, the process logs
+// JSON lines to standard output.
 
 // Collections returns the handler of /v1/collections on AWS.
 func Collections(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Collections) }

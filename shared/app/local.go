@@ -41,8 +41,8 @@ type Local struct {
 	ended         atomic.Pointer[chan struct{}] // closed when a question is finished, and replaced
 }
 
-// pollEvery is the longest pause between two reads of a long poll: an answer may be
-// finished between a read and the pause after it.
+// pollEvery is the longest pause between two reads of a long poll. An answer that is finished
+// just before a pause starts is thus read soon.
 const pollEvery = 50 * time.Millisecond
 
 // LocalOptions changes how OpenLocal opens.

@@ -24,8 +24,8 @@ type metric struct {
 	value any
 }
 
-// dimension distinguishes metrics of one name. Each value is a metric of its own and
-// costs money, so ids of teams, keys or documents are never used.
+// dimension distinguishes metrics of the same name. CloudWatch charges for each value, so ids
+// of teams, keys or documents are never used.
 type dimension struct{ name, value string }
 
 // embedded returns the attributes by which CloudWatch reads metrics from a JSON log line
@@ -103,7 +103,7 @@ func (f *functions) swept(begun time.Time, r pending.Result, failed bool) []slog
 	}
 	metrics := []metric{{"SentAgain", "Count", r.Sent}, {"GivenUp", "Count", r.GivenUp},
 		{"OldestPending", "Seconds", seconds(r.Oldest)}, {"FailedSweeps", "Count", failures}}
-	if r.Left > 0 { // a metric costs nothing in hours in which it is not written
+	if r.Left > 0 { // a metric is charged only for hours in which it is written
 		metrics = append(metrics, metric{"DocumentsToRebuild", "Count", r.Left})
 	}
 	return embedded(begun, []dimension{{"service", f.service}, {"function", "sweeping"}}, metrics...)

@@ -13,17 +13,18 @@ import (
 
 // Bounds of requests to a model.
 const (
-	answerPassages = 8 // of one answer
+	answerPassages = 8 // for one answer
 	researchTime   = 12 * time.Second
 )
 
-// Model returns what writes answers and research. Failures of research go to log.
+// Model returns the functions that write answers and research. Failures of research are
+// logged to log.
 type Model = func(log *slog.Logger) (compose, *question.Model)
 
 // compose writes the answer to a question from the passages found.
 type compose = func(ctx context.Context, text string, found []search.Hit) (answer.Composed, error)
 
-// WrittenBy returns the Model that has model write, nil if it is nil.
+// WrittenBy returns a Model that uses model, or nil if model is nil.
 func WrittenBy(model llm.Composer) Model {
 	if model == nil {
 		return nil
@@ -45,7 +46,7 @@ func composer(model llm.Composer) compose {
 	}
 }
 
-// researcher logs that a request failed, but nothing that was asked or written.
+// researcher logs the failure of a request, but never the question or the text.
 func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 	writer := &llm.Writer{Model: model, Time: researchTime}
 	failed := func(ctx context.Context, what string, err error) {

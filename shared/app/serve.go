@@ -21,11 +21,11 @@ import (
 // ServeConfig says how Docent is served on one machine.
 type ServeConfig struct {
 	DataDir string
-	Addr    string       // HOST:PORT; port 0 takes a free one
-	Program string       // how this program is called, for examples
+	Addr    string       // HOST:PORT; port 0 chooses a free port
+	Program string       // the command that starts this program, for examples
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
 	Parts   Parts        // all but the Vault, which the data directory has
-	Demo    bool         // make a demo team with a sample collection when there is no team yet
+	Demo    bool         // create a demo team with a sample collection if there is no team yet
 	Out     io.Writer    // for people: the address, the demo's keys
 	Log     *slog.Logger // one line per request and batch
 }
@@ -39,12 +39,12 @@ const (
 	idleTimeout    = 2 * time.Minute
 	headerBytes    = 64 << 10
 	drainTime      = 8 * time.Second       // of requests and work in progress when the process stops
-	gatherTime     = 10 * time.Millisecond // a batch of documents becomes one segment, and each segment costs syncs and merges
+	gatherTime     = 10 * time.Millisecond // wait for more documents, since every batch costs a segment with its syncs and merges
 	answerWorkers  = 4
 	indexWorkers   = 2
 	syncWorkers    = 2
-	// serveRebuildTurn is less than half of drainTime, so that stopping loses no slice. One
-	// worker rebuilds, and it rests for as long as it has worked.
+	// serveRebuildTurn is less than half of drainTime, so that stopping loses no slice. The
+	// one worker that rebuilds rests after each slice for as long as the slice took.
 	serveRebuildTurn = 2 * time.Second
 )
 

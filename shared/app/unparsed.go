@@ -65,7 +65,7 @@ func (c *unparsedConn) Write(p []byte) (int, error) {
 		return c.Conn.Write(p)
 	}
 	if c.refused.Swap(true) {
-		return len(p), nil // the rest of what was replaced
+		return len(p), nil // the rest of the replaced refusal
 	}
 	if _, err := c.Conn.Write(httpapi.Unparsed(statusOf(p))); err != nil {
 		return 0, err

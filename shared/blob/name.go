@@ -8,8 +8,8 @@ import (
 // MaxNameBytes bounds the name of an object.
 const MaxNameBytes = 512
 
-// CheckName returns nil for a name that every engine takes, and otherwise an
-// error for which errors.Is(err, ErrInvalid) holds.
+// CheckName returns nil for a name that every engine accepts, otherwise an error that wraps
+// ErrInvalid.
 func CheckName(name string) error {
 	if name == "" {
 		return fmt.Errorf("%w: empty name", ErrInvalid)
@@ -24,8 +24,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPrefix returns nil for what some name may start with, the empty prefix
-// included, and otherwise an error for which errors.Is(err, ErrInvalid) holds.
+// CheckPrefix returns nil for the start of a valid name, including the empty prefix, otherwise
+// an error that wraps ErrInvalid.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > MaxNameBytes {
 		return fmt.Errorf("%w: name of %d bytes, over %d", ErrInvalid, len(prefix), MaxNameBytes)
@@ -45,8 +45,8 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// CheckRange returns nil if length bytes from offset are within an object of
-// size bytes, and otherwise an error for which errors.Is(err, ErrInvalid) holds.
+// CheckRange returns nil if length bytes from offset are within an object of size bytes,
+// otherwise an error that wraps ErrInvalid.
 func CheckRange(offset, length, size int64) error {
 	if offset < 0 || length < 0 || length > size || offset > size-length {
 		return fmt.Errorf("%w: %d bytes from %d of an object of %d", ErrInvalid, length, offset, size)

@@ -11,7 +11,7 @@ import (
 	"docent/shared/team"
 )
 
-// administration are the operations on the team itself.
+// administration has the operations on the team itself.
 type administration struct{ Services }
 
 func (h *administration) routes(api huma.API, m *mux) {

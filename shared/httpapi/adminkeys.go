@@ -21,7 +21,7 @@ func (h *administration) keyRoutes(api huma.API, tags []string) {
 		Summary: "Revoke an API key; it is refused within 10 seconds", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{404}}, h.revokeKey)
 }
 
-// KeyBody is a key without its secret. A member that does not apply is null.
+// KeyBody describes a key without its secret. A member that does not apply is null.
 type KeyBody struct {
 	ID                      string    `json:"id"`
 	Kind                    team.Kind `json:"kind" enum:"personal,team,scim"`

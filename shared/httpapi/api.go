@@ -1,6 +1,6 @@
 // Package httpapi is the whole HTTP surface of Docent v1: the operations of each
-// area with their bounds, authentication, errors, paging and headers. The
-// handler it makes is the same behind Lambda and in docent serve.
+// area with their bounds, authentication, errors, paging and headers. Lambda functions and
+// docent serve use the same handler.
 package httpapi
 
 import (
@@ -23,7 +23,7 @@ import (
 	"docent/shared/usage"
 )
 
-// Services has the services of the operations and the settings of the surface.
+// Services has the services that the operations call, and the settings of the API.
 type Services struct {
 	Teams       *team.Service
 	Collections *collection.Service
@@ -75,7 +75,7 @@ func OpenAPI(providers []source.Provider) *huma.OpenAPI {
 	return doc
 }
 
-// mux is a ServeMux whose operations find their bodies read, bounded and charged.
+// mux is a ServeMux that reads, bounds and charges each body before it calls the operation.
 type mux struct {
 	*http.ServeMux
 	*shares

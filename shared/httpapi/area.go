@@ -2,11 +2,11 @@ package httpapi
 
 import "github.com/danielgtaylor/huma/v2"
 
-// Area is a part of the API that one function serves. Only the value of an area refers
-// to its operations, so that a function links no others. deployed.Functions lists the
-// paths of each.
+// Area is a part of the API that one function serves. Only the Area refers to its
+// operations, so a function links no operations of other areas. deployed.Functions lists
+// the paths of each.
 type Area struct {
-	Name   string // the function's
+	Name   string // of the function
 	routes func(s Services, api huma.API, m *mux)
 }
 

@@ -79,8 +79,8 @@ func (h *collections) create(ctx context.Context, in *createCollectionInput) (*c
 	return &collectionOutput{ETag: etag(c.Version), Location: h.BaseURL + "/collections/" + c.ID, Body: c}, nil
 }
 
-// CollectionPath is the path of one collection. It is exported because huma reads
-// embedded parameters only from exported types, as the other paths are.
+// CollectionPath is the path of one collection. This and the other paths are exported
+// because huma reads embedded parameters only from exported types.
 type CollectionPath struct {
 	ID string `path:"collectionId"`
 }
@@ -132,8 +132,8 @@ func (h *collections) delete(ctx context.Context, in *struct {
 	return nil, h.Collections.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, preconditions(in.IfMatch, ""))
 }
 
-// callerOf returns the caller if its key may use the collection. A restricted key gets
-// a refusal for a collection outside its restriction only if that collection exists.
+// callerOf returns the caller if its key may use the collection. A key restricted to other
+// data sources is refused only if the collection exists; otherwise the error is not found.
 func (h *collections) callerOf(ctx context.Context, id string) (team.Principal, error) {
 	p, err := caller(ctx)
 	if err != nil || p.MayRead(id) {

@@ -92,8 +92,8 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	return out, err
 }
 
-// longQuery is the maximum size of a query and its instruction for a search without a
-// turn among the large requests: each word costs time.
+// longQuery is the size of a query with its instruction above which a search waits for its
+// turn among the large requests, because each word costs time.
 const longQuery = 1000
 
 func waitTurn(ctx context.Context, query, instruction string) error {
@@ -296,8 +296,8 @@ type urlError struct {
 	Detail string `json:"detail"`
 }
 
-// contentCost is the memory that one byte of content takes until it is in a reply. A
-// reply to an agent has it twice, once as JSON in JSON.
+// contentCost is the memory that one byte of content needs while a reply is made. A reply
+// to an agent contains it twice, once as JSON in JSON.
 const contentCost = 8
 
 func (h *contexts) get(ctx context.Context, in *getContentInput) (*getContentOutput, error) {

@@ -133,8 +133,8 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	return out, nil
 }
 
-// checkURI refuses an address that no new document may have. A stored document may have
-// one, from before addresses were checked, and can be replaced.
+// checkURI refuses an invalid address for a new document. A document stored before
+// addresses were checked may have an invalid one, and can still be replaced.
 func (h *documents) checkURI(ctx context.Context, p team.Principal, address string) error {
 	refused := document.CheckURI(address)
 	if refused == nil || utf8.RuneCountInString(address) > document.MaxURI {

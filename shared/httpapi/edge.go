@@ -29,7 +29,7 @@ type request struct {
 	id       string
 	arrived  time.Time
 	quotas   []quota.State // reported in the reply's headers
-	spent    *quota.State  // the quota that it exceeded
+	exceeded *quota.State  // the quota that it exceeded
 	code     string        // of the error that is replied
 	cause    error         // of a 5xx, for the log
 	pattern  string        // of the path; empty when there is none
@@ -38,12 +38,11 @@ type request struct {
 
 	badCoding bool // the body's content coding is not gzip
 
-	account *account      // that its memory is charged to
+	account *account      // pays for its memory
 	sender  source.Sender // of a delivery
 }
 
-// addQuota reports s in the reply's headers, instead of an earlier state of the
-// same quota.
+// addQuota reports s in the reply's headers. It replaces an earlier state of the same quota.
 func (r *request) addQuota(s quota.State) {
 	for i := range r.quotas {
 		if r.quotas[i].Name == s.Name {
@@ -115,13 +114,13 @@ func (s Services) edge(operations *mux) http.Handler {
 		for _, state := range authentication.Quotas {
 			req.addQuota(state)
 		}
-		var beside sync.WaitGroup
-		beside.Go(func() {
+		var touching sync.WaitGroup
+		touching.Go(func() {
 			if err := s.Teams.Touch(ctx, who); err != nil {
 				s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
 			}
 		})
-		defer beside.Wait()
+		defer touching.Wait()
 		_, req.pattern = operations.Handler(r)
 		s.route(operations, reply, r.WithContext(audit.WithOrigin(team.WithPrincipal(r.Context(), who), originOf(r, who))))
 	})
@@ -182,8 +181,8 @@ func unknownPath() *apierr.Error {
 	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path.")
 }
 
-// WriteNotFound answers a request outside of the API in the shape of the API's errors,
-// with detail as its text.
+// WriteNotFound answers a request for a path outside the API with a problem object whose
+// detail is given.
 func WriteNotFound(w http.ResponseWriter, r *http.Request, detail string) {
 	req := &request{id: requestIDOf(r)}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))

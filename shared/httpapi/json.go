@@ -22,7 +22,7 @@ var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal:
 const nullMember = "null member "
 
 // unmarshalExact decodes data into the struct that into points to. It ignores unknown
-// members, and null, which validation has refused for required members.
+// members and null members; validation has already refused null for required ones.
 func unmarshalExact(data []byte, into any) error {
 	if decoder, ok := into.(json.Unmarshaler); ok {
 		return decoder.UnmarshalJSON(data)
@@ -53,8 +53,8 @@ func unmarshalExact(data []byte, into any) error {
 	return nil
 }
 
-// wholeNumber returns text in the form that encoding/json accepts for an integer, if
-// into is one: it refuses 1.0 and 1e2.
+// wholeNumber rewrites text such as 1.0 or 1e2 if into is an integer, because encoding/json
+// refuses these forms. Any other text is returned as it is.
 func wholeNumber(text json.RawMessage, into reflect.Type) json.RawMessage {
 	for into.Kind() == reflect.Pointer {
 		into = into.Elem()

@@ -53,8 +53,8 @@ func (f rpcFault) public() rpcFault {
 	}
 }
 
-// publicFaults returns a reply, a response or a batch of them, with every error made
-// public; a reply without one is returned as it is.
+// publicFaults makes every error in reply public. The reply is one response or a batch;
+// without an error it is returned as it is.
 func publicFaults(reply []byte) []byte {
 	if !bytes.Contains(reply, []byte(`"error":`)) {
 		return reply
@@ -92,8 +92,8 @@ func publicFault(response json.RawMessage) json.RawMessage {
 }
 
 // callFault returns the response to a valid call that the protocol's library refused in
-// plain text: one of an unknown method, or without params. It returns false if body is
-// not a single call with an id.
+// plain text because its method is unknown or params are missing. It returns false if body
+// is not a single call with an id.
 func callFault(body []byte, text string) ([]byte, bool) {
 	var call struct {
 		Version string          `json:"jsonrpc"`

@@ -50,8 +50,8 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 	return responses
 }
 
-// handler serves one request. It holds the reply until it is complete: an HTTP error gets
-// the API's shape, and texts of the protocol's library never reach clients.
+// handler serves one request. It keeps the reply until it is complete, so that an HTTP error
+// can become a problem object and no text of the protocol's library reaches a client.
 func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, err := caller(r.Context()); err != nil {
@@ -88,8 +88,8 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 	}
 }
 
-// firstBytes keeps the first bytes that are written to it. A call that the protocol
-// refuses unread has no more.
+// firstBytes keeps the first bytes written to it: all of any call that the protocol's
+// library refuses before it reads the call.
 type firstBytes []byte
 
 // Write keeps what fits and discards the rest.

@@ -10,9 +10,10 @@ import (
 	"docent/shared/memory"
 )
 
-// Three budgets bound the memory of requests in a process: bodies and replies, which are
-// held as long as a slow client takes, and the work of handling, for which requests wait
-// in turn. Memory is charged to the team, or to the address of a sender without a key.
+// Three budgets bound the memory of requests in a process: one for bodies, one for replies,
+// and one for handling requests, which wait their turn. Bodies and replies stay in memory
+// while a slow client sends or reads. Memory is charged to the team, or to the address of a
+// sender without a key.
 const (
 	freePart     = 64 << 10  // bytes of each body and reply that come from the small pool
 	smallBytes   = 24 << 20  // first parts of bodies and replies
@@ -31,8 +32,8 @@ const (
 	writers       = 2 // large writes at a time
 	keylessPlaces = 4 // requests of senders without a key that are handled at a time
 
-	// teamShare: a team may hold this many times what it leaves free of a pool, so one
-	// team alone at most four fifths.
+	// teamShare: a team may hold at most this many times the free part of a pool, so a
+	// single team gets at most four fifths of it.
 	teamShare = 4
 
 	patience = 10 * time.Second // how long a request waits for each of these

@@ -6,8 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// describeNotModified says in the document that a GET whose reply has an ETag answers 304
-// to an If-None-Match that names it. The edge does that, not the operation.
+// describeNotModified adds the status 304 to every GET whose reply has an ETag. The edge
+// sends it when If-None-Match names that ETag.
 func describeNotModified(doc *huma.OpenAPI) {
 	for _, item := range doc.Paths {
 		op := item.Get

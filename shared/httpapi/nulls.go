@@ -6,9 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// describeNulls adds to the document that a null member counts as left out if it is
-// optional, in every request body except merge patches. Validation ignores such a null
-// anyway.
+// describeNulls makes every optional member of a request body nullable in the document,
+// except in merge patches: null counts as left out. Validation ignores such a null anyway.
 func describeNulls(doc *huma.OpenAPI) {
 	for _, item := range doc.Paths {
 		for _, op := range []*huma.Operation{item.Post, item.Put} {

@@ -55,7 +55,7 @@ func (s Services) observe(r *http.Request, status int, who team.Principal, count
 	}
 	var all sync.WaitGroup
 	all.Go(func() { count.end(status) })
-	if status == http.StatusForbidden || requestFrom(r.Context()).spent != nil {
+	if status == http.StatusForbidden || requestFrom(r.Context()).exceeded != nil {
 		s.recordRefusal(r, who, status, nil)
 	}
 	all.Wait()
@@ -83,7 +83,7 @@ func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status 
 	req := requestFrom(r.Context())
 	event := audit.Event{Origin: originOf(r, who), Outcome: audit.Outcome{Result: audit.Failure, Reason: req.code, StatusCode: status}}
 	var rejected *team.RejectedError
-	var spent *quota.ExceededError
+	var exceeded *quota.ExceededError
 	switch {
 	case errors.As(err, &rejected):
 		k := rejected.Key
@@ -94,7 +94,7 @@ func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status 
 		event.Origin = originOf(r, who)
 		event.Type, event.Outcome.Reason = audit.KeyRejected, rejected.Reason
 		event.Targets = []audit.Target{{Type: audit.TargetAPIKey, ID: k.ID, DisplayName: k.Name}}
-	case errors.As(err, &spent), req.spent != nil:
+	case errors.As(err, &exceeded), req.exceeded != nil:
 		return s.writeQuotaEvent(r, who, event)
 	case status == http.StatusForbidden && who.TeamID != "":
 		event.Type = audit.AccessDenied
@@ -107,14 +107,14 @@ func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status 
 
 // writeQuotaEvent records the first refusal of a quota on its Pacific day.
 func (s Services) writeQuotaEvent(r *http.Request, who team.Principal, event audit.Event) error {
-	spent := requestFrom(r.Context()).spent
-	if spent == nil || who.TeamID == "" {
+	exceeded := requestFrom(r.Context()).exceeded
+	if exceeded == nil || who.TeamID == "" {
 		return nil
 	}
 	event.Type = audit.QuotaExceeded
-	event.Targets = []audit.Target{{Type: audit.TargetQuota, ID: spent.Name}}
-	name := string(audit.QuotaExceeded) + "#" + spent.Name + "#" + spent.Window.Date
-	if spent.Name == quota.PATDay {
+	event.Targets = []audit.Target{{Type: audit.TargetQuota, ID: exceeded.Name}}
+	name := string(audit.QuotaExceeded) + "#" + exceeded.Name + "#" + exceeded.Window.Date
+	if exceeded.Name == quota.PATDay {
 		name += "#" + who.KeyID
 	}
 	const remembered = 3 * 24 * time.Hour
@@ -134,8 +134,8 @@ type counting struct {
 	tally *usage.Tally // of a request that was counted while it was in progress
 }
 
-// beginCounting has the request counted as soon as its outcome is known, in parallel
-// with the rest of it.
+// beginCounting lets the request be counted as soon as its outcome is known, while it is
+// still handled.
 func (s Services) beginCounting(r *http.Request, who team.Principal, notes *usage.Notes) *counting {
 	c := &counting{Services: s, r: r, who: who, notes: notes}
 	if s.Usage != nil {
@@ -151,17 +151,17 @@ func (s Services) beginCounting(r *http.Request, who team.Principal, notes *usag
 	return c
 }
 
-// call returns the usage of the request, without its outcome.
+// call returns the usage of the request without its outcome.
 func (c *counting) call() usage.Call {
-	req, told := requestFrom(c.r.Context()), c.notes.Read()
+	req, noted := requestFrom(c.r.Context()), c.notes.Read()
 	if req.route == "GET /answers/{questionId}" {
-		told.Numbers[usage.Polled]++
+		noted.Numbers[usage.Polled]++
 	}
-	return usage.Call{At: req.arrived, Feature: cmp.Or(told.Feature, featureOf(req.route)), KeyID: c.who.KeyID, UserID: c.who.UserID,
-		Client: usage.ClientOf(c.r.UserAgent(), strings.TrimPrefix(req.route, c.r.Method+" ")), Numbers: told.Numbers, Source: told.Source}
+	return usage.Call{At: req.arrived, Feature: cmp.Or(noted.Feature, featureOf(req.route)), KeyID: c.who.KeyID, UserID: c.who.UserID,
+		Client: usage.ClientOf(c.r.UserAgent(), strings.TrimPrefix(req.route, c.r.Method+" ")), Numbers: noted.Numbers, Source: noted.Source}
 }
 
-// expect has reports wait until the request is counted, as its reply goes out before.
+// expect makes reports wait until the request is counted, since its reply is sent earlier.
 func (c *counting) expect() (done func()) {
 	if c == nil || c.Usage == nil {
 		return func() {}

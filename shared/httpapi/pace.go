@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A body and a reply are held in memory while the client sends or reads, so each has a
-// minimum pace of 64 KB a second after a grace of some seconds. The largest body has
-// three minutes that way.
+// A body and a reply stay in memory while the client sends or reads, so each must move at
+// least 64 KB per second after a few seconds of grace. The largest body thus has three
+// minutes.
 const (
 	leastRate = 64 << 10 // bytes per second
 	grace     = 20 * time.Second
@@ -71,8 +71,8 @@ func writePaced(w http.ResponseWriter, body []byte, p *pace) {
 // discardTime is the maximum time to read the rest of a refused body.
 const discardTime = 10 * time.Minute
 
-// discardReader reads the rest of a refused body. That needs no memory, so the body may
-// be slower than the pace: each read has the whole grace.
+// discardReader reads the rest of a refused body. It needs no memory, so the body may be
+// slower than the pace: every read gets the full grace.
 type discardReader struct{ pacedReader }
 
 func (r discardReader) Read(p []byte) (int, error) {

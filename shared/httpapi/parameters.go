@@ -26,7 +26,7 @@ func (c queryContext) is(name, kind string) bool {
 	})
 }
 
-// Query returns a parameter of the query: of a list the first value that is not empty.
+// Query returns a parameter of the query; for a list, its first value that is not empty.
 func (c queryContext) Query(name string) string {
 	text := c.humaContext.Query(name)
 	switch {

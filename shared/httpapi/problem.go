@@ -91,15 +91,15 @@ func toProblem(ctx context.Context, err error) *problem {
 	requestFrom(ctx).code = e.Code
 	p := newProblem(ctx, e.Kind.Status(), e.Code, e.Detail)
 	p.Errors = e.Fields
-	var spent *quota.ExceededError
-	if errors.As(err, &spent) {
+	var exceeded *quota.ExceededError
+	if errors.As(err, &exceeded) {
 		now := requestFrom(ctx).arrived
 		p.Type = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-		p.Title, p.ViolatedPolicies = spent.Title(), []string{spent.Name}
-		p.ResetsAt = formatTime(spent.Window.Reset)
-		p.headers.Set("Retry-After", strconv.FormatInt(spent.RetryAfter(now), 10))
-		requestFrom(ctx).addQuota(spent.State)
-		requestFrom(ctx).spent = &spent.State
+		p.Title, p.ViolatedPolicies = exceeded.Title(), []string{exceeded.Name}
+		p.ResetsAt = formatTime(exceeded.Window.Reset)
+		p.headers.Set("Retry-After", strconv.FormatInt(exceeded.RetryAfter(now), 10))
+		requestFrom(ctx).addQuota(exceeded.State)
+		requestFrom(ctx).exceeded = &exceeded.State
 	}
 	var expired *audit.ExpiredError
 	if errors.As(err, &expired) {

@@ -24,7 +24,7 @@ func TestAThousandQuestionsADay(t *testing.T) {
 			accepted = n
 		case http.StatusTooManyRequests:
 			refused = n
-			spent(t, reply, "answers-day", "Daily question quota exceeded")
+			wantExceeded(t, reply, "answers-day", "Daily question quota exceeded")
 		default:
 			t.Fatalf("status %d: %s", reply.StatusCode, reply.body)
 		}
@@ -38,7 +38,7 @@ func TestAThousandQuestionsADay(t *testing.T) {
 	a.do(call{"DELETE", "/answers/" + numberedID(accepted), acme.key, nil, nil}).want(t, 204)
 	again(refused).wantCode(t, 429, "quota-exceeded") // deleting gives nothing back
 	again(accepted).wantCode(t, 409, "answer-conflict")
-	spent(t, a.ask(acme.pat, numberedID(refused), "q"), "answers-day", "Daily question quota exceeded")
+	wantExceeded(t, a.ask(acme.pat, numberedID(refused), "q"), "answers-day", "Daily question quota exceeded")
 	a.ask(rival.key, numberedID(5000), "q").want(t, 204)
 	a.do(call{"GET", "/answers/" + numberedID(refused), acme.key, nil, nil}).wantCode(t, 404, "not-found")
 
@@ -54,8 +54,8 @@ func TestAThousandQuestionsADay(t *testing.T) {
 	}
 }
 
-// spent checks the reply of a quota that is used up at 12:00 UTC on 21 November.
-func spent(t *testing.T, reply response, name, title string) {
+// wantExceeded checks the reply of a quota that is used up at 12:00 UTC on 21 November.
+func wantExceeded(t *testing.T, reply response, name, title string) {
 	t.Helper()
 	reply.wantCode(t, 429, "quota-exceeded")
 	for header, want := range map[string]string{
@@ -126,7 +126,7 @@ func TestAThousandCallsADayWithAPersonalKey(t *testing.T) {
 		}
 	}
 	for range 3 {
-		spent(t, a.do(list), "pat-day", "Daily call quota exceeded")
+		wantExceeded(t, a.do(list), "pat-day", "Daily call quota exceeded")
 	}
 	a.do(call{"OPTIONS", "/collections", acme.pat, nil, nil}).want(t, 204)
 	a.do(list.as(second)).want(t, 200)

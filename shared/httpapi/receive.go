@@ -24,8 +24,8 @@ type intake struct {
 	read    int64
 }
 
-// newIntake returns the intake of r; end returns its memory. What arrives is also written
-// to checks, which may be nil and whose first error ends the reading.
+// newIntake returns the intake of r; end returns its memory. Every byte is also written to
+// checks, which may be nil; its first error ends the reading.
 func newIntake(w http.ResponseWriter, r *http.Request, a *account, checks io.Writer) *intake {
 	set := http.NewResponseController(w).SetReadDeadline
 	return &intake{from: pacedReader{r.Body, newPace(time.Now, set)}, account: a,
@@ -67,7 +67,7 @@ func (in *intake) whole(ctx context.Context, limit int64) ([]byte, error) {
 		return nil, in.refusal(err)
 	}
 	in.large.Shrink(max(int64(cap(body))-begin, 0))
-	_ = in.from.set(time.Time{}) // what comes of the connection now is not this body
+	_ = in.from.set(time.Time{}) // the deadline was for this body only
 	return body, nil
 }
 
@@ -121,8 +121,8 @@ func (in *intake) refusal(err error) error {
 	}
 }
 
-// discard reads the rest of a refused body: a client that is cut off while it sends sees
-// a broken connection, not the reply.
+// discard reads the rest of a refused body, because a client that is disconnected while it
+// sends gets an error of the connection instead of the reply.
 func (in *intake) discard() {
 	_, _ = io.Copy(io.Discard, io.LimitReader(discardReader{in.from}, MaxBody-in.read))
 }

@@ -12,9 +12,8 @@ import (
 	"docent/shared/team"
 )
 
-// register adds one operation. It is the only caller of huma.Register, so every
-// error of a handler passes through toProblem and every operation has the statuses
-// that are common to all.
+// register adds one operation. It is the only caller of huma.Register, so every error of a
+// handler passes through toProblem, and every operation documents the common statuses.
 func register[I, O any](api huma.API, op huma.Operation, handle func(context.Context, *I) (*O, error)) {
 	op.MaxBodyBytes = -1 // readBody has bounded it
 	op.BodyReadTimeout = -1
@@ -36,8 +35,8 @@ func register[I, O any](api huma.API, op huma.Operation, handle func(context.Con
 	})
 }
 
-// caller returns the principal of the request, if its key is of a kind that
-// works with content; scim keys do not.
+// caller returns the principal of the request if its key may use content, which a scim key
+// may not.
 func caller(ctx context.Context) (team.Principal, error) {
 	p, ok := team.PrincipalFrom(ctx)
 	if !ok {

@@ -11,20 +11,20 @@ import (
 )
 
 // reply adds the common headers, and answers a GET whose If-None-Match names the current
-// version with 304. It holds the body until the request is handled and its other memory
+// version with 304. It keeps the body until the request is handled and its other memory
 // is free, then sends it as fast as the client reads, at a minimum pace.
 type reply struct {
 	http.ResponseWriter
 	request *request
 	r       *http.Request
 	status  int
-	empty   bool // the body is dropped
+	empty   bool // the body is discarded
 	body    []byte
 	first   *memory.Lease // nil: not charged
 	large   *memory.Lease
 }
 
-// charge charges the body to a from now on.
+// charge charges the body to a, starting now.
 func (w *reply) charge(a *account) {
 	w.first, w.large = a.first(), a.replies.Lease(a.owner)
 }
@@ -37,7 +37,7 @@ func (w *reply) end() {
 	}
 }
 
-// Unwrap gives http.ResponseController the connection.
+// Unwrap returns the connection for http.ResponseController.
 func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader decides the status and the headers, once.

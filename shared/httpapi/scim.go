@@ -14,12 +14,12 @@ import (
 	"docent/shared/usage"
 )
 
-// isSCIM reports whether a path is of the SCIM area, which follows RFC 7644.
+// isSCIM reports whether a path is in the SCIM area, which follows RFC 7644.
 func isSCIM(path string) bool {
 	return path == scim.Prefix || strings.HasPrefix(path, scim.Prefix+"/")
 }
 
-// scimFace returns the SCIM area with the functions that it needs of the edge.
+// scimFace returns the SCIM handler with the functions of the edge that it needs.
 func (s Services) scimFace() scim.Handler {
 	return scim.Handler{Service: s.SCIM, Classify: func(ctx context.Context, err error) (int, string, http.Header) {
 		p := toProblem(ctx, err)
@@ -63,7 +63,7 @@ func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 	face.ServeHTTP(w, r.WithContext(memory.WithReads(memory.WithWork(r.Context(), work), treeCost)))
 }
 
-// writeSCIMError writes a refusal of the edge as a SCIM error.
+// writeSCIMError writes an error of the edge in SCIM's form.
 func writeSCIMError(w http.ResponseWriter, r *http.Request, err error) {
 	var e *protocol.Error
 	if !errors.As(err, &e) {

@@ -12,8 +12,8 @@ import (
 	"docent/shared/apierr"
 )
 
-// unparsed has the problems of requests that an HTTP server refuses before it calls a
-// handler, by status. Other statuses have that of 400.
+// unparsed has, by status, the problems of requests that an HTTP server refuses before it
+// calls a handler. Any other status gets the problem of 400.
 var unparsed = map[int]struct{ code, title, detail string }{
 	http.StatusBadRequest:        {apierr.CodeInvalidRequest, "Invalid request", "This is not a well-formed request of HTTP/1.1."},
 	http.StatusRequestTimeout:    {"request-timeout", "Request timeout", "The request did not arrive in time."},
@@ -36,7 +36,7 @@ func Unparsed(status int) []byte {
 	body, err := json.Marshal(problem{Status: status, Type: "urn:docent:problem:" + about.code, Title: about.title, Detail: about.detail,
 		Code: about.code, RequestID: id})
 	if err != nil {
-		panic(err) // texts and a number
+		panic(err) // strings and an integer always encode
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {id}}
 	Protect(header)
@@ -44,13 +44,13 @@ func Unparsed(status int) []byte {
 		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}
 	var out bytes.Buffer
 	if err := reply.Write(&out); err != nil {
-		panic(err) // it is written to memory
+		panic(err) // a write to memory cannot fail
 	}
 	return out.Bytes()
 }
 
-// describeUnparsed adds to the document that every operation may be refused for the size
-// of its headers, including the path and the query.
+// describeUnparsed adds to every operation the refusal of headers that are too large,
+// including the path and the query.
 func describeUnparsed(doc *huma.OpenAPI) {
 	problem := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}
 	for _, item := range doc.Paths {

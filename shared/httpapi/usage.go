@@ -58,8 +58,8 @@ type tableOutput struct {
 	Body        []byte
 }
 
-// preferred returns the form of a report that Accept prefers, of equal ones the first
-// (RFC 9110 section 12.5.1).
+// preferred returns the form of a report that Accept prefers, the first of equally preferred
+// ones (RFC 9110 section 12.5.1).
 func preferred(accept string) string {
 	best, most := "", 0.0
 	for one := range strings.SplitSeq(accept, ",") {
@@ -151,8 +151,8 @@ func plainCell(value any) string {
 	return text
 }
 
-// viewer returns the caller and the only user whose usage it may see, empty for all. A
-// member sees its own.
+// viewer returns the caller and the only user whose usage the caller may see, empty for all.
+// A member sees only its own usage.
 func viewer(ctx context.Context) (p team.Principal, only string, err error) {
 	if p, err = caller(ctx); err != nil {
 		return p, "", err

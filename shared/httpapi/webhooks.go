@@ -51,8 +51,8 @@ func (h *webhooks) routes(api huma.API, m *mux) {
 	m.sender = func(r *http.Request, pattern string) (source.Sender, error) { return h.find(r, signatures[pattern]) }
 }
 
-// findSender returns the data source that a delivery names and may be from, or the
-// refusal of the delivery.
+// findSender returns the data source that a delivery names, or the error that refuses the
+// delivery.
 type findSender func(r *http.Request, pattern string) (source.Sender, error)
 
 // identify finds the sender of a delivery before any of its body is read.
@@ -94,8 +94,8 @@ func (in *deliveryInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// describeSigned says in the document that op takes a JSON object, which huma does
-// not read, and that it answers 202 without a body.
+// describeSigned documents that op takes a JSON object, which huma does not read, and that
+// it answers 202 without a body.
 func describeSigned(op *huma.Operation) {
 	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}
 	op.Responses["202"].Content, op.Responses["202"].Headers = nil, nil
@@ -117,8 +117,8 @@ func (h *webhooks) deliver(ctx context.Context, in *deliveryInput) (*deliveryOut
 	return &deliveryOutput{Status: http.StatusOK, ContentType: "application/json", Body: reply}, nil
 }
 
-// rejected records that a delivery to a known data source was refused, once a
-// minute for each source; what fails of it is for the log.
+// rejected records a refused delivery to a known data source, at most once a minute for each
+// source. A failure to record it is logged.
 func (h *webhooks) rejected(ctx context.Context, err error) {
 	var r *source.RejectedError
 	if h.Events == nil || !errors.As(err, &r) {

@@ -34,7 +34,7 @@ func init() {
 // missingMember is the start of the error for a missing member, before its name.
 const missingMember = "required member "
 
-// reworded has the errors of huma that no variable can change.
+// reworded replaces the errors of huma that are not package variables.
 var reworded = strings.NewReplacer(
 	"required query parameter is missing", "is required",
 	"required header parameter is missing", "is required",

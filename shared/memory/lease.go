@@ -28,7 +28,7 @@ func (l *Lease) Try(n int64) error {
 	return nil
 }
 
-// Take adds n units, waiting for them until ctx ends, with ErrBusy then.
+// Take adds n units, waiting for them if necessary. It returns ErrBusy if ctx ends first.
 func (l *Lease) Take(ctx context.Context, n int64) error {
 	if n = l.most(n); n > 0 {
 		if err := l.pool.take(ctx, l.owner, n); err != nil {
@@ -39,8 +39,8 @@ func (l *Lease) Take(ctx context.Context, n int64) error {
 	return nil
 }
 
-// most cuts n to what the lease can have at all, so that what is larger than a
-// share waits for all of it.
+// most limits n to the largest possible lease, so that a request above its owner's share
+// waits for the whole share.
 func (l *Lease) most(n int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +55,7 @@ func (l *Lease) add(n int64) {
 	}
 	l.mu.Unlock()
 	if ended && n > 0 {
-		l.pool.give(l.owner, n) // what a request left running came too late
+		l.pool.give(l.owner, n) // the request ended while this waited
 	}
 }
 
@@ -77,7 +77,7 @@ func (l *Lease) Held() int64 {
 	return l.held
 }
 
-// End returns everything. A lease that has ended takes nothing more.
+// End returns all units. An ended lease takes no more.
 func (l *Lease) End() {
 	l.mu.Lock()
 	l.ended = true

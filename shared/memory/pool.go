@@ -17,9 +17,9 @@ var ErrBusy = errors.New("too much is in progress")
 // Pool is a number of units, such as bytes, that owners take and return.
 type Pool struct {
 	size  int64
-	spare int64 // units beyond size, for owners who hold at most floor with what they ask for
+	spare int64 // units beyond size, for owners that hold at most floor with the new ones
 	floor int64
-	share int64 // an owner holds at most share times what it leaves free; 0: no such bound
+	share int64 // an owner holds at most share times the free part; 0: no such bound
 
 	mu      sync.Mutex
 	held    int64
@@ -41,16 +41,16 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// NewPool returns a pool of size units. With a share above 0 an owner may hold at
-// most share times what it leaves free, so that the first of many never fills the
-// pool: share 4 leaves a fifth of it.
+// NewPool returns a pool of size units. With a share above 0, an owner may hold at most share
+// times the part that is free afterwards. So one owner never fills the pool: share 4 leaves a
+// fifth of it.
 func NewPool(size, share int64) *Pool {
 	return &Pool{size: size, share: share, owners: map[string]*owner{}}
 }
 
-// WithSpare adds units to a pool that is not in use yet, which only owners may take who
-// hold at most floor with them: whatever the others hold, they leave one that much.
-// Such a small request does not wait behind a large one.
+// WithSpare adds spare units to a pool that is not in use yet. Only an owner that holds at
+// most floor units with them may take them, however much other owners hold. Such a small
+// request does not wait behind a large one.
 func (p *Pool) WithSpare(units, floor int64) *Pool {
 	p.spare, p.floor = units, floor
 	return p
@@ -84,8 +84,8 @@ func (p *Pool) try(name string, n int64) bool {
 	return true
 }
 
-// take takes n units for the owner, waiting for them until ctx ends, with ErrBusy
-// then.
+// take takes n units for the owner, waiting for them if necessary. It returns ErrBusy if ctx
+// ends first.
 func (p *Pool) take(ctx context.Context, name string, n int64) error {
 	p.mu.Lock()
 	w := &waiter{name, n, make(chan struct{})}
@@ -111,7 +111,7 @@ func (p *Pool) take(ctx context.Context, name string, n int64) error {
 	default:
 	}
 	p.leave(w)
-	p.serve() // it may have blocked one that fits
+	p.serve() // the leaving waiter may have blocked one that fits
 	return ErrBusy
 }
 
@@ -126,10 +126,9 @@ func (p *Pool) give(name string, n int64) {
 	p.serve()
 }
 
-// serve grants waiting requests while there is room: first to the owner who holds
-// least, then to the one served longest ago. A waiter limited by its own share is
-// skipped. One limited by the pool is skipped only for small requests, otherwise
-// large ones would wait forever.
+// serve grants waiting requests while there is room, first to the owner that holds least, then
+// to the one served longest ago. A waiter limited by its own share is skipped. A waiter
+// limited by the pool is skipped only for small requests; otherwise it could wait forever.
 func (p *Pool) serve() {
 	passed := map[*waiter]bool{}
 	full := false
@@ -153,9 +152,9 @@ func (p *Pool) serve() {
 	}
 }
 
-// next returns the waiter that is served next, nil if there is none. Of one owner what
-// came first is first, apart from small requests. Only they pass those that were passed
-// over, and only they are served by a full pool.
+// next returns the next waiter to serve, nil if there is none. Requests of one owner are
+// served in their order, except that small ones may overtake. With a full pool, only small
+// requests are served.
 func (p *Pool) next(passed map[*waiter]bool, full bool) (next *waiter) {
 	behind := map[string]bool{}
 	for _, w := range p.waiting {
@@ -174,7 +173,7 @@ func (p *Pool) next(passed map[*waiter]bool, full bool) (next *waiter) {
 	return next
 }
 
-// before reports whether a is served before b. Of one owner the first to come is.
+// before reports whether a is served before b. Requests of one owner are in their order.
 func (p *Pool) before(a, b *waiter) bool {
 	x, y := p.owners[a.name], p.owners[b.name]
 	if x.held != y.held {

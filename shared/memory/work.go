@@ -31,7 +31,7 @@ type Room struct {
 	Places   *Pool         // requests that are handled at a time
 	Turns    *Pool         // large ones among them
 	Writes   *Pool         // large writes, which mostly wait for the disk
-	Bytes    *Pool         // that all of them use
+	Bytes    *Pool         // memory of all requests
 	Free     int64         // bytes of each request that are not taken from Bytes
 	Small    int64         // bytes that a request may use without a turn, at least Free
 	Patience time.Duration // how long a request waits for each of these
@@ -42,7 +42,7 @@ func (r *Room) Work(owner string) *Work {
 	return &Work{room: r, place: r.Places.Lease(owner), turn: r.Turns.Lease(owner), write: r.Writes.Lease(owner), bytes: r.Bytes.Lease(owner)}
 }
 
-// Begin waits for a place, with ErrBusy if none becomes free in time.
+// Begin waits for a place. It returns ErrBusy if none becomes free in time.
 func (w *Work) Begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.room.Patience)
 	defer cancel()
@@ -76,7 +76,7 @@ func Pause(ctx context.Context) (resume func()) {
 	return func() { _ = w.Begin(ctx) } // the write is done, so the work continues without a place
 }
 
-// End returns everything.
+// End returns the place, the turn and all bytes.
 func (w *Work) End() {
 	w.turn.End()
 	w.write.End()
@@ -120,14 +120,13 @@ func Return(ctx context.Context, n int64) {
 	}
 }
 
-// WithReads returns a context in which reads from the table are charged too, with cost
-// bytes per byte. It is for work that keeps what it reads.
+// WithReads returns a context in which reads from the table are charged too, with cost bytes
+// per byte. Use it for work that keeps the items in memory.
 func WithReads(ctx context.Context, cost int64) context.Context {
 	return context.WithValue(ctx, readsKey{}, cost)
 }
 
-// ReserveRead is Reserve for an engine that has read n bytes, if ctx is of
-// WithReads.
+// ReserveRead reserves memory for n bytes that an engine has read, if ctx is from WithReads.
 func ReserveRead(ctx context.Context, n int64) error {
 	if cost, _ := ctx.Value(readsKey{}).(int64); cost > 0 {
 		return Reserve(ctx, n*cost)
@@ -135,8 +134,8 @@ func ReserveRead(ctx context.Context, n int64) error {
 	return nil
 }
 
-// WaitTurn waits for a turn for the work of ctx, which uses a processor for long,
-// whatever its size. It returns ErrBusy if that takes too long.
+// WaitTurn waits for a turn for the work of ctx, however little memory it uses, because it
+// will use a processor for a long time. It returns ErrBusy if the wait takes too long.
 func WaitTurn(ctx context.Context) error {
 	w := workOf(ctx)
 	if w == nil {
@@ -163,8 +162,8 @@ func (w *Work) yield() {
 	w.place.End()
 }
 
-// WaitWrites is Yield for work that will write much. It waits until it is among the few
-// that do, and returns ErrBusy if that takes too long.
+// WaitWrites is Yield for work that will write much. It waits for one of the few places for
+// large writes, and returns ErrBusy if that takes too long.
 func WaitWrites(ctx context.Context) error {
 	w := workOf(ctx)
 	if w == nil {
@@ -215,7 +214,7 @@ func (w *Work) takeTurn(ctx context.Context) error {
 		return nil
 	}
 	w.setPlaced(false)
-	w.place.End() // it is for a small request now
+	w.place.End() // for a small request
 	if err := w.turn.Take(ctx, 1); err != nil {
 		return err
 	}

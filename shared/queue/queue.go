@@ -1,7 +1,7 @@
-// Package queue carries messages from a function that accepts work to the one
-// that does it: at least once, in no promised order. queue/sqs keeps them until they
-// are done, queue/local until its process ends; package pending makes up for that.
-// Both pass one contract suite, queue/queuetest.
+// Package queue carries messages from a function that accepts work to the one that does it,
+// at least once and in no particular order. queue/sqs keeps them until they are done,
+// queue/local only until its process ends; package pending then sends them again. Both pass
+// one contract suite, queue/queuetest.
 package queue
 
 import (

@@ -29,12 +29,11 @@ func Backoff(receives int) time.Duration {
 	return min(time.Second<<min(max(receives-1, 0), 6), time.Minute)
 }
 
-// Work receives messages, runs h on them, and reports the outcome to q, until
-// ctx ends: then it finishes the batch in progress, for which h's context stays
-// alive for Grace more, and returns. A panic of h fails its batch. Failures of
-// the queue are waited out, from 1 s doubling to 1 min. Each failure is logged
-// once. Several may run on one queue. The queue's visibility timeout must be
-// longer than h takes, otherwise messages are delivered twice.
+// Work receives messages, runs h on them and reports the outcome to q until ctx ends. Then it
+// finishes the batch in progress, with Grace as the limit of h's context, and returns. If h
+// panics, its batch fails. After a failure of the queue it waits 1 s, doubling to 1 min. Each
+// failure is logged once. Several Works may run on one queue. The queue's visibility timeout
+// must be longer than h takes, otherwise messages are delivered twice.
 func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
 	w := worker{q, h, o.withDefaults()}
 	handling, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -46,7 +45,7 @@ func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
 		case <-handling.Done():
 		}
 	})()
-	faults := 0 // of the queue in a row
+	faults := 0 // consecutive failures of the queue
 	for ctx.Err() == nil {
 		batch, err := q.Receive(ctx, w.o.Batch, w.o.Wait)
 		if ctx.Err() != nil && len(batch) == 0 {
@@ -55,7 +54,7 @@ func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
 		if err != nil {
 			faults++
 			w.o.Log.ErrorContext(ctx, "receive from queue", "err", err, "faults", faults)
-			_ = pause.For(ctx, Backoff(faults)) // the loop asks ctx
+			_ = pause.For(ctx, Backoff(faults)) // the loop checks ctx
 			continue
 		}
 		faults = 0

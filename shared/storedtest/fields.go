@@ -15,8 +15,8 @@ import (
 	"docent/shared/table/dynamo/dynamotest"
 )
 
-// KeepFields checks records, each under the name of its form, at both engines. It fails
-// for a field that a record has and that is not stored.
+// KeepFields checks records, each under the name of its form, at both engines. It fails if a
+// field of a record is not stored.
 func KeepFields(t *testing.T, records map[string]Record) {
 	t.Helper()
 	for name := range records {
@@ -40,13 +40,13 @@ func KeepFields(t *testing.T, records map[string]Record) {
 	}
 }
 
-// Record checks a record: it fills every field, stores the record and reads it again.
-// It returns an error that names the fields that did not come back.
+// Record checks a record: it fills every field, stores the record and reads it again. It
+// returns an error that names the fields that were lost.
 type Record func(t *testing.T, store table.Store) error
 
-// Fields returns the check of a record that encode makes an item of and decode reads.
-// adjust changes the filled record before it is stored: it gives values to fields that
-// do not take every text, and empties those that are not stored.
+// Fields returns the check of a record that encode turns into an item and decode reads back.
+// adjust changes the filled record before it is stored: it sets fields that do not accept every
+// text, and empties those that are not stored.
 func Fields[T any](encode func(T) (table.Item, error), decode func(table.Item) (T, error), adjust ...func(*T)) Record {
 	return func(t *testing.T, store table.Store) error {
 		given := fieldtest.Fill[T](t)

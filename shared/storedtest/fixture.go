@@ -1,7 +1,6 @@
-// Package storedtest holds what released versions of Docent have stored: for each
-// release a data folder of docent serve and the tables, segments and queue messages
-// of an installation on AWS. Tests open them, so that no change of a stored form goes
-// unnoticed. README.md has the rules.
+// Package storedtest has the stored data of every release: a data folder of docent serve, and
+// the tables, segments and queue messages of an installation on AWS. Tests open them, so that
+// every change of a stored form is noticed. README.md has the rules.
 package storedtest
 
 import (
@@ -19,24 +18,23 @@ import (
 	"testing"
 )
 
-// Engines are the two homes of Docent, of which a release has one fixture each.
+// The two ways to run Docent. Each release has one fixture for each.
 const (
 	Serve = "serve" // docent serve: docent.db, blobs/ and secrets.key
 	AWS   = "aws"   // tables/{table}.jsonl, blobs/ and queues/{queue}.jsonl
 )
 
-// Engines lists them.
+// Engines lists the engines of fixtures.
 var Engines = []string{Serve, AWS}
 
-// FolderVariable names a folder of fixtures that tests open in place of the committed
-// ones. The rollback test hands over by it what the current version has stored to the
-// tests of an older one.
+// FolderVariable names a folder of fixtures that tests open instead of the committed ones. The
+// rollback test uses it to let the tests of an older version open data of the current one.
 const FolderVariable = "DOCENT_STORED_FIXTURES"
 
 //go:embed testdata
 var committed embed.FS
 
-// Fixture is what one release has stored at one engine.
+// Fixture is the data that one release stored with one engine.
 type Fixture struct {
 	Version  string // such as v0.1
 	Engine   string
@@ -44,7 +42,7 @@ type Fixture struct {
 	archive  []byte // zip
 }
 
-// Name is the fixture's version and engine.
+// Name returns the fixture's version and engine.
 func (f Fixture) Name() string { return f.Version + "/" + f.Engine }
 
 // Fixtures returns every fixture, oldest release first.

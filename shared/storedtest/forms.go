@@ -14,26 +14,25 @@ type Form struct {
 	Table     string
 	Partition string // a pattern, with placeholders such as {team}
 	Sort      string
-	// Since is the first version that stores it. Every fixture from that version on
-	// holds an example.
+	// Since is the first version that stores it. Every fixture of that version or later has
+	// an example.
 	Since string
-	// Until is the last version that stores it; empty: it is stored still. The two
-	// versions after that read it.
+	// Until is the last version that stores it; empty: the current version does. The two
+	// versions after Until can still read it.
 	Until string
-	// Engine, when it is not empty, is the only engine that stores it.
+	// Engine is the only engine that stores it; empty: both do.
 	Engine string
 }
 
-// Unreleased is later than every version: what the current code stores.
+// Unreleased is the version of data that the current code stores, later than every release.
 const Unreleased = "v1000000"
 
-// Name is how tests and messages call the form.
+// Name returns the name of the form in tests and messages.
 func (f Form) Name() string { return f.Table + ": " + f.Partition + " | " + f.Sort }
 
-// Forms are all stored forms of items. A new one is entered here, gets its example in
-// the tests that fill an installation, and its reader in the tests of its package.
-// The patterns are those of shared/table/tables.go, of package search for the index
-// and of queue/local for the queues of one machine.
+// Forms are all stored forms of items. To add one, enter it here, add an example to the tests
+// that fill an installation, and a reader to the tests of its package. shared/table/tables.go
+// documents the patterns, and package search those of the index.
 var Forms = []Form{
 	{Table: table.Collections, Partition: "{team}", Sort: "{source}", Since: "v0.1"},
 	{Table: table.Collections, Partition: "{team}/count", Sort: "collections", Since: "v0.1"},
@@ -116,7 +115,7 @@ var Forms = []Form{
 
 const uuidPattern = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
-// placeholders of patterns; those that are not here stand for a UUID.
+// placeholders has the expressions of placeholders in patterns. Any other is a UUID.
 var placeholders = map[string]string{
 	"number": `\d+`, "text": `.+`, "key": `[0-9A-Za-z]{16}`, "hash": `[0-9a-f]{16,64}`, "field": `[A-Za-z]+`,
 	"space": `documentation|messages|code|prs|issues`, "date": `\d{4}-\d\d-\d\d`, "month": `\d{4}-\d\d`, "hour": `\d{4}-\d\d-\d\dT\d\d`,
@@ -125,7 +124,7 @@ var placeholders = map[string]string{
 
 var placeholder = regexp.MustCompile(`\\\{([a-zA-Z]+)\\\}`)
 
-// compiled is the expression that the keys of a pattern match.
+// compiled returns the expression that the keys of a pattern match.
 func compiled(pattern string) *regexp.Regexp {
 	expression := placeholder.ReplaceAllStringFunc(regexp.QuoteMeta(pattern), func(found string) string {
 		if p, ok := placeholders[strings.Trim(found, `\{}`)]; ok {
@@ -136,7 +135,7 @@ func compiled(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`\A(?:` + expression + `)\z`)
 }
 
-// FormOf returns the form of an item. The test fails when it has none, or several.
+// FormOf returns the form of an item. The test fails if the item has none or several.
 func FormOf(t testing.TB, k table.Key) Form {
 	t.Helper()
 	var found []Form
@@ -157,7 +156,7 @@ type matcher struct {
 	partition, sort *regexp.Regexp
 }
 
-// matchers are the forms with their patterns compiled.
+// matchers returns the forms with their compiled patterns.
 var matchers = sync.OnceValue(func() []matcher {
 	all := make([]matcher, len(Forms))
 	for i, f := range Forms {

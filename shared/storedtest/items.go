@@ -16,8 +16,8 @@ import (
 	"docent/shared/table/bolt"
 )
 
-// Items returns every item that the fixture holds and that had not expired when it
-// was written, table by table.
+// Items returns every item of the fixture that had not expired when it was written, table by
+// table.
 func (f Fixture) Items(t testing.TB) []table.Item {
 	t.Helper()
 	if f.Engine == AWS {
@@ -26,8 +26,7 @@ func (f Fixture) Items(t testing.TB) []table.Item {
 	return BoltItems(t, filepath.Join(f.Unpack(t), "docent.db"), f.Manifest.Written)
 }
 
-// queueTable is the table of the queues of one machine; package queue/local names it,
-// whose tests link this one.
+// queueTable is the table in which earlier versions kept the queues of one machine.
 const queueTable = "queue"
 
 // BoltItems returns every item of the database at path that has not expired at now.
@@ -70,7 +69,7 @@ func (f Fixture) awsItems(t testing.TB) []table.Item {
 	return all
 }
 
-// Lines returns the lines of one of files, of JSON Lines, given without its ending.
+// Lines returns the lines of a file of JSON Lines. The name is without its ending.
 func Lines(t testing.TB, files fs.FS, name string) [][]byte {
 	t.Helper()
 	text, err := fs.ReadFile(files, name+".jsonl")

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Manifest is what a fixture holds and how the release that wrote it answered.
+// Manifest describes a fixture, with replies of the release that wrote it.
 type Manifest struct {
 	Version string    `json:"version"`
 	Commit  string    `json:"commit"` // of the code that wrote it
 	Engine  string    `json:"engine"`
 	Written time.Time `json:"written"` // by the clock of the installation
-	// Callers are the keys with which requests are made, by what they are called.
-	// They open nothing but the fixture.
+	// Callers are the keys with which requests are made, by name. They are valid in the fixture
+	// only.
 	Callers map[string]string `json:"callers"`
-	// Signs are what webhook deliveries are signed with, by data source.
+	// Signs are the secrets that sign webhook deliveries, by data source.
 	Signs map[string]string `json:"signs"`
-	IDs   map[string]string `json:"ids"`  // of what is in the fixture, by name
+	IDs   map[string]string `json:"ids"`  // of records in the fixture, by name
 	Tail  string            `json:"tail"` // a cursor of the feed behind its last event
 	Reads []Exchange        `json:"reads"`
 }
@@ -39,11 +39,11 @@ type Exchange struct {
 	Reply  json.RawMessage   `json:"reply,omitempty"`
 	// Prefix: lists of the reply may be longer than they were.
 	Prefix bool `json:"prefix,omitempty"`
-	// Cursor: the path holds a cursor that was given out before.
+	// Cursor: the path has a cursor from an earlier reply.
 	Cursor bool `json:"cursor,omitempty"`
 }
 
-// longText is the length in bytes from which a text is kept by its digest.
+// longText is the length in bytes at which a text is replaced by its digest.
 const longText = 600
 
 // Digested returns value, decoded JSON, with long texts replaced by their digests and
@@ -77,9 +77,8 @@ func digest(text string) map[string]any {
 	return map[string]any{"sha256": hex.EncodeToString(sum[:]), "bytes": float64(len(text))}
 }
 
-// Differences says where got does not hold what want does: every member of an object
-// with its value, every element of a list in its place. Objects may have further
-// members, and with prefix lists may have further elements. Both are decoded JSON.
+// Differences lists the places where got lacks a value of want. Objects in got may have more
+// members, and with prefix its lists may have more elements at the end. Both are decoded JSON.
 func Differences(at string, got, want any, prefix bool) []string {
 	switch w := want.(type) {
 	case map[string]any:

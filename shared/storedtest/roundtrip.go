@@ -12,8 +12,8 @@ import (
 	"docent/shared/table"
 )
 
-// Unknown is the name of an attribute that no version knows. Tests put it where a later
-// version may have put one of its own.
+// Unknown is the name of an attribute that no version knows. Tests add it where a later
+// version may have added an attribute.
 const Unknown = "attributeOfALaterVersion"
 
 // WithUnknown returns item with an unknown number, an unknown text and, where its body
@@ -30,15 +30,15 @@ func WithUnknown(item table.Item) table.Item {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(item.Body, &object) == nil && object != nil {
 		object[Unknown] = json.RawMessage(`{"nested":[1]}`)
-		item.Body, _ = json.Marshal(object) // what was decoded encodes
+		item.Body, _ = json.Marshal(object) // decoded JSON always encodes
 	}
 	return item
 }
 
-// RoundTrip decodes every item of each named form that a fixture holds, and encodes it
-// again: nothing of it may be lost. Then it does so with unknown attributes, which must
-// change nothing. A function decodes and encodes an item as its package does; what the
-// package keeps elsewhere, such as the key, it may copy.
+// RoundTrip decodes every item of each named form in every fixture and encodes it again:
+// nothing may be lost. Then it repeats this with unknown attributes, which must change nothing.
+// Each function decodes and encodes an item as its package does; it may copy what the package
+// does not decode, such as the key.
 func RoundTrip(t *testing.T, forms map[string]func(table.Item) (table.Item, error)) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -88,7 +88,7 @@ func sameBody(a, b []byte) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// shown is the content of an item in at most a few lines.
+// shown returns the content of an item in at most a few lines.
 func shown(item table.Item) string {
 	body := item.Body
 	if len(body) > longText {

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Apply returns the item that a makes of old, which is nil if it is missing or
-// expired. It does not test a.If. It returns ErrInvalid for a step out of int64 and
-// ErrTooLarge for a result over MaxItemBytes. The result shares only the
-// body with old.
+// Apply returns the result of a on the item old, which is nil if it is missing or expired. It
+// does not test a.If. It returns ErrInvalid for a step out of int64 and ErrTooLarge for a
+// result over MaxItemBytes. The result shares only the body with old.
 func (a Add) Apply(old *Item) (Item, error) {
 	item := Item{Key: a.Key, Expires: WholeSeconds(a.Expires)}
 	if old != nil {

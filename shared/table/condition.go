@@ -1,6 +1,7 @@
 package table
 
-// Condition must hold for the item under a key, otherwise the operation fails. The zero Condition always holds. An expired item counts as missing.
+// Condition must hold for the item under a key, otherwise the operation fails. The zero
+// Condition always holds. An expired item counts as missing.
 type Condition struct {
 	Kind  ConditionKind
 	Field string // Is, Below
@@ -21,22 +22,22 @@ const (
 	IfBelow
 )
 
-// Absent holds when no item is there.
+// Absent holds if there is no item.
 func Absent() Condition { return Condition{Kind: IfAbsent} }
 
-// Exists holds when an item is there.
+// Exists holds if there is an item.
 func Exists() Condition { return Condition{Kind: IfExists} }
 
-// VersionIs holds when an item is there and its Version is v.
+// VersionIs holds if there is an item and its Version is v.
 func VersionIs(v int64) Condition { return Condition{Kind: IfVersion, Value: v} }
 
-// Is holds when an item is there and its string field equals value.
+// Is holds if there is an item and its string field equals value.
 func Is(field, value string) Condition {
 	return Condition{Kind: IfString, Field: field, Text: value}
 }
 
-// Below holds when the number field, before the operation, is less than limit,
-// and on a missing item or field.
+// Below holds if the number field is less than limit before the operation, or if the item or
+// the field is missing.
 func Below(field string, limit int64) Condition {
 	return Condition{Kind: IfBelow, Field: field, Value: limit}
 }

@@ -36,8 +36,8 @@ func (q Query) After() (sort string, err error) {
 	return sort, nil
 }
 
-// sum binds a cursor to its query. It detects mistakes, not forgery: a forged
-// cursor reaches nothing outside the query that it is used in.
+// sum binds a cursor to its query. It detects mistakes, not forgery: a forged cursor cannot
+// read anything outside its query.
 func (q Query) sum(sort string) []byte {
 	direction := "up"
 	if q.Descending {

@@ -9,15 +9,14 @@ import (
 
 const maxMillis = 9_999_999_999_999 // year 2286
 
-// Inverted renders t so that later times sort first: 13 digits, the rest
-// of the Unix millisecond range. Times outside 1970 to 2286 are clamped.
+// Inverted renders t so that later times sort first, as 13 digits: the maximum in Unix
+// milliseconds minus t. Times outside 1970 to 2286 are clamped.
 func Inverted(t time.Time) string {
 	ms := min(max(t.UnixMilli(), 0), maxMillis)
 	return fmt.Sprintf("%013d", maxMillis-ms)
 }
 
-// Padded renders n, which is not negative, in 20 digits, so that text order is
-// number order up to the largest int64.
+// Padded renders n, which must not be negative, in 20 digits, so that texts sort as numbers do.
 func Padded(n int64) string { return fmt.Sprintf("%020d", n) }
 
 // All yields every item of q over all its pages. It stops at the first error.

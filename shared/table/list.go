@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Window asks for part of a list whose entries are ordered by sort key: up to
-// Limit entries after the position After, or the last ones before the position
-// Before, or the first ones when both are empty.
+// Window selects up to Limit entries of a list that is ordered by sort key: those after the
+// position After, the last ones before the position Before, or the first ones if both are
+// empty.
 type Window struct {
 	Limit         int
 	After, Before string // sort keys; at most one is set
@@ -17,7 +17,7 @@ type Window struct {
 // Slice is the part of a list that a Window selects, in the list's order.
 type Slice[T any] struct {
 	Entries    []Entry[T]
-	Prev, Next bool   // there may be entries before, after these
+	Prev, Next bool   // there may be entries before these, and after
 	First      string // position for the page before; set when Prev
 	Last       string // position for the page after; set when Next
 }
@@ -32,8 +32,8 @@ type Entry[T any] struct {
 // The slice is then short, but the list may continue.
 const maxScans = 10
 
-// query asks for the window's entries and one more, to see whether the list continues.
-// The position that the window names is an entry too, and is left out later.
+// query returns the query for the window's entries and one more, to see whether the list
+// continues. It may also return the entry at the window's position, which is left out later.
 func (w Window) query(tableName, partition string) Query {
 	q := Query{Table: tableName, Partition: partition, Descending: w.Before != "", Limit: w.Limit + 1}
 	if w.After != "" {
@@ -56,7 +56,7 @@ type windowReader[T any] struct {
 	more bool   // the list continues after last
 }
 
-// take adds what is kept of a page's items, until the window is full.
+// take adds the items of a page that the filter keeps, until the window is full.
 func (r *windowReader[T]) take(items []Item) error {
 	for _, item := range items {
 		if item.Sort == r.w.After || item.Sort == r.w.Before {
@@ -156,8 +156,8 @@ func (s *Slice[T]) finish(w Window, last string, more bool) {
 	s.Next, s.Last = true, first
 }
 
-// Trim shortens s, the slice of w, to the entries whose sizes sum up to at most
-// limit, counted from where w starts; at least one stays.
+// Trim shortens s, the slice of w, to entries with a total size of at most limit, counted from
+// the start of w. At least one entry stays.
 func (s *Slice[T]) Trim(w Window, limit int, size func(T) int) {
 	backward := w.Before != ""
 	sum := 0
@@ -180,13 +180,13 @@ func (s *Slice[T]) Trim(w Window, limit int, size func(T) int) {
 	}
 }
 
-// MergeSlices joins slices of several lists, each read with the window w, into
-// the slice of w of all of them together.
+// MergeSlices merges slices of several lists, each read with the window w, into the slice of w
+// in the merged list.
 func MergeSlices[T any](w Window, parts ...Slice[T]) Slice[T] {
 	var all []Entry[T]
 	more := false
-	// Nothing is known of a list past its last position, so nothing past the nearest
-	// such position can be shown yet.
+	// A list is unknown past the last position that was read of it, so the slice ends at the
+	// nearest of these positions.
 	horizon, backward := "", w.Before != ""
 	for _, part := range parts {
 		all = append(all, part.Entries...)

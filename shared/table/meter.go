@@ -29,8 +29,8 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	return context.WithValue(ctx, meterKey{}, m), m
 }
 
-// MeterFrom returns the Meter of ctx, nil when there is none. All methods of a
-// nil Meter do nothing.
+// MeterFrom returns the Meter of ctx, nil if there is none. All methods of a nil Meter do
+// nothing.
 func MeterFrom(ctx context.Context) *Meter {
 	m, _ := ctx.Value(meterKey{}).(*Meter)
 	return m

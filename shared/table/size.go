@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Attribute names under which table/dynamo stores an item. They count in the
-// size of an item, so both engines measure with them, and the stack declares
-// its keys and its expiry attribute by them.
+// Attribute names under which table/dynamo stores an item. They count in the size of an item,
+// so both engines measure with them. The stack declares its keys and its expiry attribute with
+// them.
 const (
 	PartitionAttribute = "p"
 	SortAttribute      = "s"
@@ -18,8 +18,8 @@ const (
 	StringPrefix       = "t."
 )
 
-// Size returns the size of item in bytes by DynamoDB's rules: names and values, with
-// a number at about two digits a byte.
+// Size returns the size of item in bytes by DynamoDB's rules: names and values, where a number
+// takes about one byte for two digits.
 func Size(item Item) int {
 	size := len(PartitionAttribute) + len(item.Partition) + len(SortAttribute) + len(item.Sort)
 	if item.Version != 0 {
@@ -67,8 +67,8 @@ func numberSize(n int64) int {
 	return size + (digits+1)/2
 }
 
-// ReadUnits returns the cost of reading size bytes: one unit for each 4 KB begun, at
-// least one, and half of that for an eventual read.
+// ReadUnits returns the cost of reading size bytes: one unit for each started 4 KB, at least
+// one, and half of that for an eventual read.
 func ReadUnits(size int, eventual bool) float64 {
 	units := float64(max(1, (size+4095)/4096))
 	if eventual {
@@ -77,9 +77,9 @@ func ReadUnits(size int, eventual bool) float64 {
 	return units
 }
 
-// WriteUnits returns the cost of writing an item of size bytes on its own: one unit
-// for each KB begun of the larger of the old and the new item, at least one. In
-// a transaction it costs twice as much.
+// WriteUnits returns the cost of writing a single item: one unit for each started KB, at least
+// one. size is that of the larger of the old and the new item. In a transaction it costs twice
+// as much.
 func WriteUnits(size int) float64 { return float64(max(1, (size+1023)/1024)) }
 
 // IsEventual reports whether opts ask for an eventual read.
@@ -92,7 +92,7 @@ func IsEventual(opts []ReadOption) bool {
 	return false
 }
 
-// Live returns item, or nil when it is nil or expired at now.
+// Live returns item, or nil if it is nil or has expired at now.
 func Live(item *Item, now time.Time) *Item {
 	if item == nil || item.Expired(now) {
 		return nil

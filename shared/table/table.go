@@ -27,9 +27,9 @@ const (
 var (
 	// ErrNotFound: there is no item under the key, or only an expired one.
 	ErrNotFound = errors.New("item not found")
-	// ErrConflict: concurrent writes kept this one from happening; nothing was written.
+	// ErrConflict: concurrent writes prevented this one; nothing was written.
 	ErrConflict = errors.New("write conflict")
-	// ErrThrottled: the store is overloaded, also after the engine's retries; nothing was written.
+	// ErrThrottled: the store is overloaded even after the engine's retries; nothing was written.
 	ErrThrottled = errors.New("store throttled")
 	// ErrUnavailable: the store could not be reached or failed; a write may or may
 	// not have happened.
@@ -52,19 +52,19 @@ type Item struct {
 	Body    []byte            // opaque to the store
 	Numbers map[string]int64  // fields that Add steps and Below compares
 	Strings map[string]string // fields that Is compares
-	Expires time.Time         // zero: never; whole seconds; reads and conditions take an expired item for missing
+	Expires time.Time         // zero: never; whole seconds; an expired item counts as missing
 }
 
 // ReadOption changes how Get and BatchGet read.
 type ReadOption int
 
-// Eventual reads at half the price, possibly a second or so behind the latest
-// write. Without it every read is strongly consistent.
+// Eventual reads at half the price, but may miss writes of the last second or so. Without it
+// every read is strongly consistent.
 const Eventual ReadOption = 1
 
-// Store is a storage engine. All methods are safe for concurrent use and return
-// ctx's error when it ends first; a Write or Add that is cut off by that has happened
-// completely or not at all.
+// Store is a storage engine. All methods are safe for concurrent use, and return the error of
+// ctx if it ends first. A Write or Add that ctx interrupts has happened completely or not at
+// all.
 type Store interface {
 	// Get returns the item under k, or ErrNotFound.
 	Get(ctx context.Context, k Key, opts ...ReadOption) (Item, error)
@@ -88,7 +88,7 @@ type Query struct {
 	From, To         string
 	Descending       bool
 	Limit            int    // maximum items per page; 0: one page of the store (1 MB)
-	Cursor           string // Page.Cursor of the page before, under the same Query
+	Cursor           string // Page.Cursor of the previous page of the same Query
 	Eventual         bool
 }
 
@@ -130,8 +130,8 @@ type Add struct {
 	Strings map[string]string // set
 	Expires time.Time
 	If      Condition
-	// Once forbids another attempt after a lost answer, so the step cannot be counted
-	// twice. It is only for the call Add.
+	// Once forbids another attempt after a lost answer, so the step cannot be counted twice.
+	// It is for Store.Add only.
 	Once bool
 }
 

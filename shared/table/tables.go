@@ -7,7 +7,7 @@ package table
 const (
 	// Collections:
 	//   {team}                sort {source}               a collection or a connected data source
-	//   {team}/count          sort "collections"          how many there are; "sources": of the connected
+	//   {team}/count          sort "collections"          the number of collections; "sources": of connected sources
 	//   {team}/source/{source} sort "settings"            settings of a connected source
 	//   {team}/delivered/{source} sort {delivery}         webhook deliveries that were taken, 3 days
 	//   source/{source}       sort "secrets"              its secrets, encrypted, and its team
@@ -21,7 +21,7 @@ const (
 	//   {team}/{doc}/{version}/{chunk/250} sort {chunk, 8 digits}         longer bodies
 	//   {team}/list                        sort {inverted}#{doc}          list entries of the team
 	//   {team}/list/{collection}           sort {inverted}#{doc}          list entries of a collection
-	//   {team}/list/{source}               sort {space}#{inverted}#{doc}  those of a connected source
+	//   {team}/list/{source}               sort {space}#{inverted}#{doc}  list entries of a connected source
 	//   pending/{shard}                    see package pending
 	Documents = "documents"
 
@@ -38,24 +38,24 @@ const (
 	// Identities:
 	//   teams                      sort {team}                   every team, for the operator
 	//   {team}                     sort "team"                   the team's record
-	//   {team}                     sort "admins"                 how many active admins it has, counted below zero
-	//   {team}                     sort "saml"                   what its SAML identity provider says of itself
-	//   {team}/saml                sort {part, 2 digits}         the text of that
+	//   {team}                     sort "admins"                 the number of its active admins, as a negative number
+	//   {team}                     sort "saml"                   its SAML identity provider
+	//   {team}/saml                sort {part, 2 digits}         the text of that provider's metadata
 	//   {team}/users               sort {user}                   a user
 	//   {team}/userNames           sort {folded user name}       uniqueness of user names
 	//   {team}/by/{field}          sort {hash of value}/{user}   users by externalId, email, displayName
 	//   {team}/inactive            sort {user}                   users that are not active
-	//   {team}/departed            sort {user}                   deleted users whose keys and memberships may be left
+	//   {team}/departed            sort {user}                   deleted users who may still have keys and memberships
 	//   {team}/groups              sort {group}                  a group without its members
 	//   {team}/groupNames          sort {hash of folded name}    uniqueness of group names
 	//   {team}/groupsBy/externalId sort {hash}/{group}           groups by externalId
-	//   {team}/members/{group}     sort {user}                   a member, or the mark of one that comes or goes
+	//   {team}/members/{group}     sort {user}                   a member, or the mark of one being added or removed
 	//   {team}/memberships         sort {user}/{group}           the same, by user
-	//   {team}/departedGroups      sort {group}                  deleted groups whose members' items may be left
+	//   {team}/departedGroups      sort {group}                  deleted groups that may still have members' items
 	//   key/{key id}               sort "key"                    an API key; a revoked one for a year
-	//   key/{key id}               sort "used"                   when it was used last, to the minute
+	//   key/{key id}               sort "used"                   the time of its last use, to the minute
 	//   {team}/keys                sort {inverted}#{key id}      the team's keys that are not revoked
-	//   {team}/keys/{user}         sort {key id}                 those of one user
+	//   {team}/keys/{user}         sort {key id}                 the keys of one user
 	Identities = "identities"
 
 	// Usage:
@@ -68,10 +68,10 @@ const (
 	// Events, the security event feed:
 	//   {team}/head           sort "head"                the last number claimed, the last one out of retention
 	//   {team}/{number/10000} sort {number, 20 digits}   an event, or the tombstone of a number that stays empty
-	//   {team}/marks          sort {time, UTC, ms}       the number that a time stands for
-	//   {team}/head           sort "marks"               steps with every mark
-	//   {team}/once           sort {name}                what is recorded once a minute or a day
-	//   daily                 sort "round"               how far the day's round over all teams is
+	//   {team}/marks          sort {time, UTC, ms}       the event number of a time
+	//   {team}/head           sort "marks"               counts up with every mark
+	//   {team}/once           sort {name}                an event that is recorded once per minute or per day
+	//   daily                 sort "round"               the progress of the day's round over all teams
 	//   secret                sort "cursor"              the key of the feed's cursors
 	Events = "events"
 )

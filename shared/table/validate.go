@@ -9,8 +9,8 @@ import (
 // MaxFieldBytes bounds the name of a number or string field.
 const MaxFieldBytes = 255
 
-// Check returns ErrInvalid for a key that no engine accepts. Whether the table
-// exists is the engine's to say.
+// Check returns ErrInvalid for a key that no engine accepts. It does not check that the table
+// exists.
 func (k Key) Check() error {
 	if err := CheckPartition(k.Partition); err != nil {
 		return err
@@ -36,7 +36,7 @@ func checkText(what, s string, limit int) error {
 	case !utf8.ValidString(s):
 		return fmt.Errorf("%w: %s is not UTF-8", ErrInvalid, what)
 	case strings.IndexByte(s, 0) >= 0:
-		return fmt.Errorf("%w: %s holds NUL", ErrInvalid, what)
+		return fmt.Errorf("%w: %s contains NUL", ErrInvalid, what)
 	}
 	return nil
 }
@@ -100,8 +100,7 @@ func (c Condition) Check() error {
 	}
 }
 
-// Check returns ErrInvalid or ErrTooLarge for an Add that no engine accepts,
-// whatever it meets.
+// Check returns ErrInvalid or ErrTooLarge for an Add that no engine accepts for any item.
 func (a Add) Check() error {
 	if err := a.Key.Check(); err != nil {
 		return err
@@ -123,16 +122,15 @@ func (a Add) Check() error {
 	return checkSize(a.size())
 }
 
-// size returns the size of the item that a makes of a missing one.
+// size returns the size of the item that a creates.
 func (a Add) size() int {
 	return Size(Item{Key: a.Key, Expires: a.Expires, Strings: a.Strings}) + numbersSize(a.Numbers) + numbersSize(a.By)
 }
 
-// CheckOps returns ErrInvalid or ErrTooLarge for a Write that no engine accepts,
-// whatever it meets.
+// CheckOps returns ErrInvalid or ErrTooLarge for a Write that no engine accepts for any items.
 func CheckOps(ops []Op) error {
 	if len(ops) == 0 || len(ops) > MaxOps {
-		return fmt.Errorf("%w: a write of %d operations, from 1 to %d are possible", ErrInvalid, len(ops), MaxOps)
+		return fmt.Errorf("%w: a write of %d operations, not 1 to %d", ErrInvalid, len(ops), MaxOps)
 	}
 	seen := make(map[Key]bool, len(ops))
 	total := 0
@@ -142,7 +140,7 @@ func CheckOps(ops []Op) error {
 			return fmt.Errorf("operation %d: %w", n, err)
 		}
 		if key := KeyOf(op); seen[key] {
-			return fmt.Errorf("operation %d: %w: its key is named twice", n, ErrInvalid)
+			return fmt.Errorf("operation %d: %w: an earlier operation has the same key", n, ErrInvalid)
 		} else {
 			seen[key] = true
 		}
@@ -198,5 +196,5 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Empty reports whether q's range can hold nothing.
+// Empty reports whether q's range contains no keys.
 func (q Query) Empty() bool { return q.To != "" && q.From > q.To }

@@ -30,9 +30,8 @@ func (c *Counter) Expect(teamID string) (done func()) {
 	}
 }
 
-// Settle waits until every call of the team that was expected when it is called is
-// counted, so that a report has whatever was replied to before it was asked for. It
-// returns the error of ctx if that ends first.
+// Settle waits until every call of the team that is expected now is counted, so that a report
+// includes every call that was answered before. It returns the error of ctx if that ends first.
 func (c *Counter) Settle(ctx context.Context, teamID string) error {
 	c.mu.Lock()
 	expected := slices.Collect(maps.Keys(c.expected[teamID]))

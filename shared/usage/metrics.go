@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Metrics is the sum of what was counted. JSON omits zero values.
+// Metrics has the sums of the counts. JSON omits zero values.
 type Metrics struct {
 	Requests         int64  `json:"requests,omitempty" doc:"Calls: the sum of ok, refused and error."`
 	OK               int64  `json:"ok,omitempty"`

@@ -14,7 +14,7 @@ type Notes struct {
 	settle  func()
 }
 
-// Noted is what was reported about a call.
+// Noted has the reported facts about a call.
 type Noted struct {
 	Numbers map[string]int64
 	Source  string // the call's collection or data source

@@ -45,10 +45,10 @@ type Query struct {
 	After       time.Time // the end of the last bucket read; zero: from Start
 }
 
-// Bucket is a span of time and what was counted in it.
+// Bucket is a span of time with its counts.
 type Bucket struct {
 	Start, End time.Time
-	Results    []Result // ordered by their dimensions
+	Results    []Result // in the order of their dimensions
 }
 
 // Result is one group. A dimension is nil if the report is not grouped by it, and points

@@ -24,7 +24,7 @@ import (
 // MaxAge is how long usage is kept.
 const MaxAge = 400 * 24 * time.Hour
 
-// Features that are counted. Context operations are "context." and their path
+// Features that are counted. The feature of a context operation is "context." and its path
 // with dots.
 const (
 	Answers        = "answers"

@@ -9,7 +9,7 @@ import (
 	"docent/shared/apierr"
 )
 
-// User is what one user did in a span of time.
+// User has the activity of one user in a span of time.
 type User struct {
 	UserID                      string
 	Questions, ContextCalls     int64

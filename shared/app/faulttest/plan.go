@@ -1,5 +1,5 @@
-// Package faulttest wraps table, blob and queue so that a test can make any one
-// of their calls go wrong, in each way in which a real one does.
+// Package faulttest wraps table, blob and queue so that a test can make any one of their
+// calls fail, in each way in which a real one fails.
 package faulttest
 
 import (
@@ -11,11 +11,10 @@ import (
 	"docent/shared/table"
 )
 
-// Mode is a way in which a call goes wrong.
+// Mode is a way in which a call fails.
 type Mode string
 
-// The modes. Lose, Duplicate and Delay concern messages sent; on other calls
-// they do nothing.
+// The modes. Lose, Duplicate and Delay affect sent messages only.
 const (
 	FailBefore Mode = "fails before its effect"
 	FailAfter  Mode = "fails after its effect"
@@ -26,7 +25,7 @@ const (
 	Delay      Mode = "delays its message"
 )
 
-// The ends of a process: no call after that one has an effect.
+// The modes that end a process: no later call has an effect.
 const (
 	EndBefore Mode = "is the last before it has its effect"
 	EndAfter  Mode = "is the last that has its effect"
@@ -35,7 +34,7 @@ const (
 // Modes lists every mode of a single call.
 var Modes = []Mode{FailBefore, FailAfter, TimeOut, Throttle, Lose, Duplicate, Delay}
 
-// Plan says which call goes wrong, and how. The zero Plan lets all pass.
+// Plan says which call fails, and how. The zero Plan lets all calls pass.
 type Plan struct {
 	mu    sync.Mutex
 	armed bool
@@ -46,7 +45,7 @@ type Plan struct {
 	seen  []string
 }
 
-// Arm makes the call number at, counted from 1 from now on, go wrong.
+// Arm makes one later call fail: number at, where the next call has number 1.
 func (p *Plan) Arm(mode Mode, at int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,8 +62,8 @@ func (p *Plan) Seen() []string {
 	return slices.Clone(p.seen)
 }
 
-// ModesOf lists the modes that differ for a call of that name: a read that fails
-// has had no effect in any of them.
+// ModesOf lists the modes that differ for a call of that name. A failed read has no effect in
+// any mode, so reads need fewer.
 func ModesOf(name string) []Mode {
 	switch name {
 	case "Get", "BatchGet", "Query", "blob.Get", "blob.GetRange", "blob.List":
@@ -76,8 +75,8 @@ func ModesOf(name string) []Mode {
 	}
 }
 
-// Disarm lets all calls pass and returns the call that went wrong, empty when
-// there were fewer than planned.
+// Disarm lets all calls pass and returns the call that failed, empty if there were fewer
+// calls than planned.
 func (p *Plan) Disarm() (hit string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

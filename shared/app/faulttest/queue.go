@@ -46,7 +46,7 @@ func (q Queue) Receive(ctx context.Context, limit int, wait time.Duration) (batc
 		return err
 	}, "Receive")
 	if err != nil {
-		return nil, err // what was taken out comes again after its visibility timeout
+		return nil, err // the messages are delivered again after their visibility timeout
 	}
 	return batch, nil
 }

@@ -1,5 +1,4 @@
-// Package blobtest is the contract suite of blob.Store: what every engine must
-// do alike.
+// Package blobtest is the contract suite of blob.Store, which every engine passes.
 package blobtest
 
 import (
@@ -17,7 +16,7 @@ import (
 	"docent/shared/table"
 )
 
-// Run holds the engine that open makes, an empty store each time, to the contract.
+// Run tests an engine. Each call of open returns a new, empty store.
 func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	cases := []struct {
 		name string
@@ -72,8 +71,8 @@ func wantError(t *testing.T, what string, got, want error) {
 	}
 }
 
-// pattern returns n bytes in which every aligned 8 bytes differ, so that no
-// shifted or repeated part goes unseen.
+// pattern returns n bytes in which every aligned 8 bytes differ, so that a shifted or
+// repeated part is noticed.
 func pattern(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -338,5 +337,5 @@ func counted(t *testing.T, s blob.Store) {
 	}
 }
 
-// clockSlack is what a protocol server's clock, in whole seconds, may be off.
+// clockSlack is the tolerance for the clock of a protocol server.
 const clockSlack = time.Minute

@@ -1,8 +1,7 @@
-// Package dir keeps objects as files of one folder: the engine of a single
-// machine. An object appears under its name by a hard link to a file that is
-// already whole and flushed, so no reader sees half of it whatever happens to
-// the writer, and a taken name is never replaced. The folder must be on a file
-// system with hard links.
+// Package dir keeps objects as files of one folder: the engine of a single machine. A
+// writer first completes and flushes a temporary file and then hard-links it to the
+// object's name. So no reader sees a part of an object, even if the writer is killed, and an
+// existing object is never replaced. The folder must be on a file system with hard links.
 package dir
 
 import (
@@ -23,7 +22,7 @@ import (
 
 const (
 	unfinished = "unfinished" // the folder of files that are being written
-	staleAfter = time.Hour    // no write takes that long: its writer is gone
+	staleAfter = time.Hour    // no write takes that long, so the writer was killed
 )
 
 var _ blob.Store = (*Store)(nil)
@@ -31,8 +30,8 @@ var _ blob.Store = (*Store)(nil)
 // Store keeps objects under one folder. Several processes may use one folder.
 type Store struct{ root *os.Root }
 
-// Open makes the folder when it is missing and removes what writers that were
-// killed more than an hour ago left in it.
+// Open creates the folder if it is missing, and removes temporary files of writers that were
+// killed more than an hour ago.
 func Open(folder string) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("make the object folder: %w", err)
@@ -49,7 +48,7 @@ func Open(folder string) (*Store, error) {
 	return s, nil
 }
 
-// Close frees the folder; calls after it return errors.
+// Close releases the folder; later calls return errors.
 func (s *Store) Close() error { return s.root.Close() }
 
 func (s *Store) prepare() error {
@@ -121,9 +120,9 @@ func (s *Store) write(temporary string, data []byte) error {
 	return err
 }
 
-// publish gives the file temporary the name final as well, and flushes every
-// folder on the way there. A taken name is flushed too: who is told that an
-// object exists may rely on it as much as its writer.
+// publish links the file temporary to the name final, and flushes every folder above it. It
+// does so for an existing name too: a caller that gets ErrExists may rely on the object being
+// durable.
 func (s *Store) publish(temporary, final string) error {
 	if err := s.root.MkdirAll(path.Dir(final), 0o700); err != nil {
 		return err
@@ -169,7 +168,7 @@ func (s *Store) GetRange(ctx context.Context, name string, offset, length int64)
 	if err != nil {
 		return nil, readError(name, err)
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // the file was only read
 	info, err := f.Stat()
 	if err != nil {
 		return nil, readError(name, err)

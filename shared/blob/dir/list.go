@@ -13,8 +13,8 @@ import (
 	"docent/shared/table"
 )
 
-// List yields the objects whose names start with prefix; see blob.Store. It
-// holds the names, not the objects, in memory: folders are not in the order of names.
+// List yields the objects whose names start with prefix; see blob.Store. It keeps all names
+// in memory to sort them, because the order of folders is not that of names.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {

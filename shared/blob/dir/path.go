@@ -6,11 +6,10 @@ import (
 	"docent/shared/blob"
 )
 
-// Objects are files under a folder of their own; each element of a name is a
-// folder, the last one the file. A mark that no name may hold keeps "a" and
-// "a/b" apart, an escaped capital keeps "A" and "a" apart where the file system
-// folds case, and a long element is spread over several levels, because file
-// systems end a file's name at 255 bytes.
+// Objects are files under a folder of their own: each element of a name is a folder, and the
+// last element is the file. A mark that no name can contain distinguishes "a" from "a/b".
+// An escaped capital distinguishes "A" from "a" on file systems that ignore case. A long
+// element is split over several levels, because file names have at most 255 bytes.
 const (
 	objects   = "objects"
 	fileMark  = "="
@@ -20,7 +19,7 @@ const (
 	separator = "/"
 )
 
-// pathOf returns where the object name, a valid one, is kept.
+// pathOf returns the path of the object with the valid name.
 func pathOf(name string) string {
 	return folderOf(name) + fileMark
 }
@@ -41,8 +40,7 @@ func folderOf(name string) string {
 	return path.String()
 }
 
-// nameAt returns the name of the object kept at path, or false when path is
-// none that pathOf gives.
+// nameAt returns the name of the object at path, or false if pathOf never returns path.
 func nameAt(path string) (string, bool) {
 	encoded, isFile := strings.CutSuffix(path, fileMark)
 	if !isFile {
@@ -55,8 +53,8 @@ func nameAt(path string) (string, bool) {
 	return name, true
 }
 
-// startAt returns what the names of all objects under the folder path start
-// with, except for a "/" at its end.
+// startAt returns the common start of the names of all objects under the folder path, without
+// a "/" at its end.
 func startAt(path string) (string, bool) {
 	encoded, ok := strings.CutPrefix(path, objects+separator)
 	if !ok {

@@ -19,8 +19,8 @@ import (
 // maxDeletes is the limit of one DeleteObjects.
 const maxDeletes = 1000
 
-// List yields the objects whose names start with prefix; see blob.Store. Keys
-// that are not names of objects, such as the folder marks of other programs, are left out.
+// List yields the objects whose names start with prefix; see blob.Store. It skips keys that
+// are not names of objects, such as the folder marks of other programs.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {

@@ -23,11 +23,11 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// S3 answers ConditionalRequestConflict while another write of the same key is
-// in progress; another request shows how that ended.
+// S3 returns ConditionalRequestConflict while another write of the same key is in progress.
+// A repeated request shows how that write ended.
 const (
 	conflictTries = 6
-	conflictPause = 50 * time.Millisecond // the first one, doubled each time and shortened at random
+	conflictPause = 50 * time.Millisecond // the first pause; doubles each time, and is shortened at random
 )
 
 // writerKey is the metadata under which an object keeps a random mark of the
@@ -43,8 +43,8 @@ type Store struct {
 	prefix string
 }
 
-// New returns a Store on bucket whose objects' keys are prefix, which may be
-// empty or end in "/", followed by their names.
+// New returns a Store on bucket. The key of an object is prefix and its name; prefix is empty
+// or ends in "/".
 func New(client *awss3.Client, bucket, prefix string) *Store {
 	return &Store{client: client, bucket: bucket, prefix: prefix}
 }
@@ -58,7 +58,7 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 	err := s.put(ctx, name, data, writer)
 	for try := 1; try < conflictTries && codeOf(err) == "ConditionalRequestConflict"; try++ {
 		delay := conflictPause << (try - 1)
-		delay = delay/2 + mathrand.N(delay/2) //nolint:gosec // it spreads retries and guards nothing
+		delay = delay/2 + mathrand.N(delay/2) //nolint:gosec // not a secret: it spreads retries
 		if err := pause.For(ctx, delay); err != nil {
 			return err
 		}
@@ -134,8 +134,8 @@ func (s *Store) GetRange(ctx context.Context, name string, offset, length int64)
 	return read(name, out)
 }
 
-// checkAnswer refuses an answer that is not the range span: S3 cuts a range at
-// the object's end instead of refusing it.
+// checkAnswer returns an error if the answer is not the range span: S3 shortens a range that
+// exceeds the object instead of refusing it.
 func checkAnswer(out *awss3.GetObjectOutput, span string) error {
 	switch got := aws.ToString(out.ContentRange); {
 	case got == "":
@@ -197,7 +197,7 @@ func check(ctx context.Context, names ...string) error {
 	return ctx.Err()
 }
 
-// codeOf returns the error code of S3's answer, empty when err is none.
+// codeOf returns the error code of S3, empty if err is not an error of S3.
 func codeOf(err error) string {
 	var answer smithy.APIError
 	if errors.As(err, &answer) {

@@ -1,6 +1,6 @@
-// Package local keeps a queue in memory: the engine of a single machine. It ends
-// with its process, so a message must be no more than a reminder of work that is
-// pending elsewhere; package pending sends all of it when a process starts.
+// Package local keeps a queue in memory: the engine of a single machine. Its messages are
+// lost when the process ends, so each must be only a reminder of pending work that is stored
+// elsewhere. Package pending sends all pending work when a process starts.
 package local
 
 import (
@@ -23,7 +23,7 @@ var _ queue.Queue = (*Queue)(nil)
 // Options changes how a queue works; the zero value is right for production.
 type Options struct {
 	Visibility time.Duration       // how long a delivered message is hidden; 0: 60 s
-	Now        func() time.Time    // nil: time.Now; waiting is by the standard timers
+	Now        func() time.Time    // nil: time.Now; waits use the standard timers
 	Dead       func(queue.Message) // called with each dead letter, which the queue then drops; may be nil
 }
 
@@ -77,7 +77,7 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
 	return nil
 }
 
-// Receive returns messages that are due, the longest due first; see queue.Queue.
+// Receive returns due messages, those due longest first; see queue.Queue.
 func (q *Queue) Receive(ctx context.Context, limit int, wait time.Duration) ([]queue.Message, error) {
 	wait, err := queue.CheckReceive(limit, wait)
 	if err != nil {
@@ -108,10 +108,10 @@ func (q *Queue) Receive(ctx context.Context, limit int, wait time.Duration) ([]q
 	}
 }
 
-// claim hides up to limit due messages and returns them. If there is none, it returns
-// when the next one is due, zero if the queue is empty, and a channel that is closed
-// when another message may be received. A message that has been
-// delivered queue.MaxReceives times becomes a dead letter.
+// claim hides up to limit due messages and returns them. If no message is due, it returns the
+// time of the next one, zero if the queue is empty, and a channel that is closed when another
+// message may be received. A message that has been delivered queue.MaxReceives times becomes
+// a dead letter.
 func (q *Queue) claim(limit int) (claimed []queue.Message, next time.Time, woken <-chan struct{}) {
 	var dead []queue.Message
 	defer func() {
@@ -159,7 +159,7 @@ func (q *Queue) Retry(ctx context.Context, delay time.Duration, messages ...queu
 	})
 }
 
-// settle calls do with each message whose receipt is that of its latest delivery.
+// settle calls do with each message whose receipt is from its latest delivery.
 func (q *Queue) settle(ctx context.Context, messages []queue.Message, do func(*message)) error {
 	receipts := make([]receipt, len(messages))
 	for i, m := range messages {
@@ -183,13 +183,13 @@ func (q *Queue) settle(ctx context.Context, messages []queue.Message, do func(*m
 	return nil
 }
 
-// remove takes m out of the queue, whose lock is held.
+// remove removes m from the queue. The caller holds the lock.
 func (q *Queue) remove(m *message) {
 	heap.Remove(&q.byDue, m.place)
 	delete(q.byID, m.id)
 }
 
-// wake has every receiver that waits look again. The lock is held.
+// wake makes every waiting receiver check the queue again. The caller holds the lock.
 func (q *Queue) wake() {
 	close(q.woken)
 	q.woken = make(chan struct{})

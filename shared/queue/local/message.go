@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// message is a message that is not done. After a delivery it is due again at the end
-// of its visibility timeout.
+// message is a message that is not done. After a delivery it is due again when its
+// visibility timeout ends.
 type message struct {
 	id       string
 	number   int64     // of its Send: orders messages that are due together
@@ -23,7 +23,7 @@ type message struct {
 	place    int // in the order
 }
 
-// delivery returns m as it is given to a receiver.
+// delivery returns m in the form that a receiver gets.
 func (m *message) delivery() queue.Message {
 	return queue.Message{ID: m.id, Receipt: receipt{m.id, m.receives}.String(), Body: bytes.Clone(m.body), Receives: m.receives}
 }

@@ -1,5 +1,5 @@
-// Package queuetest is the contract suite of queue.Queue, which every engine passes. It waits by receiving, never by sleeping, so it runs as well on
-// the fake clock of a synctest bubble.
+// Package queuetest is the contract suite of queue.Queue, which every engine passes. It waits
+// by receiving, never by sleeping, so it also runs on the fake clock of a synctest bubble.
 package queuetest
 
 import (
@@ -14,11 +14,11 @@ import (
 	"docent/shared/queue"
 )
 
-// Fixture is an empty queue and what the suite must know of it.
+// Fixture is an empty queue with access to its dead letters.
 type Fixture struct {
 	Queue queue.Queue
-	// Dead returns the bodies of the dead letters, waiting for the first for a
-	// moment if the engine needs one.
+	// Dead returns the bodies of the dead letters. If the engine needs time, it waits a moment
+	// for the first one.
 	Dead func(ctx context.Context) ([]string, error)
 }
 
@@ -28,16 +28,16 @@ type Options struct {
 	Open func(t *testing.T, visibility time.Duration) Fixture
 	// Around runs one case, in a synctest bubble for instance; nil: directly.
 	Around func(t *testing.T, run func(t *testing.T))
-	// ForgetsDone leaves out Retry of a message that is done, for a server that
-	// takes its receipt for a malformed one, as moto does and SQS does not.
+	// ForgetsDone skips Retry of a message that is done, for a server that reports its receipt
+	// as malformed, as moto does and SQS does not.
 	ForgetsDone bool
 }
 
 const (
 	short = time.Second      // a visibility timeout that a case waits out
 	long  = 30 * time.Second // one that no case reaches
-	// soon is far more than an engine needs for what takes no waiting, and far
-	// less than queue.MaxWait.
+	// soon is much longer than an engine needs without waiting, and much shorter than
+	// queue.MaxWait.
 	soon = 10 * time.Second
 )
 
@@ -57,7 +57,7 @@ func Run(t *testing.T, o Options) {
 		{"redelivery after the visibility timeout", short, redelivery},
 		{"retry makes visible after the delay", long, retries},
 		{"dead letter after five deliveries", long, deadLetter},
-		{"dead letter when nobody answers", short, abandoned},
+		{"dead letter if no delivery is settled", short, abandoned},
 		{"retry of what is done", long, retryDone},
 		{"a deleted message never comes again", short, deleted},
 		{"only what failed comes again", long, partialFailure},
@@ -70,7 +70,7 @@ func Run(t *testing.T, o Options) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			if o.ForgetsDone && c.name == "retry of what is done" {
-				t.Skip("the server can not tell a deleted message from a malformed receipt")
+				t.Skip("the server does not distinguish a deleted message from a malformed receipt")
 			}
 			around := o.Around
 			if around == nil {
@@ -92,7 +92,7 @@ func (f Fixture) send(t *testing.T, bodies ...string) {
 	}
 }
 
-// receive returns the next message, waiting for it.
+// receive waits for the next message and returns it.
 func (f Fixture) receive(t *testing.T) queue.Message {
 	t.Helper()
 	return f.receiveAll(t, 1)[0]

@@ -69,7 +69,7 @@ func deadLetter(t *testing.T, f Fixture) {
 		f.retry(t, 0, m)
 	}
 	f.wantNone(t, time.Second)
-	f.send(t, "next") // a dead letter holds up nothing behind it
+	f.send(t, "next") // a dead letter does not block later messages
 	if m := f.receive(t); string(m.Body) != "next" {
 		t.Errorf("received %q", m.Body)
 	}

@@ -23,12 +23,11 @@ func Batch(event events.SQSEvent) []queue.Message {
 	return batch
 }
 
-// Drain runs h on the messages of event and returns those that failed, and only
-// those: Lambda deletes the others. If h panics or returns an unknown id, all of them
-// fail. The event source must be set to
-// ReportBatchItemFailures.
+// Drain runs h on the messages of event and returns only those that failed; Lambda deletes the
+// others. If h panics or returns an unknown id, all of them fail. The event source must be set
+// to ReportBatchItemFailures.
 func Drain(ctx context.Context, event events.SQSEvent, h queue.Handler) events.SQSEventResponse {
-	// Lambda takes a missing list for success, and so it does an empty one.
+	// Lambda treats a missing list as success, like an empty one.
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	batch := Batch(event)
 	if len(batch) == 0 {

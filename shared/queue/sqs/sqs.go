@@ -57,9 +57,8 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
 	return nil
 }
 
-// Receive returns messages; see queue.Queue. A wait is rounded up to whole
-// seconds; for a wait of 0 the queue's own ReceiveMessageWaitTimeSeconds holds,
-// which is 0 unless it was set.
+// Receive returns messages; see queue.Queue. A wait is rounded up to whole seconds. For a
+// wait of 0, SQS uses the queue's own ReceiveMessageWaitTimeSeconds, by default 0.
 func (q *Queue) Receive(ctx context.Context, limit int, wait time.Duration) ([]queue.Message, error) {
 	wait, err := queue.CheckReceive(limit, wait)
 	if err != nil {
@@ -147,9 +146,9 @@ func (q *Queue) each(messages []queue.Message, do func([]queue.Message) ([]types
 	return errors.Join(failures...)
 }
 
-// isOver reports whether a message is no longer in flight: it is done, or visible
-// again. For valid arguments, SQS returns InvalidParameterValue only for that. If it
-// meant something else, the visibility timeout would bring the message back.
+// isOver reports whether a message is no longer in flight: it is done, or visible again. For
+// valid arguments, SQS returns InvalidParameterValue only for that. If the code ever meant
+// something else, the message would be delivered again after its visibility timeout.
 func isOver(e types.BatchResultErrorEntry) bool {
 	code := aws.ToString(e.Code)
 	return strings.HasSuffix(code, "MessageNotInflight") || code == "InvalidParameterValue"
@@ -157,7 +156,7 @@ func isOver(e types.BatchResultErrorEntry) bool {
 
 func malformed(code string) bool { return strings.HasSuffix(code, "ReceiptHandleIsInvalid") }
 
-// refused makes the failed entries of a batch an error, nil when there is none.
+// refused returns the failed entries of a batch as one error, nil if there are none.
 func refused(failed []types.BatchResultErrorEntry) error {
 	var failures []error
 	for _, e := range failed {
@@ -176,8 +175,8 @@ func entryID(i int) *string { return aws.String(strconv.Itoa(i)) }
 // seconds rounds d, at most hours, up to whole seconds.
 func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.Second) }
 
-// receives reads how often a message was delivered. Without the number it counts
-// as the first time: SQS itself moves it away after the last.
+// receives returns how often a message was delivered, or 1 without a valid number: SQS itself
+// moves the message to the dead letters after the last delivery.
 func receives(attributes map[string]string) int {
 	n, err := strconv.Atoi(attributes[string(types.MessageSystemAttributeNameApproximateReceiveCount)])
 	if err != nil || n < 1 {

@@ -34,7 +34,7 @@ func (c *change) carryOut(tx *bbolt.Tx) error {
 	expiry := tx.Bucket(expiryBucket)
 	if c.old != nil && !c.old.Expires.IsZero() {
 		if err := expiry.Delete(expiryKey(c.old.Expires, c.key)); err != nil {
-			return fmt.Errorf("unlist what expires: %w", err)
+			return fmt.Errorf("update the list of expiring items: %w", err)
 		}
 	}
 	rows := tx.Bucket(bucketName(c.key.Table))
@@ -49,7 +49,7 @@ func (c *change) carryOut(tx *bbolt.Tx) error {
 	}
 	if !c.new.Expires.IsZero() {
 		if err := expiry.Put(expiryKey(c.new.Expires, c.key), nil); err != nil {
-			return fmt.Errorf("list what expires: %w", err)
+			return fmt.Errorf("add to the list of expiring items: %w", err)
 		}
 	}
 	return nil
@@ -58,8 +58,8 @@ func (c *change) carryOut(tx *bbolt.Tx) error {
 // units are DynamoDB request units.
 type units struct{ read, write float64 }
 
-// price returns the cost of ops at DynamoDB: each by the larger of the old and the
-// new item, doubled in a transaction. A Check on its own is a read.
+// price returns the cost of ops on DynamoDB. Each operation costs by the larger of the old and
+// the new item, twice as much in a transaction. A single Check is a read.
 func price(ops []table.Op, changes []change) units {
 	var total units
 	for _, c := range changes {

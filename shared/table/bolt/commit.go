@@ -14,7 +14,7 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
-// Bounds of what one bbolt transaction takes together.
+// Bounds of the requests that share one bbolt transaction.
 const (
 	groupRequests = 512
 	groupLarge    = 512 << 10 // bytes of large requests of one owner, or one of them
@@ -31,8 +31,8 @@ type request struct {
 	err  error
 }
 
-// transactionError is a failure of bbolt in the middle of changing a
-// transaction, which cannot be committed after it.
+// transactionError is a failure of bbolt while a transaction is changed. The transaction cannot
+// be committed any more.
 type transactionError struct{ err error }
 
 func (e *transactionError) Error() string { return e.err.Error() }
@@ -65,7 +65,7 @@ func (s *Store) submit(ctx context.Context, ops []table.Op) (table.Item, error) 
 	if s.withdraw(r) {
 		return table.Item{}, ctx.Err()
 	}
-	// The committer has it, and may still read what the caller's items point to.
+	// The committer has it, and may still read memory of the caller's items.
 	<-r.done
 	meter.Units(r.cost.read, r.cost.write)
 	return r.item, r.err
@@ -90,8 +90,8 @@ func (s *Store) signal() {
 	}
 }
 
-// commitLoop is the only goroutine that carries out Writes. While it waits for
-// the disk others gather, and it takes them together next.
+// commitLoop is the only goroutine that carries out Writes. Writes that arrive while it waits
+// for the disk are carried out together in the next transaction.
 func (s *Store) commitLoop() {
 	defer close(s.committed)
 	for range s.wake {
@@ -109,10 +109,9 @@ func (s *Store) commitLoop() {
 	}
 }
 
-// take removes requests that wait, as many as fit into one transaction. Small ones
-// pass large ones, of which each transaction takes a few of each owner, so that a
-// long body on its way to the disk keeps no one else waiting for long. closed tells
-// that none will come after them.
+// take removes as many waiting requests as fit into one transaction. Small requests may
+// overtake large ones, and a transaction takes only a few large ones of each owner, so that a
+// long body delays the others only briefly. closed means that no more requests will come.
 func (s *Store) take() (group []*request, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +132,8 @@ func (s *Store) take() (group []*request, closed bool) {
 	return group, s.closed
 }
 
-// size is about how many bytes r writes, and to whose partition. That is named by
-// its first segment, which is the team's id where a team's data is large.
+// size returns about how many bytes r writes, and the owner of the partition: its first
+// segment, which is the team's id wherever a team's data is large.
 func (r *request) size() (size int, owner string) {
 	for _, op := range r.ops {
 		if put, ok := op.(table.Put); ok {
@@ -145,9 +144,9 @@ func (r *request) size() (size int, owner string) {
 	return size, owner
 }
 
-// commit carries out group in one transaction and answers every caller. If the
-// transaction fails all of them fail, also those whose condition did not hold:
-// what they met was not kept.
+// commit carries out group in one transaction and answers every caller. If the transaction
+// fails, all requests fail, even those whose condition did not hold: the items they saw were
+// not stored.
 func (s *Store) commit(group []*request) {
 	err := s.transact(group)
 	for _, r := range group {

@@ -13,47 +13,47 @@ import (
 	"docent/shared/table"
 )
 
-// Buckets: "t/" and the table's name for each table, and the list of what expires.
+// Buckets: "t/" and the table's name for each table, and the list of expiring items.
 var expiryBucket = []byte("expiry")
 
 func bucketName(tableName string) []byte { return []byte("t/" + tableName) }
 
-// rowKey is the key of an item within its table's bucket.
+// rowKey returns the key of an item within its table's bucket.
 func rowKey(k table.Key) []byte {
 	return append(partitionKey(k.Partition), k.Sort...)
 }
 
-// partitionKey begins the key of every item of the partition, and of no other.
+// partitionKey returns the prefix of the keys of all items of the partition, and of no others.
 func partitionKey(partition string) []byte {
 	key := make([]byte, 0, len(partition)+1+64)
 	return append(append(key, partition...), 0)
 }
 
-// expiryKey orders the list of what expires: the second, then the item's key.
+// expiryKey returns a key of the list of expiring items: the second, then the item's key.
 func expiryKey(expires time.Time, k table.Key) []byte {
 	key := expiryTime(expires)
 	key = append(append(key, k.Table...), 0)
 	return append(key, rowKey(k)...)
 }
 
-// expiryTime orders seconds before 1970 too.
+// expiryTime encodes seconds so that the order of bytes is the order of time, also before 1970.
 func expiryTime(t time.Time) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(t.Unix())^(1<<63))
 }
 
-// readExpiryKey takes apart what expiryKey has made.
+// readExpiryKey returns the key of the item from a key that expiryKey returned.
 func readExpiryKey(key []byte) (table.Key, error) {
 	if len(key) > 8 {
 		if parts := strings.SplitN(string(key[8:]), "\x00", 3); len(parts) == 3 {
 			return table.Key{Table: parts[0], Partition: parts[1], Sort: parts[2]}, nil
 		}
 	}
-	return table.Key{}, fmt.Errorf("list of what expires: %w", errDamagedItem)
+	return table.Key{}, fmt.Errorf("list of expiring items: %w", errDamagedItem)
 }
 
-// A stored item is a format byte, a byte of flags, and then in this order the
-// version, the expiry when flagged, the body, the numbers and the strings.
-// Numbers are varints, texts are preceded by their length, lists by their count.
+// A stored item is a format byte, a byte of flags, the version, the expiry if flagged, the
+// body, the numbers and the strings. Numbers are varints; a text starts with its length, a list
+// with its count.
 const (
 	itemFormat  = 1
 	flagExpires = 1
@@ -125,7 +125,7 @@ func decode(k table.Key, data []byte) (table.Item, error) {
 	return item, nil
 }
 
-// reader takes values off data; after one that is not there all are empty.
+// reader reads values from the start of data. After a missing one, all values are empty.
 type reader struct {
 	data []byte
 	bad  bool
@@ -155,7 +155,7 @@ func (r *reader) varint() int64 {
 	return v
 }
 
-// count reads a length, which is never more than what is left of data.
+// count reads a length, at most the number of bytes left.
 func (r *reader) count() int {
 	v, n := binary.Uvarint(r.data)
 	if n <= 0 || v > uint64(len(r.data)-n) {

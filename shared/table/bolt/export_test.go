@@ -13,7 +13,7 @@ import (
 const SweepStep = sweepStep
 
 // Stored counts the items of a table that are in the file, expired or not, and
-// the entries of the list of what expires.
+// the entries of the list of expiring items.
 func (s *Store) Stored(ctx context.Context, tableName string) (items, expiring int, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		items = tx.Bucket(bucketName(tableName)).Stats().KeyN

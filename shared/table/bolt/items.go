@@ -9,8 +9,8 @@ import (
 	bbolt "go.etcd.io/bbolt"
 )
 
-// Items returns everything a table holds that has not expired, in the order of
-// partition and sort key, from one moment: for checks of the whole store.
+// Items returns all items of a table that have not expired, in the order of partition and sort
+// key, as of one moment. It is for checks of the whole store.
 func (s *Store) Items(ctx context.Context, tableName string) ([]table.Item, error) {
 	if err := s.checkTable(tableName); err != nil {
 		return nil, err

@@ -10,8 +10,7 @@ import (
 	bbolt "go.etcd.io/bbolt"
 )
 
-// What DynamoDB answers in one request, so that pages end and calls are counted
-// here as they are there.
+// The limits of one request of DynamoDB. Pages end and calls are counted by them here too.
 const (
 	batchKeys  = 100
 	batchBytes = 16 << 20
@@ -51,7 +50,7 @@ func (s *Store) checkKey(k table.Key) error {
 	return k.Check()
 }
 
-// load returns the item under k, expired or not, and nil when there is none.
+// load returns the item under k, expired or not, nil if there is none.
 func load(tx *bbolt.Tx, k table.Key) (*table.Item, error) {
 	data := tx.Bucket(bucketName(k.Table)).Get(rowKey(k))
 	if data == nil {
@@ -128,8 +127,8 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	return items, nil
 }
 
-// meterBatch counts the first requests in parallel and, after them, those that
-// ask again for what did not fit.
+// meterBatch counts the first requests as parallel ones, and then those for the items that did
+// not fit.
 func meterBatch(meter *table.Meter, sizes []int, units float64) {
 	meter.Units(units, 0)
 	for len(sizes) > 0 {
@@ -214,9 +213,9 @@ func (s *Store) readPage(tx *bbolt.Tx, q table.Query, after string) (page table.
 // rows walks the keys of a query from low to high, or from high to low.
 type rows struct {
 	cursor     *bbolt.Cursor
-	low, high  []byte // inclusive; high nil: every key that begins with low's partition
+	low, high  []byte // inclusive; high nil: up to the last key of low's partition
 	prefix     []byte
-	skip       []byte // the key that the page before ended with
+	skip       []byte // the last key of the previous page
 	descending bool
 }
 
@@ -281,8 +280,8 @@ func (r *rows) within(key, data []byte) ([]byte, []byte) {
 	return key, data
 }
 
-// successor is the least key after every key that begins with prefix, which is
-// UTF-8 and so never all 0xff.
+// successor returns the least key after all keys that start with prefix, which is UTF-8 and so
+// never all 0xff.
 func successor(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	end[len(end)-1]++

@@ -2,10 +2,10 @@
 // machine and of tests. One process owns the file. A Write is on disk before it
 // returns, and Writes that wait at the same time share one sync.
 //
-// Each table is a bucket whose keys are partition, NUL, sort: neither may hold
-// NUL, so partitions cannot run into each other and the order within one is
-// that of the sort key's bytes. One more bucket lists what expires, in order of
-// time, so that Sweep reads only what it removes.
+// Each table is a bucket whose keys are partition, NUL, sort. Neither may contain NUL, so
+// partitions cannot overlap, and items within one are in the order of the sort key's bytes.
+// One more bucket lists expiring items in order of time, so that Sweep reads only items that it
+// removes.
 package bolt
 
 import (
@@ -31,7 +31,7 @@ var _ table.Store = (*Store)(nil)
 
 // Errors of Open and of a closed store, for errors.Is.
 var (
-	// ErrInUse: another process, or another Store of this one, holds the file.
+	// ErrInUse: another process, or another Store of this process, has the file open.
 	ErrInUse = errors.New("in use by another process")
 	// ErrDamaged: the file is not a database, or a part of it is missing. It is left as it is.
 	ErrDamaged = errors.New("database file is damaged")
@@ -42,8 +42,8 @@ var (
 // lockWait is how long Open waits for another process to release the file.
 const lockWait = time.Second
 
-// mapBytes is mapped at the start. A file that grows beyond it is mapped again, for
-// which the writer waits for every reader and blocks new ones.
+// mapBytes is the size of the mapping at the start. A file that outgrows it is mapped again;
+// for that, the writer waits for every reader and blocks new ones.
 const mapBytes = 1 << 30
 
 // Options changes how Open works; the zero value is right for production.
@@ -69,9 +69,9 @@ type Store struct {
 	closing   func() error
 }
 
-// Open opens the database at path, creating it when there is none; its folder
-// must exist. It returns an error that wraps ErrInUse when another process has
-// the file and ErrDamaged when the file cannot be trusted.
+// Open opens the database at path and creates it if it is missing; its folder must exist. The
+// error wraps ErrInUse if another process has the file open, and ErrDamaged if the file is
+// damaged.
 func Open(path string, o Options) (*Store, error) {
 	if o.Tables == nil {
 		o.Tables = table.Names
@@ -99,8 +99,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func openFile(path string, o Options) (db *bbolt.DB, err error) {
-	// bbolt panics, or reads past the end of the mapping, on a file whose pages
-	// are not what they should be.
+	// bbolt panics, or reads past the end of the mapping, on a file with damaged pages.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -135,7 +134,7 @@ func openFile(path string, o Options) (db *bbolt.DB, err error) {
 	return db, nil
 }
 
-// initialMap returns mapBytes where mapping more than the file costs nothing.
+// initialMap returns mapBytes on systems where mapping more than the file costs nothing.
 // Windows would extend the file, and 32 bits have no room for it.
 func initialMap() int {
 	if runtime.GOOS == "windows" || strconv.IntSize < 64 {
@@ -217,7 +216,7 @@ func prepare(db *bbolt.DB, o Options) error {
 	})
 }
 
-// syncFolder makes a new file's name survive a power cut.
+// syncFolder makes the name of a new file durable.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

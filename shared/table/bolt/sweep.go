@@ -12,12 +12,12 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
-// sweepStep is how many items one transaction of Sweep removes, so that Writes
-// wait for no more than that.
+// sweepStep is the maximum number of items that one transaction of Sweep removes, because
+// Writes wait for it.
 const sweepStep = 256
 
-// Sweep removes expired items and returns how many it has removed, also if it fails
-// or ctx ends midway.
+// Sweep removes expired items. It returns the number of removed ones, also if it fails or ctx
+// ends midway.
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -37,13 +37,13 @@ func (s *Store) Add(ctx context.Context, a table.Add) (table.Item, error) {
 // change is the effect of one operation, computed before any is applied.
 type change struct {
 	key      table.Key
-	old, new *table.Item // nil: none there, none left; old may have expired
+	old, new *table.Item // nil: no item before, none after; old may have expired
 	keep     bool        // a Check: nothing changes
 }
 
-// apply applies ops within tx, or leaves it unchanged and returns an error if one of
-// them fails. It returns the item that the last operation writes, and the units of
-// all, which a failed condition costs too.
+// apply applies ops within tx. If one fails, it leaves tx unchanged and returns an error. It
+// returns the item that the last operation writes, and the units of all operations, which are
+// charged even if a condition fails.
 func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units, err error) {
 	now := s.now()
 	changes := make([]change, len(ops))

@@ -43,7 +43,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchRequests)
 	chunks := slices.Collect(slices.Chunk(unique, batchKeys))
-	// The requests that start together are counted before the first can end.
+	// Requests that start together are counted before the first one can end.
 	ends := make([]func(), len(chunks))
 	for n := range min(len(chunks), batchRequests) {
 		ends[n] = table.MeterFrom(ctx).Begin()
@@ -67,9 +67,9 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	return items, nil
 }
 
-// batch reads up to batchKeys keys and yields what is there. It asks again for
-// the keys that an answer leaves unprocessed, at once if it has brought others.
-// begun ends the first request on the meter, nil when that has not begun.
+// batch reads up to batchKeys keys and yields the items found. It repeats the request for keys
+// left unprocessed, at once if other keys were processed. begun ends the first request on the
+// meter; nil: that request has not begun.
 func (s *Store) batch(ctx context.Context, keys []table.Key, begun func(), eventual bool, yield func(*table.Item)) error {
 	request, logical := s.batchRequest(keys, eventual)
 	tries := attempts{store: s}

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// DynamoDB reports the cost of a request, except of one that it refuses: that is
-// computed by its rules.
+// DynamoDB reports the cost of every request that it does not refuse. For a refused one, the
+// functions below compute the cost by its rules.
 
 func meterRead(ctx context.Context, consumed ...types.ConsumedCapacity) {
 	for _, c := range consumed {
@@ -30,7 +30,7 @@ func meterTransaction(ctx context.Context, consumed []types.ConsumedCapacity) {
 	}
 }
 
-// meterFailed counts a single-item request whose condition did not hold on old.
+// meterFailed counts a single-item request whose condition did not hold for old.
 func meterFailed(ctx context.Context, old *table.Item, p prepared) {
 	size := 0
 	if old != nil {
@@ -42,8 +42,8 @@ func meterFailed(ctx context.Context, old *table.Item, p prepared) {
 	table.MeterFrom(ctx).Units(0, table.WriteUnits(size))
 }
 
-// meterCancelled counts a transaction with a failed condition by the items that are
-// known: those that it would have put.
+// meterCancelled counts a transaction with a failed condition by the only known items: those
+// that it would have put.
 func meterCancelled(ctx context.Context, ops []table.Op) {
 	units := 0.0
 	for _, op := range ops {

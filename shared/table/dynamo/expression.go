@@ -46,18 +46,18 @@ func (e *expression) value(v types.AttributeValue) string {
 func (e *expression) partition() string { return e.name(table.PartitionAttribute) }
 func (e *expression) expires() string   { return e.name(table.ExpiresAttribute) }
 
-// live is a condition that holds if the item has not expired or is missing.
+// live returns a condition that holds if the item is missing or has not expired.
 func (e *expression) live() string {
 	return fmt.Sprintf("(attribute_not_exists(%s) OR %s > %s)", e.expires(), e.expires(), e.value(number(e.now.Unix())))
 }
 
-// expired is a condition that holds only if the item has expired.
+// expired returns a condition that holds only if the item has expired.
 func (e *expression) expired() string {
 	return fmt.Sprintf("%s <= %s", e.expires(), e.value(number(e.now.Unix())))
 }
 
-// condition returns the expression of c, which takes an expired item for missing. It
-// is empty if c always holds.
+// condition returns the expression of c, in which an expired item counts as missing. It is
+// empty if c always holds.
 func (e *expression) condition(c table.Condition) string {
 	switch c.Kind {
 	case table.IfAbsent:
@@ -81,7 +81,7 @@ func (e *expression) ofLive(c table.Condition) string {
 		return fmt.Sprintf("attribute_exists(%s)", e.partition())
 	case table.IfVersion:
 		version := e.name(table.VersionAttribute)
-		if c.Value == 0 { // which is not stored
+		if c.Value == 0 { // a version of 0 is not stored
 			return fmt.Sprintf("attribute_exists(%s) AND attribute_not_exists(%s)", e.partition(), version)
 		}
 		return fmt.Sprintf("%s = %s", version, e.value(number(c.Value)))
@@ -99,7 +99,7 @@ func (e *expression) below(c table.Condition) string {
 	return fmt.Sprintf("attribute_not_exists(%s) OR %s < %s", field, field, e.value(number(c.Value)))
 }
 
-// fits is a condition that fails if adding by takes the number out of int64.
+// fits returns a condition that fails if adding by would exceed int64.
 func (e *expression) fits(field string, by int64) string {
 	attribute := e.name(table.NumberPrefix + field)
 	comparison, bound := "<=", int64(math.MaxInt64)-max(by, 0)

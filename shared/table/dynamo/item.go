@@ -15,7 +15,7 @@ type attributes = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// number is exact: DynamoDB keeps 38 digits and the protocol carries them as text.
+// number encodes n exactly: DynamoDB keeps 38 digits, and the protocol sends them as text.
 func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
@@ -24,7 +24,7 @@ func encodeKey(k table.Key) attributes {
 	return attributes{table.PartitionAttribute: text(k.Partition), table.SortAttribute: text(k.Sort)}
 }
 
-// encode leaves out what is empty, as table.Size does.
+// encode leaves out empty fields, as table.Size does.
 func encode(item table.Item) attributes {
 	a := encodeKey(item.Key)
 	if item.Version != 0 {
@@ -45,7 +45,7 @@ func encode(item table.Item) attributes {
 	return a
 }
 
-// decode returns the item of a table in a, nil when a is empty.
+// decode returns the item with the attributes a, nil if a is empty.
 func decode(tableName string, a attributes) (*table.Item, error) {
 	if len(a) == 0 {
 		return nil, nil

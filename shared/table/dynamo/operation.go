@@ -7,14 +7,14 @@ import (
 	"docent/shared/table"
 )
 
-// itemState is the state an Add assumes the item is in; it decides the request.
-// One expression can neither replace an expired item nor distinguish a missing item
-// from one without expiry, so a wrong guess fails, and the item that is returned
-// with the failure gives the next guess. Other operations need no guess.
+// itemState is the state an Add assumes the item is in; it decides the request. One expression
+// can neither replace an expired item nor distinguish a missing item from one without expiry.
+// So a wrong guess fails, and the item returned with the failure decides the next guess. Other
+// operations need no guess.
 type itemState int
 
 const (
-	usualState     itemState = iota // missing, or live and, if the Add sets an expiry, with one
+	usualState     itemState = iota // missing or live; live with an expiry if the Add sets one
 	expiredState                    // expired
 	permanentState                  // live without expiry, and the Add sets one
 )
@@ -88,9 +88,9 @@ func (p *prepared) add(a table.Add, state itemState) error {
 	return nil
 }
 
-// classifyFailure returns why op, assuming state, failed on the stored item old:
-// an error for its own condition or for a step out of int64. If the guess of the
-// state was wrong, it returns the state to try next.
+// classifyFailure returns why op, which assumed state, failed on the stored item old: an error
+// for its own condition or for a step out of int64. If the assumed state was wrong, it returns
+// the state to try next.
 func classifyFailure(op table.Op, state itemState, old *table.Item, now time.Time) (itemState, error) {
 	live := table.Live(old, now)
 	failed := &table.ConditionFailed{Key: table.KeyOf(op), Item: live}
@@ -111,7 +111,7 @@ func classifyFailure(op table.Op, state itemState, old *table.Item, now time.Tim
 		next = expiredState
 	}
 	if next == usualState && state == usualState {
-		// Nothing here explains it: an endpoint that does not return the old item.
+		// The endpoint did not return the old item, so the cause is unknown.
 		return state, failed
 	}
 	return next, nil

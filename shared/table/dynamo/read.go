@@ -26,7 +26,7 @@ func (s *Store) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) 
 	return *item, nil
 }
 
-// read returns the live item under k, nil when there is none.
+// read returns the live item under k, nil if there is none.
 func (s *Store) read(ctx context.Context, k table.Key, eventual bool) (*table.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *Store) read(ctx context.Context, k table.Key, eventual bool) (*table.It
 	return table.Live(item, s.now()), err
 }
 
-// persist sends a request that changes nothing until it is answered or refused.
+// persist repeats a request that only reads until it is answered or refused.
 func persist[I, O any](ctx context.Context, s *Store, do func(context.Context, *I, ...func(*dynamodb.Options)) (*O, error), input *I) (*O, error) {
 	tries := attempts{store: s}
 	for {
@@ -105,7 +105,7 @@ func (s *Store) queryInput(q table.Query, after string) *dynamodb.QueryInput {
 	case q.To != "":
 		bound("%s <= %s", sort, x.value(text(q.To)))
 	default:
-		delete(x.names, sort) // a name that is not used is refused
+		delete(x.names, sort) // DynamoDB refuses unused names
 	}
 	input := &dynamodb.QueryInput{
 		TableName:                 s.physical(q.Table),

@@ -26,7 +26,7 @@ const (
 // attempts counts the attempts of one call and the time waited between them.
 type attempts struct {
 	store  *Store
-	once   bool // an attempt whose answer was lost is the last
+	once   bool // make no attempt after one whose answer was lost
 	unsure bool // an answer was lost: the attempt may have succeeded
 	count  int
 	waited time.Duration
@@ -42,8 +42,8 @@ const (
 	lost            // the attempt may have succeeded
 )
 
-// again waits and returns nil when another attempt is right. Otherwise it
-// returns err in terms of package table.
+// again waits and returns nil if another attempt may be made. Otherwise it returns err as an
+// error of package table.
 func (a *attempts) again(ctx context.Context, err error) error {
 	if ctxErr := ctx.Err(); ctxErr != nil {
 		return ctxErr
@@ -54,7 +54,7 @@ func (a *attempts) again(ctx context.Context, err error) error {
 		return explain(err)
 	}
 	bound := min(firstWait<<min(a.count, 10), longWait)
-	d := rand.N(bound) + time.Millisecond //nolint:gosec // it spreads callers out, it guards nothing
+	d := rand.N(bound) + time.Millisecond //nolint:gosec // not a secret: it spreads retries
 	a.count++
 	a.waited += d
 	if a.waited <= a.store.retryFor {
@@ -98,8 +98,8 @@ func faultOf(err error) fault {
 	return final
 }
 
-// faultOfTransaction checks for conflicts first: one can hide the failed condition
-// of an earlier operation.
+// faultOfTransaction checks for conflicts first, because a conflict can hide the failed
+// condition of an earlier operation.
 func faultOfTransaction(cancelled *types.TransactionCanceledException) fault {
 	has := func(codes ...string) bool {
 		return slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {
@@ -116,7 +116,7 @@ func faultOfTransaction(cancelled *types.TransactionCanceledException) fault {
 	}
 }
 
-// explain wraps an error in one of package table if there is one for it.
+// explain wraps err in the error of package table that matches it, if there is one.
 func explain(err error) error {
 	if missing := new(types.ResourceNotFoundException); errors.As(err, &missing) {
 		return fmt.Errorf("%w: %w", ErrNoTable, err)
@@ -138,8 +138,8 @@ func explain(err error) error {
 	return fmt.Errorf("DynamoDB: %w", err)
 }
 
-// aboutSize reports whether message says that an Add made an item, or the items of a
-// transaction together, too large.
+// aboutSize reports whether message is about an item that an Add made too large, or about the
+// total size of a transaction.
 func aboutSize(message string) bool {
 	message = strings.ToLower(message)
 	return strings.Contains(message, "size") && strings.Contains(message, "exceeded")

@@ -1,5 +1,5 @@
-// Package dynamo keeps tables in Amazon DynamoDB. It is the one place that
-// knows expressions; names in them are always placeholders.
+// Package dynamo keeps tables in Amazon DynamoDB. No other package knows its expressions; names
+// in them are always placeholders.
 //
 // An expired item may stay in a table for days until DynamoDB removes it. Every
 // condition therefore handles it, and reads leave it out. The engine retries, not the
@@ -20,12 +20,12 @@ import (
 
 var _ table.Store = (*Store)(nil)
 
-// ErrNoTable says that the table is not in this account, region or endpoint. It
-// is an ErrInvalid too.
+// ErrNoTable means that the table is not in this account, region or endpoint. It wraps
+// ErrInvalid.
 var ErrNoTable = fmt.Errorf("%w: the table does not exist in DynamoDB", table.ErrInvalid)
 
-// defaultRetryFor is long enough for fifty callers to change one item after
-// another, and well below the 29 seconds of a gateway's request.
+// defaultRetryFor is long enough for fifty callers to change the same item in turn, and well
+// below the 29 seconds of a request through the gateway.
 const defaultRetryFor = 8 * time.Second
 
 // Options says which tables exist and how to use them.

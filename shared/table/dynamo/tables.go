@@ -16,10 +16,9 @@ import (
 // createWait bounds how long a new table may take to become active.
 const createWait = 2 * time.Minute
 
-// CreateTables creates the tables named, or all that the store knows, on demand
-// and with their expiry switched on. Existing tables only get the
-// expiry, so it may be repeated. It is for tests and for local
-// endpoints: a deployment's tables belong to its stack.
+// CreateTables creates the named tables, or all that the store knows, with on-demand capacity
+// and with expiry switched on. For an existing table it only switches expiry on, so it may be
+// repeated. It is for tests and local endpoints: a deployment's tables belong to its stack.
 func (s *Store) CreateTables(ctx context.Context, names ...string) error {
 	if len(names) == 0 {
 		for name := range s.names {
@@ -64,7 +63,7 @@ func (s *Store) createTable(ctx context.Context, name *string) error {
 	return s.expire(ctx, name)
 }
 
-// expire switches the expiry on, unless it is on.
+// expire switches expiry on if it is off.
 func (s *Store) expire(ctx context.Context, name *string) error {
 	now, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: name})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// transact applies all of ops or none. After a lost answer it sends the very
-// same request, whose token keeps DynamoDB from carrying it out twice.
+// transact applies all of ops or none. After a lost answer it sends exactly the same request
+// again; its token prevents DynamoDB from carrying it out twice.
 func (s *Store) transact(ctx context.Context, ops []table.Op) error {
 	tries := attempts{store: s}
 	states := make([]itemState, len(ops))

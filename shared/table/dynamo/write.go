@@ -13,13 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// maxGuesses bounds how often an Add may find the item to be something else.
+// maxGuesses bounds how often an Add may assume a wrong state of the item.
 const maxGuesses = 16
 
-var errChanging = fmt.Errorf("%w: the item keeps expiring and coming back", table.ErrConflict)
+var errChanging = fmt.Errorf("%w: the item keeps expiring and being created again", table.ErrConflict)
 
-// Write implements table.Store. One operation is a single-item request, at half
-// the price of a transaction; a Check on its own is a consistent read.
+// Write implements table.Store. A single operation is a single-item request, at half the price
+// of a transaction; a single Check is a consistent read.
 func (s *Store) Write(ctx context.Context, ops ...table.Op) error {
 	if err := table.CheckOps(ops); err != nil {
 		return err
@@ -65,8 +65,7 @@ func (s *Store) Add(ctx context.Context, a table.Add) (table.Item, error) {
 	return *item, nil
 }
 
-// single carries out op by a request of its own. The item afterwards is
-// returned for an Add only.
+// single carries out op in its own request. Only for an Add does it return the resulting item.
 func (s *Store) single(ctx context.Context, op table.Op, once bool) (*table.Item, error) {
 	tries := attempts{store: s, once: once}
 	state := usualState
@@ -91,7 +90,7 @@ func (s *Store) single(ctx context.Context, op table.Op, once bool) (*table.Item
 		}
 		meterFailed(ctx, old, p)
 		if tries.unsure && p.kind == put && state == usualState && old != nil && equal(*old, p.item) {
-			// The attempt whose answer was lost has happened, and meets itself.
+			// The attempt with the lost answer succeeded; this is its own item.
 			return nil, nil
 		}
 		if state, err = classifyFailure(op, state, old, now); err != nil {

@@ -7,8 +7,8 @@ import (
 	"docent/shared/table"
 )
 
-// truths lists every condition with what it says of a missing item, of a bare
-// one and of env.item.
+// truths lists every condition and whether it holds for a missing item, for one without fields
+// and for env.item.
 var truths = []struct {
 	name                string
 	condition           table.Condition
@@ -30,7 +30,7 @@ var truths = []struct {
 	{"below of a missing field", table.Below("state", -1), true, true, true},
 }
 
-// operations are the ways to put a condition; each leaves a different trace.
+// operations are the operations with a condition; each leaves a different trace.
 var operations = []struct {
 	name string
 	make func(table.Key, table.Condition) table.Op
@@ -117,7 +117,7 @@ func checkTruth(t *testing.T, e *env, name string, op table.Op, old *table.Item,
 	e.same(t, *old)
 }
 
-// trace fails the test unless op, which met old, has happened.
+// trace fails the test unless op has happened to the item old.
 func (e *env) trace(t *testing.T, op table.Op, old *table.Item) {
 	t.Helper()
 	switch op := op.(type) {

@@ -106,7 +106,7 @@ var countCases = []testCase{
 	}},
 }
 
-// add fails the test unless the call Add returns want and leaves it behind.
+// add fails the test unless Add returns want and stores it.
 func (e *env) add(t *testing.T, a table.Add, want table.Item) {
 	t.Helper()
 	got, err := e.store.Add(t.Context(), a)
@@ -145,7 +145,7 @@ func (e *env) ceiling(t *testing.T, version int64) {
 	}
 	for n := 1; n <= limit; n++ {
 		if times := seen[n].Load(); times != 1 {
-			t.Errorf("%d callers were told %d, want one", times, n)
+			t.Errorf("%d callers got %d, want one", times, n)
 		}
 	}
 	e.same(t, table.Item{Key: e.key("a"), Version: version, Numbers: map[string]int64{"n": limit}})
@@ -166,7 +166,7 @@ func (e *env) overflow(t *testing.T, companions ...table.Op) {
 			is(t, err, table.ErrInvalid)
 			e.same(t, item)
 		}
-		// A condition that does not hold comes first.
+		// A condition that does not hold is checked first.
 		step.If = table.Absent()
 		e.failed(t, e.store.Write(t.Context(), append(companions, step)...), item.Key, &item)
 	}

@@ -64,7 +64,7 @@ var cursorCases = []testCase{
 				if q.Cursor = result.Cursor; len(result.Items) == 0 {
 					continue
 				}
-				// The item that the cursor stands on goes, and others come on both sides of it.
+				// The item at the cursor is deleted, and items are added on both sides of it.
 				last := result.Items[len(result.Items)-1].Sort
 				e.write(t, table.Delete{Key: e.key(last)})
 				e.put(t, e.item(want[0]+"-new"), e.item(last+"-new"))

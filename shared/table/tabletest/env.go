@@ -15,7 +15,7 @@ func (e *env) key(sort string) table.Key {
 	return table.Key{Table: table.Documents, Partition: e.partition, Sort: sort}
 }
 
-// item is an item with something in every field.
+// item returns an item with a value in every field.
 func (e *env) item(sort string) table.Item {
 	return table.Item{
 		Key:     e.key(sort),
@@ -49,7 +49,7 @@ func (e *env) get(t *testing.T, k table.Key) table.Item {
 	return item
 }
 
-// same fails the test unless what is stored under want's key is want.
+// same fails the test unless want is stored under its key.
 func (e *env) same(t *testing.T, want table.Item) {
 	t.Helper()
 	if got := e.get(t, want.Key); !equal(got, want) {
@@ -78,9 +78,9 @@ func (e *env) failed(t *testing.T, err error, k table.Key, old *table.Item) {
 		t.Fatalf("the condition on %v failed, want %v", f.Key, k)
 	case e.options.NoOldItem:
 	case (f.Item == nil) != (old == nil):
-		t.Fatalf("the item that stood there: %v, want %v", f.Item, old)
+		t.Fatalf("the existing item: %v, want %v", f.Item, old)
 	case old != nil && !equal(*f.Item, *old):
-		t.Fatalf("the item that stood there:\n%swant:\n%s", show(*f.Item), show(*old))
+		t.Fatalf("the existing item:\n%swant:\n%s", show(*f.Item), show(*old))
 	}
 }
 
@@ -115,19 +115,19 @@ func (e *env) within(q table.Query) table.Query {
 	return q
 }
 
-// equal compares all that is stored; nil and empty are the same.
+// equal compares all stored fields; nil and empty are the same.
 func equal(a, b table.Item) bool {
 	return a.Key == b.Key && a.Version == b.Version && bytes.Equal(a.Body, b.Body) &&
 		maps.Equal(a.Numbers, b.Numbers) && maps.Equal(a.Strings, b.Strings) && a.Expires.Equal(b.Expires)
 }
 
-// show is for messages: long values are cut.
+// show renders an item for messages, with long values cut.
 func show(item table.Item) string {
 	return fmt.Sprintf("  %s %.60q %.60q version %d, body %d bytes %.60q, numbers %v, strings %.200q, expires %v\n",
 		item.Table, item.Partition, item.Sort, item.Version, len(item.Body), item.Body, item.Numbers, fmt.Sprint(item.Strings), item.Expires)
 }
 
-// together runs do n times at once and waits for all.
+// together runs do n times in parallel and waits for all.
 func together(n int, do func(int)) {
 	var wait sync.WaitGroup
 	for i := range n {

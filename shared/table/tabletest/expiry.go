@@ -39,13 +39,13 @@ var expiryCases = []testCase{
 	{"conditions take an expired item for a missing one, in a transaction", transactions, func(t *testing.T, e *env) {
 		e.expiredConditions(t, table.Put{Item: e.item("companion")})
 	}},
-	{"an add starts an expired item anew", 0, func(t *testing.T, e *env) {
+	{"an add replaces an expired item", 0, func(t *testing.T, e *env) {
 		gone := e.expiring(t, "a", time.Second)
 		e.clock.Advance(2 * time.Second)
 		e.add(t, table.Add{Key: gone.Key, By: map[string]int64{"m": 2}, If: table.Below("n", 1)},
 			table.Item{Key: gone.Key, Numbers: map[string]int64{"m": 2}})
 	}},
-	{"fifty at once start an expired counter anew", concurrency, func(t *testing.T, e *env) {
+	{"fifty adds at once restart an expired counter once", concurrency, func(t *testing.T, e *env) {
 		e.expiring(t, "a", time.Second)
 		e.clock.Advance(2 * time.Second)
 		e.ceiling(t, 0)

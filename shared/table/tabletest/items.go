@@ -93,7 +93,7 @@ var itemCases = []testCase{
 	}},
 }
 
-// spoil changes all that an item points to.
+// spoil changes everything that an item points to.
 func spoil(item table.Item) {
 	item.Body[0] ^= 0xff
 	item.Numbers["n"], item.Numbers["spoilt"] = -1, 1

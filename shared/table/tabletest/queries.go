@@ -77,7 +77,7 @@ var queryCases = []testCase{
 			if err != nil {
 				t.Fatal(err)
 			}
-			// An eventual read may miss what was just written, but not show it in half.
+			// An eventual read may miss a recent Write, but never shows a part of one.
 			if len(page.Items) != len(want) && !eventual {
 				t.Fatalf("%d items, want %d", len(page.Items), len(want))
 			}

@@ -122,8 +122,8 @@ var raceCases = []testCase{
 				over = true
 			default:
 			}
-			// Two consistent reads of a key after one of another: what a Write made
-			// visible in one place is visible in all, so versions only rise.
+			// A consistent read of one key, then two of another: a Write becomes visible
+			// under all keys at once, so versions only rise.
 			last := int64(0)
 			for _, k := range keys {
 				item := e.get(t, k)

@@ -1,5 +1,5 @@
-// Package tabletest holds every storage engine to the behaviour of package
-// table. Its cases name the promises; an engine that passes can serve Docent.
+// Package tabletest is the contract suite of table.Store, which every engine passes. The names
+// of its cases are the guarantees.
 package tabletest
 
 import (
@@ -12,22 +12,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// Open returns a store with the tables of table.Names, under the clock now. It
-// may return stores over the same tables again and again: each case keeps to
-// partitions of its own.
+// Open returns a store with the tables of table.Names and the clock now. It may return stores
+// on the same tables, because each case uses its own partitions.
 type Open func(t *testing.T, now func() time.Time) table.Store
 
-// Options leave out what an emulator lacks. They are never set for table/bolt,
-// and never against DynamoDB itself.
+// Options skip cases that an emulator cannot pass. They are never set for table/bolt or
+// DynamoDB itself.
 type Options struct {
 	NoTransactions bool // a Write of several operations does not work
-	NoConcurrency  bool // requests at the same time disturb each other, as moto's transactions do
-	NoOldItem      bool // a failed condition does not tell what stood there
-	NoFullItems    bool // items are refused below MaxItemBytes
-	NoCapacity     bool // the capacity that it reports is not DynamoDB's
+	NoConcurrency  bool // requests in parallel disturb each other, as moto's transactions do
+	NoOldItem      bool // a failed condition does not return the existing item
+	NoFullItems    bool // items below MaxItemBytes are refused
+	NoCapacity     bool // the reported capacity differs from DynamoDB's
 }
 
-// Run runs every case that options allow.
+// Run runs every case that options do not skip.
 func Run(t *testing.T, open Open, options Options) {
 	for _, group := range []struct {
 		name  string
@@ -55,7 +54,7 @@ func Run(t *testing.T, open Open, options Options) {
 	}
 }
 
-// needs tells what a case asks of an engine.
+// needs are the abilities of an engine that a case needs.
 type needs int
 
 const (
@@ -98,7 +97,7 @@ func (c testCase) run(t *testing.T, open Open, o Options) {
 	})
 }
 
-// env is what one case works with.
+// env is the environment of one case.
 type env struct {
 	store     table.Store
 	clock     *clocktest.Clock

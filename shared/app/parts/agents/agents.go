@@ -20,8 +20,8 @@ import (
 func Tools(s httpapi.Services) http.Handler {
 	server := serverOf(s)
 	protocol := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: httpapi.MaxBody, // which the surface has bounded it to
-		// A page in a browser has no key, so its requests are refused like any without one.
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: httpapi.MaxBody, // httpapi has already enforced it
+		// A page in a browser has no key, so its requests are refused anyway.
 		DisableLocalhostProtection: true,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,9 +31,9 @@ func Tools(s httpapi.Services) http.Handler {
 
 type requestKey struct{}
 
-// requestOf returns the context of the request that calls a tool. The SDK gives tools a
-// context without its deadline and cancellation: a call would continue after the client
-// has gone, and after the function's time.
+// requestOf returns the context of the request that calls a tool. The SDK passes tools a
+// context without the request's deadline and cancellation, so a call would continue after the
+// client disconnects or the function's time ends.
 func requestOf(ctx context.Context) context.Context {
 	if request, ok := ctx.Value(requestKey{}).(context.Context); ok {
 		return request
@@ -92,7 +92,7 @@ func serverOf(s httpapi.Services) *mcp.Server {
 	return server
 }
 
-// What a limit may be, as of the operations.
+// Limits, the same as those of the operations.
 const (
 	mostSources = 50
 	mostRecords = 200
@@ -101,18 +101,18 @@ const (
 // description is the description of a tool for agents.
 type description struct {
 	name, title, what string
-	most              float64 // bounds its limit
+	most              float64 // maximum of its limit
 	web               bool    // it may read the open web
-	keeps             bool    // it stores something, with each call
+	keeps             bool    // each call stores something
 }
 
 func (d description) annotations() *mcp.ToolAnnotations {
-	destroys := false // no tool changes or removes what there is
+	destroys := false // no tool changes or removes stored data
 	return &mcp.ToolAnnotations{Title: d.title, ReadOnlyHint: !d.keeps, IdempotentHint: !d.keeps, DestructiveHint: &destroys, OpenWorldHint: &d.web}
 }
 
-// addTool adds a tool whose errors are the text that clients of the operation read. Its
-// result is structured content, and text has it as Markdown for a model to read.
+// addTool adds a tool. Its errors have the same text as those of the operation. Its result is
+// structured content and, by text, Markdown for a model to read.
 func addTool[In, Out any](s *mcp.Server, d description, call func(context.Context, In) (Out, error), text func(Out) string) {
 	input, output := schemaFor[In](), schemaFor[Out]()
 	bound(input, d.most)
@@ -152,7 +152,7 @@ func failed(text string) *mcp.CallToolResult {
 // maxName bounds a name to filter by, in characters.
 const maxName = 256
 
-// bound puts the bounds of the operations on the members of a tool's input.
+// bound adds the bounds of the operations to the members of a tool's input.
 func bound(s *jsonschema.Schema, most float64) {
 	number := func(n float64) *float64 { return &n }
 	count := func(n int) *int { return &n }

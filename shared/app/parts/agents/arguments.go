@@ -11,8 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// arguments reads the arguments of a tool by its schema. Its errors are for the caller
-// and quote nothing: those of the schema library name Go types and repeat the input.
+// arguments reads the arguments of a tool by its schema. Its errors are for the caller and
+// never quote the input; the schema library's own would, and they name Go types.
 type arguments struct {
 	schema  *jsonschema.Schema
 	members map[string]*jsonschema.Resolved
@@ -23,15 +23,15 @@ func newArguments(schema *jsonschema.Schema) *arguments {
 	for name, member := range schema.Properties {
 		resolved, err := member.CloneSchemas().Resolve(nil)
 		if err != nil {
-			panic(err) // the schemas are our own
+			panic(err) // the schemas are made by this package
 		}
 		a.members[name] = resolved
 	}
 	return a
 }
 
-// read decodes text into the fields that into points to. An optional member that is null
-// is left out, and 1.0 is an integer, as in every operation.
+// read decodes text into the fields that into points to. As in every operation, an optional
+// member that is null counts as missing, and 1.0 is an integer.
 func (a *arguments) read(text json.RawMessage, into any) error {
 	given := map[string]any{}
 	if len(text) > 0 && json.Unmarshal(text, &given) != nil {
@@ -63,7 +63,7 @@ func (a *arguments) read(text json.RawMessage, into any) error {
 	return json.Unmarshal(checked, into)
 }
 
-// wanted returns what a member must be, for errors.
+// wanted describes the values that a member may have, for errors.
 func wanted(s *jsonschema.Schema) string {
 	kind := s.Type
 	if kind == "" && len(s.Types) > 0 {

@@ -1,5 +1,5 @@
-// Package connectors has the connectors of data sources. They are more than a megabyte of
-// a binary, so only docent serve and the function syncing link it.
+// Package connectors has the connectors of data sources. They add more than a megabyte to a
+// binary, so only docent serve and the function syncing link it.
 package connectors
 
 import (
@@ -15,12 +15,12 @@ import (
 	"docent/shared/source"
 )
 
-// reached is a prefix of addresses that Public's connectors reach in addition to public
-// ones: those of a test's stand-in for a provider. Only the linker sets it (-X), in a
+// reached is an address prefix that Public's connectors may use in addition to public
+// addresses: the one of a test's stand-in for a provider. Only the linker sets it (-X), in a
 // binary that a test builds.
 var reached string
 
-// trusted is the certificate of such a stand-in, base64 of its DER form, set like
+// trusted is the certificate of that stand-in in base64 of its DER form. It is set like
 // reached.
 var trusted string
 

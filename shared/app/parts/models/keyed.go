@@ -51,8 +51,8 @@ func (k *keyed) current(ctx context.Context) (llm.Composer, error) {
 		return nil, fmt.Errorf("read the key of the model's server: %w", err)
 	}
 	k.read = k.now()
-	key = strings.TrimSpace(key)        // the file that it was set from may end with a line break
-	if k.model == nil || key != k.key { // a new model would forget what this one has learned of its server
+	key = strings.TrimSpace(key)        // it may have been set from a file that ends with a line break
+	if k.model == nil || key != k.key { // an unchanged key keeps the model, which has learned about its server
 		if k.model, err = k.open(key); err != nil {
 			return nil, err
 		}

@@ -34,9 +34,9 @@ func OnAWS(c app.Config) (llm.Composer, error) {
 		return Bedrock(app.AWSConfig(c), c.Model, c.ModelURL), nil
 	case app.ModelOfOpenAI:
 	default:
-		return nil, fmt.Errorf("there is no provider of models named %q", c.ModelProvider)
+		return nil, fmt.Errorf("unknown model provider %q", c.ModelProvider)
 	}
-	model, err := OpenAI(c.ModelURL, c.Model, "") // checks the address now, also where a key is read later
+	model, err := OpenAI(c.ModelURL, c.Model, "") // checks the address now, even if a key is read later
 	if err != nil || c.ModelKeyParameter == "" {
 		return model, err
 	}
@@ -47,8 +47,8 @@ func OnAWS(c app.Config) (llm.Composer, error) {
 		open: func(key string) (llm.Composer, error) { return OpenAI(c.ModelURL, c.Model, key) }}, nil
 }
 
-// OpenAI returns the model of that name on the server at baseURL, an address that
-// ends before /chat/completions. The key may be empty. It makes no request.
+// OpenAI returns the model of that name on the server at baseURL, which is the address
+// without /chat/completions. The key may be empty. It makes no request.
 func OpenAI(baseURL, model, key string) (llm.Composer, error) {
 	client, err := openai.New(baseURL, model, openai.Options{Key: key})
 	if err != nil {
@@ -57,11 +57,11 @@ func OpenAI(baseURL, model, key string) (llm.Composer, error) {
 	return client, nil
 }
 
-// Bedrock returns a model by its id, or the id or ARN of an inference profile, with
-// the region and the credentials of settings. The endpoint is for all requests, such
-// as one of a VPC; empty: that of settings, or AWS's own. It makes no request. The
-// only timeout is on the whole reply, because a model sends nothing before it has
-// finished writing.
+// Bedrock returns a model by its id, or the id or ARN of an inference profile, with the
+// region and the credentials of settings. All requests go to endpoint, for example one of a
+// VPC; if it is empty, to the endpoint of settings or AWS's own. Bedrock makes no request.
+// The only timeout is on the whole reply, because a model sends nothing until it has finished
+// writing.
 func Bedrock(settings aws.Config, model, endpoint string) llm.Composer {
 	settings.HTTPClient = awshttp.NewBuildableClient().WithTimeout(llm.MaxTime + time.Second)
 	settings.Retryer = func() aws.Retryer {

@@ -21,12 +21,11 @@ import (
 	"docent/shared/pause"
 )
 
-// maxParameter bounds a reply of Parameter Store, whose largest value has 8 KB.
+// maxParameter bounds a reply of Parameter Store, whose values have at most 8 KB.
 const maxParameter = 64 << 10
 
-// parameter is a value in Parameter Store of AWS Systems Manager. It is read by one
-// request that the SDK signs; the SDK's client of the service would add 1.2 MiB to two
-// functions.
+// parameter is a value in Parameter Store of AWS Systems Manager. One request, signed by the
+// SDK, reads it; the SDK's client of the service would add 1.2 MiB to two functions.
 type parameter struct {
 	settings aws.Config
 	name     string // or ARN
@@ -94,8 +93,8 @@ func (p parameter) read(ctx context.Context) (string, error) {
 	return read.Parameter.Value, nil
 }
 
-// endpoint returns the address of Parameter Store. Each partition of AWS has its own
-// domain, which every client of the SDK knows, so it is taken from a linked one.
+// endpoint returns the address of Parameter Store. Each partition of AWS has its own domain,
+// which is taken from a client of the SDK that is linked anyway.
 func (p parameter) endpoint(ctx context.Context) (string, error) {
 	if p.settings.BaseEndpoint != nil {
 		return *p.settings.BaseEndpoint, nil

@@ -8,9 +8,9 @@ import (
 )
 
 // Model returns a model of Amazon Bedrock for a program that is not a function, with the
-// settings of the AWS command line: its credentials are renewed as long as these tell
-// how. The endpoint may be empty. Each error is one line that says what is missing; the
-// model itself is not asked.
+// settings of the AWS command line, by which credentials are also renewed. The endpoint may
+// be empty. It sends no request to the model. Each error is one line that says what is
+// missing.
 func Model(ctx context.Context, model, endpoint string) (llm.Composer, error) {
 	settings, _, err := settingsOf(ctx)
 	if err != nil {

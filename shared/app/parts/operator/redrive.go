@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// Redrive has AWS move the messages that a worker gave up back to its queue, which
-// is "Questions", "Documents", "Syncs" or "Rebuilds", at most perSecond of them a second (0: as AWS sees
-// fit, at most 500). It returns about how many there were; with none it starts
-// nothing. The moving continues after it returns.
+// Redrive starts moving the dead letters of a queue back to it: "Questions", "Documents",
+// "Syncs" or "Rebuilds". AWS moves at most perSecond messages per second, and chooses the
+// rate, up to 500, if it is 0. Redrive returns about how many there are, and starts nothing if
+// there are none. The moving continues after it returns.
 func (s *Stack) Redrive(ctx context.Context, queue string, perSecond int32) (messages int, err error) {
 	url := s.outputs[queue+outDead]
 	if url == "" {

@@ -1,6 +1,6 @@
-// Package operator opens what is on AWS for an operator, with the settings of the AWS
-// command line: an installation, whose tables and queues it finds by the outputs of the
-// stack, and a model. It is apart from app, because functions need none of it.
+// Package operator opens an installation on AWS, or a model, for an operator, with the
+// settings of the AWS command line. It finds tables and queues by the outputs of the stack.
+// Functions need none of it, so it is not in package app.
 package operator
 
 import (
@@ -46,10 +46,9 @@ const (
 	outDead      = "DeadLetterURL" // after Questions, Documents, Syncs or Rebuilds
 )
 
-// settingsOf reads region and credentials as the AWS command line does: from the
-// environment and its files, and AWS_ENDPOINT_URL for a local stand-in. The address at
-// which machines of AWS are given credentials is never asked. Each error is one line
-// that says what is missing.
+// settingsOf reads region and credentials as the AWS command line does, from the environment
+// and its files, and AWS_ENDPOINT_URL for a local stand-in. It never asks the metadata service
+// of EC2 for credentials. Each error is one line that says what is missing.
 func settingsOf(ctx context.Context) (aws.Config, aws.Credentials, error) {
 	settings, err := config.LoadDefaultConfig(ctx, config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
 	if err != nil {
@@ -84,14 +83,14 @@ func Open(ctx context.Context, name string) (*Stack, error) {
 		Region: settings.Region, Credentials: app.Credentials{KeyID: own.AccessKeyID, Secret: own.SecretAccessKey, SessionToken: own.SessionToken},
 		AWSEndpoint: aws.ToString(settings.BaseEndpoint)}
 	if err := json.Unmarshal([]byte(s.outputs[outTables]), &c.Tables); err != nil {
-		return nil, fmt.Errorf("the stack %s tells no names of tables: is it Docent's, and of this version?", name)
+		return nil, fmt.Errorf("the stack %s has no output with the names of tables: is it Docent's, and of this version?", name)
 	}
 	s.Teams, s.rebuilds = app.TeamsOnAWS(c, slog.New(slog.DiscardHandler)), app.RebuildsOnAWS(c, slog.New(slog.DiscardHandler))
 	return s, nil
 }
 
-// Rebuilds starts and watches the rebuilding of search indexes. A stack of an older
-// version, in which no one rebuilds, is refused.
+// Rebuilds starts and watches the rebuilding of search indexes. It returns an error for a
+// stack of an older version, which has no worker for rebuilds.
 func (s *Stack) Rebuilds() (app.Rebuilds, error) {
 	if s.outputs[outRebuilds] == "" {
 		return app.Rebuilds{}, fmt.Errorf("the stack %s has no output %s: is it of this version?", s.Name, outRebuilds)
@@ -112,7 +111,7 @@ func outputs(ctx context.Context, stacks *cloudformation.Client, name, region st
 	stack := found.Stacks[0]
 	switch stack.StackStatus {
 	case types.StackStatusReviewInProgress, types.StackStatusCreateInProgress, types.StackStatusDeleteInProgress:
-		return nil, fmt.Errorf("the stack %s is not there just now: %s", name, stack.StackStatus)
+		return nil, fmt.Errorf("the stack %s is not available now: %s", name, stack.StackStatus)
 	}
 	out := map[string]string{}
 	for _, o := range stack.Outputs {
@@ -126,7 +125,7 @@ func outputs(ctx context.Context, stacks *cloudformation.Client, name, region st
 	return out, nil
 }
 
-// oneLine is err by what AWS says of it.
+// oneLine returns err as one line, with the code and the message of AWS if it has them.
 func oneLine(err error) error {
 	var refused smithy.APIError
 	if errors.As(err, &refused) {

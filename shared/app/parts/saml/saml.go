@@ -34,10 +34,10 @@ const (
 	post          = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
 )
 
-// Parse reads an EntityDescriptor with an IDPSSODescriptor, a place to sign on and
-// a certificate to sign with. All else is an *apierr.Error, found before the text
-// is interpreted where it has a document type, entities or processing
-// instructions, nests deeper than 32 levels or passes team.MaxSAMLBytes.
+// Parse reads an EntityDescriptor with an IDPSSODescriptor, a sign-on address and a signing
+// certificate. It returns an *apierr.Error for anything else. It refuses a text before
+// interpreting it if the text has a document type, entities or processing instructions, is
+// nested more than 32 levels deep or exceeds team.MaxSAMLBytes.
 func Parse(text []byte) (team.SAMLProvider, error) {
 	if len(text) > team.MaxSAMLBytes {
 		return team.SAMLProvider{}, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", team.MaxSAMLBytes)
@@ -78,7 +78,7 @@ func Parse(text []byte) (team.SAMLProvider, error) {
 	return m, nil
 }
 
-// check walks over the tokens without keeping them.
+// check reads the tokens without keeping them.
 func check(text []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errors.New("not UTF-8") }

@@ -1,6 +1,5 @@
-// Package vault encrypts the secrets of data sources with a key of AWS KMS. It
-// stands apart from app because its client is a part of a binary that only the
-// function which keeps secrets needs.
+// Package vault encrypts the secrets of data sources with a key of AWS KMS. It is not in
+// package app because only the functions that use secrets should link the client of KMS.
 package vault
 
 import (
@@ -17,18 +16,17 @@ import (
 	"docent/shared/app"
 )
 
-// MaxSecrets is how much KMS encrypts in one call, in bytes.
+// MaxSecrets is the number of bytes that KMS encrypts in one call.
 const MaxSecrets = 4096
 
-// Vault encrypts and decrypts in KMS, which binds what it encrypts to the text
-// about and never gives out the key. Its methods are one call each.
+// Vault encrypts and decrypts in KMS, which binds the secrets to the text about and never
+// reveals the key. Each method is one call.
 type Vault struct {
 	client *kms.Client
 	key    string
 }
 
-// Open returns the vault of the key that c names, nil when it names none. It asks
-// AWS nothing.
+// Open returns the vault of the key that c names, nil if it names none. It sends no request.
 func Open(c app.Config) app.Vault {
 	if c.SecretsKey == "" {
 		return nil
@@ -36,8 +34,8 @@ func Open(c app.Config) app.Vault {
 	return &Vault{kms.NewFromConfig(app.AWSConfig(c)), c.SecretsKey}
 }
 
-// aboutField names in the encryption context what secrets are bound to. It stands
-// in the log that AWS keeps of the key's use, as ids of a team and a data source.
+// aboutField is the field of the encryption context for the text that secrets are bound to:
+// ids of a team and a data source. AWS writes it to its log of the key's use.
 const aboutField = "about"
 
 // Seal encrypts secrets of at most MaxSecrets bytes and binds them to about.
@@ -52,7 +50,7 @@ func (v *Vault) Seal(ctx context.Context, secrets []byte, about string) ([]byte,
 	return out.CiphertextBlob, nil
 }
 
-// Open decrypts what Seal has made of the same about.
+// Open decrypts secrets that Seal encrypted with the same about.
 func (v *Vault) Open(ctx context.Context, sealed []byte, about string) ([]byte, error) {
 	out, err := v.client.Decrypt(ctx, &kms.DecryptInput{KeyId: &v.key, CiphertextBlob: sealed, EncryptionContext: map[string]string{aboutField: about}})
 	if err != nil {
@@ -61,8 +59,8 @@ func (v *Vault) Open(ctx context.Context, sealed []byte, about string) ([]byte, 
 	return out.Plaintext, nil
 }
 
-// classify tells what passes, which clients are asked to try again, from what an
-// operator has to mend.
+// classify returns an error that asks the client to try again if the failure is temporary.
+// Any other failure is for an operator.
 func classify(err error) error {
 	var network net.Error
 	var internal *types.KMSInternalException

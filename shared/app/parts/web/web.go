@@ -1,6 +1,5 @@
-// Package web reads pages of the web for data sources. It stands apart from app
-// because reading HTML adds more than a megabyte to a binary: docent serve and the
-// function of the context link it, the others do not.
+// Package web reads pages of the web for data sources. Reading HTML adds more than a megabyte
+// to a binary, so only docent serve and the function context link it.
 package web
 
 import (
@@ -12,7 +11,7 @@ import (
 	"docent/shared/source/question"
 )
 
-// Fetcher returns what fetches a page as data sources ask for it. It reaches public
+// Fetcher returns the function that fetches a page for data sources. It reaches public
 // addresses only.
 func Fetcher() func(ctx context.Context, url string) (question.Page, error) {
 	f := fetch.New(page.Read)

@@ -13,8 +13,8 @@ import (
 	"docent/testkit/moto"
 )
 
-// OpenAt opens a store on the protocol server, with new tables of its own and a clock. The
-// test is skipped where the server is not installed.
+// OpenAt opens a store on the protocol server, with its own new tables and a clock. The test is
+// skipped if the server is not installed.
 func OpenAt(t testing.TB, now func() time.Time) *dynamo.Store {
 	t.Helper()
 	client := dynamodb.NewFromConfig(moto.Config(moto.OneAtATime(t, moto.Start(t))))

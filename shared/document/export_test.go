@@ -39,3 +39,8 @@ func MillisOf(version int64) int64 { return millisOf(version) }
 
 // ListKeys are listKeys.
 func ListKeys(teamID string, e Entry) []table.Key { return listKeys(teamID, e) }
+
+// ChunkKeys is chunkKeys.
+func ChunkKeys(teamID, id string, version int64, chunks int) []table.Key {
+	return chunkKeys(teamID, id, version, chunks)
+}

@@ -1,0 +1,351 @@
+package document_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/search/text"
+	"docent/shared/table"
+)
+
+func TestPuttingADocument(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, version := h.put(h.text("Handbook", "Expenses are paid back."))
+	d := h.read(id)
+	if d.Fields != h.text("Handbook", "").Fields || d.Body != "Expenses are paid back." || d.Version != version || d.Indexing.State != document.Pending {
+		t.Errorf("stored %+v", d)
+	}
+	if !d.CreatedAt.Equal(h.clock.Now()) || !d.UpdatedAt.Equal(h.clock.Now()) {
+		t.Errorf("created %s, updated %s", d.CreatedAt, d.UpdatedAt)
+	}
+	if w := h.message(0); w.ID != id || w.Version != version || w.RequestID != "r1" || w.Old != nil {
+		t.Errorf("sent %+v", w)
+	}
+	if kinds, _ := h.pending(); len(h.sent.bodies) != 1 || kinds != "index-document" {
+		t.Errorf("%d messages, pending: %s", len(h.sent.bodies), kinds)
+	}
+	if other, err := document.ID(uuid.NewString(), d.URI); err != nil || other == id {
+		t.Errorf("the uri is the same document in another team: %v", err)
+	}
+}
+
+func TestPuttingItAgain(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name    string
+		change  func(h *fixture, in *document.Input)
+		changed bool
+	}{
+		{"the same", func(*fixture, *document.Input) {}, false},
+		{"another body of the same length", func(_ *fixture, in *document.Input) { in.Body = "Expenses are lost back." }, true},
+		{"another title", func(_ *fixture, in *document.Input) { in.Title = "Manual" }, true},
+		{"another collection", func(h *fixture, in *document.Input) { in.CollectionID = h.guide }, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			in := h.text("Handbook", "Expenses are paid back.")
+			id, first := h.put(in)
+			created := h.clock.Now()
+			h.clock.Advance(time.Hour)
+			c.change(h, &in)
+			again, second := h.put(in)
+			if again != id || (second > first) != c.changed || second < first {
+				t.Errorf("%s at %d, then %s at %d", id, first, again, second)
+			}
+			messages, updated := 1, created
+			if c.changed {
+				messages, updated = 2, h.clock.Now()
+			}
+			if len(h.sent.bodies) != messages {
+				t.Errorf("%d messages", len(h.sent.bodies))
+			}
+			d := h.read(id)
+			if d.Fields != in.Fields || d.Body != in.Body || !d.CreatedAt.Equal(created) || !d.UpdatedAt.Equal(updated) {
+				t.Errorf("stored %+v", d)
+			}
+			for _, list := range []string{"", in.CollectionID} {
+				if titles, _ := h.listed(document.Filter{CollectionID: list}, table.Window{Limit: 10}); titles != in.Title {
+					t.Errorf("the list %q shows %q", list, titles)
+				}
+			}
+			if n, err := h.Count(t.Context(), teamID, h.wiki); err != nil || (n == 1) != (in.CollectionID == h.wiki) {
+				t.Errorf("the wiki counts %d: %v", n, err)
+			}
+		})
+	}
+}
+
+func TestPutsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		change func(h *fixture, in *document.Input)
+		code   string
+	}{
+		{"an unknown collection", func(_ *fixture, in *document.Input) { in.CollectionID = uuid.NewString() }, apierr.CodeNotFound},
+		{"not an id", func(_ *fixture, in *document.Input) { in.CollectionID = "../x" }, apierr.CodeNotFound},
+		{"a connected source", func(h *fixture, in *document.Input) { in.CollectionID = h.issue }, apierr.CodeNotFound},
+		{"a collection of another team", func(h *fixture, in *document.Input) { in.CollectionID = h.collect("rival", "wiki") }, apierr.CodeNotFound},
+		{"a collection that the key may not use", func(h *fixture, in *document.Input) {
+			in.Allowed = func(id string) bool { return id != h.wiki }
+		}, apierr.CodeSourceNotAllowed},
+		{"out of a collection that the key may not use", func(h *fixture, in *document.Input) {
+			in.CollectionID, in.Allowed = h.guide, func(id string) bool { return id != h.wiki }
+		}, apierr.CodeSourceNotAllowed},
+		{"another version than expected", func(_ *fixture, in *document.Input) {
+			in.Match = func(int64) error { return apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "Stale.") }
+		}, apierr.CodePreconditionFailed},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			in := h.text("Handbook", "Before.")
+			id, _ := h.put(in)
+			in.Body = strings.Repeat("After. ", text.InlineBytes)
+			c.change(h, &in)
+			if _, _, err := h.Put(t.Context(), teamID, in); !apierr.IsCode(err, c.code) {
+				t.Errorf("error %v, want %s", err, c.code)
+			}
+			if kinds, _ := h.pending(); h.read(id).Body != "Before." || len(h.sent.bodies) != 1 || kinds != "index-document" {
+				t.Errorf("it changed something: %d messages, pending: %s", len(h.sent.bodies), kinds)
+			}
+		})
+	}
+}
+
+func TestAPutIsAgainstTheVersionThatIsCurrent(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.text("Handbook", "Mine.")
+	var seen []int64
+	other := int64(0)
+	in.Match = func(version int64) error {
+		seen = append(seen, version)
+		if len(seen) == 1 { // another put comes between
+			_, other = h.put(h.text("Handbook", "Theirs."))
+		}
+		return nil
+	}
+	id, version := h.put(in)
+	if len(seen) != 2 || seen[0] != 0 || seen[1] != other || version <= other || h.read(id).Body != "Mine." {
+		t.Errorf("saw %v, then version %d over %d", seen, version, other)
+	}
+}
+
+func TestACollectionThatIsDeletedDuringAPut(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.text("Handbook", strings.Repeat("Long. ", text.InlineBytes))
+	in.Match = func(int64) error { return h.collections.Delete(t.Context(), teamID, h.wiki, "", anyVersion) }
+	id, _, err := h.Put(t.Context(), teamID, in)
+	if !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := h.Get(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("it is there: %v", err)
+	}
+	if kinds, _ := h.pending(); !strings.Contains(kinds, "remove-chunks") {
+		t.Errorf("its chunks stay: pending %s", kinds)
+	}
+}
+
+func TestADocumentOfADeletedCollectionIsNewElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.text("Handbook", "Body.")
+	id, first := h.put(in)
+	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "", anyVersion); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Get(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("it can be read: %v", err)
+	}
+	h.clock.Advance(time.Hour)
+	in.CollectionID = h.guide
+	in.Allowed = func(id string) bool { return id == h.guide } // what is gone restricts nobody
+	in.Match = func(version int64) error {
+		if version != 0 {
+			t.Errorf("version %d of a document that is gone", version)
+		}
+		return nil
+	}
+	if _, second := h.put(in); second <= first || !h.read(id).CreatedAt.Equal(h.clock.Now()) {
+		t.Errorf("version %d after %d, created %s", second, first, h.read(id).CreatedAt)
+	}
+}
+
+func TestAQueueThatFailsOnlyDelays(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.sent.err = errDown
+	id, _ := h.put(h.text("Handbook", "Body."))
+	if kinds, _ := h.pending(); len(h.warns) != 1 || h.warns[0].ID != id || kinds != "index-document" {
+		t.Errorf("warned of %+v, pending: %s", h.warns, kinds)
+	}
+}
+
+func TestBodiesAreReadAsTheyWerePut(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		bytes  int
+		chunks bool
+	}{
+		{"empty", 0, false},
+		{"the longest in a record", text.InlineBytes, false},
+		{"one byte longer", text.InlineBytes + 1, true},
+		{"over several partitions of chunks", 1<<20 + 1, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			// Words of seven bytes do not fit chunks evenly, and no two chunks are equal.
+			var long strings.Builder
+			for n := 0; long.Len() < c.bytes; n++ {
+				long.WriteString(strings.Repeat("äb\nc ", n%3) + string(rune('a'+n%26)) + "lö ")
+			}
+			body := strings.ToValidUTF8(long.String()[:c.bytes], "?")
+			id, version := h.put(h.text("Long", body))
+			if n := h.chunks(id, version); (n > 0) != c.chunks {
+				t.Errorf("%d chunks of %d bytes", n, len(body))
+			}
+			if d := h.read(id); d.Body != body {
+				t.Errorf("read %d bytes, put %d", len(d.Body), len(body))
+			}
+			if _, again := h.put(h.text("Long", body)); again != version {
+				t.Error("the same body is another version")
+			}
+			found, err := h.Find(t.Context(), teamID, []string{id, "x", uuid.NewString()}, true)
+			if err != nil || len(found) != 1 || !strings.HasPrefix(body, found[id].Excerpt) || (found[id].Excerpt == "") != (body == "") {
+				t.Errorf("found %d with %d bytes: %v", len(found), len(found[id].Excerpt), err)
+			}
+			if kinds, _ := h.pending(); kinds != "index-document" {
+				t.Errorf("pending: %s", kinds)
+			}
+		})
+	}
+}
+
+func TestItemsChangeInTheOrderOfTheirProvider(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	cases := []struct {
+		name    string
+		changed time.Time
+		want    string
+	}{
+		{"later", noon.Add(time.Millisecond), "new"},
+		{"at the same time", noon, "new"},
+		{"earlier", noon.Add(-time.Millisecond), "old"},
+		{"at a time that is not known", time.Time{}, "new"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			id, first := h.put(h.item("Issue", "old", noon))
+			_, second := h.put(h.item("Issue", "new", c.changed))
+			if d := h.read(id); d.Body != c.want || (second != first) != (c.want == "new") || d.Version != second {
+				t.Errorf("version %d after %d: %q", second, first, d.Body)
+			}
+		})
+	}
+}
+
+func TestRemovedItems(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	cases := []struct {
+		name           string
+		stored, put    time.Time // zero: none
+		removed, there bool
+	}{
+		{"changed before its removal", noon.Add(-time.Second), time.Time{}, true, false},
+		{"changed at its removal", noon, time.Time{}, true, false},
+		{"changed after its removal", noon.Add(time.Second), time.Time{}, false, true},
+		{"an older change arrives late", noon.Add(-time.Second), noon.Add(-time.Millisecond), true, false},
+		{"an older change arrives first", time.Time{}, noon.Add(-time.Second), false, false},
+		{"a later change brings it back", noon.Add(-time.Second), noon.Add(time.Millisecond), true, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			if !c.stored.IsZero() {
+				h.put(h.item("Issue", "stored", c.stored))
+			}
+			removed, err := h.Remove(t.Context(), teamID, h.issue, wikiURI("Issue"), noon, "r1")
+			if err != nil || removed != c.removed {
+				t.Errorf("removed %t: %v", removed, err)
+			}
+			if !c.put.IsZero() {
+				h.put(h.item("Issue", "put", c.put))
+			}
+			n, err := h.Count(t.Context(), teamID, h.issue)
+			if err != nil || (n == 1) != c.there {
+				t.Errorf("%d items: %v", n, err)
+			}
+		})
+	}
+}
+
+// A document and an item of one uri do not replace each other.
+func TestDocumentsAndItemsAreApart(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, _ := h.put(h.item("Issue", "Item.", time.Time{}))
+	if _, err := h.Get(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("an item is read as a document: %v", err)
+	}
+	if err := h.Delete(t.Context(), teamID, id, "", anything, anyVersion); err != nil || h.read(id).Body != "Item." {
+		t.Errorf("an item is deleted as a document: %v", err)
+	}
+	if titles, _ := h.listed(document.Filter{}, table.Window{Limit: 10}); titles != "" {
+		t.Errorf("listed %q", titles)
+	}
+	h.put(h.text("Page", "Document."))
+	if _, _, err := h.Put(t.Context(), teamID, h.item("Page", "Item.", time.Time{})); !errors.Is(err, document.ErrOtherSource) {
+		t.Errorf("an item replaces a document: %v", err)
+	}
+	removed, err := h.Remove(t.Context(), teamID, h.issue, wikiURI("Page"), h.clock.Now().Add(time.Hour), "")
+	if err != nil || removed {
+		t.Errorf("a document is removed as an item: %v", err)
+	}
+}
+
+func TestAnItemIsChangedByTheWriteOfItsCaller(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.item("Issue", strings.Repeat("Long. ", text.InlineBytes), time.Time{})
+	in.Write = func(context.Context, ...table.Op) error { return errDown }
+	id, _, err := h.Put(t.Context(), teamID, in)
+	if !errors.Is(err, errDown) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := h.Read(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("it is stored: %v", err)
+	}
+	kinds, all := h.pending()
+	if kinds != "remove-chunks" || h.chunks(id, all[0].Version) == 0 {
+		t.Fatalf("pending: %s", kinds)
+	}
+	w, x := h.worker()
+	if h.deliver(w, all[0], 1) || h.chunks(id, all[0].Version) != 0 || len(x.stale) != 0 {
+		t.Errorf("%d chunks are left, stale %v", h.chunks(id, all[0].Version), x.stale)
+	}
+	if kinds, _ := h.pending(); kinds != "" {
+		t.Errorf("pending: %s", kinds)
+	}
+}

@@ -16,13 +16,14 @@ import (
 // replyLife is how long a reply is kept for its Idempotency-Key.
 const replyLife = 24 * time.Hour
 
-// IdempotencyKey makes Create safe to retry: the same Key of the same API key gives the
-// first reply again. The zero IdempotencyKey asks for nothing.
+// IdempotencyKey makes Create safe to retry: for the same Key of the same API key it
+// returns the first reply again. The zero IdempotencyKey does nothing.
 type IdempotencyKey struct{ APIKey, Key string }
 
-// Create adds a collection. Count, record and reply for repeats are one Write,
-// so racing creates leave exactly MaxPerTeam. Fields out of bounds are an *apierr.Error.
-func (s *Service) Create(ctx context.Context, teamID string, f Fields, repeat IdempotencyKey) (Collection, error) {
+// Create adds a collection. One Write updates the count and stores the collection and
+// the reply for repeats, so racing creates cannot exceed MaxPerTeam. Invalid fields
+// return an *apierr.Error.
+func (s *Service) Create(ctx context.Context, teamID string, f Fields, idempotency IdempotencyKey) (Collection, error) {
 	if err := f.check(); err != nil {
 		return Collection{}, err
 	}
@@ -36,8 +37,8 @@ func (s *Service) Create(ctx context.Context, teamID string, f Fields, repeat Id
 		table.Put{Item: item, If: table.Absent()},
 	}
 	var reply table.Item
-	if repeat.Key != "" {
-		if reply, err = replyItem(teamID, c, repeat, s.Now()); err != nil {
+	if idempotency.Key != "" {
+		if reply, err = replyItem(teamID, c, idempotency, s.Now()); err != nil {
 			return Collection{}, err
 		}
 		ops = append([]table.Op{table.Put{Item: reply, If: table.Absent()}}, ops...)
@@ -49,20 +50,20 @@ func (s *Service) Create(ctx context.Context, teamID string, f Fields, repeat Id
 		return c, nil
 	case failed == nil:
 		return Collection{}, fmt.Errorf("create collection: %w", err)
-	case repeat.Key != "" && failed.Key == reply.Key:
+	case idempotency.Key != "" && failed.Key == reply.Key:
 		return replay(failed.Item, f)
 	case failed.Key == item.Key:
-		return c, nil // its id is new: an attempt of this write, whose answer was lost, has landed
+		return c, nil // the id is new, so an earlier attempt of this Write succeeded and its reply was lost
 	default:
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeCollectionLimit,
 			"This team has reached its limit of %d collections. Delete one first.", MaxPerTeam)
 	}
 }
 
-// replyItem keeps the reply to a create under its idempotency key. Version v0.1 compares
-// the hash of the request, which has these three fields there.
-func replyItem(teamID string, c Collection, repeat IdempotencyKey, now time.Time) (table.Item, error) {
-	asked, err := json.Marshal([]string{c.Name, c.Description, c.IconURL})
+// replyItem returns the item with the reply to a create. Only version v0.1 reads the
+// hash of these three fields.
+func replyItem(teamID string, c Collection, idempotency IdempotencyKey, now time.Time) (table.Item, error) {
+	fields, err := json.Marshal([]string{c.Name, c.Description, c.IconURL})
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode request: %w", err)
 	}
@@ -70,18 +71,18 @@ func replyItem(teamID string, c Collection, repeat IdempotencyKey, now time.Time
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode reply: %w", err)
 	}
-	key, request := sha256.Sum256([]byte(repeat.Key)), sha256.Sum256(asked)
+	key, request := sha256.Sum256([]byte(idempotency.Key)), sha256.Sum256(fields)
 	return table.Item{
 		Key: table.Key{Table: table.Collections, Partition: teamID + "/idempotency",
-			Sort: repeat.APIKey + "#" + hex.EncodeToString(key[:])},
+			Sort: idempotency.APIKey + "#" + hex.EncodeToString(key[:])},
 		Body:    body,
 		Strings: map[string]string{"request": hex.EncodeToString(request[:])},
 		Expires: now.Add(replyLife),
 	}, nil
 }
 
-// replay answers a repeated create of f from the first one's reply. Another request
-// under the same key is a Conflict.
+// replay returns the first reply to a repeated create of f. Other fields under the
+// same idempotency key are a Conflict.
 func replay(first *table.Item, f Fields) (Collection, error) {
 	c := Collection{Version: 1}
 	if first != nil {

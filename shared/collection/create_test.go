@@ -8,9 +8,8 @@ import (
 	"docent/shared/table/bolt/bolttest"
 )
 
-// TestAWriteThatHasLandedBeforeIsNoLimit: a store whose client repeats a write that
-// lost its answer finds its own collection there.
-func TestAWriteThatHasLandedBeforeIsNoLimit(t *testing.T) {
+// A store may repeat a Write whose reply was lost, and then find its own collection.
+func TestARepeatedWriteIsNotAConflict(t *testing.T) {
 	t.Parallel()
 	const id = "0190d2a0-0000-7000-8000-00000000000c"
 	s := &collection.Service{Table: bolttest.OpenAt(t, time.Now), Now: time.Now, NewID: func() string { return id }}

@@ -32,7 +32,7 @@ func (s *Service) Get(ctx context.Context, teamID, id string) (Collection, error
 	return fromItem(item)
 }
 
-// All returns the team's collections, newest first; they are MaxPerTeam at most.
+// All returns the team's collections, newest first. There are at most MaxPerTeam.
 func (s *Service) All(ctx context.Context, teamID string) ([]Collection, error) {
 	var all []Collection
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
@@ -57,15 +57,15 @@ func (s *Service) All(ctx context.Context, teamID string) ([]Collection, error) 
 func position(c Collection) string { return table.Inverted(c.CreatedAt) + "#" + c.ID }
 
 // List returns the window w of the team's collections, newest first, without
-// those that see refuses.
-func (s *Service) List(ctx context.Context, teamID string, w table.Window, see func(id string) bool) (table.Slice[Collection], error) {
+// those that allowed rejects.
+func (s *Service) List(ctx context.Context, teamID string, w table.Window, allowed func(id string) bool) (table.Slice[Collection], error) {
 	all, err := s.All(ctx, teamID)
 	if err != nil {
 		return table.Slice[Collection]{}, err
 	}
 	var entries []table.Entry[Collection]
 	for _, c := range all {
-		if see(c.ID) {
+		if allowed(c.ID) {
 			entries = append(entries, table.Entry[Collection]{Position: position(c), Value: c})
 		}
 	}
@@ -95,8 +95,8 @@ func (s *Service) sources(ctx context.Context, teamID string, wanted func(table.
 	return ids, nil
 }
 
-// SourceExists tells whether id is a data source of the team, a collection or a
-// connected one.
+// SourceExists reports whether id is a data source of the team: a collection or a
+// connected source.
 func (s *Service) SourceExists(ctx context.Context, teamID, id string) (bool, error) {
 	if !IsID(id) {
 		return false, nil
@@ -111,9 +111,9 @@ func (s *Service) SourceExists(ctx context.Context, teamID, id string) (bool, er
 	return true, nil
 }
 
-// Update applies change, possibly several times, and returns the collection. match refuses
-// versions that the caller did not expect. A change that changes nothing writes nothing;
-// one that puts a field out of bounds is an *apierr.Error.
+// Update applies change and returns the collection. It returns the error of match for
+// the current version, and an *apierr.Error if change makes a field invalid. If
+// nothing changes, it writes nothing. It may call match and change repeatedly.
 func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fields), match func(version int64) error) (Collection, error) {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
@@ -142,7 +142,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 		updated.Changes = audit.Changes(current.Fields, changed.Fields)
 		err = event.Write(ctx, []audit.Event{updated}, table.Put{Item: item, If: table.VersionIs(current.Version)})
 		if table.AsConditionFailed(err) != nil {
-			continue // another change came between; each round of this loop lets one through
+			continue // another change was first; in each round one change succeeds
 		}
 		if err != nil {
 			return Collection{}, fmt.Errorf("update collection: %w", err)
@@ -151,8 +151,9 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 	}
 }
 
-// Delete removes the collection at once and leaves the removal of its documents
-// pending. An absent collection is no error.
+// Delete removes the collection at once; a worker removes its documents later. It
+// returns the error of match for the current version. An absent collection is not an
+// error.
 func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, match func(version int64) error) error {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
@@ -191,7 +192,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 	}
 }
 
-// deletedEvent is the one event of the removal of c with its documents, which have none.
+// deletedEvent returns the event for removing c. Its documents get no events.
 func (s *Service) deletedEvent(ctx context.Context, teamID string, c Collection) (audit.Event, error) {
 	e := newEvent(audit.CollectionDeleted, c)
 	if s.Count == nil {

@@ -9,18 +9,17 @@ import (
 	"docent/shared/table"
 )
 
-// Key is where the source id of a team lies: a collection or a connected data
-// source, so that one Query lists both. Other areas check it inside their own
-// Writes, so that nothing is added to a source that is gone.
+// Key returns the key of a data source of a team. Collections and connected sources
+// share a partition, so one Query lists both. Other packages check it in their own
+// Writes, so that nothing is added to a deleted source.
 func Key(teamID, id string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID, Sort: id}
 }
 
-// ProviderField is set on the items of connected data sources and tells them from
-// collections.
+// ProviderField is set on the items of connected data sources, not of collections.
 const ProviderField = "provider"
 
-// IsConnected tells whether the item at a Key is a connected data source.
+// IsConnected reports whether the item at a Key is a connected data source.
 func IsConnected(source table.Item) bool { return source.Strings[ProviderField] != "" }
 
 func countKey(teamID string) table.Key {
@@ -49,8 +48,8 @@ func fromItem(item table.Item) (Collection, error) {
 	return Collection{ID: item.Sort, Fields: s.Fields, CreatedAt: s.CreatedAt, Version: item.Version}, nil
 }
 
-// IsID tells whether id has the form of a collection id. Ids of another form are
-// unknown and are never used in a key.
+// IsID reports whether id has the form of a data source id. Other ids must not be
+// used in a key.
 func IsID(id string) bool {
 	if len(id) != 36 {
 		return false

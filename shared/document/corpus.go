@@ -14,12 +14,12 @@ import (
 	"docent/shared/table"
 )
 
-// Corpus is what search knows of documents.
+// Corpus gives search access to documents.
 type Corpus struct{ *Service }
 
 var _ search.Corpus = Corpus{}
 
-// Texts returns what refs stand for now; see search.Corpus.
+// Texts returns the current texts of refs; see search.Corpus.
 func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (map[search.Ref]search.Text, error) {
 	keys := make([]table.Key, 0, 2*len(refs))
 	for _, ref := range refs {
@@ -89,7 +89,7 @@ func (c Corpus) Sources(ctx context.Context, teamID string) ([]string, error) {
 // List returns documents of a source in the order of its list; see search.Corpus.
 func (c Corpus) List(ctx context.Context, teamID, source string, space search.Space, after string, limit int) ([]search.Listed, error) {
 	q := table.Query{Table: table.Documents, Partition: collectionList(teamID, source), From: after}
-	if space != search.Documentation { // a collection's documents are listed without their space, which is this one
+	if space != search.Documentation { // documents of collections are listed without a space, so this one is filtered below
 		q.From, q.To = max(after, string(space)+"#"), string(space)+"#~"
 	}
 	var listed []search.Listed
@@ -113,10 +113,10 @@ func (c Corpus) List(ctx context.Context, teamID, source string, space search.Sp
 	return listed, nil
 }
 
-// readBytes is how much of long bodies Read holds at a time.
+// readBytes bounds the long bodies that Read keeps in memory at a time.
 const readBytes = 4 << 20
 
-// Read yields documents whole; see search.Corpus.
+// Read yields documents with their bodies; see search.Corpus.
 func (c Corpus) Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.Seq2[search.Document, error] {
 	return func(yield func(search.Document, error) bool) {
 		keys := make([]table.Key, len(ids))
@@ -173,8 +173,8 @@ func (c Corpus) Waiting(ctx context.Context, teamID string, versions map[uuid.UU
 	return waiting, nil
 }
 
-// whole returns records with their bodies, as search indexes them, read in one
-// round trip. One that is no longer current and whose chunks are gone is left out.
+// whole returns records with their bodies, by id, for indexing. It reads them in one
+// round trip and leaves out records whose chunks were removed in the meantime.
 func (s *Service) whole(ctx context.Context, teamID string, records []record) (map[string]search.Document, error) {
 	var keys []table.Key
 	for _, r := range records {
@@ -203,8 +203,7 @@ func (s *Service) whole(ctx context.Context, teamID string, records []record) (m
 	return docs, nil
 }
 
-// document is r with its body, of which chunks holds the items; false when one is
-// missing.
+// document returns r with its body, or false if one of its chunks is missing.
 func (r record) document(teamID string, chunks map[table.Key]table.Item) (search.Document, bool, error) {
 	id, err := uuid.Parse(r.ID)
 	if err != nil {

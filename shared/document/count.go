@@ -7,13 +7,13 @@ import (
 	"docent/shared/table"
 )
 
-// maxCountPages bounds what Count reads: a page of the store holds some
-// thousands of list entries.
+// maxCountPages bounds the pages that Count reads, each of some thousand list
+// entries.
 const maxCountPages = 50
 
-// Count returns how many documents a collection has, or items a connected source.
-// It is for reports: it may be a second behind, and a count that would take too
-// long to read ends early.
+// Count returns the number of documents of a collection or items of a connected
+// source. It is for reports: it may be a second old, and too low for a very large
+// source.
 func (s *Service) Count(ctx context.Context, teamID, sourceID string) (n int64, err error) {
 	q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Eventual: true}
 	for range maxCountPages {

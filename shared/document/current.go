@@ -8,21 +8,21 @@ import (
 	"docent/shared/table"
 )
 
-// current is the stored record of a document. A record whose source was deleted
-// is stored until it is cleaned up, but is no longer live. An item does not exist
-// for who puts a document, nor a document for who puts an item.
+// current is the stored record that a Put finds.
 type current struct {
 	record
-	stored, live, exists bool
+	stored bool // there is a record
+	live   bool // its source exists; records of a deleted source are stored until cleaned up
+	exists bool // live and of the caller's kind: a put of a document ignores items, and the reverse
 }
 
-// same tells whether putting e with body would change nothing.
+// same reports whether putting e with body would change nothing.
 func (c current) same(e Entry, body string) bool {
 	return c.Fields == e.Fields && c.sameBody(body) &&
 		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
 }
 
-// newer tells whether c is of a later change than e.
+// newer reports whether the provider changed c later than e.
 func (c current) newer(e Entry) bool {
 	return e.Facts != nil && !e.Facts.Changed.IsZero() && e.Facts.Changed.Before(c.Facts.Changed)
 }
@@ -34,10 +34,10 @@ func (c current) visibleVersion() int64 {
 	return 0
 }
 
-// currentFor reads the document's record and the source it is put into, in one
-// round trip; only a document of another source takes a second one.
+// currentFor reads the document's record and the source that in puts it into, in one
+// round trip. Only a document of another source takes a second one.
 func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (current, error) {
-	if !isID(in.CollectionID) { // such a text may be no key at all
+	if !isID(in.CollectionID) { // it may be invalid in a key
 		return current{}, noCollection()
 	}
 	target := s.SourceKey(teamID, in.CollectionID)
@@ -66,7 +66,7 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 	return c, nil
 }
 
-// live tells whether a source of the team exists.
+// live reports whether a source of the team exists.
 func (s *Service) live(ctx context.Context, teamID, sourceID string) (bool, error) {
 	_, err := s.Table.Get(ctx, s.SourceKey(teamID, sourceID))
 	if errors.Is(err, table.ErrNotFound) {

@@ -12,9 +12,10 @@ import (
 	"docent/shared/usage"
 )
 
-// Delete removes a document: it is gone from every read and search at once. An
-// absent document is no error.
-func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see func(string) bool, match func(version int64) error) error {
+// Delete removes a document; no later read or search returns it. It returns an error
+// if allowed rejects its collection, and the error of match for its version. An absent
+// document is not an error.
+func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, allowed func(collectionID string) bool, match func(version int64) error) error {
 	if !isID(id) {
 		return nil
 	}
@@ -30,12 +31,12 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 		}
 		r := recordFrom(item)
 		if r.Facts != nil {
-			return nil // an item of a connected source, which its provider removes
+			return nil // an item of a connected source, which only its provider deletes
 		}
 		if ok, err := s.live(ctx, teamID, r.CollectionID); err != nil || !ok {
 			return err
 		}
-		if !see(r.CollectionID) {
+		if !allowed(r.CollectionID) {
 			return sourceNotAllowed()
 		}
 		if err := match(r.version); err != nil {
@@ -43,15 +44,15 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, see 
 		}
 		err = s.remove(ctx, teamID, r, requestID, event)
 		if table.AsConditionFailed(err) != nil {
-			continue // another write came between
+			continue // another write was first
 		}
 		return err
 	}
 }
 
-// remove deletes the record r and leaves the removal of its chunks pending; also
-// is part of the same Write.
-func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, event *audit.Claim, also ...table.Op) error {
+// remove deletes the record r, in one Write with more. A worker removes its chunks
+// later.
+func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, event *audit.Claim, more ...table.Op) error {
 	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
 		Old: r.asVersion(), At: s.Now().UnixMilli(), RequestID: requestID}
 	ops := append([]table.Op{
@@ -61,11 +62,11 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 	}, listDeletes(teamID, r.Entry)...)
 	var events []audit.Event
 	if r.Facts == nil {
-		gone := newEvent(audit.DocumentDeleted, r.Entry)
-		gone.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
-		events = append(events, gone)
+		deleted := newEvent(audit.DocumentDeleted, r.Entry)
+		deleted.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
+		events = append(events, deleted)
 	}
-	if err := event.Write(ctx, events, append(ops, also...)...); err != nil {
+	if err := event.Write(ctx, events, append(ops, more...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}
 	if r.Facts == nil {

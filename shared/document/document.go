@@ -1,11 +1,10 @@
-// Package document keeps a team's documents: titled texts, each identified by a
-// URI that is unique in the team, in one collection. The record here is the
-// truth about a document; what search finds is checked against it.
+// Package document stores a team's documents: titled texts, each in one collection
+// and identified by a URI that is unique in the team. The record here is
+// authoritative; search checks its hits against it.
 //
-// An item of a connected source (an issue, a message, a page) is a document too:
-// it is stored, indexed and removed the same way, and carries Facts. CollectionID
-// is then the id of its source. The lists and single reads of documents leave
-// items out; Read, Find and Items show them.
+// An item of a connected source (an issue, a message, a page) is a document with
+// Facts: it is stored, indexed and removed the same way. Its CollectionID is the id
+// of its source. Get and List leave items out; Read, Find and Items return them.
 package document
 
 import (
@@ -27,9 +26,9 @@ const (
 	MaxURI   = 2048
 )
 
-// Fields are the fields of a document, but its body, that a caller chooses. They are
-// declared here only: requests, replies and events take them from this struct, and an
-// entry stores each.
+// Fields are the fields of a document that a caller chooses, except the body.
+// Requests, replies and events all take them from this struct, and an entry stores
+// each.
 type Fields struct {
 	CollectionID string `json:"collectionId" minLength:"1" doc:"The collection that the document is in."`
 	Title        string `json:"title" minLength:"1" maxLength:"1024"`
@@ -40,27 +39,27 @@ type Fields struct {
 type Entry struct {
 	ID string
 	Fields
-	CreatedAt time.Time // milliseconds; of an item, what its provider says
-	UpdatedAt time.Time // milliseconds; of an item, what its provider says
-	Facts     *Facts    // of an item of a connected source; nil for a document of a collection
+	CreatedAt time.Time // in milliseconds; for an item, the provider's time
+	UpdatedAt time.Time // in milliseconds; for an item, the provider's time
+	Facts     *Facts    // nil: a document of a collection
 }
 
-// Document is a document whole.
+// Document is a document with its body.
 type Document struct {
 	Entry
 	Body     string
-	Version  int64 // never used twice for one document
+	Version  int64 // unique among the versions of a document
 	Indexing Indexing
 }
 
-// Indexing tells whether the current version can be found.
+// Indexing says whether search finds the current version.
 type Indexing struct {
 	State  State
-	Code   string // of a failure, else empty
-	Detail string // of a failure, else empty
+	Code   string // of a failure; otherwise empty
+	Detail string // of a failure; otherwise empty
 }
 
-// State is how far indexing is.
+// State is the state of indexing.
 type State string
 
 // The states of indexing.
@@ -70,9 +69,8 @@ const (
 	Failed  State = "failed"
 )
 
-// ID is the id of the document that uri identifies in the team: a UUIDv5 (RFC
-// 9562 section 5.5) whose namespace is the team's UUID and whose name is uri
-// byte for byte.
+// ID returns the id of the document with this uri: a UUIDv5 (RFC 9562 section 5.5)
+// with the team's UUID as its namespace and the bytes of uri as its name.
 func ID(teamID, uri string) (string, error) {
 	namespace, err := uuid.Parse(teamID)
 	if err != nil {
@@ -88,20 +86,20 @@ type Service struct {
 	Work   queue.Queue
 	Now    func() time.Time
 	Random func() uint16 // makes versions of one millisecond differ
-	// SourceKey is where a source of the team lies, a collection or a connected one.
+	// SourceKey returns the key of a source of the team, a collection or a connected one.
 	SourceKey func(teamID, sourceID string) table.Key
-	// Connected tells a connected source from a collection, by the item at SourceKey.
+	// Connected reports whether the item at a SourceKey is a connected source.
 	Connected func(source table.Item) bool
 	// Sources returns the ids of the team's sources of both kinds.
 	Sources func(ctx context.Context, teamID string) ([]string, error)
 	// Collections returns the ids of the team's collections.
 	Collections func(ctx context.Context, teamID string) ([]string, error)
-	// Warn is told of a message that could not be sent; the work is pending and
-	// will be sent again.
+	// Warn logs that a message could not be sent. The sweeper sends it again,
+	// because the work is pending.
 	Warn func(w pending.Work, err error)
 }
 
-// Missing is the answer to an unknown document id.
+// Missing returns the error for an unknown document id.
 func Missing() *apierr.Error { return apierr.Missing("document") }
 
 func sourceNotAllowed() *apierr.Error {

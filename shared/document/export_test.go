@@ -7,13 +7,13 @@ import (
 	"docent/shared/table"
 )
 
-// Stored is a record written as an item and read back.
+// Stored converts a record to an item and back.
 func Stored(teamID string, e Entry, version int64, body string) (Entry, int64, func(body string) bool) {
 	r := recordFrom(newRecord(e, version, body, text.Cut(body)).item(teamID))
 	return r.Entry, r.version, r.sameBody
 }
 
-// StoredChunks are the chunks of a body written as items and read back, and the items.
+// StoredChunks converts the chunks of a body to items and back.
 func StoredChunks(teamID, id string, version int64, body string) (items []table.Item, bodies []string, passages [][]text.Passage, err error) {
 	for n, c := range text.Cut(body) {
 		item, err := chunkItem(teamID, id, version, n, body, c)
@@ -29,15 +29,15 @@ func StoredChunks(teamID, id string, version int64, body string) (items []table.
 	return items, bodies, passages, nil
 }
 
-// NextVersion is nextVersion.
+// NextVersion exports nextVersion.
 func NextVersion(now time.Time, random uint16, before int64) int64 {
 	return nextVersion(now, random, before)
 }
 
-// MillisOf is millisOf.
+// MillisOf exports millisOf.
 func MillisOf(version int64) int64 { return millisOf(version) }
 
-// ListKeys are listKeys.
+// ListKeys exports listKeys.
 func ListKeys(teamID string, e Entry) []table.Key { return listKeys(teamID, e) }
 
 // ChunkKeys is chunkKeys.

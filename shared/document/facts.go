@@ -10,8 +10,8 @@ import (
 	"docent/shared/table"
 )
 
-// Facts is what a connected source tells of an item beyond its text. Times are
-// UTC in milliseconds; a zero one is not known.
+// Facts are what a provider says about an item, besides its text. Times are UTC in
+// milliseconds; zero means unknown.
 type Facts struct {
 	Space     search.Space
 	Author    string
@@ -26,7 +26,6 @@ type Facts struct {
 	Merged    time.Time
 }
 
-// space is the space of a document or an item.
 func (e Entry) space() search.Space {
 	if e.Facts == nil {
 		return search.Documentation
@@ -40,7 +39,7 @@ func (f *Facts) equal(g Facts) bool {
 		f.Changed.Equal(g.Changed) && f.Closed.Equal(g.Closed) && f.Merged.Equal(g.Merged)
 }
 
-// dates puts the provider's times on e.
+// dates sets the facts and the provider's times on e.
 func (in Input) dates(e *Entry) {
 	if in.Facts == nil {
 		return
@@ -65,7 +64,7 @@ func millis(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Millisecond)
 }
 
-// The fields of an item that hold its facts. Every item has the first one.
+// The stored fields of facts. Every item has spaceField; documents have none.
 const (
 	spaceField     = "space"
 	authorField    = "author"
@@ -107,7 +106,7 @@ func (f *Facts) store(item table.Item) {
 	}
 }
 
-// factsFrom is nil for the record or list entry of a document.
+// factsFrom returns the facts of a stored item, or nil for a document.
 func factsFrom(item table.Item) *Facts {
 	space, ok := item.Strings[spaceField]
 	if !ok {
@@ -122,7 +121,7 @@ func factsFrom(item table.Item) *Facts {
 	f := &Facts{Space: search.Space(space), Author: item.Strings[authorField], Project: item.Strings[projectField],
 		Number: item.Strings[numberField], State: item.Strings[stateField],
 		Comment: item.Numbers[commentField] != 0, Changed: at(changedField), Closed: at(closedField), Merged: at(mergedField)}
-	// Lists that can not be read are empty; only store writes them.
+	// Lists that cannot be decoded are empty; only store writes them.
 	_ = json.Unmarshal([]byte(cmp.Or(item.Strings[labelsField], "[]")), &f.Labels)
 	_ = json.Unmarshal([]byte(cmp.Or(item.Strings[assigneesField], "[]")), &f.Assignees)
 	return f

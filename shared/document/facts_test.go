@@ -7,8 +7,7 @@ import (
 	"docent/shared/fieldtest"
 )
 
-// TestEveryFactCountsAsAChange holds equal to all fields of Facts: an item of which only
-// one that it forgot had changed would not be stored.
+// If equal ignored a field, a change of only that field would not be stored.
 func TestEveryFactCountsAsAChange(t *testing.T) {
 	t.Parallel()
 	facts := fieldtest.Fill[Facts](t)

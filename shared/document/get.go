@@ -13,25 +13,26 @@ import (
 	"docent/shared/table"
 )
 
-// Get returns a document of a collection whole. see tells which collections the
-// caller may use.
-func (s *Service) Get(ctx context.Context, teamID, id string, see func(collectionID string) bool) (Document, error) {
-	return s.read(ctx, teamID, id, see, func(e Entry) bool { return e.Facts == nil })
+// Get returns a document of a collection. It returns an error if allowed rejects the
+// collection.
+func (s *Service) Get(ctx context.Context, teamID, id string, allowed func(collectionID string) bool) (Document, error) {
+	return s.read(ctx, teamID, id, allowed, func(e Entry) bool { return e.Facts == nil })
 }
 
-// Read is Get for documents and items alike.
-func (s *Service) Read(ctx context.Context, teamID, id string, see func(sourceID string) bool) (Document, error) {
-	return s.read(ctx, teamID, id, see, func(Entry) bool { return true })
+// Read returns a document or an item. It returns an error if allowed rejects the
+// source.
+func (s *Service) Read(ctx context.Context, teamID, id string, allowed func(sourceID string) bool) (Document, error) {
+	return s.read(ctx, teamID, id, allowed, func(Entry) bool { return true })
 }
 
-func (s *Service) read(ctx context.Context, teamID, id string, see func(string) bool, wanted func(Entry) bool) (Document, error) {
+func (s *Service) read(ctx context.Context, teamID, id string, allowed func(string) bool, wanted func(Entry) bool) (Document, error) {
 	if !isID(id) {
 		return Document{}, Missing()
 	}
-	// A replaced body's chunks may be removed while they are read; then the record
+	// The chunks of a replaced body may be removed during the read. The record then
 	// has another version and is read again.
 	for range readAttempts {
-		d, err := s.get(ctx, teamID, id, see, wanted)
+		d, err := s.get(ctx, teamID, id, allowed, wanted)
 		if !errors.Is(err, errRaced) {
 			return d, err
 		}
@@ -39,10 +40,10 @@ func (s *Service) read(ctx context.Context, teamID, id string, see func(string) 
 	return Document{}, fmt.Errorf("read document %s: chunks of its body are missing: %w", id, table.ErrUnavailable)
 }
 
-// readAttempts is how often a document may be replaced while it is read.
+// readAttempts bounds the attempts to read a document that is being replaced.
 const readAttempts = 10
 
-func (s *Service) get(ctx context.Context, teamID, id string, see func(string) bool, wanted func(Entry) bool) (Document, error) {
+func (s *Service) get(ctx context.Context, teamID, id string, allowed func(string) bool, wanted func(Entry) bool) (Document, error) {
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
 	if err != nil {
 		return Document{}, fmt.Errorf("read document: %w", err)
@@ -74,7 +75,7 @@ func (s *Service) get(ctx context.Context, teamID, id string, see func(string) b
 	if len(items) == 0 || items[0].Key != source {
 		return Document{}, Missing()
 	}
-	if !see(r.CollectionID) {
+	if !allowed(r.CollectionID) {
 		return Document{}, sourceNotAllowed()
 	}
 	items = items[1:]
@@ -90,11 +91,11 @@ func (s *Service) get(ctx context.Context, teamID, id string, see func(string) b
 	return d, nil
 }
 
-// readCost is the memory that reading a body of that many bytes and writing it into a
-// reply takes: the chunks, the body, its packed form and the reply.
+// readCost returns the memory for a body of that many bytes: the chunks, the body,
+// its compressed form and the reply.
 func readCost(bytes int) int64 { return 4 * int64(bytes) }
 
-// Release gives back what reading d was charged, for a caller who keeps no part of
+// Release returns the memory reserved for reading d. The caller must keep no part of
 // its body.
 func (d Document) Release(ctx context.Context) {
 	if len(d.Body) > text.InlineBytes {
@@ -114,8 +115,8 @@ func joinChunks(items []table.Item, size int) string {
 // Filter selects the documents of a list.
 type Filter struct {
 	CollectionID string            // empty: every collection
-	Sources      []string          // what the caller's key is restricted to; nil: everything
-	Allowed      func(string) bool // the same as a function
+	Sources      []string          // ids that the caller's key is restricted to; nil: all
+	Allowed      func(string) bool // reports whether the key may use a source; agrees with Sources
 }
 
 // List returns the window w of the team's documents, newest first.

@@ -11,27 +11,27 @@ import (
 	"docent/shared/table"
 )
 
-// ErrOtherSource means that the uri is that of a document or item of another source.
+// ErrOtherSource means that a document or item of another source has the uri.
 var ErrOtherSource = errors.New("the uri belongs to another source")
 
-// removalMarkLife is how long the removal of an item is remembered, so that a change
-// that was made before it and arrives after it does not bring the item back.
+// removalMarkLife is how long the removal of an item is remembered. Until then a
+// change made before the removal but received after it does not restore the item.
 const removalMarkLife = 30 * 24 * time.Hour
 
 func removedKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "removed"}
 }
 
-// afterRemoval holds unless the item was removed at or after the change in e.
+// afterRemoval returns a check that fails if the item was removed at or after the
+// change in e.
 func afterRemoval(teamID string, e Entry) table.Op {
 	return table.Check{Key: removedKey(teamID, e.ID), If: table.Below(changedField, e.Facts.Changed.UnixMilli())}
 }
 
-// Remove removes the item that uri identifies from its source, as its provider
-// did at the time at. An item that changed after that stays, and so does one of
-// which no change is known and that was stored after that. An absent item is no
-// error; changes of it from before at are ignored from now on. It reports whether
-// the item was there and is gone.
+// Remove removes the item of uri, which its provider deleted at the time at, and
+// reports whether it did. An item stays if it changed after at or, if its change time
+// is unknown, was stored after at. Later Puts of changes from before at are ignored.
+// An absent item is not an error.
 func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at time.Time, requestID string) (bool, error) {
 	id, err := ID(teamID, uri)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 			Expires: s.Now().Add(removalMarkLife)}}
 	for {
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
-		there := err == nil
+		exists := err == nil
 		switch {
 		case errors.Is(err, table.ErrNotFound):
 			err = s.Table.Write(ctx, mark, table.Check{Key: recordKey(teamID, id), If: table.Absent()})
@@ -58,7 +58,7 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 		}
 		failed := table.AsConditionFailed(err)
 		if failed == nil {
-			return err == nil && there, err
+			return err == nil && exists, err
 		}
 		if failed.Key == mark.Item.Key {
 			return false, nil // a later removal was first
@@ -66,8 +66,8 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 	}
 }
 
-// Items yields the items of a space of a connected source, those that were
-// created last first, without their bodies. It stops at the first error.
+// Items yields the items of a space of a connected source without their bodies,
+// newest creation first. It stops at the first error.
 func (s *Service) Items(ctx context.Context, teamID, sourceID string, space search.Space) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Prefix: string(space) + "#", Eventual: true}
@@ -83,16 +83,16 @@ func (s *Service) Items(ctx context.Context, teamID, sourceID string, space sear
 	}
 }
 
-// Found is a document or item with the begin of its body.
+// Found is a document or item with the start of its body.
 type Found struct {
 	Entry
 	Excerpt string // the whole body, or the first chunk of a long one
 }
 
-// Find reads the current records of ids in one round trip, and with begins the
-// first chunks of long bodies in a second one. Ids without a record are left out.
-// Whether their sources are live is for the caller to know.
-func (s *Service) Find(ctx context.Context, teamID string, ids []string, begins bool) (map[string]Found, error) {
+// Find returns the current records of ids by id, without those that have none. It
+// reads the excerpts of long bodies, in a second round trip, only if excerpts is set.
+// It does not check whether their sources still exist.
+func (s *Service) Find(ctx context.Context, teamID string, ids []string, excerpts bool) (map[string]Found, error) {
 	keys := make([]table.Key, 0, len(ids))
 	for _, id := range ids {
 		if isID(id) {
@@ -114,7 +114,7 @@ func (s *Service) Find(ctx context.Context, teamID string, ids []string, begins 
 			first[k], chunks = r.ID, append(chunks, k)
 		}
 	}
-	if !begins || len(chunks) == 0 {
+	if !excerpts || len(chunks) == 0 {
 		return found, nil
 	}
 	if items, err = s.Table.BatchGet(ctx, chunks); err != nil {

@@ -19,33 +19,32 @@ import (
 	"docent/shared/usage"
 )
 
-// parallelChunks bounds the chunk writes and deletes under way for one document.
+// parallelChunks bounds the parallel chunk writes and deletes of one document.
 const parallelChunks = 32
 
-// Input is what a client sends to create or replace a document.
+// Input is a request to create or replace a document or item.
 type Input struct {
 	Fields
 	Body string
-	// Match refuses a current version that the client did not expect; 0 means that
-	// there is no document yet.
+	// Match returns an error for a current version that the client did not expect;
+	// 0 means that there is no document yet.
 	Match func(version int64) error
-	// Allowed tells which collections the caller's key may use.
+	// Allowed reports whether the caller's key may use a collection.
 	Allowed   func(collectionID string) bool
 	RequestID string
-	// Facts and Created make it an item of the connected source CollectionID. A zero
-	// Created is not known.
+	// Facts makes it an item of the connected source CollectionID. Created is the
+	// item's creation time; zero: unknown.
 	Facts   *Facts
 	Created time.Time
-	// Write, of an item, makes the Write that changes it, with whatever tells of it
-	// all or nothing; nil: nothing does. Its errors are those of table.Store.Write
-	// over ops.
+	// Write writes an item, possibly with an event in the same Write, and returns the
+	// errors of table.Store.Write; nil: a Write without an event.
 	Write func(ctx context.Context, ops ...table.Op) error
 }
 
-// Put creates, replaces or moves the document that in.URI identifies and returns
-// its id and version. A Put that changes nothing writes nothing, and neither does
-// an item that is older than what is stored or removed. An item of a uri that
-// another source holds is refused with ErrOtherSource.
+// Put creates, replaces or moves the document of in.URI and returns its id and
+// version. It writes nothing if nothing changes, or if an item is older than the
+// stored version or its removal. It returns ErrOtherSource for an item whose uri
+// belongs to another source.
 func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
 	if !in.Allowed(in.CollectionID) {
 		return "", 0, sourceNotAllowed()
@@ -65,7 +64,8 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 
 func noCollection() error { return apierr.Missing("collection") }
 
-// errRaced: another write of the same document came between; try again.
+// errRaced means that another write of the same document was first. The caller tries
+// again.
 var errRaced = errors.New("raced by another write")
 
 func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *audit.Claim) (int64, error) {
@@ -73,7 +73,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	if err != nil {
 		return 0, err
 	}
-	if err := in.refused(old); err != nil {
+	if err := in.checkReplace(old); err != nil {
 		return 0, err
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
@@ -86,7 +86,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 			}
 			return old.version, err
 		}
-		entry = old.Entry // put again, only to be indexed again
+		entry = old.Entry // only to index it again
 		events = nil
 	}
 	chunks := text.Cut(in.Body)
@@ -110,7 +110,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 		err = event.Write(ctx, events, ops...)
 	}
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == removedKey(teamID, id) {
-		return old.version, nil // removed after this change of it
+		return old.version, nil // the removal is newer than this change
 	}
 	if err != nil {
 		return 0, s.notWritten(teamID, next, err)
@@ -123,8 +123,8 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	return next.version, nil
 }
 
-// refused says why in may not replace old; nil: it may.
-func (in Input) refused(old current) error {
+// checkReplace returns an error if in may not replace old.
+func (in Input) checkReplace(old current) error {
 	if old.live && !in.Allowed(old.CollectionID) {
 		return sourceNotAllowed()
 	}
@@ -134,7 +134,7 @@ func (in Input) refused(old current) error {
 	return in.Match(old.visibleVersion())
 }
 
-// entry is the entry of the document that in makes of old.
+// entry returns the entry of the document after in replaces old.
 func (in Input) entry(id string, old current, now time.Time) Entry {
 	e := Entry{ID: id, Fields: in.Fields, CreatedAt: now, UpdatedAt: now, Facts: in.Facts}
 	if old.exists {
@@ -144,7 +144,7 @@ func (in Input) entry(id string, old current, now time.Time) Entry {
 	return e
 }
 
-// note counts what in made of old, for who puts documents.
+// note records a put document in the usage of the caller. Items are not counted here.
 func (in Input) note(ctx context.Context, old current) {
 	if in.Facts != nil {
 		return
@@ -158,8 +158,8 @@ func (in Input) note(ctx context.Context, old current) {
 	usage.NoteSource(ctx, in.CollectionID)
 }
 
-// replacing are the operations of the one Write that puts next in the place of old
-// and promises to index it.
+// replacing returns the operations that replace old by next and leave its indexing
+// pending.
 func (s *Service) replacing(teamID string, old current, next record, work pending.Work) []table.Op {
 	unchanged := table.Absent()
 	if old.stored {
@@ -180,7 +180,7 @@ func (s *Service) replacing(teamID string, old current, next record, work pendin
 	return ops
 }
 
-// notWritten maps the error of a Write that was to store next to the caller's.
+// notWritten maps the error of the Write of next to the error for the caller.
 func (s *Service) notWritten(teamID string, next record, err error) error {
 	failed := table.AsConditionFailed(err)
 	switch {
@@ -196,7 +196,7 @@ func (s *Service) notWritten(teamID string, next record, err error) error {
 	}
 }
 
-// failed tells whether indexing of r was given up.
+// failed reports whether the indexing of r was given up.
 func (s *Service) failed(ctx context.Context, teamID string, r record) (bool, error) {
 	item, err := s.Table.Get(ctx, failureKey(teamID, r.ID))
 	if errors.Is(err, table.ErrNotFound) {
@@ -208,8 +208,7 @@ func (s *Service) failed(ctx context.Context, teamID string, r record) (bool, er
 	return item.Version == r.version, nil
 }
 
-// events is where a change is recorded. The items of a connected source are not
-// recorded one by one.
+// events returns the log for a change. Changes of single items are not recorded.
 func (s *Service) events(f *Facts) *audit.Log {
 	if f != nil {
 		return (*audit.Log)(nil).OrSilent(s.Table)
@@ -217,7 +216,7 @@ func (s *Service) events(f *Facts) *audit.Log {
 	return s.Events.OrSilent(s.Table)
 }
 
-// putEvent is the event of a document that becomes entry.
+// putEvent returns the event for replacing old by entry.
 func putEvent(old current, entry Entry) audit.Event {
 	e := newEvent(audit.DocumentCreated, entry)
 	if !old.exists {
@@ -228,12 +227,12 @@ func putEvent(old current, entry Entry) audit.Event {
 	return e
 }
 
-// newEvent is an event whose target is the document e.
 func newEvent(kind audit.Type, e Entry) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetDocument, ID: e.ID, DisplayName: e.Title}}}
 }
 
-// staleLists are the entries of before that the entries of after do not replace.
+// staleLists returns the deletes of the list entries of before that after does not
+// replace.
 func staleLists(teamID string, before, after Entry) []table.Op {
 	var ops []table.Op
 	replaced := listKeys(teamID, after)
@@ -245,13 +244,12 @@ func staleLists(teamID string, before, after Entry) []table.Op {
 	return ops
 }
 
-// longBody is how many bytes a body has that is among the few that are written at a
-// time.
+// longBody is the size in bytes above which a body waits for memory.WaitWrites.
 const longBody = 1 << 20
 
-// putChunks writes the chunks of a long body where no reader follows them yet.
-// The intent that it leaves pending first removes them should the document never
-// become current; the Write that makes it current ends the intent.
+// putChunks writes the chunks of a long body before a record refers to them. It first
+// stores a pending intent that removes them if this version never becomes current; the
+// Write that makes it current deletes the intent.
 func (s *Service) putChunks(ctx context.Context, teamID string, r record, body string, chunks []text.Chunk) (*pending.Work, error) {
 	if r.chunks == 0 {
 		return nil, nil
@@ -264,7 +262,7 @@ func (s *Service) putChunks(ctx context.Context, teamID string, r record, body s
 	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: r.ID, Version: r.version,
 		Old: &pending.Version{Version: r.version, Chunks: r.chunks}, At: millisOf(r.version)}
 	if err := s.Table.Write(ctx, intent.Promise()); err != nil {
-		return nil, fmt.Errorf("announce chunks: %w", err)
+		return nil, fmt.Errorf("store the intent to write chunks: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelChunks)

@@ -14,7 +14,8 @@ import (
 	"docent/shared/table"
 )
 
-// removeOld removes what the version that work made current has replaced.
+// removeOld removes the chunks of the version that work replaced or removed, and
+// tells the index that its passages are stale.
 func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	if work.Old == nil {
 		return nil
@@ -22,7 +23,7 @@ func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	if err := w.deleteChunks(ctx, work.TeamID, work.ID, *work.Old); err != nil {
 		return err
 	}
-	// What a deleted collection had indexed is dropped whole, its count as well.
+	// The index of a deleted collection is dropped as a whole, counts included.
 	if live, err := w.live(ctx, work.TeamID, work.Old.Collection); err != nil || !live {
 		return err
 	}
@@ -30,7 +31,7 @@ func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	return w.Index.Stale(ctx, work.TeamID, work.Old.Collection, space, work.Old.Passages)
 }
 
-// finishRemoval removes what a deleted document has left.
+// finishRemoval removes the rest of a deleted document.
 func (w *Worker) finishRemoval(ctx context.Context, work pending.Work) error {
 	if err := w.removeOld(ctx, work); err != nil {
 		return err
@@ -38,14 +39,14 @@ func (w *Worker) finishRemoval(ctx context.Context, work pending.Work) error {
 	return w.Table.Write(ctx, table.Delete{Key: work.Key()})
 }
 
-// removeUnused removes the chunks of a version that did not become current. It
-// ends the intent first, so that the version can not become current any more.
+// removeUnused removes the chunks of a version that did not become current. It first
+// deletes the intent, so that the version can no longer become current.
 func (w *Worker) removeUnused(ctx context.Context, work pending.Work) error {
 	removal := work
 	removal.Kind = pending.RemoveDocument
 	err := w.Table.Write(ctx, work.Complete(), removal.Promise())
 	if table.AsConditionFailed(err) != nil {
-		return nil // the version became current, or another worker is at it
+		return nil // the version became current, or another worker is removing it
 	}
 	if err != nil {
 		return fmt.Errorf("take over unused chunks: %w", err)
@@ -62,12 +63,12 @@ func (w *Worker) deleteChunks(ctx context.Context, teamID, id string, old pendin
 	})
 }
 
-// documentsPerMessage bounds what one delivery removes of a collection, so that
-// a large one does not outlast the worker's time.
+// documentsPerMessage bounds the documents of a collection that one delivery removes,
+// so that it fits the worker's timeout.
 const documentsPerMessage = 2000
 
-// removeCollection removes the documents of a deleted collection, a part a
-// delivery, and at last what is indexed of it.
+// removeCollection removes documentsPerMessage documents of a deleted collection and
+// sends itself the next message; after the last document it drops the index.
 func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error {
 	var entries []Entry
 	q := table.Query{Table: table.Documents, Partition: collectionList(work.TeamID, work.ID)}
@@ -94,8 +95,8 @@ func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error 
 	return w.Table.Write(ctx, table.Delete{Key: work.Key()})
 }
 
-// removeFrom removes one document of a deleted collection, unless it has been
-// put into another one meanwhile.
+// removeFrom removes one document of a deleted collection, unless it was moved to
+// another one in the meantime.
 func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) error {
 	leftover := table.Delete{Key: sourceKey(work.TeamID, e)}
 	item, err := w.Table.Get(ctx, recordKey(work.TeamID, e.ID))
@@ -120,10 +121,10 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) err
 	if err := w.Table.Write(ctx, ops...); table.AsConditionFailed(err) == nil {
 		return err
 	}
-	return nil // put again meanwhile; its own write has replaced the list entries
+	return nil // put again in the meantime, which also replaced the list entries
 }
 
-// forEach does all of items, parallelChunks at a time, until one fails.
+// forEach calls do for all items, parallelChunks at a time, until one call fails.
 func forEach[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelChunks)

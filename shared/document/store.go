@@ -12,8 +12,8 @@ import (
 	"docent/shared/table"
 )
 
-// chunksPerPartition spreads the chunks of a long body over partitions, so that
-// writing it is not held to one partition's rate.
+// chunksPerPartition spreads the chunks of a long body over partitions, so that one
+// partition's write rate does not limit it.
 const chunksPerPartition = 250
 
 func recordKey(teamID, id string) table.Key {
@@ -36,8 +36,8 @@ func collectionList(teamID, collectionID string) string {
 	return teamID + "/list/" + collectionID
 }
 
-// sourceKey is where the list of its source names e; an item stands there under
-// its space, so that one space is one range.
+// sourceKey returns the key of e in the list of its source. An item's key starts with
+// its space, so that each space is one range.
 func sourceKey(teamID string, e Entry) table.Key {
 	k := table.Key{Table: table.Documents, Partition: collectionList(teamID, e.CollectionID),
 		Sort: table.Inverted(e.CreatedAt) + "#" + e.ID}
@@ -47,7 +47,8 @@ func sourceKey(teamID string, e Entry) table.Key {
 	return k
 }
 
-// listKeys are all list entries of e. The team's list is of documents alone.
+// listKeys returns the keys of all list entries of e. Only documents are in the team's
+// list.
 func listKeys(teamID string, e Entry) []table.Key {
 	own := sourceKey(teamID, e)
 	if e.Facts != nil {
@@ -56,15 +57,15 @@ func listKeys(teamID string, e Entry) []table.Key {
 	return []table.Key{{Table: table.Documents, Partition: teamList(teamID), Sort: own.Sort}, own}
 }
 
-// record is the current version of a document as stored: the entry, and the body
-// itself or what is needed to read and compare it.
+// record is the stored current version of a document, with the body or, if it is
+// stored in chunks, with what reading and comparing it takes.
 type record struct {
 	Entry
 	version  int64
-	body     string // when chunks is 0
-	hash     string // SHA-256 of the body, when chunks is not 0
-	bytes    int
-	chunks   int // items that hold the body; 0: it is in the record
+	body     string // if chunks is 0
+	hash     string // SHA-256 of the body, if chunks is not 0
+	bytes    int    // of the body
+	chunks   int    // number of items with the body; 0: it is in the record
 	passages int
 }
 
@@ -86,7 +87,7 @@ func hashOf(body string) string {
 	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// sameBody tells whether body is what r holds.
+// sameBody reports whether body is the body of r.
 func (r record) sameBody(body string) bool {
 	if len(body) != r.bytes {
 		return false
@@ -116,7 +117,7 @@ func recordFrom(item table.Item) record {
 	}
 }
 
-// asVersion is r as work that removes it refers to it.
+// asVersion returns r as pending work refers to it.
 func (r record) asVersion() *pending.Version {
 	old := &pending.Version{Version: r.version, Collection: r.CollectionID, Chunks: r.chunks, Passages: r.passages}
 	if r.Facts != nil {
@@ -143,7 +144,6 @@ func entryFrom(item table.Item) Entry {
 		Facts:     factsFrom(item)}
 }
 
-// listPuts are the list entries of e.
 func listPuts(teamID string, e Entry) []table.Op {
 	var ops []table.Op
 	for _, k := range listKeys(teamID, e) {
@@ -181,16 +181,16 @@ func chunkFrom(item table.Item) (body string, passages []text.Passage, err error
 	return string(item.Body), passages, nil
 }
 
-// indexing is the work of making a version findable.
+// indexing returns the work of indexing a version.
 func indexing(teamID, id string, version int64) pending.Work {
 	return pending.Work{Kind: pending.IndexDocument, TeamID: teamID, ID: id, Version: version, At: millisOf(version)}
 }
 
-// nextVersion is a version that the document never had: 48 bits of Unix
-// milliseconds and 16 random bits, above the one before.
+// nextVersion returns a new version above before: 48 bits of Unix milliseconds and 16
+// random bits.
 func nextVersion(now time.Time, random uint16, before int64) int64 {
 	return max(now.UnixMilli()<<16|int64(random), before+1)
 }
 
-// millisOf is the time within a version.
+// millisOf returns the Unix milliseconds in a version.
 func millisOf(version int64) int64 { return version >> 16 }

@@ -21,7 +21,7 @@ func drawTime(rt *rapid.T, name string) time.Time {
 	return time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(rt, name)).UTC()
 }
 
-// drawEntry is of a document, or of an item with any of its facts missing.
+// drawEntry draws the entry of a document or of an item with some facts missing.
 func drawEntry(rt *rapid.T) document.Entry {
 	e := document.Entry{ID: uuid.NewString(), Fields: document.Fields{CollectionID: uuid.NewString(),
 		Title: rapid.String().Draw(rt, "title"), URI: "https://docs.example/" + rapid.String().Draw(rt, "uri")}, CreatedAt: drawTime(rt, "created"), UpdatedAt: drawTime(rt, "updated")}
@@ -43,7 +43,7 @@ func drawEntry(rt *rapid.T) document.Entry {
 	return e
 }
 
-// drawBody is a body of up to some chunks.
+// drawBody draws a body of up to a few chunks.
 func drawBody(rt *rapid.T) string {
 	words := rapid.SampledFrom([]string{"zebra ", "grass\n\n", "## Water\n\n", "löwe, ", "- stone\n"})
 	return strings.Repeat(strings.Join(rapid.SliceOfN(words, 0, 40).Draw(rt, "words"), ""), rapid.IntRange(1, 200).Draw(rt, "times"))
@@ -58,16 +58,16 @@ func TestRecordIsReadAsItWasWritten(t *testing.T) {
 			rt.Fatalf("%+v, version %d, want %+v, %d", got, gotVersion, e, version)
 		}
 		if !same(body) {
-			rt.Fatal("its own body is another")
+			rt.Fatal("its own body differs")
 		}
 		if other := []byte(body); len(other) > 0 {
 			other[rapid.IntRange(0, len(other)-1).Draw(rt, "at")] ^= 1
 			if same(string(other)) {
-				rt.Fatal("a body of the same length is the same")
+				rt.Fatal("another body of the same length counts as the same")
 			}
 		}
 		if same(body + " ") {
-			rt.Fatal("a longer body is the same")
+			rt.Fatal("a longer body counts as the same")
 		}
 	})
 }
@@ -119,15 +119,15 @@ func TestVersionsAscendWhateverTheClockDoes(t *testing.T) {
 				rt.Fatalf("version %d after %d", version, before)
 			}
 			if before>>16 < now.UnixMilli() && document.MillisOf(version) != now.UnixMilli() {
-				rt.Fatalf("version %d is of %d, want %d", version, document.MillisOf(version), now.UnixMilli())
+				rt.Fatalf("version %d has time %d, want %d", version, document.MillisOf(version), now.UnixMilli())
 			}
 			before = version
 		}
 	})
 }
 
-// Lists show what was created last first; an item stands under its source and space
-// alone, a document under its collection and its team.
+// Lists are sorted by creation, newest first. An item is in the list of its source, a
+// document in those of its collection and its team.
 func TestListKeysOrderTheNewestFirst(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -144,7 +144,7 @@ func TestListKeysOrderTheNewestFirst(t *testing.T) {
 		}
 		for i := range a {
 			if a[i].Partition != b[i].Partition || b[i].Sort >= a[i].Sort {
-				rt.Fatalf("%v stands after %v", b[i], a[i])
+				rt.Fatalf("%v sorts after %v", b[i], a[i])
 			}
 			if older.Facts != nil && !strings.HasPrefix(a[i].Sort, string(older.Facts.Space)+"#") {
 				rt.Fatalf("%v is not under its space", a[i])

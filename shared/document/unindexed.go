@@ -9,8 +9,8 @@ import (
 	"docent/shared/table"
 )
 
-// Unindexed returns the ids of the team's documents whose current version is not
-// among indexed, although it is neither waiting to be indexed nor has failed.
+// Unindexed returns the ids of the team's documents whose current version should be
+// in indexed but is not: its indexing is neither pending nor failed.
 func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) ([]string, error) {
 	live, err := s.Sources(ctx, teamID)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"docent/shared/uri"
 )
 
-// CheckURI returns the error of a bad field for an address that no new document may
-// have: what uri.Check refuses, and more than MaxURI code points.
+// CheckURI returns a field error unless a new document may have this uri: uri.Check
+// accepts it and it has at most MaxURI code points.
 func CheckURI(address string) error {
 	if utf8.RuneCountInString(address) > MaxURI {
 		return apierr.BadField("/uri", "must have at most %d characters", MaxURI)

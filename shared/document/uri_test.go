@@ -19,7 +19,7 @@ func TestCheckURI(t *testing.T) {
 	}{
 		{"a web page", "https://docs.example/a?b#c", true},
 		{"a wiki", "wiki:Rolling_back", true},
-		{"a scheme of one's own by a domain name", "com.acme.wiki:Rolling_back", true},
+		{"an own scheme with a domain name", "com.acme.wiki:Rolling_back", true},
 		{"a urn", "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66", true},
 		{"a file", "file:///srv/docs/a.md", true},
 		{"the longest, in characters", longest, true},
@@ -31,7 +31,7 @@ func TestCheckURI(t *testing.T) {
 		{"a scheme that is not listed", "unheard-of:x", false},
 		{"a blank", "https://docs.example/a b", false},
 		{"a quote", `https://docs.example/"`, false},
-		{"a character that turns the text around", "https://docs.example/\u202egpj", false},
+		{"a character that reverses the text", "https://docs.example/\u202egpj", false},
 		{"a line break", "https://docs.example/a\nb", false},
 		{"a script", "javascript:alert(1)", false},
 		{"a script in capitals", "JavaScript:alert(1)", false},
@@ -47,9 +47,9 @@ func TestCheckURI(t *testing.T) {
 	}
 }
 
-// The id of a document is a promise to clients, who may compute it: the UUIDv5 of its
-// uri in the team's namespace, byte for byte.
-func TestIDIsOfTheTeamAndTheURI(t *testing.T) {
+// Clients may compute the id of a document: the UUIDv5 of its uri, byte for byte, in
+// the team's namespace.
+func TestTheIDDependsOnTheTeamAndTheURI(t *testing.T) {
 	t.Parallel()
 	// RFC 9562, appendix A.4: www.example.com in the namespace of DNS.
 	id, err := document.ID(uuid.NameSpaceDNS.String(), "www.example.com")

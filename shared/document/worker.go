@@ -12,17 +12,17 @@ import (
 	"docent/shared/table"
 )
 
-// Index is what the worker needs of the search index; *search.Index is it.
+// Index is the part of *search.Index that the worker uses.
 type Index interface {
-	// Publish makes documents findable and applies done in the same Write; a
-	// *table.ConditionFailed has the key of the operation of done that did not hold.
+	// Publish indexes documents and applies done in the same Write. A
+	// *table.ConditionFailed has the key of the operation of done that failed.
 	Publish(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
 	Merge(ctx context.Context, teamID string) (merged int, err error)
 	Stale(ctx context.Context, teamID, source string, space search.Space, passages int) error
 	DropSource(ctx context.Context, teamID, source string) error
 }
 
-// Worker takes the work of documents from its queue.
+// Worker does the work of the document queue.
 type Worker struct {
 	*Service
 	Index Index
@@ -53,7 +53,7 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 		case work.Kind == pending.RemoveDocument:
 			err = w.finishRemoval(ctx, work)
 		default:
-			err = fmt.Errorf("no work of documents: %s", work.Kind)
+			err = fmt.Errorf("the document queue carries no %s", work.Kind)
 		}
 		if err != nil {
 			fail(m, work, err)
@@ -78,12 +78,12 @@ type job struct {
 	work    pending.Work
 }
 
-// maxBatchBytes bounds the bodies that are indexed together, unless one has more:
-// building their index takes several times as much memory.
+// maxBatchBytes bounds the bodies that are indexed together, except a single larger
+// one. Building their index takes several times as much memory.
 const maxBatchBytes = 12 << 20
 
 // publish indexes the documents of jobs that are still current and pending, and
-// ends all of them.
+// completes all jobs.
 func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 	var docs []search.Document
 	var done []table.Op
@@ -95,8 +95,8 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 	if err != nil {
 		return fmt.Errorf("read documents: %w", err)
 	}
-	// A document that is put again after its deletion may have a lower version than
-	// before, as clocks differ: only the record tells which version is current.
+	// Clocks differ, so a document put again after its deletion may have a lower
+	// version than before: only the record says which version is current.
 	var current []record
 	for _, item := range records {
 		r := recordFrom(item)
@@ -119,16 +119,16 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 		return err
 	}
 	for _, j := range jobs {
-		kept := j.work.Complete()
-		if table.IndexOf(done, kept.Key) >= 0 {
-			continue // one message twice in a batch
+		complete := j.work.Complete()
+		if table.IndexOf(done, complete.Key) >= 0 {
+			continue // the same message twice in a batch
 		}
 		if d, ok := whole[j.work.ID]; ok && d.Version == j.work.Version {
-			docs, done = append(docs, d), append(done, kept)
+			docs, done = append(docs, d), append(done, complete)
 			continue
 		}
-		// Superseded: there is nothing to index any more.
-		if err := w.Table.Write(ctx, table.Delete{Key: kept.Key}); err != nil {
+		// Superseded: there is nothing to index.
+		if err := w.Table.Write(ctx, table.Delete{Key: complete.Key}); err != nil {
 			return fmt.Errorf("end superseded work: %w", err)
 		}
 	}
@@ -138,7 +138,7 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 		if failed == nil {
 			return err
 		}
-		// Another worker was faster with this one; build again without it.
+		// Another worker has completed this one; publish the others.
 		i := table.IndexOf(done, failed.Key)
 		if i < 0 {
 			return err
@@ -148,9 +148,8 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 	return nil
 }
 
-// GiveUp records that work will not be done. Documents show it as failed
-// indexing; the removal of what is unreachable stays pending instead, because
-// nobody waits for it.
+// GiveUp records that work will not be done: the document's indexing has failed. It
+// leaves removals pending, because no one waits for them.
 func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 	if work.Kind != pending.IndexDocument {
 		return nil
@@ -160,7 +159,7 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 			"detail": "The document is stored but could not be indexed. Put it again to retry."}}
 	err := w.Table.Write(ctx, work.Complete(), table.Put{Item: failure},
 		table.Check{Key: recordKey(work.TeamID, work.ID), If: table.VersionIs(work.Version)})
-	if table.AsConditionFailed(err) != nil { // done or superseded meanwhile
+	if table.AsConditionFailed(err) != nil { // done or superseded in the meantime
 		err = w.Table.Write(ctx, table.Delete{Key: work.Key()})
 	}
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package pending hands work over from a write to a queue so that none is lost:
-// the write that causes the work puts a pending item in the same transaction,
-// the queue message follows, and the worker removes the item in the transaction
-// that finishes the work. What stays pending for longer than a minute is sent
-// again by Sweep, so a crash between write and send, a lost message or an outage
-// of the queue only delays. On one machine the queues end with the process: Resume
-// sends everything to the new ones.
+// Package pending passes work from a write to a queue without losing any. The write
+// that causes the work stores a pending item in the same transaction, then the
+// queue message is sent, and the worker removes the item in the transaction that
+// finishes the work. Sweep sends again what is pending for longer than a minute, so
+// a crash between write and send, a lost message or an outage of the queue only
+// delays the work. On one machine the queues end with the process: Resume sends
+// everything to the new ones.
 package pending
 
 import (
@@ -16,25 +16,25 @@ import (
 	"docent/shared/table"
 )
 
-// shards spreads pending items over partitions "pending/0" to "pending/7", so
-// that accepting work is not held to one partition's write rate.
+// shards spreads pending items over partitions "pending/0" to "pending/7", so that
+// one partition's write rate does not limit new work.
 const shards = 8
 
-// Kind says what is to be done.
+// Kind is the kind of work.
 type Kind string
 
 // The kinds of work.
 const (
 	AnswerQuestion   Kind = "answer-question"   // ID is the question
-	IndexDocument    Kind = "index-document"    // ID is the document, Version what became current
-	RemoveDocument   Kind = "remove-document"   // ID is the document, Old what was current
+	IndexDocument    Kind = "index-document"    // ID is the document, Version its new version
+	RemoveDocument   Kind = "remove-document"   // ID is the document, Old its last version
 	RemoveChunks     Kind = "remove-chunks"     // ID is the document, Old a version that may never have become current
 	RemoveCollection Kind = "remove-collection" // ID is the collection
-	SyncSource       Kind = "sync-source"       // ID is the data source, At when it is due, which may lie ahead
+	SyncSource       Kind = "sync-source"       // ID is the data source, At when it is due, possibly in the future
 	RebuildIndex     Kind = "rebuild-index"     // ID is a source and a space of it, "source#space"; At when it was planned
 )
 
-// Table is where the pending items of k lie: beside the records they belong to.
+// Table returns the table of the pending items of k, which is that of their records.
 func (k Kind) Table() string {
 	switch k {
 	case AnswerQuestion:
@@ -51,14 +51,14 @@ func (k Kind) Table() string {
 // Version is a document version that work refers to.
 type Version struct {
 	Version    int64  `json:"version"`
-	Collection string `json:"collection,omitempty"` // or another source
+	Collection string `json:"collection,omitempty"` // or connected source
 	Space      string `json:"space,omitempty"`      // empty: documentation
 	Chunks     int    `json:"chunks,omitempty"`     // body chunks to remove
 	Passages   int    `json:"passages,omitempty"`   // passages that went stale
 }
 
-// Work is one piece of work. It is also the queue message, so it carries ids and
-// never text.
+// Work is one piece of work. It is also the queue message, so it has ids but no
+// content.
 type Work struct {
 	Kind      Kind     `json:"kind"`
 	TeamID    string   `json:"teamId"`
@@ -69,7 +69,7 @@ type Work struct {
 	RequestID string   `json:"requestId,omitempty"` // of the causing request, for the log
 }
 
-// Key is where the pending item of w lies.
+// Key returns the key of the pending item of w.
 func (w Work) Key() table.Key {
 	h := fnv.New32a()
 	h.Write([]byte(w.ID))
@@ -80,54 +80,54 @@ func (w Work) Key() table.Key {
 	}
 }
 
-// Promise is the operation that leaves w pending; it belongs in the Write that
-// causes the work.
+// Promise returns the operation that stores the pending item of w. It belongs in the
+// Write that causes the work.
 func (w Work) Promise() table.Put {
 	return table.Put{Item: table.Item{Key: w.Key(), Body: w.Message()}}
 }
 
-// Complete is the operation that ends w; it belongs in the Write that finishes the
-// work, and fails when another worker was first.
+// Complete returns the operation that removes the pending item of w. It belongs in the
+// Write that finishes the work, and fails if another worker was first.
 func (w Work) Complete() table.Delete {
 	return table.Delete{Key: w.Key(), If: table.Exists()}
 }
 
-// leftField counts, on the pending item of a rebuild, the documents that are left.
+// leftField is the number of documents that a pending rebuild still has to index.
 const leftField = "left"
 
-// PromiseLeft is Promise for work of which so many documents are left to do.
+// PromiseLeft returns Promise for work that has left documents to do.
 func (w Work) PromiseLeft(left int64) table.Put {
 	put := w.Promise()
 	put.Item.Numbers = map[string]int64{leftField: left}
 	return put
 }
 
-// Extend is the operation by which whoever is at w keeps the sweeper from sending it
-// again before until, and records how many documents are left. It belongs in each
-// Write that saves how far w is, and fails when w has ended.
+// Extend returns the operation that keeps the sweeper from sending w again before
+// until, and records how many documents are left. It belongs in each Write that saves
+// the progress of w, and fails if w has ended.
 func (w Work) Extend(left int64, until time.Time) table.Add {
 	return table.Add{Key: w.Key(), If: table.Exists(),
 		Numbers: map[string]int64{leftField: left, sendsField: 1, nextField: until.UnixMilli()}}
 }
 
-// Message is the body of the queue message.
+// Message returns the body of the queue message.
 func (w Work) Message() []byte {
 	body, err := json.Marshal(w)
 	if err != nil {
-		panic(err) // Work has no field that can fail to encode
+		panic(err) // every Work can be encoded
 	}
 	return body
 }
 
-// Since is when the work was caused.
+// Since returns w.At as a time.
 func (w Work) Since() time.Time { return time.UnixMilli(w.At) }
 
 // maxMessage bounds a message before it is parsed; a real one is below 1 KB.
 const maxMessage = 16 << 10
 
-// Decode reads a queue message. Members that it does not know are ignored: a later
-// version may have sent them before it was rolled back. Everything else that Message
-// cannot have made is refused.
+// Decode decodes a queue message. It ignores unknown members, because a later version
+// may have sent them before it was rolled back. It returns an error for anything else
+// that Message cannot return.
 func Decode(body []byte) (Work, error) {
 	if len(body) > maxMessage {
 		return Work{}, fmt.Errorf("decode work: %d bytes", len(body))

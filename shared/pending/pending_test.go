@@ -64,7 +64,7 @@ func (r *fixture) promise(t *testing.T, w pending.Work) {
 	}
 }
 
-// sent receives and ends everything in the queues.
+// sent receives and completes everything in the queues.
 func (r *fixture) sent(t *testing.T) (ids []string) {
 	t.Helper()
 	for _, q := range r.queues {
@@ -125,7 +125,7 @@ func TestPendingWorkIsSentAgainAfterAMinute(t *testing.T) {
 	}
 }
 
-// TestWorkIsSentLessAndLessOften: a long queue must not be filled with copies.
+// A long queue must not be filled with copies.
 func TestWorkIsSentLessAndLessOften(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -142,7 +142,7 @@ func TestWorkIsSentLessAndLessOften(t *testing.T) {
 	}
 }
 
-func TestKeptWorkIsNotSent(t *testing.T) {
+func TestCompletedWorkIsNotSent(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	w := work(pending.AnswerQuestion, "a", start)
@@ -151,7 +151,7 @@ func TestKeptWorkIsNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := r.store.Write(t.Context(), w.Complete()); table.AsConditionFailed(err) == nil {
-		t.Errorf("kept twice: %v", err)
+		t.Errorf("completed twice: %v", err)
 	}
 	r.now = start.Add(time.Hour)
 	if result := r.sweep(t); result != (pending.Result{}) {
@@ -176,12 +176,12 @@ func TestImpatientWorkIsGivenUp(t *testing.T) {
 	}
 }
 
-// deafQueue refuses what is sent.
+// deafQueue fails to send.
 type deafQueue struct{ queue.Queue }
 
 func (deafQueue) Send(context.Context, ...queue.Outgoing) error { return errors.New("no queue") }
 
-func TestOneDeadQueueDoesNotStopTheOther(t *testing.T) {
+func TestOneFailingQueueDoesNotStopTheOther(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.promise(t, work(pending.AnswerQuestion, "question", start))
@@ -189,7 +189,7 @@ func TestOneDeadQueueDoesNotStopTheOther(t *testing.T) {
 	r.Queues[table.Answers] = deafQueue{}
 	r.now = start.Add(2 * time.Minute)
 	if _, err := r.Sweep(t.Context()); err == nil {
-		t.Error("no error for the dead queue")
+		t.Error("no error for the failing queue")
 	}
 	if got := r.sent(t); !slices.Equal(got, []string{"document"}) {
 		t.Errorf("sent: %v", got)
@@ -211,15 +211,15 @@ func TestMessagesRoundTrip(t *testing.T) {
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeRejectsInvalidMessages(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"nothing": "", "no object": "[]", "an unknown kind": `{"kind":"x","teamId":"t","id":"i","at":1}`,
 		"no team": `{"kind":"answer-question","id":"i","at":1}`, "no id": `{"kind":"answer-question","teamId":"t","at":1}`,
-		"a time before 1970":          `{"kind":"answer-question","teamId":"t","id":"i","at":-1}`,
-		"removal of nothing":          `{"kind":"remove-document","teamId":"t","id":"i","at":1}`,
-		"what is far too long":        `{"kind":"answer-question","teamId":"` + string(make([]byte, 20<<10)) + `"}`,
-		"a version that is no number": `{"kind":"index-document","teamId":"t","id":"i","at":1,"version":"7"}`,
+		"a time before 1970":             `{"kind":"answer-question","teamId":"t","id":"i","at":-1}`,
+		"removal of nothing":             `{"kind":"remove-document","teamId":"t","id":"i","at":1}`,
+		"a message that is too long":     `{"kind":"answer-question","teamId":"` + string(make([]byte, 20<<10)) + `"}`,
+		"a version that is not a number": `{"kind":"index-document","teamId":"t","id":"i","at":1,"version":"7"}`,
 	} {
 		if w, err := pending.Decode([]byte(body)); err == nil {
 			t.Errorf("%s was accepted: %+v", name, w)
@@ -273,8 +273,8 @@ func TestTheOnlyProcessSendsEverythingWhenItStarts(t *testing.T) {
 	}
 }
 
-// TestPatienceIsOfTheProcess: while none ran, nobody could do the work.
-func TestPatienceIsOfTheProcess(t *testing.T) {
+// No work could be done while no process ran.
+func TestPatienceCountsFromTheStartOfTheProcess(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.promise(t, work(pending.AnswerQuestion, "question", start))
@@ -292,7 +292,7 @@ func TestPatienceIsOfTheProcess(t *testing.T) {
 	}
 }
 
-func TestWorkThatCannotBeReadHoldsUpNoOther(t *testing.T) {
+func TestAnUnreadableItemDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	unknown := work(pending.IndexDocument, "unknown", start)
@@ -308,8 +308,8 @@ func TestWorkThatCannotBeReadHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// TestSyncsAreNoneOfTheOldestWork: they are pending for as long as a source is read.
-func TestSyncsAreNoneOfTheOldestWork(t *testing.T) {
+// Syncs are pending for as long as their source exists.
+func TestSyncsDoNotCountAsOldestWork(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	q := local.New(local.Options{Now: func() time.Time { return r.now }})
@@ -322,9 +322,9 @@ func TestSyncsAreNoneOfTheOldestWork(t *testing.T) {
 	}
 }
 
-// TestRebuildsAreLeftToWhoIsAtThem: a rebuild is pending for hours, and is sent again
-// only when whoever is at it has not said so for a while.
-func TestRebuildsAreLeftToWhoIsAtThem(t *testing.T) {
+// A rebuild is pending for hours. It is sent again only if its worker has not extended
+// it for a while.
+func TestExtendedRebuildsAreNotSent(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	q := local.New(local.Options{Now: func() time.Time { return r.now }})
@@ -334,14 +334,14 @@ func TestRebuildsAreLeftToWhoIsAtThem(t *testing.T) {
 		return r.store.Write(t.Context(), w.Extend(left, until), keep(w))
 	}
 	if err := going(1, start); table.AsConditionFailed(err) == nil {
-		t.Errorf("going on with what is not pending: %v", err)
+		t.Errorf("extended what is not pending: %v", err)
 	}
 	if err := r.store.Write(t.Context(), w.PromiseLeft(500)); err != nil {
 		t.Fatal(err)
 	}
 	r.now = start.Add(2 * time.Minute)
 	if result := r.sweep(t); result != (pending.Result{Sent: 1, Left: 500}) {
-		t.Errorf("planned: %+v", result)
+		t.Errorf("before it starts: %+v", result)
 	}
 	for minute := 3; minute < 30; minute++ {
 		r.now = start.Add(time.Duration(minute) * time.Minute)
@@ -349,7 +349,7 @@ func TestRebuildsAreLeftToWhoIsAtThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		if result := r.sweep(t); result.Sent != 0 || result.Left != int64(500-minute) || result.Oldest != 0 {
-			t.Errorf("under way: %+v", result)
+			t.Errorf("while it runs: %+v", result)
 		}
 	}
 	r.sent(t)
@@ -359,7 +359,7 @@ func TestRebuildsAreLeftToWhoIsAtThem(t *testing.T) {
 	}
 }
 
-// keep is an operation beside another one.
+// keep writes one more operation.
 func keep(w pending.Work) table.Op {
 	return table.Check{Key: table.Key{Table: table.Index, Partition: "team", Sort: w.ID}, If: table.Absent()}
 }

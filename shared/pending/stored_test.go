@@ -16,7 +16,7 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 		}
 		promised := w.Promise().Item
 		promised.Numbers = map[string]int64{}
-		for _, name := range []string{"sends", "next"} { // Sweep adds them
+		for _, name := range []string{"sends", "next"} { // added by Sweep
 			if n, ok := item.Numbers[name]; ok {
 				promised.Numbers[name] = n
 			}

@@ -16,13 +16,13 @@ const Grace = time.Minute
 // maxWait bounds the doubling time between two sends of the same work.
 const maxWait = time.Hour
 
-// Sweeper sends again what has been pending too long.
+// Sweeper sends work again that has been pending too long.
 type Sweeper struct {
 	Table  table.Store
 	Queues map[string]queue.Queue // by the table of the pending items
 	Now    func() time.Time
-	// GiveUp records that w will not be done, once it has been pending for
-	// longer than Patience; it ends the pending item itself.
+	// GiveUp records that w will not be done, after it has been pending for longer
+	// than Patience. It must remove the pending item.
 	GiveUp   func(ctx context.Context, w Work) error
 	Patience func(k Kind) time.Duration // 0: never give up
 
@@ -32,23 +32,22 @@ type Sweeper struct {
 // Result counts what one Sweep did.
 type Result struct {
 	Sent, GivenUp int
-	// Oldest is the age of the oldest pending item, 0 when there is none past Grace.
-	// Syncs and rebuilds are left out: each is pending until it is finished, which may take hours.
+	// Oldest is the age of the oldest pending item, or 0 if none is older than Grace.
+	// It ignores syncs and rebuilds, which may be pending for hours.
 	Oldest time.Duration
-	// Left counts the documents that the pending rebuilds have still to index.
+	// Left is the number of documents that pending rebuilds still have to index.
 	Left int64
 }
 
 // The numbers of a pending item that the sweeper keeps.
 const (
-	sendsField = "sends" // how often it was sent again
+	sendsField = "sends" // number of times it was sent again
 	nextField  = "next"  // Unix milliseconds before which it is not sent again
 )
 
-// Sweep goes once over everything that has been pending for longer than Grace.
-// Work is sent 1, 2, 4 … minutes after its write, at most an hour apart, so that
-// a long queue is not filled with copies. It goes on past single failures and
-// returns them joined.
+// Sweep checks everything that has been pending for longer than Grace. It sends work
+// 1, 2, 4 … minutes after its write, at most an hour apart, so that a long queue is
+// not filled with copies. It continues after failures and returns them joined.
 func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
 	var result Result
 	now := s.Now()
@@ -58,10 +57,10 @@ func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// Resume sends everything but syncs that are not due yet, however recently it was sent,
-// and returns how much it sent. It is for the only process on the data, before it does
-// any work: its queues are in memory, so they are empty. Patience counts from here,
-// because nothing was done while no process ran.
+// Resume sends all pending work, except syncs that are not due yet, and returns the
+// number of messages. It is for a process with queues in memory, which are empty at
+// its start: call it before any work. Patience counts from now, because no work was
+// done while no process ran.
 func (s *Sweeper) Resume(ctx context.Context) (sent int, err error) {
 	s.resumed = s.Now()
 	err = s.each(ctx, "", func(q queue.Queue, _ table.Item, w Work) error {
@@ -77,8 +76,8 @@ func (s *Sweeper) Resume(ctx context.Context) (sent int, err error) {
 	return sent, err
 }
 
-// each calls do with the pending work of every queue up to a sort key, empty for all of
-// it. It goes on past single failures and returns them joined.
+// each calls do for the pending work of every queue up to the sort key to; empty: all
+// of it. It continues after failures and returns them joined.
 func (s *Sweeper) each(ctx context.Context, to string, do func(queue.Queue, table.Item, Work) error) error {
 	var errs []error
 	for name, q := range s.Queues {
@@ -131,7 +130,7 @@ func (s *Sweeper) one(ctx context.Context, q queue.Queue, item table.Item, w Wor
 	_, err := s.Table.Add(ctx, table.Add{Key: item.Key, If: table.Exists(),
 		By: map[string]int64{sendsField: 1}, Numbers: map[string]int64{nextField: now.Add(wait).UnixMilli()}})
 	if err != nil && table.AsConditionFailed(err) == nil {
-		return fmt.Errorf("note that %s %s was sent again: %w", w.Kind, w.ID, err)
+		return fmt.Errorf("record that %s %s was sent again: %w", w.Kind, w.ID, err)
 	}
 	return nil
 }

@@ -12,12 +12,14 @@ import (
 type Worker struct {
 	Kind Kind // the one kind that the queue carries; work of another kind fails
 	Do   func(ctx context.Context, w Work) error
-	// GiveUp records that w failed because of cause and will not be delivered again. Nil: nothing is recorded.
+	// GiveUp records that w failed because of cause and will not be delivered again;
+	// nil: nothing is recorded.
 	GiveUp func(ctx context.Context, w Work, cause error) error
 	Log    *slog.Logger
 }
 
-// Batch does the work of each message in turn and returns the ids of the messages whose work failed.
+// Batch does the work of each message in turn and returns the ids of the messages
+// whose work failed.
 func (k Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
 	for _, m := range batch {
 		w, err := Decode(m.Body)
@@ -35,15 +37,15 @@ func (k Worker) Batch(ctx context.Context, batch []queue.Message) (failed []stri
 	return failed
 }
 
-// Fail logs that the work of m failed because of cause. If m will not be delivered again it gives the work up. The
-// zero Work is that of a message that cannot be decoded: it is only logged.
+// Fail logs that the work of m failed because of cause, and calls GiveUp if m will
+// not be delivered again. w is zero if m could not be decoded; that is only logged.
 func (k Worker) Fail(ctx context.Context, m queue.Message, w Work, cause error) {
 	k.Log.ErrorContext(ctx, "work failed", "message", m.ID, "kind", w.Kind, "team", w.TeamID, "id", w.ID,
 		"receives", m.Receives, "requestId", w.RequestID, "err", cause)
 	if k.GiveUp == nil || m.Receives < queue.MaxReceives || w.ID == "" {
 		return
 	}
-	// Running out of time may be the cause, so recording the failure gets time of its own.
+	// The cause may be ctx's deadline, so the failure is recorded without it.
 	if err := k.GiveUp(context.WithoutCancel(ctx), w, cause); err != nil {
 		k.Log.ErrorContext(ctx, "failure not recorded", "kind", w.Kind, "id", w.ID, "err", err)
 	}

@@ -58,7 +58,7 @@ func TestWorkerGivesUpOnTheLastDelivery(t *testing.T) {
 			return ctx.Err()
 		}}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // the time for the work has run out
+	cancel() // as after the deadline
 	var log logtest.Buffer
 	worker.Log = slog.New(slog.NewTextHandler(&log, nil))
 	worker.Batch(ctx, []queue.Message{message("1", queue.MaxReceives-1, question("early")),
@@ -67,6 +67,6 @@ func TestWorkerGivesUpOnTheLastDelivery(t *testing.T) {
 		t.Errorf("given up: %v", given)
 	}
 	if strings.Contains(log.String(), "not recorded") {
-		t.Errorf("giving up had no time of its own:\n%s", &log)
+		t.Errorf("the failure was recorded after the deadline:\n%s", &log)
 	}
 }

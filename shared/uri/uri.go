@@ -1,5 +1,5 @@
-// Package uri decides which addresses are stored, and writes them as links. What is
-// stored stays as it was sent, byte for byte, because a document's id is made of it.
+// Package uri checks which URIs a document may have, and writes them as links. A URI
+// is stored byte for byte as sent, because the document's id is derived from it.
 package uri
 
 import (
@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// Schemes lists the schemes of a document's address besides http and https, in lower
-// case. A scheme with a dot is taken too: a reversed domain name is how software names
-// a scheme of its own (RFC 7595, section 3.8).
+// Schemes lists the schemes of a document's URI besides http and https, in lower case.
+// A scheme with a dot is accepted too, because software names its own schemes by
+// reversed domain names (RFC 7595, section 3.8).
 var Schemes = []string{
 	"confluence", "doi", "file", "ftp", "ftps", "gdrive", "git", "gs", "jira", "linear", "mailto", "msteams", "notion", "obsidian",
 	"onenote", "s3", "sftp", "sharepoint", "slack", "ssh", "tag", "tel", "urn", "vscode", "wiki", "zotero",
@@ -30,9 +30,9 @@ var (
 	errScheme     = errors.New("must have the scheme http or https, another one of the documented list, or one with a dot in its name")
 )
 
-// Check returns an error whose text says what an address must be, nil for one that a
-// document may have: an absolute http or https URL, or a URI of a scheme in Schemes.
-// Its length is the caller's to bound.
+// Check returns an error for the client unless a document may have this URI: an
+// absolute http or https URL, or a URI of a scheme in Schemes or with a dot. It does
+// not check the length.
 func Check(text string) error {
 	scheme, rest, _ := strings.Cut(text, ":")
 	scheme = strings.ToLower(scheme)
@@ -51,7 +51,7 @@ func Check(text string) error {
 	return nil
 }
 
-// CheckWeb is Check for addresses that may only be http or https URLs.
+// CheckWeb returns an error for the client unless text is an http or https URL.
 func CheckWeb(text string) error {
 	if err := checkCharacters(text); err != nil {
 		return err
@@ -66,7 +66,7 @@ func CheckWeb(text string) error {
 	return nil
 }
 
-// isHost reports whether u names a host, and a port only as one may be.
+// isHost reports whether u has a valid host and, if any, a valid port.
 func isHost(u *url.URL) bool {
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n > 65535 {
@@ -83,13 +83,13 @@ func isHost(u *url.URL) bool {
 	})
 }
 
-// checkCharacters refuses characters that RFC 3986 has no place for and that can
-// change how an address reads or where it ends. Letters of every script may stand as
-// they are (RFC 3987).
+// checkCharacters returns an error for characters that RFC 3986 does not allow and
+// that can change how a URI reads or where it ends. Letters of every script are
+// allowed (RFC 3987).
 func checkCharacters(text string) error {
 	for i, r := range text {
 		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"), refused(r):
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"), forbidden(r):
 			return errCharacters
 		case r == '%' && !isEscape(text[i:]):
 			return errPercent
@@ -98,11 +98,11 @@ func checkCharacters(text string) error {
 	return nil
 }
 
-func refused(r rune) bool {
+func forbidden(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Z, unicode.Bidi_Control) || strings.ContainsRune("\"`<>\\", r)
 }
 
-// isEscape reports whether text begins with a percent sign and two hexadecimal digits.
+// isEscape reports whether text starts with a percent sign and two hexadecimal digits.
 func isEscape(text string) bool {
 	return len(text) >= 3 && text[0] == '%' && isHex(text[1]) && isHex(text[2])
 }
@@ -111,16 +111,16 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// Link returns text with everything percent-encoded that would end a link or hide in
-// it: what Check refuses, invisible characters, and brackets but square ones. It takes
-// any text, so that addresses stored before Check was as strict make sound links too.
-// Link of its own result is that result.
+// Link returns text with everything percent-encoded that could end a link or hide in
+// it: what Check rejects, invisible characters, and brackets except square ones. It
+// accepts any text, because older versions of Check were less strict. Link of its
+// result returns it unchanged.
 func Link(text string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == utf8.RuneError && size == 1 || refused(r) || unicode.In(r, unicode.C) || strings.ContainsRune("(){}|^", r) || r == '%' && !isEscape(text[i:]) {
+		if r == utf8.RuneError && size == 1 || forbidden(r) || unicode.In(r, unicode.C) || strings.ContainsRune("(){}|^", r) || r == '%' && !isEscape(text[i:]) {
 			for _, c := range []byte(text[i : i+size]) {
 				b.Write([]byte{'%', digits[c>>4], digits[c&15]})
 			}
@@ -132,7 +132,7 @@ func Link(text string) string {
 	return b.String()
 }
 
-// WebLink is Link for an http or https URL with a host, and "" for everything else.
+// WebLink returns Link for an http or https URL with a host, otherwise "".
 func WebLink(text string) string {
 	link := Link(text)
 	u, err := url.Parse(link)

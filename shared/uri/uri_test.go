@@ -36,16 +36,16 @@ func TestCheck(t *testing.T) {
 		"https://ada@docs.example/", "https://ada:secret@docs.example/", "https://[::1", "https://[::1%25eth0]/", "https://a(b)/", "https://a$b/", "wiki://a(b)/", "https://docs.example/\xff",
 	} {
 		if err := uri.Check(bad); err == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 }
 
-func TestCheckWebTakesNoOtherScheme(t *testing.T) {
+func TestCheckWebAcceptsNoOtherScheme(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range append([]string{"com.acme.tickets", "ws"}, uri.Schemes...) {
 		if err := uri.CheckWeb(scheme + "://docs.example/a"); err == nil {
-			t.Errorf("%s is taken", scheme)
+			t.Errorf("%s is accepted", scheme)
 		}
 	}
 	if err := uri.CheckWeb("https://docs.example/a"); err != nil {
@@ -63,7 +63,7 @@ func TestSchemesAreSortedAndLowerCase(t *testing.T) {
 			t.Errorf("%s is not lower case", s)
 		}
 		if slices.Contains([]string{"javascript", "data", "vbscript", "blob", "about", "view-source"}, s) {
-			t.Errorf("%s runs or carries content", s)
+			t.Errorf("%s can run code or contain content", s)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestWebLink(t *testing.T) {
 	}
 }
 
-// TestTheReadmeListsTheSchemes: the list is part of the contract.
+// The list is part of the API contract.
 func TestTheReadmeListsTheSchemes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
@@ -97,8 +97,8 @@ func TestTheReadmeListsTheSchemes(t *testing.T) {
 	}
 }
 
-// FuzzLink holds every link to what a link may be, and Check to refusing what Link would
-// have to change for more than brackets.
+// FuzzLink checks that every link is valid, and that Check rejects what Link changes,
+// except brackets.
 func FuzzLink(f *testing.F) {
 	for _, seed := range []string{"https://docs.example/a b", "https://x.test/%zz(\u202e)", "wiki:x\xff", "%", "https://[::1]/`\"<>\\{}|^"} {
 		f.Add(seed)
@@ -122,7 +122,7 @@ func FuzzLink(f *testing.F) {
 			return
 		}
 		if _, err := url.Parse(link); err != nil {
-			t.Errorf("%q is taken, and its link %q is none: %v", text, link, err)
+			t.Errorf("%q is accepted, but its link %q is not: %v", text, link, err)
 		}
 		scheme, _, _ := strings.Cut(strings.ToLower(text), ":")
 		if scheme == "javascript" || scheme == "data" || scheme == "vbscript" {

@@ -210,6 +210,7 @@ func TestADeletedCollectionLosesItsDocuments(t *testing.T) {
 	id, version := h.put(h.text("Long", strings.Repeat("Long. ", text.InlineBytes)))
 	h.put(h.text("Short", "Short."))
 	moved, _ := h.put(h.text("Moved", "Moved."))
+	entry := h.read(moved).Entry
 	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "r9", anyVersion); err != nil {
 		t.Fatal(err)
 	}
@@ -217,9 +218,16 @@ func TestADeletedCollectionLosesItsDocuments(t *testing.T) {
 	if removal.Kind != pending.RemoveCollection || removal.ID != h.wiki {
 		t.Fatalf("sent %+v", removal)
 	}
+	leftover, err := h.Table.Get(t.Context(), document.ListKeys(teamID, entry)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := h.text("Moved", "Moved.")
 	in.CollectionID = h.guide
 	h.put(in)
+	if err := h.Table.Write(t.Context(), table.Put{Item: leftover}); err != nil { // as a race would leave it
+		t.Fatal(err)
+	}
 	for range 2 { // the second time changes nothing
 		if h.deliver(w, removal, 1) {
 			t.Fatal("it failed")

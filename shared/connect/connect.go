@@ -1,5 +1,4 @@
-// Package connect says what a connector's package provides beside its
-// source.Provider.
+// Package connect declares the interface that opens a provider's connector.
 package connect
 
 import (
@@ -9,8 +8,8 @@ import (
 	"docent/shared/source"
 )
 
-// Opener opens the connector of a provider; it is Provider.Opener. The connector
-// reaches what f reaches.
+// Opener opens the connector of a provider; it is the type of Provider.Opener. The
+// connector reaches only what f reaches.
 type Opener interface {
 	Open(f *fetch.Fetcher, now func() time.Time) source.Connector
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// reserved are the ranges that are not the public internet's, by the registries of
-// special-purpose addresses (RFC 6890), beyond what netip itself tells. Of IPv6
-// only global unicast is taken, and of it not what embeds an IPv4 address.
+// reserved are ranges that are not public, by the registries of special-purpose
+// addresses (RFC 6890), in addition to what netip knows. They include IPv6 ranges that
+// embed IPv4 addresses.
 var reserved = parse(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24",
 	"192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
@@ -23,7 +23,7 @@ func parse(ranges ...string) (out []netip.Prefix) {
 	return out
 }
 
-// Public tells whether an address is one of the public internet.
+// Public reports whether an address is on the public internet.
 func Public(to netip.AddrPort) bool {
 	a := to.Addr()
 	if a.Zone() != "" {
@@ -41,9 +41,9 @@ func Public(to netip.AddrPort) bool {
 	return true
 }
 
-// blockedHost tells of names that are never public: literal addresses in any
-// spelling but a public one's own, and names of this machine or of a private
-// network. Everything else is for the resolver and the dialler to tell.
+// blockedHost reports whether a host is never public: a literal address that is not
+// public or not in its standard spelling, or a name of this machine or of a private
+// network. The dialer checks the addresses of all other names.
 func blockedHost(host string) bool {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return !Public(netip.AddrPortFrom(a, 80))
@@ -61,8 +61,8 @@ func blockedHost(host string) bool {
 	return len(labels) == 1 // a name without a dot is resolved in the local domain
 }
 
-// numeric tells whether a host that ends in this label is a number in the eyes of
-// some resolver: decimal, octal or hexadecimal.
+// numeric reports whether some resolver may read a host that ends in this label as a
+// decimal, octal or hexadecimal address.
 func numeric(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""

@@ -1,4 +1,4 @@
 package fetch
 
-// NewFetcher makes a Fetcher with another resolver and rule.
+// NewFetcher exports newFetcher.
 var NewFetcher = newFetcher

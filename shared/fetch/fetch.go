@@ -1,9 +1,8 @@
-// Package fetch reads pages from the public web as Markdown, on behalf of clients
-// who name any address. It reaches public addresses only: every connection is
-// checked at the moment it is made, by the address that it goes to, so neither a
-// name that resolves to something else the second time nor a redirect leads to a
-// private network or to a cloud's metadata. Size, time, redirects and media types
-// are bounded.
+// Package fetch reads pages from the public web as Markdown, for clients that may name
+// any URL. It reaches public addresses only: every connection is checked when it is
+// made, by its IP address. So neither a redirect nor a name that later resolves to
+// another address leads to a private network or a cloud's metadata. Size, time,
+// redirects and media types are limited.
 package fetch
 
 import (
@@ -26,17 +25,17 @@ import (
 
 // Bounds of one page.
 const (
-	MaxBytes     = 2 << 20 // unpacked
+	MaxBytes     = 2 << 20 // uncompressed
 	MaxTime      = 10 * time.Second
 	maxRedirects = 5
 	maxHeader    = 64 << 10
 	maxURL       = 2048
 )
 
-// UserAgent is what pages are asked for as; sites name it in robots.txt as Docent.
+// UserAgent is the User-Agent header. In robots.txt sites call it Docent.
 const UserAgent = "Docent/1.0"
 
-// Times of a provider's API.
+// Timeouts of a provider's API.
 const (
 	headerTime = 30 * time.Second
 	idleTime   = 90 * time.Second
@@ -50,17 +49,17 @@ const (
 	TimedOut    = "timeout"
 )
 
-// Page is what was read.
+// Page is the content of a web page.
 type Page struct {
 	Title   string
 	Content string // Markdown
 }
 
-// Error is why a page could not be read, in words for the client.
+// Error says why a page could not be read. Clients see Code and Detail.
 type Error struct {
 	Code   string
 	Detail string
-	Cause  error // for the log; nil where there is none
+	Cause  error // for the log; may be nil
 }
 
 func (e *Error) Error() string {
@@ -73,7 +72,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// ErrBlocked means that an address is not one that may be reached.
+// ErrBlocked means that an address must not be reached.
 var ErrBlocked = errors.New("the address is not public")
 
 // Fetcher fetches pages. It is safe for concurrent use.
@@ -82,25 +81,26 @@ type Fetcher struct {
 	dialer *net.Dialer
 	roots  *x509.CertPool // nil: the system's
 	read   Reader
-	any    bool // no name is refused for itself; what it leads to may be
+	any    bool // host names are not checked, only the addresses they resolve to
 }
 
-// Reader turns the body of a page at an address into text; page.Read is one.
+// Reader converts the body of the page at a URL to text; page.Read is one.
 type Reader func(body []byte, contentType, media string, at *url.URL) (Page, error)
 
 // New returns a Fetcher that uses the system's resolver.
 func New(read Reader) *Fetcher { return newFetcher(read, nil, Public) }
 
-// NewReaching is New with another rule than Public of what is reached, for a test
-// with servers of its own. Where certificates of such servers are given, no other
-// server is trusted.
+// NewReaching returns a Fetcher that reaches the addresses that allowed accepts, for
+// tests with their own servers. If there are trusted certificates, it trusts only
+// them.
 func NewReaching(read Reader, allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
 	f := newFetcher(read, nil, allowed, trusted...)
 	f.any = true
 	return f
 }
 
-// newFetcher is New with another resolver and rule, for tests.
+// newFetcher returns a Fetcher with a resolver, nil for the system's, and a rule for
+// addresses.
 func newFetcher(read Reader, resolver *net.Resolver, allowed func(netip.AddrPort) bool, trusted ...*x509.Certificate) *Fetcher {
 	dialer := &net.Dialer{Timeout: MaxTime, Resolver: resolver, Control: func(network, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -117,18 +117,18 @@ func newFetcher(read Reader, resolver *net.Resolver, allowed func(netip.AddrPort
 		f.roots.AddCert(certificate)
 	}
 	f.pages = f.Client(MaxTime)
-	f.pages.Transport.(*http.Transport).DisableKeepAlives = true // a connection serves the one page that it was checked for
+	f.pages.Transport.(*http.Transport).DisableKeepAlives = true // so that every page checks its address again
 	return f
 }
 
-// Client returns a client for the API of a provider, which reaches what f reaches,
-// redirects included, and whose exchanges take at most limit. How large an answer
-// may be is for the caller to bound.
+// Client returns a client for a provider's API that reaches only what f reaches, also
+// by redirects. A request takes at most limit; 0: no limit. The caller must bound the
+// size of replies.
 func (f *Fetcher) Client(limit time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: limit,
 		Transport: &http.Transport{
-			Proxy:                  nil, // a proxy would connect for us, past the check
+			Proxy:                  nil, // a proxy would bypass the check of addresses
 			DialContext:            f.dialer.DialContext,
 			TLSClientConfig:        &tls.Config{RootCAs: f.roots, MinVersion: tls.VersionTLS12},
 			MaxResponseHeaderBytes: maxHeader,
@@ -147,11 +147,12 @@ func (f *Fetcher) Client(limit time.Duration) *http.Client {
 	}
 }
 
-// Get reads the page at address. Its errors are of type *Error, or ctx's own.
+// Get returns the page at address. Its errors are *Error, or ctx's own if ctx was
+// canceled.
 func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > maxURL {
-		return Page{}, &Error{Code: Unsupported, Detail: "This is no absolute http or https URL."}
+		return Page{}, &Error{Code: Unsupported, Detail: "This is not an absolute http or https URL."}
 	}
 	if err := f.check(u); err != nil {
 		return Page{}, err
@@ -163,7 +164,7 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 	return page, nil
 }
 
-// failure is err as an *Error, or ctx's own.
+// failure returns err as an *Error, or ctx's own.
 func (f *Fetcher) failure(ctx context.Context, err error) error {
 	var known *Error
 	switch {
@@ -191,23 +192,24 @@ func blocked() *Error {
 	return &Error{Code: Blocked, Detail: "Only public addresses may be fetched."}
 }
 
-// StatusError is the cause of a failure that the server has answered with a status.
+// StatusError is the cause of an Error if the server replied with a status other than
+// success.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string { return "status " + strconv.Itoa(e.Status) }
 
-// Raw is what an address answered.
+// Raw is the unchanged reply of a server.
 type Raw struct {
 	Status int
 	Body   []byte
 }
 
-// Raw reads what is at address as it is, at most limit bytes of it, whatever the
-// status. More is an error, as is what may not be reached; they are those of Get.
+// Raw returns the reply at address unchanged, whatever its status. More than limit
+// bytes are an error. Its errors are those of Get.
 func (f *Fetcher) Raw(ctx context.Context, address string, limit int64) (Raw, error) {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > maxURL {
-		return Raw{}, &Error{Code: Unsupported, Detail: "This is no absolute http or https URL."}
+		return Raw{}, &Error{Code: Unsupported, Detail: "This is not an absolute http or https URL."}
 	}
 	if err := f.check(u); err != nil {
 		return Raw{}, err
@@ -219,7 +221,7 @@ func (f *Fetcher) Raw(ctx context.Context, address string, limit int64) (Raw, er
 func (f *Fetcher) raw(ctx context.Context, u *url.URL, limit int64) (Raw, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Raw{}, &Error{Unsupported, "This is no absolute http or https URL.", err}
+		return Raw{}, &Error{Unsupported, "This is not an absolute http or https URL.", err}
 	}
 	request.Header.Set("User-Agent", UserAgent)
 	reply, err := f.pages.Do(request)
@@ -232,7 +234,7 @@ func (f *Fetcher) raw(ctx context.Context, u *url.URL, limit int64) (Raw, error)
 		return Raw{}, err
 	}
 	if int64(len(body)) > limit {
-		return Raw{}, &Error{Code: Failed, Detail: fmt.Sprintf("What is there is larger than %d bytes.", limit)}
+		return Raw{}, &Error{Code: Failed, Detail: fmt.Sprintf("The content is larger than %d bytes.", limit)}
 	}
 	return Raw{reply.StatusCode, body}, nil
 }
@@ -240,7 +242,7 @@ func (f *Fetcher) raw(ctx context.Context, u *url.URL, limit int64) (Raw, error)
 func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Page{}, &Error{Unsupported, "This is no absolute http or https URL.", err}
+		return Page{}, &Error{Unsupported, "This is not an absolute http or https URL.", err}
 	}
 	request.Header.Set("Accept", "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9")
 	request.Header.Set("User-Agent", UserAgent)
@@ -250,7 +252,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return Page{}, &Error{Failed, "The page was answered with status " + strconv.Itoa(reply.StatusCode) + ".", &StatusError{reply.StatusCode}}
+		return Page{}, &Error{Failed, "The page returned status " + strconv.Itoa(reply.StatusCode) + ".", &StatusError{reply.StatusCode}}
 	}
 	media, _, err := mime.ParseMediaType(reply.Header.Get("Content-Type"))
 	if err != nil || !readable[media] {
@@ -266,17 +268,17 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
 	return f.read(body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
 }
 
-// readable are the media types that are read.
+// readable are the supported media types.
 var readable = map[string]bool{"text/html": true, "application/xhtml+xml": true, "text/plain": true, "text/markdown": true}
 
-// check refuses what can be told from a URL alone. That an address is public is
-// checked when it is dialled.
+// check returns an error for URLs that are invalid or obviously not public. The
+// dialer checks the addresses that a host resolves to.
 func (f *Fetcher) check(u *url.URL) error {
 	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" || u.Host == "" || u.Opaque != "" {
 		return &Error{Code: Unsupported, Detail: "Only absolute http and https URLs can be read."}
 	}
 	if u.User != nil {
-		return &Error{Code: Unsupported, Detail: "A URL may not carry a user or password."}
+		return &Error{Code: Unsupported, Detail: "A URL must not contain a user or password."}
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {

@@ -30,8 +30,7 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// TestForgedAddresses: none of these is reached, in any spelling.
-func TestForgedAddresses(t *testing.T) {
+func TestPrivateAddressesAreBlockedInAnySpelling(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
@@ -86,8 +85,8 @@ func TestPublicAddresses(t *testing.T) {
 	}
 }
 
-// nameServer answers each question with the next of answers, the last one for
-// ever, and returns a resolver that asks it.
+// nameServer starts a server that answers each question with the next of answers, then
+// always the last one, and returns a resolver that asks it.
 func nameServer(t *testing.T, answers ...string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -123,7 +122,7 @@ func nameServer(t *testing.T, answers ...string) *net.Resolver {
 	}}
 }
 
-func TestNamesThatChangeTheirAddress(t *testing.T) {
+func TestNamesThatChangeTheirAddressAreBlocked(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
 	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
@@ -137,8 +136,8 @@ func TestNamesThatChangeTheirAddress(t *testing.T) {
 			}
 		}
 	}
-	// A name whose first address is allowed and whose second one is not: the page
-	// that was allowed redirects to its own name.
+	// The first address of a name is allowed and its page redirects to the same name,
+	// whose second address is not allowed.
 	var first netip.AddrPort
 	public := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://rebind.example.com:"+port+"/secret", http.StatusFound)
@@ -154,7 +153,7 @@ func TestNamesThatChangeTheirAddress(t *testing.T) {
 	}
 }
 
-// site is a server that f may reach, and only it.
+// site starts a server and returns a Fetcher that may reach only it.
 func site(t *testing.T, handler http.HandlerFunc) (f *fetch.Fetcher, address string) {
 	t.Helper()
 	server := httptest.NewServer(handler)

@@ -19,12 +19,12 @@ import (
 
 // Bounds of files.
 const (
-	filesAPage  = 50
-	maxFile     = 256 << 10 // bytes of a file that is read
-	maxArchive  = 4 << 30   // unpacked bytes of an archive
-	maxEntries  = 500_000   // of an archive
-	maxCompared = 300       // files that a comparison of commits lists
-	stall       = time.Minute
+	filesAPage  = 50          // files per page
+	maxFile     = 256 << 10   // bytes of a file that is read
+	maxArchive  = 4 << 30     // unpacked bytes of an archive
+	maxEntries  = 500_000     // of an archive
+	maxCompared = 300         // files that a comparison of commits lists
+	stall       = time.Minute // without data, after which a download fails
 )
 
 const (
@@ -33,9 +33,9 @@ const (
 	archiveType = "application/gzip, */*;q=0.1"
 )
 
-// readFiles reads the files of the default branch: all of them, or what has changed
-// since the commit that was read last.
-func (s *session) readFiles(ctx context.Context, p place, whole bool, yield func(source.SyncPage) bool) error {
+// readFiles reads the files of the default branch: all of them, or the changes since
+// the last commit read.
+func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield func(source.SyncPage) bool) error {
 	if p.Target == "" {
 		if p.Branch == "" {
 			var err error
@@ -65,21 +65,21 @@ func (s *session) readFiles(ctx context.Context, p place, whole bool, yield func
 	return s.readChanges(ctx, p, changes, yield)
 }
 
-// defaultBranch asks for the branch that a repository is shown by.
+// defaultBranch returns the default branch of the repository.
 func (s *session) defaultBranch(ctx context.Context) (string, error) {
 	var about struct {
 		Branch string `json:"default_branch"`
 	}
 	_, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &about })
 	if err == nil && about.Branch == "" {
-		err = nothing()
+		err = emptyReply()
 	}
 	return about.Branch, err
 }
 
-// head is the last commit of the branch, p's when nothing has changed, and empty for
-// an empty repository.
-func (s *session) head(ctx context.Context, p place) (commit, tag string, err error) {
+// head returns the last commit of the branch: that of p if nothing has changed, and
+// none for an empty repository.
+func (s *session) head(ctx context.Context, p checkpoint) (commit, tag string, err error) {
 	var sha bytes.Buffer
 	tag, unchanged, err := s.get(ctx, "repos/"+s.repository+"/commits/"+(&url.URL{Path: p.Branch}).EscapedPath(), shaType, p.ETag, func() any { sha.Reset(); return &sha })
 	var answered *statusError
@@ -93,7 +93,7 @@ func (s *session) head(ctx context.Context, p place) (commit, tag string, err er
 	}
 	commit = strings.TrimSpace(sha.String())
 	if !isSHA(commit) {
-		return "", "", &source.SyncError{Code: source.Unreadable, Detail: "GitHub named no commit."}
+		return "", "", &source.SyncError{Code: source.Unreadable, Detail: "GitHub returned no commit."}
 	}
 	return commit, tag, nil
 }
@@ -102,14 +102,14 @@ func isSHA(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// blob is the address of a file.
+// blob returns the URI of a file.
 func (s *session) blob(name string) string {
 	return s.html + "blob/" + (&url.URL{Path: s.branch + "/" + name}).EscapedPath()
 }
 
 // readArchive reads all files of the commit p.Target from its archive.
-func (s *session) readArchive(ctx context.Context, p place, yield func(source.SyncPage) bool) error {
-	reply, err := s.send(ctx, "repos/"+s.repository+"/tarball/"+p.Target, archiveType, "") // may take as long as it flows
+func (s *session) readArchive(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	reply, err := s.send(ctx, "repos/"+s.repository+"/tarball/"+p.Target, archiveType, "") // no time limit as long as data arrives
 	if err != nil {
 		return s.failure(err)
 	}
@@ -128,15 +128,15 @@ func (s *session) readArchive(ctx context.Context, p place, yield func(source.Sy
 		}
 		if err != nil || n == maxEntries {
 			if limited.N <= 0 || n == maxEntries {
-				return &source.SyncError{Code: source.TooLarge, Detail: "The repository has more files than are read of one."}
+				return &source.SyncError{Code: source.TooLarge, Detail: "The repository has more files than the limit."}
 			}
 			return broken(err)
 		}
-		_, name, _ := strings.Cut(h.Name, "/") // below a folder named for the commit
+		_, name, _ := strings.Cut(h.Name, "/") // without the folder named after the commit
 		if h.Typeflag != tar.TypeReg || !wanted(name, h.Size) {
 			continue
 		}
-		if n < p.Skip { // before the sync was stopped
+		if n < p.Skip { // read before the interruption
 			continue
 		}
 		text, err := io.ReadAll(archive)
@@ -155,24 +155,24 @@ func (s *session) readArchive(ctx context.Context, p place, yield func(source.Sy
 			page = source.SyncPage{}
 		}
 	}
-	page.Checkpoint, page.Last, page.Exact = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded(), true, true
+	page.Checkpoint, page.Last, page.Exact = checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded(), true, true
 	if !yield(page) {
 		return source.ErrStopped
 	}
 	return nil
 }
 
-// steady is a body that is given up when nothing has come for stall.
+// steady is a body that fails if no data arrives for stall.
 type steady struct{ io.ReadCloser }
 
 func (s steady) Read(p []byte) (int, error) {
-	watch := time.AfterFunc(stall, func() { _ = s.Close() }) // ends the read that hangs
+	watch := time.AfterFunc(stall, func() { _ = s.Close() }) // ends the blocked Read
 	defer watch.Stop()
 	return s.ReadCloser.Read(p)
 }
 
 func broken(err error) error {
-	return &source.SyncError{Code: source.Unreadable, Detail: "The archive of the repository broke off.", Cause: err}
+	return &source.SyncError{Code: source.Unreadable, Detail: "The archive of the repository was cut off.", Cause: err}
 }
 
 // fileChange is a file that differs between two commits.
@@ -183,8 +183,9 @@ type fileChange struct {
 	SHA      string `json:"sha"`
 }
 
-// compare lists the files that differ between two commits. source.ErrFullScanNeeded when
-// the later one does not follow from the earlier, or when there are too many.
+// compare returns the files that differ between two commits. It returns
+// source.ErrFullScanNeeded if to does not descend from from, or if the list is
+// incomplete.
 func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, error) {
 	var all struct {
 		Status string       `json:"status"`
@@ -194,7 +195,7 @@ func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, e
 	_, _, err := s.get(ctx, at, "", "", func() any { all.Files = nil; return &all })
 	var failed *source.SyncError
 	if errors.As(err, &failed) && failed.Code == source.NotThere {
-		return nil, source.ErrFullScanNeeded // a commit that is gone
+		return nil, source.ErrFullScanNeeded // a commit no longer exists
 	}
 	if err != nil {
 		return nil, err
@@ -205,8 +206,8 @@ func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, e
 	return all.Files, nil
 }
 
-// readChanges reads the files that have changed.
-func (s *session) readChanges(ctx context.Context, p place, changes []fileChange, yield func(source.SyncPage) bool) error {
+// readChanges reads the changed files.
+func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileChange, yield func(source.SyncPage) bool) error {
 	for {
 		n := min(p.Skip+filesAPage, len(changes))
 		var page source.SyncPage
@@ -222,7 +223,7 @@ func (s *session) readChanges(ctx context.Context, p place, changes []fileChange
 			if err != nil {
 				return err
 			}
-			if i == nil { // it was text before, perhaps
+			if i == nil { // it may have been text before
 				page.Removed = append(page.Removed, s.blob(f.Name))
 				continue
 			}
@@ -231,7 +232,7 @@ func (s *session) readChanges(ctx context.Context, p place, changes []fileChange
 		done := n == len(changes)
 		p.Skip = n
 		if done {
-			p = place{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}
+			p = checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}
 		}
 		page.Checkpoint, page.Last = p.encoded(), done
 		if !yield(page) {
@@ -243,7 +244,7 @@ func (s *session) readChanges(ctx context.Context, p place, changes []fileChange
 	}
 }
 
-// readFile reads one file, nil when it is none that is wanted.
+// readFile returns one file as an item, or nil if it is not wanted.
 func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, error) {
 	if !wanted(f.Name, 0) || !isSHA(f.SHA) {
 		return nil, nil
@@ -259,7 +260,7 @@ func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, err
 	return s.file(f.Name, text.Bytes()), nil
 }
 
-// limitedBuffer keeps up to maxFile bytes and knows whether there were more.
+// limitedBuffer keeps up to maxFile bytes and notes whether there were more.
 type limitedBuffer struct {
 	bytes.Buffer
 	full bool

@@ -54,7 +54,7 @@ func TestFilesOfARepository(t *testing.T) {
 	}
 }
 
-func TestChangedFilesAlone(t *testing.T) {
+func TestOnlyChangedFilesAreRead(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	files := tree()
@@ -79,7 +79,7 @@ func TestChangedFilesAlone(t *testing.T) {
 	}
 }
 
-func TestFilesAreWalkedAnewWhereTheChangeCanNotBeTold(t *testing.T) {
+func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(r *reading){
 		"rewritten": func(r *reading) { r.commit(map[string]string{"a.go": "a"}, true) },
@@ -108,7 +108,7 @@ func TestFilesAreWalkedAnewWhereTheChangeCanNotBeTold(t *testing.T) {
 	}
 }
 
-func TestAnArchiveThatBreaksOffGoesOnWhereItDid(t *testing.T) {
+func TestAnArchiveThatIsCutOffResumes(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	files := map[string]string{}
@@ -126,9 +126,9 @@ func TestAnArchiveThatBreaksOffGoesOnWhereItDid(t *testing.T) {
 			got = append(got, i.Title)
 		}
 		place = page.Checkpoint
-		break // killed
+		break // as if killed
 	}
-	// A later commit does not mix into the one that is being read.
+	// A later commit does not mix with the one that is being read.
 	r.commit(map[string]string{"other.go": "package other\n"}, false)
 	r.server.Requests()
 	items, _, end := r.mustRead("files", place)
@@ -162,7 +162,7 @@ func TestAnEmptyRepositoryHasNoFiles(t *testing.T) {
 	}
 }
 
-func TestGoneIsWhatGitHubSaysIsGone(t *testing.T) {
+func TestIsDeletedAsksGitHub(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	first := r.server.NewIssue("acme/api", 1, "First")
@@ -192,6 +192,6 @@ func TestGoneIsWhatGitHubSaysIsGone(t *testing.T) {
 	r.put(func(x *githubtest.Repository) { x.Missing = true })
 	var failed *source.SyncError
 	if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api issues", first.HTMLURL); gone || !errors.As(err, &failed) || failed.Code != source.NotThere {
-		t.Errorf("of a repository that is not shown: %t %v", gone, err)
+		t.Errorf("in a repository that is not visible: %t %v", gone, err)
 	}
 }

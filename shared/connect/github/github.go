@@ -1,15 +1,14 @@
-// Package github reads repositories from GitHub or a server that speaks its API:
-// issues and pull requests, the comments on both, documentation in Markdown and
-// code.
+// Package github reads repositories from GitHub or a server with the same API: issues
+// and pull requests, the comments on both, documentation in Markdown and code.
 //
-// Records are read by the time of their last change, oldest first, each page from
-// the last time of the page before on. So what changes while it is read comes again
-// later instead of shifting something else out of a page, and a sync goes on where
-// the last one ended. Files come as one archive of a commit, and later as the
+// Records are read by the time of their last change, oldest first. Each page starts
+// at the last time of the page before. So a record that changes during the sync is
+// read again later and pushes no other out of a page, and the next sync starts where
+// the last one ended. Files are read from the archive of a commit, later from the
 // difference between two commits.
 //
-// Requests go one after the other, as GitHub asks for. A limit ends the sync until
-// the time that GitHub names.
+// Requests are sent one at a time, as GitHub asks. A rate limit interrupts the sync
+// until the time that GitHub names.
 package github
 
 import (
@@ -31,18 +30,18 @@ import (
 // Bounds of what is read.
 const (
 	perPage      = 100
-	maxReply     = 64 << 20 // bytes of one answer of the API
-	attempts     = 3        // of a request that fails for no reason of its own
+	maxReply     = 64 << 20 // bytes of one reply of the API
+	attempts     = 3        // of a request that the provider fails to answer
 	requestTime  = time.Minute
 	firstPause   = time.Second
-	unnamedPause = time.Minute // after a secondary limit that names no time
+	unnamedPause = time.Minute // after a rate limit that names no time
 )
 
 // Connector reads repositories. It is safe for concurrent use.
 type Connector struct {
 	HTTP  *http.Client // reaches no private address
 	Now   func() time.Time
-	Pause func(ctx context.Context, d time.Duration) error // before a request is tried again
+	Pause func(ctx context.Context, d time.Duration) error // before a retry
 }
 
 // The parts of a repository.
@@ -53,7 +52,7 @@ const (
 	files    = "files"
 )
 
-// Parts are four of each repository.
+// Parts returns four parts per repository.
 func (c *Connector) Parts(s source.Settings) []string {
 	var parts []string
 	for _, repository := range s.List(repositories) {
@@ -64,28 +63,28 @@ func (c *Connector) Parts(s source.Settings) []string {
 	return parts
 }
 
-// place is how far a part is read.
-type place struct {
-	Since  time.Time `json:"since,omitzero"` // records: up to this change
-	Page   int       `json:"page,omitempty"` // records: of those since then; 0: the first
-	ETag   string    `json:"etag,omitempty"` // of what was read last, when it was all
-	Name   string    `json:"name,omitempty"` // records: what the repository is called now, when it is another name
-	Commit string    `json:"commit,omitempty"`
+// checkpoint is the checkpoint of a part.
+type checkpoint struct {
+	Since  time.Time `json:"since,omitzero"`   // records: time of the last change read
+	Page   int       `json:"page,omitempty"`   // records: page of those since then; 0: the first
+	ETag   string    `json:"etag,omitempty"`   // of the last reply, if it was complete
+	Name   string    `json:"name,omitempty"`   // records: the repository's current name, if it was renamed
+	Commit string    `json:"commit,omitempty"` // files: the last commit read
 	Branch string    `json:"branch,omitempty"`
 	Target string    `json:"target,omitempty"` // files: the commit that is being read
-	Skip   int       `json:"skip,omitempty"`   // files: of it that were read
-	Whole  bool      `json:"whole,omitempty"`  // files: it is read from an archive
+	Skip   int       `json:"skip,omitempty"`   // files: number already read from Target
+	Whole  bool      `json:"whole,omitempty"`  // files: Target is read from an archive
 }
 
-func (p place) encoded() []byte {
+func (p checkpoint) encoded() []byte {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // it has no field that can fail to encode
+		panic(err) // every checkpoint can be encoded
 	}
 	return text
 }
 
-// Read yields what there is of a part.
+// Read yields the pages of a part; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
 		repository, kind, _ := strings.Cut(part, " ")
@@ -93,7 +92,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		if err != nil {
 			return err
 		}
-		var p place
+		var p checkpoint
 		if at != nil {
 			if err := json.Unmarshal(at, &p); err != nil {
 				return err
@@ -110,10 +109,10 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 type session struct {
 	*Connector
 	client     *http.Client
-	base       string // of the API, with a slash at the end
+	base       string // URL of the API, with a slash at the end
 	repository string // owner/name
-	html       string // of its pages, with a slash at the end
-	branch     string // that files are shown of
+	html       string // URL of its pages, with a slash at the end
+	branch     string // in the URIs of files
 }
 
 func (c *Connector) open(a source.Access, repository string) (*session, error) {
@@ -136,8 +135,7 @@ func (c *Connector) open(a source.Access, repository string) (*session, error) {
 	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/"}, nil
 }
 
-// guard gives the token to the API and to nobody it redirects to, and bounds
-// answers.
+// guard adds the token to requests to the API, not to redirects, and bounds replies.
 type guard struct {
 	next                http.RoundTripper
 	scheme, host, token string
@@ -158,9 +156,10 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// get asks the API for path and decodes the answer into v, an io.Writer or what JSON
-// is decoded into. etag is of the answer that is known; unchanged tells that it is
-// still the same. A request that fails for no reason of its own is tried again.
+// get requests path from the API. It copies the reply into the value of v if that is an
+// io.Writer, and decodes it as JSON otherwise. It reports whether the reply with etag
+// is unchanged. It retries failures of the provider; its errors are *source.SyncError
+// or ctx's own.
 func (s *session) get(ctx context.Context, path, accept, etag string, v func() any) (newTag string, unchanged bool, err error) {
 	for attempt := 1; ; attempt++ {
 		newTag, unchanged, err := s.once(ctx, path, accept, etag, v())
@@ -177,7 +176,7 @@ func (s *session) get(ctx context.Context, path, accept, etag string, v func() a
 	}
 }
 
-// failure tells what an error of the API means.
+// failure returns the *source.SyncError for an error of the API.
 func (s *session) failure(err error) *source.SyncError {
 	var known *source.SyncError
 	var answered *statusError
@@ -189,7 +188,7 @@ func (s *session) failure(err error) *source.SyncError {
 	case errors.As(err, &answered):
 		return s.refusal(answered, err)
 	default:
-		return &source.SyncError{Code: source.Unreadable, Detail: "GitHub could not be reached, or gave no whole answer.", Cause: err}
+		return &source.SyncError{Code: source.Unreadable, Detail: "GitHub could not be reached, or its reply was incomplete.", Cause: err}
 	}
 }
 
@@ -203,7 +202,7 @@ func (s *session) refusal(answered *statusError, err error) *source.SyncError {
 	case status == http.StatusForbidden:
 		return &source.SyncError{Code: source.Unauthorized, Detail: "The access token may not read this part of the repository.", Cause: err}
 	case status == http.StatusNotFound || status == http.StatusGone || status == http.StatusUnavailableForLegalReasons:
-		return &source.SyncError{Code: source.NotThere, Detail: "GitHub does not have it, or does not show it to this access token.", Cause: err}
+		return &source.SyncError{Code: source.NotThere, Detail: "Not found on GitHub, or not visible to this access token.", Cause: err}
 	case status >= http.StatusInternalServerError:
 		return &source.SyncError{Code: source.Unreadable, Detail: fmt.Sprintf("GitHub failed with status %d.", status), Cause: err}
 	default:
@@ -211,7 +210,7 @@ func (s *session) refusal(answered *statusError, err error) *source.SyncError {
 	}
 }
 
-// limited ends a sync until GitHub wants to be asked again.
+// limited returns the error that interrupts a sync until GitHub accepts requests again.
 func (s *session) limited(until time.Time, err error) *source.SyncError {
 	now := s.Now()
 	if until.Before(now) {

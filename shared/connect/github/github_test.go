@@ -24,7 +24,7 @@ import (
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// reading is a connector on a stand-in with the repository acme/api.
+// reading is a connector with a githubtest server that has the repository acme/api.
 type reading struct {
 	t      *testing.T
 	server *githubtest.Server
@@ -47,8 +47,8 @@ func read(t *testing.T) *reading {
 
 func (r *reading) put(change func(*githubtest.Repository)) { r.server.Put("acme/api", change) }
 
-// part reads a part from a place on, to its end or to its first error, and returns
-// what came as "type title" and where it ended.
+// part reads a part from a checkpoint to its end or first error. It returns the items
+// as "type title" and the last page.
 func (r *reading) part(kind string, place []byte) (items, removed []string, end source.SyncPage, err error) {
 	r.t.Helper()
 	for page, err := range r.c.Read(r.t.Context(), r.access, "acme/api "+kind, place) {
@@ -69,7 +69,7 @@ func (r *reading) part(kind string, place []byte) (items, removed []string, end 
 	return items, removed, end, nil
 }
 
-// mustRead is part without an error.
+// mustRead returns part and fails the test on an error.
 func (r *reading) mustRead(kind string, place []byte) (items, removed []string, end []byte) {
 	r.t.Helper()
 	items, removed, page, err := r.part(kind, place)
@@ -141,7 +141,7 @@ func TestPagesOfRecords(t *testing.T) {
 	}
 }
 
-func TestWhatMovesWhileItIsReadIsNotMissed(t *testing.T) {
+func TestRecordsThatMoveDuringASyncAreNotMissed(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	r.put(func(x *githubtest.Repository) {
@@ -151,7 +151,7 @@ func TestWhatMovesWhileItIsReadIsNotMissed(t *testing.T) {
 	})
 	asked := 0
 	r.server.Before(func(string, http.ResponseWriter) bool {
-		if asked++; asked == 2 { // ten of the first page change, and ten are gone
+		if asked++; asked == 2 { // ten of the first page change, and ten are deleted
 			r.put(func(x *githubtest.Repository) {
 				for i := range 10 {
 					x.Issues[i].UpdatedAt = githubtest.Day.Add(1000 * time.Minute)
@@ -164,7 +164,7 @@ func TestWhatMovesWhileItIsReadIsNotMissed(t *testing.T) {
 	items, _, _ := r.mustRead("issues", nil)
 	for n := range 250 {
 		if !slices.Contains(items, "issue "+strconv.Itoa(n+1)) {
-			t.Errorf("%d is missed", n+1)
+			t.Errorf("%d was missed", n+1)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func TestOnlyChangesAreReadAgain(t *testing.T) {
 	}
 	for _, request := range r.server.Requests() {
 		if !strings.HasSuffix(request, " 304") {
-			t.Errorf("%s was answered whole", request)
+			t.Errorf("%s was answered in full", request)
 		}
 	}
 	r.put(func(x *githubtest.Repository) {
@@ -224,10 +224,10 @@ func TestFailures(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		fail    func(w http.ResponseWriter)
-		code    string // when it always fails
+		code    string // if every request fails
 		retryAt time.Time
 		all     bool
-		passes  bool // one failure is overcome
+		passes  bool // after one failure the retry succeeds
 	}{
 		{"primary limit", reply(403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": strconv.FormatInt(reset.Unix(), 10)}, `{"message":"API rate limit exceeded"}`), source.RateLimited, reset, true, false},
 		{"primary limit as 429", reply(429, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": strconv.FormatInt(reset.Unix(), 10)}, `{}`), source.RateLimited, reset, true, false},
@@ -240,9 +240,9 @@ func TestFailures(t *testing.T) {
 		{"truncated JSON", reply(200, nil, `[{"html_url":"https://x.test/1","number":1,"tit`), source.Unreadable, time.Time{}, false, true},
 		{"no list", reply(200, nil, `{"message":"hello"}`), source.Unreadable, time.Time{}, false, true},
 		{"null", reply(200, nil, `null`), source.Unreadable, time.Time{}, false, false},
-		{"nothing at all", reply(200, nil, ``), source.Unreadable, time.Time{}, false, false},
+		{"empty", reply(200, nil, ``), source.Unreadable, time.Time{}, false, false},
 		{"bad token", reply(401, nil, `{"message":"Bad credentials"}`), source.Unauthorized, time.Time{}, true, false},
-		{"no right", reply(403, nil, `{"message":"Resource not accessible by personal access token"}`), source.Unauthorized, time.Time{}, false, false},
+		{"no permission", reply(403, nil, `{"message":"Resource not accessible by personal access token"}`), source.Unauthorized, time.Time{}, false, false},
 		{"not found", reply(404, nil, `{"message":"Not Found"}`), source.NotThere, time.Time{}, false, false},
 		{"issues are off", reply(410, nil, `{"message":"Issues are disabled for this repo"}`), source.NotThere, time.Time{}, false, false},
 		{"blocked by law", reply(451, nil, `{}`), source.NotThere, time.Time{}, false, false},
@@ -280,8 +280,8 @@ func TestFailures(t *testing.T) {
 				tt.fail(w)
 				return true
 			})
-			rest, _, _ := r.mustRead("issues", end.Checkpoint) // goes on after the page that was read
-			if len(rest) != 51 {                               // the last of that page comes again
+			rest, _, _ := r.mustRead("issues", end.Checkpoint) // resumes after the page that was read
+			if len(rest) != 51 {                               // the last item of that page is read again
 				t.Errorf("the rest is %d items", len(rest))
 			}
 		})
@@ -307,7 +307,7 @@ func TestTheTokenStaysWithTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if told != "" {
-		t.Errorf("told %q", told)
+		t.Errorf("the redirect got %q", told)
 	}
 }
 

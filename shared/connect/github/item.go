@@ -7,12 +7,12 @@ import (
 	"docent/shared/source"
 )
 
-// User is an account; the one of a deleted user is null, and has no name here.
+// User is an account. A deleted account is null and gets no login.
 type User struct {
 	Login string `json:"login"`
 }
 
-// Pull is what an issue that is a pull request has beyond an issue.
+// Pull contains the additional fields of an issue that is a pull request.
 type Pull struct {
 	MergedAt *time.Time `json:"merged_at"`
 }
@@ -32,11 +32,11 @@ type Issue struct {
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
 	ClosedAt  *time.Time `json:"closed_at"`
-	MergedAt  *time.Time `json:"merged_at"`    // where it comes as a pull request
-	Pull      *Pull      `json:"pull_request"` // where a pull request comes as an issue
+	MergedAt  *time.Time `json:"merged_at"`    // set in pull request events
+	Pull      *Pull      `json:"pull_request"` // set if an issue is a pull request
 }
 
-// Item is g as an item of a project.
+// Item returns g as an item of a project.
 func (g Issue) Item(project string) *source.Item {
 	i := &source.Item{URI: g.HTMLURL, Title: source.ClipTitle(g.Title), Body: g.Body, SourceType: "issue", Author: g.User.Login, Project: project,
 		Number: strconv.Itoa(g.Number), State: g.State, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
@@ -65,16 +65,16 @@ func (g Issue) Item(project string) *source.Item {
 // Comment is a comment on an issue, on a pull request or on a line of one.
 type Comment struct {
 	HTMLURL        string    `json:"html_url"`
-	IssueURL       string    `json:"issue_url"`        // in lists, of a comment on an issue or pull request
-	PullRequestURL string    `json:"pull_request_url"` // in lists, of a comment on a line
+	IssueURL       string    `json:"issue_url"`        // in lists, for a comment on an issue or pull request
+	PullRequestURL string    `json:"pull_request_url"` // in lists, for a comment on a line
 	Body           string    `json:"body"`
 	User           User      `json:"user"`
 	CreatedAt      time.Time `json:"created_at"`
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
-// Item is c as an item of a project, about the issue or pull request of that number
-// and title; an empty title is not known.
+// Item returns c as an item of a project, about the issue or pull request with this
+// number and title. An empty title means unknown.
 func (c Comment) Item(project, number, title string, pull bool) *source.Item {
 	i := &source.Item{URI: c.HTMLURL, Title: "Comment on #" + number, Body: c.Body, SourceType: "issue", Author: c.User.Login,
 		Project: project, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Comment: true}

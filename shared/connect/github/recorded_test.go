@@ -26,7 +26,7 @@ func records(t *testing.T, name string) (all []json.RawMessage) {
 	return all
 }
 
-func TestRecordsAsGitHubGivesThem(t *testing.T) {
+func TestRecordsAsGitHubSendsThem(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	put, err := r.server.Recorded(records(t, "issues.json"), records(t, "comments.json"), records(t, "reviews.json"))
@@ -35,7 +35,7 @@ func TestRecordsAsGitHubGivesThem(t *testing.T) {
 	}
 	r.server.Put(recorded, put)
 	r.access.Settings = source.NewSettings(map[string]any{"repositories": []string{recorded}, "baseUrl": r.server.API()})
-	got := map[string]source.Item{} // by what follows the repository in the address
+	got := map[string]source.Item{} // by the end of the uri, after the repository
 	for _, part := range []string{"issues", "comments", "review comments"} {
 		for page, err := range r.c.Read(t.Context(), r.access, recorded+" "+part, nil) {
 			if err != nil {
@@ -112,7 +112,7 @@ func TestTitlesOfDocumentation(t *testing.T) {
 	}
 }
 
-func TestARenamedRepositoryKeepsItsAddresses(t *testing.T) {
+func TestARenamedRepositoryKeepsItsURIs(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	show := func(name string) (issue githubtest.Issue, note githubtest.Comment) {
@@ -140,7 +140,7 @@ func TestARenamedRepositoryKeepsItsAddresses(t *testing.T) {
 	issue, note := show("acme/api")
 	before, end := uris(nil)
 	if end.Notice != nil {
-		t.Errorf("of a repository that has its name: %v", end.Notice)
+		t.Errorf("of a repository that was not renamed: %v", end.Notice)
 	}
 	show("acme/gateway")
 	r.put(func(x *githubtest.Repository) { x.Moved = "acme/gateway" })

@@ -39,8 +39,8 @@ func (c comment) item(project string) *source.Item {
 	return i
 }
 
-// readRecords reads the issues, comments or comments on lines that changed since p.
-func (s *session) readRecords(ctx context.Context, kind string, p place, yield func(source.SyncPage) bool) error {
+// readRecords reads the issues, comments or review comments that changed since p.
+func (s *session) readRecords(ctx context.Context, kind string, p checkpoint, yield func(source.SyncPage) bool) error {
 	for {
 		tag, unchanged, records, err := s.list(ctx, kind, p)
 		if err != nil {
@@ -64,13 +64,13 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 		full := len(records) >= perPage
 		switch {
 		case full && last.Equal(p.Since):
-			p.Page = max(p.Page, 1) + 1 // more of one moment than a page holds
+			p.Page = max(p.Page, 1) + 1 // more records of one time than a page has
 		case full:
-			p = place{Since: last}
+			p = checkpoint{Since: last}
 		case last.Equal(p.Since) && p.Page <= 1:
-			p = place{Since: last, ETag: tag} // the next sync asks for just this
+			p = checkpoint{Since: last, ETag: tag} // the next sync sends the same request
 		default:
-			p = place{Since: last}
+			p = checkpoint{Since: last}
 		}
 		p.Name = name
 		page.Checkpoint, page.Last, page.Notice = p.encoded(), !full, s.renamed(name)
@@ -83,8 +83,8 @@ func (s *session) readRecords(ctx context.Context, kind string, p place, yield f
 	}
 }
 
-// originalURL is an address that GitHub gave of a record as it was before the repository was
-// renamed, which leads there still, and the name that GitHub gave, when it is another.
+// originalURL returns uri with the repository's configured name, and the current name
+// if uri has another.
 func (s *session) originalURL(uri string) (string, string) {
 	rest, ok := below(strings.TrimSuffix(s.html, s.repository+"/"), uri)
 	if !ok {
@@ -101,17 +101,18 @@ func (s *session) originalURL(uri string) (string, string) {
 	return s.html + parts[2], name
 }
 
-// renamed tells that the repository has another name, nil when it has not.
+// renamed returns the notice that the repository is now called name, or nil if name is
+// empty.
 func (s *session) renamed(name string) *source.SyncError {
 	if name == "" {
 		return nil
 	}
 	return &source.SyncError{Code: source.Renamed, Detail: s.repository + " is called " + name +
-		" now. It is read under its old name while that leads there, and webhooks of the new one are not taken: connect it again under its new name, and remove this one."}
+		" now. It is read under its old name as long as GitHub redirects it, but webhooks of the new name are ignored. Connect it again under its new name and remove this one."}
 }
 
 // list reads a page of records.
-func (s *session) list(ctx context.Context, kind string, p place) (tag string, unchanged bool, records []record, err error) {
+func (s *session) list(ctx context.Context, kind string, p checkpoint) (tag string, unchanged bool, records []record, err error) {
 	q := url.Values{"sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(perPage)}}
 	if !p.Since.IsZero() {
 		q.Set("since", p.Since.UTC().Format(time.RFC3339))
@@ -125,7 +126,7 @@ func (s *session) list(ctx context.Context, kind string, p place) (tag string, u
 		var all []issue
 		tag, unchanged, err = s.get(ctx, at+"/issues?"+q.Encode(), "", p.ETag, func() any { all = nil; return &all })
 		if err == nil && all == nil && !unchanged {
-			err = nothing()
+			err = emptyReply()
 		}
 		for _, i := range all {
 			records = append(records, i)
@@ -136,7 +137,7 @@ func (s *session) list(ctx context.Context, kind string, p place) (tag string, u
 	var all []comment
 	tag, unchanged, err = s.get(ctx, at+q.Encode(), "", p.ETag, func() any { all = nil; return &all })
 	if err == nil && all == nil && !unchanged {
-		err = nothing()
+		err = emptyReply()
 	}
 	for _, c := range all {
 		records = append(records, c)
@@ -144,12 +145,12 @@ func (s *session) list(ctx context.Context, kind string, p place) (tag string, u
 	return tag, unchanged, records, err
 }
 
-// nothing is the answer that is no list, not even an empty one.
-func nothing() error {
-	return &source.SyncError{Code: source.Unreadable, Detail: "GitHub gave an empty answer."}
+// emptyReply returns the error for a reply without a value.
+func emptyReply() error {
+	return &source.SyncError{Code: source.Unreadable, Detail: "GitHub sent an empty reply."}
 }
 
-// PartContains tells by its address whether an item belongs to a part.
+// PartContains reports whether the item of uri belongs to a part.
 func (c *Connector) PartContains(settings source.Settings, part, uri string) bool {
 	repository, kind, _ := strings.Cut(part, " ")
 	s, err := c.open(source.Access{Settings: settings}, repository)
@@ -175,7 +176,7 @@ func (c *Connector) PartContains(settings source.Settings, part, uri string) boo
 	}
 }
 
-// below is what of uri follows prefix, whose case does not matter to GitHub.
+// below returns uri without prefix, ignoring case as GitHub does.
 func below(prefix, uri string) (string, bool) {
 	if len(uri) <= len(prefix) || !strings.EqualFold(uri[:len(prefix)], prefix) {
 		return "", false
@@ -183,8 +184,8 @@ func below(prefix, uri string) (string, bool) {
 	return uri[len(prefix):], true
 }
 
-// IsDeleted asks GitHub for one issue, pull request or comment. A file is never asked for:
-// an archive holds all of them.
+// IsDeleted asks GitHub for one issue, pull request or comment. It is never called for
+// a file, because archives are exact.
 func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri string) (bool, error) {
 	repository, kind, _ := strings.Cut(part, " ")
 	s, err := c.open(a, repository)
@@ -201,7 +202,7 @@ func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri st
 		at, id = "pulls/comments/", strings.TrimPrefix(fragment, "discussion_r")
 	}
 	if _, err := strconv.ParseUint(id, 10, 63); err != nil {
-		return false, nil // no address of GitHub's making, so none that it could tell of
+		return false, nil // not a URI of GitHub, so GitHub cannot be asked
 	}
 	var one struct {
 		HTMLURL string `json:"html_url"`
@@ -214,15 +215,15 @@ func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri st
 	if !errors.As(err, &failed) || failed.Code != source.NotThere {
 		return false, err
 	}
-	// Without the repository its records are not known to be gone.
+	// If the repository cannot be read either, the record may still exist.
 	if _, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &struct{}{} }); err != nil {
-		return false, fmt.Errorf("look for the repository: %w", err)
+		return false, fmt.Errorf("read the repository: %w", err)
 	}
 	return true, nil
 }
 
-// moved tells whether a record of another address than the known one has left the
-// repository, and not gone with it to a new name.
+// moved reports whether a record with the uri known, now at another, was transferred to
+// another repository. A renamed repository does not count.
 func (s *session) moved(ctx context.Context, known, now string) (bool, error) {
 	if now == "" || strings.EqualFold(now, known) {
 		return false, nil
@@ -235,7 +236,7 @@ func (s *session) moved(ctx context.Context, known, now string) (bool, error) {
 		Name string `json:"full_name"`
 	}
 	if _, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &about }); err != nil {
-		return false, fmt.Errorf("look for the repository: %w", err)
+		return false, fmt.Errorf("read the repository: %w", err)
 	}
 	return !strings.EqualFold(about.Name, name), nil
 }

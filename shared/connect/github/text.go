@@ -11,16 +11,16 @@ import (
 	"docent/shared/source"
 )
 
-// foreign are folders of what others wrote or programs made.
+// foreign are folders of third-party or generated files.
 var foreign = []string{"vendor", "node_modules", "third_party", "bower_components", "dist", "testdata", ".git", ".yarn"}
 
-// generated are files that programs made and nobody reads.
+// generated are the names of generated files.
 var generated = []string{"go.sum", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "cargo.lock", "poetry.lock", "composer.lock", "gemfile.lock", "uv.lock"}
 
-// generatedSuffixes are endings of the same.
+// generatedSuffixes are the endings of generated files.
 var generatedSuffixes = []string{".min.js", ".min.css", ".map", ".pb.go", "_pb2.py", ".svg", ".csv", ".tsv", ".lock", ".snap"}
 
-// wanted tells by its name and size whether a file is read.
+// wanted reports whether a file of this name and size is read.
 func wanted(name string, size int64) bool {
 	if name == "" || size > maxFile {
 		return false
@@ -38,13 +38,13 @@ func wanted(name string, size int64) bool {
 	return !slices.ContainsFunc(generatedSuffixes, func(ending string) bool { return strings.HasSuffix(lower, ending) })
 }
 
-// documentation are the endings of what is read as prose.
+// documentation are the endings of prose files.
 var documentation = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"}
 
-// machineText are text files that programs read.
+// machineText are the names of .txt files that are not prose.
 var machineText = regexp.MustCompile(`(?i)^(cmakelists|requirements.*|constraints.*|robots|manifest)\.txt$`)
 
-// file is a file as an item, nil when it holds no text.
+// file returns a file as an item, or nil if it contains no text.
 func (s *session) file(name string, text []byte) *source.Item {
 	if len(bytes.TrimSpace(text)) == 0 || bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return nil
@@ -59,11 +59,10 @@ func (s *session) file(name string, text []byte) *source.Item {
 	return i
 }
 
-// titleOf is the title that a text gives itself among its first lines: in what
-// stands before the text for a site's generator, or as its first heading of level 1,
-// which a line of # begins or a line of = underlines.
+// titleOf returns the title in the first lines of a text: from its front matter, or
+// its first heading of level 1, marked by # or underlined by =.
 func titleOf(text string) string {
-	const look, most = 50, 200
+	const maxLines, most = 50, 200
 	title, before := "", ""
 	n, front := 0, false
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
@@ -89,7 +88,7 @@ func titleOf(text string) string {
 			}
 			title, before = "", strings.Trim(strings.TrimSpace(line), "=")
 		}
-		if n == look {
+		if n == maxLines {
 			break
 		}
 	}

@@ -17,7 +17,7 @@ func verify(d source.Delivery, secrets source.Secrets, _ time.Time) bool {
 }
 
 // readEvent returns the change of an issue, a pull request or a comment on one. A
-// push to the default branch makes a sync due; other events change nothing.
+// push to the default branch requests a sync; other events change nothing.
 func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
 	var e event
 	if err := source.DecodeDelivery(ctx, d.Body, &e); err != nil {
@@ -32,7 +32,7 @@ func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
 	return out, nil
 }
 
-// event is what is read of an event's payload.
+// event is the part of an event's payload that is used.
 type event struct {
 	Action      string   `json:"action"`
 	Ref         string   `json:"ref"` // of a push
@@ -45,7 +45,7 @@ type event struct {
 	} `json:"repository"`
 }
 
-// change is what e, an event of that name, tells.
+// change returns the change that e, an event of that name, reports.
 func (e event) change(name string) source.Event {
 	gone := e.Action == "deleted" || e.Action == "transferred"
 	project := e.Repository.FullName
@@ -67,7 +67,7 @@ func (e event) change(name string) source.Event {
 	}
 }
 
-// comment is an item of its own beside what it is about.
+// comment returns the change of the comment of e.
 func (e event) comment(on Issue, gone bool) source.Event {
 	c := e.Comment
 	if c == nil {

@@ -1,6 +1,6 @@
-// Package slack reads the archive of a Slack export: the messages of its public
-// channels. Private channels and direct messages, which some exports hold too, are
-// left out.
+// Package slack takes messages from Slack's Events API, and from the archive of an
+// export: those of public channels. It leaves out private channels and direct
+// messages, which some exports contain.
 package slack
 
 import (
@@ -21,21 +21,21 @@ import (
 // Bounds of an archive.
 const (
 	maxFiles  = 500_000
-	maxFile   = 64 << 20 // bytes of one file, unpacked
-	maxTotal  = 8 << 30  // bytes of all files, unpacked
-	maxPacked = 200      // times that a file may grow by unpacking, from leastBomb on
-	leastBomb = 1 << 20
+	maxFile   = 64 << 20 // uncompressed bytes of one file
+	maxTotal  = 8 << 30  // uncompressed bytes of all files
+	maxPacked = 200      // compression ratio of files above leastBomb
+	leastBomb = 1 << 20  // uncompressed bytes
 )
 
-// ErrBomb means that an archive unpacks to more than any export holds.
-var ErrBomb = errors.New("the archive unpacks to more than an export holds")
+// ErrBomb means that an archive is larger uncompressed than any export.
+var ErrBomb = errors.New("the archive is too large uncompressed for an export")
 
-// Archive is an export that was opened.
+// Archive is an open export.
 type Archive struct {
-	files    map[string][]*zip.File // by channel's name, a day each
+	files    map[string][]*zip.File // one per day, by the channel's name
 	channels []channel
 	users    map[string]string // names by id
-	left     int64             // bytes that may still be unpacked
+	left     int64             // uncompressed bytes that may still be read
 }
 
 type channel struct {
@@ -54,8 +54,8 @@ type user struct {
 
 var day = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\.json$`)
 
-// Open reads what an archive of that many bytes says of its channels and users. It
-// unpacks nothing to disk.
+// Open opens an archive of size bytes and reads its channels and users. It unpacks
+// nothing to disk.
 func Open(r io.ReaderAt, size int64) (*Archive, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are looked up, never written to
@@ -84,7 +84,7 @@ func Open(r io.ReaderAt, size int64) (*Archive, error) {
 		}
 	}
 	if !known {
-		return nil, errors.New("this is no Slack export: it has no channels.json")
+		return nil, errors.New("not a Slack export: channels.json is missing")
 	}
 	for _, u := range users {
 		a.users[u.ID] = u.name()
@@ -101,8 +101,8 @@ func (u user) name() string {
 	return u.ID
 }
 
-// decode unpacks one file of JSON, within all bounds: what a file says of its size
-// is not believed.
+// decode decodes one JSON file within all bounds, whatever size the archive declares
+// for it.
 func (a *Archive) decode(f *zip.File, into any) error {
 	r, err := f.Open()
 	if err != nil {
@@ -124,7 +124,7 @@ func (a *Archive) decode(f *zip.File, into any) error {
 	return nil
 }
 
-// Days is how many files of messages there are.
+// Days returns the number of message files.
 func (a *Archive) Days() int {
 	n := 0
 	for _, c := range a.channels {
@@ -133,9 +133,8 @@ func (a *Archive) Days() int {
 	return n
 }
 
-// Items yields the messages of one day of one channel after the other, oldest day
-// first. An error is of one day, and what follows comes all the same, but after
-// ErrBomb nothing does.
+// Items yields the messages of each channel per day, oldest day first. An error
+// concerns one day and the next days follow, except after ErrBomb.
 func (a *Archive) Items() iter.Seq2[[]source.Item, error] {
 	return func(yield func([]source.Item, error) bool) {
 		for _, c := range a.channels {

@@ -71,11 +71,11 @@ func TestBadArchives(t *testing.T) {
 		"a bomb of channels": {"channels.json": `[` + strings.Repeat(" ", 8<<20) + `]`},
 	} {
 		if _, err := open(t, files); err == nil {
-			t.Errorf("%s is opened", name)
+			t.Errorf("%s was opened", name)
 		}
 	}
 	if _, err := slack.Open(strings.NewReader("PK"), 2); err == nil {
-		t.Error("no zip file is opened")
+		t.Error("a file that is not a zip was opened")
 	}
 	a, err := open(t, map[string]string{"channels.json": `[{"id":"C1","name":"ops"}]`, "ops/2026-05-01.json": bomb,
 		"ops/2026-05-02.json": `[{"type":"message","user":"U1","text":"After","ts":"1777700000.000100"}]`})

@@ -11,7 +11,7 @@ import (
 	"docent/shared/source"
 )
 
-// maxAge bounds how far the time of a request may be off.
+// maxAge bounds the difference between a request's timestamp and now.
 const maxAge = 5 * time.Minute
 
 // verify reports whether Slack signed the request with the app's signing secret.
@@ -23,8 +23,7 @@ func verify(d source.Delivery, secrets source.Secrets, now time.Time) bool {
 		ok && err == nil && now.Sub(time.Unix(seconds, 0)).Abs() <= maxAge
 }
 
-// readEvent returns the change of a message. To Slack's check of the URL the reply
-// is the challenge.
+// readEvent returns the change of a message, or the reply to Slack's check of the URL.
 func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
 	var e event
 	if err := source.DecodeDelivery(ctx, d.Body, &e); err != nil {
@@ -70,7 +69,7 @@ type Message struct {
 	} `json:"edited"`
 }
 
-// silent are the kinds of message that say nothing: joins, topics and the like.
+// silent matches the subtypes of messages without content, such as joins.
 var silent = regexp.MustCompile(`^(channel_|group_|pinned_|bot_add|bot_remove|reminder_)`)
 
 func (e innerEvent) change() source.Event {
@@ -98,8 +97,7 @@ func (m Message) change(channel string) source.Event {
 	return source.Event{Item: &item}
 }
 
-// Item is the message as an item of a channel, by its id, that is shown as project;
-// false for one that says nothing or has no time.
+// Item returns m as an item of a channel id, or false if it has no content or time.
 func (m Message) Item(channel, project string) (source.Item, bool) {
 	at, ok := messageTime(m.TS)
 	text := strings.TrimSpace(markdown(m.Text))
@@ -121,14 +119,14 @@ func (m Message) Item(channel, project string) (source.Item, bool) {
 		Author: author, Project: project, CreatedAt: at, UpdatedAt: changed}, true
 }
 
-// messageURI is the address of a message in the form of its permalink.
+// messageURI returns the uri of a message, in the form of its permalink.
 func messageURI(channel, ts string) string {
 	return "https://slack.com/archives/" + channel + "/p" + strings.ReplaceAll(ts, ".", "")
 }
 
 var timestampForm = regexp.MustCompile(`^(\d{9,11})\.(\d{6})$`)
 
-// messageTime reads a time such as 1401383885.000061.
+// messageTime parses a time such as 1401383885.000061.
 func messageTime(ts string) (time.Time, bool) {
 	m := timestampForm.FindStringSubmatch(ts)
 	if m == nil {
@@ -141,7 +139,7 @@ func messageTime(ts string) (time.Time, bool) {
 
 var markForm = regexp.MustCompile(`<([^<>|]+)(?:\|([^<>]*))?>`)
 
-// markdown turns Slack's marks into Markdown: links, mentions and escapes.
+// markdown converts Slack's links, mentions and escapes to Markdown.
 func markdown(text string) string {
 	text = markForm.ReplaceAllStringFunc(text, func(mark string) string {
 		m := markForm.FindStringSubmatch(mark)

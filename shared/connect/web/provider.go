@@ -18,7 +18,7 @@ const (
 // MaxURLs bounds the pages that the settings of one source list.
 const MaxURLs = 100
 
-// Provider reads pages of the web: those of a list, or of a sitemap.
+// Provider reads web pages from a list or a sitemap.
 var Provider = source.Provider{
 	Name: "web",
 	Settings: []source.Setting{

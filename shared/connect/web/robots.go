@@ -12,16 +12,17 @@ import (
 	"docent/shared/fetch"
 )
 
-// maxRobots is what RFC 9309 section 2.5 has read of a robots.txt at least, in bytes.
+// maxRobots is the least limit on the bytes of a robots.txt that RFC 9309 section 2.5
+// allows.
 const maxRobots = 500 << 10
 
-// site is a host with the rules that it has for Docent.
+// site is a host with its robots.txt.
 type site struct {
 	rules *robotstxt.RobotsData
-	met   bool // a page of it was read
+	read  bool // a page of it was read
 }
 
-// site reads the robots.txt of a host, once a visit.
+// site returns the site of u. It reads its robots.txt once per visit.
 func (v *visit) site(ctx context.Context, u *url.URL) (*site, error) {
 	origin := u.Scheme + "://" + u.Host
 	if s := v.sites[origin]; s != nil {
@@ -32,13 +33,13 @@ func (v *visit) site(ctx context.Context, u *url.URL) (*site, error) {
 	switch {
 	case err == nil:
 	case errors.As(err, &failed):
-		// Who can not be asked has not allowed anything: RFC 9309 section 2.3.1.4.
+		// If robots.txt cannot be read, nothing is allowed: RFC 9309 section 2.3.1.4.
 		raw = fetch.Raw{Status: http.StatusServiceUnavailable}
 	default:
 		return nil, err
 	}
 	rules, err := robotstxt.FromStatusAndBytes(raw.Status, raw.Body)
-	if err != nil { // a status that tells nothing, or a file that is none
+	if err != nil { // an unknown status or an invalid file
 		rules, err = robotstxt.FromStatusAndBytes(http.StatusServiceUnavailable, nil)
 	}
 	if err != nil {
@@ -49,7 +50,7 @@ func (v *visit) site(ctx context.Context, u *url.URL) (*site, error) {
 	return s, nil
 }
 
-// allows tells whether the site lets Docent read a page.
+// allows reports whether the site allows Docent to read a page.
 func (s *site) allows(u *url.URL) bool {
 	target := u.EscapedPath()
 	if target == "" {
@@ -61,10 +62,11 @@ func (s *site) allows(u *url.URL) bool {
 	return s.rules.TestAgent(target, fetch.UserAgent)
 }
 
-// wait pauses between two pages of the site, as long as it asks for within bounds.
+// wait pauses before every page of the site but the first, for its crawl delay within
+// bounds.
 func (s *site) wait(ctx context.Context, pause func(context.Context, time.Duration) error) error {
-	if !s.met {
-		s.met = true
+	if !s.read {
+		s.read = true
 		return nil
 	}
 	return pause(ctx, min(max(s.rules.FindGroup(fetch.UserAgent).CrawlDelay, usualPause), longestWait))

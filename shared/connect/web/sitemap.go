@@ -17,25 +17,24 @@ import (
 	"docent/shared/source"
 )
 
-// Bounds of sitemaps. The protocol itself allows 50 MB a file.
+// Bounds of sitemaps. The protocol itself allows 50 MB per file.
 const (
-	maxSitemap  = 50 << 20 // bytes of a file, packed and unpacked alike
+	maxSitemap  = 50 << 20 // bytes of a file, compressed or not
 	maxSitemaps = 200      // files that an index names
 )
 
-// sitemapEntry is a page, or in an index another sitemap.
+// sitemapEntry is a page or, in an index, a sitemap.
 type sitemapEntry struct {
 	Location string `xml:"loc"`
 	Changed  string `xml:"lastmod"`
 }
 
-// sitemap reads the pages that a sitemap names, or those that an index of sitemaps
-// names, in their order. Pages of other hosts than the sitemap's are left out, as
-// the protocol has it: a site speaks for itself alone.
+// sitemap returns the pages of a sitemap or of an index of sitemaps, sorted by URL. It
+// leaves out pages of other hosts, as the protocol requires.
 func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	home, err := url.Parse(address)
 	if err != nil {
-		return nil, &source.SyncError{Code: source.Unreadable, Detail: "The address of the sitemap is no URL.", Cause: err}
+		return nil, &source.SyncError{Code: source.Unreadable, Detail: "The address of the sitemap is not a URL.", Cause: err}
 	}
 	entries, index, err := v.file(ctx, home)
 	if err != nil {
@@ -45,7 +44,7 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 		return sorted(entries, home)
 	}
 	if len(entries) > maxSitemaps {
-		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The index names more sitemaps than are read of one site."}
+		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The index names more sitemaps than the limit for one site."}
 	}
 	var all []sitemapEntry
 	for _, one := range entries {
@@ -67,7 +66,7 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	return sorted(all, home)
 }
 
-// sorted are the pages of a site, each once.
+// sorted returns the pages of a site, sorted by URL, each once.
 func sorted(entries []sitemapEntry, home *url.URL) ([]listed, error) {
 	var all []listed
 	for _, e := range entries {
@@ -79,12 +78,12 @@ func sorted(entries []sitemapEntry, home *url.URL) ([]listed, error) {
 	slices.SortFunc(all, func(a, b listed) int { return strings.Compare(a.url, b.url) })
 	all = slices.CompactFunc(all, func(a, b listed) bool { return a.url == b.url })
 	if len(all) > maxPages {
-		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than are read of one site. Name a part of it."}
+		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than the limit for one source. Connect a part of it."}
 	}
 	return all, nil
 }
 
-// below is a location on the host of home.
+// below returns location as a URL, or false if it is not on the host of home.
 func below(location string, home *url.URL) (*url.URL, bool) {
 	u, err := home.Parse(strings.TrimSpace(location))
 	if err != nil || !strings.EqualFold(u.Host, home.Host) || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
@@ -93,7 +92,7 @@ func below(location string, home *url.URL) (*url.URL, bool) {
 	return u, true
 }
 
-// lastmod reads a time of the W3C's profile of ISO 8601.
+// lastmod parses a time in the W3C's profile of ISO 8601, or returns the zero time.
 func lastmod(text string) time.Time {
 	text = strings.TrimSpace(text)
 	for _, form := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006"} {
@@ -125,7 +124,7 @@ func (v *visit) file(ctx context.Context, u *url.URL) (entries []sitemapEntry, i
 		if raw.Status == http.StatusNotFound || raw.Status == http.StatusGone {
 			code = source.NotThere
 		}
-		return nil, false, &source.SyncError{Code: code, Detail: "The sitemap was not given out.", Cause: &fetch.StatusError{Status: raw.Status}}
+		return nil, false, &source.SyncError{Code: code, Detail: "The sitemap could not be fetched.", Cause: &fetch.StatusError{Status: raw.Status}}
 	}
 	body := raw.Body
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
@@ -143,7 +142,7 @@ func unpacked(body []byte) ([]byte, error) {
 	}
 	out, err := io.ReadAll(io.LimitReader(z, maxSitemap+1))
 	if len(out) > maxSitemap {
-		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap unpacks to more than 50 MB."}
+		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap is larger than 50 MB uncompressed."}
 	}
 	if err != nil {
 		return nil, broken(err)
@@ -152,11 +151,10 @@ func unpacked(body []byte) ([]byte, error) {
 }
 
 func broken(err error) error {
-	return &source.SyncError{Code: source.Unreadable, Detail: "The sitemap is not XML of a sitemap or of an index of sitemaps.", Cause: err}
+	return &source.SyncError{Code: source.Unreadable, Detail: "The sitemap is not a valid XML sitemap or sitemap index.", Cause: err}
 }
 
-// parse reads the entries one after the other, so that a file of nonsense ends at
-// its first fault.
+// parse decodes one entry at a time, so that it stops at the first error.
 func parse(body []byte) (entries []sitemapEntry, index bool, err error) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	root := ""
@@ -181,7 +179,7 @@ func parse(body []byte) (entries []sitemapEntry, index bool, err error) {
 				return nil, false, broken(err)
 			}
 			if entries = append(entries, e); len(entries) > maxPages {
-				return nil, false, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than are read of one site. Name a part of it."}
+				return nil, false, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than the limit for one source. Connect a part of it."}
 			}
 		default:
 			if err := d.Skip(); err != nil {

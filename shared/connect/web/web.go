@@ -1,6 +1,6 @@
-// Package web reads pages of the web that a list or a sitemap names, as far as the
-// robots.txt of their sites allows. It reaches public addresses only, asks a site
-// for one page at a time and pauses between two.
+// Package web reads the web pages of a list or a sitemap, as far as the robots.txt of
+// their sites allows. It reaches public addresses only, reads one page at a time and
+// pauses between two pages of a site.
 package web
 
 import (
@@ -33,45 +33,45 @@ type Connector struct {
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// pages is the one part of a source.
+// pages is the only part of a source.
 const pages = "pages"
 
-// Parts is one.
+// Parts returns the only part.
 func (c *Connector) Parts(source.Settings) []string { return []string{pages} }
 
-// PartContains is true of all pages.
+// PartContains returns true: all pages are in the only part.
 func (c *Connector) PartContains(source.Settings, string, string) bool { return true }
 
-// IsDeleted is never asked: a list of pages is exact.
+// IsDeleted is never called, because every full scan is exact.
 func (c *Connector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
 	return false, nil
 }
 
-// place is how far the pages are read.
-type place struct {
-	Since time.Time `json:"since,omitzero"` // pages that changed before are known
-	Begun time.Time `json:"begun,omitzero"` // when the reading under way began
-	Next  int       `json:"next,omitempty"` // page of the list
+// checkpoint is the checkpoint of a source.
+type checkpoint struct {
+	Since time.Time `json:"since,omitzero"` // skip pages that changed before
+	Begun time.Time `json:"begun,omitzero"` // when the current reading started
+	Next  int       `json:"next,omitempty"` // index of the next page
 }
 
-func (p place) encoded() []byte {
+func (p checkpoint) encoded() []byte {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // it has no field that can fail to encode
+		panic(err) // every checkpoint can be encoded
 	}
 	return text
 }
 
-// listed is a page that a list names.
+// listed is a page of a list or sitemap.
 type listed struct {
 	url     string
-	changed time.Time // zero: not known
+	changed time.Time // zero: unknown
 }
 
-// Read yields the pages, of a sitemap those that changed since.
+// Read yields the pages. It skips pages that did not change, as far as a sitemap says.
 func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
-		var p place
+		var p checkpoint
 		if at != nil {
 			if err := json.Unmarshal(at, &p); err != nil {
 				return err
@@ -89,13 +89,13 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 	})
 }
 
-// visit is one reading, which knows the sites that it has met.
+// visit is one call of Read, with the sites it has read.
 type visit struct {
 	*Connector
 	sites map[string]*site
 }
 
-// list is what a source names.
+// list returns the pages of a source.
 func (v *visit) list(ctx context.Context, s source.Settings) ([]listed, error) {
 	if list := s.Text(sitemap); list != "" {
 		return v.sitemap(ctx, list)
@@ -107,8 +107,8 @@ func (v *visit) list(ctx context.Context, s source.Settings) ([]listed, error) {
 	return all, nil
 }
 
-// wellFormed returns an address as items may have it: sitemaps, and settings of before
-// addresses were held to that, write blanks and quotes as they are.
+// wellFormed returns a valid uri for address. Sitemaps and old settings may contain
+// unescaped blanks and quotes.
 func wellFormed(address string) string {
 	if uri.CheckWeb(address) != nil {
 		return uri.Link(address)
@@ -116,8 +116,8 @@ func wellFormed(address string) string {
 	return address
 }
 
-// read reads the pages from p on.
-func (v *visit) read(ctx context.Context, p place, all []listed, yield func(source.SyncPage) bool) error {
+// read yields the pages from p on.
+func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func(source.SyncPage) bool) error {
 	for {
 		var page source.SyncPage
 		for ; p.Next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage; p.Next++ {
@@ -132,8 +132,8 @@ func (v *visit) read(ctx context.Context, p place, all []listed, yield func(sour
 		}
 		done := p.Next >= len(all)
 		if done {
-			// A day more, as the times of a sitemap are rarely exact.
-			p = place{Since: p.Begun.Add(-24 * time.Hour)}
+			// A day earlier, because the times of sitemaps are rarely exact.
+			p = checkpoint{Since: p.Begun.Add(-24 * time.Hour)}
 		}
 		page.Checkpoint, page.Last, page.Exact = p.encoded(), done, done
 		if !yield(page) {
@@ -145,12 +145,12 @@ func (v *visit) read(ctx context.Context, p place, all []listed, yield func(sour
 	}
 }
 
-// one reads a page into what is yielded. That it can not be read is no error but a
-// page that is left out; one that is there all the same is kept as it was.
+// one fetches a page into page. An unreadable page is listed as skipped, not an error;
+// its stored copy stays if it may still exist.
 func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it is no absolute http or https URL"})
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it is not an absolute http or https URL"})
 		return nil
 	}
 	s, err := v.site(ctx, u)
@@ -158,7 +158,7 @@ func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) 
 		return err
 	}
 	if !s.allows(u) {
-		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "robots.txt of the site does not allow it"})
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "the site's robots.txt does not allow it"})
 		return nil
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {
@@ -183,7 +183,7 @@ func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) 
 	return nil
 }
 
-// unreadable is a list that can not be read.
+// unreadable returns the *source.SyncError for a list that cannot be read.
 func unreadable(what string, err error) error {
 	var failed *fetch.Error
 	if errors.As(err, &failed) {
@@ -191,7 +191,7 @@ func unreadable(what string, err error) error {
 		if failed.Code == fetch.Blocked {
 			code = source.Blocked
 		}
-		return &source.SyncError{Code: code, Detail: fmt.Sprintf("The %s can not be read. %s", what, failed.Detail), Cause: err}
+		return &source.SyncError{Code: code, Detail: fmt.Sprintf("The %s cannot be read. %s", what, failed.Detail), Cause: err}
 	}
 	return err
 }

@@ -29,7 +29,7 @@ type answer struct {
 	body   string
 }
 
-// reading is a connector on a site of answers by path; what is missing is 404.
+// reading is a connector with a site of answers by path; others are 404.
 type reading struct {
 	t      *testing.T
 	url    string
@@ -63,7 +63,7 @@ func read(t *testing.T, pages map[string]answer) *reading {
 	return r
 }
 
-// result is what came of a reading, paths instead of addresses.
+// result is what Read yielded, as paths.
 type result struct{ items, kept, left []string }
 
 func (r *reading) read(s source.Settings, place []byte) (result, []byte, error) {
@@ -194,7 +194,7 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
-func TestAReadingGoesOnWhereItStopped(t *testing.T) {
+func TestReadResumesAtACheckpoint(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{})
 	var urls []string

@@ -1,5 +1,5 @@
-// Package page turns web pages into Markdown. It is apart from package fetch because
-// it adds more than a megabyte to a program.
+// Package page converts web pages to Markdown. It is separate from package fetch
+// because it adds more than a megabyte to a program.
 package page
 
 import (
@@ -21,8 +21,8 @@ import (
 	"docent/shared/fetch"
 )
 
-// Read returns the main text of an HTML page as Markdown, and other text as it is.
-// It is a fetch.Reader.
+// Read returns the main text of an HTML page as Markdown, and other text unchanged. It
+// is a fetch.Reader.
 func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page, err error) {
 	decoded, err := charset.NewReader(bytes.NewReader(body), contentType)
 	if err != nil {
@@ -36,7 +36,7 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 	if media == "text/plain" || media == "text/markdown" {
 		return fetch.Page{Title: titleOf(string(text), at), Content: string(text)}, nil
 	}
-	defer func() { // pages are made to break what reads them
+	defer func() { // a hostile page may make the parsers panic
 		if p := recover(); p != nil {
 			page, err = fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: fmt.Errorf("panic: %v", p)}
 		}
@@ -60,7 +60,7 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 	return fetch.Page{Title: title, Content: strings.TrimSpace(markdown)}, nil
 }
 
-// titleOf is the first heading of a text, else the last part of its address.
+// titleOf returns the first heading of a text; otherwise the end of its URL.
 func titleOf(text string, at *url.URL) string {
 	for line := range strings.Lines(text) {
 		if heading, ok := strings.CutPrefix(line, "# "); ok {

@@ -3,7 +3,7 @@ package githubtest
 import (
 	"archive/tar"
 	"compress/gzip"
-	"crypto/sha1" //nolint:gosec // what git names things by
+	"crypto/sha1" //nolint:gosec // git's own hash
 	"encoding/hex"
 	"io"
 	"maps"
@@ -15,11 +15,11 @@ import (
 // Commit is a state of all files, by name.
 type Commit struct {
 	Files map[string]string
-	// Rewritten tells that the commit does not follow from the one before it.
+	// Rewritten means that the commit does not descend from the one before it.
 	Rewritten bool
 }
 
-// SHA names a commit by what it holds.
+// SHA returns the id of a commit, a hash of its content.
 func (c Commit) SHA() string {
 	h := sha1.New() //nolint:gosec // as above
 	for _, name := range slices.Sorted(maps.Keys(c.Files)) {

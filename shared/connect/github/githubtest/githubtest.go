@@ -1,6 +1,6 @@
-// Package githubtest is a server that answers as GitHub does about repositories
-// whose issues, comments and files a test makes, pages, entity tags, limits and
-// failures included.
+// Package githubtest has a server that behaves like GitHub's API, for repositories
+// whose issues, comments and files a test creates. It supports pages, entity tags,
+// rate limits and failures.
 package githubtest
 
 import (
@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// Token is what the server wants to be shown.
+// Token is the access token that the server accepts.
 const Token = "ghp_recorded"
 
-// Repository is what the server shows of one.
+// Repository is a repository on the server.
 type Repository struct {
 	Issues   []Issue // and pull requests
 	Comments []Comment
 	Reviews  []Comment
-	Branch   string   // the default one
+	Branch   string   // the default branch
 	Commits  []Commit // the last one is the head of Branch
-	Missing  bool     // it is not shown any more
-	Moved    string   // what it is called now: it is shown under that name, and this one leads there
+	Missing  bool     // it is no longer visible
+	Moved    string   // its new name, to which the old one redirects
 }
 
 // Issue is an issue or a pull request in the form of GitHub's lists.
@@ -54,18 +54,18 @@ type User struct {
 	Login string `json:"login"`
 }
 
-// Label is one of an issue.
+// Label is a label of an issue.
 type Label struct {
 	Name string `json:"name"`
 }
 
-// Pull is what an issue that is a pull request has.
+// Pull contains the additional fields of an issue that is a pull request.
 type Pull struct {
 	HTMLURL  string     `json:"html_url"`
 	MergedAt *time.Time `json:"merged_at"`
 }
 
-// Comment is one on an issue, or with PullRequestURL one on a line.
+// Comment is a comment on an issue or, with PullRequestURL, on a line.
 type Comment struct {
 	ID             int       `json:"id"`
 	HTMLURL        string    `json:"html_url"`
@@ -78,17 +78,18 @@ type Comment struct {
 	recorded       json.RawMessage
 }
 
-// Server is the stand-in, which is reached by https with the certificate of httptest. Its methods are safe for concurrent use.
+// Server is the server. It uses https with the certificate of httptest. Its methods are
+// safe for concurrent use.
 type Server struct {
 	*httptest.Server
 	mu           sync.Mutex
 	repositories map[string]*Repository // by lower-case name
-	requests     []string               // path and query, those that were answered with 304 ending in " 304"
+	requests     []string               // path and query, followed by " 304" if that was the status
 	anyToken     bool
 	before       func(path string, w http.ResponseWriter) (answered bool)
 }
 
-// New starts a server without repositories; it ends with the test.
+// New starts a server without repositories. It stops at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{repositories: map[string]*Repository{}}
@@ -117,10 +118,10 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// API is the base URL.
+// API returns the base URL of the API.
 func (s *Server) API() string { return s.URL + "/api/v3" }
 
-// Put shows a repository, or changes what is shown of it.
+// Put creates or changes a repository.
 func (s *Server) Put(name string, change func(r *Repository)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,21 +132,22 @@ func (s *Server) Put(name string, change func(r *Repository)) {
 	change(s.repositories[name])
 }
 
-// AnyToken has requests answered whatever token they show, or none.
+// AnyToken makes the server accept any token, or none.
 func (s *Server) AnyToken() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.anyToken = true
 }
 
-// Before sets what is called before each answer, and may answer itself. nil: nothing.
+// Before sets a function that is called before each reply and may reply itself; nil:
+// none.
 func (s *Server) Before(f func(path string, w http.ResponseWriter) (answered bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before = f
 }
 
-// Requests returns what was asked for since the last call.
+// Requests returns the requests since the last call.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +231,7 @@ func answer(w http.ResponseWriter, v any) {
 func issueTime(i Issue) time.Time     { return i.UpdatedAt }
 func commentTime(c Comment) time.Time { return c.UpdatedAt }
 
-// list answers a page of what was changed since a time, oldest change first.
+// list replies with a page of the records changed since a time, oldest change first.
 func list[T any](w http.ResponseWriter, q *http.Request, all []T, at func(T) time.Time) {
 	query := q.URL.Query()
 	since, _ := time.Parse(time.RFC3339, query.Get("since"))

@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// Day is the begin of what a test makes.
+// Day is the creation time of everything that this package makes.
 var Day = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 
-// NewIssue is an open issue of a repository that was changed last n minutes after
-// Day.
+// NewIssue returns an open issue of a repository, last changed n minutes after Day.
 func (s *Server) NewIssue(repository string, n int, title string) Issue {
 	body := "Text of " + title + "."
 	return Issue{HTMLURL: fmt.Sprintf("%s/%s/issues/%d", s.URL, repository, n), Number: n, Title: title, Body: &body, State: "open",
 		User: &User{"ada"}, CreatedAt: Day, UpdatedAt: Day.Add(time.Duration(n) * time.Minute)}
 }
 
-// NewPull is a pull request, merged at its last change.
+// NewPull returns a pull request, merged at its last change.
 func (s *Server) NewPull(repository string, n int, title string) Issue {
 	i := s.NewIssue(repository, n, title)
 	i.HTMLURL = fmt.Sprintf("%s/%s/pull/%d", s.URL, repository, n)
@@ -25,13 +24,13 @@ func (s *Server) NewPull(repository string, n int, title string) Issue {
 	return i
 }
 
-// NewComment is a comment of that id on i.
+// NewComment returns a comment on i.
 func (s *Server) NewComment(repository string, id int, on Issue, text string) Comment {
 	return Comment{ID: id, HTMLURL: fmt.Sprintf("%s#issuecomment-%d", on.HTMLURL, id), IssueURL: fmt.Sprintf("%s/repos/%s/issues/%d", s.API(), repository, on.Number),
 		Body: text, User: &User{"grace"}, CreatedAt: Day, UpdatedAt: Day.Add(time.Duration(id) * time.Minute)}
 }
 
-// NewReview is a comment of that id on a line of i.
+// NewReview returns a comment on a line of i.
 func (s *Server) NewReview(repository string, id int, on Issue, text string) Comment {
 	c := s.NewComment(repository, id, on, text)
 	c.HTMLURL = fmt.Sprintf("%s#discussion_r%d", on.HTMLURL, id)

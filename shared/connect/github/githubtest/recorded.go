@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Recorded makes of records of GitHub's lists what the server shows byte for byte,
-// but with its own address in place of GitHub's: odd and unknown fields stay.
+// Recorded adds records of GitHub's lists, which the server sends byte for byte,
+// unknown fields included, but with its own URL in place of GitHub's.
 func (s *Server) Recorded(issues, comments, reviews []json.RawMessage) (func(r *Repository), error) {
 	var add Repository
 	for _, text := range issues {
@@ -41,13 +41,13 @@ func (s *Server) here(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("https://github.com/"), []byte(s.URL+"/"))
 }
 
-// The types without MarshalJSON.
+// These types have no MarshalJSON.
 type (
 	plainIssue   Issue
 	plainComment Comment
 )
 
-// MarshalJSON shows what was recorded, if it was.
+// MarshalJSON returns the recorded text, if there is one.
 func (i Issue) MarshalJSON() ([]byte, error) {
 	if i.recorded != nil {
 		return i.recorded, nil
@@ -55,7 +55,7 @@ func (i Issue) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plainIssue(i))
 }
 
-// MarshalJSON shows what was recorded, if it was.
+// MarshalJSON returns the recorded text, if there is one.
 func (c Comment) MarshalJSON() ([]byte, error) {
 	if c.recorded != nil {
 		return c.recorded, nil

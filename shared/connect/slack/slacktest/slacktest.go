@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Archive is a zip file of texts by name.
+// Archive returns a zip file of the texts by name.
 func Archive(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"docent/shared/team"
 )
 
-// audited is a changing operation, with what shows how often it has happened.
+// audited is a changing operation. Its events and happened show how often it has happened.
 type audited struct {
 	name     string
 	prepare  func(h *home)
@@ -24,7 +24,7 @@ type audited struct {
 	happened func(h *home) int // by the state, without the feed
 }
 
-// feed reads the whole feed twice and holds the two to each other.
+// feed reads the whole feed twice and compares the results.
 func (h *home) feed(t *testing.T) []audit.Event {
 	t.Helper()
 	h.clock.Advance(audit.Grace) // what a lost answer left open may be closed
@@ -55,7 +55,7 @@ func (h *home) feed(t *testing.T) []audit.Event {
 	return first
 }
 
-// count is how many events of the types the feed holds.
+// count returns the number of events of the types in the feed.
 func (h *home) count(t *testing.T, types []audit.Type) int {
 	t.Helper()
 	n := 0
@@ -67,7 +67,7 @@ func (h *home) count(t *testing.T, types []audit.Type) int {
 	return n
 }
 
-// list is how many entries a list of the API has.
+// list returns the number of entries of a list of the API.
 func (h *home) list(path string) int {
 	h.t.Helper()
 	var entries []json.RawMessage
@@ -77,7 +77,7 @@ func (h *home) list(path string) int {
 	return len(entries)
 }
 
-// has is 1 when the answer at path has the text in it, otherwise 0.
+// has returns 1 if the answer at path contains the text, otherwise 0.
 func (h *home) has(path, text string) int {
 	h.t.Helper()
 	if r := h.do("GET", path, nil); r.status == http.StatusOK && strings.Contains(string(r.body), text) {
@@ -86,7 +86,7 @@ func (h *home) has(path, text string) int {
 	return 0
 }
 
-// gone is 1 when there is nothing at path, otherwise 0.
+// gone returns 1 if there is nothing at path, otherwise 0.
 func (h *home) gone(path string) int {
 	h.t.Helper()
 	if h.do("GET", path, nil).status == http.StatusNotFound {
@@ -130,7 +130,7 @@ func (h *home) scimList(path string) int {
 	return list.TotalResults
 }
 
-// rotations is how often the prepared key was rotated: each is a version of it.
+// rotations returns how often the prepared key was rotated: each rotation is a version of it.
 func (h *home) rotations() int {
 	h.t.Helper()
 	item, err := h.store.Get(h.t.Context(), table.Key{Table: table.Identities, Partition: "key/" + h.prepared["key"], Sort: "key"})
@@ -153,7 +153,7 @@ func scimPatch(op, path string, value any) map[string]any {
 		"Operations": []map[string]any{{"op": op, "path": path, "value": value}}}
 }
 
-// crowd is that many users that a change of a group by all of them is staged.
+// crowd is a number of users large enough that changing all members of a group is staged.
 const crowd = 46
 
 func (h *home) makeCrowd() {
@@ -168,7 +168,7 @@ func (h *home) makeCrowd() {
 	}
 }
 
-// scimBulk is a request that creates that many users.
+// scimBulk returns a request that creates that many users.
 func scimBulk(users int) map[string]any {
 	var operations []map[string]any
 	for n := range users {
@@ -178,7 +178,7 @@ func scimBulk(users int) map[string]any {
 	return map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:BulkRequest"}, "Operations": operations}
 }
 
-// staff is the group of that name with the crowd for its members.
+// staff returns a group of that name whose members are the crowd.
 func (h *home) staff(name string) map[string]any {
 	var members []map[string]string
 	for n := range crowd {
@@ -189,7 +189,7 @@ func (h *home) staff(name string) map[string]any {
 	return g
 }
 
-// members is how many members the prepared group has.
+// members returns the number of members of the prepared group.
 func (h *home) members() int {
 	return strings.Count(string(h.asSCIM("GET", "/Groups/"+h.prepared["group"], nil).body), `"$ref"`)
 }
@@ -204,7 +204,7 @@ func (h *home) importItems(items int) reply {
 	return h.do("POST", "/data-sources/"+h.prepared["source"]+"/items", []byte(lines.String()), "Content-Type", "application/x-ndjson")
 }
 
-// imported is how many items the prepared source has.
+// imported returns the number of items of the prepared source.
 func (h *home) imported() int {
 	h.t.Helper()
 	n := 0
@@ -222,7 +222,7 @@ func (h *home) scimID(name, path string, body any) {
 	h.prepared[name] = h.asSCIM("POST", path, body).text(h.t, "id")
 }
 
-// families is an operation of every kind of change.
+// families returns an operation of every kind of change.
 func families() []audited {
 	wiki := func(h *home) { h.collection("wiki") }
 	page := func(h *home) { wiki(h); h.put(h.collection("wiki"), smallURI, "The zebra is small."); h.work() }
@@ -330,10 +330,9 @@ func families() []audited {
 	}
 }
 
-// TestAChangeHappensWithItsEventOrNotAtAll makes every storage, object and queue
-// call of an operation of each kind go wrong in each way. Whatever the client is
-// told, the change has happened as often as the feed says, at once and after the
-// client has tried again.
+// TestAChangeHappensWithItsEventOrNotAtAll makes every storage, object and queue call of an
+// operation of each kind fail in each way. Whatever the reply is, the change has happened as
+// often as the feed says, both at once and after the client's retry.
 func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	for _, f := range families() {
@@ -388,9 +387,9 @@ func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestAnImportIsToldIfItChangedAnything, once each time it did, whichever of its
-// writes goes wrong and whether its process continues.
-func TestAnImportIsToldIfItChangedAnything(t *testing.T) {
+// TestAnImportIsRecordedIfItChangedAnything: once for each import that changed something,
+// whichever of its writes fails and whether its process continues.
+func TestAnImportIsRecordedIfItChangedAnything(t *testing.T) {
 	t.Parallel()
 	const items = 20
 	prepared := func(t *testing.T) *home {
@@ -444,8 +443,8 @@ func TestAnImportIsToldIfItChangedAnything(t *testing.T) {
 	}
 }
 
-// TestADeletedCollectionTellsItsDocuments: one event for all of them.
-func TestADeletedCollectionTellsItsDocuments(t *testing.T) {
+// TestADeletedCollectionIsOneEvent, which covers its documents.
+func TestADeletedCollectionIsOneEvent(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	wiki := h.collection("wiki")
@@ -467,8 +466,8 @@ func TestADeletedCollectionTellsItsDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentEventsTellTheirCollection when a document comes, moves and goes.
-func TestDocumentEventsTellTheirCollection(t *testing.T) {
+// TestDocumentEventsNameTheirCollection when a document is created, moved and deleted.
+func TestDocumentEventsNameTheirCollection(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	wiki, other := h.collection("wiki"), h.collection("other")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestConnectionsAreBounded: one address may not have all of them, and what is
-// closed makes room.
+// TestConnectionsAreBounded: one address may not have all of them, and a closed connection makes
+// room for another.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	l := newBoundedListener(nil)

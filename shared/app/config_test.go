@@ -38,7 +38,7 @@ var environment = map[string]string{
 	"AWS_SESSION_TOKEN":          "session",
 }
 
-// tables is what every table is called, as DOCENT_TABLES has it.
+// tables returns the names of all tables in the form of DOCENT_TABLES.
 func tables(prefix string) (pairs []string) {
 	for _, name := range table.Names {
 		pairs = append(pairs, name+"="+prefix+name)
@@ -160,7 +160,7 @@ func TestModelIsNamedWhole(t *testing.T) {
 		{name: "another provider", provider: "other", model: "m", want: "DOCENT_MODEL_PROVIDER is neither bedrock nor openai"},
 		{name: "no address", provider: "bedrock", model: "m", url: "models.test", want: "DOCENT_MODEL_URL is not an http"},
 		{name: "a key for Bedrock", model: "m", key: "/k", want: "DOCENT_MODEL_KEY_PARAMETER is for a model of openai"},
-		{name: "a key for nobody", key: "/k", want: "DOCENT_MODEL_KEY_PARAMETER is for a model of openai"},
+		{name: "a key without a model", key: "/k", want: "DOCENT_MODEL_KEY_PARAMETER is for a model of openai"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,9 +8,9 @@ import (
 	"docent/shared/table"
 )
 
-// consistent fails the test unless everything stored fits together and nothing
-// is left of what is gone: no pending work, no message, no chunk, list entry or
-// segment without its owner, no count that differs from what it counts.
+// consistent fails the test unless all stored data is consistent, with no remains of deleted
+// data: no pending work, no message, no chunk, list entry or segment without its owner, and no
+// wrong count.
 func (h *home) consistent(t *testing.T) {
 	t.Helper()
 	collections := map[string]bool{}

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// benchItems is how many items BenchmarkContext searches, over its five spaces,
-	// where DOCENT_BENCH_ITEMS says nothing.
+	// benchItems is the number of items that BenchmarkContext searches, in five spaces, if
+	// DOCENT_BENCH_ITEMS is not set.
 	benchItems = 10_000
-	// benchCall is what a call takes while calls that wait for one another are
-	// counted: more than anything computes in the meantime.
+	// benchCall is the duration of a call while sequential calls are counted: longer than any
+	// computation between them.
 	benchCall = 500 * time.Millisecond
 )
 
-// BenchmarkContext measures the operations of the context over imported items of
-// five spaces: p50 and p99 through the real handler, and what an operation asks of the
-// engines once segments are in memory. Each query is another one.
+// BenchmarkContext measures the context operations over imported items of five spaces: p50 and
+// p99 through the real handler, and the engine calls of an operation whose segments are in
+// memory. No query is repeated.
 func BenchmarkContext(b *testing.B) {
 	items := benchItems
 	if text := os.Getenv("DOCENT_BENCH_ITEMS"); text != "" {

@@ -23,7 +23,7 @@ import (
 	"docent/shared/team"
 )
 
-// Bodies for costs: the longest that is in its record, and a usual long one.
+// Bodies for costs: the longest one that is stored in its record, and a typical long one.
 var (
 	short = prose(text.InlineBytes)
 	long  = prose(6500)
@@ -40,7 +40,7 @@ var questionBody = map[string]string{"question": "Who approves a release of the 
 // costs is a product whose calls are counted, with a team of ten collections.
 type costs struct {
 	t           testing.TB
-	later       time.Duration // how far the services' clock is ahead
+	later       time.Duration // by which the services' clock is ahead
 	pace        *pace
 	services    *services
 	handler     http.Handler
@@ -50,16 +50,16 @@ type costs struct {
 	teamKey     string
 	personalKey string
 	collections []string
-	answered    string // a question that has its answer
-	onFinished  func() // called when the worker has finished a question; nil: nothing is
+	answered    string // an answered question
+	onFinished  func() // called when the worker has finished a question; may be nil
 }
 
 // batchesPerSource leaves each source with fourteen segments: nine of a batch
 // each, and five of ten batches merged.
 const batchesPerSource = 59
 
-// newCosts returns a product whose engines are those that wrap makes of a
-// temporary file's, counted by p, with documents indexed in that many batches.
+// newCosts returns a product on the engines of a temporary file, wrapped by wrap and counted by
+// p, with documents indexed in that many batches.
 func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engines) *costs {
 	t.Helper()
 	c := &costs{t: t, pace: p}
@@ -82,8 +82,8 @@ func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engi
 	return c
 }
 
-// fill makes the team, its keys and collections, and of documents, one a batch
-// in each collection and ten more.
+// fill creates the team, its keys, its collections and its documents: one per batch in each
+// collection, and ten more.
 func (c *costs) fill(batches int) {
 	c.t.Helper()
 	ctx := c.t.Context()

@@ -17,10 +17,9 @@ import (
 	"docent/shared/team"
 )
 
-// cost is calls that wait for one another, the queue's among them, and units of
-// the table. It is of a warm function. Counting usage is part of the calls, and not
-// of the units, which are one more a call; noting a key's last use, beside the
-// request once a minute, is part of neither.
+// cost has the sequential calls of a warm function, including those of the queue, and the units
+// of the table. Usage counting is included in the calls but not in the units, which would be one
+// more per call. Noting a key's last use, in parallel once per minute, is not included.
 type cost struct {
 	RoundTrips int     `json:"roundTrips"`
 	ReadUnits  float64 `json:"readUnits"`
@@ -31,8 +30,8 @@ func (c cost) within(limit cost) bool {
 	return c.RoundTrips <= limit.RoundTrips && c.ReadUnits <= limit.ReadUnits && c.WriteUnits <= limit.WriteUnits
 }
 
-// costCase is an operation with its ceiling. One that passes its ceiling says so:
-// held is then what it may cost until that is mended, and why it does.
+// costCase is an operation with its ceiling. If it exceeds the ceiling, held is the higher
+// ceiling that is accepted until that is fixed, with the reason.
 type costCase struct {
 	operation string
 	ceiling   cost
@@ -41,8 +40,8 @@ type costCase struct {
 	run       func(c *costs) spent
 }
 
-// The ceilings are those of the design where it names one; those of workers,
-// lists and long documents are what the operation needs by its nature.
+// The ceilings are those of the design if it has one. For workers, lists and long documents, they
+// are the necessary costs of the operation.
 var costCases = []costCase{
 	{operation: "GET collection", ceiling: cost{1, 1.5, 0}, run: func(c *costs) spent {
 		return c.request(c.teamKey, "GET", "/collections/"+c.collections[0], nil, 200)
@@ -56,7 +55,7 @@ var costCases = []costCase{
 	{operation: "POST collection", ceiling: cost{2, 1, 12}, run: func(c *costs) spent {
 		return c.request(c.teamKey, "POST", "/collections", map[string]string{"name": "new", "description": "New"}, 201)
 	}},
-	// So it is here, beside the look for the team's identity provider.
+	// The same here, in parallel with reading the team's identity provider.
 	{operation: "POST scim/v2/Users", ceiling: cost{2, 1, 12}, run: func(c *costs) spent {
 		if _, err := c.services.teams.SetSAML(c.t.Context(), c.team.ID, team.SAMLProvider{EntityID: "https://idp.test/"}, samlText(c.t, "sso")); err != nil {
 			c.t.Fatal(err)
@@ -68,7 +67,7 @@ var costCases = []costCase{
 		defer c.work()
 		return c.request(c.teamKey, "PUT", "/documents", c.document("new", short), 200)
 	}},
-	// The old version's fault goes with it: two units more than a new one.
+	// It also removes the old version's failure: two units more than a new document.
 	{operation: "PUT document, replaced, 3 KB", ceiling: cost{3, 2, 21}, run: func(c *costs) spent {
 		c.request(c.teamKey, "PUT", "/documents", c.document("old", short), 200)
 		c.work()
@@ -107,18 +106,18 @@ var costCases = []costCase{
 	{operation: "POST context/search, 10 sources", ceiling: cost{2, 65, 0}, run: (*costs).searchRequest},
 	{operation: "search, 10 sources", ceiling: cost{2, 60, 0}, run: func(c *costs) spent { return c.search(nil) }},
 	{operation: "search, a key of 10 sources", ceiling: cost{2, 60, 0}, run: func(c *costs) spent { return c.search(c.collections) }},
-	// The question, its search, its end with its event.
+	// The question, its search, and its end with the event.
 	{operation: "answering a question", ceiling: cost{4, 61, 15}, run: (*costs).answering},
-	// The records, the blob, publishing, and two reads beside each other for merging.
+	// The records, the blob, publishing, and two parallel reads for merging.
 	{operation: "indexing 10 documents, 3 KB", ceiling: cost{6, 25, 24}, run: func(c *costs) spent { return c.indexing(short) }},
 	// The chunks as well.
 	{operation: "indexing 10 documents, 6.5 KB", ceiling: cost{7, 55, 24},
 		run: func(c *costs) spent { return c.indexing(long) }},
 }
 
-// TestOperationsStayBelowTheirCeilings runs each operation of a product whose
-// engines are as slow as the network, by a clock that counts. It reports what it
-// has counted as attributes, of which make bench prints a table.
+// TestOperationsStayBelowTheirCeilings runs each operation on engines that are as slow as the
+// network, on the clock of a bubble. It reports the counts as attributes, which make bench prints
+// as a table.
 func TestOperationsStayBelowTheirCeilings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,7 +147,7 @@ func (c *costs) report(test costCase, got spent) {
 		Operation string `json:"operation"`
 		Measured  cost   `json:"measured"`
 		Ceiling   cost   `json:"ceiling"`
-		Why       string `json:"why"` // it passes the ceiling, when it is known to
+		Why       string `json:"why"` // it exceeds the ceiling, if that is known
 	}{test.operation, got.cost, test.ceiling, test.why})
 	if err != nil {
 		c.t.Fatal(err)
@@ -189,8 +188,7 @@ func (c *costs) search(sources []string) spent {
 	return c.pace.measure(find)
 }
 
-// searchRequest measures a search as a client makes it, which reads beside it
-// what each data source is.
+// searchRequest measures the search of a client, which reads the data sources in parallel.
 func (c *costs) searchRequest() spent {
 	c.t.Helper()
 	find := func() {

@@ -15,7 +15,7 @@ import (
 	"docent/shared/source/question"
 )
 
-// usageOf is what the report of this day says of a feature.
+// usageOf returns the counts of a feature in today's report.
 func (h *home) usageOf(t *testing.T, feature string) map[string]any {
 	t.Helper()
 	reply := h.must(200, "GET", "/usage?start=2026-11-21&granularity=month&feature="+feature, nil)
@@ -44,7 +44,7 @@ func wantMetrics(t *testing.T, got map[string]any, want map[string]float64) {
 
 func id(n int) string { return "0198b0a0-0000-7000-8000-00000000000" + string(rune('0'+n)) }
 
-// composedBy has compose write all answers.
+// composedBy makes compose write all answers.
 func composedBy(compose func(*home) (answer.Composed, error)) func(*home, *base, *Parts) {
 	return func(h *home, _ *base, p *Parts) {
 		p.Model = func(*slog.Logger) (func(context.Context, string, []search.Hit) (answer.Composed, error), *question.Model) {
@@ -100,8 +100,7 @@ func TestAnswersAreCountedWhenTheyEnd(t *testing.T) {
 	wantMetrics(t, results[1].Metrics, map[string]float64{"completed": 1, "inputTokens": 100})
 }
 
-// TestContextCallsAreCounted: by what they found, and under the operation that a
-// tool stands for.
+// TestContextCallsAreCounted: with the number of results, and under the operation of the tool.
 func TestContextCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -111,7 +110,7 @@ func TestContextCallsAreCounted(t *testing.T) {
 	}
 	h.work()
 	found, none := map[string]string{"query": "animal of the plains"}, map[string]string{"query": "maritime treaty"}
-	for range 3 { // the first is counted at its end, the others beside it
+	for range 3 { // the first is counted at its end, the others while they run
 		h.must(200, "POST", "/context/search", found)
 		h.must(200, "POST", "/context/search", none)
 		h.must(400, "POST", "/context/search", map[string]string{"query": ""})
@@ -133,15 +132,14 @@ func TestContextCallsAreCounted(t *testing.T) {
 	}
 }
 
-// TestAModelHoldsUpNoFeed: while a model writes, what others do can be read from
-// the feed of security events at once.
-func TestAModelHoldsUpNoFeed(t *testing.T) {
+// TestAModelDoesNotBlockTheFeed: while a model writes, new security events can be read at once.
+func TestAModelDoesNotBlockTheFeed(t *testing.T) {
 	t.Parallel()
 	asked := false
 	h := newHome(t, composedBy(func(h *home) (answer.Composed, error) {
 		asked = true
-		h.must(201, "POST", "/collections", map[string]string{"name": "meanwhile", "description": "d"})
-		if events := h.must(200, "GET", "/security-events?limit=200", nil); !strings.Contains(string(events.body), `"meanwhile"`) {
+		h.must(201, "POST", "/collections", map[string]string{"name": "concurrent", "description": "d"})
+		if events := h.must(200, "GET", "/security-events?limit=200", nil); !strings.Contains(string(events.body), `"concurrent"`) {
 			t.Errorf("the feed waits for the model: %s", events.body)
 		}
 		return answer.Composed{}, errors.New("the model is done for")

@@ -72,8 +72,8 @@ func TestADayIsSummedUpOncePerKey(t *testing.T) {
 	}
 }
 
-// TestEveryCallOfARoundMayFail makes each call of a round go wrong in each way:
-// the next rounds make up for it, and nothing is recorded twice.
+// TestEveryCallOfARoundMayFail makes each call of a round fail in each way: the next rounds do
+// the missing work, and nothing is recorded twice.
 func TestEveryCallOfARoundMayFail(t *testing.T) {
 	t.Parallel()
 	prepare := func(t *testing.T) *home {
@@ -95,7 +95,7 @@ func TestEveryCallOfARoundMayFail(t *testing.T) {
 				t.Parallel()
 				h := prepare(t)
 				h.plan.Arm(mode, n+1)
-				_ = h.services.daily.run(t.Context()) // what it says is for the log
+				_ = h.services.daily.run(t.Context()) // its error is only logged
 				if h.plan.Disarm() == "" {
 					t.Fatal("no call went wrong")
 				}
@@ -112,9 +112,9 @@ func TestEveryCallOfARoundMayFail(t *testing.T) {
 	}
 }
 
-// TestARoundGoesOnWhereItStopped: a sweep does a bounded number of teams, and one
-// whose time ends loses nothing.
-func TestARoundGoesOnWhereItStopped(t *testing.T) {
+// TestARoundContinuesWhereItStopped: a sweep does a bounded number of teams, and loses nothing if
+// its time ends.
+func TestARoundContinuesWhereItStopped(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	const teams = 2*teamsPerSweep + 50
@@ -173,8 +173,8 @@ func (s heads) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (
 	return item, nil
 }
 
-// TestACursorPastRetentionIsGone follows a cursor over a trim: the sweeper moves
-// the edge of retention, and the collector is told where to continue.
+// TestACursorPastRetentionIsGone uses a cursor after a trim: the sweeper has moved the edge of
+// retention, and the reply says where to continue.
 func TestACursorPastRetentionIsGone(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

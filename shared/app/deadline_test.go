@@ -87,15 +87,15 @@ func TestWorkEndsInTimeToReportWhatIsNotDone(t *testing.T) {
 
 func TestPanicFailsTheBatch(t *testing.T) {
 	t.Parallel()
-	answer, err := app.Handles(func(context.Context, []queue.Message) []string { panic("told to") })(t.Context(),
+	answer, err := app.Handles(func(context.Context, []queue.Message) []string { panic("on purpose") })(t.Context(),
 		events.SQSEvent{Records: []events.SQSMessage{{MessageId: "a"}, {MessageId: "b"}}})
 	if err != nil || len(answer.BatchItemFailures) != 2 {
 		t.Errorf("%+v, %v", answer, err)
 	}
 }
 
-// TestOutagesOfAWSEndInTime: whatever AWS does, a client is told to come again
-// and a message comes again, before the invocation is cut off.
+// TestOutagesOfAWSEndInTime: whatever AWS does, before the invocation ends a client is asked to
+// retry, and a message is reported as failed.
 func TestOutagesOfAWSEndInTime(t *testing.T) {
 	t.Parallel()
 	key := newStage(t).values["KEY"] // well-formed, so that it is looked up

@@ -14,7 +14,7 @@ import (
 	"docent/shared/pending"
 )
 
-// expectation is what an event of events/ brings about.
+// expectation is the expected effect of an event of events/.
 type expectation struct {
 	status int               // of an HTTP event
 	code   string            // of its problem
@@ -25,9 +25,8 @@ type expectation struct {
 	silent bool              // the handler is not reached, so it logs nothing
 }
 
-// TestEvents replays every file of events/ against the functions, each on a
-// stage of its own. A file that is not in the table fails, and so does an entry
-// without a file.
+// TestEvents replays every file of events/ against the functions, each on its own stage. A file
+// that is not in the table fails, and so does an entry without a file.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	const link = `<https://docent.test/v1/documents?`

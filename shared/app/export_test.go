@@ -22,8 +22,8 @@ import (
 // PausePoll is the pause of a long poll on Lambda.
 var PausePoll = pausePoll
 
-// Functions are all functions on the engines of one machine, by name, as the
-// Lambda runtime calls them. They write their log to w.
+// Functions returns all functions on the engines of one machine, by name, as the Lambda runtime
+// calls them. They write their log to w.
 func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler {
 	log := newFunctionLog(w, slog.LevelInfo)
 	b, p := l.base, l.parts
@@ -32,12 +32,12 @@ func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler
 	return (&functions{services: newServices(b, p), baseURL: baseURL, service: "docent-test"}).all()
 }
 
-// FunctionsOnAWS are all functions on AWS.
+// FunctionsOnAWS returns all functions on AWS.
 func FunctionsOnAWS(c Config, w io.Writer) map[string]lambda.Handler {
 	return joinOnAWS(c, Parts{Tools: agents.Tools, Connect: connectOneIssue}, newFunctionLog(w, slog.LevelInfo)).all()
 }
 
-// Handles is a queue's function with the handler h.
+// Handles returns a queue's function with the handler h.
 func Handles(h queue.Handler) Batches {
 	return (&functions{services: &services{base: base{log: slog.New(slog.DiscardHandler), now: time.Now}}}).batches("test", h)
 }
@@ -77,8 +77,8 @@ func (oneIssue) IsDeleted(context.Context, source.Access, string, string) (bool,
 	return false, nil
 }
 
-// Waiting takes the messages that wait of questions and documents and returns their
-// bodies. A message whose work is not pending is an error: it would end with the process.
+// Waiting takes the waiting messages of questions and documents and returns their bodies. A
+// message whose work is not pending is an error: it would be lost with the process.
 func (l *Local) Waiting(ctx context.Context) ([]string, error) {
 	return l.waiting(ctx, l.questionQueue, l.documentQueue)
 }
@@ -96,7 +96,7 @@ func (l *Local) waiting(ctx context.Context, queues ...queue.Queue) ([]string, e
 			_, bad = l.store.Get(ctx, work.Key())
 		}
 		if bad != nil {
-			err = errors.Join(err, fmt.Errorf("the message %s is not of pending work: %w", body, bad))
+			err = errors.Join(err, fmt.Errorf("the work of the message %s is not pending: %w", body, bad))
 		}
 	}
 	return bodies, err

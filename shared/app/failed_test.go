@@ -8,8 +8,8 @@ import (
 	"docent/shared/pending"
 )
 
-// TestFailedIndexingIsVisibleAndPutAgainRetries: what cannot be indexed shows as
-// failed, and an unchanged put, which is nothing else, is the way to try again.
+// TestFailedIndexingIsVisibleAndPutAgainRetries: a document that cannot be indexed is shown as
+// failed, and putting it again unchanged retries.
 func TestFailedIndexingIsVisibleAndPutAgainRetries(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -37,8 +37,8 @@ func TestFailedIndexingIsVisibleAndPutAgainRetries(t *testing.T) {
 	h.consistent(t)
 }
 
-// TestWorkOfADeletedDocumentFailsNothing: giving up what no one waits for any
-// more leaves no trace.
+// TestWorkOfADeletedDocumentFailsNothing: giving up work that is no longer needed leaves no
+// trace.
 func TestWorkOfADeletedDocumentFailsNothing(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -54,8 +54,8 @@ func TestWorkOfADeletedDocumentFailsNothing(t *testing.T) {
 	h.consistent(t)
 }
 
-// TestAnUnansweredQuestionFails: a question that no worker ends in time is failed,
-// with a code that says so, and asked under another id it is answered.
+// TestAnUnansweredQuestionFails: a question that no worker finishes in time fails with a code
+// that says so. Asked under another id, it is answered.
 func TestAnUnansweredQuestionFails(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

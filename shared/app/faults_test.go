@@ -11,7 +11,7 @@ import (
 	"docent/shared/search"
 )
 
-// story is one client's request, made while one call of the system goes wrong.
+// story is one client's request, made while one call of the system fails.
 type story struct {
 	name    string
 	prepare func(h *home)
@@ -46,12 +46,10 @@ func (h *home) id(uri string) string {
 	return id
 }
 
-// collectionID is the id of the prepared collection of that name, whatever has
-// become of it.
+// collectionID returns the id of the prepared collection of that name, even if it was deleted.
 func (h *home) collectionID(name string) string { return h.prepared[name] }
 
-// found fails the test unless asking for word quotes it, or with want false unless
-// nothing is found.
+// found fails the test unless asking for word quotes it or, with want false, finds nothing.
 func (h *home) found(t *testing.T, word string, want bool) {
 	t.Helper()
 	result, err := h.services.answering.Search(t.Context(), h.team.ID, search.Query{Text: word})
@@ -141,10 +139,9 @@ func stories() []story {
 	}
 }
 
-// TestEveryCallMayFail walks every storage, object and queue call of every
-// story, on the way of the request and of its work, and makes it go wrong in
-// every mode. The client gets 503 with Retry-After or what it asked for; its
-// retry succeeds; and in the end everything fits together.
+// TestEveryCallMayFail makes every storage, object and queue call of every story fail in every
+// mode, both in the request and in its work. The client gets 503 with Retry-After or a success;
+// its retry succeeds; and at the end all data is consistent.
 func TestEveryCallMayFail(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories() {
@@ -162,7 +159,7 @@ func TestEveryCallMayFail(t *testing.T) {
 						first := s.request(h)
 						h.work()
 						if h.plan.Disarm() == "" {
-							return // calls made in parallel may be one fewer; the sum below says how many
+							return // parallel calls may be one fewer; the sum below checks their number
 						}
 						faults.Add(1)
 						switch {
@@ -192,7 +189,7 @@ func TestEveryCallMayFail(t *testing.T) {
 	}
 }
 
-// callsOf are the calls that a story makes when nothing goes wrong.
+// callsOf returns the calls of a story without a failure.
 func callsOf(t *testing.T, s story) []string {
 	t.Helper()
 	h := newHome(t)

@@ -26,8 +26,8 @@ import (
 	"docent/shared/team"
 )
 
-// home is the whole product in one process whose storage, object and queue calls
-// go wrong by plan, at a time that the test moves.
+// home is the whole product in one process. Its storage, object and queue calls fail by plan, and
+// the test moves its clock.
 type home struct {
 	t         *testing.T
 	plan      *faulttest.Plan
@@ -46,7 +46,7 @@ type home struct {
 	prepared  map[string]string // collections by name
 }
 
-// newHome opens a home, on the base and parts as change leaves them.
+// newHome opens a home. Each change may change its base and parts first.
 func newHome(t *testing.T, change ...func(*home, *base, *Parts)) *home {
 	t.Helper()
 	h := &home{t: t, plan: &faulttest.Plan{}, prepared: map[string]string{}, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
@@ -82,7 +82,7 @@ func (h *home) queue() *local.Queue {
 	return local.New(local.Options{Visibility: visibility, Now: h.clock.Now, Dead: func(m queue.Message) { h.dead = append(h.dead, string(m.Body)) }})
 }
 
-// reply is what a client saw.
+// reply is the reply that a client got.
 type reply struct {
 	status int
 	header http.Header
@@ -148,7 +148,7 @@ func (h *home) work() {
 	h.t.Fatal("the work does not end")
 }
 
-// repair is what time, the queue and the sweeper do for what was left behind.
+// repair does unfinished work as time, the queue and the sweeper would.
 func (h *home) repair() {
 	h.t.Helper()
 	for range 3 {
@@ -158,7 +158,7 @@ func (h *home) repair() {
 		}
 		h.work()
 	}
-	h.clock.Advance(26 * time.Hour) // what nothing names is kept for a day, clean-ups for an hour
+	h.clock.Advance(26 * time.Hour) // blobs without a record are kept for a day, clean-ups for an hour
 	if _, err := h.services.index.Clean(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"docent/shared/search"
 )
 
-// What changes while it is asked for.
+// The numbers of documents that change and are searched for at the same time.
 const (
 	changers    = 3 // each with documents of its own
 	changes     = 60
@@ -23,15 +23,14 @@ const (
 	atMostFound = 200
 )
 
-// changing is a document as its changer left it.
+// changing is a document in the state in which its changer left it.
 type changing struct {
 	uri, source, word string // source is "" once it is deleted
 }
 
-// TestNothingStaleIsFoundWhileDocumentsChange puts, replaces, moves, deletes and puts
-// again while workers index and merge, and asks right after each change: what was
-// before it is never found again. In the end everything is found
-// where and as it is.
+// TestNothingStaleIsFoundWhileDocumentsChange puts, replaces, moves, deletes and puts again while
+// workers index and merge, and searches right after each change: the state before it is never
+// found again. At the end every document is found in its current state and source.
 func TestNothingStaleIsFoundWhileDocumentsChange(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -90,8 +89,7 @@ func (h *home) workUntil(ctx context.Context) error {
 	return nil
 }
 
-// change makes one changer's changes and asks after each. It returns how it left
-// its documents.
+// change makes one changer's changes and searches after each. It returns its documents.
 func (h *home) change(ctx context.Context, changer int, sources []string) ([]changing, error) {
 	random := rand.New(rand.NewPCG(7, uint64(changer)))
 	docs := make([]changing, perChanger)
@@ -123,7 +121,7 @@ func (h *home) change(ctx context.Context, changer int, sources []string) ([]cha
 	return docs, nil
 }
 
-// wordOf makes a word that no other is a misspelling of.
+// wordOf returns a word that is not similar to any other.
 func wordOf(random *rand.Rand) string {
 	letters := make([]byte, 12)
 	for i := range letters {
@@ -132,8 +130,8 @@ func wordOf(random *rand.Rand) string {
 	return string(letters)
 }
 
-// nothingOf fails when a document is found as it is no more, by a word that it no
-// longer holds, or by who may read only the source that it has left.
+// nothingOf returns an error if a document is found in an old state, by a word that it no longer
+// contains, or by a reader of only its old source.
 func (h *home) nothingOf(ctx context.Context, was, is changing) error {
 	if was.source != "" && was.source != is.source {
 		hits, err := h.hitsOf(ctx, was, []string{was.source})
@@ -141,7 +139,7 @@ func (h *home) nothingOf(ctx context.Context, was, is changing) error {
 			return err
 		}
 		if len(hits) > 0 {
-			return fmt.Errorf("%+v, then %+v: found where it was as %q", was, is, hits[0].Passage)
+			return fmt.Errorf("%+v, then %+v: found in the old source as %q", was, is, hits[0].Passage)
 		}
 	}
 	if was.word != "" && (is.source == "" || was.word != is.word) {
@@ -150,7 +148,7 @@ func (h *home) nothingOf(ctx context.Context, was, is changing) error {
 			return err
 		}
 		if len(hits) > 0 {
-			return fmt.Errorf("%+v, then %+v: found by what it held", was, is)
+			return fmt.Errorf("%+v, then %+v: found by its old word", was, is)
 		}
 	}
 	hits, err := h.hitsOf(ctx, is, nil)
@@ -165,13 +163,13 @@ func (h *home) nothingOf(ctx context.Context, was, is changing) error {
 	return nil
 }
 
-// hitsOf are the hits of a document by what all hold and by its own word, in these
-// sources or in all.
+// hitsOf returns the hits of a document by a common word and by its own word, in these sources or
+// in all.
 func (h *home) hitsOf(ctx context.Context, d changing, sources []string) ([]search.Hit, error) {
 	return h.find(ctx, d, search.Query{Text: "zebra called " + d.word, Sources: sources})
 }
 
-// find are the hits of a document among those of a query.
+// find returns the hits of a document among those of a query.
 func (h *home) find(ctx context.Context, d changing, q search.Query) ([]search.Hit, error) {
 	q.Limit = atMostFound
 	r, err := h.services.answering.Search(ctx, h.team.ID, q)

@@ -24,9 +24,9 @@ type line struct {
 	} `json:"_aws"`
 }
 
-// measured are the log lines that carry metrics, by their messages. Each is held
-// to the rules of the format: what it names is a member of the line, numbers for
-// metrics and texts for dimensions, at most 9 of these.
+// measured returns the log lines with metrics, by their messages. It checks the rules of the
+// format: each name is a member of the line, metrics are numbers, and dimensions are texts, at
+// most 9.
 func (s *stage) measured() map[string][]line {
 	s.t.Helper()
 	found := map[string][]line{}
@@ -41,13 +41,13 @@ func (s *stage) measured() map[string][]line {
 		for _, m := range l.AWS.CloudWatchMetrics {
 			for _, metric := range m.Metrics {
 				if _, ok := l.fields[metric.Name].(float64); !ok || metric.Unit == "" {
-					s.t.Errorf("metric %+v is no number of %s", metric, text)
+					s.t.Errorf("metric %+v is not a number of %s", metric, text)
 				}
 			}
 			for _, set := range m.Dimensions {
 				for _, name := range set {
 					if value, ok := l.fields[name].(string); !ok || value == "" || len(set) > 9 {
-						s.t.Errorf("dimension %s is no text of %s", name, text)
+						s.t.Errorf("dimension %s is not a text of %s", name, text)
 					}
 				}
 			}
@@ -63,8 +63,8 @@ func (s *stage) measured() map[string][]line {
 	return found
 }
 
-// wantLogged fails the test unless the function wrote its one line for what it
-// did, or none when it is to be silent.
+// wantLogged fails the test unless the function logged exactly one line, or none if speaks is
+// false.
 func (s *stage) wantLogged(speaks bool) {
 	s.t.Helper()
 	message, ok := map[string]string{"answering": "batch", "indexing": "batch", "sweeping": "sweep", "syncing": "batch"}[s.function]

@@ -19,11 +19,11 @@ import (
 	"docent/shared/usage"
 )
 
-// mixedOperations is how many operations TestTotalsEqualWhatWasDone makes on a
-// user's machine; in CI it makes all that the promise names.
+// mixedOperations is the number of operations of TestTotalsEqualWhatWasDone outside CI. In CI it
+// makes as many as the guarantee names.
 const mixedOperations = 1500
 
-// ledger is what a client knows that it did.
+// ledger is a client's own count of its operations.
 type ledger struct {
 	answered  map[string]map[string]int64 // by feature: outcome → replies
 	questions map[string]string           // accepted, by id
@@ -44,11 +44,10 @@ func (l *ledger) note(feature string, status int) {
 	}
 }
 
-// TestTotalsEqualWhatWasDone makes mixed operations, one in ten while a call to the
-// store goes wrong before or after it has landed, and repeats what was refused or
-// lost, and some of what was not. The day's quota is exact; every total of the
-// report differs from the client's own count by no more than the adds that were
-// told to be uncertain.
+// TestTotalsEqualWhatWasDone makes mixed operations. During one in ten, a call to the store fails
+// before or after it took effect. It repeats refused and lost operations, and some of the others.
+// The day's quota is exact; every total of the report differs from the client's own count by at
+// most the adds that were logged as uncertain.
 func TestTotalsEqualWhatWasDone(t *testing.T) {
 	t.Parallel()
 	operations := mixedOperations
@@ -71,8 +70,8 @@ func TestTotalsEqualWhatWasDone(t *testing.T) {
 		l.note(feature, status)
 		return status
 	}
-	// until repeats a request until it is neither refused for now nor lost, and then
-	// now and then once more, as clients do whose reply was lost on the way.
+	// until repeats a request until it is neither refused temporarily nor lost. Sometimes it
+	// then repeats it once more, like a client whose reply was lost.
 	until := func(feature, method, path string, body any) int {
 		faulty := random.IntN(10) == 0
 		if faulty {
@@ -134,7 +133,7 @@ func TestTotalsEqualWhatWasDone(t *testing.T) {
 		t.Errorf("%d questions are counted, %d were accepted, %v", quota.Used(item), asked, err)
 	}
 	h.work()
-	h.clock.Advance(2 * time.Minute) // what was not sent is sent again
+	h.clock.Advance(2 * time.Minute) // unsent work is sent again
 	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +160,7 @@ func TestTotalsEqualWhatWasDone(t *testing.T) {
 		if off := ended - int64(asked); off > 0 || -off > uncertain.count() {
 			t.Errorf("%d questions ended by the report, %d by the client, %d uncertain", ended, asked, uncertain.count())
 		}
-		// Of a question that was stored while its reply was lost, the repeat is what is noted.
+		// If a question was stored but its reply was lost, only the repeat is counted.
 		if off := int64(asked) - got[usage.Accepted]; -off > uncertain.count() || off > uncertain.count()+want[usage.Error] {
 			t.Errorf("%d questions accepted by the report, %d by the client, %d uncertain, %d replies lost", got[usage.Accepted], asked, uncertain.count(), want[usage.Error])
 		}
@@ -173,7 +172,7 @@ func TestTotalsEqualWhatWasDone(t *testing.T) {
 	t.Logf("%d operations, %d requests, %d faults, %d uncertain adds; %d questions accepted, %d counted", operations, total, faults, uncertain.count(), asked, quota.Used(item))
 }
 
-// uncertainties is a log that sums up how many adds were told to be uncertain.
+// uncertainties is a log handler that sums up how many adds were logged as uncertain.
 type uncertainties struct{ sum atomic.Int64 }
 
 func (u *uncertainties) count() int64 { return u.sum.Load() }
@@ -194,7 +193,7 @@ func (u *uncertainties) WithAttrs([]slog.Attr) slog.Handler { return u }
 
 func (u *uncertainties) WithGroup(string) slog.Handler { return u }
 
-// usageTotals are the numbers of a feature as the rows hold them.
+// usageTotals returns the numbers of a feature from the stored rows.
 func (h *home) usageTotals(t *testing.T, feature string) map[string]int64 {
 	t.Helper()
 	totals := map[string]int64{}

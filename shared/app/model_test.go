@@ -14,8 +14,8 @@ import (
 	"docent/shared/llm/openai"
 )
 
-// modelServer answers each request with the next of texts, with a status of 503
-// for one that is empty, and fails the test when it is asked once more.
+// modelServer answers each request with the next of texts, or with status 503 if that is empty.
+// It fails the test if there are more requests than texts.
 func modelServer(t *testing.T, texts ...string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -38,9 +38,8 @@ func modelServer(t *testing.T, texts ...string) string {
 	return s.URL
 }
 
-// TestAnswersByModel asks through the API, with a model behind a server of the
-// protocol that docent serve speaks. A reply has its references twice, in result
-// and beside it.
+// TestAnswersByModel asks through the API, with a model on an OpenAI-compatible server. A reply
+// has its references twice: in result, and next to it.
 func TestAnswersByModel(t *testing.T) {
 	t.Parallel()
 	const written = "*Written by a language model from 1 document.*\n\nThe zebra is 7 metres tall ([1](https://wiki.test/zebra)).\n"
@@ -86,7 +85,7 @@ func TestAnswersByModel(t *testing.T) {
 				t.Errorf("%d references in %s", references, got.body)
 			}
 			if text := strings.ToLower(log.String()); strings.Contains(text, "metres") || strings.Contains(text, "zebra") || strings.Contains(text, "parliament") {
-				t.Errorf("the log tells what was asked or written: %s", text)
+				t.Errorf("the log contains the question or the answer: %s", text)
 			}
 			attributes := slog.GroupValue((&functions{services: h.services}).ended(ended[0])...).String()
 			if (c.use == nil) == strings.Contains(attributes, "OutputTokens") || (c.name == "broken") != strings.Contains(attributes, "ModelFailures=1") {

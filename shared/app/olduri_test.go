@@ -7,9 +7,9 @@ import (
 	"docent/shared/document"
 )
 
-// TestDocumentsOfOldAddressesKeepWorking: a document whose address was stored before
-// addresses were checked against what they may be is read, listed, found, cited, replaced and
-// deleted as every other. Only a new one cannot have it.
+// TestDocumentsOfOldAddressesKeepWorking: a document stored before addresses were checked can be
+// read, listed, found, cited, replaced and deleted like any other. Only a new document cannot
+// have such an address.
 func TestDocumentsOfOldAddressesKeepWorking(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

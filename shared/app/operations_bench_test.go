@@ -10,7 +10,7 @@ import (
 	"docent/shared/search"
 )
 
-// asksPerDay is how many questions a benchmark asks before its next day begins.
+// asksPerDay is the number of questions that a benchmark asks on one day.
 const asksPerDay = 900
 
 // BenchmarkOperations measures what each operation computes: through the real

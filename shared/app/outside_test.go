@@ -10,8 +10,7 @@ import (
 	"docent/shared/app"
 )
 
-// TestOutsideOfTheAPIErrorsHaveItsShape: a client that forgot /v1 reads what it
-// reads everywhere.
+// TestOutsideOfTheAPIErrorsHaveItsShape: a client that forgot /v1 gets the usual problem object.
 func TestOutsideOfTheAPIErrorsHaveItsShape(t *testing.T) {
 	t.Parallel()
 	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})

@@ -11,25 +11,24 @@ import (
 	"docent/shared/table"
 )
 
-// callTime is what every call to an engine takes by the clock of a synctest
-// bubble. That clock stands still while anything computes and continues only when
-// all goroutines wait, so what a request took, divided by callTime, is the number
-// of calls that waited for one another, whatever this machine is doing.
+// callTime is the duration of every engine call on the clock of a synctest bubble. That clock
+// advances only while all goroutines wait. So the duration of a request divided by callTime is
+// the number of its sequential calls, however busy this machine is.
 const callTime = time.Millisecond
 
 // pace makes the calls of its engines take time and counts them.
 type pace struct {
 	takes    time.Duration // callTime in a bubble, nothing outside of one
-	requests func() int    // how many a server has seen so far; nil: there is none
+	requests func() int    // requests that a server has seen so far; nil: no server
 
 	mu    sync.Mutex
 	sofar spent
 	apart int       // calls that the ceilings leave out
-	ended time.Time // when who waits for it has it; zero: at the end
+	ended time.Time // when the caller has the result; zero: at the end
 }
 
-// spent is what an operation has cost, its calls by name, and the requests of
-// these that a server has seen.
+// spent is the cost of an operation, its calls by name, and the requests that a server has seen
+// of them.
 type spent struct {
 	cost
 	calls    []string
@@ -63,7 +62,7 @@ func (p *pace) measure(do func()) spent {
 	return p.sofar
 }
 
-// over tells that no one waits for the rest of what is measured.
+// over reports that the caller does not wait for the rest of the measured work.
 func (p *pace) over() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +76,7 @@ func (p *pace) leaveOut() {
 	p.apart++
 }
 
-// call runs one call of an engine; its units are those that the engine reports.
+// call runs one call of an engine, with the units that the engine reports.
 func (p *pace) call(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, meter := table.WithMeter(ctx)
 	err := do(ctx)

@@ -9,8 +9,8 @@ import (
 	"docent/shared/source"
 )
 
-// TestEveryProviderIsComplete finds what would otherwise fail only when a source of
-// the provider is added, delivered to or synced.
+// TestEveryProviderIsComplete finds mistakes that would otherwise show only when a source of the
+// provider is added, synced or receives a delivery.
 func TestEveryProviderIsComplete(t *testing.T) {
 	t.Parallel()
 	names := map[source.ProviderName]bool{source.Custom: true}

@@ -87,7 +87,7 @@ func (x *indexed) start(t *testing.T) {
 	}
 }
 
-// sound fails unless every document can be found, and nothing is to be rebuilt.
+// sound fails the test unless every document can be found and nothing has to be rebuilt.
 func (x *indexed) sound(t *testing.T, documents int) {
 	t.Helper()
 	report, err := x.CheckIndex(t.Context(), x.team)
@@ -99,8 +99,8 @@ func (x *indexed) sound(t *testing.T, documents int) {
 	}
 }
 
-// TestTheIndexingFunctionRebuilds: the message of a rebuild is brought to the function of
-// documents, also among those of documents, and a duplicate changes nothing.
+// TestTheIndexingFunctionRebuilds: the function for documents also handles the message of a
+// rebuild, even in one batch with documents, and a duplicate changes nothing.
 func TestTheIndexingFunctionRebuilds(t *testing.T) {
 	t.Parallel()
 	x := newIndexed(t, 30)
@@ -132,8 +132,8 @@ func TestTheIndexingFunctionRebuilds(t *testing.T) {
 	x.sound(t, 31)
 }
 
-// TestTheSweepTellsWhatIsLeftToRebuild, as a metric, and sends a lost message again.
-func TestTheSweepTellsWhatIsLeftToRebuild(t *testing.T) {
+// TestTheSweepReportsWhatIsLeftToRebuild, as a metric, and sends a lost message again.
+func TestTheSweepReportsWhatIsLeftToRebuild(t *testing.T) {
 	t.Parallel()
 	x := newIndexed(t, 5)
 	sweep := func() string {
@@ -203,8 +203,8 @@ func (x *indexed) outdate(t *testing.T) string {
 	return ""
 }
 
-// TestServeRebuildsBesideItsOtherWork: its one worker takes what was left behind.
-func TestServeRebuildsBesideItsOtherWork(t *testing.T) {
+// TestServeRebuildsInParallelWithOtherWork: its one worker continues an unfinished rebuild.
+func TestServeRebuildsInParallelWithOtherWork(t *testing.T) {
 	t.Parallel()
 	x := newIndexed(t, 30)
 	x.start(t)

@@ -22,10 +22,9 @@ func (c *requestCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestEveryCallIsOneRequest runs the operations whose calls are held at ceilings
-// on the DynamoDB engine and a protocol server: what is counted there as one call
-// is one request here. Units cannot be compared, as that server reports one
-// whatever the size.
+// TestEveryCallIsOneRequest runs the operations with ceilings on the DynamoDB engine and a
+// protocol server: each counted call is one request there. Units are not compared, because that
+// server reports one unit for any size.
 func TestEveryCallIsOneRequest(t *testing.T) {
 	t.Parallel()
 	endpoint := moto.Start(t)

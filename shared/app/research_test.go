@@ -17,8 +17,8 @@ import (
 // said is a request that a model's server got.
 type said struct{ system, user string }
 
-// librarian is a server of OpenAI's protocol whose model answers by what it is to
-// do. An empty text is a status of 500.
+// librarian is an OpenAI-compatible server whose model has one text for each kind of request. An
+// empty text means status 500.
 type librarian struct {
 	wordings, parts, answer string
 
@@ -73,7 +73,7 @@ func zoo(t *testing.T, l *librarian) *home {
 	return h
 }
 
-// research asks for it and returns the answer and the urls of the sources.
+// research calls the operation and returns the answer and the URLs of the sources.
 func (h *home) research(t *testing.T, body map[string]string) (answer string, urls []string) {
 	t.Helper()
 	reply := h.must(200, "POST", "/context/research", body)
@@ -95,8 +95,8 @@ const (
 	quotes = "*Quoted from "
 )
 
-// TestResearchWithAModel: what each effort asks of a model, and what is answered
-// when it helps and when it does not.
+// TestResearchWithAModel: the requests to the model at each effort, and the answers with and
+// without its help.
 func TestResearchWithAModel(t *testing.T) {
 	t.Parallel()
 	const tall = "The zebra is 7 metres tall [1]."
@@ -127,7 +127,7 @@ func TestResearchWithAModel(t *testing.T) {
 		{"high without parts", "high", "How tall is the zebra?", &librarian{parts: "NOT FOUND", answer: tall}, wrote, nil, []string{"https://zoo.test/zebra"}, 2},
 		{"parts that find nothing give way to the question", "high", "How tall is the zebra?",
 			&librarian{parts: "Which parliament ratified it?\nWhich maritime treaty?", answer: tall}, wrote, nil, []string{"https://zoo.test/zebra"}, 2},
-		{"nothing is found, nobody writes", "low", "Which parliament ratified the maritime treaty?", &librarian{answer: tall}, "Nothing in the documents", nil, nil, 0},
+		{"nothing is found, nothing is written", "low", "Which parliament ratified the maritime treaty?", &librarian{answer: tall}, "Nothing in the documents", nil, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -157,8 +157,8 @@ func TestResearchWithAModel(t *testing.T) {
 	}
 }
 
-// TestInstructionNeverWidens: an instruction changes the order and the wording.
-// Neither it nor a model's proposals bring anything that the key may not read.
+// TestInstructionNeverWidens: an instruction changes the order and the wording. Neither it nor a
+// model's proposals add content that the key may not read.
 func TestInstructionNeverWidens(t *testing.T) {
 	t.Parallel()
 	const secret = "confidential"
@@ -196,7 +196,7 @@ func TestInstructionNeverWidens(t *testing.T) {
 	wished := 0
 	for _, heard := range model.requests() {
 		if strings.Contains(heard.user, secret) || strings.Contains(heard.system, "keepers") {
-			t.Errorf("the model is told what the key may not read, or its rules are changed: %v", heard)
+			t.Errorf("the model gets content that the key may not read, or changed rules: %v", heard)
 		}
 		if strings.Contains(heard.user, instructions[1]) {
 			wished++

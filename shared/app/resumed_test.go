@@ -20,7 +20,7 @@ import (
 	"docent/shared/team"
 )
 
-// process is one process after another on the same data.
+// process is a process that can be restarted on the same data.
 type process struct {
 	t     *testing.T
 	dir   string
@@ -61,7 +61,7 @@ func (p *process) open() {
 	}
 }
 
-// restart ends the process, with what is in its memory, and starts the next one.
+// restart ends the process, which loses its memory, and starts the next one.
 func (p *process) restart() {
 	p.t.Helper()
 	if err := p.local.Close(); err != nil {
@@ -100,10 +100,10 @@ func (p *process) do(method, path, body string) string {
 	return made.ID
 }
 
-// TestAProcessQueuesWhatTheOneBeforeLeft makes every kind of work over HTTP and ends the
-// process before any of it is done: the next one has the same messages in its queues,
-// at once, and so has the one after that.
-func TestAProcessQueuesWhatTheOneBeforeLeft(t *testing.T) {
+// TestAProcessQueuesPendingWork makes every kind of work over HTTP and ends the process before
+// any of it is done. The next process has the same messages in its queues at once, and so has
+// the one after it.
+func TestAProcessQueuesPendingWork(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t)
 	wiki := p.do("POST", "/collections", `{"name":"wiki","description":"d"}`)
@@ -144,7 +144,7 @@ func TestAProcessQueuesWhatTheOneBeforeLeft(t *testing.T) {
 	}
 }
 
-// TestWorkOfALongStopIsDone: no one could do it, so it is not given up.
+// TestWorkOfALongStopIsDone: work is not given up because of a time in which nothing ran.
 func TestWorkOfALongStopIsDone(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t)

@@ -52,8 +52,8 @@ type stage struct {
 	log       *logtest.Buffer
 	functions map[string]lambda.Handler
 	values    map[string]string // of the placeholders of events
-	function  string            // the one that is tried
-	event     string            // what it is given
+	function  string            // the function under test
+	event     string            // its input
 }
 
 const (
@@ -132,7 +132,7 @@ func (s *stage) fill() {
 		`{"collectionId":%q,"title":"Größe","body":"7 µm","uri":"https://wiki.test/size"}`, s.values["COLLECTION"]))
 }
 
-// fillConnected adds what a team has beside its collections.
+// fillConnected adds connected sources and the other data of a team.
 func (s *stage) fillConnected(teamID string) {
 	s.t.Helper()
 	if _, err := s.local.Teams.SetSAML(s.t.Context(), teamID, team.SAMLProvider{EntityID: "https://idp.test/"}, []byte(scimtest.Metadata)); err != nil {
@@ -176,7 +176,8 @@ func (s *stage) ask(id string) {
 	s.call("answers", "PUT", "/answers/"+id, `{"question":"How do I roll back a deployment?"}`, 204)
 }
 
-// takeWaiting takes all waiting messages, has them done, and returns that of one record.
+// takeWaiting takes all waiting messages, does their work if do is set, and returns the message
+// of one record.
 func (s *stage) takeWaiting(kind pending.Kind, id string, do bool) (message string) {
 	s.t.Helper()
 	waiting, err := s.local.Waiting(s.t.Context())
@@ -238,7 +239,7 @@ func (s *stage) invoke(name, event string) []byte {
 	return answer
 }
 
-// call gives an HTTP function the plainest event, with the team's key.
+// call sends an HTTP function a minimal event with the team's key.
 func (s *stage) call(function, method, path, body string, status int) events.APIGatewayProxyResponse {
 	s.t.Helper()
 	return s.callAs("KEY", function, method, path, body, status)

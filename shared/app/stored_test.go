@@ -33,8 +33,7 @@ func TestWriteFixture(t *testing.T) {
 	}
 }
 
-// written fills a new installation and returns what it has stored; m becomes what is
-// known of that.
+// written fills a new installation and returns its stored files. It sets m to their manifest.
 func written(t *testing.T, m *storedtest.Manifest) fs.FS {
 	t.Helper()
 	f := fill(t, storedAt(t, m.Engine, nil, storedFirst), m)
@@ -43,8 +42,8 @@ func written(t *testing.T, m *storedtest.Manifest) fs.FS {
 	return f.stored()
 }
 
-// TestEveryStoredFormIsWritten fills an installation with the current code: what it
-// stores is of the forms that package storedtest lists, and each of them is among it.
+// TestEveryStoredFormIsWritten fills an installation with the current code. Every stored item has
+// a form that package storedtest lists, and every listed form is stored.
 func TestEveryStoredFormIsWritten(t *testing.T) {
 	t.Parallel()
 	m := storedtest.Manifest{Version: storedtest.Unreleased, Engine: storedtest.Serve}
@@ -55,8 +54,8 @@ func TestEveryStoredFormIsWritten(t *testing.T) {
 	storedtest.CheckForms(t, m.Version, m.Engine, storedtest.BoltItems(t, filepath.Join(folder, "docent.db"), m.Written))
 }
 
-// TestStoredFormsOpen opens what each release has stored: everything reads as it did,
-// cursors continue, unfinished work is done, and everything can be changed.
+// TestStoredFormsOpen opens the data of each release: everything reads as it did, cursors
+// continue, unfinished work is done, and everything can be changed.
 func TestStoredFormsOpen(t *testing.T) {
 	t.Parallel()
 	for _, fixture := range storedtest.Fixtures(t) {

@@ -13,7 +13,7 @@ import (
 	"docent/shared/table"
 )
 
-// worksOff does the work that the fixture holds unfinished, and looks at what came of it.
+// worksOff does the unfinished work of the fixture and checks the results.
 func (in *installation) worksOff(m *storedtest.Manifest) {
 	in.t.Helper()
 	in.work()
@@ -28,7 +28,7 @@ func (in *installation) worksOff(m *storedtest.Manifest) {
 	in.wantNothingPending()
 	in.clock.Advance(2 * time.Hour) // when the provider may be asked again
 	in.work()
-	// Syncs went on from the pages that had been read.
+	// Syncs continued after the pages that had been read.
 	for _, part := range []string{"acme/api", "acme/slow", "crash.test/"} {
 		in.wantContent(m, "https://provider.test/"+part+"/2", "Page 2 of what was synced.")
 	}
@@ -43,7 +43,7 @@ func (in *installation) wantIndexed(m *storedtest.Manifest, page string) {
 	}
 }
 
-// found returns the addresses of what a search finds, best first.
+// found returns the addresses of the documents that a search finds, best first.
 func (in *installation) found(m *storedtest.Manifest, query string) []string {
 	in.t.Helper()
 	var body struct{ Sources []struct{ URL string } }
@@ -90,7 +90,7 @@ func (in *installation) wantContent(m *storedtest.Manifest, url, content string)
 	}
 }
 
-// wantNothingPending fails for work that is pending, except for syncs, which are due later.
+// wantNothingPending fails the test if any work is pending, except syncs, which are due later.
 func (in *installation) wantNothingPending() {
 	in.t.Helper()
 	for _, name := range []string{table.Documents, table.Answers} {
@@ -138,7 +138,7 @@ func (in *installation) changes(m *storedtest.Manifest) {
 	in.wantEvents(m)
 }
 
-// storedMark is a word of a time that no other text holds.
+// storedMark returns a word for a time that no other text contains.
 func storedMark(at time.Time) string { return "m" + at.Format("20060102150405") }
 
 func (in *installation) changesCollections(m *storedtest.Manifest, mark string) {
@@ -196,7 +196,7 @@ func (in *installation) changesIdentities(m *storedtest.Manifest, mark string) {
 	if enterprise, _ := linus[enterpriseUser].(map[string]any); linus["title"] != mark || enterprise["manager"] == nil {
 		in.t.Errorf("linus is %v", linus)
 	}
-	// Groups whose changes of members were cut off are changed further.
+	// Groups whose changes of members were interrupted can be changed again.
 	for name, members := range map[string]int{"small": 4, "large": storedUsers, "staged": 2} {
 		id := m.IDs["group "+name]
 		patch(204, "Groups/"+id, add("members", []any{map[string]any{"value": made}}))
@@ -206,7 +206,7 @@ func (in *installation) changesIdentities(m *storedtest.Manifest, mark string) {
 			in.t.Errorf("the group %s has %d members, want %d", name, len(group.Members), members)
 		}
 	}
-	// Deletions that were cut off end when they are asked for again.
+	// Interrupted deletions finish when they are requested again.
 	status := http.StatusNoContent
 	if m.IDs["departed ended"] != "" {
 		status = http.StatusNotFound
@@ -228,7 +228,7 @@ func (in *installation) changesKeys(m *storedtest.Manifest, mark string) {
 	decodeStored(in.t, in.must(200, m.Callers["admin"], "POST", "/api-keys/"+k.ID+"/rotate", map[string]any{"overlapSeconds": 0}), &k)
 	in.must(200, k.Secret, "GET", "/me", nil)
 	in.must(204, m.Callers["admin"], "DELETE", "/api-keys/"+k.ID, nil)
-	in.clock.Advance(10 * time.Second) // for which a key is known
+	in.clock.Advance(10 * time.Second) // a key is cached that long
 	in.must(401, k.Secret, "GET", "/me", nil)
 	in.must(401, first, "GET", "/me", nil)
 }
@@ -245,7 +245,7 @@ func (in *installation) changesSources(m *storedtest.Manifest, mark string) {
 	in.must(204, admin, "DELETE", "/data-sources/"+made, nil)
 }
 
-// wantEvents reads on in the feed from behind what was the last event.
+// wantEvents reads the feed after the last event of the fixture.
 func (in *installation) wantEvents(m *storedtest.Manifest) {
 	in.t.Helper()
 	var types []string
@@ -258,7 +258,7 @@ func (in *installation) wantEvents(m *storedtest.Manifest) {
 	for _, want := range []audit.Type{audit.DocumentReplaced, audit.DocumentDeleted, audit.CollectionUpdated, audit.TeamUpdated, audit.AnswerAsked,
 		audit.SCIMUserCreated, audit.SCIMUserDeleted, audit.SCIMGroupMemberAdded, audit.APIKeyCreated, audit.APIKeyRevoked, audit.DataSourceDeleted} {
 		if !slices.Contains(types, string(want)) {
-			in.t.Errorf("the feed goes on with %q, which lacks %s", types, want)
+			in.t.Errorf("the feed continues with %q, which lacks %s", types, want)
 		}
 	}
 }

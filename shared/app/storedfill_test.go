@@ -172,7 +172,7 @@ func (f *filling) fillGroups() {
 	}
 	group("small", f.members(0, 3))
 	large := group("large", f.members(0, 2))
-	// A change of many members stops when it counts but its marks are still there.
+	// A change of many members stops when it is effective but its marks are still stored.
 	f.cut(func(op table.Op) bool {
 		put, ok := op.(table.Put)
 		return ok && strings.HasSuffix(put.Item.Partition, "/groups") && strings.Contains(string(put.Item.Body), `"changes":[`)
@@ -180,7 +180,7 @@ func (f *filling) fillGroups() {
 		return f.doAt(h, f.scim, "PUT", "/scim/v2/Groups/"+large, encodeStored(f.t, map[string]any{"schemas": []string{coreGroup},
 			"displayName": "large", "externalId": "ext-large", "members": f.members(1, storedUsers)}), nil)
 	})
-	// Another one stops while it is being made: it never counts.
+	// Another one stops while it is staged: it never becomes effective.
 	staged := group("staged", f.members(0, 1))
 	f.cut(func(op table.Op) bool {
 		put, ok := op.(table.Put)
@@ -195,8 +195,8 @@ func (f *filling) fillGroups() {
 	})
 }
 
-// cutStore is a store of which the power is cut off at a Write: before it happens, or
-// after it. Security events are still written, so that the feed has no open numbers.
+// cutStore is a store that fails from a chosen Write on: before that Write happens, or after it.
+// Security events are still written, so that the feed has no open numbers.
 type cutStore struct {
 	table.Store
 	at     func(table.Op) bool
@@ -222,7 +222,7 @@ func (c *cutStore) Write(ctx context.Context, ops ...table.Op) error {
 	return c.Store.Write(ctx, ops...)
 }
 
-// cut makes a request to a process of the installation that is stopped at a Write.
+// cut makes a request to a process of the installation that stops at a Write.
 func (in *installation) cut(at func(table.Op) bool, before bool, request func(http.Handler) storedReply) {
 	in.t.Helper()
 	store := &cutStore{Store: in.index.Table, at: at, before: before}
@@ -272,7 +272,7 @@ func storedDocument(m *storedtest.Manifest, collection, page, title, body string
 	return map[string]string{"collectionId": m.IDs[collection], "uri": "https://wiki.test/" + page, "title": title, "body": body}
 }
 
-// longBody is a Markdown text of about that many bytes, without chance in it.
+// longBody returns a Markdown text of about that many bytes, the same one each time.
 func longBody(word string, bytes int) string {
 	var b strings.Builder
 	b.WriteString("# " + word + "\n\n")
@@ -314,7 +314,7 @@ const storedRunbook = "# Runbook\n\n## Rolling back\n\nTo roll back a deployment
 // storedSearched are the providers of which an item of each source type is searched for.
 var storedSearched = []source.ProviderName{"github", "jira", "slack"}
 
-// storedSpaces are an item of each source type, whose word nothing else holds.
+// storedSpaces has an item of each source type, with a word that nothing else contains.
 var storedSpaces = map[string]string{"code": "func kingfisher()", "pull_request": "Teach the cormorant to dive", "issue": "The albatross crashes on landing",
 	"documentation": "The puffin nests in burrows", "message": "Who has seen the flamingo"}
 
@@ -376,8 +376,8 @@ func (f *filling) fillSources() {
 	}
 }
 
-// leaveSyncs makes the first syncs: one is to continue in an hour, one was stopped while
-// another was asked for.
+// leaveSyncs makes the first syncs: one will continue in an hour, one was stopped while another
+// was requested.
 func (f *filling) leaveSyncs() {
 	f.t.Helper()
 	ctx := context.WithValue(f.t.Context(), storedAsk{}, func() {
@@ -473,7 +473,7 @@ func (f *filling) fillFeed() {
 	f.cursor(f.m, "feed of a span continued", "admin", "/security-events?limit=5&since="+storedMain.Format(time.RFC3339)+"&until="+storedMain.Add(time.Minute).Format(time.RFC3339))
 }
 
-// failSomeWork lets work wait until it is given up, and has the day's round done.
+// failSomeWork lets work wait until it is given up, and runs the day's round.
 func (f *filling) failSomeWork() {
 	f.t.Helper()
 	f.ask(f.m, "team", "failed", "Will this question be answered in time?")
@@ -483,7 +483,7 @@ func (f *filling) failSomeWork() {
 		f.t.Fatal(err)
 	}
 	for _, name := range storedQueues[:2] {
-		f.drain(name) // messages of what was given up
+		f.drain(name) // messages of the work that was given up
 	}
 	f.clock.Advance(25 * time.Hour)
 	if err := f.sweep(f.t.Context()); err != nil {

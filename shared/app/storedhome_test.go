@@ -100,7 +100,7 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 	return in
 }
 
-// vaultKey stands for the key in KMS. What KMS returns is stored as it is.
+// vaultKey replaces the key in KMS. The output of KMS is stored as it is.
 var vaultKey = bytes.Repeat([]byte{7}, 32)
 
 func storedOnAWS(t *testing.T, files fs.FS, now time.Time) *installation {
@@ -159,7 +159,7 @@ type storedCloud struct {
 	blobs    *s3.Store
 }
 
-// batchWrite is how many items DynamoDB takes in one request.
+// batchWrite is the maximum number of items of one BatchWriteItem.
 const batchWrite = 25
 
 func (c *storedCloud) load(files fs.FS) {
@@ -208,8 +208,7 @@ func (c *storedCloud) load(files fs.FS) {
 	}
 }
 
-// save reads everything that is stored. The messages of the queues are gone from
-// them afterwards.
+// save reads all stored data. This removes the messages from the queues.
 func (c *storedCloud) save() fs.FS {
 	c.t.Helper()
 	ctx, files := c.t.Context(), fstest.MapFS{}
@@ -324,7 +323,7 @@ func (r storedReply) value(t *testing.T) any {
 	return value
 }
 
-// id returns the id of what a reply describes.
+// id returns the id of the resource that a reply describes.
 func (r storedReply) id(t *testing.T) string {
 	t.Helper()
 	object, _ := r.value(t).(map[string]any)

@@ -14,12 +14,11 @@ import (
 	"docent/shared/storedtest"
 )
 
-// Members of replies that differ each time, by how their names begin.
+// Prefixes of the names of members that differ in each reply.
 var storedVolatile = []string{"lastUsedAt", "nextCursor", "latency", "dataThrough"}
 
-// record notes in m how the installation answers at the beginning of the next hour, so
-// that reports of the hours before are complete. Cursors that were given out before
-// stay, and get their like.
+// record stores in m the replies of the installation at the start of the next hour, so that
+// reports of earlier hours are complete. It adds new cursors and keeps the old ones.
 func (in *installation) record(m *storedtest.Manifest) {
 	in.t.Helper()
 	in.clock.Set(in.clock.Now().Truncate(time.Hour).Add(time.Hour))
@@ -33,7 +32,7 @@ func (in *installation) record(m *storedtest.Manifest) {
 	m.Written = in.clock.Now()
 }
 
-// replied sets the status and the reply of e to what the installation says now.
+// replied sets the status and the reply of e to the installation's current ones.
 func (in *installation) replied(m *storedtest.Manifest, e *storedtest.Exchange) {
 	in.t.Helper()
 	r := in.do(m.Callers[e.Caller], e.Method, e.Path, e.Body, e.Header)
@@ -61,7 +60,7 @@ func (in *installation) replied(m *storedtest.Manifest, e *storedtest.Exchange) 
 	e.Reply = encodeStored(in.t, storedtest.Digested(value, skip...))
 }
 
-// inflated is the text of a body that came as base64 of its gzip form.
+// inflated returns the text of a body in base64 of its gzip form.
 func (in *installation) inflated(body any) string {
 	in.t.Helper()
 	packed, _ := body.(string)
@@ -76,7 +75,7 @@ func (in *installation) inflated(body any) string {
 	return string(text)
 }
 
-// best keeps of what was found where the best is: the rest is the ranking's business.
+// best keeps only the best result of a search, because the ranking may change the others.
 func best(object map[string]any) map[string]any {
 	list, _ := object["sources"].([]any)
 	if len(list) == 0 {
@@ -111,7 +110,7 @@ func (in *installation) cursor(m *storedtest.Manifest, name, caller, path string
 	m.Reads = append(m.Reads, storedtest.Exchange{Name: name, Caller: caller, Method: "GET", Path: next, Cursor: true, Prefix: strings.HasPrefix(name, "feed")})
 }
 
-// giveCursors has a cursor given out by each list.
+// giveCursors gets a cursor from each list.
 func (in *installation) giveCursors(m *storedtest.Manifest) {
 	in.t.Helper()
 	for _, list := range []struct{ name, caller, path string }{
@@ -132,7 +131,7 @@ func (in *installation) giveCursors(m *storedtest.Manifest) {
 	}
 }
 
-// tail returns the cursor behind the last event of the feed.
+// tail returns the cursor after the last event of the feed.
 func (in *installation) tail(m *storedtest.Manifest) string {
 	in.t.Helper()
 	page := in.feed(m, "since="+storedMain.Format(time.RFC3339))
@@ -158,8 +157,7 @@ func storedRepeated(mark string) map[string]any {
 	return map[string]any{"name": "repeated " + mark, "description": "Created once"}
 }
 
-// reads are the requests whose replies a fixture keeps. All of them leave what is
-// stored as it is.
+// reads returns the requests whose replies a fixture keeps. None of them changes stored data.
 func (in *installation) reads(m *storedtest.Manifest) []storedtest.Exchange {
 	in.t.Helper()
 	var all []storedtest.Exchange
@@ -192,7 +190,7 @@ func (in *installation) reads(m *storedtest.Manifest) []storedtest.Exchange {
 	return append(all, in.searches()...)
 }
 
-// repeated is the request that created the collection that can be created again.
+// repeated returns the request that created the collection, which may be sent again.
 func (in *installation) repeated(m *storedtest.Manifest) []byte {
 	in.t.Helper()
 	var c struct{ Name, Description string }
@@ -217,7 +215,7 @@ func (in *installation) readsOfSCIM(m *storedtest.Manifest, get func(string, ...
 }
 
 func readsOfReports(get func(string, ...string)) {
-	const days = "start=2026-09-06&end=2026-09-08" // what happens later does not count
+	const days = "start=2026-09-06&end=2026-09-08" // later requests are not included
 	get("admin", "/usage?groupBy=feature&groupBy=apiKey&"+days, "/usage?groupBy=collection&"+days,
 		"/usage?groupBy=dataSource&"+days, "/usage/users?"+days,
 		"/security-events?limit=200&since="+storedMain.Format(time.RFC3339)+"&until="+storedMain.Add(time.Minute).Format(time.RFC3339),
@@ -225,7 +223,7 @@ func readsOfReports(get func(string, ...string)) {
 		"/security-events?limit=5&order=desc&until="+storedMain.Add(24*time.Hour).Format(time.RFC3339))
 }
 
-// searches ask for what one document or item of each kind holds alone.
+// searches returns a search for each kind of document or item, by a word of only that one.
 func (in *installation) searches() []storedtest.Exchange {
 	var all []storedtest.Exchange
 	find := func(path, query string) {

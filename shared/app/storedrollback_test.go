@@ -13,9 +13,9 @@ import (
 	"docent/shared/storedtest"
 )
 
-// TestRollBack opens what the newest release has stored, changes it with the current
-// code and leaves unfinished work, and then has the release's own tests open the result
-// with the release's own code. It needs the history of the repository: make rollback.
+// TestRollBack opens the data of the newest release, changes it with the current code and leaves
+// unfinished work. Then the release's own tests open the result with the release's own code. It
+// needs the history of the repository: make rollback.
 func TestRollBack(t *testing.T) {
 	if os.Getenv("DOCENT_TEST_ROLLBACK") == "" {
 		t.Skip("takes minutes; run make rollback")
@@ -53,8 +53,8 @@ func TestRollBack(t *testing.T) {
 	t.Logf("%s opens what the current code has stored:\n%s", version, output)
 }
 
-// checkout writes the tree of the commit that brought a release's fixture into a
-// temporary folder and returns it. It skips the test where the history is missing.
+// checkout writes the tree of the commit that added a release's fixture to a temporary folder and
+// returns the folder. It skips the test if the history is missing.
 func checkout(t *testing.T, version string) string {
 	t.Helper()
 	git := func(arguments ...string) string {

@@ -11,17 +11,16 @@ import (
 	"docent/shared/source"
 )
 
-// storedConnector is a provider that is the same in every release's tests. It has two
-// pages of one item each in every part. What a part's name holds decides what happens
-// after the first page:
-//   - "slow": the provider wants to be left alone for an hour
-//   - "crash": another sync is asked for, and then the process stops
+// storedConnector is a provider that is the same in every release's tests. Every part has two
+// pages of one item each. After the first page, the part's name decides what happens:
+//   - "slow": the provider limits the rate for an hour
+//   - "crash": another sync is requested, and then the process stops
 //
-// Both happen only where no place was saved before, so that a part continues from the
-// place that the fixture holds.
+// Both happen only without a saved checkpoint, so that a part continues from the checkpoint of
+// the fixture.
 type storedConnector struct{ now func() time.Time }
 
-// storedAsk asks for another sync of the source that is being read.
+// storedAsk requests another sync of the source that is being read.
 type storedAsk struct{}
 
 var errStoredCrash = errors.New("the process stops here")

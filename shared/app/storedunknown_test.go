@@ -13,9 +13,9 @@ import (
 	"docent/shared/table/bolt"
 )
 
-// replacedWhole are the stored forms whose items are replaced by the changes that this
-// test makes: after a rollback, attributes of a later version are lost with them.
-// shared/storedtest/README.md says what follows from it.
+// replacedWhole are the stored forms whose items the changes of this test replace. After a
+// rollback, they lose the attributes of a later version. shared/storedtest/README.md describes
+// the consequences.
 var replacedWhole = []string{
 	"answers: {question} | answer",
 	"collections: {team} | {source}", // collections; those of connected sources keep them
@@ -31,9 +31,9 @@ var replacedWhole = []string{
 	"identities: {team}/users | {user}",
 }
 
-// TestUnknownAttributesAreIgnored opens a fixture whose items all have attributes that
-// this version does not know, as a later one may have left them before it was rolled
-// back: everything works as it does without them.
+// TestUnknownAttributesAreIgnored opens a fixture whose items all have attributes that this
+// version does not know, like those of a later version before a rollback. Everything works as
+// without them.
 func TestUnknownAttributesAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, fixture := range storedtest.Fixtures(t) {

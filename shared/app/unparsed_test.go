@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// served serves a handler as docent serve does, with its bounds of headers.
+// served serves a handler as docent serve does, with its limits on headers.
 func served(t *testing.T, handler http.HandlerFunc) (address string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -118,7 +118,7 @@ func TestWhatTheServerRefusesHasOurShape(t *testing.T) {
 	}
 }
 
-// TestServeAnswersUnparsedRequests: the server of docent serve is the one above.
+// TestServeAnswersUnparsedRequests: docent serve uses the server tested above.
 func TestServeAnswersUnparsedRequests(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
@@ -151,8 +151,8 @@ func TestServeAnswersUnparsedRequests(t *testing.T) {
 	}
 }
 
-// TestRepliesOfHandlersStayAsTheyAre: also of one that looks like a refusal, comes in
-// pieces, or follows another on its connection.
+// TestRepliesOfHandlersStayAsTheyAre: also a reply that looks like a refusal, is written in
+// pieces, or follows another one on its connection.
 func TestRepliesOfHandlersStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	const looks = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"

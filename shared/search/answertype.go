@@ -9,8 +9,8 @@ import (
 
 // answerType is the kind of answer that a question asks for, beyond its own words.
 type answerType struct {
-	holds func(sentences []string) bool // nil: nothing particular is asked for
-	steps bool                          // the question asks how something is done
+	holds func(sentences []string) bool // reports whether these contain the answer; nil: nothing particular is asked for
+	steps bool                          // the question asks how to do something
 }
 
 var (
@@ -62,8 +62,8 @@ func answerTypeOf(question string) *answerType {
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// holdsName reports whether a word with a capital, not the first of a sentence, is
-// missing from own.
+// holdsName reports whether the sentences contain a name: a capitalised word that does not
+// start a sentence and is not in own, the words of the question.
 func holdsName(sentences []string, own map[string]bool) bool {
 	for _, s := range sentences {
 		for i, w := range strings.FieldsFunc(s, notWord) {
@@ -88,5 +88,5 @@ func (c *answerType) value(sentences []string) float64 {
 	return 0
 }
 
-// asksSteps reports whether the question asks how something is done.
+// asksSteps reports whether the question asks how to do something.
 func (c *answerType) asksSteps() bool { return c != nil && c.steps }

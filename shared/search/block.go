@@ -16,12 +16,12 @@ const (
 	codeKind                // with the line before it
 )
 
-// block is a piece of a passage that is quoted whole. Its text is safe Markdown. Lines
-// of code are not, and are shown between fences.
+// block is a piece of a passage that is quoted as a whole. Its text is safe Markdown, except
+// lines of code, which are shown between fences.
 type block struct {
 	kind  blockKind
 	lead  string   // of a list, table or code: the line before it
-	units []string // sentences are cut later; items, rows (the head's two first), code lines
+	units []string // items, rows (first the two of the head) or code lines; sentences are cut later
 	text  string   // of a paragraph
 	info  string   // of code: its language
 }
@@ -64,8 +64,8 @@ func blocks(passage string) []block {
 		if b.empty() {
 			continue
 		}
-		// A list or code takes the last line of the paragraph before it, unless a
-		// heading is between. A table takes it only if it announces the table.
+		// A list or code takes the last line of the paragraph before it if no heading is
+		// between them. A table takes it only if the line announces the table.
 		if len(out) > 0 && b.kind != paragraphKind && out[len(out)-1].kind == paragraphKind && adjacent(lines[:i-n]) {
 			if line := lastLine(out[len(out)-1].text); b.kind != tableKind || leadsIn(line) {
 				b.lead = line
@@ -208,8 +208,8 @@ func isRow(line string) bool {
 	return len(line) > 2 && line[0] == '|' && line[len(line)-1] == '|'
 }
 
-// rowsBlock reads rows whose head is unknown, and gives them an empty one. Without a
-// head they would show as text.
+// rowsBlock reads rows whose head is unknown, and adds an empty head, because rows without one
+// are rendered as text.
 func rowsBlock(lines []string) (block, int) {
 	b := block{kind: tableKind}
 	n := 0
@@ -231,8 +231,8 @@ func rowsBlock(lines []string) (block, int) {
 	return b, max(n, 1)
 }
 
-// listBlock reads a list: items with what is indented below them. It ends at a blank
-// line that neither an item nor an indented line follows.
+// listBlock reads a list: items and the lines indented below them. It ends at a blank line, if
+// the next line is neither an item nor indented.
 func listBlock(lines []string) (block, int) {
 	b := block{kind: listKind}
 	var item []string
@@ -283,7 +283,7 @@ func paragraphBlock(lines []string) (block, int) {
 		stripped[i] = strings.TrimSpace(text.Unquote(line))
 	}
 	if n < len(lines) && isUnderline(lines[n]) {
-		return block{}, n + 1 // a heading of the older kind
+		return block{}, n + 1 // a setext heading
 	}
 	return block{kind: paragraphKind, text: strings.TrimSpace(safeInline(strings.Join(stripped, "\n")))}, n
 }

@@ -73,8 +73,8 @@ func (b *builder) passage(a text.Analyser, title []string, searched string, star
 	b.order = b.order[:0]
 }
 
-// count adds terms with a weight to the counts of the passage, and returns what they
-// add to its length.
+// count adds terms with a weight to the counts of the passage, and returns by how much its
+// length grows.
 func (b *builder) count(terms []string, weight uint32) int {
 	n := 0
 	for _, term := range terms {

@@ -13,15 +13,15 @@ import (
 	"docent/shared/table"
 )
 
-// When blobs without a record are removed, and how often they are looked for.
+// The times of removing blobs without a record.
 const (
 	orphanAge   = 24 * time.Hour
 	orphanEvery = 24 * time.Hour
 )
 
-// Clean removes blobs that no record names any more: those whose removal is due, and
-// once a day those that a crash left without a record. It returns how many. Running it
-// twice at the same time is harmless.
+// Clean removes blobs that no record names any more: those whose removal is due and, once per
+// day, those that a crash left without a record. It returns how many it removed. Running it
+// twice in parallel is harmless.
 func (ix *Index) Clean(ctx context.Context) (removed int, err error) {
 	due := table.Query{Table: table.Index, Partition: cleanupPartition, To: table.Padded(ix.Now().UnixMilli()) + "#~"}
 	for item, err := range table.All(ctx, ix.Table, due) {
@@ -44,7 +44,7 @@ func (ix *Index) Clean(ctx context.Context) (removed int, err error) {
 	return removed + n, err
 }
 
-// cleanOrphans claims the day's search for blobs without a record, and does it.
+// cleanOrphans removes blobs without a record if that is due. It claims the search first.
 func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	key := table.Key{Table: table.Index, Partition: cleanupPartition, Sort: orphansSort}
 	claim := table.Put{Item: table.Item{Key: key, Version: ix.Now().UnixMilli()}, If: table.Absent()}

@@ -6,19 +6,18 @@ import (
 	"unicode"
 )
 
-// Bounds of what may be written as one word or two: letters of each part, and of both
-// together.
+// Bounds of words that may be written as one or as two.
 const (
 	partLetters     = 2
 	compoundLetters = 6
-	maxCompounds    = 64 // of a question, that are looked up
+	maxCompounds    = 64 // of a question
 )
 
 // compound is two neighbouring words of a question written as one: rollback for roll
 // back, timeout for time out.
 type compound struct {
 	questionTerm
-	parts []int // places, in the ranking's terms, of its words
+	parts []int // places of its words in the ranking's terms
 }
 
 // compoundTexts returns the terms that neighbouring words of a question form when
@@ -31,7 +30,7 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	for i := 1; i < len(all) && len(texts) < maxCompounds; i++ {
 		x, y := all[i-1], all[i]
 		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.Language.IsStop(x) {
-			continue // a verb before its particle is one word as a noun; nothing begins with one
+			continue // a verb and its particle form one word, but no word starts with a particle
 		}
 		if t := in.AppendTerms(nil, x+y); len(t) == 1 && t[0] != "" {
 			texts, words = append(texts, t[0]), append(words, [2]string{x, y})

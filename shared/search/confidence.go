@@ -22,10 +22,10 @@ const (
 	confidence0 = -0.32
 )
 
-// confidence returns how surely a passage answers, on the scale of Threshold. It
-// combines the normalised score, the largest share of the question in one stretch,
-// neighbouring terms that are near each other, the names that are asked for, and the
-// number of terms, because no passage contains all of many.
+// confidence returns the confidence that a passage answers the question, on the scale of
+// Threshold. It combines the normalised score, the largest share of the question in one
+// stretch, the neighbouring terms that are near each other, the names in the question, and the
+// number of terms, because no passage contains all terms of a long question.
 func (r *ranking) confidence(score float64, at places, length uint16) float64 {
 	if r.maxScore == 0 {
 		return 0

@@ -32,7 +32,7 @@ func (s *searchRun) choose(depth int) error {
 	if depth == maxCandidates {
 		return nil
 	}
-	// After the last passage of a ranking that has more, the order is unknown.
+	// The order is unknown after the last passage of a ranking that has more.
 	s.more = false
 	of := map[*ranking]int{}
 	for i, c := range s.candidates {
@@ -44,8 +44,8 @@ func (s *searchRun) choose(depth int) error {
 	return nil
 }
 
-// refill ranks deeper when the candidates are used up but the passages are not. It
-// returns false if there are no more. The caller skips those taken before.
+// refill ranks deeper if the candidates are used up and there are more passages, otherwise it
+// returns false. The caller skips candidates taken before.
 func (s *searchRun) refill() (bool, error) {
 	if len(s.candidates) > 0 {
 		return true, nil

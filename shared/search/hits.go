@@ -13,7 +13,7 @@ import (
 // maxContent bounds Hit.Content, in characters.
 const maxContent = 4000
 
-// result orders what was found, by documents and by passages.
+// result returns the verified hits in order, by document and by passage.
 func (s *searchRun) result() Result {
 	slices.SortFunc(s.found, func(a, b *verified) int {
 		return cmp.Or(cmp.Compare(b.hit.Normalised, a.hit.Normalised), bytes.Compare(a.document[:], b.document[:]), a.inBody(b))
@@ -44,8 +44,8 @@ func (v *verified) inBody(w *verified) int {
 	return cmp.Or(v.Chunk-w.Chunk, v.within-w.within)
 }
 
-// content returns the first passage, which is the best, under its heading path, and
-// then the others in reading order, as many as fit whole.
+// content returns the first passage, which is the best, under its heading path, and then as
+// many of the others as fit completely, in reading order.
 func content(passages []*verified) string {
 	best := passages[0]
 	var b strings.Builder

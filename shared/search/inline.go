@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// safeInline returns the inline Markdown of a paragraph, item or row so that it is safe
-// to render: links become their text and images their alternative text, raw HTML and
-// definitions of link targets are removed. Code spans and emphasis stay. What could
-// form one of these again is escaped.
+// safeInline makes the inline Markdown of a paragraph, item or row safe to render. Links become
+// their text and images their alternative text; raw HTML and definitions of link targets are
+// removed; characters that could form any of these again are escaped. Code spans and emphasis
+// stay.
 func safeInline(s string) string {
 	lines := strings.Split(escapeInline(unlink(s), false), "\n")
 	for i, line := range lines {
-		// Without its tags a line must not become the rule of a table.
+		// A line whose tags are removed must not turn into the rule of a table.
 		if text := strings.TrimLeft(line, " \t>"); strings.Contains(text, "-") && strings.Trim(text, "-:| \t") == "" {
 			lines[i] = line[:len(line)-len(text)] + `\` + text
 		}
@@ -126,7 +126,7 @@ func escapeInline(s string, row bool) string {
 	return out.b.String()
 }
 
-// inlineWriter prevents that links form where something was removed.
+// inlineWriter prevents a removal from forming a new link.
 type inlineWriter struct {
 	b       strings.Builder
 	bracket bool // the last byte written is an unescaped ']'

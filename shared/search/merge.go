@@ -22,8 +22,8 @@ const (
 	mergeBytes    = 128 << 20 // a segment over this is not merged further
 	mergeMost     = 90        // segments in one Write
 	staleDivisor  = 4         // the share of passages that may be stale is 1 / staleDivisor
-	currentAtOnce = 1000      // documents asked for at once
-	blobGrace     = time.Hour // for queries that have listed a segment and not yet read it
+	currentAtOnce = 1000      // documents in one request for versions
+	blobGrace     = time.Hour // for queries that have listed a segment but not yet read it
 )
 
 // staleKey returns the key of the item that counts the stale passages of f, in its
@@ -50,9 +50,9 @@ func (ix *Index) Stale(ctx context.Context, teamID, source string, space Space, 
 // documents that were deleted or replaced. A family of which more than a quarter is
 // stale is merged whole.
 //
-// Merge leaves outdated, damaged and missing segments as they are and plans their
-// rebuild. It removes segments of a source that is no longer live, which a slow publish
-// left after DropSource. What another worker merges at the same time is left to it.
+// Merge leaves outdated, damaged and missing segments as they are and plans their rebuild. It
+// removes segments of a source that is no longer live, which a slow publish left after
+// DropSource. It skips segments that another worker merges at the same time.
 func (ix *Index) Merge(ctx context.Context, teamID string) (merged int, err error) {
 	// Every round replaces segments by fewer of a higher level, so the loop ends.
 	for {
@@ -82,7 +82,7 @@ type dueMerge struct {
 	records []record
 	level   int   // of the result
 	counted int64 // stale passages of the family
-	stale   int64 // what the counter goes down by
+	stale   int64 // to subtract from the counter
 }
 
 // due finds the merges that are due, plans rebuilds, and drops sources that are no
@@ -105,7 +105,7 @@ func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, droppe
 	for _, r := range records {
 		segments[r.source]++
 	}
-	// A source is live before anything of it is indexed, and never again after it was
+	// A source is live before any of its documents is indexed, and never again after it is
 	// deleted. So segments listed above whose source is not live now are leftovers.
 	live, err := ix.Corpus.Sources(ctx, teamID)
 	if err != nil {
@@ -145,7 +145,7 @@ func dueIn(f family, records []record, stale int64) []dueMerge {
 		levels[r.level] = append(levels[r.level], r)
 	}
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.id, b.id) })
-	// The rebuild of an outdated segment drops its stale passages and their share of
+	// The rebuild of an outdated segment removes its stale passages and subtracts them from
 	// the count.
 	if stale*staleDivisor > passages && len(records) == all {
 		var due []dueMerge
@@ -184,9 +184,8 @@ func fitting(records []record, most int) int {
 	return n
 }
 
-// mergeOne makes one merge and returns how many segments it replaced. It is 0 if
-// another worker was faster, or if a segment proved damaged or missing, which mergeOne
-// then marks.
+// mergeOne makes one merge and returns how many segments it replaced, 0 if another worker was
+// faster. If a segment is damaged or missing, it marks that segment and replaces none.
 func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replaced int, marked bool, err error) {
 	var segments []*segment.Segment
 	for _, r := range d.records {
@@ -253,8 +252,8 @@ func (ix *Index) current(ctx context.Context, teamID string, segments []*segment
 	return all, nil
 }
 
-// replace publishes made instead of d.records in one Write. It returns false, and
-// changes nothing, if one of these no longer exists.
+// replace publishes made instead of d.records in one Write. If one of d.records no longer
+// exists, it changes nothing and returns false.
 func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []segment.File) (bool, error) {
 	var ops []table.Op
 	var blobs []string

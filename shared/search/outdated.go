@@ -9,7 +9,7 @@ import (
 	"docent/shared/table"
 )
 
-// rebuildReason is why a segment must be rebuilt.
+// rebuildReason is the reason why a segment must be rebuilt.
 type rebuildReason string
 
 // The reasons. The last two are marks in a stored segment's record; the others follow
@@ -21,9 +21,9 @@ const (
 	reasonAsked    rebuildReason = "asked for"
 )
 
-// outdated returns why the segment must be rebuilt, or "". It depends on the record
-// alone, so everyone who reads the segment list gets the same result. A segment of a
-// newer program is left to that program.
+// outdated returns the reason why the segment must be rebuilt, or "". It depends on the record
+// alone, so every reader of the segment list gets the same result. A segment of a newer program
+// is left to that program.
 func (r record) outdated() rebuildReason {
 	switch {
 	case r.newer():
@@ -48,8 +48,8 @@ func (r record) newer() bool {
 // the other segments.
 func (r rebuildReason) namesDocuments() bool { return r == reasonAnalysis || r == reasonAsked }
 
-// mark returns the operation that records why the segment must be rebuilt. It fails if
-// the record has changed or is gone.
+// mark returns the operation that records why the segment must be rebuilt. The operation fails
+// if the record has changed or no longer exists.
 func (r record) mark(teamID string, why rebuildReason) (table.Put, error) {
 	r.content.Mark = why
 	op, err := r.put(teamID)

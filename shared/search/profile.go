@@ -5,7 +5,7 @@ import (
 	"docent/shared/search/text"
 )
 
-// profile is how the texts of a space are analysed and ranked.
+// profile has the parameters by which the texts of a space are analysed and ranked.
 type profile struct {
 	id        segment.Profile
 	k1, b     float64
@@ -24,7 +24,7 @@ var (
 	profiles = []*profile{prose, coding}
 )
 
-// titleWeight is how often a term of the title counts.
+// titleWeight is the number of times that a term of the title counts.
 const titleWeight = 2
 
 // titleTerms is the length of an average title, in terms.

@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 )
 
-// How near neighbouring terms of the question must be, and how much that counts.
+// Distances and weights of neighbouring terms of the question.
 const (
 	orderedWithin = 2
 	nearWithin    = 7
@@ -42,8 +42,8 @@ func code(term string) uint32 {
 // analysed is a passage as the codes of its terms, those of the title first.
 type analysed struct {
 	codes []uint32
-	title int // how many are the title's
-	named int // how many are of the title or the heading path, which name what the passage is about
+	title int // number of codes of the title
+	named int // number of codes of the title and the heading path, which name the subject of the passage
 }
 
 func (p *profile) analyse(title, heading, passage string) analysed {
@@ -108,8 +108,8 @@ func (r *ranking) complete(score float64, a analysed, at places, length uint16) 
 	return score * (1 - r.profile.missing*(1-covered/sum))
 }
 
-// title returns the score of the title alone, by its own length: of two titles with the
-// same terms of the question the shorter one scores more.
+// title returns the score of the title as a field of its own: of two titles with the same terms
+// of the question, the shorter one scores more.
 func (r *ranking) title(a analysed, at places) float64 {
 	if r.profile.titled == 0 {
 		return 0
@@ -134,8 +134,8 @@ func (r *ranking) title(a analysed, at places) float64 {
 	return sum
 }
 
-// proximity returns what neighbouring terms of the question that are near each other
-// add to the score of a passage.
+// proximity returns the score that a passage gains from neighbouring terms of the question that
+// are near each other in it.
 func (r *ranking) proximity(at places, length uint16) float64 {
 	norm := r.norm(length)
 	total := 0.0
@@ -146,8 +146,8 @@ func (r *ranking) proximity(at places, length uint16) float64 {
 	return r.profile.proximity * (r.profile.k1 + 1) * total
 }
 
-// closeness counts the pairs of places where y follows x at once, and where they are
-// near each other. Both lists ascend.
+// closeness counts the pairs of places where y directly follows x, and those where they are near
+// each other. Both lists ascend.
 func closeness(xs, ys []int) (ordered, near float64) {
 	from := 0
 	for _, x := range xs {
@@ -159,7 +159,7 @@ func closeness(xs, ys []int) (ordered, near float64) {
 				break
 			}
 			near++
-			if y >= x && y <= x+orderedWithin { // at one place as a compound
+			if y >= x && y <= x+orderedWithin { // the two are at the same place in a compound
 				ordered++
 			}
 		}
@@ -167,8 +167,8 @@ func closeness(xs, ys []int) (ordered, near float64) {
 	return ordered, near
 }
 
-// normalisedText returns the normalised score of an analysed passage, at most 1, for a
-// question that did not take part in finding it.
+// normalisedText returns the normalised score of an analysed passage, at most 1, for a question
+// that was not used to find it.
 func (r *ranking) normalisedText(a analysed, length uint16) float64 {
 	norm, score := r.norm(length), 0.0
 	for i, places := range r.places(a) {

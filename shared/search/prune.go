@@ -12,11 +12,10 @@ import (
 // into the processor's fastest cache, and bounds cover a small part of the lists.
 const windowPassages = 4096
 
-// boundSlack makes up for the rounding of scores, so that an upper bound is never too
-// low.
+// boundSlack compensates for the rounding of scores, so that an upper bound is never too low.
 const boundSlack = 1 + 1e-5
 
-// scorer computes the part of one term in the score of a passage.
+// scorer computes what one term adds to the score of a passage.
 type scorer struct{ weight, base, slope float32 }
 
 func (s *scorer) score(frequency uint32, length uint16) float32 {
@@ -24,8 +23,8 @@ func (s *scorer) score(frequency uint32, length uint16) float32 {
 	return s.weight * f / (f + s.base + s.slope*float32(length))
 }
 
-// ordered returns the terms that some passage contains, by descending weight. Scores
-// are always added up in this order, so skipping changes no score by a rounding.
+// ordered returns the terms that some passage contains, by descending weight. Scores are always
+// summed in this order, so that skipping never changes a score by rounding.
 func (r *ranking) ordered() []*questionTerm {
 	terms := slices.DeleteFunc(r.scored(), func(t *questionTerm) bool { return t.df == 0 })
 	slices.SortStableFunc(terms, func(a, b *questionTerm) int { return cmp.Compare(r.weight(b), r.weight(a)) })
@@ -51,8 +50,8 @@ type cursor struct {
 	suffixBound float32   // upper bound of what this and all later terms add to a score in the window
 
 	at    int // the block that is decoded, -1: none
-	next  int // the posting of it that find looks at next
-	total int // postings decoded
+	next  int // the next posting of that block to compare in find
+	total int // number of decoded postings
 	segment.Decoded
 }
 
@@ -71,7 +70,7 @@ func (r *ranking) scan(number int, terms []*questionTerm, top *top) error {
 	s := r.segments[number]
 	sc := scanners.Get().(*scanner)
 	if err := sc.open(r, number, terms); err != nil {
-		return err // sc is in no known state and is dropped
+		return err // the state of sc is unknown, so it is not used again
 	}
 	for from := 0; from < s.Passages; from += windowPassages {
 		to := min(from+windowPassages, s.Passages)
@@ -94,7 +93,7 @@ func (r *ranking) scan(number int, terms []*questionTerm, top *top) error {
 	return nil
 }
 
-// open places a cursor at the start of each term's postings.
+// open sets a cursor to the start of each term's postings.
 func (sc *scanner) open(r *ranking, number int, terms []*questionTerm) (err error) {
 	s := r.segments[number]
 	sc.cursors = slices.Grow(sc.cursors[:0], len(terms))
@@ -110,7 +109,7 @@ func (sc *scanner) open(r *ranking, number int, terms []*questionTerm) (err erro
 			return err
 		}
 		c.bounds = c.bounds[:0]
-		if c.blocks[0].Last < 0 { // without a head: few postings, decoded at once
+		if c.blocks[0].Last < 0 { // a short list without a head is decoded at once
 			if err := c.Decode(&c.blocks[0], s.Passages); err != nil {
 				return err
 			}
@@ -240,8 +239,8 @@ func (c *cursor) read(block, limit int) error {
 	return nil
 }
 
-// reaches moves to the block that may contain passage, and reports whether there is
-// one. Passages must ascend from call to call, and none is before the window.
+// reaches moves to the block that may contain passage, and reports whether there is one.
+// Passages must ascend from call to call, and must not be before the window.
 func (c *cursor) reaches(passage int) bool {
 	for c.first < len(c.blocks) && c.blocks[c.first].Last < passage {
 		c.first++

@@ -10,11 +10,11 @@ import (
 	"docent/shared/table"
 )
 
-// Publish makes docs findable: one segment for each source and space among them,
-// and one Write with their records, which also applies done. Nothing is findable
-// and nothing of done has happened when it returns an error; a *table.ConditionFailed
-// has the key of the operation of done that did not hold. At most table.MaxOps operations,
-// segments and done together. Of a document named twice the later version counts.
+// Publish makes docs findable. It stores one segment for each source and space, and then their
+// records in one Write, which also applies done. If it returns an error, no document is findable
+// and done is not applied; a *table.ConditionFailed has the key of the failed operation of done.
+// Segments and done together may have at most table.MaxOps operations. If docs contains a
+// document twice, the later version counts.
 func (ix *Index) Publish(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
 	families := map[family][]Document{}
 	var order []family
@@ -90,9 +90,9 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 	return r, op, nil
 }
 
-// discard removes the blobs of records that cause kept from being published. If
-// something may have been written after all, the blobs stay: Clean removes them after a
-// day if no record names them.
+// discard removes the blobs of records that were not published because of cause. If the Write
+// may have happened anyway, the blobs stay; Clean removes them after a day if no record names
+// them.
 func (ix *Index) discard(ctx context.Context, cause error, records []record) {
 	if table.AsConditionFailed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) {
 		return

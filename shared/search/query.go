@@ -17,20 +17,20 @@ import (
 const (
 	defaultLimit   = 10
 	maxLimit       = 200
-	prefixSources  = 10            // a query of at most this many sources lists each by prefix
+	prefixSources  = 10            // a query of at most this many sources lists each one by its prefix
 	pageCandidates = 50            // candidates of one BatchGet
 	pageUnits      = 49            // read units of one BatchGet: 1 a record, 1 a chunk; 60 with the lists of ten sources
 	firstDepth     = 100           // candidates of a profile that are ranked at first: two pages
-	maxCandidates  = 400           // of a profile: 200, and repetitions among them
-	chosenFrom     = 4 * pageUnits // passages that a query with Choose looks at
+	maxCandidates  = 400           // of a profile: 200, with room for repetitions
+	chosenFrom     = 4 * pageUnits // passages that a query with Choose reads
 	perDocument    = 8             // passages of one document among the candidates
 	bestPassages   = 24
 )
 
-// Search finds documents for q in the live sources of a team. Every hit is in the
-// version of its document that is current during the call. If the segments are in
-// memory, it takes two round trips to the table: the list of segments, and the
-// candidates. A question without terms finds nothing; Result.HasTerms is false then.
+// Search finds documents for q in the live sources of a team. Every hit is from the version of
+// its document that is current during the call. If the segments are in memory, Search takes two
+// round trips to the table: the list of segments, and the candidates. A question without terms
+// finds nothing, and Result.HasTerms is false.
 func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
 	records, segments, err := ix.openFor(ctx, teamID, q)
 	if err != nil {
@@ -46,7 +46,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 		if err == nil {
 			return s.result(), nil
 		}
-		// A segment that is read by range may only now prove damaged or missing.
+		// Only now can a segment that is read by range turn out to be damaged or missing.
 		var fault *segmentFault
 		gone := errors.Is(err, blob.ErrNotFound)
 		switch {

@@ -15,19 +15,19 @@ import (
 
 // Bounds of what is quoted.
 const (
-	quotedPassages = 8    // whose blocks are weighed
-	quotedBlocks   = 3    // at most, each of another document
-	furtherShare   = 0.5  // of the best passage's score, for a further document
-	furtherBlock   = 0.6  // of the first block's score, for a further one
-	blockChars     = 1200 // of one block
+	quotedPassages = 8    // passages whose blocks are weighed
+	quotedBlocks   = 3    // blocks, each of another document
+	furtherShare   = 0.5  // minimum score of a further document's passage, relative to the best passage
+	furtherBlock   = 0.6  // minimum score of a further block, relative to the first block
+	blockChars     = 1200 // characters of one block
 	blockK1        = 0.9
 	blockB         = 0.4
 )
 
-// Quote builds the answer to question from what Search found: whole blocks of the best
-// passages, short ones with the text around them, as Markdown that is safe to render.
-// If nothing was found, the answer says so. Apart from names and numbers it adds no
-// words to the documents' own.
+// Quote builds the answer to question from the result of Search: whole blocks of the best
+// passages, and for short ones the text around them, as Markdown that is safe to render. If
+// nothing was found, the answer says so. Apart from names and numbers, it adds no words to those
+// of the documents.
 func Quote(question string, r Result) Answer {
 	return QuoteUpTo(question, r, quotedPassages, quotedBlocks)
 }
@@ -94,18 +94,17 @@ func (h Hit) nameAndHeading() string {
 	return h.name()
 }
 
-// linkTarget returns the address of a document as the target of a Markdown link, or ""
-// if it is not http or https. It is what uri.WebLink returns, with escaped ampersands
-// where Markdown would read an entity.
+// linkTarget returns the address of a document as the target of a Markdown link, or "" if it is
+// not http or https. It escapes the result of uri.WebLink where Markdown would read an entity.
 func linkTarget(address string) string {
 	return entity.ReplaceAllString(uri.WebLink(address), "&amp;$1")
 }
 
-// entity matches what Markdown reads as one character.
+// entity matches an entity, which Markdown reads as one character.
 var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]{1,40};)`)
 
-// blocks returns the blocks of the passage. The first one has its opening, if the
-// passage begins within it.
+// blocks returns the blocks of the passage. If the passage begins within a block, the first one
+// has its opening.
 func (h Hit) blocks() []block {
 	if h.opening == "" {
 		return blocks(h.Passage)
@@ -120,8 +119,8 @@ type quote struct {
 	markdown string
 }
 
-// choose weighs the blocks of the best passages. It returns the best block, and then
-// the best of each further document whose passage scores enough.
+// choose weighs the blocks of the best passages. It returns the best block, and then the best
+// block of each further document whose passage scores high enough.
 func choose(question string, r Result, passages, pieces int) []quote {
 	best := r.Best[:min(passages, len(r.Best))]
 	asked := answerTypeOf(question)

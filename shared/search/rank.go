@@ -24,8 +24,8 @@ type ranking struct {
 	terms      []*questionTerm          // distinct, in order of first use
 	compounds  []*compound              // of neighbouring words of the question
 	compoundOf map[string]*compound     // by its text
-	byText     map[string]*questionTerm // by the spelling asked for and the one looked up
-	order      []int                    // places of the terms in the question's order; nil once it has been read
+	byText     map[string]*questionTerm // by the spelling in the question and the one looked up
+	order      []int                    // places of the terms in the question's order; nil after it was read
 	codes      map[uint32][]int         // code of a term → places in terms
 	filter     codeFilter               // of codes
 	pairs      []pair
@@ -40,10 +40,10 @@ type questionTerm struct {
 	text   string
 	place  int // in the ranking's terms
 	count  int // in the question
-	df     int // passages that hold it
+	df     int // passages that contain it
 	idf    float64
-	weight float64        // of one occurrence: 1, less in a spelling that was not asked for
-	maxIDF float64        // idf of the spelling asked for, which maxScore uses
+	weight float64        // of one occurrence: 1, or less for a corrected spelling
+	maxIDF float64        // idf of the spelling in the question, which maxScore uses
 	name   bool           // written as a name in the question
 	lists  []segment.List // by segment
 }
@@ -160,13 +160,14 @@ func (r *ranking) lookUp(t *questionTerm) error {
 	return nil
 }
 
-// norm is what a frequency is held against in a passage of that length.
+// norm returns the frequency at which a term in a passage of that length reaches half of its
+// maximum score.
 func (r *ranking) norm(length uint16) float64 {
 	p := r.profile
 	return p.k1 * (1 - p.b + p.b*float64(length)/r.average)
 }
 
-// normalised is a score by the highest that the question could reach.
+// normalised returns score divided by the question's max score.
 func (r *ranking) normalised(score float64) float64 {
 	if r.maxScore == 0 {
 		return 0
@@ -184,8 +185,8 @@ type candidate struct {
 	version  int64
 }
 
-// before orders candidates: best first, equal ones in an order that does not
-// depend on how passages lie in segments.
+// before orders candidates: best first, equal ones independently of the order of passages in
+// segments.
 func (c *candidate) before(d *candidate) int {
 	switch {
 	case c.score > d.score:
@@ -224,7 +225,7 @@ func (r *ranking) best(n int) ([]candidate, error) {
 	return r.candidates(top.passages(), n)
 }
 
-// load reads what scoring needs of segments that are read by range.
+// load reads the parts of ranged segments that scoring needs.
 func (r *ranking) load() error {
 	return r.parallel(func(i int, s *segment.Segment) error {
 		var lists []*segment.List
@@ -240,8 +241,7 @@ func (r *ranking) load() error {
 	})
 }
 
-// parallel calls do for each segment, in parallel for those that it may have to wait
-// for.
+// parallel calls do for each segment, in parallel for segments that are read by range.
 func (r *ranking) parallel(do func(i int, s *segment.Segment) error) error {
 	var g errgroup.Group
 	g.SetLimit(openAtOnce)
@@ -285,7 +285,7 @@ func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
 	return all[:min(n, len(all))], nil
 }
 
-// segmentFault is an error about one segment. The others could answer without it.
+// segmentFault is an error about one segment. A search can leave that segment out.
 type segmentFault struct {
 	segment *segment.Segment
 	err     error

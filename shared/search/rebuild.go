@@ -32,16 +32,16 @@ type Rebuilder struct {
 }
 
 const (
-	rebuildHold    = 2 * time.Minute  // that a rebuild is left to who is at it, from its last save
-	rebuildMargin  = 15 * time.Second // before the deadline: for the slice in hand to be built and saved
+	rebuildHold    = 2 * time.Minute  // duration of the lease from the last save
+	rebuildMargin  = 15 * time.Second // time before the deadline to build and save the current slice
 	releaseTimeout = 5 * time.Second
 	passDocuments  = 20_000 // of several segments in one pass; one segment may have more
-	passSegments   = 30     // in one pass or walk, so that the Write that replaces them keeps within table.MaxOps
+	passSegments   = 30     // in one pass or full scan, so that the Write that replaces them has at most table.MaxOps
 )
 
 var (
-	// ErrLeaseHeld means that another worker holds the lease of the rebuild, or was stopped
-	// in the last minutes while it did.
+	// ErrLeaseHeld means that another worker holds the lease of the rebuild, or held it when
+	// it was stopped minutes ago.
 	ErrLeaseHeld = errors.New("another worker holds the lease of this rebuild")
 	// ErrNewer means that the family is left to a newer program.
 	ErrNewer = errors.New("a newer program wrote a segment of this family; it is left to that program")
@@ -59,8 +59,8 @@ type rebuilding struct {
 	family family
 	work   pending.Work
 	state  rebuildState
-	end    time.Time     // no slice begins after it; zero: there is none
-	names  segment.Names // the documents sections of the pass's segments, read once a turn
+	end    time.Time     // no slice begins after it; zero: no such time
+	names  segment.Names // the documents sections of the pass's segments, read once per turn
 	held   map[string]segment.Names
 }
 
@@ -82,9 +82,9 @@ func (b *Rebuilder) do(ctx context.Context, work pending.Work) error {
 	return err
 }
 
-// Run takes one turn of the rebuild that work names. It returns false if the turn has
-// ended before the rebuild. Work that is done, dropped or taken over is finished.
-// ErrLeaseHeld and ErrNewer mean that nothing was done.
+// Run takes one turn of the rebuild that work names. It returns false if the turn ends before
+// the rebuild. It returns true also for work that is done, dropped or taken over. ErrLeaseHeld
+// and ErrNewer mean that nothing was done.
 func (b *Rebuilder) Run(ctx context.Context, work pending.Work) (finished bool, err error) {
 	f, err := familyNamed(work.ID)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *rebuilding) acquireLease(ctx context.Context) (taken bool, err error) {
 		return false, err
 	}
 	if r.state.Began != r.work.At {
-		return false, r.forget(ctx) // of a rebuild before this one
+		return false, r.forget(ctx) // of an earlier rebuild
 	}
 	if r.state.until > r.Now().UnixMilli() {
 		return false, ErrLeaseHeld
@@ -232,15 +232,15 @@ func (r *rebuilding) run(ctx context.Context) (finished bool, err error) {
 		}
 		if r.Rest != nil {
 			if err := r.Rest(ctx, time.Since(began)); err != nil {
-				return false, nil // the turn was called off
+				return false, nil // the turn was cancelled
 			}
 		}
 	}
 	return false, nil
 }
 
-// step makes the next slice of what is in progress, or starts what is next. A full scan
-// is first, because it finds documents that no search can find.
+// step makes the next slice of the pass or full scan in progress, or starts the next one. Full
+// scans come first, because they find documents that no search can find.
 func (r *rebuilding) step(ctx context.Context) (finished bool, err error) {
 	switch {
 	case r.state.Walk != nil:
@@ -319,7 +319,7 @@ func (r *rebuilding) reconsider(ctx context.Context) error {
 	return r.save(ctx, next)
 }
 
-// abandon gives the pass up. What is still outdated becomes a new pass.
+// abandon gives the pass up. Segments that are still outdated become a new pass.
 func (r *rebuilding) abandon(ctx context.Context) error {
 	next := r.state
 	staged := next.Pass.Staged

@@ -20,8 +20,8 @@ const (
 	sliceTime     = 10 * time.Second
 )
 
-// foldAtLeast is the number of staged segments of a level that are merged into one of
-// the next.
+// foldAtLeast is the number of staged segments of one level that are merged into one of the
+// next level.
 const foldAtLeast = mergeWidth
 
 // slice collects the documents of one slice.
@@ -45,9 +45,8 @@ func (s *slice) full(ctx context.Context, r *rebuilding) bool {
 	return s.w.Count() >= cmp.Or(r.slicePassages, slicePassages) || s.bytes >= sliceBytes || time.Since(s.began) >= sliceTime || r.over(ctx)
 }
 
-// passSlice reads the next documents of the pass into a new segment. It takes only
-// those that are current in the version of the old segment. The others were indexed
-// again or deleted.
+// passSlice reads the next documents of the pass into a new segment. It takes only documents
+// whose version in the old segment is current. The others were indexed again or deleted.
 func (r *rebuilding) passSlice(ctx context.Context) error {
 	if err := r.loadNames(ctx); err != nil || r.state.Pass == nil {
 		return err
@@ -155,8 +154,7 @@ func (r *rebuilding) replacing(ctx context.Context, pass rebuildPass) ([]table.O
 		return nil, fmt.Errorf("read the stale count: %w", err)
 	}
 	if len(counts) > 0 {
-		// If both analyses cut passages alike, the difference is the number of stale
-		// passages.
+		// If both analyses cut the same passages, the difference is the number of stale ones.
 		if gone := min(counts[0].Numbers["n"], int64(pass.Passages-made)); gone > 0 {
 			ops = append(ops, table.Add{Key: key, By: map[string]int64{"n": -gone}})
 		}
@@ -173,8 +171,8 @@ func levelOf(documents int) (level int) {
 	return level
 }
 
-// loadNames reads the names of the documents of the pass's segments. If a segment
-// proves damaged, it is marked and the pass given up: State.Pass is nil then.
+// loadNames reads the names of the documents of the pass's segments. If a segment is damaged, it
+// marks the segment and gives up the pass, so that State.Pass is nil.
 func (r *rebuilding) loadNames(ctx context.Context) error {
 	if r.names != nil {
 		return nil
@@ -238,8 +236,8 @@ func foldable(staged []stagedSegment) []stagedSegment {
 	return nil
 }
 
-// fold merges staged segments into one. It keeps the Write that publishes them small,
-// and leaves little to later merges.
+// fold merges staged segments into one. This keeps the Write that publishes them small and saves
+// later merges.
 func (r *rebuilding) fold(ctx context.Context) error {
 	folded := foldable(r.state.Pass.Staged)
 	var segments []*segment.Segment

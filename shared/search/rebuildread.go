@@ -18,7 +18,7 @@ const (
 type wanted struct {
 	id      uuid.UUID
 	version int64
-	at      int // its place in what is read
+	at      int // its place in the order of reading
 }
 
 // found is a wanted document with the result of reading it.
@@ -27,7 +27,7 @@ type found struct {
 	document *Document // nil: deleted, in another version, or in another source or space
 }
 
-// inOrder yields the results for all, in order, and reads a few batches ahead in
+// inOrder yields the results for all documents in order, and reads a few batches ahead in
 // parallel. It stops at the first error.
 func (r *rebuilding) inOrder(ctx context.Context, all iter.Seq[wanted]) iter.Seq2[found, error] {
 	type result struct {
@@ -80,8 +80,7 @@ func (r *rebuilding) inOrder(ctx context.Context, all iter.Seq[wanted]) iter.Seq
 	}
 }
 
-// batches cuts all into batches. A document that occurs twice, in two versions, is in
-// different ones.
+// batches divides all into batches. Two versions of the same document are in different batches.
 func batches(all iter.Seq[wanted]) iter.Seq[[]wanted] {
 	return func(yield func([]wanted) bool) {
 		var batch []wanted

@@ -41,10 +41,10 @@ type rebuildBody struct {
 	Began   int64         `json:"began"`             // when it was planned, as in the key of its pending work
 	Saved   int64         `json:"saved,omitempty"`   // when it was saved last
 	Total   int64         `json:"total"`             // documents to read
-	Done    int64         `json:"done"`              // of these; it never goes back
-	Ended   int64         `json:"ended,omitempty"`   // documents of the walks and passes that have ended
-	Asked   bool          `json:"asked,omitempty"`   // all of the family was asked for
-	Missing bool          `json:"missing,omitempty"` // a walk is to be made for documents in no segment
+	Done    int64         `json:"done"`              // documents read; it never decreases
+	Ended   int64         `json:"ended,omitempty"`   // documents of finished scans and passes
+	Asked   bool          `json:"asked,omitempty"`   // a rebuild of the whole family was requested
+	Missing bool          `json:"missing,omitempty"` // a full scan for documents in no segment is needed
 	Walk    *rebuildWalk  `json:"walk,omitempty"`
 	Pass    *rebuildPass  `json:"pass,omitempty"`
 	Error   *RebuildError `json:"error,omitempty"`
@@ -61,10 +61,10 @@ type rebuildPass struct {
 
 // rebuildWalk is a full scan of a family for documents that no segment contains.
 type rebuildWalk struct {
-	Instead []segmentName `json:"instead,omitempty"` // unreadable segments that it makes up for
-	After   string        `json:"after,omitempty"`   // place of the last document that was looked at
-	Next    int           `json:"next,omitempty"`    // documents that were looked at
-	Of      int           `json:"of"`                // about how many there are
+	Instead []segmentName `json:"instead,omitempty"` // unreadable segments that it replaces
+	After   string        `json:"after,omitempty"`   // place of the last scanned document
+	Next    int           `json:"next,omitempty"`    // number of scanned documents
+	Of      int           `json:"of"`                // about the number of all documents
 }
 
 // segmentName names a segment within its family.
@@ -192,9 +192,9 @@ func isOutdated(records []record) bool {
 		!slices.ContainsFunc(records, record.newer)
 }
 
-// PlanRebuilds plans the rebuild of each family of the team that has an outdated
-// segment, unless it is planned already. It is for teams whose documents do not change.
-// Merge does the same for the others.
+// PlanRebuilds plans the rebuild of each family of the team that has an outdated segment and no
+// planned rebuild. It is for teams whose documents do not change; Merge does the same for the
+// others.
 func (ix *Index) PlanRebuilds(ctx context.Context, teamID string) error {
 	records, err := ix.records(ctx, teamID, "")
 	if err != nil || !slices.ContainsFunc(records, func(r record) bool { return r.outdated() != "" }) {
@@ -294,10 +294,10 @@ func (ix *Index) send(ctx context.Context, work pending.Work) {
 	}
 }
 
-// AskRebuild plans the rebuild of all segments of a family, and of documents that are
-// in none, even if no record says that something is wrong. It returns false if there is
-// nothing to rebuild or a newer program is in charge. The work is pending when it
-// returns. A rebuild that was asked for and is in progress continues unchanged.
+// AskRebuild plans the rebuild of all segments of a family, and of documents that are in none,
+// even if no segment is outdated. It returns false if there is nothing to rebuild or a newer
+// program wrote a segment. The work is pending when it returns. If such a rebuild is already in
+// progress, it continues unchanged.
 func (ix *Index) AskRebuild(ctx context.Context, teamID, source string, space Space) (bool, error) {
 	f := family{source, space}
 	if err := f.check(); err != nil {
@@ -330,8 +330,8 @@ func (ix *Index) AskRebuild(ctx context.Context, teamID, source string, space Sp
 	}
 }
 
-// markAsked marks those of records that are not outdated yet. It returns false if a
-// merge has replaced one in the meantime.
+// markAsked marks the records that are not outdated yet. It returns false if a merge has
+// replaced one in the meantime.
 func (ix *Index) markAsked(ctx context.Context, teamID string, records []record) (bool, error) {
 	for i, r := range records {
 		if r.outdated() != "" {

@@ -15,13 +15,12 @@ import (
 	"docent/shared/table"
 )
 
-// walkPage is the number of documents that a full scan compares with the segments at a
-// time.
+// walkPage is the number of documents that a full scan compares with the segments in one step.
 const walkPage = 4000
 
-// walkSlice reads the next documents of the family and publishes a segment of those
-// that no readable segment contains. After the last one it removes the segments whose
-// documents the scan has replaced.
+// walkSlice reads the next documents of the family and publishes a segment of those that no
+// readable segment contains. After the last slice it removes the segments that the scan has
+// replaced.
 func (r *rebuilding) walkSlice(ctx context.Context) error {
 	walk, slice := *r.state.Walk, newSlice(r.family)
 	last := false
@@ -45,8 +44,8 @@ func (r *rebuilding) walkSlice(ctx context.Context) error {
 	return r.saveWalk(ctx, walk, slice, last)
 }
 
-// walkOver adds the missing documents of a page to the slice. It returns how many
-// documents of the page it has compared before the slice was full, at least one.
+// walkOver adds the missing documents of a page to the slice until the slice is full. It returns
+// the number of compared documents, at least one.
 func (r *rebuilding) walkOver(ctx context.Context, page []Listed, slice *slice) (int, error) {
 	missing, err := r.missing(ctx, page)
 	if err != nil {
@@ -157,8 +156,8 @@ func (r *rebuilding) current(ctx context.Context, page []Listed) (map[uuid.UUID]
 	return all, g.Wait()
 }
 
-// removeHeld removes the documents from versions that a readable segment contains in
-// this version.
+// removeHeld removes from versions the documents that a readable segment contains in that
+// version.
 func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int64) error {
 	if len(versions) == 0 {
 		return nil
@@ -177,9 +176,8 @@ func (r *rebuilding) removeHeld(ctx context.Context, versions map[uuid.UUID]int6
 	return nil
 }
 
-// holdNames reads the names of the documents of the family's readable segments, as they
-// are listed now, each once per turn. It marks a segment that proves damaged and leaves
-// it out.
+// holdNames reads the names of the documents of the family's current readable segments, each
+// segment once per turn. It marks a damaged segment and leaves it out.
 func (r *rebuilding) holdNames(ctx context.Context) (map[string]segment.Names, error) {
 	for range readAttempts {
 		records, err := r.list(ctx)

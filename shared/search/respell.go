@@ -10,15 +10,15 @@ import (
 
 // Bounds of correcting a misspelt term.
 const (
-	respelled     = 8    // terms of a question, at most
-	respellFrom   = 4    // characters of a term, at least
+	respelled     = 8    // maximum number of terms of a question
+	respellFrom   = 4    // minimum characters of a term
 	respellTwice  = 8    // terms of at least this many characters may have two slips, others one
-	respellWeight = 0.75 // of a term in a spelling that was not asked for
-	respellPrefix = 2    // bytes that must match, which bounds what is read of the dictionary
+	respellWeight = 0.75 // weight of a corrected term
+	respellPrefix = 2    // bytes that must match; it bounds the part of the dictionary to read
 )
 
-// respell replaces each term that no passage contains by the nearest term of the
-// dictionaries. The max score still uses the term that was asked.
+// respell replaces each term that no passage contains by the nearest term of the dictionaries.
+// The max score still uses the term of the question.
 func (r *ranking) respell() error {
 	tried := 0
 	for _, t := range r.terms {
@@ -51,8 +51,8 @@ func respellable(term string) bool {
 	return utf8.RuneCountInString(term) >= respellFrom && !text.Unspaced(first) && !strings.ContainsAny(term, "0123456789._'")
 }
 
-// nearest returns the term of the dictionaries with the fewest slips from term, and of
-// several the one in most passages. It returns "" if none is near enough.
+// nearest returns the term of the dictionaries with the fewest slips from term; of several, the
+// one in most passages. It returns "" if none is near enough.
 func (r *ranking) nearest(term string) (string, error) {
 	m := misspelt{term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1}
 	if len(m.term) >= respellTwice {

@@ -6,12 +6,11 @@ import "github.com/google/uuid"
 type Query struct {
 	Text        string
 	Instruction string   // affects the order only, not what is found
-	Sources     []string // nil: every live source; otherwise the live ones of these
+	Sources     []string // nil: every live source; otherwise these, if they are live
 	Spaces      []Space  // nil: every space
 	Limit       int      // documents; 0 means 10, at most 200
-	// Choose decides about each document of the best passages, one after the other. It
-	// is asked for 200 passages of bodies in their records, or for fewer of long ones.
-	// nil includes all.
+	// Choose decides about each document of the best passages, one after the other: those of
+	// about 200 passages, fewer if their bodies are long. nil includes all.
 	Choose func(Text) Choice
 }
 
@@ -39,17 +38,17 @@ type Hit struct {
 	Score      float64 // orders hits of one profile
 	Normalised float64 // Score divided by the question's max score; may slightly exceed 1
 	Record     any     // Text.Record
-	Confidence float64 // how surely the passage answers; at least Threshold counts as an answer
+	Confidence float64 // that the passage answers the question; an answer needs at least Threshold
 
 	opening string // Passage.Opening
 	ranking *ranking
 }
 
-// Result is what a Search found.
+// Result is the result of a Search.
 type Result struct {
 	Hits     []Hit // documents, best first
 	Best     []Hit // passages, best first, without Content; several may be of one document
-	Passages int   // how many passages the caller may read
+	Passages int   // number of passages that the caller may read
 	HasTerms bool  // the question had terms
 }
 

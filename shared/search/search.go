@@ -58,7 +58,7 @@ type Text struct {
 	Body     string         // of the chunk, or the whole body if it is in its record
 	Passages []text.Passage // offsets relative to Body
 	First    int            // number, within the document, of the first of Passages
-	Record   any            // what else the corpus knows of the document, for Query.Choose
+	Record   any            // the corpus's record of the document, for Query.Choose
 }
 
 // Document is a whole current document that is indexed.
@@ -74,11 +74,11 @@ type Document struct {
 
 // Corpus has the current documents. Every method is strongly consistent.
 type Corpus interface {
-	// Texts reads the current record and the chunk of each ref in one round trip. A ref
-	// is absent from the result if its document is missing, has another current
-	// version, or its source is not live.
+	// Texts reads the current record and the chunk of each ref in one round trip. The result
+	// lacks a ref if its document is missing or has another current version, or if its source
+	// is not live.
 	Texts(ctx context.Context, teamID string, refs []Ref) (map[Ref]Text, error)
-	// Current returns the current version of each document; a missing one is absent.
+	// Current returns the current version of each document that exists.
 	Current(ctx context.Context, teamID string, documents []uuid.UUID) (map[uuid.UUID]int64, error)
 	// Sources returns the ids of the team's live sources.
 	Sources(ctx context.Context, teamID string) ([]string, error)
@@ -88,8 +88,7 @@ type Corpus interface {
 	// Read yields the documents that exist, whole and in the order of ids. It stops at
 	// the first error, and keeps only a few megabytes in memory.
 	Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.Seq2[Document, error]
-	// Waiting returns which of versions are still waiting to be indexed after their
-	// put.
+	// Waiting returns the documents among versions that are put but not yet indexed.
 	Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error)
 }
 
@@ -105,13 +104,12 @@ type Index struct {
 	Blobs  blob.Store
 	Corpus Corpus
 	Now    func() time.Time
-	NewID  func() string // unique, of letters, digits and '-'; in order of time, as UUID v7 is
-	// CacheBytes bounds the memory for segments, whole ones and parts of those that are
-	// read by range; 0 means 64 MiB. Analysed passages take up to a quarter of it in
-	// addition.
+	NewID  func() string // unique, of letters, digits and '-', in order of time like UUID v7
+	// CacheBytes bounds the memory for whole segments and for parts of ranged ones; 0 means
+	// 64 MiB. Analysed passages may take a quarter of it in addition.
 	CacheBytes int64
-	// OnFault, if set, receives the error of each segment that a call left out because
-	// it is damaged or missing. Such a segment is left out until it is rebuilt.
+	// OnFault, if set, receives the error of each damaged or missing segment. Such a segment is
+	// left out until it is rebuilt.
 	OnFault func(ctx context.Context, err error)
 	// Rebuilds is the queue of rebuilds. If it is nil, the sweeper sends them.
 	Rebuilds queue.Queue
@@ -119,7 +117,7 @@ type Index struct {
 	// later.
 	Warn func(w pending.Work, err error)
 
-	rangedFrom int // bytes above which a query reads a segment by range; 0 means the constant
+	rangedFrom int // size above which a query reads a segment by range; 0 means the constant
 
 	once     sync.Once
 	cache    *segment.Cache

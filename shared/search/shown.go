@@ -8,8 +8,8 @@ import (
 
 const ellipsis = "…"
 
-// markdown returns the block as it is quoted: cut to blockChars around the piece that
-// answers best, which is in bold if it is a sentence of prose.
+// markdown returns the block for a quotation: cut to blockChars around the piece that answers
+// best, which is in bold if it is a sentence of prose.
 func (b block) markdown(r *ranking, asked *answerType) string {
 	pieces := b.pieces()
 	if len(pieces) == 0 {
@@ -40,7 +40,7 @@ func (b block) markdown(r *ranking, asked *answerType) string {
 	}
 }
 
-// sentencesShown shows a paragraph, and keeps the text between its sentences.
+// sentencesShown returns a paragraph, with the text between its sentences unchanged.
 func (b block) sentencesShown(r *ranking, asked *answerType, pieces []string, from, to, best int) string {
 	if to-from == 1 && utf8.RuneCountInString(pieces[best]) > blockChars {
 		return cutPiece(pieces[best])
@@ -48,7 +48,7 @@ func (b block) sentencesShown(r *ranking, asked *answerType, pieces []string, fr
 	shown := b.text
 	if from > 0 || to < len(pieces) {
 		ranges := text.Sentences(shown)
-		shown = safeInline(shown[ranges[from][0]:ranges[to-1][1]]) // the cut may have halved a code span
+		shown = safeInline(shown[ranges[from][0]:ranges[to-1][1]]) // the cut may be within a code span
 	}
 	return cutMarkBefore(from > 0, " ") + boldBest(r, asked, shown) + cutMark(" ", to < len(pieces))
 }
@@ -75,8 +75,7 @@ func lead(line string) string {
 	return cutPiece(line) + "\n\n"
 }
 
-// window returns as many whole pieces around the best one as fit, from both sides in
-// turn.
+// window returns as many whole pieces around the best one as fit, added from both sides in turn.
 func window(pieces []string, head, best int) (from, to int) {
 	room := blockChars
 	for _, p := range pieces[:head] {
@@ -102,7 +101,7 @@ func window(pieces []string, head, best int) (from, to int) {
 	}
 }
 
-// bold marks one sentence, unless it has marks of its own that would not nest.
+// bold marks one sentence as bold if it has no marks that would conflict.
 func bold(s string) string {
 	if strings.ContainsAny(s, "*") || strings.Contains(s, "__") || strings.Count(s, "`")%2 != 0 || strings.HasSuffix(s, `\`) {
 		return s
@@ -133,7 +132,7 @@ func boldBest(r *ranking, asked *answerType, s string) string {
 	return s[:ranges[i][0]] + bold(pieces[i]) + s[ranges[i][1]:]
 }
 
-// cutPiece cuts one sentence or item that is longer than blockChars, at a space.
+// cutPiece shortens one sentence or item to blockChars, at a space.
 func cutPiece(s string) string {
 	if utf8.RuneCountInString(s) <= blockChars {
 		return s
@@ -146,7 +145,7 @@ func cutPiece(s string) string {
 	if i := strings.LastIndexAny(s[:end], " \n"); i > end/2 {
 		end = i
 	}
-	// The cut may have halved an escape or a code span.
+	// The cut may be within an escape or a code span.
 	return safeInline(strings.TrimRight(s[:end], "\\ \n")) + " " + ellipsis
 }
 

@@ -9,9 +9,9 @@ import (
 // an http or https URL.
 func (h Hit) Link() string { return linkTarget(h.URI) }
 
-// Standalone returns the passage for a reader who sees nothing else: title, heading
-// path and text, each heading once, with the fence or the table's head if it begins
-// within one.
+// Standalone returns the passage for a reader who sees nothing else: title, heading path and
+// text, each heading once. A passage that begins within code or a table gets the fence or the
+// table's head.
 func (h Hit) Standalone() string {
 	passage := h.Passage
 	first, rest, _ := strings.Cut(strings.TrimLeft(passage, "\r\n"), "\n")

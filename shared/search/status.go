@@ -13,7 +13,7 @@ type FamilyStatus struct {
 	Source    string         `json:"source"`
 	Space     Space          `json:"space"`
 	Segments  int            `json:"segments"`
-	Documents int            `json:"documents"` // versions in the segments, replaced ones among them
+	Documents int            `json:"documents"` // versions in the segments, including replaced ones
 	Passages  int            `json:"passages"`
 	Bytes     int64          `json:"bytes"`
 	Analyses  map[int]int    `json:"analyses"` // segments by version of their analysis
@@ -26,7 +26,7 @@ type FamilyStatus struct {
 type RebuildStatus struct {
 	Since time.Time     `json:"since"`
 	Saved time.Time     `json:"saved,omitzero"` // when it made progress last; zero: it has not begun
-	Done  int64         `json:"done"`           // documents read; never goes back
+	Done  int64         `json:"done"`           // documents read; never decreases
 	Total int64         `json:"total"`          // documents to read
 	Error *RebuildError `json:"error,omitempty"`
 }

@@ -21,11 +21,11 @@ import (
 // The keys of the index table:
 //
 //	{team}          sort {source}#{space}#{level, 2 digits}#{segment}  a segment record
-//	{team}/stale    sort {source}#{space}                              passages replaced or deleted since the family was merged whole
-//	{team}/rebuild  sort {source}#{space}                              how far the rebuild of the family is, while there is one
+//	{team}/stale    sort {source}#{space}                              passages replaced or deleted since the last merge of the whole family
+//	{team}/rebuild  sort {source}#{space}                              the progress of the family's rebuild, if there is one
 //	pending/{0..7}  sort {pending.Work}                                rebuilds to be made
 //	cleanup         sort {due, ms, 20 digits}#{id}                     blobs that no record names any more
-//	cleanup         sort "orphans"                                     when blobs without a record were last looked for
+//	cleanup         sort "orphans"                                     the time of the last search for blobs without a record
 //
 // A segment's blob is segments/{team}/{segment}. Segment ids are in order of time.
 const (
@@ -57,8 +57,8 @@ type recordContent struct {
 	Mark      rebuildReason `json:"mark,omitempty"` // a reason to rebuild it that its other fields do not show
 }
 
-// readable reports whether this program can read the segment. One of an older
-// analysis still answers, with statistics of its own, until it is rebuilt.
+// readable reports whether this program can read the segment. A segment of an older analysis is
+// still searched, with its own statistics, until it is rebuilt.
 func (r record) readable() bool {
 	return r.content.Analysis <= text.AnalysisVersion && r.content.Format == segment.FormatVersion && r.content.Mark != reasonDamaged
 }
@@ -174,7 +174,7 @@ func (ix *Index) open(ctx context.Context, records []record) (open []*segment.Se
 	return open, faults, g.Wait()
 }
 
-// wholeBytes returns the size up to which a query reads a segment whole.
+// wholeBytes returns the maximum size of a segment that a query reads whole.
 func (ix *Index) wholeBytes() int {
 	if ix.rangedFrom > 0 {
 		return ix.rangedFrom
@@ -182,8 +182,8 @@ func (ix *Index) wholeBytes() int {
 	return rangedFrom
 }
 
-// read reads a segment whole from its blob. The cache keeps it only if a query would
-// read it whole, so that a merge does not push everything else out.
+// read reads a whole segment from its blob. The cache keeps it only if a query would read it
+// whole, so that a merge does not evict everything else.
 func (ix *Index) read(ctx context.Context, r record) (*segment.Segment, error) {
 	ix.init()
 	data, err := ix.Blobs.Get(ctx, r.blob)

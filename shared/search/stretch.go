@@ -9,13 +9,13 @@ import (
 // Bounds of a block with the text around it.
 const (
 	stretchChars = 1200 // of a quotation of several blocks; one block alone may have blockChars
-	beginChars   = 300  // left at least, for the beginning of a block that is announced and too long
+	beginChars   = 300  // minimum room for the beginning of an announced block that is too long
 )
 
-// stretch returns the block at best of a passage as it is quoted: with whole blocks
-// around it as long as that is short. Documents for screens have short paragraphs, and
-// the one closest to the question is rarely the answer. Blocks after it come first,
-// because steps, commands and examples follow what announces them.
+// stretch returns the block all[best] for a quotation, with whole blocks around it while they
+// fit. Documents for screens have short paragraphs, and the one closest to the question is rarely
+// the answer. Blocks after it are added first, because steps, commands and examples follow the
+// text that announces them.
 func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	b := all[best]
 	room := stretchChars - utf8.RuneCountInString(b.markdown(r, asked))
@@ -42,7 +42,7 @@ func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	var parts []string
 	for _, before := range all[from:best] {
 		parts = append(parts, before.whole())
-		b.lead = "" // it is the end of that
+		b.lead = "" // the block before it ends with the lead
 	}
 	parts = append(append(parts, b.markdown(r, asked)), after...)
 	return strings.Join(parts, "\n\n")
@@ -60,9 +60,8 @@ func (b block) whole() string {
 	}
 }
 
-// begin returns the beginning of a block of units, without the line that announces it:
-// as many units as fit into room characters, with a mark for the rest. It is "" if none
-// fits.
+// begin returns the beginning of a block of units, without the line that announces it: as many
+// units as fit into room characters, and a mark for the rest. It returns "" if no unit fits.
 func (b block) begin(room int) string {
 	n, least := 0, 1
 	if b.kind == tableKind {
@@ -91,8 +90,8 @@ func (b block) instructs() bool {
 	return b.kind == codeKind || b.kind == listKind && numbered.MatchString(b.units[0])
 }
 
-// steps scores how far the block at i says how something is done: 1 if it or the block
-// after it is code or an ordered list, a half if it contains code within its text.
+// steps scores whether the block at i shows how to do something: 1 if it or the next block is
+// code or an ordered list, a half if its text contains code.
 func steps(all []block, i int) float64 {
 	switch {
 	case all[i].instructs(), i+1 < len(all) && all[i+1].instructs():

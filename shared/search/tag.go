@@ -19,8 +19,8 @@ var htmlTags = func() map[string]bool {
 	return set
 }()
 
-// tag returns the length of the HTML tag, comment or <address> at the start of s, which
-// begins with '<', and the text that replaces it. The length is 0 if there is none.
+// tag returns the length of the HTML tag, comment or <address> at the start of s, and the text
+// that replaces it. The length is 0 if there is none. s begins with '<'.
 func tag(s string) (n int, text string) {
 	s = s[:min(len(s), maxTagBytes)]
 	if strings.HasPrefix(s, "<!--") {

@@ -6,8 +6,8 @@ type scored struct {
 	segment, passage int32
 }
 
-// top keeps the best passages so far: limit of them, and those with the same score as
-// the last.
+// top keeps the best passages so far: limit of them, and those with the same score as the last
+// one.
 type top struct {
 	limit int
 	best  []float32 // the limit best scores, a heap whose root is the lowest

@@ -25,7 +25,7 @@ type searchRun struct {
 	more        bool        // a ranking has passages beyond those
 	candidates  []candidate // best first, by normalised score
 	sources     map[*segment.Segment]record
-	instruction map[*ranking]*ranking // how the instruction ranks what the question found
+	instruction map[*ranking]*ranking // the ranking of the instruction, by that of the question
 	taken       map[passageID]bool    // as candidates
 	perDocument map[documentVersion]int
 	found       []*verified
@@ -52,7 +52,7 @@ type verified struct {
 	candidate
 	passageID
 	hit    Hit
-	counts bool    // towards the limit
+	counts bool    // it counts towards the limit
 	at     places  // of the question's terms
 	length uint16  // of the passage
 	score  float64 // without the instruction
@@ -148,8 +148,8 @@ type page struct {
 	texts      map[Ref]Text
 }
 
-// read reads the next candidates: one page, or as many pages as hold want candidates if
-// the query may read many. It keeps the candidates that are current and chosen.
+// read reads the next candidates: one page, or, if the query may read many, the pages of want
+// candidates. It keeps the candidates that are current and chosen.
 func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err error) {
 	var pages []*page
 	for taken < want && (len(pages) == 0 || s.readsManyPages()) {
@@ -198,7 +198,7 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 	return taken, dropped, nil
 }
 
-// nextPage takes up to most of the next candidates, within the bounds of one BatchGet.
+// nextPage returns a page of up to most candidates, within the bounds of one BatchGet.
 func (s *searchRun) nextPage(most int) (*page, error) {
 	p := &page{}
 	seen := map[Ref]bool{}
@@ -244,7 +244,7 @@ func (s *searchRun) nextPage(most int) (*page, error) {
 	return p, nil
 }
 
-// weigh returns a candidate with its final score, from its text.
+// weigh returns a candidate with its hit and its final score.
 func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 	p := text.Passages[v.within]
 	body := text.Body[p.Start:p.End]
@@ -266,5 +266,5 @@ func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 	return &v
 }
 
-// instructionShare bounds how much of a score an instruction adds.
+// instructionShare is the maximum share that an instruction adds to a score.
 const instructionShare = 0.3

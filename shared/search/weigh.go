@@ -15,8 +15,8 @@ type weighedBlock struct {
 	score float64
 }
 
-// The weights of a block as an answer. An answer is in a sentence or two, so a stretch
-// of the block counts most.
+// The weights of a block as an answer. A sentence or two give most answers, so a stretch of the
+// block counts most.
 const (
 	blockR       = 0.25
 	blockCue     = 0.13
@@ -95,7 +95,7 @@ func weigh(all []weighedBlock, asked *answerType, best float64) {
 			around = max(around, all[i+1].match.r/2)
 		}
 		headed := b.hit.headingMatch()
-		nearby := max(r.nearby(b.match.at), headed) // a heading is read with the text under it
+		nearby := max(r.nearby(b.match.at), headed) // the heading counts like a stretch of the text below it
 		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
 			blockNearby*nearby + blockHeading*headed + blockAround*around
 		if asked.asksSteps() {
@@ -143,7 +143,7 @@ func (h Hit) headingMatch() float64 {
 	return best
 }
 
-// plain returns the text of a block as it is weighed.
+// plain returns the text of a block for weighing.
 func (b block) plain() string {
 	if b.kind == paragraphKind {
 		return b.text
@@ -178,7 +178,7 @@ const (
 func bestPiece(r *ranking, asked *answerType, pieces []string) int {
 	matches := make([]match, len(pieces))
 	total := 0
-	holding := map[*questionTerm]float64{} // pieces that hold a term
+	holding := map[*questionTerm]float64{} // number of pieces that contain a term
 	for i, p := range pieces {
 		matches[i] = matchOf(r, p)
 		total += matches[i].length
@@ -205,8 +205,8 @@ func bestPiece(r *ranking, asked *answerType, pieces []string) int {
 	return at
 }
 
-// distinctiveness returns the share of a text in what all pieces contain of the
-// question. Each term counts by its idf and by how few pieces contain it.
+// distinctiveness returns the share of the question's terms that a text contains. Only terms in
+// some piece count, each by its idf and by how few pieces contain it.
 func (m match) distinctiveness(r *ranking, holding map[*questionTerm]float64) float64 {
 	held, sum := 0.0, 0.0
 	for _, t := range r.terms { // in order, as sums of floats depend on it

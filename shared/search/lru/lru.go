@@ -27,7 +27,7 @@ func New[K comparable, V any](bound int64) *Cache[K, V] {
 	return &Cache[K, V]{bound: bound, order: list.New(), byKey: map[K]*list.Element{}}
 }
 
-// Get returns the value of key and reports whether it is kept.
+// Get returns the value of key and whether it is kept.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// Put keeps value, unless its cost alone exceeds the bound or key is already kept.
+// Put keeps value. It does nothing if key is already kept or the cost exceeds the bound.
 func (c *Cache[K, V]) Put(key K, value V, cost int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

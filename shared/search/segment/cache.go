@@ -12,7 +12,7 @@ type Cache struct {
 	pieces *lru.Cache[pieceKey, piece]
 }
 
-// pieceCost is about how many bytes the LRU needs for an entry.
+// pieceCost is the approximate number of bytes that the LRU needs for an entry.
 const pieceCost = 200
 
 // pieceKey names a piece of a file: a page by its number, or one of the pieces below.
@@ -23,7 +23,7 @@ type pieceKey struct {
 
 const (
 	wholePiece   = -1 - iota // the whole segment
-	openPiece                // a segment that is read by range: what it always has in memory
+	openPiece                // the parts of a ranged segment that are always in memory
 	lengthsPiece             // the lengths of such a segment
 )
 

@@ -11,7 +11,7 @@ const (
 	segmentMagic  = "DSEG"
 	FormatVersion = 2
 	headBytes     = 8
-	blockPostings = 128 // postings of a block; a longer list is cut into blocks with heads
+	blockPostings = 128 // postings of a block; a longer list is divided into blocks with heads
 	blockTerms    = 64  // terms of a dictionary block
 	pageBytes     = 4 << 10
 	documentBytes = 24 // id and version

@@ -34,7 +34,7 @@ func appendLengths(dst []byte, lengths []uint16) []byte {
 
 // unpackLengths reads the lengths of passages. Their sum must be sum.
 func unpackLengths(b []byte, passages int, sum uint64) ([]uint16, error) {
-	if passages/lengthBlock*3 > len(b) { // before so much is allocated
+	if passages/lengthBlock*3 > len(b) { // check before the allocation
 		return nil, Damaged("%d bytes of lengths", len(b))
 	}
 	lengths := make([]uint16, 0, passages)

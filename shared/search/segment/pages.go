@@ -15,7 +15,7 @@ import (
 // How a large segment is read by range.
 const (
 	joinWithin  = 64 << 10 // two ranges with a smaller gap are one request
-	spreadJoin  = 8 << 10  // the same for places that are spread evenly: wider gaps would join them into the whole section
+	spreadJoin  = 8 << 10  // the same for evenly spread places, where a larger gap would join them all into the whole section
 	readAhead   = 64 << 10 // of the dictionary, when it is read in order
 	rangeAtOnce = 32       // ranges of one segment read in parallel
 )
@@ -58,8 +58,8 @@ func (p *pageView) page(number int64) []byte {
 	return c.page
 }
 
-// fetch brings every page of spans into memory. It reads missing ones in one round, and
-// those less than gap apart in one request.
+// fetch reads every missing page of spans into memory, in one round. Pages less than gap apart
+// are read by one request.
 func (p *pageView) fetch(spans []span, gap int64) error {
 	var missing []int64
 	for _, s := range spans {
@@ -131,7 +131,7 @@ func (p *pageView) read(offset, size int64) ([]byte, error) {
 	return out, nil
 }
 
-// span returns the place of bytes of a section in the file.
+// span returns the range in the file of size bytes of a section.
 func (s *Segment) span(of int, from, size int64) span {
 	at := s.sections[of].offset + from
 	return span{at, at + size}
@@ -205,7 +205,7 @@ func (p *pageView) forget(c section) {
 	}
 }
 
-// FetchDocuments reads what Identify needs of documents, in one round.
+// FetchDocuments reads the entries of documents that Identify needs, in one round.
 func (s *Segment) FetchDocuments(documents []int) error {
 	if s.pages == nil {
 		return nil
@@ -224,7 +224,7 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	if err != nil {
 		return nil, err
 	}
-	none := NewCache(0) // the segment itself keeps what is read now
+	none := NewCache(0) // the segment itself keeps these pages
 	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
 	terms, starts := f.sections[secTerms], f.sections[secStarts]
 	err = v.fetch([]span{{0, headBytes}, {terms.offset, terms.offset + terms.size}, {starts.offset, starts.offset + starts.size}}, joinWithin)

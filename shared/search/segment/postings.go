@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// List is the postings of one term. Its bytes are in memory at once if the segment is,
-// otherwise after Segment.Load.
+// List has the postings of one term. If the segment is read by range, call Segment.Load before
+// reading them.
 type List struct {
 	DF       int
 	at, size int64 // in the section
@@ -20,7 +20,7 @@ func (l List) Loaded() bool { return l.bytes != nil }
 // termReader reads a segment's dictionary from the start of a block.
 type termReader struct {
 	s     *Segment
-	block int    // of the next term, when it is a block's first
+	block int    // of the next term, if that is the first of a block
 	in    int    // terms of the block that have been read
 	rest  []byte // of the dictionary
 	at    uint64 // offset of the next postings
@@ -139,13 +139,13 @@ type Block struct {
 	bytes    []byte
 	N        int // postings
 	Previous int // last passage before it
-	Last     int // its last passage; -1 when it has no head
+	Last     int // its last passage; -1 if it has no head
 	Highest  uint32
 	Lowest   uint16
 }
 
-// Blocks appends the blocks of the list to dst without decoding them. A list that is
-// not cut is one block without bounds.
+// Blocks appends the blocks of the list to dst without decoding them. A short list is a single
+// block without bounds.
 func (l List) Blocks(dst []Block) ([]Block, error) {
 	if l.DF <= blockPostings {
 		if l.DF > 0 {

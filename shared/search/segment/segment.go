@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Profile says how the texts of a segment were analysed.
+// Profile identifies how the texts of a segment were analysed.
 type Profile byte
 
 // The profiles, as they are in a segment's head.
@@ -23,9 +23,8 @@ const (
 	profileCount
 )
 
-// Segment is an open segment. Its file never changes, so a Segment that is held whole
-// is safe for concurrent use. Of one that is read by range, each query needs its own
-// View.
+// Segment is an open segment. Its file never changes, so a Segment that is completely in memory
+// is safe for concurrent use. If it is read by range, each query needs its own View.
 type Segment struct {
 	Profile    Profile
 	Analysis   byte
@@ -164,10 +163,10 @@ func (s *Segment) bytes(of int, from, size int64) ([]byte, error) {
 	return s.pages.read(c.offset+from, size)
 }
 
-// Ranged reports whether the segment is read by range, so that a read may have to wait.
+// Ranged reports whether the segment is read by range, so that reading may wait for requests.
 func (s *Segment) Ranged() bool { return s.pages != nil }
 
-// layOut checks that the sections match each other.
+// layOut checks that the sections are consistent.
 func (s *Segment) layOut(terms []byte) error {
 	if s.Passages > maxPassages || len(s.starts) != (s.Passages+3)/4 ||
 		s.sections[secDocuments].size != int64(documentBytes*s.Documents) || s.Documents > s.Passages {
@@ -256,8 +255,8 @@ func (s *Segment) Identify(document int) (uuid.UUID, int64, error) {
 	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:])), nil
 }
 
-// Place returns where a passage is stored: the chunk of its document, from 1, or 0 for
-// a body in its record, and its place within the chunk, from 0.
+// Place returns where a passage is stored: the chunk of its document, counted from 1, or 0 for a
+// body in its record, and the place within the chunk, counted from 0.
 func (s *Segment) Place(passage int) (chunk, within int) {
 	first := s.begin(StartsDocument, passage)
 	within = passage - s.begin(StartsDocument|StartsChunk, passage)

@@ -26,7 +26,7 @@ type Writer struct {
 	blockBuf                       []byte
 }
 
-// File is a new segment file, with what its record says about it.
+// File is a new segment file with the numbers for its record.
 type File struct {
 	Data                []byte
 	Passages, Documents int
@@ -43,8 +43,8 @@ func (w *Writer) Document(id uuid.UUID, version int64) {
 	w.docs++
 }
 
-// Passage adds a passage of the document begun last, with StartsDocument and
-// StartsChunk as they apply.
+// Passage adds a passage of the current document. starts has StartsDocument and StartsChunk if
+// the passage starts one.
 func (w *Writer) Passage(length int, starts byte) {
 	length = min(length, math.MaxUint16)
 	w.lengths = append(w.lengths, uint16(length))
@@ -59,7 +59,7 @@ func (w *Writer) Passage(length int, starts byte) {
 // Count returns the number of passages so far, which is the number of the next one.
 func (w *Writer) Count() int { return w.passages }
 
-// Posting is a passage that contains a term, and how often.
+// Posting is a passage that contains a term, with the frequency of the term.
 type Posting struct{ Passage, Frequency uint32 }
 
 // Term writes a term with its postings, in ascending order of passages.

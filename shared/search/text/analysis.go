@@ -10,11 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AnalysisVersion is stored in every segment. Raise it with every change of the terms
-// or passages of a text: segments of another version are rebuilt, never mixed.
+// AnalysisVersion is stored in every segment. Raise it with every change that affects the terms
+// or passages of a text: segments of another version are rebuilt and never merged.
 const AnalysisVersion = 3
 
-// maxTermBytes bounds a term. What is longer is cut.
+// maxTermBytes bounds a term. A longer one is cut.
 const maxTermBytes = 64
 
 // Analyser makes terms of text in one language.
@@ -23,8 +23,8 @@ type Analyser struct {
 	Code     bool // split identifiers into their parts, and keep irregular forms
 }
 
-// AppendTerms appends the terms of text in order. A stop word is an empty term, so that
-// the distances between terms stay true.
+// AppendTerms appends the terms of text in order. A stop word is an empty term, so that the
+// distances between terms stay correct.
 func (a Analyser) AppendTerms(dst []string, text string) []string {
 	text = norm.NFKC.String(stripLinks(text))
 	for i := 0; i < len(text); {
@@ -69,8 +69,8 @@ func Unspaced(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// tokenEnd returns where the token that starts at i ends, and whether it is of a script
-// without spaces. Such a token contains no other script.
+// tokenEnd returns the end of the token that starts at i, and whether it is in a script without
+// spaces. Such a token contains no other script.
 func tokenEnd(text string, i int) (end int, paired bool) {
 	first, _ := utf8.DecodeRuneInString(text[i:])
 	paired = Unspaced(first)
@@ -90,8 +90,8 @@ func tokenEnd(text string, i int) (end int, paired bool) {
 	return i, paired
 }
 
-// appendRun appends the overlapping groups of characters of a run: pairs, or longer
-// groups in an alphabet, where two letters say little. A shorter run is one term.
+// appendRun appends the overlapping groups of characters of a run: pairs, or longer groups in an
+// alphabet, where pairs of letters are too common. A shorter run is one term.
 func appendRun(dst []string, run string) []string {
 	var starts [pairedLetters]int // of the last characters
 	length := pairedCharacters
@@ -112,8 +112,8 @@ func appendRun(dst []string, run string) []string {
 	return append(dst, run[starts[n%length]:])
 }
 
-// Terms of scripts without spaces: their number of characters, and how many words one
-// of them counts for.
+// Terms of scripts without spaces: the number of their characters, and the number of words that
+// one of them counts for.
 const (
 	pairedCharacters = 2
 	pairedLetters    = 4
@@ -167,8 +167,8 @@ func (a Analyser) appendToken(dst []string, token string) []string {
 	return dst
 }
 
-// appendIdentifier appends a token with parts, whole and unstemmed, and then its parts.
-// These begin after '_' and '.' and at changes of case.
+// appendIdentifier appends a token with parts, whole and unstemmed, and then its parts. A part
+// begins after '_' or '.', or at a change of case.
 func (a Analyser) appendIdentifier(dst []string, token string) []string {
 	whole := len(dst)
 	dst = append(dst, "")

@@ -29,8 +29,8 @@ func ATXHeading(line string) (level int, text string) {
 	return level, rest
 }
 
-// FenceAfter returns the marks of the code fence that is open after line, given the one
-// open before it; "" is none (CommonMark 0.31, section 4.5).
+// FenceAfter returns the marks of the code fence that is open after line, where open is the one
+// before it. "" means none (CommonMark 0.31, section 4.5).
 func FenceAfter(open, line string) string {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 {
@@ -75,8 +75,8 @@ func cutRunes(s string, n int) string {
 	return s[:n]
 }
 
-// Indexed returns the text of a passage as it is searched: the heading path, then the
-// passage without the heading lines that the path contains.
+// Indexed returns the searched text of a passage: the heading path, then the passage without the
+// heading lines that the path contains.
 func Indexed(heading, passage string) string {
 	if heading == "" {
 		return passage

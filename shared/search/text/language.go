@@ -36,8 +36,8 @@ var (
 		{bit: 32, stem: portuguese.Stem, stop: wordSet(portugueseStop)},
 		{bit: 64, stem: dutch.Stem, stop: wordSet(dutchStop)},
 	}
-	// languagesByStopWord maps a stop word to the languages that it is evidence of. A
-	// word that English shares with another language is evidence of none.
+	// languagesByStopWord maps a stop word to the languages that it is evidence for. A word
+	// that English shares with another language is evidence for none.
 	languagesByStopWord = func() map[string]uint8 {
 		set := map[string]uint8{}
 		for _, l := range languages {
@@ -93,8 +93,8 @@ func PassageLanguage(title, indexed string) *Language {
 	return LanguageOf(title + "\n" + indexed)
 }
 
-// LanguagesOf returns the languages that a question may be in, the likeliest first. If
-// there are several, the index decides.
+// LanguagesOf returns the languages that a question may be in, the most likely one first. If
+// there are several, the terms in the index decide.
 func LanguagesOf(question string) []*Language {
 	evidence := countStopWords(question)
 	switch {
@@ -106,7 +106,7 @@ func LanguagesOf(question string) []*Language {
 	return languages
 }
 
-// languageEvidence is what the stop words of a text say about its language.
+// languageEvidence has the counts of stop words that decide the language of a text.
 type languageEvidence struct {
 	most      *Language // other than English
 	n         int       // its stop words
@@ -138,7 +138,8 @@ func countStopWords(text string) languageEvidence {
 	return t
 }
 
-// nextWord cuts the first run of letters off text. word is empty if there is none.
+// nextWord returns the first run of letters in text, empty if there is none, and the text after
+// it.
 func nextWord(text string) (word, rest string) {
 	start := strings.IndexFunc(text, unicode.IsLetter)
 	if start < 0 {

@@ -9,10 +9,10 @@ import (
 type opened struct {
 	fence string // its marks, "" for none
 	line  string // the line before, outside fences
-	text  string // what opened it: the fence's line or the table's head
+	text  string // the start of the block: the fence's line or the table's head
 }
 
-// after returns what is open after line, given what is open before it.
+// after returns the block that is open after line, where o is open before it.
 func (o opened) after(line string) opened {
 	text := strings.TrimRight(line, "\r\n")
 	fence := FenceAfter(o.fence, line)
@@ -31,7 +31,7 @@ func (o opened) after(line string) opened {
 	return opened{line: text}
 }
 
-// at returns the opening of a passage that begins here, or within the next line.
+// at returns the opening of a passage that begins at this point, or within the next line.
 func (o opened) at(inLine bool) string {
 	switch {
 	case len(o.text) > openingBytes && o.fence != "":

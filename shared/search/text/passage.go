@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// InlineBytes is the length up to which a body is stored in its document's record.
+// InlineBytes is the maximum length of a body that is stored in its document's record.
 const InlineBytes = 3 << 10
 
 // HeadingArrow separates the headings of a path.
@@ -14,13 +14,13 @@ const HeadingArrow = " > "
 
 // Bounds of passages and chunks.
 const (
-	softWords    = 200     // from this length on, a blank line ends a passage
-	hardWords    = 300     // the passage ends in any case
-	chunkBytes   = 7 << 9  // 3.5 KB: text of a passage or chunk at most
-	chunkHeads   = 4 << 10 // headings and openings of a chunk, with headCost each, at most
-	headCost     = 16      // for a passage's offsets, next to its heading path
-	headingBytes = 120     // one heading in a path at most
-	openingBytes = 512     // of Passage.Opening at most
+	softWords    = 200     // a passage of at least this length ends at a blank line
+	hardWords    = 300     // maximum length of a passage
+	chunkBytes   = 7 << 9  // 3.5 KB: maximum text of a passage or chunk
+	chunkHeads   = 4 << 10 // maximum size of the headings and openings of a chunk, with headCost each
+	headCost     = 16      // for a passage's offsets, in addition to its heading path
+	headingBytes = 120     // maximum size of one heading in a path
+	openingBytes = 512     // maximum size of Passage.Opening
 )
 
 // Passage is a byte range of a body with its heading path: "Deploying > Rolling back".
@@ -29,9 +29,9 @@ const (
 type Passage struct {
 	Start, End int
 	Heading    string
-	// Opening is what a reader needs before a passage that begins within a block: the
-	// line of the code fence, or the two lines of the table's head. It is at most 512
-	// bytes long, and "" if the passage begins a block or the head is longer.
+	// Opening is the start of the block that the passage begins in: the line of the code fence,
+	// or the two lines of the table's head. It has at most 512 bytes, and is "" if the passage
+	// does not begin within a block or the opening is longer.
 	Opening string `json:",omitempty"`
 }
 
@@ -41,14 +41,14 @@ type Chunk struct {
 	Passages   []Passage
 }
 
-// Cut divides a Markdown or plain body into passages, and groups them in chunks of at
-// most 3.5 KB of text. The passages of all chunks in order are the body byte for byte.
-// There is always a chunk with a passage, empty for an empty body. A body of up to
-// InlineBytes is exactly one chunk.
+// Cut divides a Markdown or plain body into passages, and groups them in chunks of at most
+// 3.5 KB of text. The passages of all chunks in order are exactly the body. There is always a
+// chunk with a passage; for an empty body, the passage is empty. A body of up to InlineBytes is
+// one chunk.
 //
-// A passage ends before an ATX heading outside code fences, at a blank line once it has
-// 200 words, and always at 300 words or 3.5 KB: after a line if one ends late enough,
-// otherwise after a space, otherwise after a rune.
+// A passage ends before an ATX heading outside code fences, at a blank line if it has at least
+// 200 words, and always at 300 words or 3.5 KB: after a line if one ends late enough, otherwise
+// after a space, otherwise after a rune.
 func Cut(body string) []Chunk {
 	c := cutter{body: body}
 	for c.pos < len(body) {
@@ -71,12 +71,12 @@ type cutter struct {
 	words    int
 	lineEnd  int  // last line end, once a passage may end there; 0: none
 	blank    bool // the line before was blank
-	content  bool // something other than headings and blank lines
+	content  bool // the passage has more than headings and blank lines
 	fence    string
 	opening  string // of the passage under construction
 
 	lineStart      int
-	opened, within opened // what is open before and after the current line
+	opened, within opened // the open blocks before and after the current line
 }
 
 func (c *cutter) line() {
@@ -158,8 +158,8 @@ func spaceAt(s string) (bool, int) {
 	return unicode.IsSpace(r), size
 }
 
-// cutAt ends the passage at i, at or before pos, and begins the next one with what was
-// read after i.
+// cutAt ends the passage at i, which is at or before pos. The next passage begins with the text
+// already read after i.
 func (c *cutter) cutAt(i int) {
 	rest := c.body[i:c.pos]
 	c.flush(i)

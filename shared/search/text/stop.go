@@ -2,10 +2,9 @@ package text
 
 import "strings"
 
-// stopWords are words that ask, not what is asked about: 33 common English words, and
-// 76 that phrase questions. To extend the list, take words that are frequent in
-// questions and do not distinguish documents. Keep one only if no measured set gets
-// worse.
+// stopWords are words that say nothing about the subject of a question: 33 common English words,
+// and 76 that phrase questions. To extend the list, take words that are frequent in questions and
+// do not distinguish documents. Keep a new word only if no measured set gets worse.
 var stopWords = func() map[string]bool {
 	words := strings.Fields(`
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with

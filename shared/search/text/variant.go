@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// irregular maps irregular forms of English words to the regular one, which a stemmer
-// cannot do. Code keeps its words: "found" and "find" are different names there.
+// irregular maps irregular forms of English words to the regular one, which a stemmer cannot do.
+// It is not used for code, where "found" and "find" are different names.
 var irregular = func() map[string]string {
 	set := map[string]string{}
 	for forms := range strings.SplitSeq(irregularForms, ",") {
@@ -37,7 +37,7 @@ var britishParts = strings.NewReplacer(
 	"travell", "travel", "modell", "model", "cancell", "cancel", "labell", "label", "signall", "signal",
 	"aluminium", "aluminum", "grey", "gray", "isation", "ization", "yse", "yze", "ysing", "yzing")
 
-// withS are words in -ise that are spelt so in American English too.
+// withS are words that end in -ise in American English too.
 var withS = wordSet(`
 advertise advise arise bruise compromise comprise concise cruise demise devise disguise enterprise excise exercise expertise
 franchise improvise incise likewise merchandise noise otherwise paradise praise precise premise promise raise revise rise

@@ -19,9 +19,9 @@ import (
 	"docent/shared/team"
 )
 
-// TestCommentsLeadToWhatTheyAreAbout: a search gives one of an issue and its comments
-// before the rest, and a query gives the issue for its comments.
-func TestCommentsLeadToWhatTheyAreAbout(t *testing.T) {
+// TestCommentsLeadToTheirIssue: a search returns one of an issue and its comments before the
+// rest, and a query returns the issue for its comments.
+func TestCommentsLeadToTheirIssue(t *testing.T) {
 	t.Parallel()
 	github := githubtest.New(t)
 	github.AnyToken()

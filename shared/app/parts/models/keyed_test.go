@@ -19,7 +19,7 @@ import (
 
 var request = llm.Request{Question: "How?", Passages: []string{"Run undo."}}
 
-// parameter keeps a value under a name of its own on the protocol server.
+// parameter is a value under a unique name on the protocol server.
 type parameter struct {
 	t      *testing.T
 	client *ssm.Client
@@ -82,7 +82,7 @@ func TestAReplacedKeyIsSentWithinFiveMinutes(t *testing.T) {
 	asks("second")
 	p.remove()
 	p.clock = p.clock.Add(time.Hour)
-	asks("second") // what cannot be read again continues
+	asks("second") // if the parameter cannot be read again, the old key is used
 }
 
 func TestNobodyIsAskedWithoutAKeyThatWasKeptSecret(t *testing.T) {

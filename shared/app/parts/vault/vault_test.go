@@ -40,7 +40,7 @@ func TestSecretsOpenForWhatTheyWereSealedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.Contains(sealed, []byte(secrets)) {
-			t.Error("the secret stands in what is kept")
+			t.Error("the sealed form contains the secret")
 		}
 		if opened, err := v.Open(t.Context(), sealed, "team-1/source-1"); err != nil || string(opened) != secrets {
 			t.Errorf("opened %q, %v", opened, err)
@@ -107,7 +107,7 @@ func TestWhatPassesIsToldFromWhatAnOperatorMends(t *testing.T) {
 	gone.Close()
 	var known *apierr.Error
 	if _, err := vault.Open(configOf(gone.URL, "key")).Seal(t.Context(), []byte("s"), "a"); !errors.As(err, &known) || known.Kind != apierr.Unavailable {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("no server: %v", err)
 	}
 }
 

@@ -13,8 +13,8 @@ const (
 	pageBytes   = 4 << 10
 )
 
-// Reseal replaces the checksums of a segment file by those of its content, so that a
-// test reaches the checks behind them. A file that is too short is left as it is.
+// Reseal corrects the checksums of a segment file after a change, so that a test reaches the
+// other checks. It does not change a file that is too short.
 func Reseal(data []byte) []byte {
 	if len(data) < footerBytes {
 		return data

@@ -94,7 +94,7 @@ func TestWhoSeesAnAnswer(t *testing.T) {
 		return key
 	}
 	keys := map[string]string{"team": acme.key, "admin": acme.pat, "member": a.newMember(acme), "wiki": restricted(wiki), "blog": restricted(blog), "both": restricted(wiki, blog)}
-	sees := map[string][]string{ // whose questions
+	sees := map[string][]string{ // the users whose questions a key sees
 		"team": {"team", "admin", "member", "wiki", "blog", "both"}, "admin": {"admin"}, "member": {"member"},
 		"wiki": {"wiki"}, "blog": {"blog"}, "both": {"wiki", "blog", "both"},
 	}

@@ -10,8 +10,7 @@ import (
 	"docent/shared/httpapi"
 )
 
-// TestPathsLeadToTheFunctionThatServesThem holds the operations against what the
-// stack routes by.
+// TestPathsLeadToTheFunctionThatServesThem compares the operations with the routes of the stack.
 func TestPathsLeadToTheFunctionThatServesThem(t *testing.T) {
 	t.Parallel()
 	served := map[string][]string{} // roots by area

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// polling is more looks at the clock than a request takes that does not wait.
+// polling is more looks at the clock than a request needs without waiting.
 const polling = 40
 
 func TestALongPollEndsWithTheWork(t *testing.T) {
@@ -20,7 +20,7 @@ func TestALongPollEndsWithTheWork(t *testing.T) {
 		replied <- a.do(call{"GET", "/answers/" + numberedID(1), acme.key, nil, map[string]string{"Prefer": "wait=20"}})
 	}()
 	select {
-	case <-isPolling: // and the clock stands, so that only the answer can end it
+	case <-isPolling: // the clock does not move now, so only the answer can end the wait
 	case reply := <-replied:
 		t.Fatalf("it did not wait: %s", reply.body)
 	}
@@ -64,7 +64,7 @@ func TestALongPollEndsWithItsClient(t *testing.T) {
 	}()
 	<-isPolling
 	leave()
-	<-replied // whatever it says, no one reads it
+	<-replied // the reply is not checked
 }
 
 func TestPrefer(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// marker stands in every offending value; no reply may repeat it.
+// marker is in every offending value; no reply may repeat it.
 const marker = "ZAUBERWORT"
 
 // bodyOperation is an operation that takes a body, with a body that it accepts.
@@ -19,7 +19,7 @@ type bodyOperation struct {
 	status             int // of the good body
 }
 
-// bodyOperations are all of them, on data of their own.
+// bodyOperations returns all operations that take a body, each with its own data.
 func bodyOperations(a *api, acme tenant) []bodyOperation {
 	wiki := a.newCollection(acme.key, "wiki")
 	return []bodyOperation{
@@ -37,7 +37,7 @@ func (o bodyOperation) with(name string, value any) map[string]any {
 	return body
 }
 
-// refused sends a bad request and checks all that holds for every refusal.
+// refused sends a bad request and checks the common properties of refusals.
 func (a *api) refused(c call, status int, code string) response {
 	a.t.Helper()
 	reply := a.do(c).wantCode(a.t, status, code)
@@ -107,7 +107,7 @@ func TestMembersOfTheWrongKind(t *testing.T) {
 				"number": 4711, "boolean": true, "array": []string{marker}, "object": map[string]string{"x": marker}, "null": nil,
 			} {
 				if member == "iconUrl" && kind == "null" {
-					continue // it removes the icon, or leaves it out
+					continue // null removes the icon, or counts as left out
 				}
 				t.Run(o.name+"/"+member+"/"+kind, func(t *testing.T) {
 					t.Parallel()
@@ -144,8 +144,8 @@ func TestMissingMembers(t *testing.T) {
 	}
 }
 
-// TestUnknownMembersAreIgnored also where they differ from a known one only in
-// case: they must not carry a value past that one's bounds.
+// TestUnknownMembersAreIgnored, even if they differ from a known one only in case: they must not
+// set its value and so bypass its bounds.
 func TestUnknownMembersAreIgnored(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -8,7 +8,7 @@ import (
 	"docent/shared/team"
 )
 
-// operation is a call of each operation of the API that needs no data.
+// operations has a call of each operation of the API that needs no data.
 var operations = []call{
 	{"GET", "/collections", "", nil, nil},
 	{"POST", "/collections", "", map[string]string{"name": "n", "description": "d"}, nil},
@@ -33,7 +33,7 @@ var operations = []call{
 	{"DELETE", "/data-sources/" + unknownID, "", nil, nil},
 }
 
-// as is c with another key.
+// as returns c with another key.
 func (c call) as(key string) call {
 	c.key = key
 	return c
@@ -80,7 +80,7 @@ func TestKeysThatAreNone(t *testing.T) {
 	}
 }
 
-// foreignKey is a well-formed key of another installation.
+// foreignKey returns a well-formed key of another installation.
 func (a *api) foreignKey(k team.NewKey) string {
 	a.t.Helper()
 	other := newAPI(a.t)

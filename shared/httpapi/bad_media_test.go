@@ -60,7 +60,7 @@ func TestMediaTypesAndCodings(t *testing.T) {
 	}
 }
 
-// TestBodiesOfOtherMethodsAreIgnored: nothing is said about the content of a GET.
+// TestBodiesOfOtherMethodsAreIgnored: the content of a GET is not checked.
 func TestBodiesOfOtherMethodsAreIgnored(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

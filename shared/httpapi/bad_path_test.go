@@ -72,8 +72,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestIDsThatAreNone: they are unknown ids, except for the id of a new question.
-func TestIDsThatAreNone(t *testing.T) {
+// TestMalformedIDs: they are like unknown ids, except as the id of a new question.
+func TestMalformedIDs(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")

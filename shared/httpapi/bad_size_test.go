@@ -12,7 +12,7 @@ import (
 	"docent/shared/httpapi"
 )
 
-// packed is the gzip form of text.
+// packed returns the gzip form of text.
 func packed(t *testing.T, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -26,8 +26,8 @@ func packed(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// cutBomb is a gzip stream of MaxBody and many more zero bytes that lacks its end:
-// whoever inflates it to there finds it damaged.
+// cutBomb returns a gzip stream of many more than MaxBody zero bytes without its end. Inflating
+// all of it would find it damaged.
 func cutBomb(t *testing.T) []byte {
 	t.Helper()
 	bomb := packed(t, strings.Repeat("\x00", httpapi.MaxBody+1<<20))
@@ -36,7 +36,7 @@ func cutBomb(t *testing.T) []byte {
 
 const largeURI = "https://x.test/large"
 
-// sized is a document whose request is exactly size bytes.
+// sized returns a document whose request has exactly size bytes.
 func sized(collection string, size int) string {
 	around := fmt.Sprintf(`{"collectionId":%q,"title":"t","uri":%q,"body":""}`, collection, largeURI)
 	return strings.Replace(around, `"body":""`, `"body":"`+strings.Repeat("a", size-len(around))+`"`, 1)
@@ -48,7 +48,7 @@ func TestRequestsOfTenMegabytes(t *testing.T) {
 	acme := a.newTenant("acme")
 	wiki := a.newCollection(acme.key, "wiki")
 	gzipped := map[string]string{"Content-Encoding": "gzip"}
-	// All fields of a document count, its body unpacked.
+	// All fields of a document count, with its body decompressed.
 	others := len(wiki) + len("t") + len(largeURI)
 	inBody := func(size int) map[string]string {
 		return map[string]string{"collectionId": wiki, "title": "t", "uri": largeURI,
@@ -66,7 +66,7 @@ func TestRequestsOfTenMegabytes(t *testing.T) {
 		{"one byte more, gzipped", packed(t, sized(wiki, httpapi.MaxBody+1)), gzipped, false},
 		{"exactly the limit in the body", inBody(httpapi.MaxBody - others), nil, true},
 		{"one byte more in the body", inBody(httpapi.MaxBody - others + 1), nil, false},
-		{"a body that is larger by itself", inBody(httpapi.MaxBody + 1), nil, false},
+		{"a body that alone is larger", inBody(httpapi.MaxBody + 1), nil, false},
 	}
 	for _, tt := range tests {
 		c := call{"PUT", "/documents", acme.key, tt.body, tt.header}
@@ -89,7 +89,7 @@ func TestRequestsOfTenMegabytes(t *testing.T) {
 	}
 }
 
-// TestBombsAreNotInflated shows it by a stream that is damaged past the limit.
+// TestBombsAreNotInflated: damage of a stream past the limit is not found.
 func TestBombsAreNotInflated(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -130,7 +130,7 @@ func TestDamagedGzip(t *testing.T) {
 	}
 }
 
-// TestAnnouncedLengths: a length that lies does not make a smaller request.
+// TestAnnouncedLengths: a wrong length does not make a request smaller.
 func TestAnnouncedLengths(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -17,8 +17,8 @@ import (
 	"docent/shared/usage"
 )
 
-// TestBoundsAreThoseOfTheAreas holds the bounds in the tags of inputs, which cannot
-// name a constant, to the constants of the areas.
+// TestBoundsAreThoseOfTheAreas compares the bounds in the tags of inputs, which cannot name a
+// constant, with the constants of the areas.
 func TestBoundsAreThoseOfTheAreas(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -54,8 +54,8 @@ func TestBoundsAreThoseOfTheAreas(t *testing.T) {
 	}
 }
 
-// greatest is the upper bound of a field of an operation's body or query: of its
-// length, its number of items or its value.
+// greatest returns the upper bound of a field of an operation's body or query: of its length, its
+// number of items or its value.
 func greatest(t *testing.T, operation, field string) int {
 	t.Helper()
 	doc := httpapi.OpenAPI(app.Providers())

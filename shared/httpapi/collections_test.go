@@ -166,7 +166,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeyInARace: many posts with one key make one collection.
+// TestIdempotencyKeyInARace: many parallel posts with one key make one collection.
 func TestIdempotencyKeyInARace(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -205,7 +205,7 @@ func TestTheTwentySixthCollection(t *testing.T) {
 	}
 	post := call{"POST", "/collections", acme.key, map[string]string{"name": "n", "description": "d"}, map[string]string{"Idempotency-Key": "k"}}
 	a.refused(post, 409, "collection-limit")
-	// Deleting one makes room for one, and deleting it twice for no more.
+	// Deleting a collection makes room for one, and deleting it twice makes no more room.
 	for range 2 {
 		a.do(call{"DELETE", "/collections/" + ids[0], acme.key, nil, nil}).want(t, 204)
 	}
@@ -217,7 +217,7 @@ func TestTheTwentySixthCollection(t *testing.T) {
 	a.refused(post, 409, "collection-limit")
 }
 
-// atOnce makes n calls at the same time.
+// atOnce makes n calls in parallel.
 func (a *api) atOnce(n int, of func(n int) call) []response {
 	replies := make([]response, n)
 	var start, done sync.WaitGroup

@@ -46,7 +46,7 @@ func issue(n int, title string, more map[string]any) map[string]any {
 	return i
 }
 
-// found are the URLs of the sources of a reply, in order.
+// found returns the URLs of the sources of a reply, in order.
 func (r response) found(t *testing.T) []string {
 	t.Helper()
 	var body struct{ Sources []struct{ URL string } }
@@ -68,7 +68,7 @@ func (a *api) search(key, space, query string) response {
 	return a.do(call{"POST", strings.TrimSuffix("/context/search/"+space, "/"), key, map[string]any{"query": query}, nil})
 }
 
-// tracker is a data source with an item of each space and six issues.
+// tracker creates a data source with an item of each space and six issues.
 func (a *api) tracker(x tenant) string {
 	a.t.Helper()
 	id, _ := a.connect(x, "jira", nil)
@@ -155,7 +155,7 @@ func TestQuery(t *testing.T) {
 		{"by update", "issues", map[string]any{"query": "recently updated issues", "limit": 2}, []string{"issues/4", "issues/6"}},
 		{"merged", "prs", map[string]any{"query": "PRs merged this month"}, []string{"pulls/7"}},
 		{"merged before", "prs", map[string]any{"query": "merged PRs", "completedBefore": "2026-11-10T00:00:00Z"}, []string{}},
-		{"nobody", "issues", map[string]any{"query": "issues by nobody"}, []string{}},
+		{"an unknown author", "issues", map[string]any{"query": "issues by stranger"}, []string{}},
 		{"words that nothing has", "issues", map[string]any{"query": "open issues about zeppelins"}, []string{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

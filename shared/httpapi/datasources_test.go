@@ -47,7 +47,7 @@ func TestDataSourcesAreListedWithoutSecrets(t *testing.T) {
 	}
 	for _, secret := range []string{token, signing, hook} {
 		if strings.Contains(string(reply.body), secret) || strings.Contains(a.log.String(), secret) {
-			t.Errorf("%s is told", secret)
+			t.Errorf("the log or a reply contains %s", secret)
 		}
 	}
 	if first := a.members(call{"GET", "/data-sources?limit=1", acme.key, nil, nil}, "id"); !slices.Equal(first, []string{web}) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// document is a document as the API shows it.
+// document is a document in a reply.
 type document struct {
 	ID, CollectionID, CreatedAt, UpdatedAt, Title, URI, Body, BodyEncoding string
 	Indexing                                                               struct {
@@ -108,7 +108,7 @@ func TestPreconditionsOfDocuments(t *testing.T) {
 	a.do(call{"DELETE", path, acme.key, nil, map[string]string{"If-Match": tag}}).want(t, 204)
 	a.refused(call{"GET", path, acme.key, nil, nil}, 404, "not-found")
 	put("1", map[string]string{"If-None-Match": "*"}).want(t, 200)
-	// Of many that create, one does.
+	// Of many parallel creations, one succeeds.
 	created := 0
 	for _, reply := range a.atOnce(10, func(int) call {
 		return call{"PUT", "/documents", acme.key, map[string]string{"collectionId": wiki, "title": "t", "body": "b", "uri": "https://x.test/race"},

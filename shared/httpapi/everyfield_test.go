@@ -9,8 +9,8 @@ import (
 	"docent/shared/fieldtest"
 )
 
-// TestEveryFieldOfACollectionIsSetReadChangedAndRecorded fills the fields by reflection,
-// so that it holds for a new one too.
+// TestEveryFieldOfACollectionIsSetReadChangedAndRecorded fills the fields by reflection, so that
+// it covers new ones too.
 func TestEveryFieldOfACollectionIsSetReadChangedAndRecorded(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -51,7 +51,7 @@ func TestEveryFieldOfACollectionIsSetReadChangedAndRecorded(t *testing.T) {
 	}
 }
 
-// membersOf is the JSON object of v.
+// membersOf returns the JSON object of v.
 func membersOf(t *testing.T, v any) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(v)

@@ -9,7 +9,7 @@ import (
 	"docent/shared/source"
 )
 
-// What fuzz tests and tests of forged cursors reach into.
+// For fuzz tests and tests of forged cursors.
 var (
 	DecodeCursor = decodeCursor
 	EncodeCursor = encodeCursor
@@ -18,7 +18,7 @@ var (
 	LevelOf      = levelOf
 )
 
-// PathsOf are the paths of an area's operations.
+// PathsOf returns the paths of an area's operations.
 func PathsOf(providers []source.Provider, area Area) []string {
 	m := newMux()
 	services := Services{Sources: &source.Service{Providers: providers}}

@@ -10,8 +10,8 @@ import (
 	"docent/shared/team"
 )
 
-// TestEveryFieldIsShown fails when a record has a field that its resource lacks, or a
-// resource a member that nothing sets. Fields that no client sees are listed.
+// TestEveryFieldIsShown fails if a record has a field that its resource lacks, or a resource has
+// a member that nothing sets. Fields that no client sees are listed as exceptions.
 func TestEveryFieldIsShown(t *testing.T) {
 	t.Parallel()
 	fieldtest.Shows(t, entryOf, func(*document.Entry) {}, "Facts")

@@ -19,7 +19,7 @@ import (
 
 const fuzzTeam = "0190d2a0-0000-7000-8000-0000000000aa"
 
-// FuzzCursor: what is accepted is a cursor that was made for that team and list.
+// FuzzCursor: an accepted cursor was made for that team and list.
 func FuzzCursor(f *testing.F) {
 	for _, seed := range []string{"", "A", marker, httpapi.EncodeCursor(fuzzTeam, "documents", "8235#x"),
 		httpapi.EncodeCursor(fuzzTeam, "answers", "8235#x"), httpapi.EncodeCursor(fuzzTeam, "documents", "\x00")} {
@@ -42,8 +42,8 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// FuzzPosition: every position that a list has comes back from its cursor, and
-// from no other team's or list's.
+// FuzzPosition: the cursor of a position returns that position for its own team and list, and is
+// refused for any other.
 func FuzzPosition(f *testing.F) {
 	f.Add("8235#0190d2a0")
 	f.Add("\U0010ffff")
@@ -53,7 +53,7 @@ func FuzzPosition(f *testing.F) {
 		}
 		cursor := httpapi.EncodeCursor(fuzzTeam, "documents", position)
 		if got, err := httpapi.DecodeCursor(fuzzTeam, "documents", cursor); err != nil || got != position {
-			t.Errorf("%q comes back as %q, %v", position, got, err)
+			t.Errorf("the cursor of %q returns %q, %v", position, got, err)
 		}
 		if _, err := httpapi.DecodeCursor(fuzzTeam, "answers", cursor); err == nil {
 			t.Errorf("the cursor of %q holds in another list", position)
@@ -64,8 +64,8 @@ func FuzzPosition(f *testing.F) {
 	})
 }
 
-// FuzzBody sends bodies to every operation that takes one. Whatever it is, the
-// reply is one of the contract's, and nothing past its bounds is accepted.
+// FuzzBody sends bodies to every operation that takes one. Every reply conforms to the contract,
+// and no value outside its bounds is accepted.
 func FuzzBody(f *testing.F) {
 	a := newAPI(f)
 	acme := a.newTenant("acme")
@@ -124,8 +124,8 @@ func FuzzURI(f *testing.F) {
 	})
 }
 
-// FuzzUnpackBody: a body is text as sent unless it is base64 of one whole gzip
-// stream; what comes out is UTF-8 text within the bound.
+// FuzzUnpackBody: a body is plain text unless it is base64 of one complete gzip stream. The result
+// is UTF-8 text within the bound.
 func FuzzUnpackBody(f *testing.F) {
 	f.Add([]byte("text"), false)
 	f.Add([]byte("H4sIAAAAAAAA"), false)
@@ -153,7 +153,7 @@ func FuzzUnpackBody(f *testing.F) {
 	})
 }
 
-// FuzzPrefer: a wait is within 0 and 20 seconds and is asked for by name.
+// FuzzPrefer: a wait is within 0 and 20 seconds, and only the preference wait sets it.
 func FuzzPrefer(f *testing.F) {
 	for _, seed := range []string{"", "wait=20", "wait=99999999999999999999", "a, wait=\"3\";x=y", "wait", "WAIT = 1,wait=2", ",,=;"} {
 		f.Add(seed)
@@ -169,8 +169,8 @@ func FuzzPrefer(f *testing.F) {
 	})
 }
 
-// FuzzInflate: no gzip body gives more than the limit, or an error without a
-// text for the client.
+// FuzzInflate: a gzip body never gives more than the limit, and every error has a text for the
+// client.
 func FuzzInflate(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"))

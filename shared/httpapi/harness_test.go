@@ -41,7 +41,7 @@ type api struct {
 	dataDir string
 }
 
-// clock is a time that tests move, or that steps with every look at it.
+// clock is a clock that tests move, or that advances with every look at it.
 type clock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -68,7 +68,7 @@ func (c *clock) Step(d time.Duration) {
 	c.step = d
 }
 
-// After is closed when the clock was looked at n more times.
+// After returns a channel that is closed after n more looks at the clock.
 func (c *clock) After(n int) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func newAPI(t testing.TB) *api {
 	return a
 }
 
-// in is a for the subtest t.
+// in returns a for the subtest t.
 func (a *api) in(t testing.TB) *api {
 	b := *a
 	b.t = t
@@ -150,7 +150,7 @@ type call struct {
 	header            map[string]string
 }
 
-// response is its reply.
+// response is the reply to a call.
 type response struct {
 	*http.Response
 	body []byte
@@ -196,8 +196,8 @@ func (a *api) doContext(ctx context.Context, c call) response {
 	return reply
 }
 
-// validate holds request and reply against the OpenAPI document. Requests that
-// were refused may break it; what was accepted may not.
+// validate checks request and reply against the OpenAPI document. Only refused requests may break
+// it.
 func (a *api) validate(r *http.Request, body []byte, reply response) {
 	a.t.Helper()
 	if reply.Header.Get("X-Request-Id") == "" {
@@ -215,7 +215,7 @@ func (a *api) validate(r *http.Request, body []byte, reply response) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if r.Header.Get("Content-Type") == "" {
-		r.Header.Set("Content-Type", "application/json") // which a missing one stands for
+		r.Header.Set("Content-Type", "application/json") // the default
 	}
 	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true}}
@@ -302,7 +302,7 @@ func (r response) json(t testing.TB, into any) {
 	}
 }
 
-// text is a member of the reply, a path such as "result.answer".
+// text returns a member of the reply by a path such as "result.answer".
 func (r response) text(t testing.TB, path string) string {
 	t.Helper()
 	var value any
@@ -316,7 +316,7 @@ func (r response) text(t testing.TB, path string) string {
 	}
 	text, ok := value.(string)
 	if !ok {
-		t.Fatalf("%s of %s is no string", path, r.body)
+		t.Fatalf("%s of %s is not a string", path, r.body)
 	}
 	return text
 }

@@ -21,13 +21,13 @@ import (
 	"testing"
 )
 
-// unknownID is an id that nothing has.
+// unknownID is the id of no resource.
 const unknownID = "0190d2a0-ffff-7fff-bfff-ffffffffffff"
 
-// numberedID is a UUID for each n.
+// numberedID returns a UUID for each n.
 func numberedID(n int) string { return fmt.Sprintf("0190d2a0-0000-7000-8000-%012d", n) }
 
-// workerLog takes what the workers of all tests log.
+// workerLog is the log of the workers of all tests.
 var workerLog logtest.Buffer
 
 func TestMain(m *testing.M) {
@@ -61,7 +61,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("cut") }
 
-// counter counts what is read through it.
+// counter counts the bytes that are read through it.
 type counter struct {
 	from io.Reader
 	read int
@@ -73,7 +73,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ask puts a question.
+// ask asks a question.
 func (a *api) ask(key, id, question string) response {
 	a.t.Helper()
 	return a.do(call{"PUT", "/answers/" + id, key, map[string]string{"question": question}, nil})
@@ -81,8 +81,8 @@ func (a *api) ask(key, id, question string) response {
 
 var linkForm = regexp.MustCompile(`<([^>]*)>; rel="([a-z]+)"`)
 
-// link returns the query of the link to a neighbouring page, nil when there is
-// none. It fails the test when the URL is not one of the base address.
+// link returns the query of the link to a neighbouring page, nil if there is none. It fails the
+// test if the URL does not start with the base address.
 func (r response) link(t testing.TB, rel string) url.Values {
 	t.Helper()
 	for _, m := range linkForm.FindAllStringSubmatch(r.Header.Get("Link"), -1) {
@@ -112,7 +112,7 @@ func (a *api) members(c call, name string) []string {
 	return texts
 }
 
-// unpacked is the text of a body that came with bodyEncoding gzip.
+// unpacked returns the text of a body with bodyEncoding gzip.
 func unpacked(t *testing.T, body string) string {
 	t.Helper()
 	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(body)))
@@ -126,8 +126,7 @@ func unpacked(t *testing.T, body string) string {
 	return string(text)
 }
 
-// stored closes the product and returns every item that it has stored as table, key
-// and value.
+// stored closes the product and returns every stored item as table, key and value.
 func (a *api) stored() (items []string) {
 	a.t.Helper()
 	if err := a.local.Close(); err != nil {
@@ -147,7 +146,7 @@ func (a *api) stored() (items []string) {
 			return bucket.ForEach(func(k, v []byte) error {
 				if keeps := string(name) + string(k); strings.Contains(keeps, "t/events") || strings.Contains(keeps, "@events\x00") ||
 					strings.Contains(keeps, "t/usage") || strings.Contains(keeps, "@usage\x00") {
-					return nil // what happened is told for a year
+					return nil // events are kept for a year
 				}
 				items = append(items, fmt.Sprintf("%s %q %s", name, k, v))
 				return nil
@@ -163,7 +162,7 @@ func (a *api) stored() (items []string) {
 	return items
 }
 
-// holding are the stored items that hold any of texts, cut to be read.
+// holding returns the stored items that contain any of texts, shortened for messages.
 func holding(items []string, texts ...string) (found []string) {
 	for _, item := range items {
 		for _, text := range texts {
@@ -176,8 +175,7 @@ func holding(items []string, texts ...string) (found []string) {
 	return found
 }
 
-// used is how many questions of the day are counted, read from the reply to one
-// that was accepted before.
+// used returns the day's count of questions, from the reply to a repeated question.
 func (a *api) used(key, id, question string) int {
 	a.t.Helper()
 	left, err := strconv.Atoi(a.ask(key, id, question).want(a.t, 204).Header.Get("X-RateLimit-Remaining"))

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// manyObjects is a megabyte of JSON that would decode into a hundred.
+// manyObjects is a megabyte of JSON that would need a hundred megabytes when decoded.
 var manyObjects = "[" + strings.Repeat("{},", 350_000) + "{}]"
 
-// TestSmallTextsThatDecodeLargeAreRefusedEverywhere: wherever JSON is taken, what
-// it would decode into is bounded, in members that no one reads too.
+// TestSmallTextsThatDecodeLargeAreRefusedEverywhere: the decoded size of all JSON is bounded, even
+// in members that are ignored.
 func TestSmallTextsThatDecodeLargeAreRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -45,8 +45,8 @@ func TestSmallTextsThatDecodeLargeAreRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// TestABodyIsUnpackedForACollectionOnly: what would be refused for its size is not
-// even looked at where the collection is unknown or another team's.
+// TestABodyIsUnpackedForACollectionOnly: a body that is too large is not even read if the
+// collection is unknown or belongs to another team.
 func TestABodyIsUnpackedForACollectionOnly(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -60,9 +60,9 @@ func TestABodyIsUnpackedForACollectionOnly(t *testing.T) {
 	a.refused(call{"PUT", "/documents", acme.key, document(a.newCollection(acme.key, "ours")), nil}, 413, "request-too-large")
 }
 
-// TestDeliveriesOfNobodyAreNotRead: nothing of a body is read before a data source
-// and a signature are named that it could be from.
-func TestDeliveriesOfNobodyAreNotRead(t *testing.T) {
+// TestUnknownDeliveriesAreNotRead: no body is read before the request names a data source and has
+// a signature.
+func TestUnknownDeliveriesAreNotRead(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")

@@ -15,9 +15,9 @@ import (
 	"docent/shared/team"
 )
 
-// TestTheLogKeepsSecrets: after a whole story, with all that goes wrong in it,
-// there is one line of JSON for each request, and no key, question, title, URI
-// or text in any of them, nor in what the workers log.
+// TestTheLogKeepsSecrets: after many requests, including failing ones, there is one line of JSON
+// for each request. No line, and none of the workers' lines, contains a key, question, title, URI
+// or text.
 func TestTheLogKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "Quittenmus"
@@ -106,7 +106,7 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 	}
 }
 
-// secretOf is the part of a key's text that only its holder knows.
+// secretOf returns the secret part of a key's text.
 func secretOf(key string) string { return key[strings.LastIndex(key, "_")+1:] }
 
 func TestTheLevelOfALogLine(t *testing.T) {

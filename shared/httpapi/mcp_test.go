@@ -51,7 +51,7 @@ func (a *api) use(s *mcp.ClientSession, name string, arguments map[string]any) (
 	return strings.ReplaceAll(string(text), `\"`, `"`), result.IsError
 }
 
-// toolCalls is a call of every tool, on the tracker, and what its text holds.
+// toolCalls has a call of every tool, on the tracker, with a part of its text.
 var toolCalls = map[string]struct {
 	arguments map[string]any
 	holds     string

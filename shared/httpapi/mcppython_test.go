@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestThePythonClientCallsEveryTool lets the official Python SDK, which shares no
-// code with the server's, connect in each way it knows. It is skipped where the SDK is
-// not installed, and fails there in CI.
+// TestThePythonClientCallsEveryTool lets the official Python SDK, which shares no code with the
+// server, connect in each way that it supports. If the SDK is not installed, it is skipped, or
+// fails in CI.
 func TestThePythonClientCallsEveryTool(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join("..", "..", "testkit", "mcpclient", "client.py")

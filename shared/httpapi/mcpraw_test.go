@@ -20,10 +20,10 @@ type rpcReply struct {
 	}
 }
 
-// inner is what only the protocol's library or Go would say.
+// inner matches texts that only the protocol's library or Go would write.
 var inner = regexp.MustCompile(`(?i)unmarshal|\*mcp\.|mcp\.|jsonrpc2|map\[|validating|interface \{\}|` + marker + `|internal/|unsupported$|not handled`)
 
-// rpc posts one message and returns the response, whose text it holds to be fit for clients.
+// rpc posts one message and returns the response. It checks that the text is fit for clients.
 func (a *api) rpc(key, body string, header map[string]string) rpcReply {
 	a.t.Helper()
 	reply := a.do(call{"POST", "/mcp", key, body, header}).want(a.t, 200)
@@ -125,7 +125,7 @@ func TestMessagesOfTheProtocol(t *testing.T) {
 			t.Errorf("%s: %s", body, reply.body)
 		}
 	}
-	// Batches are of the version of March 2025 alone, which a missing header stands for.
+	// Only the version of March 2025 has batches. It is the default without the header.
 	reply := a.do(call{"POST", "/mcp", acme.key, `[` + list + `,{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + marker + `"}}]`, version("2025-03-26")}).want(t, 200)
 	var batch []rpcReply
 	reply.json(t, &batch)
@@ -178,8 +178,8 @@ func TestToolsAreDescribed(t *testing.T) {
 	}
 }
 
-// TestTextsOfToolsAreMarkdown: the text is for a model to read, and the structured
-// content has what the operation replies.
+// TestTextsOfToolsAreMarkdown: the text is for a model to read, and the structured content is the
+// operation's reply.
 func TestTextsOfToolsAreMarkdown(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

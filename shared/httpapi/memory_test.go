@@ -24,7 +24,7 @@ import (
 	"docent/shared/team"
 )
 
-// heldBy sums up what is taken of all pools.
+// heldBy returns the number of units taken from all pools.
 func (s *shares) heldBy() int64 {
 	held := int64(0)
 	for _, p := range []*memory.Pool{s.small, s.bodies, s.replies, s.keyless, s.room.Places, s.room.Turns, s.room.Writes, s.room.Bytes, s.keylessRoom.Places} {
@@ -33,8 +33,7 @@ func (s *shares) heldBy() int64 {
 	return held
 }
 
-// exchange has one request handled as the edge does it after authentication, and
-// returns the reply.
+// exchange handles one request as the edge does after authentication, and returns the reply.
 func exchange(m *mux, log *slog.Logger, teamID, pattern string, w http.ResponseWriter, body io.Reader, header http.Header) {
 	method, path, _ := strings.Cut(pattern, " ")
 	r := httptest.NewRequest(method, path, body)
@@ -51,7 +50,7 @@ func exchange(m *mux, log *slog.Logger, teamID, pattern string, w http.ResponseW
 	Services{Log: log, Now: time.Now}.log(r, reply, team.Principal{TeamID: teamID}, table.Cost{})
 }
 
-// serving has what every request is handled with, by pattern.
+// serving returns a mux with handlers by pattern.
 func serving(handlers map[string]http.HandlerFunc) *mux {
 	m := newMux()
 	for pattern, handler := range handlers {
@@ -73,8 +72,7 @@ func zipped(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestEveryPathGivesItsMemoryBack: whatever becomes of a request, nothing stays
-// taken.
+// TestEveryPathGivesItsMemoryBack: however a request ends, all its memory is returned.
 func TestEveryPathGivesItsMemoryBack(t *testing.T) {
 	t.Parallel()
 	large := `{"a":"` + strings.Repeat("x", 1<<20) + `"}`
@@ -131,8 +129,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("cut") }
 
-// TestSmallTextsThatDecodeLarge are refused before anything is decoded, at the
-// exact bound.
+// TestSmallTextsThatDecodeLarge: they are refused before anything is decoded, at the exact bound.
 func TestSmallTextsThatDecodeLarge(t *testing.T) {
 	t.Parallel()
 	handled := 0
@@ -174,7 +171,7 @@ func TestSmallTextsThatDecodeLarge(t *testing.T) {
 	}
 }
 
-// stuck is a client that reads nothing until it is let go.
+// stuck is a client that reads nothing until it is released.
 type stuck struct {
 	*httptest.ResponseRecorder
 	free <-chan struct{}
@@ -185,9 +182,9 @@ func (w stuck) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestOneTeamsReadersLeaveRoom: one team's clients do not read what they asked for.
-// Its next large reply is refused, small ones pass, and so do another team's large
-// ones. The refusal is not an error in the log.
+// TestOneTeamsReadersLeaveRoom: one team's clients do not read their replies. The team's next
+// large reply is refused, but small replies and another team's large ones are sent. The refusal
+// is not an error in the log.
 func TestOneTeamsReadersLeaveRoom(t *testing.T) {
 	t.Parallel()
 	m := serving(map[string]http.HandlerFunc{
@@ -233,8 +230,8 @@ func TestOneTeamsReadersLeaveRoom(t *testing.T) {
 	}
 }
 
-// TestOneTeamsSendersLeaveRoom: one team's clients announce large bodies and stall.
-// Another team's large body comes in; the team's own next one waits and is refused.
+// TestOneTeamsSendersLeaveRoom: one team's clients announce large bodies and stall. Another team's
+// large body is received; the team's own next one waits and is refused.
 func TestOneTeamsSendersLeaveRoom(t *testing.T) {
 	t.Parallel()
 	m := serving(map[string]http.HandlerFunc{"PUT /answers/a": func(http.ResponseWriter, *http.Request) {}})
@@ -270,7 +267,7 @@ func TestOneTeamsSendersLeaveRoom(t *testing.T) {
 	}
 }
 
-// TestKeylessSendersHaveAShareOfTheirOwn: what they hold is nothing of a team's.
+// TestKeylessSendersHaveAShareOfTheirOwn: they take no memory from teams.
 func TestKeylessSendersHaveAShareOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := newShares()
@@ -305,12 +302,12 @@ func TestAddressesOfOneNetworkAreOne(t *testing.T) {
 		t.Error("addresses of IPv6 do not count by their networks of 64 bits")
 	}
 	if owner("192.0.2.1:1") != owner("192.0.2.1:2") || owner("192.0.2.1:1") == owner("192.0.2.2:1") {
-		t.Error("addresses of IPv4 do not count each by itself")
+		t.Error("IPv4 addresses do not count separately")
 	}
 }
 
-// TestPace: the time a client has grows with the bytes that it moved and shrinks only
-// while the server waits for it.
+// TestPace: a client's time grows with the bytes that it has moved, and shrinks only while the
+// server waits for it.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	clock := newPaceClock()
@@ -319,7 +316,7 @@ func TestPace(t *testing.T) {
 	for _, step := range []struct {
 		takes, idle time.Duration // of the read, and before it
 		read        int
-		want        time.Duration // from the read's begin to its deadline
+		want        time.Duration // from the start of the read to its deadline
 	}{
 		{0, 0, leastRate, grace},
 		{0, time.Hour, leastRate, grace + time.Second},
@@ -345,8 +342,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestARefusedBodyMayComeSlowly: below the pace, as long as each read brings something in
-// time, and not for ever.
+// TestARefusedBodyMayComeSlowly: it may be slower than the pace if every read returns something
+// in time, but not forever.
 func TestARefusedBodyMayComeSlowly(t *testing.T) {
 	t.Parallel()
 	clock := newPaceClock()

@@ -15,7 +15,7 @@ import (
 	"docent/shared/team"
 )
 
-// goodBodies are a call of every operation that takes a described JSON object, by its id.
+// goodBodies returns a call of every operation that takes a described JSON object, by its id.
 func goodBodies(a *api, acme tenant) map[string]call {
 	wiki := a.newCollection(acme.key, "wiki")
 	keyID, _ := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "rotated"})
@@ -50,7 +50,7 @@ type property struct {
 	optional bool
 }
 
-// pointer is the JSON pointer of the property.
+// pointer returns the JSON pointer of the property.
 func (p property) pointer() string { return "/" + strings.Join(p.path, "/") }
 
 // in returns body with the property set to value, or left out.
@@ -88,9 +88,9 @@ func properties(doc *huma.OpenAPI, s *huma.Schema, path ...string) (all []proper
 	return all
 }
 
-// TestNullsAndWholeNumbers sweeps every operation of the OpenAPI document: null for an
-// optional member is what leaving it out is, but in a merge patch, where it removes or is
-// refused; for a required one it is refused; and 1.0 and 1e0 are 1.
+// TestNullsAndWholeNumbers tries every operation of the OpenAPI document. For an optional member,
+// null counts as left out, except in a merge patch, where it removes the member or is refused. For
+// a required member it is refused. 1.0 and 1e0 are 1.
 func TestNullsAndWholeNumbers(t *testing.T) {
 	t.Parallel()
 	doc := httpapi.OpenAPI(app.Providers())
@@ -170,7 +170,7 @@ func TestNullsAndWholeNumbers(t *testing.T) {
 	}
 }
 
-// jsonNumber is a number as it is written.
+// jsonNumber is a number with its spelling.
 type jsonNumber string
 
 // MarshalJSON writes it.

@@ -95,7 +95,7 @@ func TestPagesOfCollections(t *testing.T) {
 			t.Errorf("limit %d forward again: %d collections", limit, len(again))
 		}
 	}
-	// A walk while others come and go.
+	// Paging while other entries are added and deleted.
 	gone := map[string]bool{}
 	got, _ := a.pages(acme.key, "collections", limited(4), "next", "id", func(page int) {
 		gone[all[page*3]] = true
@@ -172,7 +172,7 @@ func TestPagesOfDocumentsThatChange(t *testing.T) {
 	eachOnce(t, forward, staying())
 	backward, _ := a.pages(acme.key, "documents", last, "prev", "uri", func(page int) { change(page + 20) })
 	eachOnce(t, backward, staying())
-	// A collection that goes takes its documents out of a list that is being read.
+	// Deleting a collection removes its documents from a list that is being read.
 	forward, _ = a.pages(acme.key, "documents", limited(100), "next", "uri", func(page int) {
 		if page == 0 {
 			a.do(call{"DELETE", "/collections/" + collections[2], acme.key, nil, nil}).want(t, 204)

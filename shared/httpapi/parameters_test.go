@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAnEmptyValueDropsNoFilter: of a list in the query, an empty value is left out,
-// wherever it is, and the others are still read and bounded.
+// TestAnEmptyValueDropsNoFilter: an empty value of a list in the query is left out, and the other
+// values are still read and bounded.
 func TestAnEmptyValueDropsNoFilter(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestAThousandQuestionsADay: of 1,200 at once exactly 1,000 are accepted; what
-// was accepted stays so, and the next Pacific day begins again.
+// TestAThousandQuestionsADay: of 1,200 parallel questions exactly 1,000 are accepted. They stay
+// accepted, and the count starts again on the next Pacific day.
 func TestAThousandQuestionsADay(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -36,7 +36,7 @@ func TestAThousandQuestionsADay(t *testing.T) {
 	again(accepted).want(t, 204)
 	a.refused(call{"PUT", "/answers/" + numberedID(accepted), acme.key, map[string]string{"question": marker}, nil}, 409, "answer-conflict")
 	a.do(call{"DELETE", "/answers/" + numberedID(accepted), acme.key, nil, nil}).want(t, 204)
-	again(refused).wantCode(t, 429, "quota-exceeded") // deleting gives nothing back
+	again(refused).wantCode(t, 429, "quota-exceeded") // deleting does not reduce the count
 	again(accepted).wantCode(t, 409, "answer-conflict")
 	wantExceeded(t, a.ask(acme.pat, numberedID(refused), "q"), "answers-day", "Daily question quota exceeded")
 	a.ask(rival.key, numberedID(5000), "q").want(t, 204)

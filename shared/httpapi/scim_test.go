@@ -23,7 +23,7 @@ func (a *api) provisioned(name string) tenant {
 	return x
 }
 
-// raw makes a request outside of the checks that hold for REST.
+// raw makes a request without the checks for REST.
 func (a *api) raw(c call) response {
 	a.t.Helper()
 	text, _ := c.body.(string)
@@ -194,8 +194,8 @@ func TestSCIMRoutesInTheLog(t *testing.T) {
 	a.raw(call{"OPTIONS", "/scim/v2/Users", x.scim, nil, nil}).want(t, 204)
 }
 
-// TestDailyLimitThroughSCIM: the calls of a personal key are counted here as well,
-// and their end is told in SCIM's terms, in both faces.
+// TestDailyLimitThroughSCIM: the calls of a personal key are counted here too, and a used-up quota
+// is reported as a SCIM error, in both faces.
 func TestDailyLimitThroughSCIM(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -234,7 +234,7 @@ func TestRestrictedKeysMayNotProvision(t *testing.T) {
 	}
 }
 
-// TestLastAdminByAnyKey: whoever asks, the last active admin stays.
+// TestLastAdminByAnyKey: no key can remove the last active admin.
 func TestLastAdminByAnyKey(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

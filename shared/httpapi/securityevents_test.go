@@ -155,7 +155,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 	for path, item := range httpapi.OpenAPI(app.Providers()).Paths {
 		for _, op := range []*huma.Operation{item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil && !known[op.OperationID] {
-				t.Errorf("%s: nothing tells which event %s records", path, op.OperationID)
+				t.Errorf("%s: the test does not list the event of %s", path, op.OperationID)
 			}
 		}
 	}
@@ -171,9 +171,9 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 	}
 }
 
-// TestAnAdminComesAndGoesWithAnEventOfItsOwn: who watches for new admins sees also
-// those that are created as one, the first one of a team among them.
-func TestAnAdminComesAndGoesWithAnEventOfItsOwn(t *testing.T) {
+// TestEveryNewAndFormerAdminHasAnEvent, also a user who is created as an admin, such as the first
+// one of a team.
+func TestEveryNewAndFormerAdminHasAnEvent(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")
@@ -200,9 +200,9 @@ func TestAnAdminComesAndGoesWithAnEventOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestAKeysEventsTellWhatItMay: a new key's event has its kind, owner, bounds and
-// end; a rotated one's says that the secret changed and until when the old works.
-func TestAKeysEventsTellWhatItMay(t *testing.T) {
+// TestAKeysEventsDescribeIt: a new key's event has its kind, owner, restrictions and expiry. The
+// event of a rotation says that the secret changed and until when the old one works.
+func TestAKeysEventsDescribeIt(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")
@@ -303,9 +303,8 @@ func TestWhoMayReadTheFeed(t *testing.T) {
 	}
 }
 
-// TestAFloodOfRefusalsCannotFillTheFeed: whatever one key is refused, and however
-// often and at once, the feed gets one event for each operation and reason in a
-// minute.
+// TestAFloodOfRefusalsCannotFillTheFeed: however often one key is refused, also in parallel, the
+// feed gets one event per minute for each operation and reason.
 func TestAFloodOfRefusalsCannotFillTheFeed(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -336,8 +335,7 @@ func TestAFloodOfRefusalsCannotFillTheFeed(t *testing.T) {
 	}
 }
 
-// TestTheListOfTypesIsTheCatalogue: what a client may read about types is all
-// there is.
+// TestTheListOfTypesIsTheCatalogue: clients can read about every type.
 func TestTheListOfTypesIsTheCatalogue(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestReferencesAreSoundLinks: what an answer links to and what its references name is
-// one address, percent-encoded.
+// TestReferencesAreSoundLinks: the links of an answer and its references have the same
+// percent-encoded addresses.
 func TestReferencesAreSoundLinks(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -86,8 +86,8 @@ func TestBadUsageReports(t *testing.T) {
 	a.get(acme.key, "/usage", hours, "").want(t, 200)
 }
 
-// TestDaysOfAZone: days are those of the zone, of 23 and 25 hours where its clocks
-// change, and pages join without a gap.
+// TestDaysOfAZone: days are those of the zone, with 23 or 25 hours when its clocks change, and
+// there are no gaps between pages.
 func TestDaysOfAZone(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -136,8 +136,7 @@ func TestDaysOfAZone(t *testing.T) {
 	}
 }
 
-// TestUsageAsTables: CSV and JSON Lines hold what the JSON holds, and no cell is a
-// formula.
+// TestUsageAsTables: CSV and JSON Lines have the same values as the JSON, and no cell is a formula.
 func TestUsageAsTables(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -206,8 +205,8 @@ func TestUsageAsTables(t *testing.T) {
 	}
 }
 
-// TestWhoSeesUsage: a member sees its own, an admin and a team key all, a key that
-// is restricted or of an identity provider nothing.
+// TestWhoSeesUsage: a member sees its own usage, an admin and a team key see all, and a restricted
+// key or one of an identity provider sees none.
 func TestWhoSeesUsage(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -15,14 +15,14 @@ import (
 // example is one operation on data of a team, and on nothing.
 type example struct {
 	owned, unknown call // the same call with an id of the team and with one that nothing has
-	gone           bool // it succeeds for what is not there
+	gone           bool // it succeeds for missing data
 	list           bool // it names no data but shows the caller's own
 	echoes         bool // it shows what the caller itself has sent
 	spends         bool // it stores under an id that the caller chooses
 	admin          bool // it adds something, and only an admin may
 }
 
-// examples are a call of each operation, by its id in the OpenAPI document.
+// examples returns a call of each operation, by its id in the OpenAPI document.
 func examples(collection, document, question string) map[string]example {
 	two := func(method, path, id string, body any) (owned, unknown call) {
 		return call{method, path + id, "", body, nil}, call{method, path + unknownID, "", body, nil}
@@ -117,7 +117,7 @@ func walk(t *testing.T, all map[string]example, visit func(op *huma.Operation, e
 	}
 	for id := range all {
 		if !slices.Contains(seen, id) {
-			t.Errorf("there is no operation %s", id)
+			t.Errorf("unknown operation %s", id)
 		}
 	}
 }
@@ -140,14 +140,13 @@ func TestNoOperationWithoutAKey(t *testing.T) {
 
 var requestIDMember = regexp.MustCompile(`"requestId":"[^"]*"`)
 
-// shown is what a client can tell two replies apart by.
+// shown returns the parts of a reply that a client can compare.
 func shown(r response) string {
 	return r.Status + requestIDMember.ReplaceAllString(string(r.body), "") + r.Header.Get("ETag") + r.Header.Get("Link")
 }
 
-// TestAnotherTeamsDataIsAbsent: an id of another team and an unknown one give
-// the same reply, for every operation and every kind of key; and nothing of the
-// first team has changed in the end.
+// TestAnotherTeamsDataIsAbsent: an id of another team and an unknown id get the same reply, for
+// every operation and every kind of key, and no data of the other team changes.
 func TestAnotherTeamsDataIsAbsent(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -25,7 +25,7 @@ func githubCall(id, secret, event, delivery, body string) call {
 		"X-Hub-Signature-256": "sha256=" + hmacOf(secret, body), "X-GitHub-Event": event, "X-GitHub-Delivery": delivery}}
 }
 
-// issueEvent is the payload of an issue as it was on a day of May.
+// issueEvent returns the payload of an issue on a day of May.
 func issueEvent(action string, day int, title, more string) string {
 	return fmt.Sprintf(`{"action":%q,"repository":{"full_name":"acme/api"},"issue":{"html_url":"https://tracker.test/issues/1","number":1,
 		"title":%q,"body":"It fails.","state":"open","user":{"login":"ada"},"assignees":[{"login":"grace"}],"labels":[{"name":"bug"}],
@@ -38,7 +38,7 @@ func (a *api) github(x tenant) (id, secret string) {
 	return id, reply.text(a.t, "webhookSecret")
 }
 
-// onlyIssue is the title of the one issue, "" when there is none.
+// onlyIssue returns the title of the one issue, "" if there is none.
 func (a *api) onlyIssue(x tenant) string {
 	a.t.Helper()
 	var body struct{ Sources []struct{ Title string } }
@@ -197,8 +197,8 @@ func TestSlackEvents(t *testing.T) {
 	a.do(slackCall(id, secret, a.clock.Now().Add(-5*time.Minute), `{}`)).want(t, 202)
 }
 
-// TestUnsignedDeliveriesAreAllTheSame: whatever is wrong, a sender without the
-// secret reads one and the same reply, and nothing changes.
+// TestUnsignedDeliveriesAreAllTheSame: whatever is wrong, a sender without the secret gets the
+// same reply, and nothing changes.
 func TestUnsignedDeliveriesAreAllTheSame(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -262,12 +262,12 @@ func TestUnsignedDeliveriesAreAllTheSame(t *testing.T) {
 	}
 	a.refused(call{"GET", "/webhooks/github/" + id, acme.key, nil, nil}, 405, "method-not-allowed")
 	if strings.Contains(a.log.String(), secret) {
-		t.Error("the log tells a secret")
+		t.Error("the log contains a secret")
 	}
 }
 
-// TestRejectedDeliveriesAreRecorded: once a minute for each known source, whatever
-// is sent; an unknown one belongs to no team.
+// TestRejectedDeliveriesAreRecorded: at most once per minute for each known source. An unknown
+// source belongs to no team.
 func TestRejectedDeliveriesAreRecorded(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

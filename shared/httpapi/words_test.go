@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestFaultsReadAlike: whoever finds a fault, its text names the field and what it
-// must be.
+// TestFaultsReadAlike: every validation error names the field and says what it must be.
 func TestFaultsReadAlike(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -24,7 +23,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		{"too much", call{"POST", "/context/search", acme.key, `{"query":"x","limit":51}`, nil}, "/limit", "must be at most 50"},
 		{"none of some", call{"POST", "/context/research", acme.key, `{"query":"x","effort":"extreme"}`, nil}, "/effort", `must be one of low, medium, high`},
 		{"no time", call{"POST", "/context/query/issues", acme.key, `{"query":"x","createdAfter":"May"}`, nil}, "/createdAfter", "must be an RFC 3339 time"},
-		{"a parameter that is no number", call{"GET", "/collections?limit=x", acme.key, nil, nil}, "/query/limit", "must be a whole number"},
+		{"a parameter that is not a number", call{"GET", "/collections?limit=x", acme.key, nil, nil}, "/query/limit", "must be a whole number"},
 		{"a missing parameter", call{"GET", "/usage", acme.key, nil, nil}, "/query/start", "is required"},
 		{"a parameter of ours", call{"GET", "/security-events?format=x", acme.key, nil, nil}, "/query/format", "must be native or ocsf"},
 		{"a member of a list, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""]}`, nil}, "/labels/0", "must have 1 to 256 characters"},

@@ -14,7 +14,7 @@ import (
 	"docent/shared/memory"
 )
 
-// ended is a context that does not wait.
+// ended returns a context that has ended.
 func ended(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -48,8 +48,8 @@ func TestAPoolIsFilledExactly(t *testing.T) {
 	}
 }
 
-// TestAnOwnerLeavesRoom: one owner alone has four fifths of a pool with share 4, and
-// however many owners take what they can, another one still gets something.
+// TestAnOwnerLeavesRoom: a single owner gets at most four fifths of a pool with share 4. However
+// many owners take as much as they can, another one still gets some.
 func TestAnOwnerLeavesRoom(t *testing.T) {
 	t.Parallel()
 	p := memory.NewPool(1000, 4)
@@ -73,9 +73,9 @@ func TestAnOwnerLeavesRoom(t *testing.T) {
 	}
 }
 
-// TestWhoHoldsLittleIsServedFromTheSpare: a full pool still serves who holds less
-// than the floor, and no one else.
-func TestWhoHoldsLittleIsServedFromTheSpare(t *testing.T) {
+// TestSmallOwnersAreServedFromTheSpare: a full pool serves only owners that hold less than the
+// floor.
+func TestSmallOwnersAreServedFromTheSpare(t *testing.T) {
 	t.Parallel()
 	p := memory.NewPool(2, 0).WithSpare(2, 1)
 	var leases []*memory.Lease
@@ -109,8 +109,8 @@ func TestMoreThanAShareIsAllOfIt(t *testing.T) {
 	}
 }
 
-// TestWhoHoldsLeastIsServedFirst: a quiet owner who comes last of all is next.
-func TestWhoHoldsLeastIsServedFirst(t *testing.T) {
+// TestTheOwnerThatHoldsLeastIsServedFirst, even if its request is the last one.
+func TestTheOwnerThatHoldsLeastIsServedFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := memory.NewPool(1, 0)
@@ -147,8 +147,8 @@ func TestWhoHoldsLeastIsServedFirst(t *testing.T) {
 	})
 }
 
-// TestASmallRequestPassesALargeOne: where there is a floor, what is small does not wait
-// behind what waits for much of the pool, of whichever owner.
+// TestASmallRequestPassesALargeOne: with a floor, a small request does not wait behind a large
+// one of any owner.
 func TestASmallRequestPassesALargeOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,9 +181,8 @@ func TestASmallRequestPassesALargeOne(t *testing.T) {
 	})
 }
 
-// TestTheLargeIsNotPassedBy: small requests that come later do not keep a large one
-// from ever being served.
-func TestTheLargeIsNotPassedBy(t *testing.T) {
+// TestALargeRequestIsServed, although small requests keep arriving after it.
+func TestALargeRequestIsServed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := memory.NewPool(100, 0)
@@ -214,8 +213,8 @@ func TestALeaseThatHasEndedTakesNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: whatever is taken, shrunk, ended and given up waiting for, a
-// pool is never overdrawn and is empty in the end.
+// TestNothingIsLost: however requests take, shrink, end and give up waiting, the pool never hands
+// out more than its size, and at the end everything is returned.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -72,8 +72,8 @@ func TestWithoutWorkNothingIsCharged(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsForTheDiskTakesNoPlace: the place is given up and taken again, once.
-func TestWhoWaitsForTheDiskTakesNoPlace(t *testing.T) {
+// TestWaitingForTheDiskTakesNoPlace: the place is given up and taken again, once.
+func TestWaitingForTheDiskTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	r := newRoom()
 	ctx, w := begun(t, r, "a")
@@ -89,13 +89,13 @@ func TestWhoWaitsForTheDiskTakesNoPlace(t *testing.T) {
 	memory.Yield(ctx)
 	memory.Pause(ctx)()
 	if r.Places.Held() != 0 {
-		t.Error("a place is taken that was given up for good")
+		t.Error("a place is taken that was given up permanently")
 	}
 	w.End()
 }
 
-// TestPatienceEnds: who waits longer than patience is refused and holds nothing, and
-// small requests pass in the meantime.
+// TestPatienceEnds: a request that waits longer than Patience is refused and holds nothing, and
+// small requests are handled in the meantime.
 func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

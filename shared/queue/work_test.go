@@ -40,7 +40,7 @@ func send(t *testing.T, q queue.Queue, bodies ...string) {
 	}
 }
 
-// wantLeft fails unless these can be received now, and nothing else later.
+// wantLeft fails the test unless these messages can be received now, and no others later.
 func wantLeft(t *testing.T, q *testQueue, want ...string) {
 	t.Helper()
 	for _, wait := range []time.Duration{0, queue.MaxWait} { // past the visibility timeout
@@ -61,7 +61,7 @@ func wantLeft(t *testing.T, q *testQueue, want ...string) {
 
 func logTo(b *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
 
-// faulty is a queue of which chosen calls fail.
+// faulty is a queue whose chosen calls fail.
 type faulty struct {
 	queue.Queue
 	receive, done, retry func() error
@@ -202,7 +202,7 @@ func TestWorkSurvivesQueueErrors(t *testing.T) {
 
 func TestWorkFinishesTheBatchInHand(t *testing.T) {
 	inBubble(t, func(t *testing.T, q *testQueue) {
-		send(t, q, "in hand", "left")
+		send(t, q, "current", "left")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		queue.Work(ctx, q, func(handling context.Context, _ []queue.Message) []string {
@@ -275,14 +275,14 @@ func TestWorkGathersABatch(t *testing.T) {
 
 func TestWorkThatGathersStopsAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, q *testQueue) {
-		send(t, q, "in hand")
+		send(t, q, "current")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
 		handled := 0
 		queue.Work(ctx, q, func(context.Context, []queue.Message) []string { handled++; return nil }, queue.WorkOptions{Batch: 3, Gather: time.Minute})
 		if took := time.Since(began); took != time.Second || handled != 1 {
-			t.Errorf("handled %d batches in %s, want the one in hand at the end of its context", handled, took)
+			t.Errorf("handled %d batches in %s, want the current one at the end of its context", handled, took)
 		}
 	})
 }

@@ -23,15 +23,15 @@ func TestFixturesHoldEveryStoredForm(t *testing.T) {
 			}
 			for _, queue := range []string{"questions", "documents", "syncs"} {
 				if len(storedtest.Lines(t, f.FS(t), "queues/"+queue)) == 0 {
-					t.Errorf("there is no message of the queue %s", queue)
+					t.Errorf("the fixture has no message of the queue %s", queue)
 				}
 			}
 		})
 	}
 }
 
-// TestDocumentedKeysAreStoredForms reads the key patterns that the comment of the tables
-// documents: what is documented there is a stored form, so that a new one is noticed.
+// TestDocumentedKeysAreStoredForms reads the key patterns in the comments of the tables. Each must
+// be a stored form, so that a new one is noticed.
 func TestDocumentedKeysAreStoredForms(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../table/tables.go")
@@ -53,8 +53,8 @@ func TestDocumentedKeysAreStoredForms(t *testing.T) {
 	}
 }
 
-// partitionShape is a pattern without the names of its placeholders, which say more in
-// the comment.
+// partitionShape returns a pattern without the names of its placeholders, which are more precise
+// in the comment.
 func partitionShape(pattern string) string {
 	shape := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(pattern, "{}")
 	return strings.TrimSuffix(shape, "/")

@@ -11,14 +11,14 @@ import (
 	"docent/shared/storedtest"
 )
 
-// Forms that are stored by the code of another one, or no more.
+// Forms that the code of another form stores, or that are no longer stored.
 const (
 	work    = "pending.Work, as of remove-document"
 	segment = "as of code"
 	old     = "not stored since v0.2"
 )
 
-// withoutRecord says of forms whose fields KeepFields does not check what they are.
+// withoutRecord describes the forms whose fields KeepFields does not check.
 var withoutRecord = map[string]string{
 	"collections: {team}/count | collections":                                    "a counter",
 	"collections: {team}/count | sources":                                        "a counter",
@@ -66,8 +66,8 @@ var withoutRecord = map[string]string{
 	"queue: {queue}/dead | {message}":                                            old,
 }
 
-// TestEveryFormHasItsFieldsChecked looks through the calls of KeepFields in all areas for
-// the name of each stored form.
+// TestEveryFormHasItsFieldsChecked searches the calls of KeepFields in all areas for the name of
+// each stored form.
 func TestEveryFormHasItsFieldsChecked(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../*/stored_test.go")

@@ -12,9 +12,8 @@ import (
 	"docent/shared/table/bolt/bolttest"
 )
 
-// TestWalkingAListShowsEachEntryOnce walks random lists in both directions, over
-// one partition and merged from several, with a filter, and compares what it
-// shows with the whole.
+// TestWalkingAListShowsEachEntryOnce pages through random lists in both directions, in one
+// partition and merged from several, with a filter, and compares the pages with the whole list.
 func TestWalkingAListShowsEachEntryOnce(t *testing.T) {
 	t.Parallel()
 	store := bolttest.Open(t)
@@ -151,9 +150,9 @@ func TestTrimKeepsTheSideWhereTheWindowStarts(t *testing.T) {
 	}
 }
 
-// TestMergingShowsNothingPastAListThatGoesOn: a list whose window ended early may
-// have entries anywhere after where it was read to.
-func TestMergingShowsNothingPastAListThatGoesOn(t *testing.T) {
+// TestMergingShowsNothingPastAListThatContinues: a list whose window ended early may have entries
+// anywhere after its last position.
+func TestMergingShowsNothingPastAListThatContinues(t *testing.T) {
 	t.Parallel()
 	entries := func(positions ...string) (all []table.Entry[string]) {
 		for _, p := range positions {

@@ -27,7 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 		{"get returns what was put", get},
 		{"ranges", ranges},
 		{"missing object", missing},
-		{"a name and names below it stand side by side", sideBySide},
+		{"a name and names below it coexist", sideBySide},
 		{"list by prefix in order over pages", list},
 		{"list stops when the caller stops", listStops},
 		{"delete", deletes},

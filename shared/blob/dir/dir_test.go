@@ -113,7 +113,7 @@ func TestFailedPutTakesNoName(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	s := open(t, folder)
-	// A plain file where the object's folder belongs makes the link impossible.
+	// A plain file in place of the object's folder makes the link impossible.
 	blocked := filepath.Join(folder, "objects", "blocked")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestOpenOnAFile(t *testing.T) {
 	}
 }
 
-// A writer that is killed leaves what it was told is stored, and nothing in half.
+// A killed writer leaves every acknowledged object, and none in part.
 func TestKilledWriter(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -185,7 +185,7 @@ func TestKilledWriter(t *testing.T) {
 		}
 	}
 	if err := command.Wait(); err == nil || len(acknowledged) < 20 {
-		t.Fatalf("the writer ended by itself after %d objects: %v", len(acknowledged), err)
+		t.Fatalf("the writer ended before it was killed, after %d objects: %v", len(acknowledged), err)
 	}
 	s := open(t, folder)
 	for _, name := range acknowledged {

@@ -35,8 +35,8 @@ func newBucket(t *testing.T, client *awss3.Client) string {
 	return bucket
 }
 
-// serve answers with gofakes3, after what before does; before returns true when
-// it has answered itself.
+// serve calls before and then answers with gofakes3, unless before returns true because it has
+// answered itself.
 func serve(t *testing.T, before func(w http.ResponseWriter, r *http.Request) bool) *awss3.Client {
 	t.Helper()
 	fake := gofakes3.New(s3mem.New()).Server()
@@ -84,7 +84,7 @@ func TestPrefixesKeepStoresApart(t *testing.T) {
 	if err := errors.Join(one.Put(t.Context(), "a", []byte("1")), two.Put(t.Context(), "a", []byte("2"))); err != nil {
 		t.Fatal(err)
 	}
-	// What another program may leave in a bucket is no object of ours.
+	// Keys of other programs in the bucket are not objects.
 	for _, key := range []string{"objects/one/", "objects/one/a b", "objects/one/folder/"} {
 		_, err := client.PutObject(t.Context(), &awss3.PutObjectInput{Bucket: &bucket, Key: aws.String(key)})
 		if err != nil {
@@ -103,8 +103,8 @@ func TestPrefixesKeepStoresApart(t *testing.T) {
 	}
 }
 
-// The client repeats a Put whose answer was lost; the object that the first try
-// stored is the caller's own.
+// The client repeats a Put whose answer was lost. The object stored by the first attempt is the
+// caller's own.
 func TestPutAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	fake := gofakes3.New(s3mem.New()).Server()
@@ -163,7 +163,7 @@ func TestFailuresAreReported(t *testing.T) {
 		case r.URL.Path != "/bucket/objects/a":
 			answer(w, http.StatusForbidden, "AccessDenied")
 		case r.Header.Get("Range") != "":
-			_, _ = io.WriteString(w, "the whole object") // 200: a server that knows no ranges
+			_, _ = io.WriteString(w, "the whole object") // 200: a server without support for ranges
 		default:
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "cut short")

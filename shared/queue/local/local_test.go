@@ -54,7 +54,7 @@ func take(t *testing.T, q *local.Queue, limit int) []queue.Message {
 	return got
 }
 
-// receive returns "{body} {receives}" of what can be received now.
+// receive returns "{body} {receives}" of the messages that can be received now.
 func receive(t *testing.T, q *local.Queue, limit int) []string {
 	t.Helper()
 	var got []string
@@ -105,8 +105,8 @@ func TestADelayEndsToTheNanosecond(t *testing.T) {
 	}
 }
 
-// The receipt of an earlier delivery neither finishes nor frees a later one,
-// even when both end at the same instant.
+// The receipt of an earlier delivery neither finishes a later delivery nor makes it visible, even
+// if both end at the same instant.
 func TestOldReceiptsDoNothing(t *testing.T) {
 	t.Parallel()
 	q := open()
@@ -132,7 +132,7 @@ func TestOldReceiptsDoNothing(t *testing.T) {
 	if len(third) != 1 {
 		t.Fatal("an old receipt finished a later delivery")
 	}
-	// Named together, the latest receipt counts.
+	// If several receipts of a message are given, the latest one counts.
 	if err := q.Done(t.Context(), first[0], third[0], second[0]); err != nil {
 		t.Errorf("Done: %v", err)
 	}
@@ -229,9 +229,9 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// TestNoMessageIsLostOrInTwoHands drives the queue at random and holds it to what it
-// promises: until it is done or dead, a message is delivered again and again, to one
-// receiver at a time, with its deliveries counted.
+// TestNoMessageIsLostOrInTwoHands uses the queue at random and checks its guarantees: until it is
+// done or dead, a message is delivered repeatedly, to one receiver at a time, with its deliveries
+// counted.
 func TestNoMessageIsLostOrInTwoHands(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -314,8 +314,8 @@ func TestNoMessageIsLostOrInTwoHands(t *testing.T) {
 	})
 }
 
-// A waiting receiver returns at the instant when there is something, for each
-// way in which that can come about.
+// A waiting receiver returns at the instant when a message can be received, for each possible
+// cause.
 func TestWakesAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -369,7 +369,7 @@ func TestWakesAtOnce(t *testing.T) {
 	}
 }
 
-// TestReceiversAndSendersAtOnce: each message is in one hand at a time and none is left.
+// TestReceiversAndSendersAtOnce: each message has one receiver at a time, and none is left.
 func TestReceiversAndSendersAtOnce(t *testing.T) {
 	t.Parallel()
 	const senders, each = 4, 250

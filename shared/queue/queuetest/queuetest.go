@@ -141,7 +141,7 @@ func (f Fixture) retry(t *testing.T, delay time.Duration, messages ...queue.Mess
 	}
 }
 
-// wantDead fails unless body is the one dead letter.
+// wantDead fails the test unless body is the only dead letter.
 func (f Fixture) wantDead(t *testing.T, body string) {
 	t.Helper()
 	got, err := f.Dead(t.Context())

@@ -16,8 +16,8 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// answering returns a queue on a server that gives the answer to every request,
-// and the bodies of the requests.
+// answering returns a queue on a server that gives the same answer to every request, and the
+// bodies of the requests.
 func answering(t *testing.T, status int, answer string) (*sqs.Queue, *[]string) {
 	t.Helper()
 	var requests []string
@@ -38,7 +38,7 @@ func answering(t *testing.T, status int, answer string) (*sqs.Queue, *[]string) 
 const (
 	noneOf = `{"Successful":[{"Id":"0"}],"Failed":[]}`
 	failed = `{"Successful":[{"Id":"0"}],"Failed":[{"Id":"1","Code":"InternalError","Message":"on purpose","SenderFault":false}]}`
-	// What SQS says of a message that is done, or visible again.
+	// The reply of SQS for a message that is done, or visible again.
 	gone = `{"Successful":[],"Failed":[
 		{"Id":"0","Code":"InvalidParameterValue","Message":"Message does not exist or is not available for visibility timeout change.","SenderFault":true},
 		{"Id":"1","Code":"AWS.SimpleQueueService.MessageNotInflight","SenderFault":true}]}`

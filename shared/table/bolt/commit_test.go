@@ -106,7 +106,7 @@ func TestWriterDoesNotBlockReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	release := hold(t, s)
-	// The writer is in the middle of a transaction, and stays there.
+	// The writer stays within a transaction.
 	got, err := s.Get(t.Context(), item("first", nil).Key)
 	if err != nil || string(got.Body) != "old" {
 		t.Errorf("get: %q, %v", got.Body, err)

@@ -17,7 +17,7 @@ import (
 
 const crashFile = "DOCENT_TEST_BOLT_CRASH_FILE"
 
-// TestMain runs as the writer that is killed when the environment names a file.
+// TestMain runs as the writer to be killed if the environment names a file.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(crashFile); path != "" {
 		writeUntilKilled(path)
@@ -77,8 +77,8 @@ func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// killWriter runs the writer, kills it after some acknowledged Writes and
-// returns how many each of its goroutines has seen acknowledged.
+// killWriter runs the writer, kills it after some acknowledged Writes, and returns the number of
+// acknowledged Writes of each of its goroutines.
 func killWriter(t *testing.T, path string, after int) map[int]int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
@@ -112,8 +112,8 @@ func killWriter(t *testing.T, path string, after int) map[int]int {
 	return acknowledged
 }
 
-// checkWriter counts what writer has left: at least what was acknowledged, and
-// at most one Write more, which the kill has cut off from its answer.
+// checkWriter counts the Writes of writer: at least the acknowledged ones, and at most one more,
+// which was killed before its answer.
 func checkWriter(t *testing.T, s *bolt.Store, writer, acknowledged int) {
 	t.Helper()
 	var sorts []string

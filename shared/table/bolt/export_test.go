@@ -9,7 +9,7 @@ import (
 	bbolt "go.etcd.io/bbolt"
 )
 
-// SweepStep is how many items one transaction of Sweep removes.
+// SweepStep is the maximum number of items that one transaction of Sweep removes.
 const SweepStep = sweepStep
 
 // Stored counts the items of a table that are in the file, expired or not, and
@@ -23,8 +23,8 @@ func (s *Store) Stored(ctx context.Context, tableName string) (items, expiring i
 	return items, expiring, err
 }
 
-// HoldWriter has the committer take op and wait within its transaction until
-// release, which returns what became of op. What is written in the meantime waits.
+// HoldWriter makes the committer take op and wait within its transaction until release, which
+// returns the error of op. Other Writes wait in the meantime.
 func (s *Store) HoldWriter(op table.Op) (release func() error, err error) {
 	tx, err := s.db.Begin(true)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) HoldWriter(op table.Op) (release func() error, err error) {
 	}, nil
 }
 
-// Waiting is how many requests the committer has not taken.
+// Waiting returns the number of requests that the committer has not taken.
 func (s *Store) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

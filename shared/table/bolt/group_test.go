@@ -8,9 +8,8 @@ import (
 	"docent/shared/table"
 )
 
-// TestSmallWritesPassLargeOnes: a transaction takes all small requests, and of the
-// large ones of each owner, in their order, as many as the bound allows, but always
-// one.
+// TestSmallWritesPassLargeOnes: a transaction takes all small requests, and as many large ones of
+// each owner as the bound allows, in their order, but at least one.
 func TestSmallWritesPassLargeOnes(t *testing.T) {
 	t.Parallel()
 	s := &Store{}

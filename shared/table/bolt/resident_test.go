@@ -10,8 +10,7 @@ import (
 	"docent/shared/table/bolt"
 )
 
-// TestDroppedPagesAreReadAgain: nothing is lost of what is dropped from memory,
-// while others write.
+// TestDroppedPagesAreReadAgain: dropping pages from memory during Writes loses no data.
 func TestDroppedPagesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	s, err := bolt.Open(filepath.Join(t.TempDir(), "db"), bolt.Options{NoSync: true})

@@ -17,14 +17,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// lacks is what moto 5.2.1 cannot do. It also spoils transactions that run at
-// the same time, so the suite reaches it one request after another: callers race
-// as they do elsewhere, the server does not. That DynamoDB itself then refuses
-// some of them with TransactionConflict is left to a named endpoint and to
+// lacks are the limits of moto 5.2.1. It also spoils parallel transactions, so the suite sends it
+// one request at a time, although callers race as usual. TransactionConflict, with which DynamoDB
+// refuses some parallel transactions, is tested at a named endpoint and by
 // TestRefusedAttemptsAreRepeated.
 var lacks = tabletest.Options{
-	NoFullItems: true, // it measures items otherwise and refuses some below 400 KB
-	NoCapacity:  true, // it reports one unit whatever an item's size
+	NoFullItems: true, // it measures items differently and refuses some below 400 KB
+	NoCapacity:  true, // it reports one unit for any size of item
 }
 
 func TestContract(t *testing.T) {

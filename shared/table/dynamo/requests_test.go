@@ -76,7 +76,7 @@ func TestOneOperationMakesNoTransaction(t *testing.T) {
 	}
 }
 
-// expressionWords matches what may stand in an expression beside placeholders.
+// expressionWords matches placeholders and the other words that an expression may contain.
 var expressionWords = regexp.MustCompile(`^(?:#n\d+|:v\d+|SET|ADD|REMOVE|AND|OR|BETWEEN|attribute_exists|attribute_not_exists|begins_with|if_not_exists|[(),=<>\s]+)*$`)
 
 func TestNamesAreAlwaysPlaceholders(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// answer is what the scripted server says to one request.
+// answer is the reply of the scripted server to one request.
 type answer struct {
 	status int
 	body   string
@@ -43,15 +43,15 @@ var (
 	}
 )
 
-// request is what the scripted server was asked.
+// request is a request that the scripted server got.
 type request struct {
 	operation string
 	body      string
 	fields    map[string]any
 }
 
-// script is a server that gives its answers one after another, the last of them
-// again and again, and records what it is asked.
+// script is a server that gives its answers one after another, repeats the last one, and records
+// the requests.
 type script struct {
 	t       *testing.T
 	mu      sync.Mutex

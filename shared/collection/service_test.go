@@ -184,7 +184,7 @@ func TestATeamHasALimitOfCollections(t *testing.T) {
 	if _, err := h.Create(t.Context(), "rival", fields("first"), once); err != nil {
 		t.Errorf("another team: %v", err)
 	}
-	for range 2 { // deleting it twice makes place for one
+	for range 2 { // deleting it twice frees one slot
 		if err := h.Delete(t.Context(), acme, last.ID, "", anyVersion); err != nil {
 			t.Fatal(err)
 		}

@@ -248,8 +248,7 @@ func TestDeletingASource(t *testing.T) {
 	if keys := o.stored("source/" + o.at); len(keys) > 0 {
 		t.Errorf("its secrets are still there: %v", keys)
 	}
-	// A delivery that was under way, and what else notes something about it, does not
-	// bring it back.
+	// Neither a delivery in progress nor a late status update recreates it.
 	body := `{"URI":"https://shelf.test/p/2","Title":"Two"}`
 	_, err = o.syncer.Deliver(t.Context(), sender, source.Delivery{Body: []byte(body),
 		Header: func(string) string { return signed(o.secret, []byte(body)) }})

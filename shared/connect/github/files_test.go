@@ -28,12 +28,12 @@ func TestFilesOfARepository(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	r.commit(tree(), false)
-	items, removed, place := r.mustRead("files", nil)
+	items, removed, checkpoint := r.mustRead("files", nil)
 	slices.Sort(items)
 	if want := []string{"code internal/login.go", "code main.go", "documentation The API", "documentation docs/a b.md"}; !slices.Equal(items, want) || removed != nil {
 		t.Errorf("got %q %q, want %q", items, removed, want)
 	}
-	if items, removed, _ := r.mustRead("files", place); items != nil || removed != nil {
+	if items, removed, _ := r.mustRead("files", checkpoint); items != nil || removed != nil {
 		t.Errorf("unchanged: %q %q", items, removed)
 	}
 	for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", nil) {
@@ -59,14 +59,14 @@ func TestOnlyChangedFilesAreRead(t *testing.T) {
 	r := read(t)
 	files := tree()
 	r.commit(files, false)
-	_, _, place := r.mustRead("files", nil)
+	_, _, checkpoint := r.mustRead("files", nil)
 	delete(files, "docs/a b.md")
 	files["main.go"], files["new.go"] = "package main // changed\n", "package main // new\n"
 	files["internal/signin.go"] = files["internal/login.go"]
 	delete(files, "internal/login.go")
 	r.commit(files, false)
 	r.server.Requests()
-	items, removed, _ := r.mustRead("files", place)
+	items, removed, _ := r.mustRead("files", checkpoint)
 	slices.Sort(items)
 	slices.Sort(removed)
 	if !slices.Equal(items, []string{"code internal/signin.go", "code main.go", "code new.go"}) || !slices.Equal(removed, []string{"docs/a%20b.md", "internal/login.go"}) {
@@ -99,9 +99,9 @@ func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 			t.Parallel()
 			r := read(t)
 			r.commit(tree(), false)
-			_, _, place := r.mustRead("files", nil)
+			_, _, checkpoint := r.mustRead("files", nil)
 			change(r)
-			if _, _, _, err := r.part("files", place); !errors.Is(err, source.ErrFullScanNeeded) {
+			if _, _, _, err := r.part("files", checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -117,7 +117,7 @@ func TestAnArchiveThatIsCutOffResumes(t *testing.T) {
 	}
 	r.commit(files, false)
 	var got []string
-	var place []byte
+	var checkpoint []byte
 	for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", nil) {
 		if err != nil {
 			t.Fatal(err)
@@ -125,13 +125,13 @@ func TestAnArchiveThatIsCutOffResumes(t *testing.T) {
 		for _, i := range page.Items {
 			got = append(got, i.Title)
 		}
-		place = page.Checkpoint
+		checkpoint = page.Checkpoint
 		break // as if killed
 	}
 	// A later commit does not mix with the one that is being read.
 	r.commit(map[string]string{"other.go": "package other\n"}, false)
 	r.server.Requests()
-	items, _, end := r.mustRead("files", place)
+	items, _, end := r.mustRead("files", checkpoint)
 	if len(got) != 50 || len(items) != 70 || slices.Contains(items, "code other.go") {
 		t.Errorf("%d and %d items", len(got), len(items))
 	}

@@ -49,9 +49,9 @@ func (r *reading) put(change func(*githubtest.Repository)) { r.server.Put("acme/
 
 // part reads a part from a checkpoint to its end or first error. It returns the items
 // as "type title" and the last page.
-func (r *reading) part(kind string, place []byte) (items, removed []string, end source.SyncPage, err error) {
+func (r *reading) part(kind string, checkpoint []byte) (items, removed []string, end source.SyncPage, err error) {
 	r.t.Helper()
-	for page, err := range r.c.Read(r.t.Context(), r.access, "acme/api "+kind, place) {
+	for page, err := range r.c.Read(r.t.Context(), r.access, "acme/api "+kind, checkpoint) {
 		if err != nil {
 			return items, removed, end, err
 		}
@@ -70,9 +70,9 @@ func (r *reading) part(kind string, place []byte) (items, removed []string, end 
 }
 
 // mustRead returns part and fails the test on an error.
-func (r *reading) mustRead(kind string, place []byte) (items, removed []string, end []byte) {
+func (r *reading) mustRead(kind string, checkpoint []byte) (items, removed []string, end []byte) {
 	r.t.Helper()
-	items, removed, page, err := r.part(kind, place)
+	items, removed, page, err := r.part(kind, checkpoint)
 	if err != nil {
 		r.t.Fatalf("%s: %v", kind, err)
 	}
@@ -178,14 +178,14 @@ func TestOnlyChangesAreReadAgain(t *testing.T) {
 		x.Comments = []githubtest.Comment{r.server.NewComment("acme/api", 7, first, "A comment.")}
 		x.Reviews = []githubtest.Comment{r.server.NewReview("acme/api", 8, r.server.NewPull("acme/api", 3, "Pull"), "A review.")}
 	})
-	places := map[string][]byte{}
+	checkpoints := map[string][]byte{}
 	for _, kind := range []string{"issues", "comments", "review comments"} {
-		_, _, places[kind] = r.mustRead(kind, nil)
-		_, _, places[kind] = r.mustRead(kind, places[kind])
+		_, _, checkpoints[kind] = r.mustRead(kind, nil)
+		_, _, checkpoints[kind] = r.mustRead(kind, checkpoints[kind])
 	}
 	r.server.Requests()
-	for kind, place := range places {
-		if items, _, _ := r.mustRead(kind, place); len(items) != 0 {
+	for kind, checkpoint := range checkpoints {
+		if items, _, _ := r.mustRead(kind, checkpoint); len(items) != 0 {
 			t.Errorf("%s: %v", kind, items)
 		}
 	}
@@ -197,7 +197,7 @@ func TestOnlyChangesAreReadAgain(t *testing.T) {
 	r.put(func(x *githubtest.Repository) {
 		x.Issues[0].Title, x.Issues[0].UpdatedAt = "Changed", githubtest.Day.Add(time.Hour)
 	})
-	if items, _, _ := r.mustRead("issues", places["issues"]); !slices.Equal(items, []string{"issue Second", "issue Changed"}) {
+	if items, _, _ := r.mustRead("issues", checkpoints["issues"]); !slices.Equal(items, []string{"issue Second", "issue Changed"}) {
 		t.Errorf("got %v", items)
 	}
 	if items, _, _ := r.mustRead("comments", nil); !slices.Equal(items, []string{"issue Comment on #1"}) {

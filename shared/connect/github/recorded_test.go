@@ -123,9 +123,9 @@ func TestARenamedRepositoryKeepsItsURIs(t *testing.T) {
 		})
 		return issue, note
 	}
-	uris := func(place []byte) (got []string, end source.SyncPage) {
+	uris := func(checkpoint []byte) (got []string, end source.SyncPage) {
 		for _, part := range []string{"issues", "comments"} {
-			for page, err := range r.c.Read(t.Context(), r.access, "acme/api "+part, place) {
+			for page, err := range r.c.Read(t.Context(), r.access, "acme/api "+part, checkpoint) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -66,12 +66,12 @@ func read(t *testing.T, pages map[string]answer) *reading {
 // result is what Read yielded, as paths.
 type result struct{ items, kept, left []string }
 
-func (r *reading) read(s source.Settings, place []byte) (result, []byte, error) {
+func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, error) {
 	r.t.Helper()
 	var out result
 	var end source.SyncPage
 	path := func(uri string) string { return strings.TrimPrefix(uri, r.url) }
-	for page, err := range r.c.Read(r.t.Context(), source.Access{Settings: s}, "pages", place) {
+	for page, err := range r.c.Read(r.t.Context(), source.Access{Settings: s}, "pages", checkpoint) {
 		if err != nil {
 			return out, end.Checkpoint, err
 		}
@@ -164,16 +164,16 @@ func TestSitemaps(t *testing.T) {
 	r.pages["/packed.xml.gz"] = packed(r.pages["/plain.xml"])
 	r.pages["/index.xml"] = index(r.url+"/plain.xml", r.url+"/packed.xml.gz", "http://other.test/sitemap.xml")
 	all := []string{"/a", "/b", "/c?x=1&y=2", "/d?q=%22d%22"}
-	var place []byte
+	var checkpoint []byte
 	for _, path := range []string{"/plain.xml", "/packed.xml.gz", "/index.xml"} {
 		got, end, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + path}), nil)
 		if err != nil || !slices.Equal(got.items, all) || got.left != nil {
 			t.Errorf("%s: %+v %v", path, got, err)
 		}
-		place = end
+		checkpoint = end
 	}
 	// Later only what may have changed is read again.
-	got, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/plain.xml"}), place)
+	got, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/plain.xml"}), checkpoint)
 	if err != nil || !slices.Equal(got.items, []string{"/b", "/c?x=1&y=2"}) && !slices.Equal(got.items, []string{"/b"}) || !slices.Contains(got.kept, "/a") {
 		t.Errorf("later: %+v %v", got, err)
 	}
@@ -203,15 +203,15 @@ func TestReadResumesAtACheckpoint(t *testing.T) {
 		r.pages[path] = article(path)
 		urls = append(urls, r.url+path)
 	}
-	var place []byte
+	var checkpoint []byte
 	for page, err := range r.c.Read(t.Context(), source.Access{Settings: urlSettings(urls)}, "pages", nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place = page.Checkpoint
+		checkpoint = page.Checkpoint
 		break
 	}
-	got, _, err := r.read(urlSettings(urls), place)
+	got, _, err := r.read(urlSettings(urls), checkpoint)
 	if err != nil || len(got.items) != 15 || got.items[0] != "/10" {
 		t.Errorf("got %v %v", got.items, err)
 	}

@@ -35,12 +35,12 @@ func rarestHalf(question string, found search.Result) string {
 	}
 	type rated struct {
 		text  string
-		place int
+		index int
 		held  int
 	}
 	var words []rated
 	seen := map[string]bool{}
-	for place, w := range strings.Fields(quotedText.ReplaceAllString(question, " ")) {
+	for index, w := range strings.Fields(quotedText.ReplaceAllString(question, " ")) {
 		w = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '(' && r != ')' })
 		low := strings.ToLower(w)
 		if w == "" || seen[low] || slices.Contains(fillers, low) {
@@ -59,14 +59,14 @@ func rarestHalf(question string, found search.Result) string {
 		if identifier.MatchString(w) {
 			held = -1
 		}
-		words = append(words, rated{w, place, held})
+		words = append(words, rated{w, index, held})
 	}
 	slices.SortStableFunc(words, func(a, b rated) int { return cmp.Compare(a.held, b.held) })
 	half := words[:(len(words)+1)/2]
 	if len(words) < 2 || len(half) == len(words) {
 		return ""
 	}
-	slices.SortFunc(half, func(a, b rated) int { return a.place - b.place })
+	slices.SortFunc(half, func(a, b rated) int { return a.index - b.index })
 	for _, w := range half {
 		kept = append(kept, w.text)
 	}

@@ -32,8 +32,8 @@ func TestTwoWordsOfAQuestionFindOne(t *testing.T) {
 	}
 }
 
-// A passage that has both spellings says nothing more than one that has one.
-func TestACompoundCountsOnceBesideItsParts(t *testing.T) {
+// A passage with both spellings scores like a passage with one of them.
+func TestACompoundCountsOnceWithItsParts(t *testing.T) {
 	t.Parallel()
 	score := func(body string) float64 {
 		x, lib, _ := newIndex(t)

@@ -7,8 +7,8 @@ import (
 	"docent/shared/search"
 )
 
-// TestConfidence holds pairs of questions to their order: what the first asks is
-// there, what the second asks is not.
+// TestConfidence compares pairs of questions: the documents answer the first one and not the
+// second.
 func TestConfidence(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// cpuTime is the processor time of this process, which other work on the
-// machine does not lengthen.
+// cpuTime returns the processor time of this process, which does not depend on other work of the
+// machine.
 func cpuTime() time.Duration {
 	var t syscall.Timespec
 	const processClock = 2 // CLOCK_PROCESS_CPUTIME_ID

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// cpuTime is the time that has passed, where no clock of the process is known.
+// cpuTime returns the elapsed time on systems without a known clock of the process.
 func cpuTime() time.Duration { return time.Since(began) }

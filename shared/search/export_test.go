@@ -14,8 +14,8 @@ type Ranked struct {
 	Score, Normalised float64
 }
 
-// RankAll ranks documents of one space by their best of the best depth passages,
-// proximity over the first near. It also returns the size of their segment.
+// RankAll ranks documents of one space by their best passage among the best depth ones, with
+// proximity for the first near. It also returns the size of their segment.
 func RankAll(space Space, docs []Document, questions []string, depth, near int) (runs [][]Ranked, bytesPerPassage float64, err error) {
 	p := profileOf(space)
 	b, err := buildSegment(p, docs)
@@ -65,7 +65,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 	return all, float64(len(b.Data)) / float64(len(texts)), nil
 }
 
-// QuoteAll shows every block of every passage of body as an answer would.
+// QuoteAll returns every block of every passage of body in the form of a quotation.
 func QuoteAll(body, question string) []string {
 	p := prose
 	b, err := buildSegment(p, []Document{{Body: body}})
@@ -92,13 +92,13 @@ func QuoteAll(body, question string) []string {
 	return out
 }
 
-// BuildSegment is the file of one segment of documents.
+// BuildSegment returns the file of one segment of documents.
 func BuildSegment(space Space, docs []Document) ([]byte, error) {
 	b, err := buildSegment(profileOf(space), docs)
 	return b.Data, err
 }
 
-// Places returns where each passage of a segment file lies.
+// Places returns where each passage of a segment file is stored.
 func Places(data []byte) (refs []Ref, within []int, err error) {
 	s, err := segment.Open(data)
 	if err != nil {
@@ -112,7 +112,7 @@ func Places(data []byte) (refs []Ref, within []int, err error) {
 	return refs, within, nil
 }
 
-// Levels are the levels of a team's segments.
+// Levels returns the levels of a team's segments.
 func (ix *Index) Levels(ctx context.Context, teamID string) (levels []int, err error) {
 	records, err := ix.records(ctx, teamID, "")
 	for _, r := range records {
@@ -121,7 +121,7 @@ func (ix *Index) Levels(ctx context.Context, teamID string) (levels []int, err e
 	return levels, err
 }
 
-// Ranker opens a segment file and returns what finds the best passages in it.
+// Ranker opens a segment file and returns a function that finds the best passages in it.
 func Ranker(data []byte) (func(question string) error, error) {
 	s, err := segment.Open(data)
 	if err != nil {
@@ -137,13 +137,13 @@ func Ranker(data []byte) (func(question string) error, error) {
 	}, nil
 }
 
-// LinkTarget is uri as the target of a link.
+// LinkTarget returns uri as the target of a link.
 func LinkTarget(uri string) string { return linkTarget(uri) }
 
-// Slips is how many slips a is from b.
+// Slips returns the number of slips between a and b.
 func Slips(a, b string) int { return slips([]rune(a), []rune(b), new([3][]int)) }
 
-// SliceOf makes slices of so many passages.
+// SliceOf sets the number of passages of a slice.
 func (b *Rebuilder) SliceOf(passages int) *Rebuilder {
 	b.slicePassages = passages
 	return b

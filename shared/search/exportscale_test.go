@@ -45,7 +45,7 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size, bytes 
 	return Ranking{[]*segment.Segment{s}}, nil
 }
 
-// Best ranks with pruning, and says how many postings were read of how many.
+// Best ranks with pruning. It also returns the number of postings read, and of all postings.
 func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place, read, of int, err error) {
 	views := make([]*segment.Segment, len(q.segments))
 	for i, s := range q.segments {
@@ -99,8 +99,8 @@ func (q Ranking) Plain(question string, n int) ([]Place, error) {
 	return best, nil
 }
 
-// SetAnalysis says that a team's segments are of another analysis, in their
-// records and in their files.
+// SetAnalysis sets the version of the analysis of a team's segments, in their records and in their
+// files.
 func (ix *Index) SetAnalysis(ctx context.Context, teamID string, version byte) error {
 	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
@@ -137,8 +137,8 @@ func (ix *Index) setAnalysis(ctx context.Context, teamID string, r record, versi
 // AnalysisVersion is the one that this program writes.
 const AnalysisVersion = text.AnalysisVersion
 
-// SetOlderUnmarked is SetAnalysis to the version before, for segments that are not marked.
-// It returns how many these are.
+// SetOlderUnmarked is SetAnalysis to the previous version, for segments without a mark. It returns
+// their number.
 func (ix *Index) SetOlderUnmarked(ctx context.Context, teamID string) (n int, err error) {
 	records, err := ix.records(ctx, teamID, "")
 	if err != nil {

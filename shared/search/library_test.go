@@ -149,8 +149,8 @@ func (l *library) Waiting(_ context.Context, _ string, versions map[uuid.UUID]in
 	return waiting, nil
 }
 
-// newIndex is an index on a temporary file and folder over an empty library with
-// the sources "wiki" and "guide".
+// newIndex returns an index on a temporary file and folder, over an empty library with the sources
+// "wiki" and "guide".
 func newIndex(t testing.TB) (*search.Index, *library, *clocktest.Clock) {
 	t.Helper()
 	blobs, err := dir.Open(t.TempDir())
@@ -195,7 +195,7 @@ func ask(t testing.TB, x *search.Index, q search.Query) (titles []string, r sear
 	return titles, r
 }
 
-// takenAway is a blob store in which something happens before the first read.
+// takenAway is a blob store that calls a function before the first read.
 type takenAway struct {
 	blob.Store
 	once   sync.Once

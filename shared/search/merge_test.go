@@ -245,7 +245,7 @@ type faulty struct {
 	table.Store
 	mu     sync.Mutex
 	random *rand.Rand
-	share  int // one Write in so many fails; 0: none
+	share  int // one of this many Writes fails; 0: none
 }
 
 func (f *faulty) Write(ctx context.Context, ops ...table.Op) error {
@@ -305,7 +305,7 @@ func TestCrashesAndRacesLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	store.share = 0
-	clock.Advance(3 * time.Minute) // past the hold of who was stopped
+	clock.Advance(3 * time.Minute) // past the lease of a stopped worker
 	rebuild(t, rebuilder(x))
 	if err := x.Stale(t.Context(), team, "wiki", search.Documentation, 1_000_000); err != nil {
 		t.Fatal(err)
@@ -322,8 +322,8 @@ func TestCrashesAndRacesLoseNothing(t *testing.T) {
 	}
 }
 
-// rebuildSome asks for a rebuild and makes what it can of it; writes may fail, and
-// another worker may be at it.
+// rebuildSome requests a rebuild and does a part of it. Writes may fail, and another worker may
+// hold the lease.
 func rebuildSome(t testing.TB, x *search.Index) {
 	t.Helper()
 	if _, err := x.AskRebuild(t.Context(), team, "wiki", search.Documentation); err != nil && !errors.Is(err, errCrash) {
@@ -351,7 +351,7 @@ func checkCurrent(t testing.TB, x *search.Index, lib *library) {
 	after := snapshot(lib)
 	seen := map[uuid.UUID]bool{}
 	for _, h := range r.Hits {
-		// A version that replaced another during the search lies between the two.
+		// A version that replaced another during the search is between the two.
 		if h.Version < before[h.Document] || after[h.Document] != 0 && h.Version > after[h.Document] || seen[h.Document] {
 			t.Errorf("hit %s in version %d, which was %d before and %d after, seen %v", h.Title, h.Version,
 				before[h.Document], after[h.Document], seen[h.Document])

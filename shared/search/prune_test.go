@@ -13,8 +13,8 @@ import (
 	"docent/shared/search"
 )
 
-// skewed makes documents in which words are of very different frequency, so that
-// lists are from one to all passages long, over several windows.
+// skewed returns documents whose words have very different frequencies, so that lists have from
+// one to all passages, over several windows.
 func skewed(seed uint64, n int) []search.Document {
 	random := rand.New(rand.NewPCG(seed, 1))
 	zipf := rand.NewZipf(random, 1.2, 2, 3000)
@@ -31,7 +31,7 @@ func skewed(seed uint64, n int) []search.Document {
 	return docs
 }
 
-// word is a name for a number.
+// word returns a name for a number.
 func word(n uint64) string {
 	var b []byte
 	for n += 1; n > 0; n /= 60 {

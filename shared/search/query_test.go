@@ -63,7 +63,7 @@ func TestOnlyWhatIsCurrentIsFound(t *testing.T) {
 		{"one that moved is not found where it was", func() { lib.put(doc("guide", "b", "many zebra", 2)) }, []string{"c"}},
 		{"nothing of a source that is not live", func() { lib.sources = []string{"wiki"} }, nil},
 	}
-	for _, c := range cases { // each on what the one before left
+	for _, c := range cases { // each continues with the state of the previous one
 		c.change()
 		titles, _ := ask(t, x, search.Query{Text: "zebra"})
 		if slices.Sort(titles); !slices.Equal(titles, c.want) {
@@ -92,7 +92,7 @@ func TestARestrictedKeyLearnsNothingOfOtherSources(t *testing.T) {
 	}
 }
 
-// plain is a result as far as a caller sees it.
+// plain returns the parts of a result that a caller sees.
 func plain(r search.Result) []string {
 	out := []string{fmt.Sprint(r.Passages, r.HasTerms)}
 	for _, h := range append(r.Hits, r.Best...) {
@@ -180,10 +180,10 @@ func TestQueriesThatChooseReadOnUntilTheyHaveEnough(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		limit, calls int
-		all          bool // of what there is, and not what the first page gave
+		all          bool // expect all documents, not only those of the first page
 	}{
 		{"the first page has enough", 5, 1, false},
-		{"the rest side by side", 30, 4, true},
+		{"the rest in parallel", 30, 4, true},
 		{"all at once", 200, 4, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -262,7 +262,7 @@ func TestLongBlocksAreCutAroundTheMatch(t *testing.T) {
 	}
 }
 
-// quotedPieces are the blocks that an answer quotes, in order, without bold.
+// quotedPieces returns the blocks that an answer quotes, in order, without bold.
 func quotedPieces(markdown string) []string {
 	var pieces []string
 	open := false
@@ -281,8 +281,8 @@ func quotedPieces(markdown string) []string {
 	return pieces
 }
 
-// checkSafe renders Markdown as readers do and fails on HTML, images and links
-// other than to our own addresses.
+// checkSafe renders Markdown as readers do, and fails the test for HTML, images and links except
+// Docent's own.
 func checkSafe(t testing.TB, markdown string) {
 	t.Helper()
 	for _, md := range []goldmark.Markdown{goldmark.New(), goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Footnote))} {
@@ -319,7 +319,7 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// A further document's block is quoted only when it answers nearly as well by itself.
+// A further document's block is quoted only if it alone answers nearly as well.
 func TestFurtherBlocksAnswerToo(t *testing.T) {
 	t.Parallel()
 	const answer = "Both daily allowances are reset at midnight, Pacific time."

@@ -15,8 +15,8 @@ import (
 	"docent/shared/table"
 )
 
-// largeIndex has one segment of some hundred kilobytes, read by range, and a second
-// of one document.
+// largeIndex returns an index with one segment of some hundred kilobytes, read by range, and a
+// second one of one document.
 func largeIndex(t *testing.T) (*search.Index, *library) {
 	t.Helper()
 	x, lib, _ := newIndex(t)
@@ -26,7 +26,7 @@ func largeIndex(t *testing.T) (*search.Index, *library) {
 	return x, lib
 }
 
-// again is an index on the same stores that holds nothing yet.
+// again returns an index on the same stores with nothing in memory.
 func again(x *search.Index, cache int64) *search.Index {
 	return &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: x.Corpus, Now: x.Now, NewID: x.NewID, OnFault: x.OnFault, CacheBytes: cache}
 }
@@ -78,7 +78,7 @@ func TestLargeSegmentsAnswerAsSmallOnes(t *testing.T) {
 	}
 }
 
-// spoiling changes a byte of what is read at some offset.
+// spoiling changes a byte in every read of some offset.
 type spoiling struct {
 	blob.Store
 	at atomic.Int64 // -1: nothing

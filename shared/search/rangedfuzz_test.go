@@ -23,7 +23,7 @@ func (f oneFile) GetRange(_ context.Context, _ string, offset, length int64) ([]
 	return f.data[offset : offset+length], nil
 }
 
-// FuzzRanking asks of files whose checksums hold and whose content is anything.
+// FuzzRanking searches files with correct checksums and arbitrary content.
 func FuzzRanking(f *testing.F) {
 	f.Add(sampleSegment(f), "zebra lion word7")
 	small, err := search.BuildSegment(search.Code, []search.Document{doc("w", "t", "zebra lion zebra", 1), doc("w", "u", "lion", 2)})

@@ -24,7 +24,7 @@ func rebuilder(x *search.Index) *search.Rebuilder {
 	return (&search.Rebuilder{Index: x, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}).SliceOf(4)
 }
 
-// works are the team's rebuilds in the order of their families.
+// works returns the team's rebuilds in the order of their families.
 func works(t testing.TB, x *search.Index) []pending.Work {
 	t.Helper()
 	planned, err := x.PendingRebuilds(t.Context(), team)
@@ -96,8 +96,8 @@ func outdated(t testing.TB, x *search.Index) map[string]int {
 	return reasons
 }
 
-// holds fails unless the index holds each document of the library once, and nothing
-// else, and no rebuild is left.
+// holds fails the test unless the index contains each document of the library exactly once and
+// nothing else, and no rebuild is left.
 func holds(t testing.TB, x *search.Index, lib *library) {
 	t.Helper()
 	r, err := x.Check(t.Context(), team)
@@ -153,10 +153,10 @@ func TestMergeLeavesOutdatedSegmentsToTheRebuild(t *testing.T) {
 	}
 	titles, _ := ask(t, x, search.Query{Text: "zebra", Limit: 50})
 	if len(titles) != 23 { // one was removed, and one is not published where it is now
-		t.Errorf("meanwhile found %d", len(titles))
+		t.Errorf("during the rebuild found %d", len(titles))
 	}
 	rebuild(t, rebuilder(x))
-	lib.remove(doc("", "t5", "", 0).ID) // which nobody has published where it is now
+	lib.remove(doc("", "t5", "", 0).ID) // it was never published in its current source
 	holds(t, x, lib)
 	if r, err := x.Check(t.Context(), team); err != nil || r.Stale != 0 {
 		t.Errorf("%d stale: %v", r.Stale, err)
@@ -305,8 +305,8 @@ func TestDocumentsThatChangeDuringARebuildAreRight(t *testing.T) {
 	}
 }
 
-// TestADamagedSegmentStopsNoIngest: merges go on around it, documents put afterwards are
-// found, and the rebuild brings back what it held without doubling the rest.
+// TestADamagedSegmentStopsNoIngest: other segments are still merged, documents put afterwards are
+// found, and the rebuild restores its documents without duplicates.
 func TestADamagedSegmentStopsNoIngest(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)
@@ -326,7 +326,7 @@ func TestADamagedSegmentStopsNoIngest(t *testing.T) {
 		t.Fatalf("marked: %v after %d faults", reasons, faults)
 	}
 	if titles, _ := ask(t, x, search.Query{Text: "zebra", Limit: 200}); len(titles) != 100 {
-		t.Errorf("meanwhile found %d", len(titles))
+		t.Errorf("during the rebuild found %d", len(titles))
 	}
 	late := doc("wiki", "late", "zebra late", 7)
 	lib.put(late)
@@ -553,7 +553,7 @@ func TestStagedSegmentsAreNotTakenForOrphans(t *testing.T) {
 	holds(t, x, lib)
 }
 
-// TestPlanRebuildsReachesTeamsThatDoNotChange: the daily round plans what no merge does.
+// TestPlanRebuildsReachesTeamsThatDoNotChange: the daily round plans rebuilds that no merge plans.
 func TestPlanRebuildsReachesTeamsThatDoNotChange(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)

@@ -12,9 +12,8 @@ import (
 	"docent/shared/search"
 )
 
-// faultyIndex is an index with a segment of each reason to rebuild it, whose storage
-// goes wrong by plan: twelve documents of an older analysis, four that are damaged, and
-// three that are as they should be.
+// faultyIndex is an index whose storage fails by plan. It has outdated segments of each kind:
+// twelve documents of an older analysis, four damaged ones, and three correct ones.
 type faultyIndex struct {
 	*search.Index
 	lib   *library
@@ -59,7 +58,7 @@ func newFaultyIndex(t *testing.T) faultyIndex {
 	return f
 }
 
-// work makes the rebuilds that are planned, until something goes wrong.
+// work makes the planned rebuilds until a call fails.
 func (f faultyIndex) work(t *testing.T) error {
 	t.Helper()
 	works, err := f.PendingRebuilds(t.Context(), team)
@@ -71,9 +70,9 @@ func (f faultyIndex) work(t *testing.T) error {
 	return err
 }
 
-// TestARebuildGoesOnWhereverItStops makes every call of a rebuild go wrong in every way,
-// and the process end before and after every call.
-func TestARebuildGoesOnWhereverItStops(t *testing.T) {
+// TestARebuildContinuesWhereverItStops makes every call of a rebuild fail in every way, and ends
+// the process before and after every call.
+func TestARebuildContinuesWhereverItStops(t *testing.T) {
 	t.Parallel()
 	count := newFaultyIndex(t)
 	count.plan.Watch()
@@ -103,7 +102,7 @@ func TestARebuildGoesOnWhereverItStops(t *testing.T) {
 				if titles, _ := ask(t, f.Index, search.Query{Text: "zebra", Limit: 50}); len(titles) < 15 {
 					t.Errorf("after %v found %q", first, titles)
 				}
-				f.clock.Advance(3 * time.Minute) // past the hold of who was stopped
+				f.clock.Advance(3 * time.Minute) // past the lease of the stopped worker
 				if err := f.work(t); err != nil {
 					t.Fatalf("after %v: %v", first, err)
 				}

@@ -28,8 +28,8 @@ import (
 	"docent/shared/table/bolt/bolttest"
 )
 
-// What the installation of the proof is like, by the clock of a synctest bubble, which
-// stands still while anything computes.
+// The durations in the installation of the proof, on the clock of a synctest bubble, which does
+// not advance during computations.
 const (
 	proofCall       = 5 * time.Millisecond    // of every request to table, blobs and queue
 	proofAnalysis   = 1500 * time.Microsecond // of a processor, for each document that is rebuilt
@@ -65,7 +65,7 @@ type installation struct {
 
 var errKilled = errors.New("the process is gone")
 
-// call makes a call that takes so many requests, which go side by side.
+// call makes a call of this many parallel requests.
 func (i installation) call(requests int, do func() error) error {
 	i.requests.Add(int64(requests))
 	time.Sleep(proofCall)
@@ -193,7 +193,7 @@ func (p *proof) index(store table.Store, blobs blob.Store) *search.Index {
 
 func (p *proof) quickIndex() *search.Index { return p.index(p.quick.Store, p.quick.blobs) }
 
-// input is a document, which word leads to alone.
+// input returns a document, the only one with word.
 func (p *proof) input(word string) document.Input {
 	return document.Input{Fields: document.Fields{CollectionID: proofSource, Title: "Page " + word, URI: "https://wiki.test/" + word},
 		Body:  "The zebra " + word + " lives in the grass with lions and antelopes, and drinks in the evening.",
@@ -235,7 +235,7 @@ func (p *proof) fill() {
 	p.must(x.SetAnalysis(ctx, team, search.AnalysisVersion-1))
 }
 
-// nowhere is a queue that takes messages and brings none.
+// nowhere is a queue that accepts messages and delivers none.
 type nowhere struct{ queue.Queue }
 
 func (nowhere) Send(context.Context, ...queue.Outgoing) error { return nil }
@@ -253,7 +253,7 @@ func (p *proof) run() {
 
 	p.check()
 	a := float64(p.rebuild.Load()) / float64(p.documents)
-	p.t.Logf("%d documents rebuilt in %v by %d turns, %d of them killed; %.4f requests a document; %d documents put beside it, found after at most %v",
+	p.t.Logf("%d documents rebuilt in %v by %d turns, %d of them killed; %.4f requests a document; %d documents put in parallel, found after at most %v",
 		p.documents, took.Round(time.Second), p.turns.Load(), p.kills.Load(), a, len(p.puts), p.slowest)
 	if a > proofCalls {
 		p.t.Errorf("%.4f requests a document, at most %.1f", a, proofCalls)
@@ -266,7 +266,7 @@ func (p *proof) run() {
 	}
 }
 
-// workers starts what works beside the puts: the workers of both queues and the sweeper.
+// workers starts the workers of both queues and the sweeper, which run in parallel with the puts.
 func (p *proof) workers(ctx context.Context) {
 	slow := installation{Store: p.quick.Store, blobs: p.quick.blobs, requests: &p.ingest}
 	indexing := &document.Worker{Service: p.service(slow), Index: p.index(slow, slowBlobs{slow}), Log: p.log}
@@ -319,7 +319,7 @@ func (p *proof) rebuildTurns(ctx context.Context, random *rand.Rand) {
 		failed := (&search.Rebuilder{Index: x, Log: p.log, Turn: 80 * time.Second}).Batch(turn, batch)
 		p.turns.Add(1)
 		end()
-		if death.Stop() && len(failed) == 0 { // a killed worker tells the queue nothing
+		if death.Stop() && len(failed) == 0 { // a killed worker reports nothing to the queue
 			if err := p.rebuilds.Done(ctx, batch...); err != nil && ctx.Err() == nil {
 				p.t.Error(err)
 			}
@@ -361,7 +361,7 @@ func (p *proof) found(x *search.Index, word, id string, version int64) bool {
 	return slices.ContainsFunc(r.Hits, func(h search.Hit) bool { return h.Document.String() == id && h.Version == version })
 }
 
-// check fails unless each document is held once, in its current version.
+// check fails the test unless the index contains each document once, in its current version.
 func (p *proof) check() {
 	p.t.Helper()
 	want := p.documents

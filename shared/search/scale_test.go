@@ -18,7 +18,7 @@ import (
 	"docent/shared/table/bolt/bolttest"
 )
 
-// counting counts what is read of a blob store.
+// counting counts the reads of a blob store.
 type counting struct {
 	blob.Store
 	bytes, requests atomic.Int64
@@ -38,15 +38,14 @@ func (c *counting) GetRange(ctx context.Context, name string, offset, length int
 	return data, err
 }
 
-// percentiles are the median, the 99th and the highest of durations.
+// percentiles returns the median and the 99th percentile of durations.
 func percentiles(d []time.Duration) (p50, p99 float64) {
 	slices.Sort(d)
 	return float64(d[len(d)/2].Microseconds()) / 1000, float64(d[len(d)*99/100].Microseconds()) / 1000
 }
 
-// BenchmarkScale builds collections of several sizes through Publish and Merge and
-// asks them: times are processor time of the whole process, in ms. One size
-// is one round.
+// BenchmarkScale builds collections of several sizes with Publish and Merge and searches them.
+// Times are processor time of the whole process, in ms. Each size is one round.
 func BenchmarkScale(b *testing.B) {
 	for _, passages := range []int{10_000, 100_000, 150_000, 1_000_000} {
 		b.Run(fmt.Sprint(passages), func(b *testing.B) { benchmarkScale(b, passages) })
@@ -121,9 +120,8 @@ func benchmarkScale(b *testing.B, passages int) {
 	b.ReportMetric(0, "ns/op") // a round takes longer than -benchtime, so there is one
 }
 
-// fill publishes documents until there are so many passages, and merges. It
-// returns the passages, the bytes of all segments and the processor time of
-// building and merging.
+// fill publishes documents until there are this many passages, and merges. It returns the number
+// of passages, the bytes of all segments and the processor time of building and merging.
 func fill(b *testing.B, x *search.Index, g *generated, passages int) (made, size int, took time.Duration) {
 	batch := min(passages, max(passages/10, 10_000))
 	if passages == 1_000_000 {
@@ -183,8 +181,8 @@ func segmentFiles(b *testing.B, blobs blob.Store) (files [][]byte) {
 	return files
 }
 
-// warmScale reports whole searches, proximity included, when what they need is in
-// memory, and what they hold there.
+// warmScale reports whole searches, with proximity, whose data is in memory, and the size of that
+// memory.
 func warmScale(b *testing.B, open func() *search.Index, g *generated) {
 	const questions = 300
 	ask := func(x *search.Index) (took []time.Duration) {
@@ -215,7 +213,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// coldScale reports what a search reads of blobs when nothing is in memory.
+// coldScale reports what a search reads from blobs if nothing is in memory.
 func coldScale(b *testing.B, blobs *counting, open func() *search.Index, g *generated) {
 	const questions = 40
 	var all, most, requests int64

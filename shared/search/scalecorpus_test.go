@@ -16,8 +16,8 @@ import (
 	"docent/shared/search/text"
 )
 
-// generated is the truth about n documents that are made up anew each time they
-// are read: pages with headings, of words as frequent as language has them.
+// generated is a corpus of n documents that are generated again for each read: pages with
+// headings, whose words are as frequent as in natural language.
 //
 // Two words in five are stop words. Of the rest, 98 in 100 are of a core of 30,000,
 // the others of a tail that keeps bringing new ones, as names and numbers do, so
@@ -37,7 +37,7 @@ const (
 
 var stopWords = strings.Fields("the of and to a in is for that with on as are this by from or at an it")
 
-// wordSource is where the words of one document come from.
+// wordSource draws the words of one document.
 type wordSource struct {
 	random     *rand.Rand
 	core, tail *rand.Zipf
@@ -93,7 +93,7 @@ func (g *generated) document(i int) search.Document {
 
 func (g *generated) number(id uuid.UUID) int { return int(binary.BigEndian.Uint32(id[12:])) }
 
-// question asks with 3 to 7 words, drawn as the text's are.
+// question returns a question of 3 to 7 words, drawn like those of the text.
 func (g *generated) question(i int) string {
 	w := newWordSource(uint64(i) | 1<<40)
 	words := make([]string, 3+w.random.IntN(5))

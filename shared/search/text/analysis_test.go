@@ -69,7 +69,7 @@ func TestTermsOfOtherLanguages(t *testing.T) {
 		{"German", "Die Häuser werden von den Besitzern nicht verkauft", "- haus - - - besitz - verkauft"},
 		{"Spanish", "Los empleados que trabajan para las empresas", "- emple - trabaj - - empres"},
 		{"French, with what is joined to a word", "L'eau que nous buvons est dans les rivières d'Europe", "eau - - buvon - - - rivi europ"},
-		{"one foreign word is no language", "the Los Angeles teams", "- los angel team"},
+		{"one foreign word does not decide the language", "the Los Angeles teams", "- los angel team"},
 		{"an alphabet without spaces", "ประเทศไทย", "ประเ ระเท ะเทศ เทศไ ทศไท ศไทย"},
 		{"American spelling", "organisation colours exercise", "organ color exercis"},
 		{"irregular forms", "found children won", "find child win"},

@@ -10,7 +10,7 @@ import (
 	"docent/shared/search/text"
 )
 
-// passages is all of Cut's passages in order, as text.
+// passages returns all passages of Cut in order, as text.
 func passages(body string) (texts, headings []string) {
 	for _, c := range text.Cut(body) {
 		for _, p := range c.Passages {
@@ -38,7 +38,7 @@ func TestCutAtHeadingsAndBlankLines(t *testing.T) {
 		{"closing marks and links in a heading", "## [A](http://x) `b` ##\nx\n", []int{5}, []string{"A b"}},
 		{"no heading in a fence", "```\n## A\n```\nx\n", []int{5}, []string{""}},
 		{"no heading without a space", "##A\nx\n", []int{2}, []string{""}},
-		{"indented code is no heading", "    ## A\nx\n", []int{3}, []string{""}},
+		{"indented code is not a heading", "    ## A\nx\n", []int{3}, []string{""}},
 		{"short paragraphs stay together", para(90) + "\n" + para(90), []int{180}, []string{""}},
 		{"blank line after 200 words", para(200) + "\n" + para(90), []int{200, 90}, []string{"", ""}},
 		{"300 words without a blank line", para(650), []int{300, 300, 50}, []string{"", "", ""}},
@@ -114,7 +114,7 @@ func FuzzCut(f *testing.F) {
 
 type fataler interface{ Fatalf(string, ...any) }
 
-// checkCut holds Cut(body) to its contract.
+// checkCut checks the guarantees of Cut(body).
 func checkCut(t fataler, body string) {
 	all := text.Cut(body)
 	if len(all) == 0 || len(body) <= text.InlineBytes && len(all) != 1 {

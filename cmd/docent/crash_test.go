@@ -119,7 +119,14 @@ func (c *crash) start() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.server, c.address = server.Command, server.Address()
+	c.t.Cleanup(func() { // before its folder is removed
+		_ = server.Command.Process.Kill()
+		_ = server.Command.Wait()
+	})
+	c.server = server.Command
+	if c.address == "" { // later servers take the same; clients read it meanwhile
+		c.address = server.Address()
+	}
 	if c.collection == "" {
 		_, body, err := c.send(c.t.Context(), "POST", "/collections", map[string]string{"name": "crash", "description": "d"})
 		var made struct{ ID string }

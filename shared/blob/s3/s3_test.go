@@ -59,7 +59,7 @@ func TestContract(t *testing.T) {
 
 func TestContractOnMoto(t *testing.T) {
 	t.Parallel()
-	endpoint := moto.Start(t)
+	endpoint := moto.OneAtATime(t, moto.Start(t))
 	blobtest.Run(t, func(t *testing.T) blob.Store {
 		client := connect(endpoint)
 		return s3.New(client, newBucket(t, client), "")

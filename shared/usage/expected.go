@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Expect announces that a call of the team is about to be counted, so that reports
@@ -30,15 +31,27 @@ func (c *Counter) Expect(teamID string) (done func()) {
 	}
 }
 
-// Settle waits until every call of the team that is expected now is counted, so that a report
-// includes every call that was answered before. It returns the error of ctx if that ends first.
+// settleTime bounds Settle. Counting takes at most AddTime once the reply is sent, but a
+// client that reads slowly keeps its request from being counted for minutes.
+const settleTime = 2 * AddTime
+
+// Settle waits, for at most half a second, until every call of the team that was expected
+// when it is called is counted, so that a report has whatever was replied to before it was
+// asked for. It returns the error of ctx if that ends first.
 func (c *Counter) Settle(ctx context.Context, teamID string) error {
 	c.mu.Lock()
 	expected := slices.Collect(maps.Keys(c.expected[teamID]))
 	c.mu.Unlock()
+	if len(expected) == 0 {
+		return nil
+	}
+	enough := time.NewTimer(settleTime)
+	defer enough.Stop()
 	for _, counted := range expected {
 		select {
 		case <-counted:
+		case <-enough.C:
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}

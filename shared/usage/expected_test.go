@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"docent/shared/usage"
 )
@@ -38,6 +39,23 @@ func TestReportsWaitForExpectedCalls(t *testing.T) {
 		cancel()
 		if err := c.Settle(ended, "a"); !errors.Is(err, context.Canceled) {
 			t.Errorf("the end of ctx: %v", err)
+		}
+	})
+}
+
+// TestAReportDoesNotWaitForASlowReader: what is not counted in time is left out.
+func TestAReportDoesNotWaitForASlowReader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &usage.Counter{}
+		defer c.Expect("a")()
+		defer c.Expect("a")()
+		began := time.Now()
+		if err := c.Settle(t.Context(), "a"); err != nil {
+			t.Error(err)
+		}
+		if waited := time.Since(began); waited != 2*usage.AddTime {
+			t.Errorf("the report waited %v, want %v", waited, 2*usage.AddTime)
 		}
 	})
 }

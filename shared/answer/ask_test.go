@@ -27,8 +27,8 @@ func TestAskingRecordsCountsAndSends(t *testing.T) {
 		t.Errorf("recorded %+v", a)
 	}
 	w := h.work()
-	if len(h.sent.bodies) != 1 || w.ID != id || w.TeamID != acme || w.RequestID != "r1" {
-		t.Errorf("sent %d messages, the last for %+v", len(h.sent.bodies), w)
+	if len(h.sent.Bodies) != 1 || w.ID != id || w.TeamID != acme || w.RequestID != "r1" {
+		t.Errorf("sent %d messages, the last for %+v", len(h.sent.Bodies), w)
 	}
 	if !h.isPending(w) {
 		t.Error("nothing is pending: a lost message would lose the question")
@@ -47,8 +47,8 @@ func TestAskingAgainCountsAndSendsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(h.sent.bodies) != 1 || h.used() != 1 {
-		t.Errorf("%d messages, %d counted", len(h.sent.bodies), h.used())
+	if len(h.sent.Bodies) != 1 || h.used() != 1 {
+		t.Errorf("%d messages, %d counted", len(h.sent.Bodies), h.used())
 	}
 }
 
@@ -74,8 +74,8 @@ func TestATakenIDIsAConflict(t *testing.T) {
 			if !apierr.IsCode(err, apierr.CodeAnswerConflict) {
 				t.Errorf("error %v, want a conflict", err)
 			}
-			if len(h.sent.bodies) != 1 || h.used() != 1 {
-				t.Errorf("%d messages, %d counted", len(h.sent.bodies), h.used())
+			if len(h.sent.Bodies) != 1 || h.used() != 1 {
+				t.Errorf("%d messages, %d counted", len(h.sent.Bodies), h.used())
 			}
 		})
 	}
@@ -100,8 +100,8 @@ func TestTheQuotaOfTheDay(t *testing.T) {
 	if _, err := h.Get(t.Context(), acme, teamKey, refused.ID); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("a refused question is recorded: %v", err)
 	}
-	if len(h.sent.bodies) != 1 {
-		t.Errorf("%d messages", len(h.sent.bodies))
+	if len(h.sent.Bodies) != 1 {
+		t.Errorf("%d messages", len(h.sent.Bodies))
 	}
 	if _, err := h.Ask(t.Context(), "rival", teamKey, answer.Question{ID: uuid.NewString(), Text: "of another team"}); err != nil {
 		t.Errorf("another team: %v", err)
@@ -115,7 +115,7 @@ func TestTheQuotaOfTheDay(t *testing.T) {
 func TestAQueueThatFailsOnlyDelays(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	h.sent.err = errDown
+	h.sent.Err = errDown
 	id := h.ask(teamKey, "When are expenses paid?")
 	if len(h.warns) != 1 || h.warns[0].ID != id || !h.isPending(h.warns[0]) {
 		t.Errorf("warned of %+v", h.warns)

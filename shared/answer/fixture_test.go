@@ -15,6 +15,7 @@ import (
 	"docent/shared/clocktest"
 	"docent/shared/pending"
 	"docent/shared/queue"
+	"docent/shared/queue/queuetest"
 	"docent/shared/quota"
 	"docent/shared/search"
 	"docent/shared/search/text"
@@ -36,27 +37,13 @@ type fixture struct {
 	*answer.Service
 	t     *testing.T
 	clock *clocktest.Clock
-	sent  *sentQueue
+	sent  *queuetest.Sent
 	warns []pending.Work
-}
-
-// sentQueue keeps the bodies of messages, or fails with err.
-type sentQueue struct {
-	queue.Queue
-	bodies [][]byte
-	err    error
-}
-
-func (q *sentQueue) Send(_ context.Context, messages ...queue.Outgoing) error {
-	for _, m := range messages {
-		q.bodies = append(q.bodies, m.Body)
-	}
-	return q.err
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &sentQueue{}}
+	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &queuetest.Sent{}}
 	h.Service = &answer.Service{
 		Table: bolttest.OpenAt(t, h.clock.Now), Work: h.sent, Now: h.clock.Now,
 		Wait: func(context.Context) error { t.Error("waits without a reason"); return errDown },
@@ -97,7 +84,7 @@ func (h *fixture) used() int64 {
 // work returns the work of the message sent last.
 func (h *fixture) work() pending.Work {
 	h.t.Helper()
-	w, err := pending.Decode(h.sent.bodies[len(h.sent.bodies)-1])
+	w, err := pending.Decode(h.sent.Bodies[len(h.sent.Bodies)-1])
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -127,7 +114,7 @@ func (h *fixture) worker() (*answer.Worker, *[]answer.Answer) {
 // deliver gives the worker the message sent last, for the receives-th time.
 func (h *fixture) deliver(w *answer.Worker, receives int) (failed []string) {
 	h.t.Helper()
-	body := h.sent.bodies[len(h.sent.bodies)-1]
+	body := h.sent.Bodies[len(h.sent.Bodies)-1]
 	return w.Batch(h.t.Context(), []queue.Message{{ID: "m1", Body: body, Receives: receives}})
 }
 

@@ -18,6 +18,7 @@ import (
 	"docent/shared/document"
 	"docent/shared/pending"
 	"docent/shared/queue"
+	"docent/shared/queue/queuetest"
 	"docent/shared/table"
 	"docent/shared/table/bolt/bolttest"
 )
@@ -29,27 +30,13 @@ type fixture struct {
 	*collection.Service
 	t     *testing.T
 	clock *clocktest.Clock
-	sent  *sentQueue
+	sent  *queuetest.Sent
 	warns []pending.Work
-}
-
-// sentQueue keeps the bodies of messages, or fails with err.
-type sentQueue struct {
-	queue.Queue
-	bodies [][]byte
-	err    error
-}
-
-func (q *sentQueue) Send(_ context.Context, messages ...queue.Outgoing) error {
-	for _, m := range messages {
-		q.bodies = append(q.bodies, m.Body)
-	}
-	return q.err
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &sentQueue{}}
+	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &queuetest.Sent{}}
 	h.Service = &collection.Service{Table: bolttest.OpenAt(t, h.clock.Now), Work: h.sent, Now: h.clock.Now, NewID: uuid.NewString,
 		Warn: func(w pending.Work, _ error) { h.warns = append(h.warns, w) }}
 	return h
@@ -306,7 +293,7 @@ func TestListsAreNewestFirst(t *testing.T) {
 	if _, err := h.Get(t.Context(), acme, connected.Sort); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("a connected source is read as a collection: %v", err)
 	}
-	if err := h.Delete(t.Context(), acme, connected.Sort, "", anyVersion); err != nil || len(h.sent.bodies) != 0 {
+	if err := h.Delete(t.Context(), acme, connected.Sort, "", anyVersion); err != nil || len(h.sent.Bodies) != 0 {
 		t.Errorf("a connected source is deleted as a collection: %v", err)
 	}
 	sources, err := h.Sources(t.Context(), acme)
@@ -335,7 +322,7 @@ func TestDeletingACollection(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	id, kept := h.create("wiki").ID, h.create("guide").ID
-	documents := &document.Service{Table: h.Table, Work: &sentQueue{}, Now: h.clock.Now, Random: func() uint16 { return 0 },
+	documents := &document.Service{Table: h.Table, Work: &queuetest.Sent{}, Now: h.clock.Now, Random: func() uint16 { return 0 },
 		SourceKey: collection.Key, Connected: collection.IsConnected, Sources: h.Sources, Collections: h.IDs}
 	for n, in := range []string{id, id, kept} {
 		_, _, err := documents.Put(t.Context(), acme, document.Input{Fields: document.Fields{CollectionID: in, Title: "t", URI: fmt.Sprintf("https://docs.example/%d", n)},
@@ -351,14 +338,14 @@ func TestDeletingACollection(t *testing.T) {
 	if err := h.Delete(t.Context(), "rival", id, "", anyVersion); err != nil || h.names() == "guide" {
 		t.Errorf("another team deletes it: %v", err)
 	}
-	h.sent.err = errors.New("down") // which only delays
+	h.sent.Err = errors.New("down") // which only delays
 	if err := h.Delete(t.Context(), acme, id, "r1", anyVersion); err != nil {
 		t.Fatal(err)
 	}
-	if names := h.names(); names != "guide" || len(h.sent.bodies) != 1 || len(h.warns) != 1 {
-		t.Fatalf("the team has %q, %d messages, warned of %v", names, len(h.sent.bodies), h.warns)
+	if names := h.names(); names != "guide" || len(h.sent.Bodies) != 1 || len(h.warns) != 1 {
+		t.Fatalf("the team has %q, %d messages, warned of %v", names, len(h.sent.Bodies), h.warns)
 	}
-	w, err := pending.Decode(h.sent.bodies[0])
+	w, err := pending.Decode(h.sent.Bodies[0])
 	if err != nil || w.Kind != pending.RemoveCollection || w.TeamID != acme || w.ID != id || w.RequestID != "r1" {
 		t.Errorf("sent %+v: %v", w, err)
 	}
@@ -367,7 +354,7 @@ func TestDeletingACollection(t *testing.T) {
 	}
 	x := &index{}
 	worker := &document.Worker{Service: documents, Index: x, Log: slog.New(slog.DiscardHandler)}
-	if failed := worker.Batch(t.Context(), []queue.Message{{ID: "m", Body: h.sent.bodies[0], Receives: 1}}); failed != nil {
+	if failed := worker.Batch(t.Context(), []queue.Message{{ID: "m", Body: h.sent.Bodies[0], Receives: 1}}); failed != nil {
 		t.Errorf("failed %v", failed)
 	}
 	for source, want := range map[string]int64{id: 0, kept: 1} {
@@ -378,7 +365,7 @@ func TestDeletingACollection(t *testing.T) {
 	if _, err := h.Table.Get(t.Context(), w.Key()); !errors.Is(err, table.ErrNotFound) || !slices.Equal(x.dropped, []string{id}) {
 		t.Errorf("dropped %v, still pending: %v", x.dropped, err)
 	}
-	if err := h.Delete(t.Context(), acme, id, "", anyVersion); err != nil || len(h.sent.bodies) != 1 {
+	if err := h.Delete(t.Context(), acme, id, "", anyVersion); err != nil || len(h.sent.Bodies) != 1 {
 		t.Errorf("deleted twice: %v", err)
 	}
 }

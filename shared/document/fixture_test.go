@@ -16,6 +16,7 @@ import (
 	"docent/shared/document"
 	"docent/shared/pending"
 	"docent/shared/queue"
+	"docent/shared/queue/queuetest"
 	"docent/shared/search"
 	"docent/shared/table"
 	"docent/shared/table/bolt/bolttest"
@@ -30,28 +31,14 @@ type fixture struct {
 	t                  *testing.T
 	clock              *clocktest.Clock
 	collections        *collection.Service
-	sent               *sentQueue
+	sent               *queuetest.Sent
 	warns              []pending.Work
 	wiki, guide, issue string // the ids of the sources
 }
 
-// sentQueue keeps the bodies of messages, or fails with err.
-type sentQueue struct {
-	queue.Queue
-	bodies [][]byte
-	err    error
-}
-
-func (q *sentQueue) Send(_ context.Context, messages ...queue.Outgoing) error {
-	for _, m := range messages {
-		q.bodies = append(q.bodies, m.Body)
-	}
-	return q.err
-}
-
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &sentQueue{}, issue: uuid.NewString()}
+	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &queuetest.Sent{}, issue: uuid.NewString()}
 	store := bolttest.OpenAt(t, h.clock.Now)
 	warn := func(w pending.Work, _ error) { h.warns = append(h.warns, w) }
 	h.collections = &collection.Service{Table: store, Work: h.sent, Now: h.clock.Now, NewID: uuid.NewString, Warn: warn}
@@ -132,7 +119,7 @@ func (h *fixture) listed(f document.Filter, w table.Window) (titles string, list
 // message returns the work of a message, counted from the first one sent.
 func (h *fixture) message(n int) pending.Work {
 	h.t.Helper()
-	w, err := pending.Decode(h.sent.bodies[n])
+	w, err := pending.Decode(h.sent.Bodies[n])
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ func TestDeletingADocument(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if h.read(id).Version != first || len(h.sent.bodies) != 1 {
-		t.Fatalf("it was changed, %d messages", len(h.sent.bodies))
+	if h.read(id).Version != first || len(h.sent.Bodies) != 1 {
+		t.Fatalf("it was changed, %d messages", len(h.sent.Bodies))
 	}
 	for range 2 { // the second time it is no error
 		if err := h.Delete(t.Context(), teamID, id, "r2", anything, anyVersion); err != nil {
@@ -53,8 +53,8 @@ func TestDeletingADocument(t *testing.T) {
 	if titles, _ := h.listed(document.Filter{}, table.Window{Limit: 10}); titles != "" {
 		t.Errorf("listed %q", titles)
 	}
-	if w := h.message(len(h.sent.bodies) - 1); len(h.sent.bodies) != 2 || w.Kind != "remove-document" || w.RequestID != "r2" || w.Old.Version != first {
-		t.Errorf("%d messages, the last for %+v", len(h.sent.bodies), w)
+	if w := h.message(len(h.sent.Bodies) - 1); len(h.sent.Bodies) != 2 || w.Kind != "remove-document" || w.RequestID != "r2" || w.Old.Version != first {
+		t.Errorf("%d messages, the last for %+v", len(h.sent.Bodies), w)
 	}
 	h.clock.Advance(time.Hour)
 	if _, second := h.put(in); second <= first || !h.read(id).CreatedAt.Equal(h.clock.Now()) {

@@ -29,8 +29,8 @@ func TestPuttingADocument(t *testing.T) {
 	if w := h.message(0); w.ID != id || w.Version != version || w.RequestID != "r1" || w.Old != nil {
 		t.Errorf("sent %+v", w)
 	}
-	if kinds, _ := h.pending(); len(h.sent.bodies) != 1 || kinds != "index-document" {
-		t.Errorf("%d messages, pending: %s", len(h.sent.bodies), kinds)
+	if kinds, _ := h.pending(); len(h.sent.Bodies) != 1 || kinds != "index-document" {
+		t.Errorf("%d messages, pending: %s", len(h.sent.Bodies), kinds)
 	}
 	if other, err := document.ID(uuid.NewString(), d.URI); err != nil || other == id {
 		t.Errorf("the uri is the same document in another team: %v", err)
@@ -66,8 +66,8 @@ func TestPuttingItAgain(t *testing.T) {
 			if c.changed {
 				messages, updated = 2, h.clock.Now()
 			}
-			if len(h.sent.bodies) != messages {
-				t.Errorf("%d messages", len(h.sent.bodies))
+			if len(h.sent.Bodies) != messages {
+				t.Errorf("%d messages", len(h.sent.Bodies))
 			}
 			d := h.read(id)
 			if d.Fields != in.Fields || d.Body != in.Body || !d.CreatedAt.Equal(created) || !d.UpdatedAt.Equal(updated) {
@@ -117,8 +117,8 @@ func TestPutsThatAreRefused(t *testing.T) {
 			if _, _, err := h.Put(t.Context(), teamID, in); !apierr.IsCode(err, c.code) {
 				t.Errorf("error %v, want %s", err, c.code)
 			}
-			if kinds, _ := h.pending(); h.read(id).Body != "Before." || len(h.sent.bodies) != 1 || kinds != "index-document" {
-				t.Errorf("it changed something: %d messages, pending: %s", len(h.sent.bodies), kinds)
+			if kinds, _ := h.pending(); h.read(id).Body != "Before." || len(h.sent.Bodies) != 1 || kinds != "index-document" {
+				t.Errorf("it changed something: %d messages, pending: %s", len(h.sent.Bodies), kinds)
 			}
 		})
 	}
@@ -188,7 +188,7 @@ func TestADocumentOfADeletedCollectionIsNewElsewhere(t *testing.T) {
 func TestAQueueThatFailsOnlyDelays(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	h.sent.err = errDown
+	h.sent.Err = errDown
 	id, _ := h.put(h.text("Handbook", "Body."))
 	if kinds, _ := h.pending(); len(h.warns) != 1 || h.warns[0].ID != id || kinds != "index-document" {
 		t.Errorf("warned of %+v, pending: %s", h.warns, kinds)

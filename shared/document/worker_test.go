@@ -82,7 +82,7 @@ func TestABatchWithTwoVersionsOfADocument(t *testing.T) {
 			_, second := h.put(h.text("Handbook", "Second."))
 			var batch []queue.Message
 			for _, n := range order {
-				batch = append(batch, queue.Message{ID: "m", Body: h.sent.bodies[n], Receives: 1})
+				batch = append(batch, queue.Message{ID: "m", Body: h.sent.Bodies[n], Receives: 1})
 			}
 			if failed := w.Batch(t.Context(), batch); failed != nil || len(x.published) != 1 || x.published[0].Version != second || x.merges != 1 {
 				t.Errorf("failed %v, published %+v, merged %d times", failed, x.published, x.merges)
@@ -259,7 +259,7 @@ func TestABatchReportsOnlyWhatFailed(t *testing.T) {
 	h.put(h.text("Handbook", "Body."))
 	foreign := pending.Work{Kind: pending.AnswerQuestion, TeamID: teamID, ID: uuid.NewString(), At: 1}
 	failed := w.Batch(t.Context(), []queue.Message{{ID: "bad", Body: []byte("{"), Receives: queue.MaxReceives},
-		{ID: "foreign", Body: foreign.Message(), Receives: 1}, {ID: "good", Body: h.sent.bodies[0], Receives: 1}})
+		{ID: "foreign", Body: foreign.Message(), Receives: 1}, {ID: "good", Body: h.sent.Bodies[0], Receives: 1}})
 	if len(failed) != 2 || failed[0] != "bad" || failed[1] != "foreign" || len(x.published) != 1 {
 		t.Errorf("failed %v, published %d", failed, len(x.published))
 	}

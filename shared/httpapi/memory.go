@@ -10,10 +10,10 @@ import (
 	"docent/shared/memory"
 )
 
-// Three budgets bound the memory of requests in a process: one for bodies, one for replies,
-// and one for handling requests, which wait their turn. Bodies and replies stay in memory
-// while a slow client sends or reads. Memory is charged to the team, or to the address of a
-// sender without a key.
+// Pools bound the memory of requests in a process: for bodies, for replies, for the first
+// parts of both, for senders without a key, and for handling requests, which wait their
+// turn. Bodies and replies stay in memory while a slow client sends or reads. Memory is
+// charged to the team, or to the address of a sender without a key.
 const (
 	freePart     = 64 << 10  // bytes of each body and reply that come from the small pool
 	smallBytes   = 24 << 20  // first parts of bodies and replies

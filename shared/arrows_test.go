@@ -48,7 +48,8 @@ const (
 var packages = map[string]layer{
 	"pause": ground, "jsoninput": ground, "memory": ground, "fold": ground,
 	"apierr": model, "uri": model, "table": model, "blob": model, "queue": model, "deployed": model,
-	"team": area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
+	"embed": model,
+	"team":  area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
 	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
 	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "connect": connect, "app": wiring,
 }

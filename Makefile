@@ -33,11 +33,11 @@ help: ## list the verbs
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | expand -t 14
 
 .PHONY: run
-run: bin/docent ## build the program and serve on 127.0.0.1:8080, data in ./data
+run: bin/docent weights ## build the program and serve on 127.0.0.1:8080, data in ./data
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
-test: moto scimtester mcpclient node ## run every test
+test: moto scimtester mcpclient node weights ## run every test
 	go test $(TESTFLAGS) $$(go list ./... | grep -v '/infra$$')
 	$(TEST_INFRA)
 
@@ -93,7 +93,7 @@ template: moto node ## check the rules of the AWS stack: assertions, cdk-nag, cf
 	$(TEST_INFRA)
 
 .PHONY: build
-build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one bootstrap per function under dist/, for ARCH (arm64)
+build: bin/docent weights $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one bootstrap per function under dist/, for ARCH (arm64)
 
 .PHONY: FORCE
 FORCE:
@@ -248,6 +248,11 @@ scimtester: ## install the SCIM checker of the tests under .cache/
 .PHONY: mcpclient
 mcpclient: ## install the Python client of the tests' tools for agents under .cache/
 	scripts/venv mcpclient
+
+# Without them search goes by words alone, so a machine without network still builds, serves and tests.
+.PHONY: weights
+weights: bin/docent ## download the weights of the embedding model into the user's cache, once
+	@bin/docent model fetch || true
 
 .PHONY: clean
 clean: ## remove what the verbs built (not ./data)

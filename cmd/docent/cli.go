@@ -46,6 +46,10 @@ type commands struct {
 		Status  indexStatusCmd  `cmd:"" help:"Show the segments of the search index and the progress of their rebuilds."`
 		Rebuild indexRebuildCmd `cmd:"" help:"Rebuild the search index from the documents."`
 	} `cmd:"" group:"data" help:"The search index, in the data folder of this machine or on AWS."`
+	Model struct {
+		Fetch modelFetchCmd `cmd:"" help:"Download the weights of the embedding model, once."`
+		Show  modelShowCmd  `cmd:"" help:"Show the embedding model and check its weights."`
+	} `cmd:"" group:"server" help:"The embedding model, which runs in the server's process."`
 	Scim struct {
 		Setup scimSetupCmd `cmd:"" help:"Create a SCIM key and print what to paste into Okta or Entra ID."`
 	} `cmd:"" group:"client" help:"Provisioning of users and groups by an identity provider."`

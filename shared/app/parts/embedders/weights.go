@@ -1,0 +1,39 @@
+// Package embedders opens embedding models: the one in the process, those of Amazon Bedrock, and those
+// of servers that speak OpenAI's API.
+package embedders
+
+import (
+	"context"
+
+	"docent/shared/embed/weights"
+)
+
+// Weights are those of the model in the process, in a folder.
+type Weights struct{ Folder string }
+
+// FindWeights returns the weights in a folder, or in the user's cache if it is empty. It does not look whether they are
+// there.
+func FindWeights(folder string) (Weights, error) {
+	if folder == "" {
+		var err error
+		if folder, err = weights.Folder(); err != nil {
+			return Weights{}, err
+		}
+	}
+	return Weights{folder}, nil
+}
+
+// Name returns the model's name.
+func (w Weights) Name() string { return weights.Name }
+
+// Bytes returns the size of the files.
+func (w Weights) Bytes() int64 { return weights.Bytes }
+
+// Check returns an error if a file is missing or not what was published.
+func (w Weights) Check() error { return weights.Check(w.Folder) }
+
+// Fetch downloads the weights from a Maven repository, from Maven Central if it is empty, if they are missing or damaged.
+// It reports whether it did.
+func (w Weights) Fetch(ctx context.Context, repository string) (downloaded bool, err error) {
+	return weights.Fetch(ctx, w.Folder, weights.Options{Repository: repository})
+}

@@ -15,6 +15,12 @@ var unset = map[string]string{
 	deployed.TablePrefix: "the tables have generated names",
 	deployed.BlobPrefix:  "the bucket is of this stack alone",
 	deployed.AWSEndpoint: "it is AWS itself",
+
+	deployed.EmbeddingProvider: "the model is the one in the process",
+	deployed.EmbeddingModel:    "its weights are next to the function",
+	deployed.EmbeddingURL:      "it has no server",
+	deployed.EmbeddingSize:     "it has one size",
+	deployed.EmbeddingKey:      "it has no server",
 }
 
 func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {

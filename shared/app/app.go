@@ -17,6 +17,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/collection"
 	"docent/shared/document"
+	"docent/shared/embed"
 	"docent/shared/httpapi"
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -38,6 +39,9 @@ type Parts struct {
 	Vault     Vault     // encrypts the secrets of data sources; nil: sources with secrets are refused
 	Tools     Tools     // serves agents; nil: they are not served
 	ParseSAML ParseSAML // reads metadata of identity providers; nil: none can be set
+
+	Embedder   embed.Engine // embeds passages and questions; nil: search goes by words alone
+	WordsAlone string       // why there is no Embedder, which is logged once; empty: this program needs none
 }
 
 // Fetch reads a page of the web for data sources; package web has one.
@@ -89,7 +93,7 @@ type services struct {
 	sweeper     *pending.Sweeper
 	daily       *daily
 	compose     compose // nil: answers are quoted
-	parts       Parts   // without nil, except for Tools, Model and Connect
+	parts       Parts   // without nil, except for Tools, Model, Connect and Embedder
 }
 
 // newID returns time-ordered UUIDs.
@@ -109,6 +113,9 @@ func newServices(b base, p Parts) *services {
 	}
 	if p.ParseSAML == nil {
 		p.ParseSAML = noSAML
+	}
+	if p.WordsAlone != "" {
+		b.log.Info("search goes by words alone", "reason", p.WordsAlone)
 	}
 	s := &services{base: b, parts: p, usage: &usage.Counter{Table: e.table}, events: &audit.Log{Table: e.table, Now: b.now}}
 	// Collections and documents need each other.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ type Config struct {
 	// DOCENT_MODEL_KEY_PARAMETER: name of the SecureString in AWS Systems Manager that holds the key of an
 	// OpenAI-compatible server; empty: it needs none.
 	ModelKeyParameter string
+	Embedding         Embedding  // embeds passages and questions
 	LogLevel          slog.Level // DOCENT_LOG_LEVEL: debug, info, warn or error; empty: info, which metrics need
 
 	Now func() time.Time // nil: time.Now; not read from the environment
@@ -125,6 +127,16 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	} else if c.ModelKeyParameter != "" && c.ModelProvider != ModelOfOpenAI {
 		errs = append(errs, errors.New("DOCENT_MODEL_KEY_PARAMETER is for a model of openai"))
 	}
+	c.Embedding = Embedding{Provider: getenv(deployed.EmbeddingProvider), Model: getenv(deployed.EmbeddingModel),
+		URL: address(deployed.EmbeddingURL, getenv(deployed.EmbeddingURL)), KeyParameter: getenv(deployed.EmbeddingKey)}
+	if size := getenv(deployed.EmbeddingSize); size != "" {
+		if c.Embedding.Size, err = strconv.Atoi(size); err != nil {
+			c.Embedding.Size = -1 // no size
+		}
+	}
+	if c.Embedding, err = c.Embedding.Resolved(modelVariable); err != nil {
+		errs = append(errs, err)
+	}
 	if c.Tables, err = tableNames(getenv(deployed.Tables)); err != nil {
 		errs = append(errs, err)
 	} else if c.Tables == nil && c.TablePrefix == "" {
@@ -144,7 +156,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	return c, nil
 }
 
-// modelVariable returns the environment variable of a setting of the model.
+// modelVariable returns the environment variable of a setting of a model.
 func modelVariable(setting string) string {
 	return "DOCENT_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }

@@ -32,10 +32,17 @@ var environment = map[string]string{
 	"DOCENT_MODEL_URL":           "https://models.test/v1/",
 	"DOCENT_MODEL_KEY_PARAMETER": "/docent/model-key",
 	"DOCENT_LOG_LEVEL":           "debug",
-	"AWS_REGION":                 "eu-central-1",
-	"AWS_ACCESS_KEY_ID":          "KEYID",
-	"AWS_SECRET_ACCESS_KEY":      "secret",
-	"AWS_SESSION_TOKEN":          "session",
+
+	"DOCENT_EMBEDDING_PROVIDER":      "openai",
+	"DOCENT_EMBEDDING_MODEL":         "nomic-embed-text",
+	"DOCENT_EMBEDDING_URL":           "https://models.test/v1/",
+	"DOCENT_EMBEDDING_SIZE":          "768",
+	"DOCENT_EMBEDDING_KEY_PARAMETER": "/docent/embedding-key",
+
+	"AWS_REGION":            "eu-central-1",
+	"AWS_ACCESS_KEY_ID":     "KEYID",
+	"AWS_SECRET_ACCESS_KEY": "secret",
+	"AWS_SESSION_TOKEN":     "session",
 }
 
 // tables returns the names of all tables in the form of DOCENT_TABLES.
@@ -65,7 +72,8 @@ func TestEveryFieldArrives(t *testing.T) {
 		RebuildsQueue: "https://sqs.test/1/rebuilds",
 		BaseURL:       "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
 		ModelProvider: app.ModelOfOpenAI, Model: "llama3.3", ModelURL: "https://models.test/v1", ModelKeyParameter: "/docent/model-key", LogLevel: slog.LevelDebug,
-		Region: "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
+		Embedding: app.Embedding{Provider: app.EmbeddingOfOpenAI, Model: "nomic-embed-text", URL: "https://models.test/v1", Size: 768, KeyParameter: "/docent/embedding-key"},
+		Region:    "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
@@ -116,7 +124,8 @@ func TestTheListOfVariablesIsWhatIsRead(t *testing.T) {
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
 	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN",
-		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_MODEL_KEY_PARAMETER", "DOCENT_SECRETS_KEY"}
+		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_MODEL_KEY_PARAMETER", "DOCENT_SECRETS_KEY",
+		"DOCENT_EMBEDDING_PROVIDER", "DOCENT_EMBEDDING_MODEL", "DOCENT_EMBEDDING_URL", "DOCENT_EMBEDDING_SIZE", "DOCENT_EMBEDDING_KEY_PARAMETER"}
 	c, err := app.ConfigFromEnv(func(name string) string {
 		if slices.Contains(optional, name) {
 			return ""
@@ -124,7 +133,7 @@ func TestOptionalFieldsHaveDefaults(t *testing.T) {
 		return environment[name]
 	})
 	if err != nil || c.Service != "docent" || c.BlobPrefix != "" || c.AWSEndpoint != "" || c.LogLevel != slog.LevelInfo || c.Tables != nil ||
-		c.Credentials.SessionToken != "" {
+		c.Credentials.SessionToken != "" || c.Embedding != (app.Embedding{Provider: app.EmbeddingLocal}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -179,6 +188,44 @@ func TestModelIsNamedWhole(t *testing.T) {
 			})
 			if got.ModelProvider != c.provided || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("provider %q, error %v, want %q", got.ModelProvider, err, c.want)
+			}
+		})
+	}
+}
+
+func TestEmbeddingModelIsNamedWhole(t *testing.T) {
+	t.Parallel()
+	const url = "https://models.test"
+	for _, c := range []struct{ name, provider, model, url, size, key, provided, want string }{
+		{name: "nothing", provided: "local"},
+		{name: "a folder", model: "/opt/model", provided: "local"},
+		{name: "words alone", provider: "none", provided: "none"},
+		{name: "Bedrock", provider: "bedrock", provided: "bedrock"},
+		{name: "Bedrock at another endpoint", provider: "bedrock", model: "amazon.titan-embed-text-v2:0", url: url, size: "256", provided: "bedrock"},
+		{name: "a server", model: "m", url: url, size: "768", provided: "openai"},
+		{name: "a server with a key", provider: "openai", model: "m", url: url, size: "768", key: "/k", provided: "openai"},
+		{name: "no server", provider: "openai", model: "m", size: "768", want: "DOCENT_EMBEDDING_URL is not set"},
+		{name: "no model", url: url, size: "768", want: "DOCENT_EMBEDDING_MODEL is not set"},
+		{name: "no size", url: url, model: "m", want: "DOCENT_EMBEDDING_SIZE is not set"},
+		{name: "no number", url: url, model: "m", size: "many", want: "DOCENT_EMBEDDING_SIZE is not from 1 to 4096"},
+		{name: "too large", url: url, model: "m", size: "4097", want: "DOCENT_EMBEDDING_SIZE is not from 1 to 4096"},
+		{name: "no address", url: "models.test", model: "m", size: "768", want: "DOCENT_EMBEDDING_URL is not an http"},
+		{name: "an address for the process", provider: "local", url: url, want: "DOCENT_EMBEDDING_URL is for"},
+		{name: "a size for the process", size: "256", want: "DOCENT_EMBEDDING_SIZE is for"},
+		{name: "a key for Bedrock", provider: "bedrock", key: "/k", want: "DOCENT_EMBEDDING_KEY_PARAMETER is for"},
+		{name: "another provider", provider: "other", want: "DOCENT_EMBEDDING_PROVIDER is none of"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			given := map[string]string{"PROVIDER": c.provider, "MODEL": c.model, "URL": c.url, "SIZE": c.size, "KEY_PARAMETER": c.key}
+			got, err := app.ConfigFromEnv(func(name string) string {
+				if setting, ok := strings.CutPrefix(name, "DOCENT_EMBEDDING_"); ok {
+					return given[setting]
+				}
+				return environment[name]
+			})
+			if got.Embedding.Provider != c.provided || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("provider %q, error %v, want %q", got.Embedding.Provider, err, c.want)
 			}
 		})
 	}

@@ -22,6 +22,12 @@ const (
 	ModelURL       = "DOCENT_MODEL_URL"
 	ModelKey       = "DOCENT_MODEL_KEY_PARAMETER"
 
+	EmbeddingProvider = "DOCENT_EMBEDDING_PROVIDER"
+	EmbeddingModel    = "DOCENT_EMBEDDING_MODEL"
+	EmbeddingURL      = "DOCENT_EMBEDDING_URL"
+	EmbeddingSize     = "DOCENT_EMBEDDING_SIZE"
+	EmbeddingKey      = "DOCENT_EMBEDDING_KEY_PARAMETER"
+
 	Region       = "AWS_REGION"
 	KeyID        = "AWS_ACCESS_KEY_ID"
 	Secret       = "AWS_SECRET_ACCESS_KEY"
@@ -40,6 +46,9 @@ type Variable struct {
 func (v Variable) ReadBy(function string) bool {
 	return v.Functions == nil || slices.Contains(v.Functions, function)
 }
+
+// embedding are the functions that embed texts.
+var embedding = []string{"answering", "context"}
 
 // Environment lists every variable. Of Tables and TablePrefix one is needed: Tables
 // where the names of the tables are made by the stack.
@@ -61,6 +70,11 @@ var Environment = []Variable{
 	{Name: Model, Functions: []string{"answering", "context"}},
 	{Name: ModelURL, Functions: []string{"answering", "context"}},
 	{Name: ModelKey, Functions: []string{"answering", "context"}},
+	{Name: EmbeddingProvider, Functions: embedding},
+	{Name: EmbeddingModel, Functions: embedding},
+	{Name: EmbeddingURL, Functions: embedding},
+	{Name: EmbeddingSize, Functions: embedding},
+	{Name: EmbeddingKey, Functions: embedding},
 	{Name: Region, Required: true, Runtime: true},
 	{Name: KeyID, Required: true, Runtime: true},
 	{Name: Secret, Required: true, Runtime: true},

@@ -46,7 +46,7 @@ const (
 
 // packages are the folders under shared/. A folder below a model or below llm is an engine.
 var packages = map[string]layer{
-	"pause": ground, "jsoninput": ground, "memory": ground, "fold": ground,
+	"pause": ground, "jsoninput": ground, "jsonpost": ground, "memory": ground, "fold": ground,
 	"apierr": model, "uri": model, "table": model, "blob": model, "queue": model, "deployed": model,
 	"embed": model,
 	"team":  area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
@@ -96,8 +96,8 @@ var outside = []struct {
 }{
 	{
 		paths:  []string{"net/http"},
-		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support}, packages: []string{"scim"},
-		why: "only scim, whose statuses and media types are its domain, knows HTTP below the edges",
+		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support}, packages: []string{"scim", "jsonpost"},
+		why: "only scim, whose statuses and media types are its domain, and jsonpost, which engines share, know HTTP below the edges",
 	},
 	{
 		paths:  []string{"testing", "net/http/httptest"},

@@ -1,6 +1,4 @@
 // Package openai writes drafts with any server that speaks OpenAI's Chat Completions.
-// It is a client of that one operation on net/http: OpenAI's own library for Go adds 15
-// MiB to every binary that links it.
 package openai
 
 import (
@@ -9,18 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync/atomic"
 
+	"docent/shared/jsonpost"
 	"docent/shared/llm"
 )
 
 // Client is an llm.Composer on one server and one model.
 type Client struct {
-	model     string
-	address   string // of Chat Completions
-	key       string
-	transport http.RoundTripper
+	model  string
+	server jsonpost.Client
 
 	// Parameters that the server has rejected. Models that think before they write take
 	// neither a temperature nor the older name of the bound.
@@ -39,17 +35,14 @@ type Options struct {
 // baseURL/chat/completions. It reads nothing from the environment. Every request
 // goes to that address: a redirect is an error.
 func New(baseURL, model string, o Options) (*Client, error) {
-	base, err := url.Parse(baseURL)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" {
-		return nil, errors.New("the address of the model's server is not a plain http or https URL")
+	address, err := jsonpost.Address(baseURL, "chat", "completions")
+	if err != nil {
+		return nil, err
 	}
 	if model == "" {
 		return nil, errors.New("no model is named")
 	}
-	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
-	}
-	return &Client{model: model, address: base.JoinPath("chat", "completions").String(), key: o.Key, transport: o.Transport}, nil
+	return &Client{model: model, server: jsonpost.Client{Address: address, Key: o.Key, Transport: o.Transport, MaxReply: llm.MaxReply, MaxWait: llm.MaxTime}}, nil
 }
 
 // Compose implements llm.Composer. A parameter that the server rejects is left out of
@@ -60,15 +53,43 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 		if err != nil {
 			return llm.Draft{}, fmt.Errorf("ask the model: %w", err)
 		}
-		reply, failed := c.ask(ctx, body)
-		if failed != nil && c.adapt(failed.param) {
-			continue
+		reply, err := c.server.Do(ctx, body)
+		if err == nil {
+			return draft(reply)
 		}
-		if failed != nil {
-			return llm.Draft{}, failed.err
+		if !c.adapt(refusedParam(err)) {
+			return llm.Draft{}, described(err)
 		}
-		return draft(reply)
 	}
+}
+
+// described returns err as one of llm's where there is one.
+func described(err error) error {
+	var refused *jsonpost.StatusError
+	switch {
+	case errors.Is(err, jsonpost.ErrReply):
+		return llm.ErrReply
+	case errors.As(err, &refused) && refused.Status == http.StatusTooManyRequests:
+		return llm.ErrThrottled
+	}
+	return fmt.Errorf("ask the model: %w", err)
+}
+
+// refusedParam returns the parameter that the server refused, or "".
+func refusedParam(err error) string {
+	var status *jsonpost.StatusError
+	if !errors.As(err, &status) || status.Status != http.StatusBadRequest {
+		return ""
+	}
+	var refused struct {
+		Error struct {
+			Param string `json:"param"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(status.Body, &refused) != nil {
+		return ""
+	}
+	return refused.Error.Param
 }
 
 // chat is the body of a request. MaxTokens is the only name of the bound that every

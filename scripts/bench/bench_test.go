@@ -102,3 +102,28 @@ func TestUnknownPartIsRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestQueriesAreTheFirstWordsOfHeadings(t *testing.T) {
+	t.Parallel()
+	got := queriesFrom([]string{"# One two three four\n\ntext of a page\n## Two words\n", "### One two three\n# Lambda in a VPC\n#no heading at all\n"})
+	if want := []string{"One two three", "Lambda in a"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestTheProcessorTimeOfAProcessIsRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		want time.Duration
+	}{
+		"a name with spaces": {"7 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 30 0 0", 1500 * time.Millisecond},
+		"too short":          {"7 (a) S 1 2 3", -1},
+		"no number":          {"7 (a) S 1 2 3 4 5 6 7 8 9 10 x 30 0 0", -1},
+	} {
+		got, err := processorTimeIn(c.text)
+		if (err != nil) != (c.want < 0) || err == nil && got != c.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}

@@ -19,45 +19,79 @@ type Corpus struct{ *Service }
 
 var _ search.Corpus = Corpus{}
 
-// Texts returns the current texts of refs; see search.Corpus.
+// Texts returns the current texts of refs; see search.Corpus. It reads the records, and the chunks
+// that are not in memory.
 func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (map[search.Ref]search.Text, error) {
+	const inMemory = -1
 	keys := make([]table.Key, 0, 2*len(refs))
-	for _, ref := range refs {
-		id := ref.Document.String()
-		keys = append(keys, recordKey(teamID, id))
-		if ref.Chunk > 0 {
-			keys = append(keys, chunkKey(teamID, id, ref.Version, ref.Chunk-1))
+	recordAt := make(map[uuid.UUID]int, len(refs)) // indexes of keys
+	chunkAt := make([]int, len(refs))
+	chunks := make([]chunk, len(refs))
+	for i, ref := range refs {
+		at, known := recordAt[ref.Document]
+		if !known {
+			at = len(keys)
+			recordAt[ref.Document] = at
+			keys = append(keys, recordKey(teamID, ref.Document.String()))
+		}
+		kept, ok := c.chunks.get(ref)
+		switch {
+		case ok:
+			chunks[i], chunkAt[i] = kept, inMemory
+		case ref.Chunk == 0:
+			chunkAt[i] = at
+		default:
+			chunkAt[i] = len(keys)
+			keys = append(keys, chunkKey(teamID, ref.Document.String(), ref.Version, ref.Chunk-1))
 		}
 	}
 	items, err := c.Table.BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read passages: %w", err)
 	}
-	byKey := make(map[table.Key]table.Item, len(items))
-	for _, item := range items {
-		byKey[item.Key] = item
-	}
+	found := inOrder(keys, items)
 	texts := make(map[search.Ref]search.Text, len(refs))
-	for _, ref := range refs {
-		item, ok := byKey[recordKey(teamID, ref.Document.String())]
-		if !ok || item.Version != ref.Version {
+	for i, ref := range refs {
+		item := found[recordAt[ref.Document]]
+		if item == nil || item.Version != ref.Version {
 			continue
 		}
-		r := recordFrom(item)
-		found := search.Text{Document: ref.Document, Version: r.version, Source: r.CollectionID, Title: r.Title, URI: r.URI, Record: r.Entry}
-		switch chunk, ok := byKey[chunkKey(teamID, r.ID, r.version, ref.Chunk-1)]; {
-		case r.chunks == 0 && ref.Chunk == 0:
-			found.Body, found.Passages = r.body, text.Cut(r.body)[0].Passages
-		case r.chunks > 0 && ok:
-			if found.Body, found.Passages, err = chunkFrom(chunk); err != nil {
+		e := entryFrom(*item)
+		if chunkAt[i] != inMemory {
+			if ref.Chunk == 0 != (item.Numbers["chunks"] == 0) || found[chunkAt[i]] == nil {
+				continue
+			}
+			if chunks[i], err = chunkOf(ref, *found[chunkAt[i]]); err != nil {
 				return nil, err
 			}
-		default:
-			continue
+			c.chunks.put(ref, chunks[i])
 		}
-		texts[ref] = found
+		texts[ref] = search.Text{Document: ref.Document, Version: ref.Version, Source: e.CollectionID, Title: e.Title, URI: e.URI,
+			Body: chunks[i].body, Passages: chunks[i].passages, Record: e}
 	}
 	return texts, nil
+}
+
+// inOrder returns the item of each key, nil where there is none. The items are those of some of the
+// keys, in their order.
+func inOrder(keys []table.Key, items []table.Item) []*table.Item {
+	found := make([]*table.Item, len(keys))
+	for i, k := range keys {
+		if len(items) > 0 && items[0].Key == k {
+			found[i], items = &items[0], items[1:]
+		}
+	}
+	return found
+}
+
+// chunkOf returns the chunk of ref from its item, or from the record that has the body.
+func chunkOf(ref search.Ref, item table.Item) (chunk, error) {
+	if ref.Chunk == 0 {
+		body := string(item.Body)
+		return chunk{body, text.Cut(body)[0].Passages}, nil
+	}
+	body, passages, err := chunkFrom(item)
+	return chunk{body, passages}, err
 }
 
 // Current returns the current versions of documents; see search.Corpus.

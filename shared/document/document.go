@@ -79,7 +79,7 @@ func ID(teamID, uri string) (string, error) {
 	return uuid.NewSHA1(namespace, []byte(uri)).String(), nil
 }
 
-// Service holds the rules of documents.
+// Service holds the rules of documents. It must not be copied.
 type Service struct {
 	Table  table.Store
 	Events *audit.Log // nil: nothing is recorded
@@ -97,6 +97,8 @@ type Service struct {
 	// Warn logs that a message could not be sent. The sweeper sends it again,
 	// because the work is pending.
 	Warn func(w pending.Work, err error)
+
+	chunks chunkCache
 }
 
 // Missing returns the error for an unknown document id.

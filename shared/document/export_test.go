@@ -44,3 +44,12 @@ func ListKeys(teamID string, e Entry) []table.Key { return listKeys(teamID, e) }
 func ChunkKeys(teamID, id string, version int64, chunks int) []table.Key {
 	return chunkKeys(teamID, id, version, chunks)
 }
+
+// PassagesFrom is passagesFrom.
+func PassagesFrom(stored string) ([]text.Passage, error) { return passagesFrom(stored) }
+
+// ReadPassages reads passages without encoding/json.
+func ReadPassages(stored string) ([]text.Passage, bool) {
+	r := passageReader{left: stored}
+	return r.passages()
+}

@@ -175,7 +175,8 @@ func chunkItem(teamID, id string, version int64, n int, body string, c text.Chun
 }
 
 func chunkFrom(item table.Item) (body string, passages []text.Passage, err error) {
-	if err := json.Unmarshal([]byte(item.Strings["passages"]), &passages); err != nil {
+	passages, err = passagesFrom(item.Strings["passages"])
+	if err != nil {
 		return "", nil, fmt.Errorf("decode passages of %s: %w", item.Partition, err)
 	}
 	return string(item.Body), passages, nil

@@ -2,19 +2,28 @@ package segment
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/google/uuid"
 )
 
-// Combine merges segments of one profile. It leaves out documents that keep does not
+// Combine merges segments of one profile, all of postings or all of vectors of one model. It leaves out documents that keep does not
 // list in the segment's version (nil lists all), and repetitions. The result equals a
 // segment built from the remaining documents.
 func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
-	w := NewWriter(segments[0].Profile)
+	w := NewVectorWriter(segments[0].Profile, segments[0].Numbers)
+	for _, s := range segments {
+		if s.Numbers != w.numbers {
+			return File{}, fmt.Errorf("merge vectors of %d and of %d numbers", w.numbers, s.Numbers)
+		}
+	}
 	seen := map[uuid.UUID]bool{}
 	numbers := make([][]int32, len(segments)) // old passage → new one, -1: left out
 	for i, s := range segments {
 		numbers[i] = w.renumber(s, keep, seen)
+	}
+	if w.numbers > 0 {
+		return w.Finish()
 	}
 	readers := make([]*termReader, 0, len(segments))
 	of := make([]int, 0, len(segments))
@@ -99,7 +108,10 @@ func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 			continue
 		}
 		numbers[i] = int32(w.passages)
-		w.Passage(int(s.Length(i)), starts)
+		w.Passage(s.lengthOf(i), starts)
+		if w.numbers > 0 {
+			w.copyVector(s, i)
+		}
 	}
 	return numbers
 }

@@ -9,7 +9,8 @@ import (
 // The segment file. The README has a table of it.
 const (
 	segmentMagic  = "DSEG"
-	FormatVersion = 2
+	FormatVersion = 2 // of a segment of postings
+	VectorFormat  = 3 // of a segment of vectors
 	headBytes     = 8
 	blockPostings = 128 // postings of a block; a longer list is divided into blocks with heads
 	blockTerms    = 64  // terms of a dictionary block
@@ -19,7 +20,7 @@ const (
 	maxFrequency  = 1 << 20
 )
 
-// Sections in the order of the file. The head belongs to none.
+// Sections. The head belongs to none.
 const (
 	secPostings = iota
 	secDictionary
@@ -27,13 +28,37 @@ const (
 	secLengths
 	secStarts
 	secDocuments
+	secSketches
+	secVectors
 	secSums
 	sectionCount
 )
 
+// sectionsOf returns the sections of a file of a format, in their order.
+func sectionsOf(format byte) []int {
+	if format == VectorFormat {
+		return []int{secStarts, secDocuments, secSketches, secVectors, secSums}
+	}
+	return []int{secPostings, secDictionary, secTerms, secLengths, secStarts, secDocuments, secSums}
+}
+
 // The footer: sections, then passages, documents, sum of lengths, CRC-32C of the
-// page sums, CRC-32C of the footer so far, footer size, magic.
-const footerBytes = sectionCount*16 + 4 + 4 + 8 + 4 + 4 + 4 + 4
+// page sums, CRC-32C of the footer so far, footer size, magic. Its size tells the format.
+const maxFooterBytes = sectionCount*16 + footerEnd
+
+const footerEnd = 4 + 4 + 8 + 4 + 4 + 4 + 4
+
+func footerBytes(format byte) int { return len(sectionsOf(format))*16 + footerEnd }
+
+// formatOf returns the format of a file with a footer of size bytes, or false.
+func formatOf(size uint32) (format byte, ok bool) {
+	for _, format := range []byte{FormatVersion, VectorFormat} {
+		if size == uint32(footerBytes(format)) {
+			return format, true
+		}
+	}
+	return 0, false
+}
 
 // Bits of a passage in the section of starts.
 const (

@@ -226,31 +226,42 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	}
 	none := NewCache(0) // the segment itself keeps these pages
 	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
-	terms, starts := f.sections[secTerms], f.sections[secStarts]
-	err = v.fetch([]span{{0, headBytes}, {terms.offset, terms.offset + terms.size}, {starts.offset, starts.offset + starts.size}}, joinWithin)
-	if err != nil {
+	kept := []section{{size: headBytes}, f.sections[secTerms], f.sections[secStarts]}
+	if f.format == VectorFormat {
+		kept = append(kept, f.sections[secSketches], f.sections[secDocuments])
+	}
+	spans := make([]span, len(kept))
+	for i, c := range kept {
+		spans[i] = span{c.offset, c.offset + c.size}
+	}
+	if err = v.fetch(spans, joinWithin); err != nil {
 		return nil, err
 	}
-	var parts [3][]byte
-	for i, c := range []section{{size: headBytes}, terms, starts} {
+	parts := make([][]byte, len(kept))
+	bytes := 0
+	for i, c := range kept {
 		b, err := v.read(c.offset, c.size)
 		if err != nil {
 			return nil, err
 		}
 		parts[i] = slices.Clone(b)
+		bytes += len(b)
 	}
 	s, err := newSegment(f, parts[0], parts[1], parts[2])
 	if err != nil {
 		return nil, err
 	}
-	s.size = footerBytes + len(sums) + len(parts[1]) + len(parts[2]) + 4*len(s.ranks)
+	s.size = bytes + footerBytes(f.format) + len(sums) + 4*len(s.ranks)
 	s.pages = &pageView{blobs: blobs, name: name, end: v.end, sums: sums, cache: cache}
+	if f.format == VectorFormat {
+		return s, s.openVectors(parts[3], parts[4])
+	}
 	return s, nil
 }
 
 // readEnd reads and checks the footer and the page sums of a file of size bytes.
 func readEnd(ctx context.Context, blobs blob.Store, name string, size int64) (f footer, sums []byte, err error) {
-	n := min(size, footerBytes+(size+pageBytes-1)/pageBytes*4)
+	n := min(size, maxFooterBytes+(size+pageBytes-1)/pageBytes*4)
 	tail, err := blobs.GetRange(ctx, name, size-n, n)
 	if errors.Is(err, blob.ErrInvalid) {
 		err = Damaged("it is shorter than %d bytes", size)
@@ -261,6 +272,7 @@ func readEnd(ctx context.Context, blobs blob.Store, name string, size int64) (f 
 	if f, err = readFooter(tail, size); err != nil {
 		return f, nil, err
 	}
-	sums = tail[len(tail)-footerBytes-int(f.sections[secSums].size) : len(tail)-footerBytes]
+	end := len(tail) - footerBytes(f.format)
+	sums = tail[end-int(f.sections[secSums].size) : end]
 	return f, sums, checkSums(sums, f)
 }

@@ -253,9 +253,12 @@ func (s *Segment) EachTerm(prefix string, f func(term []byte, df int)) error {
 	}
 }
 
-// Check reads all postings of all terms, and returns an error that wraps ErrDamaged if
-// one is damaged.
+// Check reads all postings of all terms, or all vectors, and returns an error that wraps
+// ErrDamaged if one is damaged.
 func (s *Segment) Check() error {
+	if s.Numbers > 0 {
+		return s.checkVectors()
+	}
 	t := termReader{s: s}
 	previous := ""
 	for {

@@ -31,6 +31,7 @@ type Segment struct {
 	Passages   int
 	Documents  int
 	SumLengths uint64
+	Numbers    int // of a vector; 0: the segment has postings
 
 	termIndex, termText []byte
 	starts              []byte
@@ -39,6 +40,7 @@ type Segment struct {
 	sections            [sectionCount]section
 	size                int       // bytes in memory
 	pages               *pageView // nil if the whole file is in memory
+	vectors             *vectorParts
 }
 
 // section is a part of the file. data is nil if the file is read by range.
@@ -52,6 +54,7 @@ const rankEvery = 256
 
 // footer is the content of the footer of a file.
 type footer struct {
+	format              byte
 	sections            [sectionCount]section
 	passages, documents int
 	sumLengths          uint64
@@ -83,6 +86,10 @@ func Open(data []byte) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Numbers > 0 {
+		s.size = len(data)
+		return s, s.openVectors(f.sections[secSketches].data, f.sections[secDocuments].data)
+	}
 	s.lengths, err = unpackLengths(f.sections[secLengths].data, s.Passages, s.SumLengths)
 	s.size = len(data) + 2*s.Passages
 	return s, err
@@ -90,30 +97,35 @@ func Open(data []byte) (*Segment, error) {
 
 // readFooter reads the footer of a file of size bytes from its last bytes.
 func readFooter(tail []byte, size int64) (f footer, err error) {
-	if size < headBytes+footerBytes || len(tail) < footerBytes {
+	if size < headBytes+footerEnd || len(tail) < footerEnd {
 		return f, Damaged("%d bytes", size)
 	}
-	b := tail[len(tail)-footerBytes:]
-	end := b[footerBytes-12:]
-	if string(end[8:]) != segmentMagic || binary.LittleEndian.Uint32(end[4:]) != footerBytes ||
-		binary.LittleEndian.Uint32(end) != crc32.Checksum(b[:footerBytes-12], castagnoli) {
+	end := tail[len(tail)-12:]
+	bytes := binary.LittleEndian.Uint32(end[4:])
+	format, ok := formatOf(bytes)
+	if string(end[8:]) != segmentMagic || !ok || int64(bytes)+headBytes > size || int(bytes) > len(tail) {
 		return f, Damaged("footer")
 	}
-	at, limit := uint64(headBytes), uint64(size-footerBytes)
-	for i := range f.sections {
+	f.format = format
+	b := tail[len(tail)-int(bytes):]
+	if binary.LittleEndian.Uint32(end) != crc32.Checksum(b[:len(b)-12], castagnoli) {
+		return f, Damaged("footer")
+	}
+	at, limit := uint64(headBytes), uint64(size)-uint64(bytes)
+	for i, of := range sectionsOf(format) {
 		offset := binary.LittleEndian.Uint64(b[16*i:])
 		length := binary.LittleEndian.Uint64(b[16*i+8:])
 		if offset != at || length > limit-at {
-			return f, Damaged("section %d", i)
+			return f, Damaged("section %d", of)
 		}
-		f.sections[i] = section{offset: int64(offset), size: int64(length)}
+		f.sections[of] = section{offset: int64(offset), size: int64(length)}
 		at += length
 	}
 	sums := f.sections[secSums]
 	if at != limit || (sums.offset+pageBytes-1)/pageBytes*4 != sums.size {
 		return f, Damaged("sections end at %d of %d, with %d bytes of page sums", at, limit, sums.size)
 	}
-	counts := b[sectionCount*16:]
+	counts := b[len(b)-footerEnd:]
 	f.passages = int(binary.LittleEndian.Uint32(counts))
 	f.documents = int(binary.LittleEndian.Uint32(counts[4:]))
 	f.sumLengths = binary.LittleEndian.Uint64(counts[8:])
@@ -138,15 +150,21 @@ func checkPage(page []byte, number int, sums []byte) error {
 
 // newSegment opens the parts of a segment that are always in memory.
 func newSegment(f footer, head, terms, starts []byte) (*Segment, error) {
-	if string(head[:4]) != segmentMagic || head[4] != FormatVersion || head[7] != 0 {
+	if string(head[:4]) != segmentMagic || head[4] != f.format || f.format == FormatVersion && head[7] != 0 {
 		return nil, Damaged("head")
 	}
 	if head[5] > text.AnalysisVersion || head[6] >= byte(profileCount) {
 		return nil, Damaged("analysis %d, profile %d", head[5], head[6])
 	}
 	s := &Segment{Profile: Profile(head[6]), Analysis: head[5], Passages: f.passages, Documents: f.documents,
-		SumLengths: f.sumLengths, starts: starts, sections: f.sections}
-	return s, s.layOut(terms)
+		SumLengths: f.sumLengths, Numbers: numbersPerUnit * int(head[7]), starts: starts, sections: f.sections}
+	if err := s.layOut(); err != nil {
+		return nil, err
+	}
+	if f.format == VectorFormat {
+		return s, s.layOutVectors()
+	}
+	return s, s.layOutTerms(terms)
 }
 
 // bytes returns size bytes of a section. They must be within it.
@@ -166,20 +184,12 @@ func (s *Segment) bytes(of int, from, size int64) ([]byte, error) {
 // Ranged reports whether the segment is read by range, so that reading may wait for requests.
 func (s *Segment) Ranged() bool { return s.pages != nil }
 
-// layOut checks that the sections are consistent.
-func (s *Segment) layOut(terms []byte) error {
+// layOut checks that the counts, starts and documents are consistent.
+func (s *Segment) layOut() error {
 	if s.Passages > maxPassages || len(s.starts) != (s.Passages+3)/4 ||
 		s.sections[secDocuments].size != int64(documentBytes*s.Documents) || s.Documents > s.Passages {
 		return Damaged("%d passages of %d documents", s.Passages, s.Documents)
 	}
-	if len(terms) < 4 {
-		return Damaged("term index")
-	}
-	blocks := uint64(binary.LittleEndian.Uint32(terms))
-	if terms = terms[4:]; blocks*8 > uint64(len(terms)) {
-		return Damaged("term index of %d blocks", blocks)
-	}
-	s.termIndex, s.termText = terms[:8*blocks], terms[8*blocks:]
 	begun := uint32(0)
 	for i := 0; i < s.Passages; i++ {
 		if i%rankEvery == 0 {
@@ -195,6 +205,19 @@ func (s *Segment) layOut(terms []byte) error {
 	return nil
 }
 
+// layOutTerms checks and takes the term index.
+func (s *Segment) layOutTerms(terms []byte) error {
+	if len(terms) < 4 {
+		return Damaged("term index")
+	}
+	blocks := uint64(binary.LittleEndian.Uint32(terms))
+	if terms = terms[4:]; blocks*8 > uint64(len(terms)) {
+		return Damaged("term index of %d blocks", blocks)
+	}
+	s.termIndex, s.termText = terms[:8*blocks], terms[8*blocks:]
+	return nil
+}
+
 func (s *Segment) start(passage int) byte {
 	return s.starts[passage/4] >> (passage % 4 * 2) & 3
 }
@@ -202,6 +225,14 @@ func (s *Segment) start(passage int) byte {
 // Length returns the number of terms of a passage. Those of the title count twice.
 func (s *Segment) Length(passage int) uint16 {
 	return s.lengths[passage]
+}
+
+// lengthOf is Length, or 0 in a segment of vectors.
+func (s *Segment) lengthOf(passage int) int {
+	if s.lengths == nil {
+		return 0
+	}
+	return int(s.lengths[passage])
 }
 
 // Document returns the number of the document of a passage.

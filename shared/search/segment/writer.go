@@ -24,6 +24,9 @@ type Writer struct {
 	last                           string // the term before
 	profile                        Profile
 	blockBuf                       []byte
+
+	numbers           int // of a vector; 0: the segment has postings
+	sketches, vectors []byte
 }
 
 // File is a new segment file with the numbers for its record.
@@ -31,6 +34,7 @@ type File struct {
 	Data                []byte
 	Passages, Documents int
 	SumLengths          uint64
+	Numbers             int // of a vector; 0: the segment has postings
 }
 
 // NewWriter returns a Writer of an empty segment.
@@ -138,27 +142,31 @@ func (w *Writer) Finish() (File, error) {
 	if w.passages > maxPassages || len(w.postings) > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
 		return File{}, fmt.Errorf("segment of %d passages is too large", w.passages)
 	}
-	sections := [sectionCount][]byte{
-		secPostings: w.postings, secDictionary: w.dictionary, secTerms: slices.Concat(
-			binary.LittleEndian.AppendUint32(nil, uint32(len(w.termIndex)/8)), w.termIndex, w.termText),
-		secLengths: appendLengths(nil, w.lengths), secStarts: w.starts, secDocuments: w.documents,
+	format, sections := byte(FormatVersion), [sectionCount][]byte{secStarts: w.starts, secDocuments: w.documents}
+	if w.numbers > 0 {
+		format = VectorFormat
+		sections[secSketches], sections[secVectors] = w.sketches, w.vectors
+	} else {
+		sections[secPostings], sections[secDictionary], sections[secLengths] = w.postings, w.dictionary, appendLengths(nil, w.lengths)
+		sections[secTerms] = slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(w.termIndex)/8)), w.termIndex, w.termText)
 	}
 	size := headBytes
 	for _, s := range sections {
 		size += len(s)
 	}
 	pages := (size + pageBytes - 1) / pageBytes
-	out := make([]byte, 0, size+4*pages+footerBytes)
+	out := make([]byte, 0, size+4*pages+footerBytes(format))
 	out = append(out, segmentMagic...)
-	out = append(out, FormatVersion, text.AnalysisVersion, byte(w.profile), 0)
+	out = append(out, format, text.AnalysisVersion, byte(w.profile), byte(w.numbers/numbersPerUnit))
 	var footer []byte
-	for i, s := range sections {
-		if i == secSums {
+	for _, of := range sectionsOf(format) {
+		s := sections[of]
+		if of == secSums {
 			s = make([]byte, 0, 4*pages)
 			for page := range slices.Chunk(out, pageBytes) {
 				s = binary.LittleEndian.AppendUint32(s, crc32.Checksum(page, castagnoli))
 			}
-			sections[i] = s
+			sections[of] = s
 		}
 		footer = binary.LittleEndian.AppendUint64(footer, uint64(len(out)))
 		footer = binary.LittleEndian.AppendUint64(footer, uint64(len(s)))
@@ -169,7 +177,7 @@ func (w *Writer) Finish() (File, error) {
 	footer = binary.LittleEndian.AppendUint64(footer, w.sumLengths)
 	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(sections[secSums], castagnoli))
 	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(footer, castagnoli))
-	footer = binary.LittleEndian.AppendUint32(footer, footerBytes)
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(footerBytes(format)))
 	footer = append(footer, segmentMagic...)
-	return File{append(out, footer...), w.passages, w.docs, w.sumLengths}, nil
+	return File{append(out, footer...), w.passages, w.docs, w.sumLengths, w.numbers}, nil
 }

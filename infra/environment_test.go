@@ -16,6 +16,7 @@ var unset = map[string]string{
 	deployed.BlobPrefix:  "the bucket is of this stack alone",
 	deployed.AWSEndpoint: "it is AWS itself",
 
+	deployed.EmbeddingsQueue:   "no function makes vectors yet",
 	deployed.EmbeddingProvider: "the model is the one in the process",
 	deployed.EmbeddingModel:    "its weights are next to the function",
 	deployed.EmbeddingURL:      "it has no server",

@@ -40,7 +40,8 @@ type Parts struct {
 	Tools     Tools     // serves agents; nil: they are not served
 	ParseSAML ParseSAML // reads metadata of identity providers; nil: none can be set
 
-	Embedder   embed.Engine // embeds passages and questions; nil: search goes by words alone
+	Embedder   embed.Engine // embeds passages and questions; nil: this program does not
+	Vectors    embed.Model  // of an installation whose other programs embed; the Embedder's if there is one
 	WordsAlone string       // why there is no Embedder, which is logged once; empty: this program needs none
 }
 
@@ -64,6 +65,9 @@ type engines struct {
 	documents queue.Queue
 	syncs     queue.Queue // nil: no connector runs in this installation
 	rebuilds  queue.Queue // nil: this program does not rebuild the index
+	// embeddings carries documents that wait for vectors, and rebuilds of vectors; nil: the
+	// sweeper sends them.
+	embeddings queue.Queue
 }
 
 // base has the dependencies that every program has.
@@ -117,20 +121,25 @@ func newServices(b base, p Parts) *services {
 	if p.WordsAlone != "" {
 		b.log.Info("search goes by words alone", "reason", p.WordsAlone)
 	}
+	if p.Embedder != nil {
+		p.Vectors = p.Embedder.Model()
+	}
 	s := &services{base: b, parts: p, usage: &usage.Counter{Table: e.table}, events: &audit.Log{Table: e.table, Now: b.now}}
 	// Collections and documents need each other.
 	s.collections = &collection.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, NewID: newID, Warn: warn,
 		Count: func(ctx context.Context, teamID, id string) (int64, error) { return s.documents.Count(ctx, teamID, id) }}
 	s.documents = &document.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, Warn: warn,
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // not a secret: it distinguishes versions of the same millisecond
+		Meaning:   p.Vectors.Name != "",
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.IDs}
 	s.teams = &team.Service{Table: e.table, Events: s.events, Now: b.now, NewID: newID, SourceExists: s.collections.SourceExists}
 	s.index = &search.Index{Table: e.table, Blobs: e.blobs, Corpus: document.Corpus{Service: s.documents}, Now: b.now, NewID: newID, Rebuilds: e.rebuilds, Warn: warn,
+		Model: p.Vectors, Embedder: p.Embedder, Embeddings: e.embeddings,
 		OnFault: func(ctx context.Context, err error) {
 			b.log.ErrorContext(ctx, "part of the index left out", "err", err)
 		}}
-	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Log: b.log}
+	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Embeddings: e.embeddings, Log: b.log}
 	s.sources = &source.Service{Providers: Providers(), Table: e.table, Events: s.events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs,
 		Now: b.now, NewID: newID, Seal: p.Vault.Seal, Open: p.Vault.Open, Warn: warn}
 	s.syncing = &source.Syncer{Service: s.sources, Connections: connections(p.Connect, b.now), Log: b.log}
@@ -145,7 +154,7 @@ func newServices(b base, p Parts) *services {
 		}}
 	s.answers = &answer.Service{Table: e.table, Events: s.events, Work: e.questions, Now: b.now, Wait: b.wait, Warn: warn}
 	s.answering = s.answerer(b.onFinished)
-	s.sweeper = &pending.Sweeper{Table: e.table, Now: b.now, Queues: e.byTable(), GiveUp: s.giveUp, Patience: patience}
+	s.sweeper = &pending.Sweeper{Table: e.table, Now: b.now, Queues: e.byTable(), Embeddings: e.embeddings, GiveUp: s.giveUp, Patience: patience}
 	s.daily = &daily{table: e.table, now: b.now, events: s.events, teams: s.teams, sources: s.sources, index: s.index, usage: s.usage}
 	return s
 }

@@ -67,17 +67,20 @@ func openAWS(c Config) engines {
 		o.UsePathStyle = c.AWSEndpoint != ""               // stand-ins have no host name per bucket
 		o.DisableLogOutputChecksumValidationSkipped = true // parts of objects never have one
 	})
-	var rebuilds queue.Queue
-	if c.RebuildsQueue != "" {
-		rebuilds = sqs.New(messages, c.RebuildsQueue)
+	optional := func(address string) queue.Queue {
+		if address == "" {
+			return nil
+		}
+		return sqs.New(messages, address)
 	}
 	return engines{
-		table:     dynamo.New(dynamodb.NewFromConfig(settings), dynamo.Options{Names: c.Tables, Prefix: c.TablePrefix, Now: c.Now}),
-		blobs:     s3.New(objects, c.Bucket, c.BlobPrefix),
-		questions: sqs.New(messages, c.QuestionsQueue),
-		documents: sqs.New(messages, c.DocumentsQueue),
-		syncs:     sqs.New(messages, c.SyncsQueue),
-		rebuilds:  rebuilds,
+		table:      dynamo.New(dynamodb.NewFromConfig(settings), dynamo.Options{Names: c.Tables, Prefix: c.TablePrefix, Now: c.Now}),
+		blobs:      s3.New(objects, c.Bucket, c.BlobPrefix),
+		questions:  sqs.New(messages, c.QuestionsQueue),
+		documents:  sqs.New(messages, c.DocumentsQueue),
+		syncs:      sqs.New(messages, c.SyncsQueue),
+		rebuilds:   optional(c.RebuildsQueue),
+		embeddings: optional(c.EmbeddingsQueue),
 	}
 }
 

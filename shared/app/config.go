@@ -20,21 +20,22 @@ type Config struct {
 	Service     string // DOCENT_SERVICE: names this installation in metrics; empty: "docent"
 	TablePrefix string // DOCENT_TABLE_PREFIX: prefix of the name of every table; not used with Tables
 	// Tables has the name of each table in DynamoDB; DOCENT_TABLES: "collections=…,documents=…", all of them.
-	Tables         map[string]string
-	Bucket         string // DOCENT_BUCKET: keeps the search segments
-	BlobPrefix     string // DOCENT_BLOB_PREFIX: prefix of the key of every object; may be empty
-	QuestionsQueue string // DOCENT_QUESTIONS_QUEUE_URL
-	DocumentsQueue string // DOCENT_DOCUMENTS_QUEUE_URL
-	SyncsQueue     string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
-	RebuildsQueue  string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function does not use the queue
-	BaseURL        string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
-	AWSEndpoint    string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
-	Region         string // AWS_REGION, which Lambda sets
-	Credentials    Credentials
-	SecretsKey     string // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
-	ModelProvider  string // DOCENT_MODEL_PROVIDER: bedrock or openai; the default is that of ProviderOf. Empty: answers are quoted
-	Model          string // DOCENT_MODEL: the model's name there, with Bedrock its id, or the id or ARN of an inference profile
-	ModelURL       string // DOCENT_MODEL_URL: of the model's server, before /chat/completions; with Bedrock another endpoint than AWS's own
+	Tables          map[string]string
+	Bucket          string // DOCENT_BUCKET: keeps the search segments
+	BlobPrefix      string // DOCENT_BLOB_PREFIX: prefix of the key of every object; may be empty
+	QuestionsQueue  string // DOCENT_QUESTIONS_QUEUE_URL
+	DocumentsQueue  string // DOCENT_DOCUMENTS_QUEUE_URL
+	SyncsQueue      string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
+	EmbeddingsQueue string // DOCENT_EMBEDDINGS_QUEUE_URL: of documents and parts of the index that wait for vectors; empty: this function does not use the queue
+	RebuildsQueue   string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function does not use the queue
+	BaseURL         string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
+	AWSEndpoint     string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
+	Region          string // AWS_REGION, which Lambda sets
+	Credentials     Credentials
+	SecretsKey      string // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
+	ModelProvider   string // DOCENT_MODEL_PROVIDER: bedrock or openai; the default is that of ProviderOf. Empty: answers are quoted
+	Model           string // DOCENT_MODEL: the model's name there, with Bedrock its id, or the id or ARN of an inference profile
+	ModelURL        string // DOCENT_MODEL_URL: of the model's server, before /chat/completions; with Bedrock another endpoint than AWS's own
 	// DOCENT_MODEL_KEY_PARAMETER: name of the SecureString in AWS Systems Manager that holds the key of an
 	// OpenAI-compatible server; empty: it needs none.
 	ModelKeyParameter string
@@ -103,17 +104,18 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		return strings.TrimRight(value, "/")
 	}
 	c := Config{
-		Service:        getenv(deployed.Service),
-		TablePrefix:    getenv(deployed.TablePrefix),
-		Bucket:         required(deployed.Bucket),
-		BlobPrefix:     getenv(deployed.BlobPrefix),
-		QuestionsQueue: address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
-		DocumentsQueue: address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
-		SyncsQueue:     address(deployed.SyncsQueue, required(deployed.SyncsQueue)),
-		RebuildsQueue:  address(deployed.RebuildsQueue, getenv(deployed.RebuildsQueue)),
-		BaseURL:        address(deployed.BaseURL, required(deployed.BaseURL)),
-		AWSEndpoint:    address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
-		Region:         required(deployed.Region),
+		Service:         getenv(deployed.Service),
+		TablePrefix:     getenv(deployed.TablePrefix),
+		Bucket:          required(deployed.Bucket),
+		BlobPrefix:      getenv(deployed.BlobPrefix),
+		QuestionsQueue:  address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
+		DocumentsQueue:  address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
+		SyncsQueue:      address(deployed.SyncsQueue, required(deployed.SyncsQueue)),
+		EmbeddingsQueue: address(deployed.EmbeddingsQueue, getenv(deployed.EmbeddingsQueue)),
+		RebuildsQueue:   address(deployed.RebuildsQueue, getenv(deployed.RebuildsQueue)),
+		BaseURL:         address(deployed.BaseURL, required(deployed.BaseURL)),
+		AWSEndpoint:     address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
+		Region:          required(deployed.Region),
 		Credentials: Credentials{KeyID: required(deployed.KeyID), Secret: required(deployed.Secret),
 			SessionToken: getenv(deployed.SessionToken)},
 		SecretsKey:        getenv(deployed.SecretsKey),

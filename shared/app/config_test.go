@@ -15,23 +15,24 @@ import (
 
 // environment holds a value for every variable.
 var environment = map[string]string{
-	"DOCENT_SERVICE":             "docent-beta",
-	"DOCENT_TABLE_PREFIX":        "beta-",
-	"DOCENT_TABLES":              strings.Join(tables("T-"), ", "),
-	"DOCENT_BUCKET":              "segments",
-	"DOCENT_BLOB_PREFIX":         "v1/",
-	"DOCENT_QUESTIONS_QUEUE_URL": "https://sqs.test/1/questions",
-	"DOCENT_DOCUMENTS_QUEUE_URL": "https://sqs.test/1/documents",
-	"DOCENT_SYNCS_QUEUE_URL":     "https://sqs.test/1/syncs",
-	"DOCENT_REBUILDS_QUEUE_URL":  "https://sqs.test/1/rebuilds",
-	"DOCENT_BASE_URL":            "https://docent.test/v1/",
-	"DOCENT_AWS_ENDPOINT":        "http://127.0.0.1:4566/",
-	"DOCENT_SECRETS_KEY":         "arn:aws:kms:eu-central-1:1:key/k",
-	"DOCENT_MODEL_PROVIDER":      "openai",
-	"DOCENT_MODEL":               "llama3.3",
-	"DOCENT_MODEL_URL":           "https://models.test/v1/",
-	"DOCENT_MODEL_KEY_PARAMETER": "/docent/model-key",
-	"DOCENT_LOG_LEVEL":           "debug",
+	"DOCENT_SERVICE":              "docent-beta",
+	"DOCENT_TABLE_PREFIX":         "beta-",
+	"DOCENT_TABLES":               strings.Join(tables("T-"), ", "),
+	"DOCENT_BUCKET":               "segments",
+	"DOCENT_BLOB_PREFIX":          "v1/",
+	"DOCENT_QUESTIONS_QUEUE_URL":  "https://sqs.test/1/questions",
+	"DOCENT_DOCUMENTS_QUEUE_URL":  "https://sqs.test/1/documents",
+	"DOCENT_SYNCS_QUEUE_URL":      "https://sqs.test/1/syncs",
+	"DOCENT_REBUILDS_QUEUE_URL":   "https://sqs.test/1/rebuilds",
+	"DOCENT_EMBEDDINGS_QUEUE_URL": "https://sqs.test/1/embeddings",
+	"DOCENT_BASE_URL":             "https://docent.test/v1/",
+	"DOCENT_AWS_ENDPOINT":         "http://127.0.0.1:4566/",
+	"DOCENT_SECRETS_KEY":          "arn:aws:kms:eu-central-1:1:key/k",
+	"DOCENT_MODEL_PROVIDER":       "openai",
+	"DOCENT_MODEL":                "llama3.3",
+	"DOCENT_MODEL_URL":            "https://models.test/v1/",
+	"DOCENT_MODEL_KEY_PARAMETER":  "/docent/model-key",
+	"DOCENT_LOG_LEVEL":            "debug",
 
 	"DOCENT_EMBEDDING_PROVIDER":      "openai",
 	"DOCENT_EMBEDDING_MODEL":         "nomic-embed-text",
@@ -69,8 +70,8 @@ func TestEveryFieldArrives(t *testing.T) {
 	}
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
 		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents", SyncsQueue: "https://sqs.test/1/syncs",
-		RebuildsQueue: "https://sqs.test/1/rebuilds",
-		BaseURL:       "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
+		RebuildsQueue: "https://sqs.test/1/rebuilds", EmbeddingsQueue: "https://sqs.test/1/embeddings",
+		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
 		ModelProvider: app.ModelOfOpenAI, Model: "llama3.3", ModelURL: "https://models.test/v1", ModelKeyParameter: "/docent/model-key", LogLevel: slog.LevelDebug,
 		Embedding: app.Embedding{Provider: app.EmbeddingOfOpenAI, Model: "nomic-embed-text", URL: "https://models.test/v1", Size: 768, KeyParameter: "/docent/embedding-key"},
 		Region:    "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
@@ -124,7 +125,7 @@ func TestTheListOfVariablesIsWhatIsRead(t *testing.T) {
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
 	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN",
-		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_MODEL_KEY_PARAMETER", "DOCENT_SECRETS_KEY",
+		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_MODEL_KEY_PARAMETER", "DOCENT_SECRETS_KEY", "DOCENT_EMBEDDINGS_QUEUE_URL",
 		"DOCENT_EMBEDDING_PROVIDER", "DOCENT_EMBEDDING_MODEL", "DOCENT_EMBEDDING_URL", "DOCENT_EMBEDDING_SIZE", "DOCENT_EMBEDDING_KEY_PARAMETER"}
 	c, err := app.ConfigFromEnv(func(name string) string {
 		if slices.Contains(optional, name) {

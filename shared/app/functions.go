@@ -82,6 +82,20 @@ func (f *functions) indexes(ctx context.Context, batch []queue.Message) []string
 	return append(failed, f.rebuilder(rebuildTurn, nil).Batch(ctx, slices.DeleteFunc(slices.Clone(batch), func(m queue.Message) bool { return !isRebuild(m) }))...)
 }
 
+func (f *functions) embedsDocuments() Batches {
+	return f.batches("embedding", f.embeds(rebuildTurn, nil))
+}
+
+// embeds returns the handler of the queue of embeddings: of documents that wait for vectors, and
+// of rebuilds of vectors, which take turn at a time and call rest between slices.
+func (s *services) embeds(turn time.Duration, rest func(context.Context, time.Duration) error) queue.Handler {
+	return func(ctx context.Context, batch []queue.Message) []string {
+		failed := s.indexing.EmbedBatch(ctx, slices.DeleteFunc(slices.Clone(batch), isRebuild))
+		rebuilds := slices.DeleteFunc(slices.Clone(batch), func(m queue.Message) bool { return !isRebuild(m) })
+		return append(failed, s.rebuilder(turn, rest).Batch(ctx, rebuilds)...)
+	}
+}
+
 func isRebuild(m queue.Message) bool {
 	w, err := pending.Decode(m.Body)
 	return err == nil && w.Kind == pending.RebuildIndex

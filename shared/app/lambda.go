@@ -45,6 +45,9 @@ func Answering(c Config, p Parts) Batches { return onAWS(c, p).answersQuestions(
 // Indexing returns the worker of the documents queue and of the rebuilds queue on AWS.
 func Indexing(c Config) Batches { return onAWS(c, Parts{}).indexesDocuments() }
 
+// EmbeddingDocuments returns the worker of the queue of embeddings on AWS, with the part Embedder.
+func EmbeddingDocuments(c Config, p Parts) Batches { return onAWS(c, p).embedsDocuments() }
+
 // Syncing returns the worker of the queue of data sources on AWS, with the parts
 // Connect and Vault.
 func Syncing(c Config, p Parts) Batches { return onAWS(c, p).readsSources() }

@@ -36,6 +36,7 @@ type Local struct {
 	documentQueue *local.Queue                  // documents to index or clean up after
 	syncQueue     *local.Queue                  // data sources to read
 	rebuildQueue  *local.Queue                  // parts of the index to rebuild
+	embedQueue    *local.Queue                  // documents and parts of the index that wait for vectors; nil: search is by words alone
 	resumed       int                           // pieces of work that were pending when the data was opened
 	stopping      chan struct{}                 // closed to end long polls
 	ended         atomic.Pointer[chan struct{}] // closed when a question is finished, and replaced
@@ -95,6 +96,10 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 	l.questionQueue, l.documentQueue = newQueue(o, "questions"), newQueue(o, "documents")
 	l.syncQueue, l.rebuildQueue = newQueue(o, "sources"), newQueue(o, "rebuilds")
 	e := engines{table: l.store, blobs: blobs, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue}
+	if o.Parts.Embedder != nil {
+		l.embedQueue = newQueue(o, "embeddings")
+		e.embeddings = l.embedQueue
+	}
 	l.services = newServices(base{engines: e, log: o.Log, now: o.Now, wait: l.wait, onFinished: l.wake}, o.Parts)
 	l.Teams, l.Index = l.services.teams, l.services.index
 	l.resumed, err = l.sweeper.Resume(ctx)

@@ -115,6 +115,9 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	for range syncWorkers {
 		workers.Go(func() { queue.Work(ctx, l.syncQueue, l.turn, options) })
 	}
+	if l.embedQueue != nil {
+		workers.Go(func() { queue.Work(ctx, l.embedQueue, l.embeds(serveRebuildTurn, pause.For), batches) })
+	}
 	workers.Go(func() { queue.Work(ctx, l.rebuildQueue, l.rebuilder(serveRebuildTurn, pause.For).Batch, options) })
 	workers.Go(func() {
 		every := time.NewTicker(sweepEvery)

@@ -371,7 +371,7 @@ func (f *filling) fillSources() {
 	}
 	f.deliver(f.m, 2, "opened")
 	f.slack(f.m, "The toucan said hello.")
-	for _, name := range storedQueues[:2] {
+	for _, name := range storedQueues[:3] {
 		f.drain(name)
 	}
 }
@@ -405,7 +405,7 @@ func (f *filling) leaveRebuild() {
 // drain does the work of one queue.
 func (in *installation) drain(name string) {
 	in.t.Helper()
-	h := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch}[name]
+	h := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "embeddings": in.embeds(0, nil)}[name]
 	for done := 1; done > 0; {
 		var err error
 		if done, err = drainOnce(in.t.Context(), in.queues[name], h, queue.MaxBatch); err != nil {
@@ -482,7 +482,7 @@ func (f *filling) failSomeWork() {
 	if err := f.sweep(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
-	for _, name := range storedQueues[:2] {
+	for _, name := range storedQueues[:3] {
 		f.drain(name) // messages of the work that was given up
 	}
 	f.clock.Advance(25 * time.Hour)
@@ -549,7 +549,7 @@ func (in *installation) leaveDeliveries() {
 			in.t.Fatal(err)
 		}
 	}
-	for _, name := range storedQueues[:2] {
+	for _, name := range storedQueues[:3] {
 		if _, err := in.queues[name].Receive(in.t.Context(), 1, 0); err != nil {
 			in.t.Fatal(err)
 		}

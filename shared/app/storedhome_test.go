@@ -27,6 +27,8 @@ import (
 	"docent/shared/app/parts/saml"
 	"docent/shared/blob/s3"
 	"docent/shared/clocktest"
+	"docent/shared/embed"
+	"docent/shared/embed/embedtest"
 	"docent/shared/httpapi"
 	"docent/shared/logtest"
 	"docent/shared/queue"
@@ -53,7 +55,7 @@ type installation struct {
 const storedURL = "https://docent.test/v1"
 
 // storedQueues are the queues in the order in which their work is done.
-var storedQueues = []string{"documents", "questions", "syncs", "rebuilds"}
+var storedQueues = []string{"documents", "embeddings", "questions", "syncs", "rebuilds"}
 
 // storedAt opens a copy of what a fixture holds; without files it is a new installation.
 func storedAt(t *testing.T, engine string, files fs.FS, now time.Time) *installation {
@@ -75,7 +77,7 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 	}
 	log := slog.New(slog.DiscardHandler)
 	l, err := OpenLocal(t.Context(), folder, LocalOptions{Log: log, Now: in.clock.Now, NoSync: true,
-		Parts: Parts{Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections}})
+		Parts: Parts{Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections, Embedder: storedEmbedder()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 	})
 	t.Cleanup(closeOnce)
 	in.services, in.handler = l.services, l.Handler(storedURL)
-	in.queues = map[string]queue.Queue{"documents": l.documentQueue, "questions": l.questionQueue, "syncs": l.syncQueue, "rebuilds": l.rebuildQueue}
+	in.queues = map[string]queue.Queue{"documents": l.documentQueue, "questions": l.questionQueue, "syncs": l.syncQueue, "rebuilds": l.rebuildQueue, "embeddings": l.embedQueue}
 	in.sweep = func(ctx context.Context) error {
 		_, err := l.sweeper.Sweep(ctx)
 		_, clean := l.index.Clean(ctx)
@@ -99,6 +101,9 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 	}
 	return in
 }
+
+// storedEmbedder returns the model of the vectors in a fixture.
+func storedEmbedder() embed.Engine { return embedtest.New(embed.Model{Name: "words", Size: 64}) }
 
 // vaultKey replaces the key in KMS. The output of KMS is stored as it is.
 var vaultKey = bytes.Repeat([]byte{7}, 32)
@@ -120,7 +125,7 @@ func storedOnAWS(t *testing.T, files fs.FS, now time.Time) *installation {
 	}
 	messages := awssqs.NewFromConfig(settings)
 	in.queues = map[string]queue.Queue{}
-	for name, address := range map[string]*string{"questions": &c.QuestionsQueue, "documents": &c.DocumentsQueue, "syncs": &c.SyncsQueue, "rebuilds": &c.RebuildsQueue} {
+	for name, address := range map[string]*string{"questions": &c.QuestionsQueue, "documents": &c.DocumentsQueue, "syncs": &c.SyncsQueue, "rebuilds": &c.RebuildsQueue, "embeddings": &c.EmbeddingsQueue} {
 		out, err := messages.CreateQueue(t.Context(), &awssqs.CreateQueueInput{QueueName: aws.String(mark + "-" + name)})
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +147,7 @@ func storedOnAWS(t *testing.T, files fs.FS, now time.Time) *installation {
 			t.Logf("the functions printed:\n%s", logged)
 		}
 	})
-	f := joinOnAWS(c, Parts{Vault: vault, Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections}, newFunctionLog(logged, slog.LevelError))
+	f := joinOnAWS(c, Parts{Vault: vault, Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections, Embedder: storedEmbedder()}, newFunctionLog(logged, slog.LevelError))
 	in.services = f.services
 	in.handler = root(httpapi.New(f.surface(storedURL, 0, nil), httpapi.Areas()...))
 	in.sweep = f.sweeps()
@@ -290,7 +295,7 @@ func (in *installation) work() {
 	if err := in.sweep(ctx); err != nil {
 		in.t.Fatal(err)
 	}
-	handlers := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "syncs": in.turn, "rebuilds": in.rebuilder(0, nil).Batch}
+	handlers := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "syncs": in.turn, "rebuilds": in.rebuilder(0, nil).Batch, "embeddings": in.embeds(0, nil)}
 	for idle := 0; idle < len(storedQueues); {
 		for _, name := range storedQueues {
 			done, err := drainOnce(ctx, in.queues[name], handlers[name], queue.MaxBatch)

@@ -4,23 +4,24 @@ import "slices"
 
 // The variables that functions read. app.Config says what each holds.
 const (
-	Service        = "DOCENT_SERVICE"
-	TablePrefix    = "DOCENT_TABLE_PREFIX"
-	Tables         = "DOCENT_TABLES"
-	Bucket         = "DOCENT_BUCKET"
-	BlobPrefix     = "DOCENT_BLOB_PREFIX"
-	QuestionsQueue = "DOCENT_QUESTIONS_QUEUE_URL"
-	DocumentsQueue = "DOCENT_DOCUMENTS_QUEUE_URL"
-	SyncsQueue     = "DOCENT_SYNCS_QUEUE_URL"
-	RebuildsQueue  = "DOCENT_REBUILDS_QUEUE_URL"
-	BaseURL        = "DOCENT_BASE_URL"
-	AWSEndpoint    = "DOCENT_AWS_ENDPOINT"
-	LogLevel       = "DOCENT_LOG_LEVEL"
-	SecretsKey     = "DOCENT_SECRETS_KEY"
-	ModelProvider  = "DOCENT_MODEL_PROVIDER"
-	Model          = "DOCENT_MODEL"
-	ModelURL       = "DOCENT_MODEL_URL"
-	ModelKey       = "DOCENT_MODEL_KEY_PARAMETER"
+	Service         = "DOCENT_SERVICE"
+	TablePrefix     = "DOCENT_TABLE_PREFIX"
+	Tables          = "DOCENT_TABLES"
+	Bucket          = "DOCENT_BUCKET"
+	BlobPrefix      = "DOCENT_BLOB_PREFIX"
+	QuestionsQueue  = "DOCENT_QUESTIONS_QUEUE_URL"
+	DocumentsQueue  = "DOCENT_DOCUMENTS_QUEUE_URL"
+	SyncsQueue      = "DOCENT_SYNCS_QUEUE_URL"
+	RebuildsQueue   = "DOCENT_REBUILDS_QUEUE_URL"
+	EmbeddingsQueue = "DOCENT_EMBEDDINGS_QUEUE_URL"
+	BaseURL         = "DOCENT_BASE_URL"
+	AWSEndpoint     = "DOCENT_AWS_ENDPOINT"
+	LogLevel        = "DOCENT_LOG_LEVEL"
+	SecretsKey      = "DOCENT_SECRETS_KEY"
+	ModelProvider   = "DOCENT_MODEL_PROVIDER"
+	Model           = "DOCENT_MODEL"
+	ModelURL        = "DOCENT_MODEL_URL"
+	ModelKey        = "DOCENT_MODEL_KEY_PARAMETER"
 
 	EmbeddingProvider = "DOCENT_EMBEDDING_PROVIDER"
 	EmbeddingModel    = "DOCENT_EMBEDDING_MODEL"
@@ -62,6 +63,7 @@ var Environment = []Variable{
 	{Name: DocumentsQueue, Required: true},
 	{Name: SyncsQueue, Required: true},
 	{Name: RebuildsQueue, Functions: []string{"indexing", "sweeping"}},
+	{Name: EmbeddingsQueue, Functions: []string{"indexing", "sweeping"}},
 	{Name: BaseURL, Required: true},
 	{Name: AWSEndpoint},
 	{Name: LogLevel},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/pending"
 	"docent/shared/search"
 	"docent/shared/search/text"
 	"docent/shared/table"
@@ -189,7 +190,7 @@ func (c Corpus) Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.S
 }
 
 // Waiting returns the versions that are still to be indexed; see search.Corpus.
-func (c Corpus) Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+func (c Corpus) Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64, meaning bool) (map[uuid.UUID]bool, error) {
 	keys := make([]table.Key, 0, len(versions))
 	ids := make(map[table.Key]uuid.UUID, len(versions))
 	for id, version := range versions {
@@ -202,7 +203,9 @@ func (c Corpus) Waiting(ctx context.Context, teamID string, versions map[uuid.UU
 	}
 	waiting := make(map[uuid.UUID]bool, len(items))
 	for _, item := range items {
-		waiting[ids[item.Key]] = true
+		if meaning || !pending.AwaitsMeaning(item) {
+			waiting[ids[item.Key]] = true
+		}
 	}
 	return waiting, nil
 }

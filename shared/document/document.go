@@ -54,10 +54,20 @@ type Document struct {
 
 // Indexing says whether search finds the current version.
 type Indexing struct {
-	State  State
-	Code   string // of a failure; otherwise empty
-	Detail string // of a failure; otherwise empty
+	State   State
+	Meaning MeaningState // empty: search is by words alone, or indexing has failed
+	Code    string       // of a failure; otherwise empty
+	Detail  string       // of a failure; otherwise empty
 }
+
+// MeaningState says whether search finds the current version by its meaning.
+type MeaningState string
+
+// The states of indexing by meaning. It comes after indexing by words.
+const (
+	MeaningPending MeaningState = "pending"
+	MeaningDone    MeaningState = "done"
+)
 
 // State is the state of indexing.
 type State string
@@ -86,6 +96,8 @@ type Service struct {
 	Work   queue.Queue
 	Now    func() time.Time
 	Random func() uint16 // makes versions of one millisecond differ
+	// Meaning says that documents get vectors after they were indexed by their words.
+	Meaning bool
 	// SourceKey returns the key of a source of the team, a collection or a connected one.
 	SourceKey func(teamID, sourceID string) table.Key
 	// Connected reports whether the item at a SourceKey is a connected source.

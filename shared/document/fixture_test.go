@@ -159,6 +159,7 @@ func (h *fixture) chunks(id string, version int64) int {
 type index struct {
 	table     table.Store
 	published []search.Document
+	embedded  []search.Document
 	merges    int
 	stale     map[string]int // passages by source
 	dropped   []string
@@ -172,6 +173,17 @@ func (x *index) Publish(ctx context.Context, _ string, docs []search.Document, d
 	err := x.table.Write(ctx, done...)
 	if err == nil {
 		x.published = append(x.published, docs...)
+	}
+	return err
+}
+
+func (x *index) PublishMeaning(ctx context.Context, _ string, docs []search.Document, done []table.Op) error {
+	if x.err != nil {
+		return x.err
+	}
+	err := x.table.Write(ctx, done...)
+	if err == nil {
+		x.embedded = append(x.embedded, docs...)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/memory"
+	"docent/shared/pending"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -79,8 +80,16 @@ func (s *Service) get(ctx context.Context, teamID, id string, allowed func(strin
 		return Document{}, sourceNotAllowed()
 	}
 	items = items[1:]
+	d.Indexing.Meaning = MeaningDone
 	if len(items) > 0 && items[0].Key == work {
-		d.Indexing, items = Indexing{State: Pending}, items[1:]
+		d.Indexing = Indexing{State: Pending, Meaning: MeaningPending}
+		if pending.AwaitsMeaning(items[0]) {
+			d.Indexing.State = Indexed
+		}
+		items = items[1:]
+	}
+	if !s.Meaning || d.Indexing.State == Failed {
+		d.Indexing.Meaning = ""
 	}
 	if len(items) != r.chunks {
 		return Document{}, errRaced

@@ -2,9 +2,11 @@ package document
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -17,6 +19,8 @@ type Index interface {
 	// Publish indexes documents and applies done in the same Write. A
 	// *table.ConditionFailed has the key of the operation of done that failed.
 	Publish(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
+	// PublishMeaning is Publish for the vectors of documents.
+	PublishMeaning(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
 	Merge(ctx context.Context, teamID string) (merged int, err error)
 	Stale(ctx context.Context, teamID, source string, space search.Space, passages int) error
 	DropSource(ctx context.Context, teamID, source string) error
@@ -26,7 +30,12 @@ type Index interface {
 type Worker struct {
 	*Service
 	Index Index
-	Log   *slog.Logger
+	// Embeddings is the queue of documents that wait for vectors. If it is nil, the sweeper
+	// sends them. Without Service.Meaning there are none.
+	Embeddings queue.Queue
+	Log        *slog.Logger
+
+	modelAway atomic.Bool // the last embedding failed
 }
 
 // Batch does the work of a batch of messages and returns the ids of the messages that failed. It acts on the current
@@ -42,6 +51,8 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 		work, err := pending.Decode(m.Body)
 		switch {
 		case err != nil:
+		case work.Meaning:
+			err = errors.New("the document queue carries no work for vectors")
 		case work.Kind == pending.IndexDocument:
 			if err = w.removeOld(ctx, work); err == nil {
 				teams[work.TeamID] = append(teams[work.TeamID], job{m, work})
@@ -60,7 +71,7 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 		}
 	}
 	for teamID, jobs := range teams {
-		if err := w.publish(ctx, teamID, jobs); err != nil {
+		if err := w.publish(ctx, teamID, jobs, w.byWords()); err != nil {
 			for _, j := range jobs {
 				fail(j.message, j.work, err)
 			}
@@ -82,9 +93,27 @@ type job struct {
 // one. Building their index takes several times as much memory.
 const maxBatchBytes = 12 << 20
 
+// publication is one of the two ways in which documents become findable.
+type publication struct {
+	publish func(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
+	done    func(pending.Work) table.Op // what ends a job
+	after   func(ctx context.Context, teamID string, docs []search.Document)
+}
+
+// byWords makes documents findable by their words. With Service.Meaning, their work then waits
+// for vectors.
+func (w *Worker) byWords() publication {
+	p := publication{publish: w.Index.Publish, done: func(work pending.Work) table.Op { return work.Complete() }}
+	if w.Meaning {
+		p.done = func(work pending.Work) table.Op { return work.AwaitMeaning() }
+		p.after = w.sendEmbeddings
+	}
+	return p
+}
+
 // publish indexes the documents of jobs that are still current and pending, and
 // completes all jobs.
-func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
+func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publication) error {
 	var docs []search.Document
 	var done []table.Op
 	keys := make([]table.Key, len(jobs))
@@ -109,10 +138,10 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 		bytes += r.bytes
 	}
 	if half := len(jobs) / 2; bytes > maxBatchBytes && half > 0 {
-		if err := w.publish(ctx, teamID, jobs[:half]); err != nil {
+		if err := w.publish(ctx, teamID, jobs[:half], by); err != nil {
 			return err
 		}
-		return w.publish(ctx, teamID, jobs[half:])
+		return w.publish(ctx, teamID, jobs[half:], by)
 	}
 	whole, err := w.whole(ctx, teamID, current)
 	if err != nil {
@@ -124,7 +153,7 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 			continue // the same message twice in a batch
 		}
 		if d, ok := whole[j.work.ID]; ok && d.Version == j.work.Version {
-			docs, done = append(docs, d), append(done, complete)
+			docs, done = append(docs, d), append(done, by.done(j.work))
 			continue
 		}
 		// Superseded: there is nothing to index.
@@ -133,8 +162,11 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 		}
 	}
 	for len(docs) > 0 {
-		err := w.Index.Publish(ctx, teamID, docs, done)
+		err := by.publish(ctx, teamID, docs, done)
 		failed := table.AsConditionFailed(err)
+		if err == nil && by.after != nil {
+			by.after(ctx, teamID, docs)
+		}
 		if failed == nil {
 			return err
 		}
@@ -149,9 +181,9 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job) error {
 }
 
 // GiveUp records that work will not be done: the document's indexing has failed. It
-// leaves removals pending, because no one waits for them.
+// leaves removals pending, because no one waits for them, and vectors, because words are found.
 func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
-	if work.Kind != pending.IndexDocument {
+	if work.Kind != pending.IndexDocument || work.Meaning {
 		return nil
 	}
 	failure := table.Item{Key: failureKey(work.TeamID, work.ID), Version: work.Version,

@@ -163,8 +163,9 @@ type documentOutput struct {
 		Body         string `json:"body" doc:"The text; above 1 MiB as base64 of its gzip form."`
 		BodyEncoding string `json:"bodyEncoding,omitempty" enum:"gzip"`
 		Indexing     struct {
-			State document.State `json:"state" enum:"pending,indexed,failed"`
-			Error *indexingError `json:"error,omitempty"`
+			State   document.State        `json:"state" enum:"pending,indexed,failed" doc:"Whether questions find this version by its words."`
+			Meaning document.MeaningState `json:"meaning,omitempty" enum:"pending,done" doc:"Whether they find it also by its meaning, which takes longer. Absent if this installation searches by words alone, or if indexing has failed."`
+			Error   *indexingError        `json:"error,omitempty"`
 		} `json:"indexing" doc:"Whether questions find this version."`
 	}
 }
@@ -194,7 +195,7 @@ func (h *documents) get(ctx context.Context, in *DocumentPath) (*documentOutput,
 		}
 		out.Body.BodyEncoding = "gzip"
 	}
-	out.Body.Indexing.State = d.Indexing.State
+	out.Body.Indexing.State, out.Body.Indexing.Meaning = d.Indexing.State, d.Indexing.Meaning
 	if d.Indexing.State == document.Failed {
 		out.Body.Indexing.Error = &indexingError{d.Indexing.Code, d.Indexing.Detail}
 	}

@@ -67,6 +67,9 @@ type Work struct {
 	Old       *Version `json:"old,omitempty"`
 	At        int64    `json:"at"`                  // Unix milliseconds of the causing write
 	RequestID string   `json:"requestId,omitempty"` // of the causing request, for the log
+	// Meaning says that IndexDocument is done by words, and that vectors are still to be made.
+	// A program that knows no vectors indexes the document again.
+	Meaning bool `json:"meaning,omitempty"`
 }
 
 // Key returns the key of the pending item of w.
@@ -91,6 +94,26 @@ func (w Work) Promise() table.Put {
 func (w Work) Complete() table.Delete {
 	return table.Delete{Key: w.Key(), If: table.Exists()}
 }
+
+// meaningVersion is the version of a pending item that waits for vectors. Before, it has none.
+const meaningVersion = 1
+
+// AwaitMeaning returns the operation that makes w wait for vectors. It belongs in the Write that
+// makes a document findable by its words, and fails if another worker was first.
+func (w Work) AwaitMeaning() table.Put {
+	put := w.ForMeaning().Promise()
+	put.Item.Version, put.If = meaningVersion, table.VersionIs(0)
+	return put
+}
+
+// ForMeaning returns the work that is left of w when its document is findable by words.
+func (w Work) ForMeaning() Work {
+	w.Old, w.Meaning = nil, true
+	return w
+}
+
+// AwaitsMeaning reports whether the pending item of a document waits for vectors.
+func AwaitsMeaning(item table.Item) bool { return item.Version == meaningVersion }
 
 // leftField is the number of documents that a pending rebuild still has to index.
 const leftField = "left"

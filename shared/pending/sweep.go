@@ -20,7 +20,9 @@ const maxWait = time.Hour
 type Sweeper struct {
 	Table  table.Store
 	Queues map[string]queue.Queue // by the table of the pending items
-	Now    func() time.Time
+	// Embeddings is the queue of documents that wait for vectors. If it is nil, they wait.
+	Embeddings queue.Queue
+	Now        func() time.Time
 	// GiveUp records that w will not be done, after it has been pending for longer
 	// than Patience. It must remove the pending item.
 	GiveUp   func(ctx context.Context, w Work) error
@@ -33,7 +35,8 @@ type Sweeper struct {
 type Result struct {
 	Sent, GivenUp int
 	// Oldest is the age of the oldest pending item, or 0 if none is older than Grace.
-	// It ignores syncs and rebuilds, which may be pending for hours.
+	// It ignores syncs, rebuilds and documents that wait for vectors, which may be pending
+	// for hours.
 	Oldest time.Duration
 	// Left is the number of documents that pending rebuilds still have to index.
 	Left int64
@@ -89,10 +92,13 @@ func (s *Sweeper) each(ctx context.Context, to string, do func(queue.Queue, tabl
 					break
 				}
 				w, err := Decode(item.Body)
-				if err != nil {
+				switch {
+				case err != nil:
 					err = fmt.Errorf("pending item %s: %w", item.Sort, err)
-				} else {
+				case !w.Meaning:
 					err = do(q, item, w)
+				case s.Embeddings != nil:
+					err = do(s.Embeddings, item, w)
 				}
 				if err != nil {
 					errs = append(errs, err)
@@ -108,11 +114,11 @@ func (s *Sweeper) each(ctx context.Context, to string, do func(queue.Queue, tabl
 
 func (s *Sweeper) one(ctx context.Context, q queue.Queue, item table.Item, w Work, now time.Time, result *Result) error {
 	age := now.Sub(w.Since())
-	if w.Kind != SyncSource && w.Kind != RebuildIndex {
+	if w.Kind != SyncSource && w.Kind != RebuildIndex && !w.Meaning {
 		result.Oldest = max(result.Oldest, age)
 	}
 	result.Left += item.Numbers[leftField]
-	if patience := s.Patience(w.Kind); patience > 0 && min(age, now.Sub(s.resumed)) > patience {
+	if patience := s.Patience(w.Kind); patience > 0 && !w.Meaning && min(age, now.Sub(s.resumed)) > patience {
 		if err := s.GiveUp(ctx, w); err != nil {
 			return fmt.Errorf("give up %s %s: %w", w.Kind, w.ID, err)
 		}

@@ -1,19 +1,40 @@
 package search
 
 import (
+	"context"
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"maps"
 	"slices"
 )
 
-// buildSegment returns a segment of documents of one space.
-func buildSegment(p *profile, docs []Document) (segment.File, error) {
-	b := newBuilder(p)
-	for _, d := range docs {
-		b.add(d)
+// segmentBuilder makes a segment of documents of one space: of postings, or of vectors.
+type segmentBuilder interface {
+	add(ctx context.Context, d Document) error
+	count() int // passages so far
+	finish(ctx context.Context) (segment.File, error)
+}
+
+// newBuilder returns the builder of a segment of f.
+func (ix *Index) newBuilder(f family) segmentBuilder {
+	if f.meaning {
+		return newEmbedding(profileOf(f.space), ix.Embedder)
 	}
-	return b.finish()
+	return newBuilder(profileOf(f.space))
+}
+
+// build returns a segment of f of documents.
+func (ix *Index) build(ctx context.Context, f family, docs []Document) (segment.File, error) {
+	return buildWith(ctx, ix.newBuilder(f), docs)
+}
+
+func buildWith(ctx context.Context, b segmentBuilder, docs []Document) (segment.File, error) {
+	for _, d := range docs {
+		if err := b.add(ctx, d); err != nil {
+			return segment.File{}, err
+		}
+	}
+	return b.finish(ctx)
 }
 
 // builder gathers postings by term.
@@ -30,7 +51,7 @@ func newBuilder(p *profile) *builder {
 	return &builder{profile: p, w: segment.NewWriter(p.id), lists: map[string]*[]segment.Posting{}, counts: map[string]uint32{}}
 }
 
-func (b *builder) add(d Document) {
+func (b *builder) add(_ context.Context, d Document) error {
 	chunks := d.Chunks
 	if chunks == nil {
 		chunks = text.Cut(d.Body)
@@ -54,12 +75,15 @@ func (b *builder) add(d Document) {
 			starts = 0
 		}
 	}
+	return nil
 }
 
+func (b *builder) count() int { return b.w.Count() }
+
 func (b *builder) passage(a text.Analyser, title []string, searched string, starts byte) {
-	length := b.count(title, titleWeight)
+	length := b.countTerms(title, titleWeight)
 	b.terms = a.AppendTerms(b.terms[:0], searched)
-	length += b.count(b.terms, 1)
+	length += b.countTerms(b.terms, 1)
 	for _, term := range b.order {
 		list := b.lists[term]
 		if list == nil {
@@ -73,9 +97,9 @@ func (b *builder) passage(a text.Analyser, title []string, searched string, star
 	b.order = b.order[:0]
 }
 
-// count adds terms with a weight to the counts of the passage, and returns by how much its
+// countTerms adds terms with a weight to the counts of the passage, and returns by how much its
 // length grows.
-func (b *builder) count(terms []string, weight uint32) int {
+func (b *builder) countTerms(terms []string, weight uint32) int {
 	n := 0
 	for _, term := range terms {
 		if term == "" {
@@ -90,7 +114,7 @@ func (b *builder) count(terms []string, weight uint32) int {
 	return n
 }
 
-func (b *builder) finish() (segment.File, error) {
+func (b *builder) finish(context.Context) (segment.File, error) {
 	for _, term := range slices.Sorted(maps.Keys(b.lists)) {
 		b.w.Term(term, *b.lists[term])
 	}

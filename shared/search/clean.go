@@ -67,13 +67,24 @@ func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	for _, prefix := range []string{blobPrefix, vectorPrefix} {
+		n, err := ix.cleanPrefix(ctx, prefix, waiting)
+		if removed += n; err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+// cleanPrefix removes old blobs without a record whose names start with prefix and a team.
+func (ix *Index) cleanPrefix(ctx context.Context, prefix string, waiting map[string]bool) (removed int, err error) {
 	var old []blob.Info // of one team
 	team := ""
-	for b, err := range ix.Blobs.List(ctx, blobPrefix) {
+	for b, err := range ix.Blobs.List(ctx, prefix) {
 		if err != nil {
 			return removed, fmt.Errorf("list blobs: %w", err)
 		}
-		of, _, _ := strings.Cut(strings.TrimPrefix(b.Name, blobPrefix), "/")
+		of, _, _ := strings.Cut(strings.TrimPrefix(b.Name, prefix), "/")
 		if of != team {
 			n, err := ix.removeUnnamed(ctx, team, old)
 			if removed += n; err != nil {
@@ -125,10 +136,10 @@ func (ix *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.
 	if err != nil {
 		return 0, err
 	}
-	for _, st := range rebuilds {
+	for f, st := range rebuilds {
 		if st.Pass != nil {
 			for _, s := range st.Pass.Staged {
-				named[blobName(teamID, s.ID)] = true
+				named[f.blobName(teamID, s.ID)] = true
 			}
 		}
 	}
@@ -148,7 +159,7 @@ func (ix *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.
 // longer live. Their blobs are removed in an hour, those of a rebuild in a day.
 // Repeating it is harmless.
 func (ix *Index) DropSource(ctx context.Context, teamID, source string) error {
-	if err := (family{source, Documentation}).check(); err != nil {
+	if err := (family{source: source, space: Documentation}).check(); err != nil {
 		return err
 	}
 	records, err := ix.records(ctx, teamID, source+"#")
@@ -172,8 +183,10 @@ func (ix *Index) DropSource(ctx context.Context, teamID, source string) error {
 	}
 	var counters []table.Op
 	for _, space := range Spaces {
-		f := family{source, space}
+		f := family{source: source, space: space}
 		counters = append(counters, table.Delete{Key: staleKey(teamID, f)}, table.Delete{Key: rebuildKey(teamID, f)})
+		f.meaning = true
+		counters = append(counters, table.Delete{Key: rebuildKey(teamID, f)})
 	}
 	if err := ix.Table.Write(ctx, counters...); err != nil {
 		return fmt.Errorf("remove the counters and rebuilds of a source: %w", err)

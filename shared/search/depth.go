@@ -16,7 +16,8 @@ func (s *searchRun) run(ctx context.Context, records []record, segments []*segme
 }
 
 // choose takes the best depth passages of each ranking as candidates, and merges them
-// by normalised score. A smaller depth scores less.
+// by normalised score. A smaller depth scores less. The passages that are nearest to the
+// question join them.
 func (s *searchRun) choose(depth int) error {
 	s.candidates = nil
 	for _, r := range s.rankings {
@@ -30,7 +31,7 @@ func (s *searchRun) choose(depth int) error {
 		return cmp.Compare(b.ranking.normalised(float64(b.score)), a.ranking.normalised(float64(a.score)))
 	})
 	if depth == maxCandidates {
-		return nil
+		return s.addNeighbours()
 	}
 	// The order is unknown after the last passage of a ranking that has more.
 	s.more = false
@@ -41,7 +42,7 @@ func (s *searchRun) choose(depth int) error {
 			break
 		}
 	}
-	return nil
+	return s.addNeighbours()
 }
 
 // refill ranks deeper if the candidates are used up and there are more passages, otherwise it

@@ -8,6 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
+func buildPostings(p *profile, docs []Document) (segment.File, error) {
+	return buildWith(context.Background(), newBuilder(p), docs)
+}
+
 // Ranked is a document in a ranking without verification.
 type Ranked struct {
 	Document          uuid.UUID
@@ -18,7 +22,7 @@ type Ranked struct {
 // proximity for the first near. It also returns the size of their segment.
 func RankAll(space Space, docs []Document, questions []string, depth, near int) (runs [][]Ranked, bytesPerPassage float64, err error) {
 	p := profileOf(space)
-	b, err := buildSegment(p, docs)
+	b, err := buildPostings(p, docs)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -68,7 +72,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 // QuoteAll returns every block of every passage of body in the form of a quotation.
 func QuoteAll(body, question string) []string {
 	p := prose
-	b, err := buildSegment(p, []Document{{Body: body}})
+	b, err := buildPostings(p, []Document{{Body: body}})
 	if err != nil {
 		panic(err)
 	}
@@ -94,7 +98,7 @@ func QuoteAll(body, question string) []string {
 
 // BuildSegment returns the file of one segment of documents.
 func BuildSegment(space Space, docs []Document) ([]byte, error) {
-	b, err := buildSegment(profileOf(space), docs)
+	b, err := buildPostings(profileOf(space), docs)
 	return b.Data, err
 }
 

@@ -137,7 +137,7 @@ func (l *library) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2[s
 	}
 }
 
-func (l *library) Waiting(_ context.Context, _ string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+func (l *library) Waiting(_ context.Context, _ string, versions map[uuid.UUID]int64, _ bool) (map[uuid.UUID]bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := map[uuid.UUID]bool{}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,19 +25,34 @@ const (
 	blobGrace     = time.Hour // for queries that have listed a segment but not yet read it
 )
 
-// staleKey returns the key of the item that counts the stale passages of f, in its
-// field "n".
+// The partition and numbers of the items that count the stale passages of a source and space: since
+// the last merge of all its postings, and of all its vectors.
+const (
+	stalePartition    = "/stale" // after the team
+	staleField        = "n"
+	staleMeaningField = "meaning"
+)
+
+// staleField returns the number that counts the stale passages of f.
+func (f family) staleField() string {
+	if f.meaning {
+		return staleMeaningField
+	}
+	return staleField
+}
+
+// staleKey returns the key of the item that counts the stale passages of f.
 func staleKey(teamID string, f family) table.Key {
-	return table.Key{Table: table.Index, Partition: teamID + "/stale", Sort: f.source + "#" + string(f.space)}
+	return table.Key{Table: table.Index, Partition: teamID + stalePartition, Sort: f.source + "#" + string(f.space)}
 }
 
 // Stale counts passages of a family that were replaced or deleted.
 func (ix *Index) Stale(ctx context.Context, teamID, source string, space Space, passages int) error {
-	f := family{source, space}
+	f := family{source: source, space: space}
 	if err := f.check(); err != nil || passages <= 0 {
 		return err
 	}
-	_, err := ix.Table.Add(ctx, table.Add{Key: staleKey(teamID, f), By: map[string]int64{"n": int64(passages)}})
+	_, err := ix.Table.Add(ctx, table.Add{Key: staleKey(teamID, f), By: map[string]int64{staleField: int64(passages), staleMeaningField: int64(passages)}})
 	if err != nil {
 		return fmt.Errorf("count stale passages: %w", err)
 	}
@@ -88,15 +102,21 @@ type dueMerge struct {
 // due finds the merges that are due, plans rebuilds, and drops sources that are no
 // longer live. dropped is the number of their segments.
 func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, dropped int, err error) {
-	stale := map[string]int64{}
+	stale := map[family]int64{}
+	embedded := map[family]string{}
 	segments := map[string]int{} // by source
-	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: teamID + "/stale"}) {
+	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: teamID + stalePartition}) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("read stale counts: %w", err)
 		}
-		stale[item.Sort] = item.Numbers["n"]
-		source, _, _ := strings.Cut(item.Sort, "#")
-		segments[source] = 0
+		f, err := familyNamed(item.Sort)
+		if err != nil {
+			return nil, 0, fmt.Errorf("stale count %q: %w", item.Sort, err)
+		}
+		segments[f.source] = 0
+		stale[f] = item.Numbers[f.staleField()]
+		f.meaning = true
+		stale[f], embedded[f] = item.Numbers[f.staleField()], item.Strings[embeddedField]
 	}
 	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
@@ -124,9 +144,18 @@ func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, droppe
 	if err := ix.planOutdated(ctx, teamID, records); err != nil {
 		return nil, dropped, err
 	}
+	if err := ix.planMeaning(ctx, teamID, records, embedded); err != nil {
+		return nil, dropped, err
+	}
+	if err := ix.forgetEmbedded(ctx, teamID, embedded); err != nil {
+		return nil, dropped, err
+	}
 	order, of := families(records)
 	for _, f := range order {
-		due = append(due, dueIn(f, of[f], stale[staleKey(teamID, f).Sort])...)
+		if f.meaning && ix.model() == "" {
+			continue // they may be of several models
+		}
+		due = append(due, dueIn(f, of[f], stale[f])...)
 	}
 	return due, dropped, nil
 }
@@ -278,7 +307,7 @@ func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []
 		ops = append(ops, op)
 	}
 	if d.stale != 0 {
-		ops = append(ops, table.Add{Key: staleKey(teamID, d.family), By: map[string]int64{"n": -d.stale}})
+		ops = append(ops, table.Add{Key: staleKey(teamID, d.family), By: map[string]int64{d.family.staleField(): -d.stale}})
 	}
 	if len(ops) == 0 {
 		return true, nil

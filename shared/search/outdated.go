@@ -17,6 +17,7 @@ type rebuildReason string
 const (
 	reasonFormat   rebuildReason = "of an older format"
 	reasonAnalysis rebuildReason = "of an older analysis"
+	reasonModel    rebuildReason = "of another model"
 	reasonDamaged  rebuildReason = "damaged"
 	reasonAsked    rebuildReason = "asked for"
 )
@@ -30,6 +31,14 @@ func (r record) outdated() rebuildReason {
 		return ""
 	case r.content.Mark == reasonDamaged:
 		return reasonDamaged
+	case r.meaning && r.wanted == "":
+		return "" // without an embedder, vectors stay as they are
+	case r.meaning && r.content.Format < segment.VectorFormat:
+		return reasonFormat
+	case r.meaning && r.content.Model != r.wanted:
+		return reasonModel
+	case r.meaning:
+		return r.content.Mark
 	case r.content.Format < segment.FormatVersion:
 		return reasonFormat
 	case r.content.Analysis < text.AnalysisVersion:
@@ -40,7 +49,11 @@ func (r record) outdated() rebuildReason {
 
 // newer reports whether a newer program wrote the segment.
 func (r record) newer() bool {
-	return r.content.Analysis > text.AnalysisVersion || r.content.Format > segment.FormatVersion
+	format := segment.FormatVersion
+	if r.meaning {
+		format = segment.VectorFormat
+	}
+	return r.content.Analysis > text.AnalysisVersion || r.content.Format > format
 }
 
 // namesDocuments reports whether the documents of a segment that is outdated for this

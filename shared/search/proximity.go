@@ -170,6 +170,11 @@ func closeness(xs, ys []int) (ordered, near float64) {
 // normalisedText returns the normalised score of an analysed passage, at most 1, for a question
 // that was not used to find it.
 func (r *ranking) normalisedText(a analysed, length uint16) float64 {
+	return min(r.normalised(r.textScore(a, length)), 1)
+}
+
+// textScore returns the score by counts of a passage that no term has found.
+func (r *ranking) textScore(a analysed, length uint16) float64 {
 	norm, score := r.norm(length), 0.0
 	for i, places := range r.places(a) {
 		t, f := r.terms[i], float64(len(places))
@@ -180,5 +185,5 @@ func (r *ranking) normalisedText(a analysed, length uint16) float64 {
 		}
 		score += t.idf * (r.profile.k1 + 1) * f / (f + norm)
 	}
-	return min(r.normalised(score), 1)
+	return score
 }

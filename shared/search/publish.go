@@ -10,16 +10,26 @@ import (
 	"docent/shared/table"
 )
 
-// Publish makes docs findable. It stores one segment for each source and space, and then their
+// Publish makes docs findable by their words. It stores one segment for each source and space, and then their
 // records in one Write, which also applies done. If it returns an error, no document is findable
 // and done is not applied; a *table.ConditionFailed has the key of the failed operation of done.
 // Segments and done together may have at most table.MaxOps operations. If docs contains a
 // document twice, the later version counts.
 func (ix *Index) Publish(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
+	return ix.publish(ctx, teamID, docs, done, false)
+}
+
+// PublishMeaning makes docs findable by their meaning. It is Publish for segments of
+// vectors, which the embedder makes. The index must have an embedder.
+func (ix *Index) PublishMeaning(ctx context.Context, teamID string, docs []Document, done []table.Op) error {
+	return ix.publish(ctx, teamID, docs, done, true)
+}
+
+func (ix *Index) publish(ctx context.Context, teamID string, docs []Document, done []table.Op, meaning bool) error {
 	families := map[family][]Document{}
 	var order []family
 	for _, d := range latest(docs) {
-		f := family{d.Source, d.Space}
+		f := family{d.Source, d.Space, meaning}
 		if err := f.check(); err != nil {
 			return err
 		}
@@ -37,7 +47,7 @@ func (ix *Index) Publish(ctx context.Context, teamID string, docs []Document, do
 	ops := append([]table.Op{}, done...)
 	var records []record
 	for _, f := range order {
-		b, err := buildSegment(profileOf(f.space), families[f])
+		b, err := ix.build(ctx, f, families[f])
 		if err != nil {
 			return fmt.Errorf("build a segment of %s: %w", f.source, err)
 		}
@@ -76,10 +86,13 @@ func latest(docs []Document) []Document {
 // publishes it.
 func (ix *Index) store(ctx context.Context, teamID string, f family, level int, b segment.File) (record, table.Put, error) {
 	id := ix.NewID()
-	r := record{source: f.source, space: f.space, level: level, id: id, blob: blobName(teamID, id), content: recordContent{
+	r := record{source: f.source, space: f.space, meaning: f.meaning, level: level, id: id, blob: f.blobName(teamID, id), content: recordContent{
 		Bytes: len(b.Data), Passages: b.Passages, Documents: b.Documents,
 		Lengths: b.SumLengths, Analysis: text.AnalysisVersion, Format: segment.FormatVersion,
 	}}
+	if f.meaning {
+		r.content.Format, r.content.Model, r.content.Numbers = segment.VectorFormat, ix.model(), b.Numbers
+	}
 	op, err := r.put(teamID)
 	if err != nil {
 		return r, op, err

@@ -32,37 +32,59 @@ const (
 // round trips to the table: the list of segments, and the candidates. A question without terms
 // finds nothing, and Result.HasTerms is false.
 func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
+	question := ix.embedQuestion(ctx, q.Text)
 	records, segments, err := ix.openFor(ctx, teamID, q)
 	if err != nil {
 		return Result{}, err
 	}
+	words, vectors := divide(records, segments)
+	near := vectors.nearness(question())
 	limit := q.Limit
 	if limit <= 0 {
 		limit = defaultLimit
 	}
 	for reopened := false; ; {
-		s := &searchRun{index: ix, teamID: teamID, query: q, limit: min(limit, maxLimit), taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
-		err := s.run(ctx, records, segments)
+		s := &searchRun{index: ix, ctx: ctx, teamID: teamID, query: q, limit: min(limit, maxLimit), near: near, taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
+		err := s.run(ctx, words.records, words.segments)
 		if err == nil {
 			return s.result(), nil
 		}
 		// Only now can a segment that is read by range turn out to be damaged or missing.
-		var fault *segmentFault
-		gone := errors.Is(err, blob.ErrNotFound)
+		fault, ok := unreadable(err)
 		switch {
-		case !errors.As(err, &fault) || !gone && !errors.Is(err, segment.ErrDamaged):
+		case !ok:
 			return Result{}, err
-		case gone && !reopened:
+		case errors.Is(err, blob.ErrNotFound) && !reopened:
 			reopened = true
 			if records, segments, err = ix.openFor(ctx, teamID, q); err != nil {
 				return Result{}, err
 			}
+			words, vectors = divide(records, segments)
+			near = vectors.nearness(question())
 		default:
-			at := slices.Index(segments, fault.segment)
-			ix.fault(ctx, fmt.Errorf("segment %s: %w", records[at].id, fault.err))
-			records, segments = slices.Delete(records, at, at+1), slices.Delete(segments, at, at+1)
+			at := slices.Index(words.segments, fault.segment)
+			ix.fault(ctx, fmt.Errorf("segment %s: %w", words.records[at].id, fault.err))
+			words.records, words.segments = slices.Delete(words.records, at, at+1), slices.Delete(words.segments, at, at+1)
 		}
 	}
+}
+
+// opened are open segments with their records.
+type opened struct {
+	records  []record
+	segments []*segment.Segment
+}
+
+// divide separates segments of postings from those of vectors.
+func divide(records []record, segments []*segment.Segment) (words, vectors opened) {
+	for i, r := range records {
+		of := &words
+		if r.meaning {
+			of = &vectors
+		}
+		of.records, of.segments = append(of.records, r), append(of.segments, segments[i])
+	}
+	return words, vectors
 }
 
 // openFor opens the segments that q may read. It starts again once if a segment is gone
@@ -105,15 +127,19 @@ func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record
 		prefixes = slices.Compact(prefixes)
 	}
 	var live []string
-	lists := make([][]record, len(prefixes))
+	partitions := []string{teamID}
+	if ix.Embedder != nil {
+		partitions = append(partitions, teamID+meaningPartition)
+	}
+	lists := make([][]record, len(prefixes)*len(partitions))
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		live, err = ix.Corpus.Sources(gctx, teamID)
 		return err
 	})
-	for i, prefix := range prefixes {
+	for i := range lists {
 		g.Go(func() (err error) {
-			lists[i], err = ix.records(gctx, teamID, prefix)
+			lists[i], err = ix.recordsIn(gctx, partitions[i/len(prefixes)], prefixes[i%len(prefixes)])
 			return err
 		})
 	}
@@ -126,6 +152,9 @@ func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record
 			return true
 		}
 		if !r.readable() {
+			if r.outdated() == reasonModel {
+				return true // the model was changed, and vectors of the new one are being made
+			}
 			ix.fault(ctx, fmt.Errorf("segment %s of %s: %s, analysis %d, format %d", r.id, r.source,
 				cmp.Or(r.outdated(), "of a newer program"), r.content.Analysis, r.content.Format))
 			return true

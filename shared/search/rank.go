@@ -178,11 +178,13 @@ func (r *ranking) normalised(score float64) float64 {
 // candidate is a passage by its score without proximity.
 type candidate struct {
 	ranking  *ranking
-	segment  int // of the ranking's
+	segment  int // of the ranking's; -1: only its vector is known
 	passage  int
 	score    float32
 	document uuid.UUID
 	version  int64
+	place    passageID
+	near     *neighbour // nil: it has no vector, or vectors are not compared
 }
 
 // before orders candidates: best first, equal ones independently of the order of passages in
@@ -241,11 +243,16 @@ func (r *ranking) load() error {
 	})
 }
 
-// parallel calls do for each segment, in parallel for segments that are read by range.
 func (r *ranking) parallel(do func(i int, s *segment.Segment) error) error {
+	return parallel(r.segments, do)
+}
+
+// parallel calls do for each segment, in parallel for segments that are read by range. It
+// returns a *segmentFault.
+func parallel(segments []*segment.Segment, do func(i int, s *segment.Segment) error) error {
 	var g errgroup.Group
 	g.SetLimit(openAtOnce)
-	for i, s := range r.segments {
+	for i, s := range segments {
 		one := func() error {
 			if err := do(i, s); err != nil {
 				return &segmentFault{s, err}

@@ -45,6 +45,8 @@ var (
 	ErrLeaseHeld = errors.New("another worker holds the lease of this rebuild")
 	// ErrNewer means that the family is left to a newer program.
 	ErrNewer = errors.New("a newer program wrote a segment of this family; it is left to that program")
+	// ErrNoEmbedder means that this program has no model to make vectors with.
+	ErrNoEmbedder = errors.New("no model makes vectors here")
 	// errLeaseLost means that another worker has the lease now, or that the rebuild was
 	// dropped with its source.
 	errLeaseLost = errors.New("lost the lease of this rebuild")
@@ -73,7 +75,7 @@ func (b *Rebuilder) Batch(ctx context.Context, batch []queue.Message) (failed []
 
 func (b *Rebuilder) do(ctx context.Context, work pending.Work) error {
 	finished, err := b.Run(ctx, work)
-	if errors.Is(err, ErrLeaseHeld) || errors.Is(err, ErrNewer) {
+	if errors.Is(err, ErrLeaseHeld) || errors.Is(err, ErrNewer) || errors.Is(err, ErrNoEmbedder) {
 		return nil // the sweeper sends it again, in case that worker was stopped or that program is gone
 	}
 	if err == nil && !finished {
@@ -83,8 +85,8 @@ func (b *Rebuilder) do(ctx context.Context, work pending.Work) error {
 }
 
 // Run takes one turn of the rebuild that work names. It returns false if the turn ends before
-// the rebuild. It returns true also for work that is done, dropped or taken over. ErrLeaseHeld
-// and ErrNewer mean that nothing was done.
+// the rebuild. It returns true also for work that is done, dropped or taken over. ErrLeaseHeld,
+// ErrNewer and ErrNoEmbedder mean that nothing was done.
 func (b *Rebuilder) Run(ctx context.Context, work pending.Work) (finished bool, err error) {
 	f, err := familyNamed(work.ID)
 	if err != nil {
@@ -132,11 +134,15 @@ func (r *rebuilding) acquireLease(ctx context.Context) (taken bool, err error) {
 		return false, fmt.Errorf("list the live sources: %w", err)
 	}
 	if !slices.Contains(live, r.family.source) {
+		r.state.Walked = ""
 		if err := r.finish(ctx); err != nil || r.state.Pass == nil {
 			return false, err
 		}
 		r.removeStaged(ctx, r.state.Pass.Staged)
 		return false, nil
+	}
+	if r.family.meaning && r.Embedder == nil {
+		return false, ErrNoEmbedder
 	}
 	err = r.save(ctx, r.state)
 	if errors.Is(err, errLeaseLost) {
@@ -155,8 +161,12 @@ func (r *rebuilding) forget(ctx context.Context) error {
 
 // finish ends the rebuild.
 func (r *rebuilding) finish(ctx context.Context) error {
-	err := r.Table.Write(ctx, table.Delete{Key: rebuildKey(r.teamID, r.family), If: table.VersionIs(r.state.version)},
-		table.Delete{Key: r.work.Key()})
+	ops := []table.Op{table.Delete{Key: rebuildKey(r.teamID, r.family), If: table.VersionIs(r.state.version)},
+		table.Delete{Key: r.work.Key()}}
+	if r.family.meaning && r.state.Walked != "" {
+		ops = append(ops, embeddedBy(r.teamID, r.family, r.state.Walked))
+	}
+	err := r.Table.Write(ctx, ops...)
 	if table.AsConditionFailed(err) != nil {
 		return errLeaseLost
 	}
@@ -273,6 +283,9 @@ func (r *rebuilding) step(ctx context.Context) (finished bool, err error) {
 		for _, s := range records {
 			next.Walk.Of += s.content.Documents
 		}
+		if r.family.meaning {
+			next.Walk.Of = int(next.left()) // it may have no segments yet
+		}
 		return false, r.walkSlice(ctx)
 	case len(named) > 0:
 		next.Pass = &rebuildPass{}
@@ -292,7 +305,7 @@ func (r *rebuilding) step(ctx context.Context) (finished bool, err error) {
 // list lists the segments of the family. It returns ErrNewer if a newer program wrote
 // one of them.
 func (r *rebuilding) list(ctx context.Context) ([]record, error) {
-	records, err := r.records(ctx, r.teamID, r.family.prefix())
+	records, err := r.recordsOf(ctx, r.teamID, r.family)
 	if err == nil && slices.ContainsFunc(records, record.newer) {
 		err = ErrNewer
 	}
@@ -303,7 +316,7 @@ func (r *rebuilding) list(ctx context.Context) ([]record, error) {
 // or the end of the source, removes them during a rebuild. A pass starts again; a full
 // scan continues for the rest.
 func (r *rebuilding) reconsider(ctx context.Context) error {
-	records, err := r.records(ctx, r.teamID, r.family.prefix())
+	records, err := r.recordsOf(ctx, r.teamID, r.family)
 	if err != nil {
 		return err
 	}
@@ -336,7 +349,7 @@ func (r *rebuilding) abandon(ctx context.Context) error {
 func (r *rebuilding) removeStaged(ctx context.Context, staged []stagedSegment) {
 	var blobs []string
 	for _, s := range staged {
-		blobs = append(blobs, blobName(r.teamID, s.ID))
+		blobs = append(blobs, r.family.blobName(r.teamID, s.ID))
 	}
 	if len(blobs) == 0 {
 		return

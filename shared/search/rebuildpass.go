@@ -26,23 +26,23 @@ const foldAtLeast = mergeWidth
 
 // slice collects the documents of one slice.
 type slice struct {
-	*builder
+	segmentBuilder
 	bytes int
 	began time.Time
 }
 
-func newSlice(f family) *slice {
-	return &slice{builder: newBuilder(profileOf(f.space)), began: time.Now()}
+func (r *rebuilding) newSlice() *slice {
+	return &slice{segmentBuilder: r.newBuilder(r.family), began: time.Now()}
 }
 
-func (s *slice) add(d Document) {
-	s.builder.add(d)
+func (s *slice) add(ctx context.Context, d Document) error {
 	s.bytes += len(d.Body)
+	return s.segmentBuilder.add(ctx, d)
 }
 
 // full reports whether the slice has reached a bound.
 func (s *slice) full(ctx context.Context, r *rebuilding) bool {
-	return s.w.Count() >= cmp.Or(r.slicePassages, slicePassages) || s.bytes >= sliceBytes || time.Since(s.began) >= sliceTime || r.over(ctx)
+	return s.count() >= cmp.Or(r.slicePassages, slicePassages) || s.bytes >= sliceBytes || time.Since(s.began) >= sliceTime || r.over(ctx)
 }
 
 // passSlice reads the next documents of the pass into a new segment. It takes only documents
@@ -51,7 +51,7 @@ func (r *rebuilding) passSlice(ctx context.Context) error {
 	if err := r.loadNames(ctx); err != nil || r.state.Pass == nil {
 		return err
 	}
-	pass, slice := *r.state.Pass, newSlice(r.family)
+	pass, slice := *r.state.Pass, r.newSlice()
 	names := func(yield func(wanted) bool) {
 		for i := pass.Next; i < pass.Of; i++ {
 			id, version := r.names.At(i)
@@ -70,7 +70,9 @@ func (r *rebuilding) passSlice(ctx context.Context) error {
 			break
 		}
 		if found.document != nil {
-			slice.add(*found.document)
+			if err := slice.add(ctx, *found.document); err != nil {
+				return err
+			}
 		}
 	}
 	pass.Next = next
@@ -80,7 +82,7 @@ func (r *rebuilding) passSlice(ctx context.Context) error {
 // savePass stages the slice. After the last one it replaces the pass's segments by all
 // staged ones.
 func (r *rebuilding) savePass(ctx context.Context, pass rebuildPass, slice *slice) error {
-	made, err := slice.finish()
+	made, err := slice.finish(ctx)
 	if err != nil {
 		return fmt.Errorf("build a segment of %s: %w", r.family.source, err)
 	}
@@ -155,8 +157,8 @@ func (r *rebuilding) replacing(ctx context.Context, pass rebuildPass) ([]table.O
 	}
 	if len(counts) > 0 {
 		// If both analyses cut the same passages, the difference is the number of stale ones.
-		if gone := min(counts[0].Numbers["n"], int64(pass.Passages-made)); gone > 0 {
-			ops = append(ops, table.Add{Key: key, By: map[string]int64{"n": -gone}})
+		if gone := min(counts[0].Numbers[r.family.staleField()], int64(pass.Passages-made)); gone > 0 {
+			ops = append(ops, table.Add{Key: key, By: map[string]int64{r.family.staleField(): -gone}})
 		}
 	}
 	return ops, nil

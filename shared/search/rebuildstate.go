@@ -19,10 +19,19 @@ import (
 // save changes its version, so of two workers that think they hold the lease only one
 // can save.
 
-const rebuildPartition = "/rebuild" // after the team
+// The partitions of the states, after the team. An older program that knows no vectors
+// reads only the first.
+const (
+	rebuildPartition        = "/rebuild"
+	meaningRebuildPartition = "/rebuild-meaning"
+)
 
 func rebuildKey(teamID string, f family) table.Key {
-	return table.Key{Table: table.Index, Partition: teamID + rebuildPartition, Sort: f.source + "#" + string(f.space)}
+	partition := teamID + rebuildPartition
+	if f.meaning {
+		partition = teamID + meaningRebuildPartition
+	}
+	return table.Key{Table: table.Index, Partition: partition, Sort: f.source + "#" + string(f.space)}
 }
 
 // untilField is the end of the lease in Unix milliseconds; 0 means that no worker holds
@@ -45,6 +54,7 @@ type rebuildBody struct {
 	Ended   int64         `json:"ended,omitempty"`   // documents of finished scans and passes
 	Asked   bool          `json:"asked,omitempty"`   // a rebuild of the whole family was requested
 	Missing bool          `json:"missing,omitempty"` // a full scan for documents in no segment is needed
+	Walked  string        `json:"walked,omitempty"`  // the model of the last finished full scan, in a family of vectors
 	Walk    *rebuildWalk  `json:"walk,omitempty"`
 	Pass    *rebuildPass  `json:"pass,omitempty"`
 	Error   *RebuildError `json:"error,omitempty"`
@@ -80,7 +90,7 @@ type stagedSegment struct {
 }
 
 func (n segmentName) record(teamID string, f family) record {
-	return record{source: f.source, space: f.space, level: n.Level, id: n.ID, blob: blobName(teamID, n.ID)}
+	return record{source: f.source, space: f.space, meaning: f.meaning, level: n.Level, id: n.ID, blob: f.blobName(teamID, n.ID)}
 }
 
 func (s stagedSegment) record(teamID string, f family) record {
@@ -97,18 +107,28 @@ func namesOf(records []record) []segmentName {
 	return names
 }
 
+// meaningName ends the name of a family of vectors.
+const meaningName = "#meaning"
+
 // name returns the id of pending work for the family.
-func (f family) name() string { return f.source + "#" + string(f.space) }
+func (f family) name() string {
+	name := f.source + "#" + string(f.space)
+	if f.meaning {
+		name += meaningName
+	}
+	return name
+}
 
 // familyNamed is the inverse of name.
 func familyNamed(name string) (family, error) {
+	name, meaning := strings.CutSuffix(name, meaningName)
 	source, space, _ := strings.Cut(name, "#")
-	f := family{source, Space(space)}
+	f := family{source, Space(space), meaning}
 	return f, f.check()
 }
 
 func (st rebuildState) work(teamID string, f family) pending.Work {
-	return pending.Work{Kind: pending.RebuildIndex, TeamID: teamID, ID: f.name(), At: st.Began}
+	return pending.Work{Kind: pending.RebuildIndex, TeamID: teamID, ID: f.name(), At: st.Began, Meaning: f.meaning}
 }
 
 func (st rebuildState) item(teamID string, f family) (table.Item, error) {
@@ -192,19 +212,27 @@ func isOutdated(records []record) bool {
 		!slices.ContainsFunc(records, record.newer)
 }
 
-// PlanRebuilds plans the rebuild of each family of the team that has an outdated segment and no
-// planned rebuild. It is for teams whose documents do not change; Merge does the same for the
+// PlanRebuilds plans the rebuild of each family of the team that has an outdated segment, or
+// documents without vectors, and no planned rebuild. It is for teams whose documents do not change; Merge does the same for the
 // others.
 func (ix *Index) PlanRebuilds(ctx context.Context, teamID string) error {
 	records, err := ix.records(ctx, teamID, "")
-	if err != nil || !slices.ContainsFunc(records, func(r record) bool { return r.outdated() != "" }) {
+	if err != nil {
+		return err
+	}
+	embedded, err := ix.embedded(ctx, teamID)
+	if err != nil || !slices.ContainsFunc(records, func(r record) bool { return r.outdated() != "" || ix.lacksMeaning(r.family(), embedded) }) {
 		return err
 	}
 	live, err := ix.Corpus.Sources(ctx, teamID)
 	if err != nil {
 		return fmt.Errorf("list the live sources: %w", err)
 	}
-	return ix.planOutdated(ctx, teamID, slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) }))
+	records = slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) })
+	if err := ix.planOutdated(ctx, teamID, records); err != nil {
+		return err
+	}
+	return ix.planMeaning(ctx, teamID, records, embedded)
 }
 
 // planOutdated plans the rebuilds of the families among records, which are all segments
@@ -223,7 +251,7 @@ func (ix *Index) planOutdated(ctx context.Context, teamID string, records []reco
 		if _, ok := planned[f]; ok {
 			continue
 		}
-		if _, err := ix.plan(ctx, teamID, f, toRebuild(of[f], false), false); err != nil {
+		if _, err := ix.plan(ctx, teamID, f, rebuildBody{Total: toRebuild(of[f], false)}); err != nil {
 			return err
 		}
 	}
@@ -233,16 +261,20 @@ func (ix *Index) planOutdated(ctx context.Context, teamID string, records []reco
 // rebuilds returns the states of a team's rebuilds.
 func (ix *Index) rebuilds(ctx context.Context, teamID string) (map[family]rebuildState, error) {
 	states := map[family]rebuildState{}
-	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: teamID + rebuildPartition}) {
-		if err != nil {
-			return nil, fmt.Errorf("list rebuilds: %w", err)
-		}
-		f, err := familyNamed(item.Sort)
-		if err != nil {
-			return nil, fmt.Errorf("rebuild %q: %w", item.Sort, err)
-		}
-		if states[f], err = rebuildStateFrom(item); err != nil {
-			return nil, err
+	for _, meaning := range []bool{false, true} {
+		q := table.Query{Table: table.Index, Partition: rebuildKey(teamID, family{meaning: meaning}).Partition}
+		for item, err := range table.All(ctx, ix.Table, q) {
+			if err != nil {
+				return nil, fmt.Errorf("list rebuilds: %w", err)
+			}
+			f, err := familyNamed(item.Sort)
+			if err != nil {
+				return nil, fmt.Errorf("rebuild %q: %w", item.Sort, err)
+			}
+			f.meaning = meaning
+			if states[f], err = rebuildStateFrom(item); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return states, nil
@@ -266,8 +298,9 @@ func (ix *Index) PendingRebuilds(ctx context.Context, teamID string) ([]pending.
 
 // plan makes a rebuild pending, in one Write, and sends it. It returns false if there
 // already is one.
-func (ix *Index) plan(ctx context.Context, teamID string, f family, total int64, asked bool) (bool, error) {
-	st := rebuildState{version: 1, rebuildBody: rebuildBody{Began: ix.Now().UnixMilli(), Total: total, Asked: asked, Missing: asked}}
+func (ix *Index) plan(ctx context.Context, teamID string, f family, body rebuildBody) (bool, error) {
+	body.Began = ix.Now().UnixMilli()
+	st := rebuildState{version: 1, rebuildBody: body}
 	item, err := st.item(teamID, f)
 	if err != nil {
 		return false, err
@@ -286,23 +319,37 @@ func (ix *Index) plan(ctx context.Context, teamID string, f family, total int64,
 
 // send sends the message of pending work.
 func (ix *Index) send(ctx context.Context, work pending.Work) {
-	if ix.Rebuilds == nil {
+	to := ix.Rebuilds
+	if work.Meaning {
+		to = ix.Embeddings
+	}
+	if to == nil {
 		return
 	}
-	if err := ix.Rebuilds.Send(context.WithoutCancel(ctx), queue.Outgoing{Body: work.Message()}); err != nil && ix.Warn != nil {
+	if err := to.Send(context.WithoutCancel(ctx), queue.Outgoing{Body: work.Message()}); err != nil && ix.Warn != nil {
 		ix.Warn(work, err)
 	}
 }
 
-// AskRebuild plans the rebuild of all segments of a family, and of documents that are in none,
-// even if no segment is outdated. It returns false if there is nothing to rebuild or a newer
+// AskRebuild plans the rebuild of all segments of a source and space, and of documents that are in
+// none, even if no segment is outdated. It returns false if there is nothing to rebuild or a newer
 // program wrote a segment. The work is pending when it returns. If such a rebuild is already in
 // progress, it continues unchanged.
 func (ix *Index) AskRebuild(ctx context.Context, teamID, source string, space Space) (bool, error) {
-	f := family{source, space}
+	f := family{source: source, space: space}
 	if err := f.check(); err != nil {
 		return false, err
 	}
+	asked, err := ix.askRebuildOf(ctx, teamID, f)
+	if err != nil || !asked || ix.model() == "" {
+		return asked, err
+	}
+	f.meaning = true
+	_, err = ix.askRebuildOf(ctx, teamID, f)
+	return true, err
+}
+
+func (ix *Index) askRebuildOf(ctx context.Context, teamID string, f family) (bool, error) {
 	switch st, err := ix.stateOf(ctx, teamID, f); {
 	case err == nil && st.Asked:
 		return true, nil
@@ -310,12 +357,12 @@ func (ix *Index) AskRebuild(ctx context.Context, teamID, source string, space Sp
 		return false, err
 	}
 	for {
-		records, err := ix.records(ctx, teamID, f.prefix())
+		records, err := ix.recordsOf(ctx, teamID, f)
 		if err != nil || slices.ContainsFunc(records, record.newer) {
 			return false, err
 		}
 		if len(records) == 0 {
-			listed, err := ix.Corpus.List(ctx, teamID, source, space, "", 1)
+			listed, err := ix.Corpus.List(ctx, teamID, f.source, f.space, "", 1)
 			if err != nil || len(listed) == 0 {
 				return false, err
 			}
@@ -356,7 +403,7 @@ func (ix *Index) markAsked(ctx context.Context, teamID string, records []record)
 // is planned, it adds that to it.
 func (ix *Index) planMissing(ctx context.Context, teamID string, f family, total int64) error {
 	for {
-		if planned, err := ix.plan(ctx, teamID, f, total, true); err != nil || planned {
+		if planned, err := ix.plan(ctx, teamID, f, rebuildBody{Total: total, Asked: true, Missing: true}); err != nil || planned {
 			return err
 		}
 		st, err := ix.stateOf(ctx, teamID, f)

@@ -22,7 +22,7 @@ const walkPage = 4000
 // readable segment contains. After the last slice it removes the segments that the scan has
 // replaced.
 func (r *rebuilding) walkSlice(ctx context.Context) error {
-	walk, slice := *r.state.Walk, newSlice(r.family)
+	walk, slice := *r.state.Walk, r.newSlice()
 	last := false
 	for first := true; first || !slice.full(ctx, r); first = false {
 		page, err := r.Corpus.List(ctx, r.teamID, r.family.source, r.family.space, walk.After, walkPage)
@@ -66,14 +66,16 @@ func (r *rebuilding) walkOver(ctx context.Context, page []Listed, slice *slice) 
 			return found.at, nil
 		}
 		if found.document != nil {
-			slice.add(*found.document)
+			if err := slice.add(ctx, *found.document); err != nil {
+				return 0, err
+			}
 		}
 	}
 	return len(page), nil
 }
 
 func (r *rebuilding) saveWalk(ctx context.Context, walk rebuildWalk, slice *slice, last bool) error {
-	made, err := slice.finish()
+	made, err := slice.finish(ctx)
 	if err != nil {
 		return fmt.Errorf("build a segment of %s: %w", r.family.source, err)
 	}
@@ -89,7 +91,7 @@ func (r *rebuilding) saveWalk(ctx context.Context, walk rebuildWalk, slice *slic
 	next := r.state
 	next.Walk = &walk
 	if last {
-		next.Walk, next.Ended = nil, next.Ended+int64(walk.Of)
+		next.Walk, next.Ended, next.Walked = nil, next.Ended+int64(walk.Of), r.model()
 		replaced, err := r.removing(walk.Instead)
 		if err != nil {
 			return err
@@ -120,7 +122,7 @@ func (r *rebuilding) missing(ctx context.Context, page []Listed) (map[uuid.UUID]
 		for _, id := range some {
 			versions[id] = missing[id]
 		}
-		waiting, err := r.Corpus.Waiting(ctx, r.teamID, versions)
+		waiting, err := r.Corpus.Waiting(ctx, r.teamID, versions, r.family.meaning)
 		if err != nil {
 			return nil, err
 		}

@@ -153,6 +153,6 @@ func (g *generated) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2
 	}
 }
 
-func (g *generated) Waiting(context.Context, string, map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+func (g *generated) Waiting(context.Context, string, map[uuid.UUID]int64, bool) (map[uuid.UUID]bool, error) {
 	return nil, nil
 }

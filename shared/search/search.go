@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/blob"
+	"docent/shared/embed"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search/lru"
@@ -88,8 +89,9 @@ type Corpus interface {
 	// Read yields the documents that exist, whole and in the order of ids. It stops at
 	// the first error, and keeps only a few megabytes in memory.
 	Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.Seq2[Document, error]
-	// Waiting returns the documents among versions that are put but not yet indexed.
-	Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64) (map[uuid.UUID]bool, error)
+	// Waiting returns the documents among versions that are put but not yet indexed by their
+	// words, or, if meaning, not yet by their words and vectors.
+	Waiting(ctx context.Context, teamID string, versions map[uuid.UUID]int64, meaning bool) (map[uuid.UUID]bool, error)
 }
 
 // Listed is a document in the list of its source.
@@ -111,7 +113,13 @@ type Index struct {
 	// OnFault, if set, receives the error of each damaged or missing segment. Such a segment is
 	// left out until it is rebuilt.
 	OnFault func(ctx context.Context, err error)
-	// Rebuilds is the queue of rebuilds. If it is nil, the sweeper sends them.
+	// Model names the vectors of this installation; without a name it has none.
+	Model embed.Model
+	// Embedder makes vectors by Model; nil: this program makes none, and searches by words alone.
+	Embedder embed.Engine
+	// Embeddings is the queue of rebuilds of vectors. If it is nil, the sweeper sends them.
+	Embeddings queue.Queue
+	// Rebuilds is the queue of the other rebuilds. If it is nil, the sweeper sends them.
 	Rebuilds queue.Queue
 	// Warn, if set, receives each message that could not be sent. The sweeper sends it
 	// later.
@@ -119,6 +127,7 @@ type Index struct {
 
 	rangedFrom int // size above which a query reads a segment by range; 0 means the constant
 
+	embedder embedder
 	once     sync.Once
 	cache    *segment.Cache
 	analyses *lru.Cache[analysisKey, analysed]

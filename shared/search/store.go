@@ -20,30 +20,37 @@ import (
 
 // The keys of the index table:
 //
-//	{team}          sort {source}#{space}#{level, 2 digits}#{segment}  a segment record
-//	{team}/stale    sort {source}#{space}                              passages replaced or deleted since the last merge of the whole family
-//	{team}/rebuild  sort {source}#{space}                              the progress of the family's rebuild, if there is one
-//	pending/{0..7}  sort {pending.Work}                                rebuilds to be made
-//	cleanup         sort {due, ms, 20 digits}#{id}                     blobs that no record names any more
-//	cleanup         sort "orphans"                                     the time of the last search for blobs without a record
+//	{team}                  sort {source}#{space}#{level, 2 digits}#{segment}  a record of a segment of postings
+//	{team}/meaning          sort {source}#{space}#{level, 2 digits}#{segment}  a record of a segment of vectors
+//	{team}/stale            sort {source}#{space}                              passages replaced or deleted since the last merge of the whole family
+//	{team}/rebuild          sort {source}#{space}                              the progress of the family's rebuild, if there is one
+//	{team}/rebuild-meaning  sort {source}#{space}                              the same for a family of vectors
+//	pending/{0..7}          sort {pending.Work}                                rebuilds to be made
+//	cleanup                 sort {due, ms, 20 digits}#{id}                     blobs that no record names any more
+//	cleanup                 sort "orphans"                                     the time of the last search for blobs without a record
 //
-// A segment's blob is segments/{team}/{segment}. Segment ids are in order of time.
+// A segment's blob is segments/{team}/{segment}, and vectors/{team}/{segment} for vectors, so that
+// a program that knows no vectors leaves them alone. Segment ids are in order of time.
 const (
 	cleanupPartition = "cleanup"
 	orphansSort      = "orphans"
 	blobPrefix       = "segments/"
-	openAtOnce       = 16      // segments read at the same time
-	rangedFrom       = 8 << 20 // bytes of a segment that is read by range
+	vectorPrefix     = "vectors/"
+	meaningPartition = "/meaning" // after the team
+	openAtOnce       = 16         // segments read at the same time
+	rangedFrom       = 8 << 20    // bytes of a segment that is read by range
 )
 
 // record is a segment record.
 type record struct {
 	source  string
 	space   Space
+	meaning bool // the segment has vectors, not postings
 	level   int
 	id      string
 	blob    string // the segment's file; its name is derived from the key, because every question reads the list of records
 	version int64  // of the item, which changes when the segment is marked
+	wanted  string // the model that the index uses now; not stored
 	content recordContent
 }
 
@@ -54,22 +61,37 @@ type recordContent struct {
 	Lengths   uint64        `json:"lengths"`
 	Analysis  int           `json:"analysis"`
 	Format    int           `json:"format"`
-	Mark      rebuildReason `json:"mark,omitempty"` // a reason to rebuild it that its other fields do not show
+	Model     string        `json:"model,omitempty"`   // of the vectors
+	Numbers   int           `json:"numbers,omitempty"` // of a vector
+	Mark      rebuildReason `json:"mark,omitempty"`    // a reason to rebuild it that its other fields do not show
 }
 
 // readable reports whether this program can read the segment. A segment of an older analysis is
-// still searched, with its own statistics, until it is rebuilt.
+// still searched, with its own statistics, until it is rebuilt. Vectors of another model are not.
 func (r record) readable() bool {
+	if r.meaning {
+		return !r.newer() && r.outdated() == "" || r.content.Mark == reasonAsked && r.content.Model == r.wanted
+	}
 	return r.content.Analysis <= text.AnalysisVersion && r.content.Format == segment.FormatVersion && r.content.Mark != reasonDamaged
 }
 
-// family is the source and space of a segment's documents.
+// family is what the segments have in common that are merged: the source and space of
+// their documents, and whether they have postings or vectors.
 type family struct {
-	source string
-	space  Space
+	source  string
+	space   Space
+	meaning bool
 }
 
-func (r record) family() family { return family{r.source, r.space} }
+func (r record) family() family { return family{r.source, r.space, r.meaning} }
+
+// partition returns the partition of the family's segment records.
+func (f family) partition(teamID string) string {
+	if f.meaning {
+		return teamID + meaningPartition
+	}
+	return teamID
+}
 
 func (f family) prefix() string { return f.source + "#" + string(f.space) + "#" }
 
@@ -82,7 +104,7 @@ func (f family) check() error {
 }
 
 func (r record) key(teamID string) table.Key {
-	return table.Key{Table: table.Index, Partition: teamID, Sort: fmt.Sprintf("%s%02d#%s", r.family().prefix(), r.level, r.id)}
+	return table.Key{Table: table.Index, Partition: r.family().partition(teamID), Sort: fmt.Sprintf("%s%02d#%s", r.family().prefix(), r.level, r.id)}
 }
 
 func (r record) put(teamID string) (table.Put, error) {
@@ -90,8 +112,13 @@ func (r record) put(teamID string) (table.Put, error) {
 	return table.Put{Item: table.Item{Key: r.key(teamID), Version: 1, Body: body}, If: table.Absent()}, err
 }
 
-// blobName returns the name of a segment's blob.
-func blobName(teamID, segment string) string { return blobPrefix + teamID + "/" + segment }
+// blobName returns the name of the blob of a segment of f.
+func (f family) blobName(teamID, segment string) string {
+	if f.meaning {
+		return vectorPrefix + teamID + "/" + segment
+	}
+	return blobPrefix + teamID + "/" + segment
+}
 
 func recordFrom(item table.Item) (record, error) {
 	var r record
@@ -99,8 +126,9 @@ func recordFrom(item table.Item) (record, error) {
 	if len(parts) != 4 {
 		return r, fmt.Errorf("segment record %q: damaged key", item.Sort)
 	}
-	r.source, r.space, r.id, r.blob = parts[0], Space(parts[1]), parts[3], blobName(item.Partition, parts[3])
-	r.version = item.Version
+	teamID, meaning := strings.CutSuffix(item.Partition, meaningPartition)
+	r.source, r.space, r.meaning, r.id, r.version = parts[0], Space(parts[1]), meaning, parts[3], item.Version
+	r.blob = r.family().blobName(teamID, r.id)
 	if _, err := fmt.Sscanf(parts[2], "%d", &r.level); err != nil {
 		return r, fmt.Errorf("segment record %q: %w", item.Sort, err)
 	}
@@ -110,10 +138,32 @@ func recordFrom(item table.Item) (record, error) {
 	return r, nil
 }
 
-// records lists the segment records of a team whose keys start with prefix.
+// records lists the segment records of a team whose keys start with prefix: those of
+// postings, then those of vectors.
 func (ix *Index) records(ctx context.Context, teamID, prefix string) ([]record, error) {
+	var words, vectors []record
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		words, err = ix.recordsIn(gctx, teamID, prefix)
+		return err
+	})
+	g.Go(func() (err error) {
+		vectors, err = ix.recordsIn(gctx, teamID+meaningPartition, prefix)
+		return err
+	})
+	err := g.Wait()
+	return append(words, vectors...), err
+}
+
+// recordsOf lists the segment records of a family.
+func (ix *Index) recordsOf(ctx context.Context, teamID string, f family) ([]record, error) {
+	return ix.recordsIn(ctx, f.partition(teamID), f.prefix())
+}
+
+// recordsIn lists the segment records of a partition whose keys start with prefix.
+func (ix *Index) recordsIn(ctx context.Context, partition, prefix string) ([]record, error) {
 	var all []record
-	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: teamID, Prefix: prefix}) {
+	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: partition, Prefix: prefix}) {
 		if err != nil {
 			return nil, fmt.Errorf("read the segment list: %w", err)
 		}
@@ -121,6 +171,7 @@ func (ix *Index) records(ctx context.Context, teamID, prefix string) ([]record, 
 		if err != nil {
 			return nil, err
 		}
+		r.wanted = ix.model()
 		all = append(all, r)
 	}
 	return all, nil
@@ -214,7 +265,8 @@ func (ix *Index) readRanged(ctx context.Context, r record) (*segment.Segment, er
 // matches wraps the error of opening the segment, and checks that it is the segment of
 // r.
 func (r record) matches(s *segment.Segment, err error) error {
-	if err == nil && (s.Profile != profileOf(r.space).id || int(s.Analysis) != r.content.Analysis || s.Passages != r.content.Passages) {
+	if err == nil && (s.Profile != profileOf(r.space).id || int(s.Analysis) != r.content.Analysis || s.Passages != r.content.Passages ||
+		s.Numbers != r.content.Numbers) {
 		err = segment.Damaged("it does not match its record")
 	}
 	if err != nil {

@@ -31,8 +31,24 @@ func TestEveryFieldIsStored(t *testing.T) {
 				put, err := r.put("acme")
 				return put.Item, err
 			}, recordFrom,
-			func(r *record) { r.space, r.blob, r.version = "code", blobName("acme", r.id), 1 }),
+			func(r *record) {
+				r.space, r.meaning, r.version, r.wanted = "code", false, 1, ""
+				r.blob = r.family().blobName("acme", r.id)
+			}),
+		"index: {team}/meaning | {source}#code#{number}#{segment}": storedtest.Fields(
+			func(r record) (table.Item, error) {
+				put, err := r.put("acme")
+				return put.Item, err
+			}, recordFrom,
+			func(r *record) {
+				r.space, r.meaning, r.version, r.wanted = "code", true, 1, ""
+				r.blob = r.family().blobName("acme", r.id)
+			}),
 		"index: {team}/rebuild | {source}#{space}": storedtest.Fields(
-			func(st rebuildState) (table.Item, error) { return st.item("acme", family{"wiki", "code"}) }, rebuildStateFrom),
+			func(st rebuildState) (table.Item, error) {
+				return st.item("acme", family{source: "wiki", space: "code"})
+			}, rebuildStateFrom),
+		"index: {team}/rebuild-meaning | {source}#{space}": storedtest.Fields(
+			func(st rebuildState) (table.Item, error) { return st.item("acme", family{"wiki", "code", true}) }, rebuildStateFrom),
 	})
 }

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
@@ -15,6 +17,7 @@ import (
 // searchRun is the state of one Search.
 type searchRun struct {
 	index    *Index
+	ctx      context.Context //nolint:containedctx // of the one search
 	teamID   string
 	query    Query
 	limit    int
@@ -26,6 +29,8 @@ type searchRun struct {
 	candidates  []candidate // best first, by normalised score
 	sources     map[*segment.Segment]record
 	instruction map[*ranking]*ranking // the ranking of the instruction, by that of the question
+	near        *nearness             // nil: the search is by words alone
+	typical     float64               // cosine of a candidate without a vector
 	taken       map[passageID]bool    // as candidates
 	perDocument map[documentVersion]int
 	found       []*verified
@@ -39,6 +44,12 @@ type documentVersion struct {
 type passageID struct {
 	Ref
 	within int
+}
+
+// compare orders passages by their documents, versions and places.
+func (p passageID) compare(q passageID) int {
+	return cmp.Or(bytes.Compare(p.Document[:], q.Document[:]), cmp.Compare(q.Version, p.Version),
+		cmp.Compare(p.Chunk, q.Chunk), cmp.Compare(p.within, q.within))
 }
 
 // analysisKey names an analysed passage. A text has one analysis per profile.
@@ -178,7 +189,7 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 	for _, p := range pages {
 		for _, v := range p.candidates {
 			text, ok := p.texts[v.Ref]
-			r := s.sources[v.ranking.segments[v.segment]]
+			r := s.recordOf(&v.candidate)
 			if !ok || text.Source != r.source || v.within >= len(text.Passages) {
 				dropped++
 				continue
@@ -212,9 +223,8 @@ func (s *searchRun) nextPage(most int) (*page, error) {
 		}
 		c := s.candidates[0]
 		v := verified{candidate: c}
-		seg := c.ranking.segments[c.segment]
-		chunk, within := seg.Place(c.passage)
-		v.passageID = passageID{Ref{c.document, c.version, chunk}, within}
+		v.passageID = c.place
+		chunk := c.place.Chunk
 		dv := documentVersion{c.document, c.version}
 		if s.taken[v.passageID] || s.perDocument[dv] == perDocument {
 			s.candidates = s.candidates[1:]
@@ -254,15 +264,20 @@ func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 		a = v.ranking.profile.analyse(text.Title, p.Heading, body)
 		s.index.analyses.Put(key, a, int64(4*len(a.codes)+200))
 	}
-	length := v.ranking.segments[v.segment].Length(v.passage)
+	length, score := a.lengthOf(), 0.0
+	if v.segment >= 0 {
+		length, score = v.ranking.segments[v.segment].Length(v.passage), float64(v.candidate.score)
+	} else {
+		score = v.ranking.textScore(a, length)
+	}
 	at := v.ranking.places(a)
-	score := v.ranking.complete(float64(v.candidate.score), a, at, length)
+	score = v.ranking.complete(score, a, at, length)
 	v.at, v.length, v.score = at, length, score
 	if by := s.instruction[v.ranking]; by != nil {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
-		Heading: p.Heading, Passage: body, Record: text.Record, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
+		Heading: p.Heading, Passage: body, Record: text.Record, Score: score, Normalised: s.relevance(&v.candidate, score), opening: p.Opening, ranking: v.ranking}
 	return &v
 }
 

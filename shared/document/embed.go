@@ -1,0 +1,79 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"docent/shared/pending"
+	"docent/shared/queue"
+	"docent/shared/search"
+	"docent/shared/table"
+)
+
+// EmbedBatch makes the vectors of the documents that a batch of messages names, and returns the
+// ids of the messages that failed. Like Batch it acts on the current records.
+func (w *Worker) EmbedBatch(ctx context.Context, batch []queue.Message) (failed []string) {
+	teams := map[string][]job{}
+	for _, m := range batch {
+		work, err := pending.Decode(m.Body)
+		if err == nil && !work.Meaning {
+			err = fmt.Errorf("the queue of embeddings carries no %s", work.Kind)
+		}
+		if err != nil {
+			pending.Worker{Log: w.Log}.Fail(ctx, m, work, err)
+			failed = append(failed, m.ID)
+			continue
+		}
+		teams[work.TeamID] = append(teams[work.TeamID], job{m, work})
+	}
+	by := publication{publish: w.Index.PublishMeaning, done: byVectors}
+	for teamID, jobs := range teams {
+		if err := w.publish(ctx, teamID, jobs, by); err != nil {
+			failed = append(failed, w.failEmbedding(ctx, jobs, err)...)
+			continue
+		}
+		w.modelAway.Store(false)
+		if _, err := w.Index.Merge(ctx, teamID); err != nil {
+			w.Log.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
+		}
+	}
+	return failed
+}
+
+// byVectors returns what ends the work on a document that has its vectors.
+func byVectors(work pending.Work) table.Op { return work.Complete() }
+
+// failEmbedding reports that jobs failed because of cause, and returns the ids of the messages
+// to deliver again. If the model is away, there are none: the sweeper sends the work again,
+// less and less often, and until then only the first failure is logged.
+func (w *Worker) failEmbedding(ctx context.Context, jobs []job, cause error) (failed []string) {
+	if errors.Is(cause, search.ErrNotEmbedded) && ctx.Err() == nil {
+		if !w.modelAway.Swap(true) {
+			w.Log.WarnContext(ctx, "documents are found by words alone until the model answers", "err", cause)
+		}
+		return nil
+	}
+	for _, j := range jobs {
+		pending.Worker{Log: w.Log}.Fail(ctx, j.message, j.work, cause)
+		failed = append(failed, j.message.ID)
+	}
+	return failed
+}
+
+// sendEmbeddings sends the messages of documents that wait for vectors.
+func (w *Worker) sendEmbeddings(ctx context.Context, teamID string, docs []search.Document) {
+	if w.Embeddings == nil {
+		return
+	}
+	for some := range slices.Chunk(docs, queue.MaxBatch) {
+		var messages []queue.Outgoing
+		for _, d := range some {
+			messages = append(messages, queue.Outgoing{Body: indexing(teamID, d.ID.String(), d.Version).ForMeaning().Message()})
+		}
+		if err := w.Embeddings.Send(ctx, messages...); err != nil {
+			w.Warn(indexing(teamID, some[0].ID.String(), some[0].Version).ForMeaning(), err)
+		}
+	}
+}

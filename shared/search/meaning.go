@@ -1,0 +1,283 @@
+package search
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"docent/shared/blob"
+	"docent/shared/search/segment"
+	"docent/shared/search/vectors"
+)
+
+// How passages that are near the question join those that share words with it. The README
+// has the reasons.
+const (
+	meaningWeight = 0.5  // share of the cosine in a joined score
+	nearSketches  = 400  // passages with the nearest sketches, whose vectors are compared
+	nearMost      = 100  // of these, candidates by meaning alone
+	nearLeast     = 0.25 // cosine of a candidate by meaning alone
+)
+
+// neighbour is a passage with its closeness to the question.
+type neighbour struct {
+	passageID
+	record record // of the segment of vectors
+	cosine float64
+}
+
+// nearness compares a question with the vectors of passages.
+type nearness struct {
+	question segment.Vector
+	records  []record
+	segments []*segment.Segment
+	nearest  []*neighbour // nearest first
+	known    map[passageID]*neighbour
+}
+
+// vectorAt is a passage of one of the segments of vectors.
+type vectorAt struct{ segment, passage int }
+
+// join gives every candidate its neighbour, and returns the nearest passages that are not
+// among the candidates. An error about one segment is a *segmentFault.
+func (n *nearness) join(candidates []candidate) (others []*neighbour, err error) {
+	if len(n.segments) == 0 {
+		return nil, nil
+	}
+	first := n.known == nil
+	if first {
+		n.known = map[passageID]*neighbour{}
+	}
+	wanted := map[vectorAt]bool{}
+	for _, c := range candidates {
+		if n.known[c.place] != nil {
+			continue
+		}
+		if at, ok := n.find(c.place); ok {
+			wanted[at] = true
+		}
+	}
+	var sketched []vectorAt
+	if first {
+		sketched = n.sketched()
+		for _, at := range sketched {
+			wanted[at] = true
+		}
+	}
+	if err := n.measure(wanted); err != nil {
+		return nil, err
+	}
+	if first {
+		for _, at := range sketched {
+			n.nearest = append(n.nearest, n.known[n.placeOf(at)])
+		}
+		slices.SortFunc(n.nearest, func(a, b *neighbour) int { return a.before(b) })
+		n.nearest = slices.Compact(n.nearest) // a passage may be in two segments
+		n.nearest = n.nearest[:min(len(n.nearest), nearMost)]
+	}
+	among := make(map[passageID]bool, len(candidates))
+	for i := range candidates {
+		candidates[i].near = n.known[candidates[i].place]
+		among[candidates[i].place] = true
+	}
+	for _, o := range n.nearest {
+		if !among[o.passageID] && o.cosine >= nearLeast {
+			others = append(others, o)
+		}
+	}
+	return others, nil
+}
+
+// find returns where the vector of a passage is.
+func (n *nearness) find(p passageID) (vectorAt, bool) {
+	for i, s := range n.segments {
+		if passage, ok := s.PassageOf(p.Document, p.Version, p.Chunk, p.within); ok {
+			return vectorAt{i, passage}, true
+		}
+	}
+	return vectorAt{}, false
+}
+
+// placeOf returns the place of a passage in its document.
+func (n *nearness) placeOf(at vectorAt) passageID {
+	s := n.segments[at.segment]
+	id, version := s.Named(s.Document(at.passage))
+	chunk, within := s.Place(at.passage)
+	return passageID{Ref{id, version, chunk}, within}
+}
+
+// measure reads the vectors of passages, in one round for each segment, and computes their
+// cosines.
+func (n *nearness) measure(wanted map[vectorAt]bool) error {
+	passages := make([][]int, len(n.segments))
+	for at := range wanted {
+		passages[at.segment] = append(passages[at.segment], at.passage)
+	}
+	if err := parallel(n.segments, func(i int, s *segment.Segment) error { return s.FetchVectors(passages[i]) }); err != nil {
+		return err
+	}
+	for i, s := range n.segments {
+		for _, passage := range passages[i] {
+			scale, values, err := s.VectorAt(passage)
+			if err != nil {
+				return &segmentFault{s, err}
+			}
+			o := &neighbour{passageID: n.placeOf(vectorAt{i, passage}), record: n.records[i],
+				cosine: float64(scale) * float64(n.question.Scale) * float64(vectors.Dot(n.question.Values, values))}
+			n.known[o.passageID] = o
+		}
+	}
+	return nil
+}
+
+// sketched returns the passages whose sketches differ least from the question's: at least
+// nearSketches, if there are so many.
+func (n *nearness) sketched() []vectorAt {
+	words := len(n.question.Sketch)
+	counts := make([]int, 64*words+1) // passages by distance
+	distances := make([][]uint16, len(n.segments))
+	for i, s := range n.segments {
+		distances[i] = make([]uint16, s.Passages)
+		vectors.Hamming(distances[i], n.question.Sketch, s.Sketches())
+		for _, d := range distances[i] {
+			counts[d]++
+		}
+	}
+	limit, sum := 0, 0
+	for sum += counts[0]; sum < nearSketches && limit+1 < len(counts); sum += counts[limit] {
+		limit++
+	}
+	near := make([]vectorAt, 0, sum)
+	for i, all := range distances {
+		for passage, d := range all {
+			if int(d) <= limit {
+				near = append(near, vectorAt{i, passage})
+			}
+		}
+	}
+	return near
+}
+
+// before orders neighbours: nearest first, equal ones independently of their segments.
+func (o *neighbour) before(p *neighbour) int {
+	switch {
+	case o.cosine > p.cosine:
+		return -1
+	case o.cosine < p.cosine:
+		return 1
+	}
+	return o.passageID.compare(p.passageID)
+}
+
+// drop leaves out a segment of vectors that cannot be read. The words are still searched.
+func (n *nearness) drop(s *segment.Segment) (dropped record) {
+	i := slices.Index(n.segments, s)
+	dropped = n.records[i]
+	n.records, n.segments = slices.Delete(n.records, i, i+1), slices.Delete(n.segments, i, i+1)
+	n.known, n.nearest = nil, nil
+	return dropped
+}
+
+// unreadable reports whether err is about one segment that is damaged or missing.
+func unreadable(err error) (*segmentFault, bool) {
+	var fault *segmentFault
+	return fault, errors.As(err, &fault) && (errors.Is(err, segment.ErrDamaged) || errors.Is(err, blob.ErrNotFound))
+}
+
+// addNeighbours adds the passages that are nearest to the question to the candidates, and
+// orders all by words and meaning.
+func (s *searchRun) addNeighbours() error {
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		chunk, within := c.ranking.segments[c.segment].Place(c.passage)
+		c.place = passageID{Ref{c.document, c.version, chunk}, within}
+	}
+	if s.near == nil || !s.known {
+		return nil
+	}
+	others, err := s.near.join(s.candidates)
+	for err != nil {
+		fault, ok := unreadable(err)
+		if !ok {
+			return err
+		}
+		s.index.fault(s.ctx, fmt.Errorf("segment of vectors %s: %w", s.near.drop(fault.segment).id, fault.err))
+		others, err = s.near.join(s.candidates)
+	}
+	s.typical = typicalCosine(s.candidates)
+	for _, o := range others {
+		if r := s.rankingOf(o.record.space); r != nil {
+			s.candidates = append(s.candidates, candidate{ranking: r, segment: -1, passage: -1,
+				document: o.Document, version: o.Version, place: o.passageID, near: o})
+		}
+	}
+	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
+		return cmp.Compare(s.relevance(&b, float64(b.score)), s.relevance(&a, float64(a.score)))
+	})
+	return nil
+}
+
+// typicalCosine returns the mean cosine of the candidates that have one, so that a document
+// that has no vector yet is neither preferred nor put back.
+func typicalCosine(candidates []candidate) float64 {
+	sum, n := 0.0, 0
+	for _, c := range candidates {
+		if c.near != nil {
+			sum, n = sum+c.near.cosine, n+1
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// relevance returns the score of a candidate by words, normalised and joined with its
+// closeness.
+func (s *searchRun) relevance(c *candidate, score float64) float64 {
+	normalised := c.ranking.normalised(score)
+	switch {
+	case s.near == nil:
+		return normalised
+	case c.near == nil:
+		return joined(normalised, s.typical)
+	}
+	return joined(normalised, c.near.cosine)
+}
+
+// rankingOf returns the ranking by which texts of a space are weighed: that of the newest
+// analysis. It returns nil if the caller may read no segment of postings for it.
+func (s *searchRun) rankingOf(space Space) (of *ranking) {
+	for _, r := range s.rankings {
+		if r.profile == profileOf(space) {
+			of = r
+		}
+	}
+	return of
+}
+
+// recordOf returns the record of the segment that found c.
+func (s *searchRun) recordOf(c *candidate) record {
+	if c.segment < 0 {
+		return c.near.record
+	}
+	return s.sources[c.ranking.segments[c.segment]]
+}
+
+// joined returns the score of a passage by words and by meaning.
+func joined(normalised, cosine float64) float64 {
+	return (1-meaningWeight)*normalised + meaningWeight*max(cosine, 0)
+}
+
+// lengthOf returns the length of a passage by its text: its terms, those of the title twice.
+func (a analysed) lengthOf() uint16 {
+	n := 0
+	for i, c := range a.codes {
+		if c != 0 {
+			n++
+			if i < a.title {
+				n += titleWeight - 1
+			}
+		}
+	}
+	return uint16(min(n, math.MaxUint16))
+}

@@ -1,0 +1,143 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/embed"
+	"docent/shared/search"
+)
+
+// topics is an engine that knows a few words by their topic: texts about the same topic are near
+// each other, whatever words they use.
+type topics struct {
+	name string
+	err  error
+	made int
+}
+
+var topicOf = map[string]int{"nginx": 0, "proxy": 0, "front": 0, "server": 0, "invoice": 1, "bill": 1, "payment": 1, "zebra": 2, "stripes": 2}
+
+func (e *topics) Model() embed.Model { return embed.Model{Name: e.name, Size: 64} }
+
+func (e *topics) Embed(_ context.Context, texts []string, _ embed.Purpose) ([]embed.Vector, error) {
+	if e.err != nil {
+		return nil, e.err
+	}
+	out := make([]embed.Vector, len(texts))
+	for i, text := range texts {
+		v := make(embed.Vector, 64)
+		for j := range v {
+			v[j] = 0.02 * float32(1-2*(j%2))
+		}
+		for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
+			if topic, ok := topicOf[word]; ok {
+				for j := range 16 {
+					v[16*topic+j] += 1
+				}
+			}
+		}
+		embed.Normalize(v)
+		out[i] = v
+		e.made++
+	}
+	return out, nil
+}
+
+// newMeaningIndex is newIndex with a model.
+func newMeaningIndex(t testing.TB) (*search.Index, *library, *topics) {
+	x, lib, _ := newIndex(t)
+	e := &topics{name: "topics"}
+	x.Embedder, x.Model = e, e.Model()
+	return x, lib, e
+}
+
+// publishBoth publishes documents by words and by meaning.
+func publishBoth(t testing.TB, x *search.Index, lib *library, docs ...search.Document) {
+	t.Helper()
+	publish(t, x, lib, docs...)
+	if err := x.PublishMeaning(t.Context(), team, docs, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPageInOtherWordsIsFound(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newMeaningIndex(t)
+	page := doc("wiki", "Reverse proxies", "Put nginx before it and pass requests on.", 1)
+	other := doc("wiki", "Accounting", "An invoice is sent each month.", 1)
+	publish(t, x, lib, page, other)
+	if titles, _ := ask(t, x, search.Query{Text: "server in front"}); len(titles) != 0 {
+		t.Fatalf("by words alone: %q", titles)
+	}
+	if err := x.PublishMeaning(t.Context(), team, []search.Document{page, other}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if titles, _ := ask(t, x, search.Query{Text: "server in front"}); !slices.Equal(titles, []string{"Reverse proxies"}) {
+		t.Errorf("by meaning: %q", titles)
+	}
+}
+
+func TestMeaningNeverShowsWhatWordsMayNot(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newMeaningIndex(t)
+	secret := doc("guide", "Secret", "nginx", 1)
+	replaced := doc("wiki", "Old", "nginx", 1)
+	publishBoth(t, x, lib, secret, replaced, doc("wiki", "Stripes", "zebra", 1))
+	lib.put(doc("wiki", "Old", "nothing of it", 2))
+	for name, q := range map[string]search.Query{
+		"another source": {Text: "proxy", Sources: []string{"wiki"}},
+		"another space":  {Text: "proxy", Sources: []string{"wiki"}, Spaces: []search.Space{search.Code}},
+	} {
+		if titles, _ := ask(t, x, q); len(titles) != 0 {
+			t.Errorf("%s: found %q", name, titles)
+		}
+	}
+	lib.live("wiki")
+	if titles, _ := ask(t, x, search.Query{Text: "proxy"}); len(titles) != 0 {
+		t.Errorf("a source that is not live: found %q", titles)
+	}
+}
+
+func TestSearchGoesOnByWordsWithoutTheModel(t *testing.T) {
+	t.Parallel()
+	x, lib, e := newMeaningIndex(t)
+	var faults []error
+	x.OnFault = func(_ context.Context, err error) { faults = append(faults, err) }
+	publishBoth(t, x, lib, doc("wiki", "Stripes", "zebra", 1))
+	e.err = errors.New("the model is away")
+	for range 3 {
+		if titles, _ := ask(t, x, search.Query{Text: "zebra"}); !slices.Equal(titles, []string{"Stripes"}) {
+			t.Errorf("found %q", titles)
+		}
+	}
+	if len(faults) != 1 || !errors.Is(faults[0], e.err) {
+		t.Errorf("reported %v", faults)
+	}
+	if err := x.PublishMeaning(t.Context(), team, []search.Document{doc("wiki", "More", "zebra", 1)}, nil); !errors.Is(err, search.ErrNotEmbedded) {
+		t.Errorf("publish: %v", err)
+	}
+}
+
+func TestVectorsAreMergedWithoutStaleOnes(t *testing.T) {
+	t.Parallel()
+	x, lib, e := newMeaningIndex(t)
+	for i := range 10 {
+		publishBoth(t, x, lib, doc("wiki", fmt.Sprint("t", i), "nginx", 1))
+	}
+	lib.remove(doc("wiki", "t3", "", 0).ID)
+	made := e.made
+	if n := merge(t, x); n != 20 {
+		t.Errorf("replaced %d segments", n)
+	}
+	if e.made != made {
+		t.Errorf("the merge made %d vectors", e.made-made)
+	}
+	if titles, _ := ask(t, x, search.Query{Text: "proxy", Limit: 20}); len(titles) != 9 {
+		t.Errorf("found %q", titles)
+	}
+}

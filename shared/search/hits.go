@@ -15,6 +15,7 @@ const maxContent = 4000
 
 // result returns the verified hits in order, by document and by passage.
 func (s *searchRun) result() Result {
+	s.joinMeaning()
 	slices.SortFunc(s.found, func(a, b *verified) int {
 		return cmp.Or(cmp.Compare(b.hit.Normalised, a.hit.Normalised), bytes.Compare(a.document[:], b.document[:]), a.inBody(b))
 	})

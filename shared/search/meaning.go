@@ -15,10 +15,12 @@ import (
 // How passages that are near the question join those that share words with it. The README
 // has the reasons.
 const (
-	meaningWeight = 0.5  // share of the cosine in a joined score
-	nearSketches  = 400  // passages with the nearest sketches, whose vectors are compared
-	nearMost      = 100  // of these, candidates by meaning alone
-	nearLeast     = 0.25 // cosine of a candidate by meaning alone
+	nearSketches = 500     // passages with the nearest sketches, whose vectors are compared
+	nearOfMany   = 1000    // the same if there are more than manyPassages
+	manyPassages = 100_000 // passages with vectors
+	nearByRange  = 150     // of these, vectors that are read by range
+	nearMost     = 50      // passages that become candidates by meaning alone
+	nearLeast    = 0.3     // their least cosine
 )
 
 // neighbour is a passage with its closeness to the question.
@@ -133,20 +135,27 @@ func (n *nearness) measure(wanted map[vectorAt]bool) error {
 }
 
 // sketched returns the passages whose sketches differ least from the question's: at least
-// nearSketches, if there are so many.
+// nearSketches, if there are so many. Of those in segments that are read by range, only the
+// nearest by estimate remain.
 func (n *nearness) sketched() []vectorAt {
 	words := len(n.question.Sketch)
 	counts := make([]int, 64*words+1) // passages by distance
 	distances := make([][]uint16, len(n.segments))
+	passages := 0
 	for i, s := range n.segments {
+		passages += s.Passages
 		distances[i] = make([]uint16, s.Passages)
 		vectors.Hamming(distances[i], n.question.Sketch, s.Sketches())
 		for _, d := range distances[i] {
 			counts[d]++
 		}
 	}
+	want := nearSketches
+	if passages > manyPassages {
+		want = nearOfMany
+	}
 	limit, sum := 0, 0
-	for sum += counts[0]; sum < nearSketches && limit+1 < len(counts); sum += counts[limit] {
+	for sum += counts[0]; sum < want && limit+1 < len(counts); sum += counts[limit] {
 		limit++
 	}
 	near := make([]vectorAt, 0, sum)
@@ -157,7 +166,30 @@ func (n *nearness) sketched() []vectorAt {
 			}
 		}
 	}
-	return near
+	return n.spareReading(near)
+}
+
+// spareReading leaves out the passages of segments that are read by range, except for the
+// nearByRange nearest by estimate: each vector read costs a request.
+func (n *nearness) spareReading(near []vectorAt) []vectorAt {
+	inMemory := near[:0:0]
+	var ranged []vectorAt
+	for _, at := range near {
+		if n.segments[at.segment].Ranged() {
+			ranged = append(ranged, at)
+		} else {
+			inMemory = append(inMemory, at)
+		}
+	}
+	if len(ranged) > nearByRange {
+		estimates := make(map[vectorAt]int32, len(ranged))
+		for _, at := range ranged {
+			estimates[at] = n.question.Estimate(n.segments[at.segment].Sketch(at.passage))
+		}
+		slices.SortStableFunc(ranged, func(a, b vectorAt) int { return cmp.Compare(estimates[b], estimates[a]) })
+		ranged = ranged[:nearByRange]
+	}
+	return append(inMemory, ranged...)
 }
 
 // before orders neighbours: nearest first, equal ones independently of their segments.
@@ -207,6 +239,16 @@ func (s *searchRun) addNeighbours() error {
 		others, err = s.near.join(s.candidates)
 	}
 	s.typical = typicalCosine(s.candidates)
+	weights := map[*profile]float64{}
+	for _, p := range profiles {
+		best := 0.0
+		for _, c := range s.candidates {
+			if c.ranking.profile == p {
+				best = max(best, c.ranking.normalised(float64(c.score)))
+			}
+		}
+		weights[p] = p.meaningWeight(best)
+	}
 	for _, o := range others {
 		if r := s.rankingOf(o.record.space); r != nil {
 			s.candidates = append(s.candidates, candidate{ranking: r, segment: -1, passage: -1,
@@ -214,7 +256,7 @@ func (s *searchRun) addNeighbours() error {
 		}
 	}
 	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
-		return cmp.Compare(s.relevance(&b, float64(b.score)), s.relevance(&a, float64(a.score)))
+		return cmp.Compare(s.joined(&b, float64(b.score), weights), s.joined(&a, float64(a.score), weights))
 	})
 	return nil
 }
@@ -231,17 +273,40 @@ func typicalCosine(candidates []candidate) float64 {
 	return sum / float64(max(n, 1))
 }
 
-// relevance returns the score of a candidate by words, normalised and joined with its
-// closeness.
-func (s *searchRun) relevance(c *candidate, score float64) float64 {
-	normalised := c.ranking.normalised(score)
-	switch {
-	case s.near == nil:
-		return normalised
-	case c.near == nil:
-		return joined(normalised, s.typical)
+// joined returns the normalised score of a candidate joined with its cosine, by the weight of
+// the cosine in its profile.
+func (s *searchRun) joined(c *candidate, score float64, weights map[*profile]float64) float64 {
+	cosine := s.typical
+	if c.near != nil {
+		cosine = c.near.cosine
 	}
-	return joined(normalised, c.near.cosine)
+	w := weights[c.ranking.profile]
+	return (1-w)*c.ranking.normalised(score) + w*cosine
+}
+
+// joinMeaning replaces the normalised scores of the hits by scores joined with their cosines. The
+// weight of a cosine is larger the less the best passage of its profile has in common with the
+// question.
+func (s *searchRun) joinMeaning() {
+	if s.near == nil {
+		return
+	}
+	best, weights := map[*profile]float64{}, map[*profile]float64{}
+	for _, v := range s.found {
+		if v.segment >= 0 {
+			best[v.ranking.profile] = max(best[v.ranking.profile], v.hit.Normalised)
+		}
+	}
+	for _, p := range profiles {
+		weights[p] = p.meaningWeight(best[p])
+	}
+	for _, v := range s.found {
+		v.hit.words = v.hit.Normalised
+		v.hit.Normalised = s.joined(&v.candidate, v.hit.Score, weights)
+		if v.near != nil {
+			v.hit.cosine = v.near.cosine
+		}
+	}
 }
 
 // rankingOf returns the ranking by which texts of a space are weighed: that of the newest
@@ -261,11 +326,6 @@ func (s *searchRun) recordOf(c *candidate) record {
 		return c.near.record
 	}
 	return s.sources[c.ranking.segments[c.segment]]
-}
-
-// joined returns the score of a passage by words and by meaning.
-func joined(normalised, cosine float64) float64 {
-	return (1-meaningWeight)*normalised + meaningWeight*max(cosine, 0)
 }
 
 // lengthOf returns the length of a passage by its text: its terms, those of the title twice.

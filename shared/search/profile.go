@@ -14,13 +14,18 @@ type profile struct {
 	titled    float64 // weight of the title as a field of its own
 	compound  float64 // weight of two words of the question that a passage writes as one
 	missing   float64 // share of a score that is lost if all terms are missing
-	split     bool    // split identifiers into their parts
+	// The share of the cosine in a joined score: least, if the best passage reaches the score known,
+	// and more with what it lacks, up to most for a lack of unknown.
+	least, most, known, unknown float64
+	split                       bool // split identifiers into their parts
 }
 
 // The profiles. The parameters and their reasons are in the README.
 var (
-	prose    = &profile{id: segment.Prose, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1}
-	coding   = &profile{id: segment.Code, k1: 1.2, b: 0.75, proximity: 0.25, titled: 0.25, split: true, compound: 0.7}
+	prose = &profile{id: segment.Prose, k1: 0.9, b: 0.4, proximity: 0.5, named: 0.1, missing: 0.2, compound: 1,
+		least: 0.45, most: 0.65, known: 0.40, unknown: 0.20}
+	coding = &profile{id: segment.Code, k1: 1.2, b: 0.75, proximity: 0.25, titled: 0.25, split: true, compound: 0.7,
+		least: 0.50, most: 0.80, known: 1.10, unknown: 0.65}
 	profiles = []*profile{prose, coding}
 )
 
@@ -29,6 +34,12 @@ const titleWeight = 2
 
 // titleTerms is the length of an average title, in terms.
 const titleTerms = 6
+
+// meaningWeight returns the share of the cosine in a joined score, if the best passage has this
+// normalised score by words.
+func (p *profile) meaningWeight(best float64) float64 {
+	return p.least + (p.most-p.least)*min(max((p.known-best)/p.unknown, 0), 1)
+}
 
 // in returns the analyser of the profile for a language.
 func (p *profile) in(l *text.Language) text.Analyser {

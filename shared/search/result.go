@@ -36,11 +36,13 @@ type Hit struct {
 	Passage    string  // its text in the body
 	Content    string  // heading path and passage, then further matching passages in reading order, at most 4,000 characters
 	Score      float64 // orders hits of one profile
-	Normalised float64 // Score divided by the question's max score; may slightly exceed 1
+	Normalised float64 // Score divided by the question's max score, joined with the cosine of vectors if there are any; may slightly exceed 1
 	Record     any     // Text.Record
 	Confidence float64 // that the passage answers the question; an answer needs at least Threshold
 
-	opening string // Passage.Opening
+	opening string  // Passage.Opening
+	words   float64 // Normalised without the cosine
+	cosine  float64 // of question and passage; 0 if it has no vector
 	ranking *ranking
 }
 

@@ -277,7 +277,7 @@ func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
-		Heading: p.Heading, Passage: body, Record: text.Record, Score: score, Normalised: s.relevance(&v.candidate, score), opening: p.Opening, ranking: v.ranking}
+		Heading: p.Heading, Passage: body, Record: text.Record, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
 	return &v
 }
 

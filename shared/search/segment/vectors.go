@@ -131,6 +131,24 @@ func slotOf(id uuid.UUID, size int) int {
 // change them.
 func (s *Segment) Sketches() []uint64 { return s.vectors.sketches }
 
+// Sketch returns the sketch of a passage. The caller must not change it.
+func (s *Segment) Sketch(passage int) []uint64 {
+	words := s.Numbers / 64
+	return s.vectors.sketches[passage*words:][:words]
+}
+
+// Estimate returns a number that grows with the dot product of v and a vector with this sketch.
+func (v Vector) Estimate(sketch []uint64) (sum int32) {
+	for i, x := range v.Values {
+		if sketch[i/64]>>(i%64)&1 != 0 {
+			sum += int32(x)
+		} else {
+			sum -= int32(x)
+		}
+	}
+	return sum
+}
+
 // Named returns the id and version of a document by its number. Only a segment of vectors
 // has them in memory.
 func (s *Segment) Named(document int) (uuid.UUID, int64) { return s.vectors.names.At(document) }

@@ -55,8 +55,8 @@ func (c *indexCheckCmd) print(con *console, reports []teamReport) error {
 		return printJSON(con.out, reports)
 	}
 	for _, r := range reports {
-		if err := printf(con.out, "Team %s: %d segments, %d passages of %d documents, %d stale, %d damaged, %d missing\n",
-			r.Team, r.Segments, r.Passages, r.Documents, r.Stale, len(r.Damaged), len(r.Missing)); err != nil {
+		if err := printf(con.out, "Team %s: %d segments, %d passages of %d documents, %d vectors, %d stale, %d damaged, %d missing\n",
+			r.Team, r.Segments, r.Passages, r.Documents, r.Vectors, r.Stale, len(r.Damaged), len(r.Missing)); err != nil {
 			return err
 		}
 		for _, fault := range append(r.Damaged, r.Missing...) {

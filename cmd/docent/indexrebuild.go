@@ -68,7 +68,7 @@ type indexStatusCmd struct {
 
 // Help is the long help of docent index status.
 func (c *indexStatusCmd) Help() string {
-	return `Shows, for each space of each source, how many segments there are, their version of the text analysis, and the progress of a rebuild. Segments are outdated if an older version of Docent wrote them, if they are damaged, or if docent index rebuild was run. They are rebuilt in the background. Until then they are searched, unless they are damaged.
+	return `Shows, for each space of each source, how many segments of words and of vectors there are, their version of the text analysis, and the progress of a rebuild. Segments are outdated if an older version of Docent wrote them, if they are damaged, or if docent index rebuild was run. They are rebuilt in the background. Until then they are searched, unless they are damaged.
 
 Examples:
 
@@ -112,7 +112,11 @@ func (c *indexStatusCmd) Run(ctx context.Context, con *console) error {
 
 // familyLine describes one space of a source in one line.
 func familyLine(f search.FamilyStatus) string {
-	line := fmt.Sprintf("%s %s: %d segments, %d documents, %d passages, %d bytes", f.Source, f.Space, f.Segments, f.Documents, f.Passages, f.Bytes)
+	of := string(f.Space)
+	if f.Vectors {
+		of += ", vectors"
+	}
+	line := fmt.Sprintf("%s %s: %d segments, %d documents, %d passages, %d bytes", f.Source, of, f.Segments, f.Documents, f.Passages, f.Bytes)
 	var parts []string
 	for version, n := range f.Analyses {
 		parts = append(parts, fmt.Sprintf("%d of analysis %d", n, version))

@@ -88,6 +88,9 @@ func (l *Local) DoRebuilds(ctx context.Context, teamID string, tell func([]searc
 	for _, work := range works {
 		for finished := false; !finished; {
 			finished, err = rebuilder.Run(ctx, work)
+			if errors.Is(err, search.ErrNoEmbedder) {
+				break // a server with a model does it
+			}
 			if errors.Is(err, search.ErrLeaseHeld) { // by an earlier process
 				err = pause.For(ctx, time.Second)
 			}

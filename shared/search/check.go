@@ -28,6 +28,11 @@ func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 		if err != nil {
 			return report, err
 		}
+		report.Segments++
+		if r.meaning {
+			report.Vectors += s.Passages
+			continue
+		}
 		current, err := ix.current(ctx, teamID, []*segment.Segment{s})
 		if err != nil {
 			return report, err
@@ -39,7 +44,6 @@ func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 				report.Current[id] = version
 			}
 		}
-		report.Segments++
 		report.Passages += s.Passages
 		report.Documents += s.Documents
 	}

@@ -197,10 +197,13 @@ func TestCheckFindsDamageAndARebuildRepairsIt(t *testing.T) {
 }
 
 // spoil changes one byte of every blob.
-func spoil(t testing.TB, x *search.Index) {
+func spoil(t testing.TB, x *search.Index) { t.Helper(); spoilUnder(t, x, "") }
+
+// spoilUnder damages the blobs whose names begin with prefix.
+func spoilUnder(t testing.TB, x *search.Index, prefix string) {
 	t.Helper()
 	var names []string
-	for b, err := range x.Blobs.List(t.Context(), "") {
+	for b, err := range x.Blobs.List(t.Context(), prefix) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,8 @@ func largeIndex(t *testing.T) (*search.Index, *library) {
 
 // again returns an index on the same stores with nothing in memory.
 func again(x *search.Index, cache int64) *search.Index {
-	return &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: x.Corpus, Now: x.Now, NewID: x.NewID, OnFault: x.OnFault, CacheBytes: cache}
+	return &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: x.Corpus, Now: x.Now, NewID: x.NewID, OnFault: x.OnFault, CacheBytes: cache,
+		Embedder: x.Embedder, Model: x.Model}
 }
 
 func TestLargeSegmentsAnswerAsSmallOnes(t *testing.T) {

@@ -66,7 +66,8 @@ type Reference struct{ URL, Title string }
 
 // Report is the result of Check.
 type Report struct {
-	Segments  int      // that were read
+	Segments  int      // that were read, of postings and of vectors
+	Vectors   int      // passages in segments of vectors, including those of stale documents
 	Passages  int      // in them
 	Documents int      // in them
 	Stale     int      // documents in them that are deleted or have another version

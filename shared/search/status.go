@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// FamilyStatus describes the segments of one space of a source, and its rebuild.
+// FamilyStatus describes the segments of one space of a source, of postings or of vectors, and
+// their rebuild.
 type FamilyStatus struct {
 	Source    string         `json:"source"`
 	Space     Space          `json:"space"`
+	Vectors   bool           `json:"vectors,omitempty"`
 	Segments  int            `json:"segments"`
 	Documents int            `json:"documents"` // versions in the segments, including replaced ones
 	Passages  int            `json:"passages"`
@@ -38,7 +40,7 @@ type RebuildError struct {
 }
 
 // Status describes the families of a team that have segments or are being rebuilt, in
-// the order of their sources.
+// the order of their sources, postings before vectors.
 func (ix *Index) Status(ctx context.Context, teamID string) ([]FamilyStatus, error) {
 	states, err := ix.rebuilds(ctx, teamID)
 	if err != nil {
@@ -55,17 +57,19 @@ func (ix *Index) Status(ctx context.Context, teamID string) ([]FamilyStatus, err
 		}
 	}
 	order := slices.SortedFunc(maps.Keys(of), func(a, b family) int {
-		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.space, b.space))
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.space, b.space), cmp.Compare(a.name(), b.name()))
 	})
 	all := make([]FamilyStatus, 0, len(order))
 	for _, f := range order {
-		s := FamilyStatus{Source: f.source, Space: f.space, Analyses: map[int]int{}, Outdated: map[string]int{}}
+		s := FamilyStatus{Source: f.source, Space: f.space, Vectors: f.meaning, Analyses: map[int]int{}, Outdated: map[string]int{}}
 		for _, r := range of[f] {
 			s.Segments++
 			s.Documents += r.content.Documents
 			s.Passages += r.content.Passages
 			s.Bytes += int64(r.content.Bytes)
-			s.Analyses[r.content.Analysis]++
+			if !f.meaning {
+				s.Analyses[r.content.Analysis]++
+			}
 			if why := r.outdated(); why != "" {
 				s.Outdated[string(why)]++
 			}

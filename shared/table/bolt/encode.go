@@ -25,7 +25,10 @@ func rowKey(k table.Key) []byte {
 
 // partitionKey returns the prefix of the keys of all items of the partition, and of no others.
 func partitionKey(partition string) []byte {
-	key := make([]byte, 0, len(partition)+1+64)
+	return appendPartition(make([]byte, 0, len(partition)+1+64), partition)
+}
+
+func appendPartition(key []byte, partition string) []byte {
 	return append(append(key, partition...), 0)
 }
 
@@ -105,18 +108,19 @@ func decode(k table.Key, data []byte) (table.Item, error) {
 	if body := r.text(); len(body) > 0 {
 		item.Body = slices.Clone(body)
 	}
+	fields := string(r.data) // names and values share one copy
 	if n := r.count(); n > 0 {
 		item.Numbers = make(map[string]int64, n)
 		for range n {
-			name := string(r.text())
+			name := r.textIn(fields)
 			item.Numbers[name] = r.varint()
 		}
 	}
 	if n := r.count(); n > 0 {
 		item.Strings = make(map[string]string, n)
 		for range n {
-			name := string(r.text())
-			item.Strings[name] = string(r.text())
+			name := r.textIn(fields)
+			item.Strings[name] = r.textIn(fields)
 		}
 	}
 	if r.bad || len(r.data) > 0 {
@@ -171,4 +175,11 @@ func (r *reader) text() []byte {
 	text := r.data[:n]
 	r.data = r.data[n:]
 	return text
+}
+
+// textIn returns the text from a copy of data that ends where data ends.
+func (r *reader) textIn(data string) string {
+	text := r.text()
+	end := len(data) - len(r.data)
+	return data[end-len(text) : end]
 }

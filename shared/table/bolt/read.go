@@ -52,12 +52,34 @@ func (s *Store) checkKey(k table.Key) error {
 
 // load returns the item under k, expired or not, nil if there is none.
 func load(tx *bbolt.Tx, k table.Key) (*table.Item, error) {
-	data := tx.Bucket(bucketName(k.Table)).Get(rowKey(k))
-	if data == nil {
-		return nil, nil
+	item, ok, err := (&lookup{tx: tx}).load(k)
+	if !ok {
+		return nil, err
 	}
-	item, err := decode(k, data)
 	return &item, err
+}
+
+// lookup reads items by key. Keys of one table in a row share its cursor. No item may change
+// meanwhile.
+type lookup struct {
+	tx     *bbolt.Tx
+	table  string
+	cursor *bbolt.Cursor
+	row    []byte
+}
+
+// load returns the item under k, expired or not, and whether there is one.
+func (l *lookup) load(k table.Key) (item table.Item, ok bool, err error) {
+	if l.cursor == nil || l.table != k.Table {
+		l.table, l.cursor = k.Table, l.tx.Bucket(bucketName(k.Table)).Cursor()
+	}
+	l.row = append(appendPartition(l.row[:0], k.Partition), k.Sort...)
+	row, data := l.cursor.Seek(l.row)
+	if row == nil || !bytes.Equal(row, l.row) {
+		return item, false, nil
+	}
+	item, err = decode(k, data)
+	return item, true, err
 }
 
 // checkedKeys returns every key once, in the order given, if all are valid.
@@ -86,10 +108,11 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 		return nil, ctx.Err()
 	}
 	now, eventual := s.now(), table.IsEventual(opts)
-	var items []table.Item
+	items := make([]table.Item, 0, min(len(unique), batchKeys))
 	var units float64
 	var sizes []int // bytes found by each request that DynamoDB would need at once
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		rows := lookup{tx: tx}
 		for n, k := range unique {
 			if n%batchKeys == 0 {
 				if err := ctx.Err(); err != nil {
@@ -97,18 +120,18 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 				}
 				sizes = append(sizes, 0)
 			}
-			item, err := load(tx, k)
+			item, ok, err := rows.load(k)
 			if err != nil {
 				return err
 			}
 			size := 0
-			if item != nil {
-				size = table.Size(*item)
+			if ok {
+				size = table.Size(item)
 			}
 			sizes[len(sizes)-1] += size
 			units += table.ReadUnits(size, eventual)
-			if item = table.Live(item, now); item != nil {
-				items = append(items, *item)
+			if ok && !item.Expired(now) {
+				items = append(items, item)
 			}
 		}
 		return nil

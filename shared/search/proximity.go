@@ -74,13 +74,23 @@ func (f *codeFilter) add(code uint32)      { f[code/64%4] |= 1 << (code % 64) }
 func (f *codeFilter) has(code uint32) bool { return f[code/64%4]>>(code%64)&1 != 0 }
 
 func (r *ranking) places(a analysed) places {
-	at := make(places, len(r.terms))
+	type match struct{ term, at int }
+	matches := make([]match, 0, 64)
+	counts := make([]int, len(r.terms))
 	for i, c := range a.codes {
 		if r.filter.has(c) {
 			for _, t := range r.codes[c] {
-				at[t] = append(at[t], i)
+				matches = append(matches, match{t, i})
+				counts[t]++
 			}
 		}
+	}
+	at, all := make(places, len(r.terms)), make([]int, len(matches))
+	for t, n := range counts {
+		at[t], all = all[:0:n], all[n:]
+	}
+	for _, m := range matches {
+		at[m.term] = append(at[m.term], m.at)
 	}
 	return at
 }

@@ -187,7 +187,8 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 		return 0, 0, err
 	}
 	for _, p := range pages {
-		for _, v := range p.candidates {
+		for i := range p.candidates {
+			v := &p.candidates[i]
 			text, ok := p.texts[v.Ref]
 			r := s.recordOf(&v.candidate)
 			if !ok || text.Source != r.source || v.within >= len(text.Passages) {
@@ -201,9 +202,9 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 			if choice == Exclude {
 				continue
 			}
-			found := s.weigh(v, text, r)
-			found.counts = choice == Include
-			s.found = append(s.found, found)
+			s.weigh(v, text, r)
+			v.counts = choice == Include
+			s.found = append(s.found, v)
 		}
 	}
 	return taken, dropped, nil
@@ -211,7 +212,7 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 
 // nextPage returns a page of up to most candidates, within the bounds of one BatchGet.
 func (s *searchRun) nextPage(most int) (*page, error) {
-	p := &page{}
+	p := &page{candidates: make([]verified, 0, most), refs: make([]Ref, 0, most)}
 	seen := map[Ref]bool{}
 	records := map[uuid.UUID]bool{}
 	units := 0
@@ -254,8 +255,8 @@ func (s *searchRun) nextPage(most int) (*page, error) {
 	return p, nil
 }
 
-// weigh returns a candidate with its hit and its final score.
-func (s *searchRun) weigh(v verified, text Text, r record) *verified {
+// weigh sets the hit and the final score of a candidate.
+func (s *searchRun) weigh(v *verified, text Text, r record) {
 	p := text.Passages[v.within]
 	body := text.Body[p.Start:p.End]
 	key := analysisKey{v.passageID, v.ranking.profile.id}
@@ -278,7 +279,6 @@ func (s *searchRun) weigh(v verified, text Text, r record) *verified {
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
 		Heading: p.Heading, Passage: body, Record: text.Record, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
-	return &v
 }
 
 // instructionShare is the maximum share that an instruction adds to a score.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,23 @@ func BenchmarkBuild(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(3000*b.N)/b.Elapsed().Seconds(), "passages/s")
+}
+
+// BenchmarkBuildDifferentWords builds the segment of a document of the largest size in which no word
+// occurs twice.
+func BenchmarkBuildDifferentWords(b *testing.B) {
+	var body strings.Builder
+	for n := uint64(0); body.Len() < 10_000_000; n++ {
+		body.WriteString(strconv.FormatUint(n*0x9e3779b97f4a7c15>>32, 36))
+		body.WriteByte(' ')
+	}
+	docs := []search.Document{doc("wiki", "title", body.String(), 1)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := search.BuildSegment(search.Documentation, docs); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkRank150k(b *testing.B) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
-	"maps"
-	"slices"
 )
 
 // segmentBuilder makes a segment of documents of one space: of postings, or of vectors.
@@ -41,14 +39,12 @@ func buildWith(ctx context.Context, b segmentBuilder, docs []Document) (segment.
 type builder struct {
 	profile *profile
 	w       *segment.Writer
-	lists   map[string]*[]segment.Posting
-	counts  map[string]uint32 // of the current passage, empty between passages
-	order   []string          // its distinct terms
-	terms   []string
+	lists   *postingLists
+	terms   []string // of the current passage
 }
 
 func newBuilder(p *profile) *builder {
-	return &builder{profile: p, w: segment.NewWriter(p.id), lists: map[string]*[]segment.Posting{}, counts: map[string]uint32{}}
+	return &builder{profile: p, w: segment.NewWriter(p.id), lists: newPostingLists()}
 }
 
 func (b *builder) add(_ context.Context, d Document) error {
@@ -84,21 +80,11 @@ func (b *builder) passage(a text.Analyser, title []string, searched string, star
 	length := b.countTerms(title, titleWeight)
 	b.terms = a.AppendTerms(b.terms[:0], searched)
 	length += b.countTerms(b.terms, 1)
-	for _, term := range b.order {
-		list := b.lists[term]
-		if list == nil {
-			list = new([]segment.Posting)
-			b.lists[term] = list
-		}
-		*list = append(*list, segment.Posting{Passage: uint32(b.w.Count()), Frequency: b.counts[term]})
-	}
 	b.w.Passage(length, starts)
-	clear(b.counts)
-	b.order = b.order[:0]
 }
 
-// countTerms adds terms with a weight to the counts of the passage, and returns by how much its
-// length grows.
+// countTerms adds terms with a weight to the current passage, and returns by how much its length
+// grows.
 func (b *builder) countTerms(terms []string, weight uint32) int {
 	n := 0
 	for _, term := range terms {
@@ -106,17 +92,12 @@ func (b *builder) countTerms(terms []string, weight uint32) int {
 			continue
 		}
 		n += int(weight)
-		if b.counts[term] == 0 {
-			b.order = append(b.order, term)
-		}
-		b.counts[term] += weight
+		b.lists.add(term, uint32(b.w.Count()), weight)
 	}
 	return n
 }
 
 func (b *builder) finish(context.Context) (segment.File, error) {
-	for _, term := range slices.Sorted(maps.Keys(b.lists)) {
-		b.w.Term(term, *b.lists[term])
-	}
+	b.lists.write(b.w)
 	return b.w.Finish()
 }

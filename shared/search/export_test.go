@@ -167,3 +167,23 @@ func (ix *Index) Outdated(ctx context.Context, teamID string) (map[string]int, e
 func Terms(space Space, s string) []string {
 	return profileOf(space).in(text.LanguageOf(s)).AppendTerms(nil, s)
 }
+
+// Lists gathers passages, each a list of terms of a weight, and returns the segment with their postings.
+func Lists(passages [][]string, weight uint32) (*segment.Segment, error) {
+	l, w := newPostingLists(), segment.NewWriter(prose.id)
+	w.Document(uuid.UUID{}, 1)
+	starts := byte(segment.StartsDocument)
+	for n, terms := range passages {
+		for _, term := range terms {
+			l.add(term, uint32(n), weight)
+		}
+		w.Passage(len(terms), starts)
+		starts = 0
+	}
+	l.write(w)
+	f, err := w.Finish()
+	if err != nil {
+		return nil, err
+	}
+	return segment.Open(f.Data)
+}

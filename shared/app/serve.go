@@ -103,6 +103,7 @@ func Serve(ctx context.Context, c ServeConfig) error {
 // work starts the workers and the sweeper; they end with ctx.
 func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Logger) {
 	options := queue.WorkOptions{Wait: 20 * time.Second, Grace: drainTime, Log: log}
+	background := func(work func()) { workers.Go(func() { inBackground(work) }) }
 	workers.Go(func() { boundFiles(ctx, l.store.DropResident, log) })
 	for range answerWorkers {
 		workers.Go(func() { queue.Work(ctx, l.questionQueue, l.answering.Batch, options) })
@@ -110,15 +111,15 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	batches := options
 	batches.Batch, batches.Gather = queue.MaxBatch, gatherTime
 	for range min(indexWorkers, max(runtime.NumCPU()-1, 1)) { // one processor is left for requests
-		workers.Go(func() { queue.Work(ctx, l.documentQueue, l.indexing.Batch, batches) })
+		background(func() { queue.Work(ctx, l.documentQueue, l.indexing.Batch, batches) })
 	}
 	for range syncWorkers {
 		workers.Go(func() { queue.Work(ctx, l.syncQueue, l.turn, options) })
 	}
 	if l.embedQueue != nil {
-		workers.Go(func() { queue.Work(ctx, l.embedQueue, l.embeds(serveRebuildTurn, pause.For), batches) })
+		background(func() { queue.Work(ctx, l.embedQueue, l.embeds(serveRebuildTurn, pause.For), batches) })
 	}
-	workers.Go(func() { queue.Work(ctx, l.rebuildQueue, l.rebuilder(serveRebuildTurn, pause.For).Batch, options) })
+	background(func() { queue.Work(ctx, l.rebuildQueue, l.rebuilder(serveRebuildTurn, pause.For).Batch, options) })
 	workers.Go(func() {
 		every := time.NewTicker(sweepEvery)
 		defer every.Stop()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -29,13 +30,16 @@ func (h *home) consistent(t *testing.T) {
 	h.consistentDocuments(t, collections)
 	h.consistentAnswers(t)
 	h.clock.Advance(visibility) // nothing is in flight either
-	left, err := waiting(t.Context(), h.asked, h.changed)
+	left, err := waiting(t.Context(), h.asked, h.changed, h.embedded)
 	if err != nil || len(left) > 0 || len(h.dead) > 0 {
 		t.Errorf("messages are left: %q, %v; dead letters %q", left, err, h.dead)
 	}
 	report, err := h.services.index.Check(t.Context(), h.team.ID)
 	if err != nil || len(report.Damaged) > 0 {
 		t.Errorf("index check: %+v, %v", report, err)
+	}
+	if !maps.Equal(report.Current, report.Embedded) {
+		t.Errorf("found by words: %v; by meaning: %v", report.Current, report.Embedded)
 	}
 }
 

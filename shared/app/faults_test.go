@@ -71,7 +71,7 @@ func stories() []story {
 	state := func(t *testing.T, h *home, uri, body string) {
 		t.Helper()
 		d := h.must(200, "GET", "/documents/"+h.id(uri), nil)
-		if d.text(t, "body") != body || !strings.Contains(string(d.body), `"state":"indexed"`) {
+		if d.text(t, "body") != body || !strings.Contains(string(d.body), `"state":"indexed","meaning":"done"`) {
 			t.Errorf("document: %.300s", d.body)
 		}
 	}

@@ -18,6 +18,8 @@ import (
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
+	"docent/shared/embed"
+	"docent/shared/embed/embedtest"
 	"docent/shared/httpapi"
 	"docent/shared/queue"
 	"docent/shared/queue/local"
@@ -35,6 +37,7 @@ type home struct {
 	blobs     blob.Store  // without faults
 	asked     *local.Queue
 	changed   *local.Queue
+	embedded  *local.Queue
 	services  *services
 	handler   http.Handler
 	clock     *clocktest.Clock
@@ -42,6 +45,7 @@ type home struct {
 	key       string
 	questions faulttest.Queue
 	documents faulttest.Queue
+	vectors   faulttest.Queue
 	dead      []string          // bodies of the dead letters of both queues
 	prepared  map[string]string // collections by name
 }
@@ -56,13 +60,15 @@ func newHome(t *testing.T, change ...func(*home, *base, *Parts)) *home {
 		t.Fatal(err)
 	}
 	h.blobs = blobs
-	h.asked, h.changed = h.queue(), h.queue()
+	h.asked, h.changed, h.embedded = h.queue(), h.queue(), h.queue()
 	h.questions = faulttest.Queue{Queue: h.asked, Plan: h.plan}
 	h.documents = faulttest.Queue{Queue: h.changed, Plan: h.plan}
+	h.vectors = faulttest.Queue{Queue: h.embedded, Plan: h.plan}
 	e := engines{table: faulttest.Table{Store: h.store, Plan: h.plan}, blobs: faulttest.Blob{Store: blobs, Plan: h.plan},
-		questions: h.questions, documents: h.documents}
+		questions: h.questions, documents: h.documents, embeddings: h.vectors}
 	b := base{engines: e, log: slog.New(slog.DiscardHandler), now: h.clock.Now, wait: func(context.Context) error { return errStopping }}
-	p := Parts{Tools: agents.Tools, ParseSAML: saml.Parse}
+	p := Parts{Tools: agents.Tools, ParseSAML: saml.Parse,
+		Embedder: faulttest.Embedder{Engine: embedtest.New(embed.Model{Name: "words", Size: 64}), Plan: h.plan}}
 	for _, apply := range change {
 		apply(h, &b, &p)
 	}
@@ -136,12 +142,13 @@ func (h *home) work() {
 	h.t.Helper()
 	for faults := 0; faults < 20; {
 		indexed, err := drainOnce(h.t.Context(), h.documents, h.services.indexing.Batch, 10)
+		embedded, err1 := drainOnce(h.t.Context(), h.vectors, h.services.embeds(0, nil), 10)
 		answered, err2 := drainOnce(h.t.Context(), h.questions, h.services.answering.Batch, 1)
-		if err != nil || err2 != nil {
+		if err != nil || err1 != nil || err2 != nil {
 			faults++
 			continue
 		}
-		if indexed+answered == 0 {
+		if indexed+embedded+answered == 0 {
 			return
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // Check reads every segment of a team whole. It reports damaged segments, and documents
 // that are not current.
 func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
-	report := Report{Current: map[uuid.UUID]int64{}}
+	report := Report{Current: map[uuid.UUID]int64{}, Embedded: map[uuid.UUID]int64{}}
 	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return report, err
@@ -28,24 +28,31 @@ func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 		if err != nil {
 			return report, err
 		}
-		report.Segments++
-		if r.meaning {
-			report.Vectors += s.Passages
-			continue
-		}
 		current, err := ix.current(ctx, teamID, []*segment.Segment{s})
 		if err != nil {
 			return report, err
 		}
-		for i := range s.Documents {
-			if id, version := s.Identity(i); current[id] != version {
-				report.Stale++
-			} else {
-				report.Current[id] = version
-			}
-		}
+		report.Segments++
+		report.add(r, s, current)
+	}
+	return report, nil
+}
+
+// add counts a segment, given the current versions of its documents.
+func (report *Report) add(r record, s *segment.Segment, current map[uuid.UUID]int64) {
+	found := report.Current
+	if r.meaning {
+		found = report.Embedded
+		report.Vectors += s.Passages
+	} else {
 		report.Passages += s.Passages
 		report.Documents += s.Documents
 	}
-	return report, nil
+	for i := range s.Documents {
+		if id, version := s.Identity(i); current[id] == version {
+			found[id] = version
+		} else if !r.meaning {
+			report.Stale++
+		}
+	}
 }

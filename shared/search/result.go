@@ -73,5 +73,6 @@ type Report struct {
 	Stale     int      // documents in them that are deleted or have another version
 	Damaged   []string // ids of segments that cannot be read, with the reason
 
-	Current map[uuid.UUID]int64 `json:"-"` // the versions in them that are current
+	Current  map[uuid.UUID]int64 `json:"-"` // the versions in segments of postings that are current
+	Embedded map[uuid.UUID]int64 `json:"-"` // the versions in segments of vectors that are current
 }

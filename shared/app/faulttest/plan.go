@@ -66,7 +66,7 @@ func (p *Plan) Seen() []string {
 // any mode, so reads need fewer.
 func ModesOf(name string) []Mode {
 	switch name {
-	case "Get", "BatchGet", "Query", "blob.Get", "blob.GetRange", "blob.List":
+	case "Get", "BatchGet", "Query", "blob.Get", "blob.GetRange", "blob.List", "Embed":
 		return []Mode{FailBefore}
 	case "Send":
 		return Modes

@@ -1,0 +1,174 @@
+// Package local embeds texts in the process: a forward pass of all-MiniLM-L6-v2, or a model of the same shape, with weights of int8. It needs
+// no service and no other library, and costs nothing while idle. The README has its measurements.
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"docent/shared/embed"
+	"docent/shared/embed/local/internal/kernel"
+	"docent/shared/embed/local/internal/onnx"
+	"docent/shared/embed/local/internal/wordpiece"
+)
+
+// Files of a model's folder.
+const (
+	ModelFile     = "model.onnx"
+	TokenizerFile = "tokenizer.json"
+)
+
+// MiniLM is the default model.
+var MiniLM = embed.Model{Name: "all-MiniLM-L6-v2-int8", Size: 384}
+
+// Engine embeds texts with the model of a folder, which it loads at first use.
+type Engine struct {
+	folder  string
+	model   embed.Model
+	kernels *kernel.Set
+	turns   chan struct{} // one for each forward pass at a time
+	spare   sync.Pool     // of *scratch
+
+	mu     sync.Mutex
+	loaded *loaded
+}
+
+type loaded struct {
+	tokens  *wordpiece.Tokenizer
+	weights *model
+}
+
+var _ embed.Engine = (*Engine)(nil)
+
+// New returns an engine for the model in a folder that has ModelFile and TokenizerFile. It reads nothing yet. At any
+// time it works on as many texts as Go uses processors.
+func New(folder string, model embed.Model) *Engine {
+	return newEngine(folder, model, kernel.Sets()[0])
+}
+
+func newEngine(folder string, model embed.Model, kernels *kernel.Set) *Engine {
+	return &Engine{folder: folder, model: model, kernels: kernels, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+// Model implements embed.Engine.
+func (e *Engine) Model() embed.Model { return e.model }
+
+// Kernels names the instructions that the engine computes with. "Go" means none that help: a passage takes most of a
+// second.
+func (e *Engine) Kernels() string { return e.kernels.Name() }
+
+// Load reads the model, unless that is done. It returns an error that wraps embed.ErrModel if the files are missing,
+// damaged or of another kind of model; the next call tries again.
+func (e *Engine) Load() error {
+	_, err := e.load()
+	return err
+}
+
+func (e *Engine) load() (*loaded, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.loaded != nil {
+		return e.loaded, nil
+	}
+	l, err := open(e.folder, e.model.Size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: load %s from %s: %w", embed.ErrModel, e.model.Name, e.folder, err)
+	}
+	e.loaded = l
+	return l, nil
+}
+
+func open(folder string, size int) (*loaded, error) {
+	tokens, err := openTokenizer(filepath.Join(folder, TokenizerFile))
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(filepath.Join(folder, ModelFile))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	graph, err := onnx.Open(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	weights, err := readModel(graph, size, tokens.Size())
+	if err != nil {
+		return nil, err
+	}
+	return &loaded{tokens: tokens, weights: weights}, nil
+}
+
+func openTokenizer(path string) (*wordpiece.Tokenizer, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > wordpiece.MaxFileBytes {
+		return nil, fmt.Errorf("%w: %d bytes", wordpiece.ErrFormat, info.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return wordpiece.New(data)
+}
+
+// Embed implements embed.Engine. Passages and questions are treated alike. It reads the first 256 tokens of a text, about 200
+// English words.
+func (e *Engine) Embed(ctx context.Context, texts []string, _ embed.Purpose) ([]embed.Vector, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := embed.Check(texts); err != nil {
+		return nil, err
+	}
+	l, err := e.load()
+	if err != nil {
+		return nil, err
+	}
+	vectors := make([]embed.Vector, len(texts))
+	var wait sync.WaitGroup
+	for i, text := range texts {
+		select {
+		case e.turns <- struct{}{}:
+		case <-ctx.Done():
+			wait.Wait()
+			return nil, ctx.Err()
+		}
+		work := func() {
+			defer func() { <-e.turns }()
+			vectors[i] = e.vector(l, text)
+		}
+		if i == len(texts)-1 {
+			work()
+		} else {
+			wait.Go(work)
+		}
+	}
+	wait.Wait()
+	for i, v := range vectors {
+		if v == nil {
+			return nil, fmt.Errorf("%w: text %d has no vector", embed.ErrInvalid, i)
+		}
+	}
+	return vectors, nil
+}
+
+func (e *Engine) vector(l *loaded, text string) embed.Vector {
+	ids := l.tokens.Encode(make([]int32, 0, maxTokens), text, maxTokens)
+	s, _ := e.spare.Get().(*scratch)
+	if s == nil || s.rows < rowsFor(len(ids)) {
+		s = l.weights.newScratch(len(ids))
+	}
+	defer e.spare.Put(s)
+	return l.weights.vector(e.kernels, s, ids)
+}

@@ -51,13 +51,18 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 		return nil, fmt.Errorf("read passages: %w", err)
 	}
 	found := inOrder(keys, items)
+	entries := make([]any, len(keys)) // of the records, decoded once
 	texts := make(map[search.Ref]search.Text, len(refs))
 	for i, ref := range refs {
-		item := found[recordAt[ref.Document]]
+		at := recordAt[ref.Document]
+		item := found[at]
 		if item == nil || item.Version != ref.Version {
 			continue
 		}
-		e := entryFrom(*item)
+		if entries[at] == nil {
+			entries[at] = entryFrom(*item)
+		}
+		e := entries[at].(Entry)
 		if chunkAt[i] != inMemory {
 			if ref.Chunk == 0 != (item.Numbers["chunks"] == 0) || found[chunkAt[i]] == nil {
 				continue
@@ -68,7 +73,7 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 			c.chunks.put(ref, chunks[i])
 		}
 		texts[ref] = search.Text{Document: ref.Document, Version: ref.Version, Source: e.CollectionID, Title: e.Title, URI: e.URI,
-			Body: chunks[i].body, Passages: chunks[i].passages, Record: e}
+			Body: chunks[i].body, Passages: chunks[i].passages, Record: entries[at]}
 	}
 	return texts, nil
 }

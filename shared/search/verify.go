@@ -174,17 +174,8 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 		taken += len(p.candidates)
 		pages = append(pages, p)
 	}
-	group, gctx := errgroup.WithContext(ctx)
-	for _, p := range pages {
-		group.Go(func() (err error) {
-			if p.texts, err = s.index.Corpus.Texts(gctx, s.teamID, p.refs); err != nil {
-				return fmt.Errorf("read the candidates: %w", err)
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return 0, 0, err
+	if err := s.readTexts(ctx, pages); err != nil {
+		return 0, 0, fmt.Errorf("read the candidates: %w", err)
 	}
 	for _, p := range pages {
 		for i := range p.candidates {
@@ -208,6 +199,23 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 		}
 	}
 	return taken, dropped, nil
+}
+
+// readTexts reads the texts of pages in parallel. Most queries have one page, which needs no
+// goroutine.
+func (s *searchRun) readTexts(ctx context.Context, pages []*page) error {
+	read := func(ctx context.Context, p *page) (err error) {
+		p.texts, err = s.index.Corpus.Texts(ctx, s.teamID, p.refs)
+		return err
+	}
+	if len(pages) == 1 {
+		return read(ctx, pages[0])
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, p := range pages {
+		group.Go(func() error { return read(ctx, p) })
+	}
+	return group.Wait()
 }
 
 // nextPage returns a page of up to most candidates, within the bounds of one BatchGet.

@@ -52,18 +52,17 @@ func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Questio
 
 // find searches and, in parallel, reads the provider of each data source.
 func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]source.ProviderName, error) {
-	var result search.Result
 	var providers map[string]source.ProviderName
 	group, gctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		result, err = s.Index(gctx, teamID, q)
-		return err
-	})
 	group.Go(func() (err error) {
 		providers, err = s.Sources.ProvidersByID(gctx, teamID)
 		return err
 	})
-	return result, providers, group.Wait()
+	result, err := s.Index(gctx, teamID, q)
+	if failed := group.Wait(); failed != nil {
+		return result, nil, failed
+	}
+	return result, providers, err
 }
 
 func sourcesOf(hits []search.Hit, providers map[string]source.ProviderName) []Source {

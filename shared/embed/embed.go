@@ -42,8 +42,9 @@ type Vector []float32
 
 // Model identifies a vector space. Vectors of different models are never compared.
 type Model struct {
-	Name string // never reused for other weights
-	Size int    // numbers of a vector
+	Name    string // never reused for other weights
+	Size    int    // numbers of a vector
+	English bool   // it knows little of other languages
 }
 
 // Engine embeds texts with one model. Methods are safe for concurrent use.

@@ -30,7 +30,7 @@ type embedder struct {
 func (ix *Index) embedQuestion(ctx context.Context, question string) func() *segment.Vector {
 	question = strings.TrimSpace(strings.ToValidUTF8(question[:min(len(question), embed.MaxBytes)], ""))
 	now := ix.Now().UnixMilli()
-	if ix.Embedder == nil || question == "" || now < ix.embedder.retry.Load() {
+	if ix.Embedder == nil || question == "" || now < ix.embedder.retry.Load() || ix.Model.English && !mostlyLatin(question) {
 		return func() *segment.Vector { return nil }
 	}
 	done := make(chan *segment.Vector, 1)

@@ -24,7 +24,7 @@ func (s *searchRun) result() Result {
 	for _, v := range s.found {
 		best, hit := len(r.Best) < bestPassages, byDocument[v.document] == nil && (len(r.Hits) < s.limit || s.query.Choose != nil)
 		if best || hit {
-			v.hit.Confidence = v.ranking.confidence(v.score, v.at, v.length)
+			v.hit.Confidence = v.confidence()
 		}
 		if best {
 			r.Best = append(r.Best, v.hit)

@@ -20,7 +20,7 @@ const (
 	manyPassages = 100_000 // passages with vectors
 	nearByRange  = 150     // of these, vectors that are read by range
 	nearMost     = 50      // passages that become candidates by meaning alone
-	nearLeast    = 0.3     // their least cosine
+	nearLeast    = 0.15    // their least cosine
 )
 
 // neighbour is a passage with its closeness to the question.
@@ -280,9 +280,10 @@ func (s *searchRun) joined(c *candidate, score float64, weights map[*profile]flo
 	if c.near != nil {
 		cosine = c.near.cosine
 	}
-	w := weights[c.ranking.profile]
-	return (1-w)*c.ranking.normalised(score) + w*cosine
+	return join(c.ranking.normalised(score), cosine, weights[c.ranking.profile])
 }
+
+func join(normalised, cosine, weight float64) float64 { return (1-weight)*normalised + weight*cosine }
 
 // joinMeaning replaces the normalised scores of the hits by scores joined with their cosines. The
 // weight of a cosine is larger the less the best passage of its profile has in common with the
@@ -301,12 +302,18 @@ func (s *searchRun) joinMeaning() {
 		weights[p] = p.meaningWeight(best[p])
 	}
 	for _, v := range s.found {
-		v.hit.words = v.hit.Normalised
-		v.hit.Normalised = s.joined(&v.candidate, v.hit.Score, weights)
+		v.hit.words, v.hit.cosine = v.hit.Normalised, s.typical
 		if v.near != nil {
 			v.hit.cosine = v.near.cosine
 		}
+		weight := weights[v.ranking.profile]
+		if s.index.Model.English {
+			weight *= v.english
+		}
+		v.hit.Normalised = join(v.hit.words, v.hit.cosine, weight)
+		v.meant = v.near != nil && weight > 0
 	}
+	s.found = slices.DeleteFunc(s.found, func(v *verified) bool { return v.segment < 0 && !v.meant })
 }
 
 // rankingOf returns the ranking by which texts of a space are weighed: that of the newest

@@ -141,3 +141,25 @@ func TestVectorsAreMergedWithoutStaleOnes(t *testing.T) {
 		t.Errorf("found %q", titles)
 	}
 }
+
+func TestAModelForEnglishLeavesOtherLanguagesToTheWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body    string
+		english bool // the model knows only English
+		want    bool
+	}{
+		{"You put nginx in the way of it, and it is done.", true, true},
+		{"Перед ним ставят nginx, и это всё.", false, true},
+		{"Перед ним ставят nginx, и это всё.", true, false},
+	} {
+		x, lib, e := newMeaningIndex(t)
+		x.Model.English = c.english
+		page := doc("wiki", "Page", c.body, 1)
+		publishBoth(t, x, lib, page, doc("wiki", "Stripes", "The zebra has them, and it is known for that.", 1))
+		titles, _ := ask(t, x, search.Query{Text: "proxy"})
+		if found := slices.Contains(titles, "Page"); found != c.want {
+			t.Errorf("%q, English only %t: found %q of %d texts", c.body, c.english, titles, e.made)
+		}
+	}
+}

@@ -44,13 +44,16 @@ type analysed struct {
 	codes []uint32
 	title int // number of codes of the title
 	named int // number of codes of the title and the heading path, which name the subject of the passage
+
+	english float64 // how much a vector by a model for English counts
 }
 
 func (p *profile) analyse(title, heading, passage string) analysed {
 	searched := text.Indexed(heading, passage)
-	in := p.in(text.PassageLanguage(title, searched))
+	language := text.PassageLanguage(title, searched)
+	in := p.in(language)
 	terms := in.AppendTerms(nil, title)
-	a := analysed{title: len(terms), named: len(terms)}
+	a := analysed{title: len(terms), named: len(terms), english: englishShare(language, passage)}
 	if !p.split { // in code and logs a line after '#' is rarely a heading
 		a.named += len(in.AppendTerms(nil, heading))
 	}

@@ -67,6 +67,9 @@ type verified struct {
 	at     places  // of the question's terms
 	length uint16  // of the passage
 	score  float64 // without the instruction
+	meant  bool    // its vector is compared with the question's
+
+	english float64 // how much a vector by a model for English counts
 }
 
 // rank ranks the segments of each profile and analysis separately, and chooses
@@ -281,7 +284,7 @@ func (s *searchRun) weigh(v *verified, text Text, r record) {
 	}
 	at := v.ranking.places(a)
 	score = v.ranking.complete(score, a, at, length)
-	v.at, v.length, v.score = at, length, score
+	v.at, v.length, v.score, v.english = at, length, score, a.english
 	if by := s.instruction[v.ranking]; by != nil {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}

@@ -93,6 +93,9 @@ func PassageLanguage(title, indexed string) *Language {
 	return LanguageOf(title + "\n" + indexed)
 }
 
+// IsEnglish reports whether l is English, or an unknown language, which counts as English.
+func (l *Language) IsEnglish() bool { return l == inEnglish }
+
 // LanguagesOf returns the languages that a question may be in, the most likely one first. If
 // there are several, the terms in the index decide.
 func LanguagesOf(question string) []*Language {

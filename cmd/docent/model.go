@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"docent/shared/app/parts/embedders"
+	"docent/shared/app/parts/models"
 )
 
 type modelFetchCmd struct {
@@ -27,7 +27,7 @@ Examples:
 
 // Run fetches the weights.
 func (c *modelFetchCmd) Run(ctx context.Context, con *console) error {
-	w, err := embedders.FindWeights(c.To)
+	w, err := models.FindWeights(c.To)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ type modelShown struct {
 
 // Run checks the weights.
 func (c *modelShowCmd) Run(con *console) error {
-	w, err := embedders.FindWeights(c.In)
+	w, err := models.FindWeights(c.In)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ type serveCmd struct {
 	ModelProvider string `name:"model-provider" env:"DOCENT_MODEL_PROVIDER" placeholder:"NAME" help:"Where the model is: openai, on any server that speaks OpenAI's Chat Completions, or bedrock (default: openai with --model-url, bedrock without)."`
 	ModelURL      string `name:"model-url" env:"DOCENT_MODEL_URL" placeholder:"URL" help:"Address of the model's server, before /chat/completions; with bedrock, a custom endpoint."`
 	ModelKeyEnv   string `name:"model-key-env" default:"DOCENT_MODEL_KEY" placeholder:"NAME" help:"Environment variable that holds the key of an openai server, if it needs one (default ${default})."`
+
+	embeddingFlags
 }
 
 // Help is the long help of docent serve.
@@ -39,15 +41,21 @@ Examples:
     docent serve --data /var/lib/docent --addr 0.0.0.0:8080 --base-url https://docent.example/v1 --no-demo
     docent serve --model-url http://127.0.0.1:11434/v1 --model llama3.3
     AWS_PROFILE=docs AWS_REGION=eu-central-1 docent serve --model eu.anthropic.claude-sonnet-4-5-20250929-v1:0
+    docent serve --embedding-url http://127.0.0.1:11434/v1 --embedding-model nomic-embed-text --embedding-size 768
 
 With bedrock, region and credentials are those of the AWS command line: the environment and its files.
 
-The passages found are sent to the model. A sentence is kept only if it cites passages that contain its numbers, names and quotations. If too little is left, or the model is late, the answer quotes instead.`
+The passages found are sent to the model. A sentence is kept only if it cites passages that contain its numbers, names and quotations. If too little is left, or the model is late, the answer quotes instead.
+
+Search goes by words and by meaning. The model for the meaning runs in this process, with the weights that docent model fetch has downloaded. Without them, and with --no-meaning, search goes by words alone. Another embedding model sees the text of all documents and questions.`
 }
 
 // Validate checks what the types of the flags cannot.
 func (c *serveCmd) Validate() error {
 	_, err := c.provider()
+	if err == nil {
+		_, err = c.embedding()
+	}
 	return err
 }
 
@@ -62,10 +70,15 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	embedder, wordsAlone, err := c.openEmbedder(ctx)
+	if err != nil {
+		return err
+	}
 	settings := app.ServeConfig{
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
-		Log:   slog.New(slog.NewJSONHandler(con.err, nil)),
-		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse},
+		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
+		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse,
+			Embedder: embedder, WordsAlone: wordsAlone},
 	}
 	err = app.Serve(ctx, settings)
 	if errors.Is(err, syscall.EADDRINUSE) {

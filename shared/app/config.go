@@ -138,6 +138,8 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	}
 	if c.Embedding, err = c.Embedding.Resolved(modelVariable); err != nil {
 		errs = append(errs, err)
+	} else if c.Embedding.Provider == EmbeddingLocal && c.Embedding.Model != "" {
+		errs = append(errs, errors.New("DOCENT_EMBEDDING_MODEL is for a model of bedrock or openai"))
 	}
 	if c.Tables, err = tableNames(getenv(deployed.Tables)); err != nil {
 		errs = append(errs, err)

@@ -199,7 +199,7 @@ func TestEmbeddingModelIsNamedWhole(t *testing.T) {
 	const url = "https://models.test"
 	for _, c := range []struct{ name, provider, model, url, size, key, provided, want string }{
 		{name: "nothing", provided: "local"},
-		{name: "a folder", model: "/opt/model", provided: "local"},
+		{name: "a folder", model: "/opt/model", want: "DOCENT_EMBEDDING_MODEL is for"},
 		{name: "words alone", provider: "none", provided: "none"},
 		{name: "Bedrock", provider: "bedrock", provided: "bedrock"},
 		{name: "Bedrock at another endpoint", provider: "bedrock", model: "amazon.titan-embed-text-v2:0", url: url, size: "256", provided: "bedrock"},
@@ -212,7 +212,6 @@ func TestEmbeddingModelIsNamedWhole(t *testing.T) {
 		{name: "too large", url: url, model: "m", size: "4097", want: "DOCENT_EMBEDDING_SIZE is not from 1 to 4096"},
 		{name: "no address", url: "models.test", model: "m", size: "768", want: "DOCENT_EMBEDDING_URL is not an http"},
 		{name: "an address for the process", provider: "local", url: url, want: "DOCENT_EMBEDDING_URL is for"},
-		{name: "a size for the process", size: "256", want: "DOCENT_EMBEDDING_SIZE is for"},
 		{name: "a key for Bedrock", provider: "bedrock", key: "/k", want: "DOCENT_EMBEDDING_KEY_PARAMETER is for"},
 		{name: "another provider", provider: "other", want: "DOCENT_EMBEDDING_PROVIDER is none of"},
 	} {

@@ -1,12 +1,17 @@
 package app
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+
+	"docent/shared/embed"
+)
 
 // Embedding says which model embeds texts, so that search finds what is meant and not only what is written.
 type Embedding struct {
 	Provider string // DOCENT_EMBEDDING_PROVIDER: local, bedrock, openai or none; the default is that of Resolved
-	// DOCENT_EMBEDDING_MODEL: the model's name on the server, with Bedrock its id, with local the folder with its
-	// weights; empty: the program's own, but a server needs it.
+	// DOCENT_EMBEDDING_MODEL: the model's name on the server, with Bedrock its id; empty: Titan there, but a server
+	// needs it. With local the folder with the weights, which no function has elsewhere than next to its program.
 	Model string
 	URL   string // DOCENT_EMBEDDING_URL: of the model's server, before /embeddings; with Bedrock another endpoint than AWS's own
 	Size  int    // DOCENT_EMBEDDING_SIZE: how many numbers a vector has; 0: the model's own, but a server needs it
@@ -48,9 +53,6 @@ func (e Embedding) Resolved(name func(string) string) (Embedding, error) {
 		if e.URL != "" {
 			return wrong("url", "is for a model of bedrock or openai")
 		}
-		if e.Size != 0 {
-			return wrong("size", "is for a model of bedrock or openai")
-		}
 	case EmbeddingOfOpenAI:
 		switch {
 		case e.URL == "":
@@ -65,4 +67,26 @@ func (e Embedding) Resolved(name func(string) string) (Embedding, error) {
 		return wrong("provider", "is none of local, bedrock, openai and none")
 	}
 	return e, nil
+}
+
+// The models that are used if none is named. Package models has a test that the engines agree.
+const (
+	localName   = "all-MiniLM-L6-v2-int8"
+	localSize   = 384
+	bedrockID   = "amazon.titan-embed-text-v2:0"
+	bedrockSize = 512
+)
+
+// Vectors returns the model that programs with these settings embed with; without a name: they embed nothing, or with
+// the weights in a folder. It needs no engine.
+func (e Embedding) Vectors() embed.Model {
+	switch {
+	case e.Provider == EmbeddingLocal && e.Model == "":
+		return embed.Model{Name: localName, Size: localSize}
+	case e.Provider == EmbeddingOfBedrock:
+		return embed.Model{Name: "bedrock:" + cmp.Or(e.Model, bedrockID), Size: cmp.Or(e.Size, bedrockSize)}
+	case e.Provider == EmbeddingOfOpenAI:
+		return embed.Model{Name: "openai:" + e.Model, Size: e.Size}
+	}
+	return embed.Model{}
 }

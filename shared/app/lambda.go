@@ -23,7 +23,7 @@ func Documents(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Do
 func Answers(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Answers) }
 
 // Context returns the handler of /v1/context and /v1/mcp on AWS, with the parts Fetch,
-// Tools and Model.
+// Tools, Model and Embedder.
 func Context(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Context) }
 
 // SecurityEvents returns the handler of /v1/security-events on AWS.
@@ -39,7 +39,7 @@ func SCIM(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.SCIM) }
 // Vault and ParseSAML.
 func Admin(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Admin) }
 
-// Answering returns the worker of the questions queue on AWS, with the part Model.
+// Answering returns the worker of the questions queue on AWS, with the parts Model and Embedder.
 func Answering(c Config, p Parts) Batches { return onAWS(c, p).answersQuestions() }
 
 // Indexing returns the worker of the documents queue and of the rebuilds queue on AWS.
@@ -65,6 +65,7 @@ func joinOnAWS(c Config, p Parts, log *slog.Logger) *functions {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	p.Vectors = c.Embedding.Vectors()
 	b := base{engines: openAWS(c), log: log, now: c.Now, wait: pausePoll}
 	return &functions{services: newServices(b, p), baseURL: c.BaseURL, service: c.Service}
 }

@@ -46,9 +46,12 @@ var minilm = release{
 	},
 	files: []file{
 		{TokenizerFile, "all-minilm-l6-v2-q-tokenizer.json", 711661, "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"},
-		{ModelFile, "all-minilm-l6-v2-q.onnx", 22972370, "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1"},
+		{ModelFile, "all-minilm-l6-v2-q.onnx", 22972370, ModelSHA256},
 	},
 }
+
+// ModelSHA256 is the hash of ModelFile, in hexadecimal.
+const ModelSHA256 = "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1"
 
 // Bytes is the size of all files in a folder of weights.
 const Bytes = 711661 + 22972370

@@ -1,6 +1,6 @@
-// Package models opens language models of both providers, Amazon Bedrock and servers
-// that speak OpenAI's Chat Completions. The clients add 1 MiB to a binary, so only
-// programs that use a model link it.
+// Package models opens language models and embedding models, of Amazon Bedrock, of servers that
+// speak OpenAI's API, and the embedding model in the process. The clients add 1 MiB to a binary,
+// so only programs that use a model link it.
 package models
 
 import (
@@ -40,11 +40,7 @@ func OnAWS(c app.Config) (llm.Composer, error) {
 	if err != nil || c.ModelKeyParameter == "" {
 		return model, err
 	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	return &keyed{secret: parameter{app.AWSConfig(c), c.ModelKeyParameter}.secret, now: c.Now,
-		open: func(key string) (llm.Composer, error) { return OpenAI(c.ModelURL, c.Model, key) }}, nil
+	return composer{newKeyed(c, c.ModelKeyParameter, func(key string) (llm.Composer, error) { return OpenAI(c.ModelURL, c.Model, key) })}, nil
 }
 
 // OpenAI returns the model of that name on the server at baseURL, which is the address
@@ -63,13 +59,18 @@ func OpenAI(baseURL, model, key string) (llm.Composer, error) {
 // The only timeout is on the whole reply, because a model sends nothing until it has finished
 // writing.
 func Bedrock(settings aws.Config, model, endpoint string) llm.Composer {
-	settings.HTTPClient = awshttp.NewBuildableClient().WithTimeout(llm.MaxTime + time.Second)
+	return bedrock.New(runtime(settings, endpoint, llm.MaxTime+time.Second), model)
+}
+
+// runtime returns the client of Bedrock. A reply may take limit.
+func runtime(settings aws.Config, endpoint string, limit time.Duration) *bedrockruntime.Client {
+	settings.HTTPClient = awshttp.NewBuildableClient().WithTimeout(limit)
 	settings.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = maxAttempts, maxBackoff })
 	}
-	return bedrock.New(bedrockruntime.NewFromConfig(settings, func(o *bedrockruntime.Options) {
+	return bedrockruntime.NewFromConfig(settings, func(o *bedrockruntime.Options) {
 		if endpoint != "" {
 			o.BaseEndpoint = &endpoint
 		}
-	}), model)
+	})
 }

@@ -3,7 +3,9 @@ package operator
 import (
 	"context"
 
+	"docent/shared/app"
 	"docent/shared/app/parts/models"
+	"docent/shared/embed"
 	"docent/shared/llm"
 )
 
@@ -17,4 +19,13 @@ func Model(ctx context.Context, model, endpoint string) (llm.Composer, error) {
 		return nil, err
 	}
 	return models.Bedrock(settings, model, endpoint), nil
+}
+
+// Embedder is Model for an embedding model.
+func Embedder(ctx context.Context, e app.Embedding) (embed.Engine, error) {
+	settings, _, err := settingsOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return models.BedrockEmbedder(settings, e)
 }

@@ -1,6 +1,4 @@
-// Package embedders opens embedding models: the one in the process, those of Amazon Bedrock, and those
-// of servers that speak OpenAI's API.
-package embedders
+package models
 
 import (
 	"context"
@@ -8,7 +6,7 @@ import (
 	"docent/shared/embed/weights"
 )
 
-// Weights are those of the model in the process, in a folder.
+// Weights are those of the embedding model in the process, in a folder.
 type Weights struct{ Folder string }
 
 // FindWeights returns the weights in a folder, or in the user's cache if it is empty. It does not look whether they are

@@ -23,7 +23,7 @@ const (
 )
 
 // MiniLM is the default model.
-var MiniLM = embed.Model{Name: "all-MiniLM-L6-v2-int8", Size: 384}
+var MiniLM = embed.Model{Name: "all-MiniLM-L6-v2-int8", Size: 384, English: true}
 
 // Engine embeds texts with the model of a folder, which it loads at first use.
 type Engine struct {

@@ -31,6 +31,7 @@ var Functions = []Function{
 	{Name: "usage", Roots: []string{"usage"}},
 	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks"}, CatchAll: true},
 	{Name: "answering"},
+	{Name: "embedding"},
 	{Name: "indexing"},
 	{Name: "sweeping"},
 	{Name: "syncing"},

@@ -166,6 +166,8 @@ func packageOf(folder string) (pkg string, l layer, known bool) {
 		return "infra", stack, true
 	case top == "scripts":
 		return "scripts", script, true
+	case top == "tools":
+		return "tools", script, true
 	case top == "testkit":
 		return "testkit", support, true
 	case len(parts) < 2 || top != "shared":

@@ -82,7 +82,7 @@ const (
 func (e Embedding) Vectors() embed.Model {
 	switch {
 	case e.Provider == EmbeddingLocal && e.Model == "":
-		return embed.Model{Name: localName, Size: localSize}
+		return embed.Model{Name: localName, Size: localSize, English: true}
 	case e.Provider == EmbeddingOfBedrock:
 		return embed.Model{Name: "bedrock:" + cmp.Or(e.Model, bedrockID), Size: cmp.Or(e.Size, bedrockSize)}
 	case e.Provider == EmbeddingOfOpenAI:

@@ -117,6 +117,7 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 		workers.Go(func() { queue.Work(ctx, l.syncQueue, l.turn, options) })
 	}
 	if l.embedQueue != nil {
+		workers.Go(func() { l.planVectors(ctx, log) })
 		background(func() { queue.Work(ctx, l.embedQueue, l.embeds(serveRebuildTurn, pause.For), batches) })
 	}
 	background(func() { queue.Work(ctx, l.rebuildQueue, l.rebuilder(serveRebuildTurn, pause.For).Batch, options) })
@@ -133,6 +134,23 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 			}
 		}
 	})
+}
+
+// planVectors plans the vectors of documents that were indexed without this model. Later, the
+// round of each day does it.
+func (l *Local) planVectors(ctx context.Context, log *slog.Logger) {
+	for after, more := "", true; more; {
+		ids, err := l.teams.IDs(ctx, after, teamsPerSweep)
+		for _, id := range ids {
+			err = errors.Join(err, l.index.PlanRebuilds(ctx, id))
+		}
+		if err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "vectors were not planned; they will be within a day", "err", err)
+		}
+		if more = len(ids) == teamsPerSweep && ctx.Err() == nil; more {
+			after = ids[len(ids)-1]
+		}
+	}
 }
 
 // sweepEvery is the time between two sweeps.

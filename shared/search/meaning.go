@@ -21,6 +21,7 @@ const (
 	nearByRange  = 150     // of these, vectors that are read by range
 	nearMost     = 50      // passages that become candidates by meaning alone
 	nearLeast    = 0.15    // their least cosine
+	loneLeast    = 0.3     // the same if no passage shares a word with the question
 )
 
 // neighbour is a passage with its closeness to the question.
@@ -85,7 +86,7 @@ func (n *nearness) join(candidates []candidate) (others []*neighbour, err error)
 		among[candidates[i].place] = true
 	}
 	for _, o := range n.nearest {
-		if !among[o.passageID] && o.cosine >= nearLeast {
+		if !among[o.passageID] {
 			others = append(others, o)
 		}
 	}
@@ -249,7 +250,14 @@ func (s *searchRun) addNeighbours() error {
 		}
 		weights[p] = p.meaningWeight(best)
 	}
+	least := nearLeast
+	if len(s.candidates) == 0 {
+		least = loneLeast
+	}
 	for _, o := range others {
+		if o.cosine < least {
+			continue
+		}
 		if r := s.rankingOf(o.record.space); r != nil {
 			s.candidates = append(s.candidates, candidate{ranking: r, segment: -1, passage: -1,
 				document: o.Document, version: o.Version, place: o.passageID, near: o})

@@ -78,6 +78,10 @@ func (b *Rebuilder) do(ctx context.Context, work pending.Work) error {
 	if errors.Is(err, ErrLeaseHeld) || errors.Is(err, ErrNewer) || errors.Is(err, ErrNoEmbedder) {
 		return nil // the sweeper sends it again, in case that worker was stopped or that program is gone
 	}
+	if errors.Is(err, ErrNotEmbedded) {
+		b.Log.WarnContext(ctx, "vectors are made again when the model answers", "team", work.TeamID, "id", work.ID, "err", err)
+		return nil // the sweeper sends it again, less and less often
+	}
 	if err == nil && !finished {
 		b.send(ctx, work)
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // MiniLM is the default model.
-var MiniLM = embed.Model{Name: "all-MiniLM-L6-v2-int8", Size: 384}
+var MiniLM = embed.Model{Name: "all-MiniLM-L6-v2-int8", Size: 384, English: true}
 
 // Engine embeds texts with the model of a folder, which it loads at first use.
 type Engine struct {
@@ -74,7 +74,7 @@ func (e *Engine) load() (*loaded, error) {
 	if e.loaded != nil {
 		return e.loaded, nil
 	}
-	l, err := open(e.folder, e.model.Size)
+	l, err := open(e.folder, e.kernels, e.model.Size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: load %s from %s: %w", embed.ErrModel, e.model.Name, e.folder, err)
 	}
@@ -82,7 +82,7 @@ func (e *Engine) load() (*loaded, error) {
 	return l, nil
 }
 
-func open(folder string, size int) (*loaded, error) {
+func open(folder string, kernels *kernel.Set, size int) (*loaded, error) {
 	tokens, err := openTokenizer(filepath.Join(folder, TokenizerFile))
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func open(folder string, size int) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, err := readModel(graph, size, tokens.Size())
+	weights, err := readModel(graph, kernels, size, tokens.Size())
 	if err != nil {
 		return nil, err
 	}

@@ -41,13 +41,14 @@ type layer struct {
 // reader reads the parts of a model, and remembers the first error.
 type reader struct {
 	file    *onnx.Model
+	kernels *kernel.Set
 	weights map[string]string // name of a layer's MatMulInteger to that of its weights
 	err     error
 }
 
-// readModel reads a model of that size with a vocabulary. Errors wrap onnx.ErrFormat or kernel.ErrWeights, or are the file's.
-func readModel(file *onnx.Model, size, vocabulary int) (*model, error) {
-	r := &reader{file: file, weights: map[string]string{}}
+// readModel reads a model of that size with a vocabulary, for the kernels. Errors wrap onnx.ErrFormat or kernel.ErrWeights, or are the file's.
+func readModel(file *onnx.Model, kernels *kernel.Set, size, vocabulary int) (*model, error) {
+	r := &reader{file: file, kernels: kernels, weights: map[string]string{}}
 	for _, n := range file.Nodes() {
 		if n.Operator == "MatMulInteger" && len(n.Inputs) > 1 {
 			name, _ := strings.CutPrefix(n.Name, "/encoder/layer.")
@@ -198,7 +199,7 @@ func (r *reader) pack(in, out int, m matrix) *kernel.Linear {
 	if r.err != nil {
 		return nil
 	}
-	l, err := kernel.NewLinear(in, out, m.weights, m.scales, m.bias)
+	l, err := r.kernels.Linear(in, out, m.weights, m.scales, m.bias)
 	if err != nil {
 		r.fail(err)
 	}

@@ -99,7 +99,7 @@ func localModel(path string, e app.Embedding) (embed.Model, error) {
 		return model, err
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != weights.ModelSHA256 {
-		model.Name = "local:" + sum[:16]
+		model.Name, model.English = "local:"+sum[:16], false
 	}
 	if e.Size > 0 {
 		model.Size = e.Size

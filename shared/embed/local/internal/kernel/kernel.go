@@ -16,6 +16,7 @@ const (
 // Set is the kernels for one kind of processor.
 type Set struct {
 	name     string
+	pairs    bool // needs the order of Linear
 	multiply func(l *Linear, x *Bytes, rows int, out Blocks)
 	quantize func(dst []uint8, src []float32) (scale float32, zero int32)
 	gelu     func(x []float32)
@@ -79,7 +80,7 @@ func (s *Set) Multiply(l *Linear, x *Bytes, rows int, out Blocks) {
 
 // Quantize makes row r of x the bytes of src, whose length is the width of x.
 func (s *Set) Quantize(x *Bytes, r int, src []float32) {
-	multiple("width", x.Width, Lanes)
+	multiple("width", x.Width, Panel)
 	need("row", len(src), x.Width)
 	x.Scales[r], x.Zeros[r] = s.quantize(x.Data[r*x.Width:(r+1)*x.Width], src[:x.Width])
 }
@@ -92,7 +93,7 @@ func (s *Set) Gelu(x []float32) {
 
 // AddNorm replaces x by the layer normalisation of x+y, with mean 0 and variance 1, times gain plus bias.
 func (s *Set) AddNorm(x, y, gain, bias []float32) {
-	multiple("numbers", len(x), Lanes)
+	multiple("numbers", len(x), Panel)
 	need("addend", len(y), len(x))
 	need("gain and bias", min(len(gain), len(bias)), len(x))
 	s.addNorm(x, y, gain, bias)

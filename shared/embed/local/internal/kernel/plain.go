@@ -24,29 +24,36 @@ func multiplyPlain(l *Linear, x *Bytes, rows int, out Blocks) {
 			}
 			dst := out.Numbers[n/Panel*out.Block+r*out.Row+n%Panel:][:Lanes]
 			for c, sum := range sums {
-				dst[c] = float32(sum-x.Zeros[r]*l.sums[n+c])*x.Scales[r]*l.scales[n+c] + l.bias[n+c]
+				dst[c] = float32(sum+x.Zeros[r]*l.less[n+c])*x.Scales[r]*l.scales[n+c] + l.bias[n+c]
 			}
 		}
 	}
 }
 
-func quantizePlain(dst []uint8, src []float32) (scale float32, zero int32) {
+func quantizePlain(dst []uint8, src []float32) (float32, int32) {
 	low, high := float32(0), float32(0)
 	for _, x := range src {
 		low, high = min(low, x), max(high, x)
 	}
-	scale = (high - low) / 255
-	if scale < math.SmallestNonzeroFloat32*1e10 {
-		clear(dst)
-		return 0, 0
-	}
-	inverse := 1 / scale
-	zero = int32(math.RoundToEven(float64(-low * inverse)))
+	scale, inverse, zero := spread(low, high)
 	for i, x := range src {
 		dst[i] = uint8(max(0, min(255, int32(math.RoundToEven(float64(x*inverse)))+zero)))
 	}
 	return scale, zero
 }
+
+// spread returns how the numbers from low, at most 0, to high, at least 0, become bytes: x*inverse + zero.
+func spread(low, high float32) (scale, inverse float32, zero int32) {
+	scale = (high - low) / 255
+	if !(scale > smallest) {
+		return 0, 0, 0
+	}
+	inverse = 1 / scale
+	return scale, inverse, int32(math.RoundToEven(float64(-low * inverse)))
+}
+
+// smallest is a step between bytes below which all numbers are 0, so that its inverse is finite.
+const smallest = 1e-30
 
 func geluPlain(x []float32) {
 	for i, v := range x {

@@ -1,0 +1,33 @@
+// Program kernels writes the assembly for amd64 of the packages that compute with vectors. `go generate` runs it there.
+package main
+
+import (
+	"flag"
+	"log"
+
+	. "github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	of := flag.String("of", "", "what to write: embed")
+	flag.Parse()
+	ConstraintExpr("amd64")
+	switch *of {
+	case "embed":
+		multiplyVNNI()
+		multiplyAVX2()
+		for _, w := range []width{wide, narrow} {
+			bounds(w)
+			quantize(w)
+			gelu(w)
+			addNorm(w)
+			turn(w)
+			scores(w)
+			softmax(w)
+			mix(w)
+		}
+	default:
+		log.Fatal("-of must be embed")
+	}
+	Generate()
+}

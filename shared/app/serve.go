@@ -118,7 +118,9 @@ func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Log
 	}
 	if l.embedQueue != nil {
 		workers.Go(func() { l.planVectors(ctx, log) })
-		background(func() { queue.Work(ctx, l.embedQueue, l.embeds(serveRebuildTurn, pause.For), batches) })
+		for range max(runtime.NumCPU()/2, 1) { // a model in the process computes on the worker's thread
+			background(func() { queue.Work(ctx, l.embedQueue, l.embeds(serveRebuildTurn, pause.For), batches) })
+		}
 	}
 	background(func() { queue.Work(ctx, l.rebuildQueue, l.rebuilder(serveRebuildTurn, pause.For).Batch, options) })
 	workers.Go(func() {

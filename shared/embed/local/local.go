@@ -123,7 +123,8 @@ func openTokenizer(path string) (*wordpiece.Tokenizer, error) {
 }
 
 // Embed implements embed.Engine. Passages and questions are treated alike. It reads the first 256 tokens of a text, about 200
-// English words.
+// English words. It works on the texts of a call one after the other, on the thread of its caller, so that a caller decides
+// about parallelism and priority.
 func (e *Engine) Embed(ctx context.Context, texts []string, _ embed.Purpose) ([]embed.Vector, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -136,27 +137,15 @@ func (e *Engine) Embed(ctx context.Context, texts []string, _ embed.Purpose) ([]
 		return nil, err
 	}
 	vectors := make([]embed.Vector, len(texts))
-	var wait sync.WaitGroup
 	for i, text := range texts {
 		select {
 		case e.turns <- struct{}{}:
 		case <-ctx.Done():
-			wait.Wait()
 			return nil, ctx.Err()
 		}
-		work := func() {
-			defer func() { <-e.turns }()
-			vectors[i] = e.vector(l, text)
-		}
-		if i == len(texts)-1 {
-			work()
-		} else {
-			wait.Go(work)
-		}
-	}
-	wait.Wait()
-	for i, v := range vectors {
-		if v == nil {
+		vectors[i] = e.vector(l, text)
+		<-e.turns
+		if vectors[i] == nil {
 			return nil, fmt.Errorf("%w: text %d has no vector", embed.ErrInvalid, i)
 		}
 	}

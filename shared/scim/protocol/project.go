@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"strings"
+
+	"docent/shared/fold"
 )
 
 // Projection selects the attributes of a reply (RFC 7644 section 3.9). The zero Projection
@@ -22,11 +24,16 @@ func ParseProjection(attributes, excluded []string) Projection {
 	return p
 }
 
+// names returns each name once, because every name copies values of every resource.
 func names(values []string) []Path {
 	var out []Path
+	known := map[string]bool{}
 	for _, value := range values {
 		for name := range strings.SplitSeq(value, ",") {
-			if urn, attr, sub, ok := SplitName(strings.TrimSpace(name)); ok {
+			name = strings.TrimSpace(name)
+			urn, attr, sub, ok := SplitName(name)
+			if folded := fold.Text(name); ok && !known[folded] {
+				known[folded] = true
 				out = append(out, Path{URN: urn, Attr: attr, Sub: sub})
 			}
 		}

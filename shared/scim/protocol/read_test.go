@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -112,5 +113,17 @@ func TestOrder(t *testing.T) {
 	for by, direction := range map[string]string{"noSuch": "", "name": "", "emails[": "", "emails[type eq \"x\"]": "", enterprise: "", "title": "up"} {
 		_, err := less(by, direction, nil, nil)
 		wantType(t, err, "invalidValue")
+	}
+}
+
+// TestARepeatedNameCostsNothing: a query has room for thousands of names.
+func TestARepeatedNameCostsNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"members.value", "userName", protocol.EnterpriseURN + ":manager"} {
+		once := protocol.ParseProjection([]string{name}, nil)
+		many := protocol.ParseProjection([]string{strings.Repeat(name+", ", 1000) + strings.ToLower(name), strings.ToUpper(name)}, nil)
+		if !reflect.DeepEqual(once, many) {
+			t.Errorf("%s: %v, want %v", name, many, once)
+		}
 	}
 }

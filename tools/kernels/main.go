@@ -1,4 +1,4 @@
-// Program kernels writes the assembly for amd64 of the packages that compute with vectors. `go generate` runs it there.
+// Program kernels writes the assembly of the packages that compute with vectors. `go generate` runs it there.
 package main
 
 import (
@@ -9,8 +9,15 @@ import (
 )
 
 func main() {
-	of := flag.String("of", "", "what to write: embed")
+	of := flag.String("of", "", "what to write: embed, or neon for its kernels for arm64")
+	neon := flag.String("neon", "", "file to write for arm64")
 	flag.Parse()
+	if *of == "neon" {
+		if err := writeNeon(*neon); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	ConstraintExpr("amd64")
 	switch *of {
 	case "embed":
@@ -27,7 +34,7 @@ func main() {
 			mix(w)
 		}
 	default:
-		log.Fatal("-of must be embed")
+		log.Fatal("-of must be embed or neon")
 	}
 	Generate()
 }

@@ -167,10 +167,10 @@ func TestDamagedFilesAreTheModels(t *testing.T) {
 	t.Parallel()
 	model, tokens := smallModel(), []byte(smallTokens)
 	for name, folder := range map[string]string{
-		"model cut off":        smallFolder(t, model[:len(model)-1], tokens),
-		"empty model":          smallFolder(t, nil, tokens),
-		"tokenizer cut off":    smallFolder(t, model, tokens[:len(tokens)-1]),
-		"another vocabulary":   smallFolder(t, model, bytes.Replace(tokens, []byte(`,"!":6`), nil, 1)),
+		"model cut off":          smallFolder(t, model[:len(model)-1], tokens),
+		"empty model":            smallFolder(t, nil, tokens),
+		"tokenizer cut off":      smallFolder(t, model, tokens[:len(tokens)-1]),
+		"another vocabulary":     smallFolder(t, model, bytes.Replace(tokens, []byte(`,"!":6`), nil, 1)),
 		"a layer without a name": smallFolder(t, bytes.Replace(model, []byte("MatMul_quant"), []byte("MatMul_other"), 1), tokens),
 	} {
 		e := New(folder, small)

@@ -8,9 +8,6 @@ SHELL := bash
 # The folder list is the function list: a new folder under functions/ needs no change here.
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 
-# The functions that embed texts, with the weights of the model next to their programs.
-EMBEDDING := $(notdir $(patsubst %/main.go,%,$(shell grep -l EmbedderOnAWS functions/*/main.go)))
-
 # Added to every `go test`, for example TESTFLAGS='-race -run TestContract'.
 TESTFLAGS ?=
 # How long each fuzz target runs.
@@ -40,7 +37,7 @@ run: bin/docent weights ## build the program and serve on 127.0.0.1:8080, data i
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
-test: moto scimtester mcpclient node weights ## run every test
+test: moto scimtester mcpclient node weights dashboard-modules ## run every test
 	go test $(TESTFLAGS) $$(go list ./... | grep -v '/infra$$')
 	$(TEST_INFRA)
 
@@ -49,7 +46,7 @@ race: ## run every test under the race detector
 	$(MAKE) test TESTFLAGS='-race $(TESTFLAGS)'
 
 .PHONY: check
-check: format vet lint tidy openapi-check paths vuln template ## format, vet, lint, tidy modules, openapi.yaml up to date, no path of this machine, known vulnerabilities, the AWS stack
+check: format vet lint tidy openapi-check dashboard-check paths vuln template ## format, vet, lint, tidy modules, openapi.yaml and the dashboard up to date, no path of this machine, known vulnerabilities, the AWS stack
 
 .PHONY: format
 format:
@@ -76,10 +73,43 @@ openapi: ## write openapi.yaml from the code
 	@mkdir -p bin
 	go run ./cmd/docent openapi > bin/openapi.yaml
 	mv bin/openapi.yaml openapi.yaml
+	go run ./scripts/reference > bin/reference.json
+	mv bin/reference.json dashboard/dist/reference.json
 
 .PHONY: openapi-check
 openapi-check:
 	@go run ./cmd/docent openapi | diff -u openapi.yaml - || { echo "openapi.yaml differs from the code: run make openapi"; exit 1; }
+	@go run ./scripts/reference | cmp - dashboard/dist/reference.json || { echo "the dashboard's API reference differs from the code: run make openapi"; exit 1; }
+
+MODULES := .cache/dashboard/node_modules
+
+# The packages that the dashboard is bundled with, and those that check it.
+$(MODULES)/.package-lock.json: dashboard/package.json dashboard/package-lock.json | node
+	mkdir -p .cache/dashboard
+	cp dashboard/package.json dashboard/package-lock.json .cache/dashboard/
+	cd .cache/dashboard && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+.PHONY: dashboard-modules
+dashboard-modules: $(MODULES)/.package-lock.json ## install the npm packages of the dashboard under .cache/
+
+.PHONY: dashboard
+dashboard: dashboard-modules ## bundle dashboard/src into dashboard/dist, which is committed
+	go run ./scripts/dashboard
+
+.PHONY: dashboard-check
+dashboard-check: dashboard-modules
+	$(MODULES)/.bin/tsc -p dashboard
+	@rm -rf .cache/dashboard/dist
+	@go run ./scripts/dashboard -to .cache/dashboard/dist
+	@diff -r -x reference.json .cache/dashboard/dist dashboard/dist || { echo "dashboard/dist differs from dashboard/src: run make dashboard"; exit 1; }
+
+# Where make screenshots writes, a folder that exists.
+SCREENSHOTS ?= $(CURDIR)/docs
+
+.PHONY: screenshots
+screenshots: dashboard-modules ## write a picture of every page of the dashboard to docs/, at both widths and in both themes (needs Chromium)
+	DOCENT_SCREENSHOTS=$(SCREENSHOTS) go test -count=1 -run '^TestEveryPage$$' ./dashboard
 
 # Paths of a developer's machine do not belong in the project. CI machines are excluded: no one
 # writes their paths by hand, and a checkout in a folder such as /src would match other text.
@@ -96,7 +126,7 @@ template: moto node ## check the rules of the AWS stack: assertions, cdk-nag, cf
 	$(TEST_INFRA)
 
 .PHONY: build
-build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) $(EMBEDDING:%=dist/%/model) ## build bin/docent and one bootstrap per function under dist/, for ARCH (arm64)
+build: bin/docent weights $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one bootstrap per function under dist/, for ARCH (arm64)
 
 .PHONY: FORCE
 FORCE:
@@ -112,10 +142,6 @@ bin/docent: FORCE
 dist/%/bootstrap: FORCE
 	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -trimpath -buildvcs=false \
 		-tags lambda.norpc,nethttpomithttp2 -ldflags '-s -w' -o $@ ./functions/$*
-
-# Without the weights the stack goes by words alone, if it is told so (-c embeddingProvider=none).
-dist/%/model: weights
-	@bin/docent model fetch --to $@ || true
 
 # The values of the stack, for example CONTEXT='-c stage=beta -c alarmsEmail=ops@example.com'; infra/README.md lists them.
 CONTEXT ?=
@@ -167,7 +193,6 @@ host:
 	CGO_ENABLED=0 GOOS=$(HOST_OS) go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(HOST)/functions/ ./functions/...
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(HOST)/ ./cmd/docent
 	for name in $(FUNCTIONS); do mkdir -p $(HOST)/dist/$$name; ln $(HOST)/functions/$$name $(HOST)/dist/$$name/bootstrap; done
-	for name in $(EMBEDDING); do $(HOST)/docent model fetch --to $(HOST)/dist/$$name/model || true; done
 
 # The stack with these functions.
 E2E := .cache/e2e
@@ -210,12 +235,8 @@ endif
 
 # -mod=mod: its go.mod follows the one of the product.
 .PHONY: bench-search
-bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL by words, by meaning and by both, beside FTS5 and Bleve, time them over up to 150,000 passages, and draw it all (ARGS=-http: over HTTP too; -passages=0: not timed)
-	go -C scripts/benchsearch run -mod=mod . -picture $(CURDIR)/shared/search/measured.svg $(ARGS)
-
-.PHONY: bench-sets
-bench-sets: ## fetch nine more labelled sets for bench-search from public repositories into the folder DOCENT_EVAL
-	scripts/benchsearch/fetchsets.py $(DOCENT_EVAL)
+bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, compared with FTS5 and Bleve, and time them over 150,000 passages (ARGS=-http: over HTTP too; -passages=0: not timed)
+	go -C scripts/benchsearch run -mod=mod . $(ARGS)
 
 # DOCENT_COLLECTOR_WRITES is how many writes each of its eight writers makes (150). The first run builds for minutes.
 .PHONY: collectors

@@ -9,7 +9,7 @@ import (
 
 // addDashboard adds one page of graphs, one row per question of an operator.
 func (s *stack) addDashboard() {
-	board := awscloudwatch.NewDashboard(s.construct, id("Dashboard"), nil)
+	board := awscloudwatch.NewDashboard(s.construct, id("Graphs"), nil)
 	row := func(widgets ...awscloudwatch.IWidget) { board.AddWidgets(widgets...) }
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
@@ -70,9 +70,9 @@ func (s *stack) queueRow(graph func(string, ...awscloudwatch.IMetric) awscloudwa
 	}
 	return []awscloudwatch.IWidget{
 		graph("Messages waiting", of(s.questions, "ApproximateNumberOfMessagesVisible"), of(s.documents, "ApproximateNumberOfMessagesVisible"),
-			of(s.syncs, "ApproximateNumberOfMessagesVisible"), of(s.embeddings, "ApproximateNumberOfMessagesVisible")),
+			of(s.syncs, "ApproximateNumberOfMessagesVisible")),
 		graph("Oldest message and oldest pending work, s", of(s.questions, "ApproximateAgeOfOldestMessage"),
 			of(s.documents, "ApproximateAgeOfOldestMessage"), of(s.syncs, "ApproximateAgeOfOldestMessage"), s.docentMetric("sweeping", "OldestPending", "Maximum")),
-		graph("Dead letters", dead(s.questions), dead(s.documents), dead(s.syncs), dead(s.rebuilds), dead(s.embeddings)),
+		graph("Dead letters", dead(s.questions), dead(s.documents), dead(s.syncs), dead(s.rebuilds)),
 	}
 }

@@ -18,6 +18,7 @@ func (s *stack) addOutputs() {
 	}
 	for _, o := range []struct{ name, about, value string }{
 		{"BaseURL", "Of the API, with the version.", *s.baseURL()},
+		{"DashboardURL", "Of the dashboard; docent open --aws signs in.", *s.baseURL() + "/dashboard/"},
 		{"Tables", "The names of the tables, as JSON.", s.tableNames()},
 		{"BucketName", "Of the search segments.", *s.bucket.BucketName()},
 		{"QuestionsQueueURL", "Questions to be answered.", *s.questions.queue.QueueUrl()},
@@ -28,8 +29,6 @@ func (s *stack) addOutputs() {
 		{"SyncsDeadLetterURL", "Data sources that could not be synced because of an internal error.", *s.syncs.dead.QueueUrl()},
 		{"RebuildsQueueURL", "Parts of the index to be rebuilt.", *s.rebuilds.queue.QueueUrl()},
 		{"RebuildsDeadLetterURL", "Parts of the index that could not be rebuilt.", *s.rebuilds.dead.QueueUrl()},
-		{"EmbeddingsQueueURL", "Documents and parts of the index that wait for vectors.", *s.embeddings.queue.QueueUrl()},
-		{"EmbeddingsDeadLetterURL", "Documents and parts of the index whose vectors could not be made.", *s.embeddings.dead.QueueUrl()},
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *s.key.KeyId()},
 		{"DataRetained", "Whether data stays when the stack is deleted.", retained},
 	} {

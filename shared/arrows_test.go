@@ -41,6 +41,7 @@ const (
 	function layer = "a function"
 	stack    layer = "the stack"
 	script   layer = "a script"
+	pages    layer = "the dashboard"
 	support  layer = "test support" // testkit, and a folder whose name ends in "test": only tests and scripts link it
 )
 
@@ -80,8 +81,9 @@ var below = map[layer][]layer{
 	engine:   {model},
 	connect:  {model, area, engine},
 	wiring:   {model, area, rest, lambda, engine, connect},
-	command:  {model, area, wiring, connect},
-	function: {lambda, wiring},
+	command:  {model, area, wiring, connect, pages},
+	function: {lambda, wiring, pages},
+	pages:    {},
 	stack:    {model}, // the tables, and what is deployed: data, not behaviour
 	script:   {model, area, rest, lambda, engine, wiring, support},
 	support:  {model, area, engine, support},
@@ -96,7 +98,7 @@ var outside = []struct {
 }{
 	{
 		paths:  []string{"net/http"},
-		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support}, packages: []string{"scim", "jsonpost"},
+		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support, pages}, packages: []string{"scim", "jsonpost"},
 		why: "only scim, whose statuses and media types are its domain, and jsonpost, which engines share, know HTTP below the edges",
 	},
 	{
@@ -106,7 +108,7 @@ var outside = []struct {
 	},
 	{
 		paths:  []string{"github.com/danielgtaylor/huma"},
-		layers: []layer{rest},
+		layers: []layer{rest, script}, // a script reads their description
 		why:    "operations are declared in httpapi",
 	},
 	{
@@ -133,6 +135,11 @@ var outside = []struct {
 		why:    "resources are declared in infra",
 	},
 	{
+		paths:  []string{"github.com/evanw/esbuild"},
+		layers: []layer{script},
+		why:    "the dashboard is bundled before the programs are built",
+	},
+	{
 		paths:    []string{"go.etcd.io/bbolt"},
 		packages: []string{"table/bolt"},
 		why:      "the file has one owner",
@@ -144,7 +151,7 @@ var outside = []struct {
 	},
 	{
 		paths: []string{
-			"github.com/getkin/kin-openapi", "github.com/google/go-cmp", "github.com/johannesboyne/gofakes3",
+			"github.com/chromedp", "github.com/getkin/kin-openapi", "github.com/google/go-cmp", "github.com/johannesboyne/gofakes3",
 			"github.com/scim2/filter-parser", "pgregory.net/rapid",
 		},
 		layers: []layer{support},
@@ -162,6 +169,8 @@ func packageOf(folder string) (pkg string, l layer, known bool) {
 		return "cmd/" + parts[1], command, true
 	case len(parts) > 1 && top == "functions":
 		return "functions/" + parts[1], function, true
+	case top == "dashboard":
+		return top, pages, true
 	case top == "infra":
 		return "infra", stack, true
 	case top == "scripts":

@@ -24,6 +24,8 @@ const (
 
 type commands struct {
 	Serve   serveCmd   `cmd:"" group:"server" help:"Run the server until it is interrupted."`
+	Open    openCmd    `cmd:"" group:"server" help:"Open the dashboard in the browser, signed in."`
+	Signin  signinCmd  `cmd:"" group:"server" help:"Print a one-time link that signs in to the dashboard."`
 	Openapi openapiCmd `cmd:"" group:"server" help:"Print the OpenAPI document of the API as YAML."`
 	Team    struct {
 		Create teamCreateCmd `cmd:"" help:"Create a team with its first admin, and print the admin's key."`

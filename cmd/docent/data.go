@@ -35,10 +35,18 @@ func (f dataFlags) withExisting(ctx context.Context, do func(*app.Local) error) 
 }
 
 func (f dataFlags) openExisting(ctx context.Context, o app.LocalOptions, do func(*app.Local) error) error {
+	if err := f.exists(); err != nil {
+		return err
+	}
+	return f.open(ctx, o, do)
+}
+
+// exists returns an error if there is no data folder.
+func (f dataFlags) exists() error {
 	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no data folder %s; docent serve and docent team create make one", f.Data)
 	}
-	return f.open(ctx, o, do)
+	return nil
 }
 
 // inUse tells the operator what to do if another process uses the data.

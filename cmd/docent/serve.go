@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 
+	"docent/dashboard"
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
 	"docent/shared/app/parts/connectors"
@@ -78,7 +79,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
 		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
 		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse,
-			Embedder: embedder, WordsAlone: wordsAlone},
+			Embedder: embedder, WordsAlone: wordsAlone, Pages: dashboard.Pages(true)},
 	}
 	err = app.Serve(ctx, settings)
 	if errors.Is(err, syscall.EADDRINUSE) {

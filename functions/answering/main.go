@@ -20,9 +20,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	embedder, wordsAlone, err := models.EmbedderOnAWS(config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	lambda.Start(app.Answering(config, app.Parts{Model: app.WrittenBy(model), Embedder: embedder, WordsAlone: wordsAlone}))
+	lambda.Start(app.Answering(config, app.Parts{Model: app.WrittenBy(model)}))
 }

@@ -21,10 +21,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	embedder, wordsAlone, err := models.EmbedderOnAWS(config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	lambdahttp.Start(app.Context(config, app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, Model: app.WrittenBy(model),
-		Embedder: embedder, WordsAlone: wordsAlone}))
+	lambdahttp.Start(app.Context(config, app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, Model: app.WrittenBy(model)}))
 }

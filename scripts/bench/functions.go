@@ -109,7 +109,7 @@ var environment = map[string]string{
 // schedule would call AWS at once.
 func eventOf(name string) string {
 	switch name {
-	case "answering", "embedding", "indexing", "syncing":
+	case "answering", "indexing", "syncing":
 		return `{"Records":[]}`
 	case "sweeping":
 		return ""

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/blob/dir"
-	"docent/shared/embed"
 	"docent/shared/search"
 	"docent/shared/search/text"
 	"docent/shared/table"
@@ -92,20 +91,18 @@ func (l *library) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2[s
 }
 
 // Waiting is of search.Corpus.
-func (l *library) Waiting(context.Context, string, map[uuid.UUID]int64, bool) (map[uuid.UUID]bool, error) {
+func (l *library) Waiting(context.Context, string, map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
 	return nil, nil
 }
 
-// docent is the product's own engine over one set, as one segment of words and, with a model, one of vectors.
+// docent is the product's own engine over one set, as one segment.
 type docent struct {
 	index *search.Index
 	set   *set
-	label string
-	store *bolt.Store // nil: another docent closes it
+	store *bolt.Store
 }
 
-// openDocent indexes a set. model may be nil.
-func openDocent(ctx context.Context, s *set, folder string, model embed.Engine) (*docent, error) {
+func openDocent(ctx context.Context, s *set, folder string) (*docent, error) {
 	store, err := bolt.Open(filepath.Join(folder, s.name+".db"), bolt.Options{Tables: table.Names, Now: time.Now, NoSync: true})
 	if err != nil {
 		return nil, err
@@ -119,29 +116,12 @@ func openDocent(ctx context.Context, s *set, folder string, model embed.Engine) 
 	if err := x.Publish(ctx, teamID, s.docs, nil); err != nil {
 		return nil, err
 	}
-	if model != nil {
-		x.Embedder, x.Model = model, model.Model()
-		if err := x.PublishMeaning(ctx, teamID, s.docs, nil); err != nil {
-			return nil, err
-		}
-	}
-	return &docent{x, s, own, store}, nil
+	return &docent{x, s, store}, nil
 }
 
-// byWords returns an engine on the same index that ignores the vectors.
-func (d *docent) byWords() *docent {
-	x := &search.Index{Table: d.index.Table, Blobs: d.index.Blobs, Corpus: d.index.Corpus, Now: time.Now, NewID: d.index.NewID}
-	return &docent{x, d.set, words, nil}
-}
+func (d *docent) name() string { return "docent" }
 
-func (d *docent) name() string { return d.label }
-
-func (d *docent) close() error {
-	if d.store == nil {
-		return nil
-	}
-	return d.store.Close()
-}
+func (d *docent) close() error { return d.store.Close() }
 
 func (d *docent) rank(ctx context.Context, question string, limit int) ([]string, error) {
 	r, err := d.index.Search(ctx, teamID, search.Query{Text: question, Limit: limit})

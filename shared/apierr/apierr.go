@@ -67,6 +67,8 @@ const (
 	CodeUnauthorized        = "unauthorized"
 	CodeAdminRequired       = "admin-required"
 	CodeSAMLNotConfigured   = "saml-not-configured"
+	CodeLinkExpired         = "link-expired"
+	CodeCrossOrigin         = "cross-origin"
 	CodeWrongKeyKind        = "wrong-key-kind"
 	CodeKeyRestricted       = "key-restricted"
 	CodeSourceNotAllowed    = "source-not-allowed"

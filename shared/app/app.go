@@ -43,6 +43,10 @@ type Parts struct {
 	Embedder   embed.Engine // embeds passages and questions; nil: this program does not
 	Vectors    embed.Model  // of an installation whose other programs embed; the Embedder's if there is one
 	WordsAlone string       // why there is no Embedder, which is logged once; empty: this program needs none
+
+	// Pages serves the files of the dashboard, by paths without /v1/dashboard; nil: there is
+	// no dashboard.
+	Pages http.Handler
 }
 
 // Fetch reads a page of the web for data sources; package web has one.

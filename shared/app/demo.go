@@ -25,16 +25,19 @@ func (l *Local) greet(ctx context.Context, c ServeConfig) error {
 		return fmt.Errorf("look for teams: %w", err)
 	}
 	if len(teams) > 0 || !c.Demo {
-		_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n", c.BaseURL, c.DataDir)
+		_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n%s", c.BaseURL, c.DataDir, l.signInText(ctx, c, teams))
 		return err
 	}
 	admin, teamWide, err := l.demoTeam(ctx)
 	if err != nil {
 		return fmt.Errorf("make the demo team: %w", err)
 	}
+	if teams, err = l.Teams.Teams(ctx); err != nil {
+		return fmt.Errorf("look for teams: %w", err)
+	}
 	question := newID()
 	_, err = fmt.Fprintf(c.Out, `Docent is ready at %[1]s (data in %[2]s).
-
+%[7]s
 This is its first start, so it made a demo team with a sample collection about
 Docent itself. The team's keys are shown this once:
 
@@ -51,8 +54,26 @@ Or on the command line:
 
   export DOCENT_SERVER=%[1]s DOCENT_API_KEY=%[4]s
   %[6]s ask "What happens when I delete a collection?"
-`, c.BaseURL, c.DataDir, admin, teamWide, question, c.Program)
+`, c.BaseURL, c.DataDir, admin, teamWide, question, c.Program, l.signInText(ctx, c, teams))
 	return err
+}
+
+// signInText returns the line about signing in to the dashboard: with a one-time link for the
+// first admin of the only team, if there is one.
+func (l *Local) signInText(ctx context.Context, c ServeConfig, teams []team.Team) string {
+	if c.Parts.Pages == nil || len(teams) != 1 {
+		return ""
+	}
+	admin, err := l.Teams.FirstAdmin(ctx, teams[0].ID)
+	if err != nil {
+		return ""
+	}
+	code, _, err := l.Teams.Invite(ctx, teams[0].ID, admin.ID)
+	if err != nil {
+		c.Log.WarnContext(ctx, "no sign-in link", "err", err)
+		return ""
+	}
+	return fmt.Sprintf("\nOpen the dashboard, signed in (once, within 15 minutes; later: %s open):\n\n  %s\n", c.Program, SignInURL(c.BaseURL, code))
 }
 
 // demoTeam creates the demo team and its sample collection, and waits until the samples

@@ -39,6 +39,12 @@ func SCIM(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.SCIM) }
 // Vault and ParseSAML.
 func Admin(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Admin) }
 
+// Dashboard returns the handler of the dashboard's pages and of signing in on AWS, with the part
+// Pages.
+func Dashboard(c Config, p Parts) http.Handler {
+	return withPages(p.Pages, onAWS(c, p).http(httpapi.Dashboard))
+}
+
 // Answering returns the worker of the questions queue on AWS, with the parts Model and Embedder.
 func Answering(c Config, p Parts) Batches { return onAWS(c, p).answersQuestions() }
 

@@ -101,6 +101,7 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 		e.embeddings = l.embedQueue
 	}
 	l.services = newServices(base{engines: e, log: o.Log, now: o.Now, wait: l.wait, onFinished: l.wake}, o.Parts)
+	l.services.teams.TakeInvitation = invitations(dataDir).take
 	l.Teams, l.Index = l.services.teams, l.services.index
 	l.resumed, err = l.sweeper.Resume(ctx)
 	if ctx.Err() != nil {
@@ -154,7 +155,11 @@ func (l *Local) wait(ctx context.Context) error {
 // Handler serves the API under /v1, and GET /healthz.
 // baseURL is the address of the API as clients reach it.
 func (l *Local) Handler(baseURL string) http.Handler {
-	return root(httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), 0, nil), httpapi.Areas()...))
+	api := httpapi.New(l.surface(strings.TrimSuffix(baseURL, "/"), 0, nil), httpapi.Areas()...)
+	if l.parts.Pages == nil {
+		return root(api)
+	}
+	return withHome(root(withPages(l.parts.Pages, api)))
 }
 
 // Close releases the data.

@@ -38,6 +38,7 @@ func written(t *testing.T, m *storedtest.Manifest) fs.FS {
 	t.Helper()
 	f := fill(t, storedAt(t, m.Engine, nil, storedFirst), m)
 	f.leaveWork(m)
+	f.leaveLink()
 	f.record(m)
 	return f.stored()
 }

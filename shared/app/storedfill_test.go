@@ -60,6 +60,18 @@ func fill(t *testing.T, in *installation, m *storedtest.Manifest) *filling {
 	return f
 }
 
+// leaveLink makes a sign-in link, which expires soon.
+func (f *filling) leaveLink() {
+	f.t.Helper()
+	admin, err := f.teams.FirstAdmin(f.t.Context(), f.teamID)
+	if err == nil {
+		_, _, err = f.teams.Invite(f.t.Context(), f.teamID, admin.ID)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 // beginEarly makes the team and its first events, more than a year before the rest.
 func (f *filling) beginEarly() {
 	f.t.Helper()

@@ -93,6 +93,7 @@ const (
 	SCIMKey          = "scim_key"
 	SAMLLogin        = "saml_login"
 	WebhookSignature = "webhook_signature"
+	SessionCookie    = "session"
 )
 
 // Actor is who caused an event. The zero Actor is Docent itself or its operator.
@@ -129,6 +130,7 @@ const (
 	TargetTeam         = "team"
 	TargetSAMLMetadata = "samlMetadata"
 	TargetQuota        = "quota"
+	TargetSession      = "session"
 )
 
 // Target is what an event affected.

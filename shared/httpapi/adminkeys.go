@@ -24,7 +24,7 @@ func (h *administration) keyRoutes(api huma.API, tags []string) {
 // KeyBody describes a key without its secret. A member that does not apply is null.
 type KeyBody struct {
 	ID                      string    `json:"id"`
-	Kind                    team.Kind `json:"kind" enum:"personal,team,scim"`
+	Kind                    team.Kind `json:"kind" enum:"personal,team,scim,session"`
 	Name                    string    `json:"name"`
 	UserID                  *string   `json:"userId" nullable:"true" doc:"Of a personal key."`
 	DataSourceIDs           []string  `json:"dataSourceIds" nullable:"true" doc:"What a restricted key sees."`

@@ -155,6 +155,7 @@ func config() huma.Config {
 		{Name: "Usage", Description: "What the team did with Docent, by time and by user, and what is left of its quotas."},
 		{Name: "SCIM", Description: "Users and groups, provisioned by an identity provider (RFC 7643, RFC 7644, RFC 9865)."},
 		{Name: "Administration", Description: "The team, its API keys, and its SAML identity provider."},
+		{Name: "Sessions", Description: "Signing in to the dashboard. A session is a cookie that counts only in requests of the dashboard's own pages."},
 		{Name: "Context", Description: "The right pieces of code, pull requests, issues, messages and documentation, for tools and agents."},
 		{Name: "Data sources", Description: "Where content comes from: collections, and what is connected beside them."},
 	}

@@ -22,6 +22,7 @@ var (
 	SecurityEvents = Area{"securityevents", func(s Services, api huma.API, _ *mux) { (&securityEvents{s}).routes(api) }}
 	Usage          = Area{"usage", func(s Services, api huma.API, _ *mux) { (&usageReports{s}).routes(api) }}
 	SCIM           = Area{"scim", func(s Services, api huma.API, m *mux) { s.scimRoutes(api, m) }}
+	Dashboard      = Area{"dashboard", func(s Services, api huma.API, _ *mux) { (&sessions{s}).routes(api) }}
 	Admin          = Area{"admin", func(s Services, api huma.API, m *mux) {
 		(&administration{s}).routes(api, m)
 		(&dataSources{s}).routes(api)
@@ -31,5 +32,5 @@ var (
 
 // Areas lists every area.
 func Areas() []Area {
-	return []Area{Collections, Documents, Answers, Context, SecurityEvents, Usage, SCIM, Admin}
+	return []Area{Collections, Documents, Answers, Context, SecurityEvents, Usage, SCIM, Dashboard, Admin}
 }

@@ -28,7 +28,7 @@ func TestPathsLeadToTheFunctionThatServesThem(t *testing.T) {
 			t.Errorf("%s is reached by paths: %t, and serves %v", f.Name, f.HTTP(), served[f.Name])
 		}
 		for _, root := range f.Roots {
-			if !slices.Contains(served[f.Name], root) {
+			if root != "dashboard" && !slices.Contains(served[f.Name], root) { // it has files instead of operations
 				t.Errorf("%s serves nothing at /%s", f.Name, root)
 			}
 		}

@@ -38,6 +38,9 @@ type request struct {
 
 	badCoding bool // the body's content coding is not gzip
 
+	refused    error          // why a sign-in failed
+	refusedWho team.Principal // whose sign-in failed, if known
+
 	account *account      // pays for its memory
 	sender  source.Sender // of a delivery
 }
@@ -94,11 +97,14 @@ func (s Services) edge(operations *mux) http.Handler {
 			s.observe(r, reply.status, who, count)
 			s.log(r, reply, who, meter.Read())
 		}()
-		if _, pattern := operations.Handler(r); isSigned(pattern) && r.URL.Path == path.Clean(r.URL.Path) {
+		if _, pattern := operations.Handler(r); (isSigned(pattern) || isOpen(pattern)) && r.URL.Path == path.Clean(r.URL.Path) {
 			req.pattern = pattern
 			req.account = operations.addressAccount(r)
 			reply.charge(req.account)
-			s.route(operations, reply, r.WithContext(audit.WithOrigin(ctx, senderOf(r))))
+			s.route(operations, reply, r.WithContext(audit.WithOrigin(ctx, senderOf(r, pattern))))
+			if req.refused != nil {
+				s.recordRefusal(r, req.refusedWho, reply.status, req.refused)
+			}
 			return
 		}
 		authentication, err := s.authenticate(r)
@@ -126,8 +132,15 @@ func (s Services) edge(operations *mux) http.Handler {
 	})
 }
 
-// authenticate takes the key from the Authorization header (RFC 6750 section 2.1).
+// authenticate takes the key from the Authorization header (RFC 6750 section 2.1), or else the
+// session from the cookie.
 func (s Services) authenticate(r *http.Request) (team.Authentication, error) {
+	if text, ok, err := s.session(r); ok || err != nil {
+		if err != nil {
+			return team.Authentication{}, err
+		}
+		return s.Teams.AuthenticateSession(r.Context(), text)
+	}
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return team.Authentication{}, apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, unauthorizedDetail)

@@ -32,6 +32,8 @@ func originOf(r *http.Request, who team.Principal) audit.Origin {
 	switch a := &o.Actor; who.Kind {
 	case team.KindPersonal:
 		a.Type, a.ID, a.DisplayName, a.Credential.Type = audit.ActorUser, who.UserID, who.UserName, audit.PersonalKey
+	case team.KindSession:
+		a.Type, a.ID, a.DisplayName, a.Credential.Type = audit.ActorUser, who.UserID, who.UserName, audit.SessionCookie
 	case team.KindSCIM:
 		a.Type, a.Credential.Type = audit.ActorSCIM, audit.SCIMKey
 	default:
@@ -40,10 +42,14 @@ func originOf(r *http.Request, who team.Principal) audit.Origin {
 	return o
 }
 
-// senderOf returns the origin of a delivery to a webhook, which has a signature and no user.
-func senderOf(r *http.Request) audit.Origin {
+// senderOf returns the origin of a request without a key: of a delivery to a webhook, which has
+// a signature and no user, or of a sign-in, whose user is not known yet.
+func senderOf(r *http.Request, pattern string) audit.Origin {
 	o := originOf(r, team.Principal{})
-	o.Actor = audit.Actor{Credential: audit.Credential{Type: audit.WebhookSignature}}
+	o.Actor = audit.Actor{}
+	if isSigned(pattern) {
+		o.Actor.Credential.Type = audit.WebhookSignature
+	}
 	return o
 }
 
@@ -158,7 +164,14 @@ func (c *counting) call() usage.Call {
 		noted.Numbers[usage.Polled]++
 	}
 	return usage.Call{At: req.arrived, Feature: cmp.Or(noted.Feature, featureOf(req.route)), KeyID: c.who.KeyID, UserID: c.who.UserID,
-		Client: usage.ClientOf(c.r.UserAgent(), strings.TrimPrefix(req.route, c.r.Method+" ")), Numbers: noted.Numbers, Source: noted.Source}
+		Client: c.client(), Numbers: noted.Numbers, Source: noted.Source}
+}
+
+func (c *counting) client() string {
+	if c.who.Kind == team.KindSession {
+		return usage.ClientDashboard
+	}
+	return usage.ClientOf(c.r.UserAgent(), strings.TrimPrefix(requestFrom(c.r.Context()).route, c.r.Method+" "))
 }
 
 // expect makes reports wait until the request is counted, since its reply is sent earlier.

@@ -28,6 +28,7 @@ func goodBodies(a *api, acme tenant) map[string]call {
 		"askQuestion":         {"PUT", "/answers/" + numberedID(1), acme.pat, map[string]any{"question": "q"}, nil},
 		"createApiKey":        post("/api-keys", map[string]any{"kind": "team", "name": "n", "expiresAt": "2026-12-31T00:00:00Z", "dataSourceIds": []string{wiki}}),
 		"rotateApiKey":        post("/api-keys/"+keyID+"/rotate", map[string]any{"overlapSeconds": 60}),
+		"signIn":              {"POST", "/sessions", "", map[string]any{"credential": acme.pat}, nil},
 		"updateTeam":          {"PATCH", "/team", acme.pat, map[string]any{"name": "Acme", "webFetch": false}, nil},
 		"createDataSource":    post("/data-sources", map[string]any{"provider": "web", "name": "n", "settings": map[string]any{"sitemap": "https://x.test/s.xml"}}),
 		"searchContext":       post("/context/search", query),

@@ -54,6 +54,8 @@ var titles = map[string]string{
 	apierr.CodeUnauthorized:        "Unauthorized",
 	apierr.CodeAdminRequired:       "Admin required",
 	apierr.CodeSAMLNotConfigured:   "SAML not configured",
+	apierr.CodeLinkExpired:         "Sign-in link expired",
+	apierr.CodeCrossOrigin:         "Request from another origin",
 	apierr.CodeWrongKeyKind:        "Wrong kind of key",
 	apierr.CodeKeyRestricted:       "Key is restricted",
 	apierr.CodeSourceNotAllowed:    "Data source not allowed",

@@ -51,8 +51,9 @@ var withoutEvent = []string{
 	"research", "queryIssues", "queryPullRequests", "getContent",
 	"searchScimRoot", "searchScim", "searchScimUsers", "searchScimGroups",
 	"takeGitHubDelivery", "takeSlackEvent", // accepted deliveries
-	"callTools", // its tools are context operations and asking
-	"bulkScim",  // its operations record theirs
+	"callTools",                           // its tools are context operations and asking
+	"bulkScim",                            // its operations record theirs
+	"signIn", "endSession", "endSessions", // see sessions_test.go
 }
 
 const scimUserBody = `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"`

@@ -11,17 +11,20 @@ import (
 const (
 	AnswersDay = "answers-day" // questions of a team
 	PATDay     = "pat-day"     // calls with one personal key
+	SessionDay = "session-day" // calls of one session of the dashboard
 )
 
 // The allowances of one Pacific day.
 const (
 	AnswersPerDay = 1000
 	CallsPerDay   = 1000
+	// SessionCallsPerDay is far above what a person does in a browser.
+	SessionCallsPerDay = 20_000
 )
 
 // State is how much of a quota is used.
 type State struct {
-	Name        string // AnswersDay or PATDay
+	Name        string // AnswersDay, PATDay or SessionDay
 	Limit, Used int64
 	Window      Window
 }
@@ -34,6 +37,11 @@ func Answers(w Window, used int64) State {
 // Calls returns the state of a personal key's call quota after used calls.
 func Calls(w Window, used int64) State {
 	return State{Name: PATDay, Limit: CallsPerDay, Used: used, Window: w}
+}
+
+// SessionCalls returns the state of a session's call quota after used calls.
+func SessionCalls(w Window, used int64) State {
+	return State{Name: SessionDay, Limit: SessionCallsPerDay, Used: used, Window: w}
 }
 
 // Remaining returns what is left of the quota, never less than 0.
@@ -66,13 +74,16 @@ func (e *ExceededError) Unwrap() error {
 	if e.Name == PATDay {
 		what = "calls of this personal key"
 	}
+	if e.Name == SessionDay {
+		what = "calls of this session"
+	}
 	return apierr.New(apierr.QuotaExceeded, apierr.CodeQuotaExceeded,
 		"The quota of %d %s for the day %s (Pacific time) is used up.", e.Limit, what, e.Window.Date)
 }
 
 // Title returns the title of the problem object.
 func (e *ExceededError) Title() string {
-	if e.Name == PATDay {
+	if e.Name != AnswersDay {
 		return "Daily call quota exceeded"
 	}
 	return "Daily question quota exceeded"

@@ -100,6 +100,7 @@ var Forms = []Form{
 	{Table: table.Identities, Partition: "{team}/departedGroups", Sort: "{group}", Since: "v0.1"},
 	{Table: table.Identities, Partition: "key/{key}", Sort: "key", Since: "v0.1"},
 	{Table: table.Identities, Partition: "key/{key}", Sort: "used", Since: "v0.1"},
+	{Table: table.Identities, Partition: "link/{hash}", Sort: "link", Since: "v0.2"},
 	{Table: table.Identities, Partition: "{team}/keys", Sort: "{number}#{key}", Since: "v0.1"},
 	{Table: table.Identities, Partition: "{team}/keys/{user}", Sort: "{key}", Since: "v0.1"},
 

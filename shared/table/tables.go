@@ -52,10 +52,11 @@ const (
 	//   {team}/members/{group}     sort {user}                   a member, or the mark of one being added or removed
 	//   {team}/memberships         sort {user}/{group}           the same, by user
 	//   {team}/departedGroups      sort {group}                  deleted groups that may still have members' items
-	//   key/{key id}               sort "key"                    an API key; a revoked one for a year
+	//   key/{key id}               sort "key"                    an API key or a session; a revoked key for a year
 	//   key/{key id}               sort "used"                   the time of its last use, to the minute
+	//   link/{hash of code}        sort "link"                   a sign-in link that is not used yet
 	//   {team}/keys                sort {inverted}#{key id}      the team's keys that are not revoked
-	//   {team}/keys/{user}         sort {key id}                 the keys of one user
+	//   {team}/keys/{user}         sort {key id}                 the keys and sessions of one user
 	Identities = "identities"
 
 	// Usage:

@@ -51,17 +51,29 @@ func unauthorized() error {
 //     not counted. The Principal is set, for the team's security events.
 //   - 503 unavailable if the store fails. The call may have been counted.
 func (s *Service) Authenticate(ctx context.Context, text string) (Authentication, error) {
-	return s.authenticate(ctx, text, true)
+	return s.authenticate(ctx, text, call{counted: true})
 }
 
 // Identify is Authenticate without counting, for requests that the daily quota does not limit.
 func (s *Service) Identify(ctx context.Context, text string) (Authentication, error) {
-	return s.authenticate(ctx, text, false)
+	return s.authenticate(ctx, text, call{})
 }
 
-func (s *Service) authenticate(ctx context.Context, text string, counted bool) (Authentication, error) {
+// AuthenticateSession is Authenticate for the text of a session, which works nowhere else. Its
+// calls are counted against SessionCallsPerDay.
+func (s *Service) AuthenticateSession(ctx context.Context, text string) (Authentication, error) {
+	return s.authenticate(ctx, text, call{counted: true, session: true})
+}
+
+// call is how a key is used.
+type call struct {
+	counted bool // against the daily quota
+	session bool // by a browser: a session is needed, and otherwise any key but one
+}
+
+func (s *Service) authenticate(ctx context.Context, text string, c call) (Authentication, error) {
 	kind, id, secret, ok := ParseKey(text)
-	if !ok {
+	if !ok || c.session != (kind == KindSession) {
 		return Authentication{}, unauthorized()
 	}
 	now, hash := s.Now(), hashSecret(secret)
@@ -80,12 +92,14 @@ func (s *Service) authenticate(ctx context.Context, text string, counted bool) (
 		return Authentication{}, unauthorized()
 	case k.key.RevokedAt != nil:
 		return Authentication{}, s.reject(k.key, ReasonRevoked, now)
+	case k.key.expired(now) && kind == KindSession:
+		return Authentication{}, unauthorized() // every session expires
 	case k.key.expired(now):
 		return Authentication{}, s.reject(k.key, ReasonExpired, now)
 	}
 	var quotas []quota.State
-	if kind == KindPersonal {
-		state, user, err := s.count(ctx, k, inMemory, counted, now)
+	if kind == KindPersonal || kind == KindSession {
+		state, user, err := s.count(ctx, k, inMemory, c.counted, now)
 		if exceeded := (*quota.ExceededError)(nil); errors.As(err, &exceeded) {
 			k.user = user
 			return Authentication{Principal: k.principal()}, err
@@ -94,7 +108,7 @@ func (s *Service) authenticate(ctx context.Context, text string, counted bool) (
 			return Authentication{}, err
 		}
 		k.user = user
-		if counted {
+		if c.counted && kind == KindPersonal {
 			quotas = []quota.State{state}
 		}
 	}
@@ -138,6 +152,9 @@ func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, no
 	read := make(chan result, 1)
 	go func() {
 		user, err := s.userOf(ctx, k.key)
+		if err == nil && k.key.Kind == KindSession {
+			err = s.checkSession(ctx, k.key, now)
+		}
 		read <- result{user, err}
 	}()
 	state, err := step(ctx, k.key, now)
@@ -145,6 +162,8 @@ func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, no
 	switch {
 	case errors.Is(r.err, table.ErrNotFound), r.err == nil && !r.user.Active:
 		return quota.State{}, User{}, s.reject(k.key, ReasonInactive, now)
+	case apierr.IsCode(r.err, apierr.CodeUnauthorized):
+		return quota.State{}, User{}, r.err
 	case r.err != nil:
 		return quota.State{}, User{}, asUnavailable(r.err)
 	}
@@ -153,14 +172,19 @@ func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, no
 
 func (s *Service) step(ctx context.Context, r record, now time.Time) (quota.State, error) {
 	w := quota.Day(now)
-	item, err := s.Table.Add(ctx, quota.Step(quota.CallsKey(r.TeamID, r.id, w), w, quota.CallsPerDay))
+	calls := quota.Calls
+	if r.Kind == KindSession {
+		calls = quota.SessionCalls
+	}
+	limit := calls(w, 0).Limit
+	item, err := s.Table.Add(ctx, quota.Step(quota.CallsKey(r.TeamID, r.id, w), w, limit))
 	if table.AsConditionFailed(err) != nil {
-		return quota.State{}, quota.Exceeded(quota.Calls(w, quota.CallsPerDay))
+		return quota.State{}, quota.Exceeded(calls(w, limit))
 	}
 	if err != nil {
 		return quota.State{}, asUnavailable(fmt.Errorf("count a call of key %s: %w", r.id, err))
 	}
-	return quota.Calls(w, quota.Used(item)), nil
+	return calls(w, quota.Used(item)), nil
 }
 
 // userOf reads the user of a personal key. If it seems to be missing, it may be new and is read
@@ -194,6 +218,6 @@ func asUnavailable(err error) error {
 func (k known) principal() Principal {
 	p := Principal{TeamID: k.key.TeamID, KeyID: k.key.id, KeyName: k.key.Name, Kind: k.key.Kind,
 		UserID: k.key.UserID, UserName: k.user.UserName, Sources: slices.Clone(k.key.DataSourceIDs)}
-	p.Admin = p.Kind == KindPersonal && k.user.Role == RoleAdmin && !p.Restricted()
+	p.Admin = (p.Kind == KindPersonal || p.Kind == KindSession) && k.user.Role == RoleAdmin && !p.Restricted()
 	return p
 }

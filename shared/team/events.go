@@ -19,6 +19,9 @@ func (s *Service) record(ctx context.Context, teamID string, events []audit.Even
 
 // keyEvent returns an event with the key r as target.
 func keyEvent(kind audit.Type, r record) audit.Event {
+	if r.Kind == KindSession {
+		return audit.Event{Type: audit.SessionEnded, Targets: []audit.Target{{Type: audit.TargetSession, ID: r.id, DisplayName: r.Name}}}
+	}
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
 }
 

@@ -197,6 +197,8 @@ type record struct {
 	Hash              []byte     `json:"hash"`
 	PreviousHash      []byte     `json:"previousHash,omitempty"` // of the secret before a rotation
 	PreviousExpiresAt *time.Time `json:"previousExpiresAt,omitempty"`
+	SignIn            SignIn     `json:"signIn,omitempty"`   // how a session was opened
+	OpenedBy          string     `json:"openedBy,omitempty"` // the id of the key that opened a session
 
 	id      string
 	version int64

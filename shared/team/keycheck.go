@@ -14,7 +14,7 @@ import (
 // stores the key checks that the user is active.
 func (s *Service) checkNewKey(ctx context.Context, teamID string, k NewKey) ([]string, error) {
 	switch {
-	case prefixes[k.Kind] == "":
+	case prefixes[k.Kind] == "" || k.Kind == KindSession:
 		return nil, apierr.BadField("/kind", "must be personal, team or scim")
 	case k.Kind == KindPersonal && !isUUID(k.UserID):
 		return nil, invalidUser()

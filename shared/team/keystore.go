@@ -64,6 +64,9 @@ func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.T
 		if err != nil {
 			return record{}, err
 		}
+		if r.Kind == KindSession && kind == audit.APIKeyRotated {
+			return record{}, missingKey()
+		}
 		before := r.version
 		r.version++
 		ops := change(&r)
@@ -142,10 +145,14 @@ func (s *Service) Touch(ctx context.Context, p Principal) error {
 		return nil
 	}
 	at := now.UnixMilli()
-	_, err := s.Table.Add(ctx, table.Add{
+	use := table.Add{
 		Key: lastUseKey(p.KeyID), Numbers: map[string]int64{lastUseField: at},
 		If: table.Below(lastUseField, at-lastUseEvery.Milliseconds()+1),
-	})
+	}
+	if p.Kind == KindSession {
+		use.Expires = now.Add(SessionLife + endedFor)
+	}
+	_, err := s.Table.Add(ctx, use)
 	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("record the use of key %s: %w", p.KeyID, err)
 	}
@@ -158,7 +165,10 @@ func (r *record) item() (table.Item, error) {
 		return table.Item{}, fmt.Errorf("encode key %s: %w", r.id, err)
 	}
 	item := table.Item{Key: recordKey(r.id), Version: r.version, Body: body}
-	if r.RevokedAt != nil {
+	switch {
+	case r.Kind == KindSession && r.ExpiresAt != nil:
+		item.Expires = r.ExpiresAt.Add(endedFor)
+	case r.RevokedAt != nil:
 		item.Expires = r.RevokedAt.Add(revokedFor)
 	}
 	return item, nil

@@ -18,10 +18,12 @@ const (
 	KindPersonal Kind = "personal" // its user, with the user's role; 1,000 calls per day
 	KindTeam     Kind = "team"     // the team; everything except administration
 	KindSCIM     Kind = "scim"     // the team; provisioning only
+	KindSession  Kind = "session"  // a signed-in browser: its user, with the user's role
 )
 
 // prefixes are the first part of a key's text, by kind.
-var prefixes = map[Kind]string{KindPersonal: "docent_pat_", KindTeam: "docent_team_", KindSCIM: "docent_scim_"}
+var prefixes = map[Kind]string{KindPersonal: "docent_pat_", KindTeam: "docent_team_", KindSCIM: "docent_scim_",
+	KindSession: "docent_session_"}
 
 // The text of a key is its prefix, id, "_", secret and checksum. The lengths are
 // fixed, so that secret scanners can recognize keys.

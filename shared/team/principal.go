@@ -12,8 +12,8 @@ type Principal struct {
 	TeamID           string
 	KeyID, KeyName   string
 	Kind             Kind
-	UserID, UserName string   // of a personal key
-	Admin            bool     // a personal key, not restricted, of an active admin
+	UserID, UserName string   // of a personal key or a session
+	Admin            bool     // a personal key or a session, not restricted, of an active admin
 	Sources          []string // the data sources that it may read; nil: all
 }
 
@@ -66,10 +66,10 @@ func RequireSource(p Principal, sourceID string) error {
 	return apierr.New(apierr.Forbidden, apierr.CodeSourceNotAllowed, "This key is not allowed to use this data source.")
 }
 
-// RequireAdmin accepts only an unrestricted personal key of an admin. It returns wrong-key-kind
+// RequireAdmin accepts only an unrestricted personal key or session of an admin. It returns wrong-key-kind
 // for a scim key, key-restricted for a restricted key, and otherwise admin-required.
 func RequireAdmin(p Principal) error {
-	if err := RequireKind(p, KindPersonal, KindTeam); err != nil {
+	if err := RequireKind(p, KindPersonal, KindTeam, KindSession); err != nil {
 		return err
 	}
 	if err := RequireUnrestricted(p); err != nil {

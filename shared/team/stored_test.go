@@ -61,6 +61,9 @@ func TestEveryFieldIsStored(t *testing.T) {
 		"identities: key/{key} | key": storedtest.Fields(
 			func(r record) (table.Item, error) { return r.item() }, recordFrom,
 			func(r *record) { *r.RevokedAt = time.Now().Truncate(time.Second).UTC() }), // a revoked key expires
+		"identities: link/{hash} | link": storedtest.Fields(
+			func(i Invitation) (table.Item, error) { return i.item(hashSecret("code")) }, invitationFrom,
+			func(i *Invitation) { i.ExpiresAt = time.Now().Add(time.Hour).Truncate(time.Second).UTC() }), // otherwise it has expired
 		"identities: {team} | saml": storedtest.Fields(func(m SAMLMetadata) (table.Item, error) { return samlItem("acme", m) }, samlFrom),
 	})
 }

@@ -66,6 +66,11 @@ type Service struct {
 	// may be restricted to ids that do not exist.
 	SourceExists func(ctx context.Context, teamID, id string) (bool, error)
 
+	// TakeInvitation deletes and returns the invitation of the sign-in link whose code has the
+	// hexadecimal hash, or reports false. It is for links that the operator makes while no
+	// other program can write to Table. If it is nil, all links are in Table.
+	TakeInvitation func(ctx context.Context, hash string) (Invitation, bool, error)
+
 	known cache
 }
 

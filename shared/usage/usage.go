@@ -47,6 +47,8 @@ const (
 	ClientAPI = "api"
 	ClientCLI = "cli"
 	ClientMCP = "mcp"
+	// ClientDashboard is a signed-in browser.
+	ClientDashboard = "dashboard"
 )
 
 // ClientOf returns the client of a request, by its user agent and path.

@@ -6,8 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
-	"slices"
 )
 
 // The bounds that tests reach.
@@ -38,16 +36,16 @@ func NewRelease(tokenizer, model []byte) (Release, error) {
 	return Release{r, jar, "/" + r.archive.source}, nil
 }
 
-// Zip makes an archive, the same from the same files.
+// Zip makes an archive.
 func Zip(files map[string][]byte) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for name, content := range files {
 		w, err := z.Create(name)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(files[name]); err != nil {
+		if _, err := w.Write(content); err != nil {
 			return nil, err
 		}
 	}

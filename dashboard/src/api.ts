@@ -1,0 +1,98 @@
+// Calls of the public API, with the session's cookie. Addresses are relative, because a stage
+// or a proxy's path may precede /v1.
+
+/** The address of the API, without a slash at the end. */
+export const base = new URL("..", document.baseURI).href.replace(/\/$/, "");
+
+/** An error of the API, in its own words. */
+export class Failure extends Error {
+	constructor(
+		readonly status: number,
+		readonly code: string,
+		detail: string,
+		readonly requestId: string,
+	) {
+		super(detail);
+	}
+}
+
+/** Called when the session has ended. */
+let onSignedOut: () => void = () => {};
+export function whenSignedOut(call: () => void): void {
+	onSignedOut = call;
+}
+
+export interface Options {
+	method?: string;
+	body?: unknown; // a string as it is, anything else as JSON
+	headers?: Record<string, string>;
+	signal?: AbortSignal;
+}
+
+/** Sends a request and returns the reply. Throws a Failure for an error or a lost connection. */
+export async function send(path: string, o: Options = {}): Promise<Response> {
+	const headers: Record<string, string> = { Accept: "application/json", ...o.headers };
+	let body: string | undefined;
+	if (o.body !== undefined) {
+		headers["Content-Type"] ??= "application/json";
+		body = typeof o.body === "string" ? o.body : JSON.stringify(o.body);
+	}
+	let reply: Response;
+	try {
+		reply = await fetch(base + path, { method: o.method ?? "GET", headers, body, signal: o.signal, credentials: "same-origin", cache: "no-store" });
+	} catch (cause) {
+		if (o.signal?.aborted) throw cause;
+		throw new Failure(0, "offline", "The server cannot be reached. Check the connection, then try again.", "");
+	}
+	if (reply.ok) return reply;
+	throw await failureOf(reply, path);
+}
+
+async function failureOf(reply: Response, path: string): Promise<Failure> {
+	const problem = (await reply.json().catch(() => ({}))) as { code?: string; detail?: string; title?: string; requestId?: string };
+	const failure = new Failure(
+		reply.status,
+		problem.code ?? "unknown",
+		problem.detail ?? problem.title ?? `The server answered with status ${reply.status}.`,
+		problem.requestId ?? reply.headers.get("X-Request-Id") ?? "",
+	);
+	if (reply.status === 401 && path !== "/sessions") onSignedOut();
+	return failure;
+}
+
+/** Sends a request and returns the JSON of its reply, undefined for a reply without one. */
+export async function call<T>(path: string, o: Options = {}): Promise<T> {
+	const reply = await send(path, o);
+	const text = await reply.text();
+	return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+/** A page of a list, and the cursor of the next one. */
+export interface Page<T> {
+	items: T[];
+	next: string | undefined;
+}
+
+export async function page<T>(path: string, limit: number, after?: string): Promise<Page<T>> {
+	const query = new URLSearchParams({ limit: String(limit) });
+	if (after !== undefined) query.set("after", after);
+	const reply = await send(path + (path.includes("?") ? "&" : "?") + query);
+	const link = /<([^>]+)>;\s*rel="?next"?/.exec(reply.headers.get("Link") ?? "")?.[1];
+	return {
+		items: (await reply.json()) as T[],
+		next: link === undefined ? undefined : (new URL(link).searchParams.get("after") ?? undefined),
+	};
+}
+
+/** Returns all items of a list, at most 2,000. */
+export async function all<T>(path: string): Promise<T[]> {
+	const items: T[] = [];
+	let after: string | undefined;
+	for (let n = 0; n < 10; n++) {
+		const p: Page<T> = await page<T>(path, 200, after);
+		items.push(...p.items);
+		if (p.next === undefined) break;
+		after = p.next;
+	}
+	return items;
+}

@@ -1,0 +1,218 @@
+import type { ComponentChildren, FunctionComponent } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, whenSignedOut } from "./api";
+import { Icon } from "./icons";
+import { useLoad } from "./load";
+import { Ask } from "./pages/ask";
+import { Collection } from "./pages/collection";
+import { Collections } from "./pages/collections";
+import { SignIn } from "./pages/signin";
+import { go, to, useRoute } from "./route";
+import { SessionContext } from "./session";
+import type { Me } from "./types";
+import { Page, Problem } from "./ui";
+
+/** Pages that few visits need are loaded when they are opened. */
+function later(load: () => Promise<FunctionComponent>): FunctionComponent {
+	return () => {
+		const page = useLoad(load);
+		const Loaded = page.value;
+		if (Loaded) return <Loaded />;
+		return page.error ? <Problem error={page.error} retry={() => location.reload()} /> : <div class="content" aria-busy="true" />;
+	};
+}
+
+const Search = later(() => import("./pages/search").then((m) => m.Search));
+const Sources = later(() => import("./pages/sources").then((m) => m.Sources));
+const Usage = later(() => import("./pages/usage").then((m) => m.UsagePage));
+const Events = later(() => import("./pages/events").then((m) => m.Events));
+const Tokens = later(() => import("./pages/tokens").then((m) => m.Tokens));
+const SingleSignOn = later(() => import("./pages/sso").then((m) => m.SingleSignOn));
+const TeamPage = later(() => import("./pages/team").then((m) => m.TeamPage));
+const Sessions = later(() => import("./pages/sessions").then((m) => m.Sessions));
+const Reference = later(() => import("./pages/reference").then((m) => m.Reference));
+
+const settings: [string, string, FunctionComponent][] = [
+	["tokens", "API Tokens", Tokens],
+	["single-sign-on", "Single sign-on", SingleSignOn],
+	["team", "Team", TeamPage],
+	["sessions", "Your sessions", Sessions],
+];
+
+const places: [string, string, string][] = [
+	["ask", "Ask", "ask"],
+	["search", "Search", "search"],
+	["collections", "Collections", "collections"],
+	["sources", "Data sources", "sources"],
+	["usage", "Usage", "usage"],
+	["events", "Security events", "events"],
+	["reference", "API reference", "reference"],
+	["settings", "Settings", "settings"],
+];
+
+function pageOf(route: string[]): ComponentChildren {
+	const [first = "ask", second] = route;
+	switch (first) {
+		case "ask":
+			return <Ask id={second} key={second} />;
+		case "search":
+			return <Search />;
+		case "collections":
+			return second ? <Collection id={second} key={second} /> : <Collections />;
+		case "sources":
+			return <Sources />;
+		case "usage":
+			return <Usage />;
+		case "events":
+			return <Events />;
+		case "reference":
+			return <Reference />;
+		case "settings": {
+			const Found = settings.find(([name]) => name === (second ?? "tokens"))?.[2];
+			if (Found) return <Found key={second} />;
+		}
+	}
+	return (
+		<Page title="Page not found" about="Nothing is at this address.">
+			<p>
+				<a href={to("ask")}>Go to Ask</a>
+			</p>
+		</Page>
+	);
+}
+
+export function App() {
+	const route = useRoute();
+	const [signedOut, setSignedOut] = useState(route[0] === "sign-in");
+	const me = useLoad(() => (signedOut ? Promise.resolve(undefined) : call<Me>("/me")), [signedOut]);
+	useEffect(() => {
+		whenSignedOut(() => setSignedOut(true));
+		addEventListener("unhandledrejection", (e) => console.error(e.reason));
+	}, []);
+	useEffect(() => {
+		if (route[0] === "sign-in") setSignedOut(true);
+	}, [route[0]]);
+	if (signedOut) {
+		return (
+			<SignIn
+				code={route[0] === "sign-in" ? route[1] : undefined}
+				onSignedIn={() => {
+					if (route[0] === "sign-in") go("ask");
+					setSignedOut(false);
+				}}
+			/>
+		);
+	}
+	if (!me.value) {
+		return me.error ? (
+			<div class="door">
+				<div class="stack">
+					<h1>Docent</h1>
+					<Problem error={me.error} retry={me.again} />
+				</div>
+			</div>
+		) : (
+			<div class="frame" aria-busy="true">
+				<div class="side" />
+			</div>
+		);
+	}
+	return (
+		<SessionContext.Provider value={me.value}>
+			<Frame route={route} me={me.value} onSignOut={() => setSignedOut(true)} />
+		</SessionContext.Provider>
+	);
+}
+
+function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: () => void }) {
+	const [open, setOpen] = useState(false);
+	const main = useRef<HTMLElement>(null);
+	const address = route.join("/");
+	const first = useRef(true);
+	useEffect(() => {
+		setOpen(false);
+		if (first.current) {
+			first.current = false;
+			return;
+		}
+		main.current?.focus(); // as after a page has loaded
+		scrollTo(0, 0);
+	}, [address]);
+	const here = (name: string) => (route[0] ?? "ask") === name;
+	const signOut = () => {
+		void call("/sessions/current", { method: "DELETE" }).finally(() => {
+			go("ask");
+			onSignOut();
+		});
+	};
+	return (
+		<>
+			<a
+				class="button skip"
+				href="#main"
+				onClick={(e) => {
+					e.preventDefault();
+					main.current?.focus();
+				}}
+			>
+				Skip to the content
+			</a>
+			<header class="bar">
+				<a class="brand" href={to("ask")}>
+					<Icon name="book" size={20} />
+					Docent
+				</a>
+				<button type="button" class="plain" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)}>
+					<Icon name={open ? "close" : "menu"} />
+					Menu
+				</button>
+			</header>
+			<div class="frame">
+				<aside class={open ? "side open" : "side"} id="menu" aria-label="Menu">
+					<a class="brand" href={to("ask")}>
+						<Icon name="book" size={20} />
+						Docent
+					</a>
+					<nav aria-label="Pages">
+						<ul>
+							{places.map(([name, label, icon]) => (
+								<li key={name}>
+									<a href={name === "settings" ? to("settings", "tokens") : to(name)} aria-current={here(name) && name !== "settings" ? "page" : undefined}>
+										<Icon name={icon} />
+										{label}
+									</a>
+									{name === "settings" && here("settings") && (
+										<ul class="sub">
+											{settings.map(([sub, label]) => (
+												<li key={sub}>
+													<a href={to("settings", sub)} aria-current={(route[1] ?? "tokens") === sub ? "page" : undefined}>
+														{label}
+													</a>
+												</li>
+											))}
+										</ul>
+									)}
+								</li>
+							))}
+						</ul>
+					</nav>
+					<div class="who">
+						<div class="small wrap">
+							<div>{me.user?.displayName ?? "Signed in"}</div>
+							<div class="quiet">
+								{me.team.name}
+								{me.user?.role === "admin" ? ", admin" : ""}
+							</div>
+						</div>
+						<button type="button" onClick={signOut}>
+							Sign out
+						</button>
+					</div>
+				</aside>
+				<main ref={main} id="main" tabIndex={-1}>
+					{pageOf(route)}
+				</main>
+			</div>
+		</>
+	);
+}

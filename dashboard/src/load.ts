@@ -1,0 +1,52 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+
+/** What is being loaded: neither value nor error at first. */
+export interface Loading<T> {
+	value?: T;
+	error?: unknown;
+	again: () => void;
+	set: (value: T) => void;
+}
+
+/** Loads something when the component appears or what it depends on changes. */
+export function useLoad<T>(load: () => Promise<T>, depends: unknown[] = []): Loading<T> {
+	const [state, setState] = useState<{ value?: T; error?: unknown }>({});
+	const turn = useRef(0);
+	const run = useCallback(() => {
+		const mine = ++turn.current;
+		load().then(
+			(value) => mine === turn.current && setState({ value }),
+			(error: unknown) => mine === turn.current && setState((old) => ({ ...old, error })),
+		);
+	}, depends);
+	useEffect(() => {
+		run();
+		return () => {
+			turn.current++;
+		};
+	}, [run]);
+	return { ...state, again: run, set: (value) => setState({ value }) };
+}
+
+/** Calls again every so often while wanted, and not while the page is hidden. */
+export function useEvery(milliseconds: number, wanted: boolean, again: () => void): void {
+	useEffect(() => {
+		if (!wanted) return;
+		const timer = setInterval(() => !document.hidden && again(), milliseconds);
+		return () => clearInterval(timer);
+	}, [wanted, again, milliseconds]);
+}
+
+/** Runs something once at a time, and keeps its error. */
+export function useAction(): { busy: boolean; error: unknown; run: (action: () => Promise<void>) => void } {
+	const [state, set] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
+	const run = (action: () => Promise<void>) => {
+		if (state.busy) return;
+		set({ busy: true });
+		action().then(
+			() => set({ busy: false }),
+			(error: unknown) => set({ busy: false, error }),
+		);
+	};
+	return { busy: state.busy, error: state.error, run };
+}

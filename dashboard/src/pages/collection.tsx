@@ -1,0 +1,277 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, Failure, page, type Page as ApiPage } from "../api";
+import { plural } from "../format";
+import { useAction, useEvery, useLoad } from "../load";
+import { Link } from "../markdown";
+import { go, to } from "../route";
+import type { Collection as CollectionType, Document } from "../types";
+import { Badge, Confirm, Empty, Loaded, Mark, Page, Problem, Time } from "../ui";
+import { chosen, documentOf, dropped, refusal, type Upload } from "../upload";
+import { CollectionForm } from "./collections";
+
+/** A collection with its documents, and the place to drop more. */
+export function Collection({ id }: { id: string }) {
+	const collection = useLoad(() => call<CollectionType>(`/collections/${id}`), [id]);
+	const [dialog, open] = useState<"edit" | "delete">();
+	const [changed, change] = useState(0);
+	const c = collection.value;
+	if (!c && collection.error) {
+		return (
+			<Page title="Collection">
+				{collection.error instanceof Failure && collection.error.status === 404 ? (
+					<Empty title="There is no such collection" actions={<a class="button" href={to("collections")}>All collections</a>}>
+						It was deleted, or your key may not read it.
+					</Empty>
+				) : (
+					<Problem error={collection.error} retry={collection.again} />
+				)}
+			</Page>
+		);
+	}
+	return (
+		<Page
+			title={c?.name ?? "Collection"}
+			icon={c && <Mark name={c.name} url={c.iconUrl} />}
+			about={c?.description ?? "\u00a0"}
+			actions={
+				c && (
+					<>
+						<button type="button" onClick={() => open("edit")}>
+							Edit
+						</button>
+						<button type="button" class="danger" onClick={() => open("delete")}>
+							Delete
+						</button>
+					</>
+				)
+			}
+		>
+			<Uploads collectionId={id} onPut={() => change((n) => n + 1)} />
+			<Documents collectionId={id} changed={changed} />
+			{dialog === "edit" && c && (
+				<CollectionForm
+					of={c}
+					onClose={() => open(undefined)}
+					onDone={(after) => {
+						collection.set(after);
+						open(undefined);
+					}}
+				/>
+			)}
+			{dialog === "delete" && c && (
+				<Confirm
+					title={`Delete ${c.name}`}
+					verb="Delete collection"
+					name={c.name}
+					onClose={() => open(undefined)}
+					onDone={async () => {
+						await call(`/collections/${id}`, { method: "DELETE" });
+						go("collections");
+					}}
+				>
+					<p>All its documents are deleted with it. They are gone from answers at once. This cannot be undone.</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+interface Progress {
+	total: number;
+	put: number;
+	failed: { path: string; why: string; requestId?: string }[];
+	running: boolean;
+}
+
+/** Puts dropped files, four at a time. */
+function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => void }) {
+	const [over, setOver] = useState(false);
+	const [progress, set] = useState<Progress>();
+	const folder = useRef<HTMLInputElement>(null);
+	const files = useRef<HTMLInputElement>(null);
+	const busy = progress?.running === true;
+	useEffect(() => {
+		folder.current?.setAttribute("webkitdirectory", "");
+		const warn = (e: BeforeUnloadEvent) => busy && e.preventDefault();
+		addEventListener("beforeunload", warn);
+		return () => removeEventListener("beforeunload", warn);
+	}, [busy]);
+	const put = async (uploads: Upload[]) => {
+		const p: Progress = { total: uploads.length, put: 0, failed: [], running: true };
+		set({ ...p });
+		const waiting = [...uploads];
+		const worker = async () => {
+			for (let u = waiting.shift(); u; u = waiting.shift()) {
+				const why = refusal(u);
+				if (why) p.failed.push({ path: u.path, why });
+				else {
+					try {
+						await call("/documents", { method: "PUT", body: { collectionId, ...(await documentOf(u)) } });
+						p.put++;
+					} catch (e) {
+						p.failed.push({ path: u.path, why: e instanceof Error ? e.message : String(e), requestId: e instanceof Failure ? e.requestId : undefined });
+					}
+				}
+				set({ ...p });
+			}
+		};
+		await Promise.all([worker(), worker(), worker(), worker()]);
+		set({ ...p, running: false });
+		onPut();
+	};
+	return (
+		<section class="stack" aria-label="Put documents">
+			<div
+				class={over ? "drop over" : "drop"}
+				onDragOver={(e) => {
+					e.preventDefault();
+					setOver(true);
+				}}
+				onDragLeave={() => setOver(false)}
+				onDrop={(e) => {
+					e.preventDefault();
+					setOver(false);
+					if (!busy && e.dataTransfer) void dropped(e.dataTransfer.items).then(put);
+				}}
+			>
+				<h2>Drop files or a folder here</h2>
+				<p class="quiet">Markdown, text and HTML. A file that you drop again replaces its document.</p>
+				<div class="row">
+					<button type="button" disabled={busy} onClick={() => folder.current?.click()}>
+						Choose a folder
+					</button>
+					<button type="button" disabled={busy} onClick={() => files.current?.click()}>
+						Choose files
+					</button>
+				</div>
+				<input ref={folder} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" onChange={(e) => e.currentTarget.files && void put(chosen(e.currentTarget.files))} />
+				<input ref={files} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" accept=".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml" onChange={(e) => e.currentTarget.files && void put(chosen(e.currentTarget.files))} />
+			</div>
+			{progress && (
+				<div class="card stack" role="status">
+					<p>
+						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. They can be found within a minute.`}
+					</p>
+					{progress.running && <progress value={progress.put + progress.failed.length} max={progress.total} aria-label="Upload" />}
+					{progress.failed.length > 0 && (
+						<details open={progress.put === 0}>
+							<summary>{plural(progress.failed.length, "file was", "files were")} left out</summary>
+							<ul class="list small">
+								{progress.failed.slice(0, 100).map((f) => (
+									<li key={f.path} class="wrap">
+										<b>{f.path}</b>: {f.why} {f.requestId && <code class="quiet">{f.requestId}</code>}
+									</li>
+								))}
+							</ul>
+						</details>
+					)}
+				</div>
+			)}
+		</section>
+	);
+}
+
+/** Reads the state of indexing of documents that are new. */
+async function withStates(p: ApiPage<Document>): Promise<ApiPage<Document>> {
+	const items = await Promise.all(
+		p.items.map(async (d) => {
+			if (Date.now() - Date.parse(d.updatedAt) > 24 * 3600_000 && p.items.length > 25) return d;
+			const whole = await call<Document>(`/documents/${d.id}`).catch(() => d);
+			return { ...d, indexing: whole.indexing };
+		}),
+	);
+	return { ...p, items };
+}
+
+function Documents({ collectionId, changed }: { collectionId: string; changed: number }) {
+	const [after, setAfter] = useState<string[]>([]);
+	const list = useLoad(() => page<Document>(`/documents?collectionId=${collectionId}`, 25, after.at(-1)).then(withStates), [collectionId, changed, after]);
+	const action = useAction();
+	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending") ?? false, list.again);
+	return (
+		<section class="stack" aria-label="Documents">
+			<h2>Documents</h2>
+			<Problem error={action.error} />
+			<Loaded of={list}>
+				{(p) =>
+					p.items.length === 0 ? (
+						<Empty title="No documents yet">Drop a folder above. Each file becomes a document that answers can quote.</Empty>
+					) : (
+						<>
+							<div class="table cards">
+								<table>
+									<thead>
+										<tr>
+											<th scope="col">Title</th>
+											<th scope="col">State</th>
+											<th scope="col">Changed</th>
+											<th scope="col">
+												<span class="hidden">Actions</span>
+											</th>
+										</tr>
+									</thead>
+									<tbody>
+										{p.items.map((d) => (
+											<tr key={d.id}>
+												<td data-label="Title">
+													<div class="wrap">
+														<b>{d.title}</b>
+														<div class="quiet">
+															<Link to={d.uri}>{d.uri}</Link>
+														</div>
+														{d.indexing?.error && <div>{d.indexing.error.detail}</div>}
+													</div>
+												</td>
+												<td data-label="State" class="fit">
+													<State of={d} />
+												</td>
+												<td data-label="Changed" class="fit">
+													<Time at={d.updatedAt} />
+												</td>
+												<td data-label="" class="fit">
+													<button
+														type="button"
+														class="plain"
+														onClick={() =>
+															action.run(async () => {
+																await call(`/documents/${d.id}`, { method: "DELETE" });
+																list.again();
+															})
+														}
+													>
+														Delete<span class="hidden"> {d.title}</span>
+													</button>
+												</td>
+											</tr>
+										))}
+									</tbody>
+								</table>
+							</div>
+							{(after.length > 0 || p.next) && (
+								<div class="row">
+									<button type="button" disabled={after.length === 0} onClick={() => setAfter(after.slice(0, -1))}>
+										Newer
+									</button>
+									<button type="button" disabled={!p.next} onClick={() => p.next && setAfter([...after, p.next])}>
+										Older
+									</button>
+								</div>
+							)}
+						</>
+					)
+				}
+			</Loaded>
+		</section>
+	);
+}
+
+function State({ of }: { of: Document }) {
+	switch (of.indexing?.state) {
+		case "pending":
+			return <Badge tone="accent">Indexing</Badge>;
+		case "failed":
+			return <Badge tone="bad">Failed</Badge>;
+		default:
+			return <Badge tone="good">Ready</Badge>;
+	}
+}

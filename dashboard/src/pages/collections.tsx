@@ -1,0 +1,91 @@
+import { useState } from "preact/hooks";
+import { all, call } from "../api";
+import { plural } from "../format";
+import { useAction, useLoad } from "../load";
+import { go, to } from "../route";
+import type { Collection } from "../types";
+import { Dialog, Empty, Field, Loaded, Mark, Page, Problem } from "../ui";
+
+const most = 25;
+
+export function Collections() {
+	const collections = useLoad(() => all<Collection>("/collections"));
+	const [creating, create] = useState(false);
+	const make = (
+		<button type="button" class="primary" onClick={() => create(true)}>
+			Create collection
+		</button>
+	);
+	return (
+		<Page title="Collections" about="Groups of documents, such as a handbook. Docent answers from all that you may read." actions={collections.value?.length ? make : undefined}>
+			<Loaded of={collections} tall>
+				{(list) =>
+					list.length === 0 ? (
+						<Empty title="No collections yet" actions={make}>
+							A collection holds the documents of one place. Create one, then drop a folder of Markdown, text or HTML on it.
+						</Empty>
+					) : (
+						<>
+							<p class="quiet small">
+								{plural(list.length, "collection")} of {most}
+							</p>
+							<div class="grid">
+								{list.map((c) => (
+									<a key={c.id} class="card" href={to("collections", c.id)}>
+										<div class="row">
+											<Mark name={c.name} url={c.iconUrl} />
+											<h2 class="wrap">{c.name}</h2>
+										</div>
+										<p class="quiet wrap">{c.description}</p>
+									</a>
+								))}
+							</div>
+						</>
+					)
+				}
+			</Loaded>
+			{creating && <CollectionForm onClose={() => create(false)} onDone={(c) => go("collections", c.id)} />}
+		</Page>
+	);
+}
+
+/** Creates a collection, or edits one. */
+export function CollectionForm({ of, onClose, onDone }: { of?: Collection; onClose: () => void; onDone: (c: Collection) => void }) {
+	const [name, setName] = useState(of?.name ?? "");
+	const [description, setDescription] = useState(of?.description ?? "");
+	const [icon, setIcon] = useState(of?.iconUrl ?? "");
+	const action = useAction();
+	return (
+		<Dialog title={of ? `Edit ${of.name}` : "Create collection"} onClose={onClose}>
+			<form
+				class="stack loose"
+				onSubmit={(e) => {
+					e.preventDefault();
+					action.run(async () => {
+						const iconUrl = icon.trim() || (of ? null : undefined);
+						onDone(await call<Collection>(of ? `/collections/${of.id}` : "/collections", { method: of ? "PATCH" : "POST", body: { name: name.trim(), description: description.trim(), iconUrl } }));
+					});
+				}}
+			>
+				<div class="stack">
+					<Field label="Name" hint="1 to 32 characters">
+						{(a) => <input {...a} required maxLength={32} value={name} onInput={(e) => setName(e.currentTarget.value)} />}
+					</Field>
+					<Field label="Description" hint="One sentence: what kind of documents it holds">
+						{(a) => <textarea {...a} required maxLength={4096} rows={3} value={description} onInput={(e) => setDescription(e.currentTarget.value)} />}
+					</Field>
+					<Field label="Icon address (optional)">{(a) => <input {...a} type="url" placeholder="https://" value={icon} onInput={(e) => setIcon(e.currentTarget.value)} />}</Field>
+				</div>
+				<Problem error={action.error} />
+				<div class="actions">
+					<button type="button" onClick={onClose}>
+						Cancel
+					</button>
+					<button class="primary" disabled={action.busy}>
+						{of ? "Save collection" : "Create collection"}
+					</button>
+				</div>
+			</form>
+		</Dialog>
+	);
+}

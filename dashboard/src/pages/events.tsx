@@ -1,0 +1,152 @@
+import { useState } from "preact/hooks";
+import { call } from "../api";
+import { useLoad } from "../load";
+import { useAdmin } from "../session";
+import type { SecurityEvent } from "../types";
+import { Badge, Dialog, Empty, Loaded, Page, Snippet, Time } from "../ui";
+
+const categories: [string, string][] = [
+	["", "All categories"],
+	["authentication", "Authentication"],
+	["identity", "Identity"],
+	["configuration", "Configuration"],
+	["data", "Data"],
+	["activity", "Activity"],
+];
+
+interface Feed {
+	events: SecurityEvent[];
+	nextCursor: string | null;
+	hasMore: boolean;
+}
+
+/** Security events, newest first. */
+export function Events() {
+	const admin = useAdmin();
+	const [category, setCategory] = useState("");
+	const [outcome, setOutcome] = useState("");
+	const [more, setMore] = useState<{ events: SecurityEvent[]; next: string | null }>({ events: [], next: null });
+	const [shown, show] = useState<SecurityEvent>();
+	const [until] = useState(() => new Date(Date.now() + 1000).toISOString());
+	const query = (after?: string) => {
+		const q = new URLSearchParams({ order: "desc", until, limit: "50" });
+		if (category) q.set("category", category);
+		if (outcome) q.set("outcome", outcome);
+		if (after) q.set("after", after);
+		return call<Feed>(`/security-events?${q}`);
+	};
+	const feed = useLoad(() => {
+		setMore({ events: [], next: null });
+		return query();
+	}, [category, outcome]);
+	if (!admin) {
+		return (
+			<Page title="Security events">
+				<Empty title="Only admins see security events">Ask an admin of your team.</Empty>
+			</Page>
+		);
+	}
+	const next = more.events.length > 0 ? more.next : feed.value?.hasMore ? feed.value.nextCursor : null;
+	return (
+		<Page
+			wide
+			title="Security events"
+			about="Who did what. The same feed is for your SIEM: GET /v1/security-events, or docent events follow."
+			actions={
+				<>
+					<select aria-label="Category" class="auto" value={category} onChange={(e) => setCategory(e.currentTarget.value)}>
+						{categories.map(([v, text]) => (
+							<option key={v} value={v}>
+								{text}
+							</option>
+						))}
+					</select>
+					<select aria-label="Outcome" class="auto" value={outcome} onChange={(e) => setOutcome(e.currentTarget.value)}>
+						<option value="">All outcomes</option>
+						<option value="success">Success</option>
+						<option value="failure">Failure</option>
+					</select>
+				</>
+			}
+		>
+			<Loaded of={feed} bones={8}>
+				{(f) =>
+					f.events.length === 0 ? (
+						<Empty title="No such events">Nothing was recorded with these filters.</Empty>
+					) : (
+						<div class="table cards">
+							<table>
+								<thead>
+									<tr>
+										<th scope="col">Event</th>
+										<th scope="col">Type</th>
+										<th scope="col">From</th>
+										<th scope="col">When</th>
+										<th scope="col">
+											<span class="hidden">Details</span>
+										</th>
+									</tr>
+								</thead>
+								<tbody>
+									{[...f.events, ...more.events].map((e) => (
+										<tr key={e.id}>
+											<td data-label="Event">
+												<div class="wrap">
+													{e.description}
+													{e.outcome.result === "failure" && (
+														<>
+															{" "}
+															<Badge tone="bad">{e.outcome.reason ?? "failed"}</Badge>
+														</>
+													)}
+													{(e.severity === "high" || e.severity === "critical") && (
+														<>
+															{" "}
+															<Badge tone="warn">{e.severity}</Badge>
+														</>
+													)}
+												</div>
+											</td>
+											<td data-label="Type">
+												<code>{e.eventType}</code>
+											</td>
+											<td data-label="From" class="fit">
+												<code>{e.client?.ip ?? "Docent"}</code>
+											</td>
+											<td data-label="When" class="fit">
+												<Time at={e.occurredAt} />
+											</td>
+											<td data-label="" class="fit">
+												<button type="button" class="plain" onClick={() => show(e)}>
+													Details<span class="hidden"> of {e.description}</span>
+												</button>
+											</td>
+										</tr>
+									))}
+								</tbody>
+							</table>
+						</div>
+					)
+				}
+			</Loaded>
+			{next && (
+				<div>
+					<button type="button" onClick={() => void query(next).then((p) => setMore({ events: [...more.events, ...p.events], next: p.hasMore ? p.nextCursor : null }))}>
+						Older events
+					</button>
+				</div>
+			)}
+			{shown && (
+				<Dialog title={shown.eventType} onClose={() => show(undefined)}>
+					<p>{shown.description}</p>
+					<Snippet text={JSON.stringify(shown, null, 2)} what="the event" />
+					<div class="actions">
+						<button type="button" onClick={() => show(undefined)}>
+							Close
+						</button>
+					</div>
+				</Dialog>
+			)}
+		</Page>
+	);
+}

@@ -1,0 +1,93 @@
+import { useState } from "preact/hooks";
+import { call } from "../api";
+import { plural } from "../format";
+import { useAction } from "../load";
+import { Link } from "../markdown";
+import type { Found } from "../types";
+import { Badge, Choice, Empty, Page, Problem } from "../ui";
+
+type Space = "" | "documentation" | "messages" | "code" | "prs" | "issues";
+const spaces: [Space, string][] = [
+	["", "Everything"],
+	["documentation", "Documentation"],
+	["messages", "Messages"],
+	["code", "Code"],
+	["prs", "Pull requests"],
+	["issues", "Issues"],
+];
+
+/** Search of collections and connected data sources. */
+export function Search() {
+	const [query, setQuery] = useState("");
+	const [space, setSpace] = useState<Space>("");
+	const [found, setFound] = useState<{ query: string; sources: Found[] }>();
+	const action = useAction();
+	const search = (text: string, where: Space) => {
+		if (text.trim() === "") return;
+		action.run(async () => {
+			const reply = await call<{ sources: Found[] }>(`/context/search${where && "/" + where}`, { method: "POST", body: { query: text.trim(), limit: 20 } });
+			setFound({ query: text.trim(), sources: reply.sources });
+		});
+	};
+	return (
+		<Page title="Search" about="Find the passages themselves: in collections, code, pull requests, issues and messages.">
+			<form
+				class="stack"
+				role="search"
+				onSubmit={(e) => {
+					e.preventDefault();
+					search(query, space);
+				}}
+			>
+				<div class="row">
+					<input class="search" type="search" aria-label="Search for" placeholder="Search for" maxLength={1000} value={query} onInput={(e) => setQuery(e.currentTarget.value)} />
+					<button class="primary" disabled={action.busy || query.trim() === ""}>
+						Search
+					</button>
+				</div>
+				<div>
+					<Choice
+						label="Where"
+						options={spaces}
+						value={space}
+						onChange={(s) => {
+							setSpace(s);
+							search(query, s);
+						}}
+					/>
+				</div>
+			</form>
+			<Problem error={action.error} />
+			{found?.sources.length === 0 && (
+				<Empty title={`Nothing matches “${found.query}”`}>Try other words, or another tab.</Empty>
+			)}
+			{found && found.sources.length > 0 && (
+				<div class="stack" aria-live="polite">
+					<p class="small quiet">{plural(found.sources.length, "result")}</p>
+					{found.sources.map((s) => (
+						<article key={s.url + s.content} class="card stack tight">
+							<div class="row between">
+								<h2 class="wrap">
+									<Link to={s.url}>{s.title || s.url}</Link>
+								</h2>
+								<Badge>{s.provider === "custom" ? s.sourceType : `${s.provider} ${s.sourceType}`}</Badge>
+							</div>
+							<p class="wrap">
+								<Marked text={s.content.slice(0, 600)} query={found.query} />
+							</p>
+							<p class="small quiet wrap">{s.url}</p>
+						</article>
+					))}
+				</div>
+			)}
+		</Page>
+	);
+}
+
+/** The text with the words of the query marked. */
+function Marked({ text, query }: { text: string; query: string }) {
+	const words = query.split(/[^\p{L}\p{N}]+/u).filter((w) => w.length > 2);
+	if (words.length === 0) return <>{text}</>;
+	const parts = text.split(new RegExp(`(${words.join("|")})`, "giu"));
+	return <>{parts.map((p, i) => (i % 2 ? <mark>{p}</mark> : p))}</>;
+}

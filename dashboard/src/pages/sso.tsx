@@ -1,0 +1,225 @@
+import { useState } from "preact/hooks";
+import { all, base, call, Failure, send } from "../api";
+import { useAction, useLoad } from "../load";
+import { useAdmin } from "../session";
+import type { Key, Saml, SecurityEvent, Team } from "../types";
+import { Badge, Confirm, Empty, Field, Loaded, Page, Problem, Snippet, Time } from "../ui";
+import { MadeKey, TokenForm } from "./tokenform";
+import type { Secret } from "./tokens";
+
+/** Settings, Single sign-on: the identity provider, and provisioning by SCIM. */
+export function SingleSignOn() {
+	if (!useAdmin()) {
+		return (
+			<Page title="Single sign-on">
+				<Empty title="Only admins set this up">Ask an admin of your team.</Empty>
+			</Page>
+		);
+	}
+	return (
+		<Page title="Single sign-on" about="Connect your identity provider, such as Okta or Entra ID: its metadata first, then provisioning of users by SCIM.">
+			<Provider />
+			<Provisioning />
+		</Page>
+	);
+}
+
+/** The metadata, or nothing if none is set. */
+async function metadata(): Promise<Saml | null> {
+	return call<Saml>("/team/saml-metadata").catch((e: unknown) => {
+		if (e instanceof Failure && e.status === 404) return null;
+		throw e;
+	});
+}
+
+function Provider() {
+	const saml = useLoad(metadata);
+	const [text, setText] = useState("");
+	const [editing, edit] = useState(false);
+	const [removing, remove] = useState(false);
+	const action = useAction();
+	const form = (
+		<form
+			class="stack"
+			onSubmit={(e) => {
+				e.preventDefault();
+				action.run(async () => {
+					const reply = await send("/team/saml-metadata", { method: "PUT", body: text, headers: { "Content-Type": "application/samlmetadata+xml" } });
+					saml.set((await reply.json()) as Saml);
+					edit(false);
+					setText("");
+				});
+			}}
+		>
+			<Field label="The provider’s metadata" hint="XML that begins with <EntityDescriptor. Okta: Sign On, View SAML setup instructions. Entra ID: Federation Metadata XML.">
+				{(a) => <textarea {...a} class="mono" rows={6} required spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} />}
+			</Field>
+			<div class="row">
+				<label class="button">
+					Choose a file
+					<input class="hidden" type="file" accept=".xml,text/xml,application/xml,application/samlmetadata+xml" onChange={(e) => void e.currentTarget.files?.[0]?.text().then(setText)} />
+				</label>
+				<button class="primary" disabled={action.busy || text.trim() === ""}>
+					Save metadata
+				</button>
+				{editing && (
+					<button type="button" onClick={() => edit(false)}>
+						Cancel
+					</button>
+				)}
+			</div>
+			<Problem error={action.error} />
+		</form>
+	);
+	return (
+		<section class="card stack loose" aria-label="Identity provider">
+			<h2>Identity provider (SAML)</h2>
+			<Loaded of={saml}>
+				{(m) =>
+					m === null ? (
+						form
+					) : (
+						<>
+							<dl class="facts">
+								<dt>Entity ID</dt>
+								<dd>{m.entityId}</dd>
+								<dt>Sign-on address</dt>
+								<dd>{m.singleSignOnUrl}</dd>
+								<dt>Changed</dt>
+								<dd>
+									<Time at={m.updatedAt} />
+								</dd>
+								<dt>Certificates</dt>
+								<dd class="stack">
+									{m.certificates.map((c) => (
+										<Certificate key={c.sha256} of={c} />
+									))}
+								</dd>
+							</dl>
+							{editing ? (
+								form
+							) : (
+								<div class="row">
+									<button type="button" onClick={() => edit(true)}>
+										Replace metadata
+									</button>
+									<button type="button" class="danger" onClick={() => remove(true)}>
+										Remove provider
+									</button>
+								</div>
+							)}
+						</>
+					)
+				}
+			</Loaded>
+			{removing && (
+				<Confirm
+					title="Remove the identity provider"
+					verb="Remove provider"
+					name="remove"
+					onClose={() => remove(false)}
+					onDone={async () => {
+						await call("/team/saml-metadata", { method: "DELETE" });
+						saml.set(null);
+					}}
+				>
+					<p>SCIM is refused until a provider is set again. Users and their keys stay.</p>
+				</Confirm>
+			)}
+		</section>
+	);
+}
+
+function Certificate({ of }: { of: Saml["certificates"][number] }) {
+	const left = Date.parse(of.notAfter) - Date.now();
+	return (
+		<div>
+			{of.subject} {left <= 0 ? <Badge tone="bad">Expired</Badge> : left < 30 * 86400_000 ? <Badge tone="warn">Expires soon</Badge> : <Badge tone="good">Valid</Badge>}
+			<div class="small quiet">
+				until <Time at={of.notAfter} />, SHA-256 <code>{of.sha256.slice(0, 16)}…</code>
+			</div>
+		</div>
+	);
+}
+
+function Provisioning() {
+	const team = useLoad(() => call<Team>("/team"));
+	const keys = useLoad(() => all<Key>("/api-keys").then((list) => list.filter((k) => k.kind === "scim")));
+	const failures = useLoad(() => call<{ events: SecurityEvent[] }>(`/security-events?outcome=failure&order=desc&limit=100&until=${new Date().toISOString()}`).then((p) => p.events.filter((e) => e.actor.type === "scim").slice(0, 5)));
+	const [creating, create] = useState(false);
+	const [made, setMade] = useState<Secret>();
+	return (
+		<section class="card stack loose" aria-label="Provisioning">
+			<div class="row between">
+				<h2>Provisioning (SCIM)</h2>
+				{team.value && (team.value.samlConfigured ? <Badge tone="good">Accepted</Badge> : <Badge tone="warn">Refused until a provider is set</Badge>)}
+			</div>
+			<div class="stack tight">
+				<h3>Base address</h3>
+				<Snippet text={`${base}/scim/v2`} what="the SCIM address" />
+				<p class="small quiet">
+					In Okta: SCIM connector base URL, with HTTP Header authentication. In Entra ID: Tenant URL, followed by <code>?aadOptscim062020</code>.
+				</p>
+			</div>
+			<div class="stack">
+				<div class="row between">
+					<h3>Keys</h3>
+					<button type="button" onClick={() => create(true)}>
+						Create SCIM key
+					</button>
+				</div>
+				<Loaded of={keys} bones={1}>
+					{(list) =>
+						list.length === 0 ? (
+							<p class="quiet">None yet. The provider sends this key as its secret token.</p>
+						) : (
+							<ul class="list">
+								{list.map((k) => (
+									<li key={k.id} class="row between">
+										<span class="wrap">
+											{k.name} <code class="quiet">{k.id}</code>
+										</span>
+										<span class="small quiet">
+											last used: <Time at={k.lastUsedAt} />
+										</span>
+									</li>
+								))}
+							</ul>
+						)
+					}
+				</Loaded>
+			</div>
+			<div class="stack">
+				<h3>Last refusals</h3>
+				<Loaded of={failures} bones={1}>
+					{(list) =>
+						list.length === 0 ? (
+							<p class="quiet">No request of the provider was refused lately.</p>
+						) : (
+							<ul class="list small">
+								{list.map((e) => (
+									<li key={e.id} class="wrap">
+										{e.description} {e.outcome.reason && <Badge tone="bad">{e.outcome.reason}</Badge>} <Time at={e.occurredAt} /> <code class="quiet">{e.request?.id}</code>
+									</li>
+								))}
+							</ul>
+						)
+					}
+				</Loaded>
+			</div>
+			{creating && (
+				<TokenForm
+					kind="scim"
+					sources={[]}
+					onClose={() => create(false)}
+					onDone={(k) => {
+						create(false);
+						setMade(k);
+						keys.again();
+					}}
+				/>
+			)}
+			{made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+		</section>
+	);
+}

@@ -1,0 +1,122 @@
+import { useState } from "preact/hooks";
+import { call } from "../api";
+import { useAction, useLoad } from "../load";
+import { useAdmin, useMe } from "../session";
+import type { Team } from "../types";
+import { Badge, Empty, Field, Loaded, Page, Problem } from "../ui";
+
+interface User {
+	id: string;
+	userName: string;
+	displayName?: string;
+	active?: boolean;
+	roles?: { value: string }[];
+}
+
+/** Users, or nothing if the team has no identity provider yet: then SCIM is refused. */
+async function users(): Promise<User[] | null> {
+	const team = await call<Team>("/team");
+	if (!team.samlConfigured) return null;
+	const list = await call<{ Resources?: User[] }>("/scim/v2/Users?count=200&attributes=userName,displayName,active,roles", { headers: { Accept: "application/scim+json" } });
+	return list.Resources ?? [];
+}
+
+/** Settings, Team. */
+export function TeamPage() {
+	const admin = useAdmin();
+	const team = useLoad(() => call<Team>("/team"));
+	return (
+		<Page title="Team" about="The team’s name, and who belongs to it.">
+			<Loaded of={team}>{(t) => <Fields team={t} admin={admin} onSaved={team.set} />}</Loaded>
+			{admin && <Users />}
+		</Page>
+	);
+}
+
+function Fields({ team, admin, onSaved }: { team: Team; admin: boolean; onSaved: (t: Team) => void }) {
+	const [name, setName] = useState(team.name);
+	const [web, setWeb] = useState(team.webFetch);
+	const action = useAction();
+	const same = name === team.name && web === team.webFetch;
+	return (
+		<form
+			class="card stack"
+			onSubmit={(e) => {
+				e.preventDefault();
+				action.run(async () => onSaved(await call<Team>("/team", { method: "PATCH", body: { name: name.trim(), webFetch: web } })));
+			}}
+		>
+			<Field label="Name">{(a) => <input {...a} required maxLength={100} disabled={!admin} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
+			<label class="check">
+				<input type="checkbox" disabled={!admin} checked={web} onChange={(e) => setWeb(e.currentTarget.checked)} />
+				<span>
+					Agents may read public web pages <span class="quiet">through Docent, when no source has the address</span>
+				</span>
+			</label>
+			<dl class="facts">
+				<dt>Team id</dt>
+				<dd>
+					<code>{team.id}</code>
+				</dd>
+			</dl>
+			<Problem error={action.error} />
+			{admin ? (
+				<div>
+					<button class="primary" disabled={same || action.busy}>
+						Save team
+					</button>
+				</div>
+			) : (
+				<p class="quiet">Only admins can change this.</p>
+			)}
+		</form>
+	);
+}
+
+function Users() {
+	const me = useMe();
+	const list = useLoad(users);
+	return (
+		<section class="stack">
+			<h2>Users</h2>
+			<Loaded of={list}>
+				{(all) =>
+					all === null ? (
+						<Empty title="Users come from your identity provider" actions={<a class="button" href="#/settings/single-sign-on">Set up single sign-on</a>}>
+							Until then the team has its first admin.
+						</Empty>
+					) : (
+						<div class="table cards">
+							<table>
+								<thead>
+									<tr>
+										<th scope="col">User</th>
+										<th scope="col">Role</th>
+										<th scope="col">State</th>
+									</tr>
+								</thead>
+								<tbody>
+									{all.map((u) => (
+										<tr key={u.id}>
+											<td data-label="User" class="wrap">
+												<span>
+													<b>{u.displayName ?? u.userName}</b> <span class="quiet">{u.userName}</span> {u.id === me.user?.id && <Badge>You</Badge>}
+												</span>
+											</td>
+											<td data-label="Role" class="fit">
+												{u.roles?.some((r) => r.value.toLowerCase() === "admin") ? "Admin" : "Member"}
+											</td>
+											<td data-label="State" class="fit">
+												{u.active === false ? <Badge tone="warn">Suspended</Badge> : <Badge tone="good">Active</Badge>}
+											</td>
+										</tr>
+									))}
+								</tbody>
+							</table>
+						</div>
+					)
+				}
+			</Loaded>
+		</section>
+	);
+}

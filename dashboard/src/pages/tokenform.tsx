@@ -1,0 +1,160 @@
+import { useState } from "preact/hooks";
+import { base, call } from "../api";
+import { useAction, useLoad } from "../load";
+import { useMe } from "../session";
+import type { Key, Team } from "../types";
+import { Choice, Dialog, Field, Problem, Snippet } from "../ui";
+import type { Secret, Source } from "./tokens";
+
+const lives: [string, string][] = [
+	["7", "7 days"],
+	["30", "30 days"],
+	["90", "90 days"],
+	["365", "1 year"],
+	["", "Never"],
+	["date", "On a date"],
+];
+
+interface Person {
+	id: string;
+	userName: string;
+}
+
+/** The users of the team, for admins; those that SCIM shows. */
+async function people(me: Person): Promise<Person[]> {
+	const team = await call<Team>("/team");
+	if (!team.samlConfigured) return [me];
+	const found = await call<{ Resources?: Person[] }>("/scim/v2/Users?attributes=userName&count=200", { headers: { Accept: "application/scim+json" } }).catch(() => ({ Resources: [] }));
+	return [me, ...(found.Resources ?? []).filter((p) => p.id !== me.id)];
+}
+
+/** Makes a key. */
+export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"]; sources: Source[]; onClose: () => void; onDone: (made: Secret) => void }) {
+	const me = useMe();
+	const [name, setName] = useState("");
+	const [life, setLife] = useState("90");
+	const [date, setDate] = useState("");
+	const [limited, setLimited] = useState<"all" | "some">("all");
+	const [chosen, setChosen] = useState<string[]>([]);
+	const [user, setUser] = useState(me.user?.id ?? "");
+	const users = useLoad(() => (kind === "personal" && me.user ? people(me.user) : Promise.resolve([])));
+	const action = useAction();
+	const expiresAt = () => {
+		if (life === "") return undefined;
+		return life === "date" ? new Date(date + "T23:59:59").toISOString() : new Date(Date.now() + Number(life) * 86400_000).toISOString();
+	};
+	return (
+		<Dialog title={`Create ${kind} key`} onClose={onClose}>
+			<form
+				class="stack loose"
+				onSubmit={(e) => {
+					e.preventDefault();
+					action.run(async () => {
+						const body = { kind, name: name.trim(), expiresAt: expiresAt(), userId: kind === "personal" ? user : undefined, dataSourceIds: limited === "some" ? chosen : undefined };
+						onDone(await call<Secret>("/api-keys", { method: "POST", body }));
+					});
+				}}
+			>
+				<div class="stack">
+					<Field label="Name" hint="What uses it, such as “Laptop” or “Support bot”">
+						{(a) => <input {...a} required maxLength={100} value={name} autoComplete="off" onInput={(e) => setName(e.currentTarget.value)} />}
+					</Field>
+					{kind === "personal" && (users.value?.length ?? 0) > 1 && (
+						<Field label="User">
+							{(a) => (
+								<select {...a} value={user} onChange={(e) => setUser(e.currentTarget.value)}>
+									{users.value?.map((p) => (
+										<option key={p.id} value={p.id}>
+											{p.userName}
+										</option>
+									))}
+								</select>
+							)}
+						</Field>
+					)}
+					<Field label="Expires">
+						{(a) => (
+							<select {...a} value={life} onChange={(e) => setLife(e.currentTarget.value)}>
+								{lives.map(([v, text]) => (
+									<option key={v} value={v}>
+										{text}
+									</option>
+								))}
+							</select>
+						)}
+					</Field>
+					{life === "date" && <Field label="Last day">{(a) => <input {...a} type="date" required min={new Date().toISOString().slice(0, 10)} value={date} onInput={(e) => setDate(e.currentTarget.value)} />}</Field>}
+					{kind !== "scim" && (
+						<div class="field">
+							<span class="label">May read</span>
+							<div>
+								<Choice
+									label="May read"
+									options={[
+										["all", "Everything"],
+										["some", "Chosen sources"],
+									]}
+									value={limited}
+									onChange={setLimited}
+								/>
+							</div>
+							{limited === "some" && (
+								<fieldset class="checks stack">
+									<legend class="hidden">Sources</legend>
+									{sources.length === 0 && <p class="quiet">There are no sources yet.</p>}
+									{sources.map((s) => (
+										<label key={s.id} class="check">
+											<input type="checkbox" checked={chosen.includes(s.id)} onChange={(e) => setChosen(e.currentTarget.checked ? [...chosen, s.id] : chosen.filter((id) => id !== s.id))} />
+											<span class="wrap">
+												{s.name} <span class="quiet">{s.kind}</span>
+											</span>
+										</label>
+									))}
+								</fieldset>
+							)}
+						</div>
+					)}
+				</div>
+				<Problem error={action.error} />
+				<div class="actions">
+					<button type="button" onClick={onClose}>
+						Cancel
+					</button>
+					<button class="primary" disabled={action.busy || (limited === "some" && chosen.length === 0)}>
+						Create key
+					</button>
+				</div>
+			</form>
+		</Dialog>
+	);
+}
+
+/** Shows a new key, this once. */
+export function MadeKey({ made, rotated, onClose }: { made: Secret; rotated?: boolean; onClose: () => void }) {
+	const config = JSON.stringify({ mcpServers: { docent: { type: "http", url: `${base}/mcp`, headers: { Authorization: `Bearer ${made.secret}` } } } }, null, 2);
+	return (
+		<Dialog title={rotated ? `New secret of ${made.name}` : `${made.name} is ready`} onClose={onClose}>
+			<div class="note warn">
+				<p>Copy the key now. It is shown this once, and nobody can show it again.</p>
+			</div>
+			<Snippet text={made.secret} what="the key" />
+			{made.kind !== "scim" && (
+				<>
+					<div class="stack tight">
+						<h3>In a shell</h3>
+						<Snippet text={`export DOCENT_SERVER=${base}\nexport DOCENT_API_KEY=${made.secret}`} what="the lines for a shell" />
+					</div>
+					<details>
+						<summary>In an agent (MCP)</summary>
+						<Snippet text={config} what="the settings for an agent" />
+					</details>
+				</>
+			)}
+			<div class="actions">
+				<button type="button" class="primary" onClick={onClose}>
+					I have copied it
+				</button>
+			</div>
+		</Dialog>
+	);
+}

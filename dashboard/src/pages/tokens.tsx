@@ -1,0 +1,243 @@
+import { useState } from "preact/hooks";
+import { all, call } from "../api";
+import { ago } from "../format";
+import { useAction, useLoad } from "../load";
+import { useAdmin } from "../session";
+import type { Collection, DataSource, Key } from "../types";
+import { Badge, Confirm, Dialog, Empty, Field, Loaded, Page, Problem, Time } from "../ui";
+import { MadeKey, TokenForm } from "./tokenform";
+
+export interface Secret extends Key {
+	secret: string;
+}
+
+/** What a key may be limited to. */
+export interface Source {
+	id: string;
+	name: string;
+	kind: string;
+}
+
+export async function sources(): Promise<Source[]> {
+	const [collections, connected] = await Promise.all([all<Collection>("/collections"), all<DataSource>("/data-sources").catch(() => [])]);
+	const known = new Set(collections.map((c) => c.id));
+	return [...collections.map((c) => ({ id: c.id, name: c.name, kind: "collection" })), ...connected.filter((s) => !known.has(s.id)).map((s) => ({ id: s.id, name: s.name, kind: s.provider }))];
+}
+
+type Open = { create: Key["kind"] } | { made: Secret; rotated?: boolean } | { rotate: Key } | { revoke: Key };
+
+/** Settings, API Tokens. */
+export function Tokens() {
+	const admin = useAdmin();
+	if (!admin) {
+		return (
+			<Page title="API Tokens">
+				<Empty title="Only admins make keys">Ask an admin of your team for a personal key. You can use everything in this dashboard without one.</Empty>
+			</Page>
+		);
+	}
+	return <AdminTokens />;
+}
+
+function AdminTokens() {
+	const keys = useLoad(() => all<Key>("/api-keys"));
+	const available = useLoad(sources);
+	const [open, setOpen] = useState<Open>();
+	const close = () => setOpen(undefined);
+	const names = new Map(available.value?.map((s) => [s.id, s.name]));
+	return (
+		<Page wide title="API Tokens" about="Keys for people, for programs and for your identity provider. A key is shown once, when it is made.">
+			{(["personal", "team"] as const).map((kind) => (
+				<Section key={kind} kind={kind} keys={keys} names={names} onOpen={setOpen} />
+			))}
+			{open && "create" in open && (
+				<TokenForm
+					kind={open.create}
+					sources={available.value ?? []}
+					onClose={close}
+					onDone={(made) => {
+						setOpen({ made });
+						keys.again();
+					}}
+				/>
+			)}
+			{open && "made" in open && <MadeKey made={open.made} rotated={open.rotated} onClose={close} />}
+			{open && "rotate" in open && (
+				<Rotate
+					of={open.rotate}
+					onClose={close}
+					onDone={(made) => {
+						setOpen({ made, rotated: true });
+						keys.again();
+					}}
+				/>
+			)}
+			{open && "revoke" in open && (
+				<Confirm
+					title={`Revoke ${open.revoke.name}`}
+					verb={`Revoke ${open.revoke.name}`}
+					name={open.revoke.name}
+					onClose={close}
+					onDone={async () => {
+						await call(`/api-keys/${open.revoke.id}`, { method: "DELETE" });
+						keys.again();
+					}}
+				>
+					<p>
+						Requests with this key are refused within 10 seconds. It was last used: <Time at={open.revoke.lastUsedAt} />. This cannot be undone.
+					</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+const about = {
+	personal: ["Personal keys", "A personal key acts as one user, with 1,000 calls per day. An admin’s key can administer the team."],
+	team: ["Team keys", "A team key is for programs. It reads and writes content for the whole team, and cannot administer it."],
+} as const;
+
+function Section({ kind, keys, names, onOpen }: { kind: "personal" | "team"; keys: ReturnType<typeof useLoad<Key[]>>; names: Map<string, string>; onOpen: (o: Open) => void }) {
+	const [title, text] = about[kind];
+	const make = (
+		<button type="button" class="primary" onClick={() => onOpen({ create: kind })}>
+			Create {kind} key
+		</button>
+	);
+	return (
+		<section class="stack" aria-label={title}>
+			<div class="head">
+				<div>
+					<h2>{title}</h2>
+					<p>{text}</p>
+				</div>
+				{make}
+			</div>
+			<Loaded of={keys}>
+				{(list) => {
+					const of = list.filter((k) => k.kind === kind);
+					return of.length === 0 ? <p class="quiet">There are no {kind} keys.</p> : <Keys keys={of} names={names} onOpen={onOpen} />;
+				}}
+			</Loaded>
+		</section>
+	);
+}
+
+function Keys({ keys, names, onOpen }: { keys: Key[]; names: Map<string, string>; onOpen: (o: Open) => void }) {
+	return (
+		<div class="table cards">
+			<table>
+				<thead>
+					<tr>
+						<th scope="col">Name</th>
+						<th scope="col">Reads</th>
+						<th scope="col">Last used</th>
+						<th scope="col">Created</th>
+						<th scope="col">Expires</th>
+						<th scope="col">
+							<span class="hidden">Actions</span>
+						</th>
+					</tr>
+				</thead>
+				<tbody>
+					{keys.map((k) => (
+						<tr key={k.id}>
+							<td data-label="Name">
+								<div class="wrap">
+									<b>{k.name}</b> <code class="quiet">{k.id}</code>
+									<div class="row">
+										<State of={k} />
+									</div>
+								</div>
+							</td>
+							<td data-label="Reads" class="wrap">
+								{k.dataSourceIds ? k.dataSourceIds.map((id) => names.get(id) ?? "a deleted source").join(", ") : "Everything"}
+							</td>
+							<td data-label="Last used" class="fit">
+								<Time at={k.lastUsedAt} />
+							</td>
+							<td data-label="Created" class="fit">
+								<Time at={k.createdAt} />
+							</td>
+							<td data-label="Expires" class="fit">
+								<Time at={k.expiresAt} />
+							</td>
+							<td data-label="" class="fit">
+								<div class="row">
+									<button type="button" onClick={() => onOpen({ rotate: k })}>
+										Rotate<span class="hidden"> {k.name}</span>
+									</button>
+									<button type="button" class="danger" onClick={() => onOpen({ revoke: k })}>
+										Revoke<span class="hidden"> {k.name}</span>
+									</button>
+								</div>
+							</td>
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</div>
+	);
+}
+
+const day = 86400_000;
+
+/** What needs attention. */
+function State({ of }: { of: Key }) {
+	const now = Date.now();
+	const left = of.expiresAt ? Date.parse(of.expiresAt) - now : Infinity;
+	const unused = now - Date.parse(of.lastUsedAt ?? of.createdAt);
+	return (
+		<>
+			{left <= 0 && <Badge tone="bad">Expired</Badge>}
+			{left > 0 && left < 7 * day && of.expiresAt && <Badge tone="warn">Expires {ago(of.expiresAt)}</Badge>}
+			{unused > 90 * day && <Badge tone="warn">Not used for 90 days</Badge>}
+			{of.previousSecretExpiresAt && <Badge tone="accent">Old key ends {ago(of.previousSecretExpiresAt)}</Badge>}
+		</>
+	);
+}
+
+const overlaps: [string, string][] = [
+	["0", "Ends at once"],
+	["3600", "1 hour"],
+	["86400", "1 day"],
+	["604800", "7 days"],
+];
+
+function Rotate({ of, onClose, onDone }: { of: Key; onClose: () => void; onDone: (made: Secret) => void }) {
+	const [overlap, setOverlap] = useState("86400");
+	const action = useAction();
+	return (
+		<Dialog title={`Rotate ${of.name}`} onClose={onClose}>
+			<form
+				class="stack loose"
+				onSubmit={(e) => {
+					e.preventDefault();
+					action.run(async () => onDone(await call<Secret>(`/api-keys/${of.id}/rotate`, { method: "POST", body: { overlapSeconds: Number(overlap) } })));
+				}}
+			>
+				<p>The key gets a new secret, with the same name and limits. Give programs time to take it over:</p>
+				<Field label="The old key works for">
+					{(a) => (
+						<select {...a} value={overlap} onChange={(e) => setOverlap(e.currentTarget.value)}>
+							{overlaps.map(([v, text]) => (
+								<option key={v} value={v}>
+									{text}
+								</option>
+							))}
+						</select>
+					)}
+				</Field>
+				<Problem error={action.error} />
+				<div class="actions">
+					<button type="button" onClick={onClose}>
+						Cancel
+					</button>
+					<button class="primary" disabled={action.busy}>
+						Rotate key
+					</button>
+				</div>
+			</form>
+		</Dialog>
+	);
+}

@@ -1,0 +1,36 @@
+// Pages have addresses in the fragment, such as #/collections/ID, so that the files can be
+// served from any path.
+import { useEffect, useState } from "preact/hooks";
+
+function parts(): string[] {
+	return location.hash
+		.replace(/^#\/?/, "")
+		.split("/")
+		.filter((p) => p !== "")
+		.map((p) => {
+			try {
+				return decodeURIComponent(p);
+			} catch {
+				return p;
+			}
+		});
+}
+
+/** Returns the elements of the current address, and renders again when they change. */
+export function useRoute(): string[] {
+	const [route, set] = useState(parts);
+	useEffect(() => {
+		const changed = () => set(parts());
+		addEventListener("hashchange", changed);
+		return () => removeEventListener("hashchange", changed);
+	}, []);
+	return route;
+}
+
+export function to(...elements: string[]): string {
+	return "#/" + elements.map(encodeURIComponent).join("/");
+}
+
+export function go(...elements: string[]): void {
+	location.hash = to(...elements);
+}

@@ -1,0 +1,231 @@
+// The parts that pages are made of.
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Failure } from "./api";
+import { ago, exact } from "./format";
+import { Icon } from "./icons";
+import type { Loading } from "./load";
+
+type Children = { children?: ComponentChildren };
+
+/** A page with its heading. It sets the title of the window. */
+export function Page({ title, about, actions, icon, wide, children }: Children & { title: string; icon?: ComponentChildren; about?: ComponentChildren; actions?: ComponentChildren; wide?: boolean }) {
+	useEffect(() => {
+		document.title = `${title} · Docent`;
+	}, [title]);
+	return (
+		<div class={wide ? "content wide" : "content"}>
+			<div class="head">
+				<div>
+					<div class="row">
+						{icon}
+						<h1>{title}</h1>
+					</div>
+					{about && <p>{about}</p>}
+				</div>
+				{actions && <div class="row">{actions}</div>}
+			</div>
+			{children}
+		</div>
+	);
+}
+
+export function Badge({ tone = "", children }: Children & { tone?: "" | "good" | "warn" | "bad" | "accent" }) {
+	return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+/** A time in words, with the exact one on hover and for screen readers. */
+export function Time({ at }: { at: string | null | undefined }) {
+	if (!at) return <span class="quiet">Never</span>;
+	return (
+		<time dateTime={at} title={exact(at)}>
+			{ago(at)}
+		</time>
+	);
+}
+
+export function Copy({ text, label = "Copy", what }: { text: string; label?: string; what?: string }) {
+	const [done, set] = useState(false);
+	return (
+		<button
+			type="button"
+			onClick={() => {
+				void navigator.clipboard.writeText(text).then(() => {
+					set(true);
+					setTimeout(() => set(false), 2000);
+				});
+			}}
+		>
+			<Icon name="copy" />
+			<span aria-live="polite">{done ? "Copied" : label}</span>
+			{what && <span class="hidden">{what}</span>}
+		</button>
+	);
+}
+
+/** A text to copy, such as a key or an address. */
+export function Snippet({ text, what }: { text: string; what: string }) {
+	return (
+		<div class="secret">
+			<code>{text}</code>
+			<Copy text={text} what={what} />
+		</div>
+	);
+}
+
+/** What went wrong, in the API's words, with what to do and the request id. */
+export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
+	if (error === undefined || error === null) return null;
+	const failure = error instanceof Failure ? error : undefined;
+	const text = failure?.message ?? (error instanceof Error ? error.message : String(error));
+	return (
+		<div class="note bad" role="alert">
+			<p>{text}</p>
+			{failure?.code === "admin-required" && <p class="quiet">Ask an admin of your team to do this.</p>}
+			{(failure?.requestId || retry) && (
+				<div class="row">
+					{retry && (
+						<button type="button" onClick={retry}>
+							Try again
+						</button>
+					)}
+					{failure?.requestId && (
+						<>
+							<span class="small quiet wrap">
+								Request <code>{failure.requestId}</code>
+							</span>
+							<Copy text={failure.requestId} what="request id" />
+						</>
+					)}
+				</div>
+			)}
+		</div>
+	);
+}
+
+/** Shows what was loaded, its error, or bones of the size of what comes. */
+export function Loaded<T>({ of, bones = 3, tall, children }: { of: Loading<T>; bones?: number; tall?: boolean; children: (value: T) => ComponentChildren }) {
+	if (of.value !== undefined) {
+		return (
+			<>
+				{of.error !== undefined && <Problem error={of.error} retry={of.again} />}
+				{children(of.value)}
+			</>
+		);
+	}
+	if (of.error !== undefined) return <Problem error={of.error} retry={of.again} />;
+	return (
+		<div class="stack" role="status">
+			<span class="hidden">Loading</span>
+			{Array.from({ length: bones }, (_, i) => (
+				<div key={i} class={tall ? "bone tall" : "bone"} />
+			))}
+		</div>
+	);
+}
+
+export function Empty({ title, children, actions }: Children & { title: string; actions?: ComponentChildren }) {
+	return (
+		<div class="empty">
+			<h2>{title}</h2>
+			<p>{children}</p>
+			{actions && <div class="row">{actions}</div>}
+		</div>
+	);
+}
+
+let ids = 0;
+
+/** Returns an id that is unique in the page. */
+export function useId(): string {
+	const ref = useRef("");
+	ref.current ||= `f${++ids}`;
+	return ref.current;
+}
+
+export function Field({ label, hint, children }: { label: string; hint?: ComponentChildren; children: (a: { id: string; "aria-describedby"?: string }) => ComponentChildren }) {
+	const id = useId();
+	return (
+		<div class="field">
+			<label for={id}>{label}</label>
+			{children(hint ? { id, "aria-describedby": id + "h" } : { id })}
+			{hint && (
+				<span class="hint" id={id + "h"}>
+					{hint}
+				</span>
+			)}
+		</div>
+	);
+}
+
+/** A modal dialog. The browser keeps the focus inside and returns it at the end. */
+export function Dialog({ title, onClose, children }: Children & { title: string; onClose: () => void }) {
+	const ref = useRef<HTMLDialogElement>(null);
+	const id = useId();
+	useEffect(() => {
+		ref.current?.showModal();
+	}, []);
+	return (
+		<dialog ref={ref as RefObject<HTMLDialogElement>} aria-labelledby={id} onClose={onClose}>
+			<div class="stack loose">
+				<h2 id={id}>{title}</h2>
+				{children}
+			</div>
+		</dialog>
+	);
+}
+
+/** Asks before something is destroyed; for what cannot be undone the name must be typed. */
+export function Confirm({ title, verb, name, onDone, onClose, children }: Children & { title: string; verb: string; name: string; onDone: () => Promise<void>; onClose: () => void }) {
+	const [typed, type] = useState("");
+	const [state, set] = useState<{ busy?: boolean; error?: unknown }>({});
+	return (
+		<Dialog title={title} onClose={onClose}>
+			<form
+				class="stack loose"
+				onSubmit={(e) => {
+					e.preventDefault();
+					if (typed !== name || state.busy) return;
+					set({ busy: true });
+					onDone().then(onClose, (error: unknown) => set({ error }));
+				}}
+			>
+				<div class="stack">{children}</div>
+				<Field label={`Type “${name}” to confirm`}>{(a) => <input {...a} value={typed} autoComplete="off" spellcheck={false} onInput={(e) => type(e.currentTarget.value)} />}</Field>
+				<Problem error={state.error} />
+				<div class="actions">
+					<button type="button" onClick={onClose}>
+						Cancel
+					</button>
+					<button class="danger primary" disabled={typed !== name || state.busy}>
+						{verb}
+					</button>
+				</div>
+			</form>
+		</Dialog>
+	);
+}
+
+/** A few alternatives, of which one is chosen. */
+export function Choice<T extends string>({ label, options, value, onChange }: { label: string; options: [T, string][]; value: T; onChange: (v: T) => void }) {
+	return (
+		<div class="choice" role="group" aria-label={label}>
+			{options.map(([v, text]) => (
+				<button key={v} type="button" aria-pressed={v === value} onClick={() => onChange(v)}>
+					{text}
+				</button>
+			))}
+		</div>
+	);
+}
+
+/** The icon of a collection, or its first letter. */
+export function Mark({ name, url }: { name: string; url?: string }) {
+	const [broken, set] = useState(false);
+	if (url && !broken) return <img class="icon" src={url} alt="" width={32} height={32} loading="lazy" onError={() => set(true)} />;
+	return (
+		<span class="icon" aria-hidden="true">
+			{name.slice(0, 1).toUpperCase()}
+		</span>
+	);
+}

@@ -1,0 +1,296 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/audit"
+	"docent/shared/table"
+)
+
+// Limits of sessions.
+const (
+	SessionLife = 12 * time.Hour // from the sign-in
+	SessionIdle = time.Hour      // from the last call, which is recorded to the minute
+	// MaxSessions limits the sessions of a user. The oldest end when another is opened.
+	MaxSessions = 20
+)
+
+// endedFor is how long an ended session is stored.
+const endedFor = 24 * time.Hour
+
+// maxSessionName limits the name of a session, in bytes.
+const maxSessionName = 100
+
+// SignIn is a way to sign in.
+type SignIn string
+
+// The ways to sign in.
+const (
+	ByLink SignIn = "link" // a one-time link
+	ByKey  SignIn = "key"  // a personal key
+	BySAML SignIn = "saml"
+	ByOIDC SignIn = "oidc"
+)
+
+// Session is a signed-in browser. Times are UTC with millisecond precision.
+type Session struct {
+	ID         string
+	Name       string // of the browser
+	SignIn     SignIn
+	UserID     string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	LastUsedAt *time.Time // to the minute
+}
+
+// NewSession is the input of OpenSession.
+type NewSession struct {
+	UserID, UserName string
+	Name             string // of the browser; shortened if it is long
+	SignIn           SignIn
+	key              *APIKey // that opens it
+}
+
+// OpenSession creates a session of an active user and returns it with its full text, which is
+// not stored. For an unknown or inactive user it returns a 401.
+func (s *Service) OpenSession(ctx context.Context, teamID string, n NewSession) (Session, string, error) {
+	if !isUUID(n.UserID) {
+		return Session{}, "", unauthorized()
+	}
+	id, err := s.newKeyID()
+	if err != nil {
+		return Session{}, "", fmt.Errorf("make session id: %w", err)
+	}
+	secret, err := s.newSecret()
+	if err != nil {
+		return Session{}, "", fmt.Errorf("make session secret: %w", err)
+	}
+	now := s.moment()
+	r := sessionRecord(teamID, n, now)
+	r.id, r.Hash, r.version = id, hashSecret(secret), 1
+	if err := s.endOldest(ctx, teamID, n.UserID, now); err != nil {
+		return Session{}, "", err
+	}
+	origin := audit.OriginFrom(ctx)
+	origin.Actor = audit.Actor{Type: audit.ActorUser, ID: n.UserID, DisplayName: n.UserName,
+		Credential: audit.Credential{Type: audit.SessionCookie, ID: id, Name: r.Name}}
+	if err := s.insertSession(audit.WithOrigin(ctx, origin), r); err != nil {
+		return Session{}, "", err
+	}
+	return r.session(), keyText(KindSession, id, secret), nil
+}
+
+// sessionRecord returns the record of a new session. One that a key opens can do no more than
+// the key, and ends no later.
+func sessionRecord(teamID string, n NewSession, now time.Time) record {
+	expires := now.Add(SessionLife)
+	name := strings.ToValidUTF8(n.Name[:min(len(n.Name), maxSessionName)], "")
+	if name == "" {
+		name = "Browser"
+	}
+	r := record{TeamID: teamID, CreatedAt: now, SignIn: n.SignIn, NewKey: NewKey{Kind: KindSession, Name: name, UserID: n.UserID}}
+	if k := n.key; k != nil {
+		r.OpenedBy, r.DataSourceIDs = k.ID, k.DataSourceIDs
+		if k.ExpiresAt != nil && k.ExpiresAt.Before(expires) {
+			expires = *k.ExpiresAt
+		}
+	}
+	r.ExpiresAt = &expires
+	return r
+}
+
+func (s *Service) insertSession(ctx context.Context, r record) error {
+	item, err := r.item()
+	if err != nil {
+		return err
+	}
+	event := audit.Event{Type: audit.SessionCreated, Targets: []audit.Target{{Type: audit.TargetSession, ID: r.id, DisplayName: r.Name}},
+		Changes: []audit.Change{{Field: "signIn", To: string(r.SignIn)}}}
+	if r.SignIn == BySAML {
+		event.Type = audit.SAMLLoggedIn
+	}
+	err = s.record(ctx, r.TeamID, []audit.Event{event},
+		table.Put{Item: item, If: table.Absent()},
+		table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)},
+		// In the list of the user's keys, so that the user's deactivation ends it.
+		table.Put{Item: table.Item{Key: userKeyEntryKey(r.TeamID, r.UserID, r.id), Version: 1, Expires: item.Expires}})
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == userKey(r.TeamID, r.UserID) {
+		return unauthorized()
+	}
+	if err != nil {
+		return fmt.Errorf("store session %s: %w", r.id, err)
+	}
+	return nil
+}
+
+// SignInWithKey opens a session with the text of a personal key. Its errors are those of
+// Authenticate, and wrong-key-kind for a key of another kind.
+func (s *Service) SignInWithKey(ctx context.Context, text, name string) (Session, string, Principal, error) {
+	a, err := s.Authenticate(ctx, text)
+	if err == nil {
+		err = RequireKind(a.Principal, KindPersonal)
+	}
+	if err != nil {
+		return Session{}, "", a.Principal, err
+	}
+	k, err := s.Key(ctx, a.Principal.TeamID, a.Principal.KeyID)
+	if err != nil {
+		return Session{}, "", a.Principal, err
+	}
+	opened, secret, err := s.OpenSession(ctx, a.Principal.TeamID, NewSession{UserID: a.Principal.UserID, UserName: a.Principal.UserName,
+		Name: name, SignIn: ByKey, key: &k})
+	return opened, secret, a.Principal, err
+}
+
+// Sessions returns the user's sessions that can be used now, newest first.
+func (s *Service) Sessions(ctx context.Context, teamID, userID string) ([]Session, error) {
+	records, used, err := s.sessionRecords(ctx, teamID, userID)
+	if err != nil {
+		return nil, err
+	}
+	now := s.Now()
+	out := []Session{}
+	for _, r := range records {
+		shown := r.session()
+		if at, ok := used[r.id]; ok {
+			shown.LastUsedAt = &at
+		}
+		if !r.expired(now) && now.Sub(r.lastUse(used)) <= SessionIdle {
+			out = append(out, shown)
+		}
+	}
+	slices.SortFunc(out, func(a, b Session) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return out, nil
+}
+
+// EndSession ends a session of the user. For an unknown or ended one, or one of another user, it
+// returns a 404.
+func (s *Service) EndSession(ctx context.Context, teamID, userID, id string) error {
+	if !isKeyID(id) {
+		return apierr.Missing("session")
+	}
+	r, err := s.readRecord(ctx, id)
+	if errors.Is(err, table.ErrNotFound) || err == nil && (r.TeamID != teamID || r.UserID != userID || r.Kind != KindSession) {
+		return apierr.Missing("session")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.revoke(ctx, teamID, id)
+	return err
+}
+
+// EndSessions ends every session of the user.
+func (s *Service) EndSessions(ctx context.Context, teamID, userID string) error {
+	records, _, err := s.sessionRecords(ctx, teamID, userID)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if _, err := s.revoke(ctx, teamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// endOldest makes room for another session of the user.
+func (s *Service) endOldest(ctx context.Context, teamID, userID string, now time.Time) error {
+	records, used, err := s.sessionRecords(ctx, teamID, userID)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(records, func(a, b record) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for i, r := range records {
+		idle := now.Sub(r.lastUse(used)) > SessionIdle
+		if !idle && len(records)-i < MaxSessions {
+			continue
+		}
+		if _, err := s.revoke(ctx, teamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessionRecords returns the user's sessions that are not ended, and when each was last used.
+func (s *Service) sessionRecords(ctx context.Context, teamID, userID string) ([]record, map[string]time.Time, error) {
+	var wanted []table.Key
+	q := table.Query{Table: table.Identities, Partition: userKeysPartition(teamID, userID)}
+	for item, err := range table.All(ctx, s.Table, q) {
+		if err != nil {
+			return nil, nil, fmt.Errorf("list sessions of user %s: %w", userID, err)
+		}
+		wanted = append(wanted, recordKey(item.Sort), lastUseKey(item.Sort))
+	}
+	used := map[string]time.Time{}
+	if len(wanted) == 0 {
+		return nil, used, nil
+	}
+	items, err := s.Table.BatchGet(ctx, wanted)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read sessions: %w", err)
+	}
+	var sessions []record
+	for _, item := range items {
+		if id := keyIDOf(item); item.Key == lastUseKey(id) {
+			used[id] = time.UnixMilli(item.Numbers[lastUseField]).UTC()
+			continue
+		}
+		r, err := recordFrom(item)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r.Kind == KindSession && r.TeamID == teamID && r.RevokedAt == nil {
+			sessions = append(sessions, r)
+		}
+	}
+	return sessions, used, nil
+}
+
+// checkSession returns a 401 if the session was idle for too long, or if the key that opened it
+// no longer works.
+func (s *Service) checkSession(ctx context.Context, r record, now time.Time) error {
+	wanted := []table.Key{lastUseKey(r.id)}
+	if r.OpenedBy != "" {
+		wanted = append(wanted, recordKey(r.OpenedBy))
+	}
+	items, err := s.Table.BatchGet(ctx, wanted)
+	if err != nil {
+		return fmt.Errorf("read the last use of session %s: %w", r.id, err)
+	}
+	used, opened := map[string]time.Time{}, r.OpenedBy == ""
+	for _, item := range items {
+		if item.Key == lastUseKey(r.id) {
+			used[r.id] = time.UnixMilli(item.Numbers[lastUseField])
+			continue
+		}
+		key, err := recordFrom(item)
+		if err != nil {
+			return err
+		}
+		opened = key.RevokedAt == nil && !key.expired(now)
+	}
+	if !opened || now.Sub(r.lastUse(used)) > SessionIdle {
+		return unauthorized()
+	}
+	return nil
+}
+
+// lastUse returns the later of the recorded use and the sign-in.
+func (r *record) lastUse(used map[string]time.Time) time.Time {
+	if at := used[r.id]; at.After(r.CreatedAt) {
+		return at
+	}
+	return r.CreatedAt
+}
+
+func (r *record) session() Session {
+	return Session{ID: r.id, Name: r.Name, SignIn: r.SignIn, UserID: r.UserID, CreatedAt: r.CreatedAt, ExpiresAt: *r.ExpiresAt}
+}

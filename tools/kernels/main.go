@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	of := flag.String("of", "", "what to write: embed, or neon for its kernels for arm64")
+	of := flag.String("of", "", "what to write: embed, vectors, or neon for the kernels of embed for arm64")
 	neon := flag.String("neon", "", "file to write for arm64")
 	flag.Parse()
 	if *of == "neon" {
@@ -33,8 +33,11 @@ func main() {
 			softmax(w)
 			mix(w)
 		}
+	case "vectors":
+		dot()
+		hamming()
 	default:
-		log.Fatal("-of must be embed or neon")
+		log.Fatal("-of must be embed, neon or vectors")
 	}
 	Generate()
 }

@@ -4,13 +4,13 @@ package vectors
 
 import "math/bits"
 
-// Dot returns the dot product of a and b, which must have equal lengths of at most 131,072, so that the sum cannot
+// Dot returns the dot product of a and b, which must have equal lengths of at most 131,071, so that the sum cannot
 // overflow.
 func Dot(a, b []int8) int32 {
 	if len(a) != len(b) {
 		panic("vectors: lengths differ")
 	}
-	return dotPlain(a, b)
+	return dot(a, b)
 }
 
 // Hamming writes to dst[i] the number of bits in which query differs from the i-th of sketches, which follow each other
@@ -20,7 +20,7 @@ func Hamming(dst []uint16, query, sketches []uint64) {
 	if len(query) == 0 || len(query) >= 1024 || len(sketches) != len(dst)*len(query) {
 		panic("vectors: sketches do not fit the query")
 	}
-	hammingPlain(dst, query, sketches)
+	hamming(dst, query, sketches)
 }
 
 func dotPlain(a, b []int8) int32 {

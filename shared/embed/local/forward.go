@@ -6,7 +6,7 @@ import (
 )
 
 // blockRows is how many tokens go through the wide middle of a layer at once, so that it stays in the cache.
-const blockRows = 4 * kernel.Tile
+const blockRows = kernel.Block
 
 // scratch is what one forward pass writes. It holds up to rows tokens.
 type scratch struct {
@@ -22,7 +22,7 @@ type scratch struct {
 	midBytes *kernel.Bytes
 }
 
-// rowsFor returns how many rows the buffers need for a text of that many tokens: a multiple of the tile and of the lanes.
+// rowsFor returns how many rows the buffers have for a text of that many tokens.
 func rowsFor(tokens int) int { return (tokens + blockRows - 1) / blockRows * blockRows }
 
 func (m *model) newScratch(tokens int) *scratch {
@@ -52,7 +52,7 @@ type pass struct {
 
 // vector returns the vector of a text's tokens, of which s holds enough.
 func (m *model) vector(kernels *kernel.Set, s *scratch, ids []int32) embed.Vector {
-	p := pass{model: m, scratch: s, kernels: kernels, n: len(ids), tiles: up(len(ids), kernel.Tile)}
+	p := pass{model: m, scratch: s, kernels: kernels, n: len(ids), tiles: up(len(ids), kernels.Tile())}
 	p.embed(ids)
 	for i := range m.layers {
 		p.attend(&m.layers[i])

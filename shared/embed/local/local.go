@@ -1,5 +1,6 @@
-// Package local embeds texts in the process: a forward pass of all-MiniLM-L6-v2, or a model of the same shape, with weights of int8. It needs
-// no service and no other library, and costs nothing while idle. The README has its measurements.
+// Package local embeds texts in the process: a forward pass of all-MiniLM-L6-v2, or a model of the same shape, with
+// weights of int8. It needs no service and no other library, and costs nothing while idle. The README has its
+// measurements.
 package local
 
 import (
@@ -30,8 +31,8 @@ type Engine struct {
 	folder  string
 	model   embed.Model
 	kernels *kernel.Set
-	turns   chan struct{} // one for each forward pass at a time
-	spare   sync.Pool     // of *scratch
+	turns   [2]chan struct{} // by purpose: one for each forward pass at a time
+	spare   sync.Pool        // of *scratch
 
 	mu     sync.Mutex
 	loaded *loaded
@@ -45,13 +46,18 @@ type loaded struct {
 var _ embed.Engine = (*Engine)(nil)
 
 // New returns an engine for the model in a folder that has ModelFile and TokenizerFile. It reads nothing yet. At any
-// time it works on as many texts as Go uses processors.
+// time it works on at most as many passages as Go uses processors, and on as many questions, which do not wait for
+// passages.
 func New(folder string, model embed.Model) *Engine {
 	return newEngine(folder, model, kernel.Sets()[0])
 }
 
 func newEngine(folder string, model embed.Model, kernels *kernel.Set) *Engine {
-	return &Engine{folder: folder, model: model, kernels: kernels, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	e := &Engine{folder: folder, model: model, kernels: kernels}
+	for purpose := range e.turns {
+		e.turns[purpose] = make(chan struct{}, runtime.GOMAXPROCS(0))
+	}
+	return e
 }
 
 // Model implements embed.Engine.
@@ -122,10 +128,10 @@ func openTokenizer(path string) (*wordpiece.Tokenizer, error) {
 	return wordpiece.New(data)
 }
 
-// Embed implements embed.Engine. Passages and questions are treated alike. It reads the first 256 tokens of a text, about 200
-// English words. It works on the texts of a call one after the other, on the thread of its caller, so that a caller decides
-// about parallelism and priority.
-func (e *Engine) Embed(ctx context.Context, texts []string, _ embed.Purpose) ([]embed.Vector, error) {
+// Embed implements embed.Engine. Passages and questions have the same vectors. It reads the first 256 tokens of a text,
+// about 200 English words. It works on the texts of a call one after the other, on the thread of its caller,
+// who decides about parallelism and priority.
+func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpose) ([]embed.Vector, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -139,12 +145,12 @@ func (e *Engine) Embed(ctx context.Context, texts []string, _ embed.Purpose) ([]
 	vectors := make([]embed.Vector, len(texts))
 	for i, text := range texts {
 		select {
-		case e.turns <- struct{}{}:
+		case e.turns[purpose] <- struct{}{}:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 		vectors[i] = e.vector(l, text)
-		<-e.turns
+		<-e.turns[purpose]
 		if vectors[i] == nil {
 			return nil, fmt.Errorf("%w: text %d has no vector", embed.ErrInvalid, i)
 		}

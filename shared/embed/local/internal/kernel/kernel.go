@@ -6,7 +6,7 @@ import "fmt"
 
 // Shapes that callers keep to, so that no kernel handles remainders.
 const (
-	Tile  = 12 // rows of activations are a multiple
+	Block = 48 // rows of activations: a multiple of every Set's Tile, and of Lanes
 	Panel = 64 // columns of weights are a multiple
 	Lanes = 16 // numbers of a row are a multiple
 	Head  = 32 // numbers of an attention head
@@ -16,6 +16,7 @@ const (
 // Set is the kernels for one kind of processor.
 type Set struct {
 	name     string
+	tile     int
 	pairs    bool // needs the order of Linear
 	multiply func(l *Linear, x *Bytes, rows int, out Blocks)
 	quantize func(dst []uint8, src []float32) (scale float32, zero int32)
@@ -29,6 +30,9 @@ type Set struct {
 
 // Name names the instructions that the kernels use.
 func (s *Set) Name() string { return s.name }
+
+// Tile returns of what the rows of a product must be a multiple.
+func (s *Set) Tile() int { return s.tile }
 
 // Sets returns the kernels that this processor has the instructions for, the fastest first. The last is Plain.
 func Sets() []*Set { return append(native(), Plain()) }
@@ -66,9 +70,9 @@ func multiple(what string, n, of int) {
 	}
 }
 
-// Multiply writes the first rows of x, a multiple of Tile, times the weights of l, plus its bias.
+// Multiply writes the first rows of x, a multiple of s.Tile, times the weights of l, plus its bias.
 func (s *Set) Multiply(l *Linear, x *Bytes, rows int, out Blocks) {
-	multiple("rows", rows, Tile)
+	multiple("rows", rows, s.tile)
 	if x.Width != l.in {
 		panic(fmt.Sprintf("kernel: rows of %d numbers for weights of %d rows", x.Width, l.in))
 	}
@@ -137,8 +141,8 @@ func (s *Set) Softmax(x []float32, n, stride int, inverse *[Lines]float32) {
 // lowest is a score whose weight is nothing, beside any other.
 const lowest = -1e30
 
-// Mix writes Lines rows of Head numbers, width apart: the sum of n values, which begin step apart, each multiplied by its weight, and
-// by the inverse of the row. Row i of weights begins at i*stride.
+// Mix writes Lines rows of Head numbers, width apart: the sum of n values, which begin step apart, each multiplied by its
+// weight, and by the inverse of the row. Row i of weights begins at i*stride.
 func (s *Set) Mix(dst, weights, values []float32, n, width, stride, step int, inverse *[Lines]float32) {
 	multiple("values", n, 1)
 	need("mixture", len(dst), (Lines-1)*width+Head)

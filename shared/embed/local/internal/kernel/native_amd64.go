@@ -19,6 +19,7 @@ func native() []*Set {
 func vnni() *Set {
 	return &Set{
 		name: "AVX-512 VNNI",
+		tile: 6,
 		multiply: func(l *Linear, x *Bytes, rows int, out Blocks) {
 			for n := 0; n < l.out; n += Panel {
 				multiplyVNNI(&l.weights[n*l.in], Lanes*l.in, l.in, &l.less[n], &l.scales[n], &l.bias[n],
@@ -48,6 +49,7 @@ func vnni() *Set {
 func avx2() *Set {
 	return &Set{
 		name:  "AVX2",
+		tile:  4,
 		pairs: true,
 		multiply: func(l *Linear, x *Bytes, rows int, out Blocks) {
 			for n := 0; n < l.out; n += Lanes {

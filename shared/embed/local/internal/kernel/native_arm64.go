@@ -25,7 +25,7 @@ func native() []*Set {
 		return nil
 	}
 	s := Plain()
-	s.name = "NEON SDOT"
+	s.name, s.tile = "NEON SDOT", 4
 	s.multiply = func(l *Linear, x *Bytes, rows int, out Blocks) {
 		for n := 0; n < l.out; n += Lanes {
 			multiplySDOT(&l.weights[n*l.in], l.in, &l.less[n], &l.scales[n], &l.bias[n],

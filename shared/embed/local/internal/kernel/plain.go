@@ -5,7 +5,7 @@ import "math"
 // Plain returns the kernels in Go, for every processor. They are the measure of the others.
 func Plain() *Set {
 	return &Set{
-		name: "Go", multiply: multiplyPlain, quantize: quantizePlain, gelu: geluPlain, addNorm: addNormPlain,
+		name: "Go", tile: 1, multiply: multiplyPlain, quantize: quantizePlain, gelu: geluPlain, addNorm: addNormPlain,
 		turn: turnPlain, scores: scoresPlain, softmax: softmaxPlain, mix: mixPlain,
 	}
 }

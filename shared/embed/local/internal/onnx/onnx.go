@@ -47,8 +47,8 @@ type Model struct {
 	nodes   []Node
 }
 
-// Open reads the structure of a file of size bytes, which it goes on to read in Tensor methods. Errors wrap ErrFormat, or
-// are those of the file.
+// Open reads the structure of a file of size bytes. The file must stay open while tensors are read. Errors wrap
+// ErrFormat, or are the file's.
 func Open(file io.ReaderAt, size int64) (*Model, error) {
 	m := &Model{file: file, tensors: map[string]tensor{}}
 	err := each(newSection(file, 0, size), func(f field) error {

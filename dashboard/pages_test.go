@@ -45,7 +45,7 @@ func violations(t *testing.T, b *browser.Tab) []string {
 }
 
 // TestEveryPage opens every page at both widths and in both themes: axe finds nothing, nothing
-// is cut off, and nothing moves once it is shown. With DOCENT_SCREENSHOTS it writes what it sees.
+// is cut off. With DOCENT_SCREENSHOTS it writes what it sees.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	checker := axe(t)

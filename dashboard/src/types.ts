@@ -21,7 +21,7 @@ export interface Key {
 export interface Session {
 	id: string;
 	name: string;
-	signIn: "link" | "key" | "saml" | "oidc";
+	signIn: "link" | "key";
 	current: boolean;
 	createdAt: string;
 	expiresAt: string;

@@ -10,7 +10,6 @@ const (
 	SAMLLoggedIn            Type = "saml.login"
 	SAMLLoginFailed         Type = "saml.login_failed"
 	SessionCreated          Type = "session.created"
-	SessionFailed           Type = "session.failed"
 	SessionEnded            Type = "session.ended"
 	APIKeyCreated           Type = "api_key.created"
 	APIKeyRotated           Type = "api_key.rotated"
@@ -95,8 +94,7 @@ var Catalogue = []Entry{
 	{AccessDenied, Authentication, Medium, "A known API key was denied something that it has no right to.", classAPIActivity, byMethod, "was denied access"},
 	{SAMLLoggedIn, Authentication, Informational, "A user signed in to the dashboard.", classAuthentication, 1, "signed in"},
 	{SAMLLoginFailed, Authentication, Medium, "A sign-in to the dashboard failed.", classAuthentication, 1, "failed to sign in"},
-	{SessionCreated, Authentication, Informational, "A user signed in to the dashboard by a link, a personal key or OpenID Connect.", classAuthentication, 1, "signed in with the session"},
-	{SessionFailed, Authentication, Medium, "A sign-in to the dashboard by OpenID Connect failed.", classAuthentication, 1, "failed to sign in"},
+	{SessionCreated, Authentication, Informational, "A user signed in to the dashboard by a link or a personal key.", classAuthentication, 1, "signed in with the session"},
 	{SessionEnded, Authentication, Informational, "A session of the dashboard was ended: by its user, by an admin, or because the user was deactivated.", classAuthentication, 2, "ended the session"},
 	{APIKeyCreated, Identity, Medium, "An API key was created.", classAPIActivity, 1, "created the API key"},
 	{APIKeyRotated, Identity, Low, "An API key got a new secret.", classAPIActivity, 3, "rotated the API key"},

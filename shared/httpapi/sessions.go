@@ -41,7 +41,7 @@ func (h *sessions) routes(api huma.API) {
 type SessionBody struct {
 	ID         string      `json:"id"`
 	Name       string      `json:"name" doc:"The browser."`
-	SignIn     team.SignIn `json:"signIn" enum:"link,key,saml,oidc" doc:"How it was opened."`
+	SignIn     team.SignIn `json:"signIn" enum:"link,key" doc:"How it was opened."`
 	Current    bool        `json:"current" doc:"It makes this request."`
 	CreatedAt  string      `json:"createdAt" format:"date-time"`
 	ExpiresAt  string      `json:"expiresAt" format:"date-time" doc:"It ends earlier after an hour without a request."`

@@ -34,8 +34,6 @@ type SignIn string
 const (
 	ByLink SignIn = "link" // a one-time link
 	ByKey  SignIn = "key"  // a personal key
-	BySAML SignIn = "saml"
-	ByOIDC SignIn = "oidc"
 )
 
 // Session is a signed-in browser. Times are UTC with millisecond precision.
@@ -112,9 +110,6 @@ func (s *Service) insertSession(ctx context.Context, r record) error {
 	}
 	event := audit.Event{Type: audit.SessionCreated, Targets: []audit.Target{{Type: audit.TargetSession, ID: r.id, DisplayName: r.Name}},
 		Changes: []audit.Change{{Field: "signIn", To: string(r.SignIn)}}}
-	if r.SignIn == BySAML {
-		event.Type = audit.SAMLLoggedIn
-	}
 	err = s.record(ctx, r.TeamID, []audit.Event{event},
 		table.Put{Item: item, If: table.Absent()},
 		table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)},

@@ -15,7 +15,7 @@ import (
 // session opens a session of the user.
 func (o *fixture) session(t *testing.T, userID string) (team.Session, string) {
 	t.Helper()
-	s, text, err := o.OpenSession(t.Context(), o.team.ID, team.NewSession{UserID: userID, Name: "Firefox on Linux", SignIn: team.BySAML})
+	s, text, err := o.OpenSession(t.Context(), o.team.ID, team.NewSession{UserID: userID, Name: "Firefox on Linux", SignIn: team.ByLink})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestSessionsAreListedAndBounded(t *testing.T) {
 	o.clock.Advance(10 * time.Second)
 	o.refused(t, first)
 	listed, err := o.Sessions(t.Context(), o.team.ID, o.admin.ID)
-	if err != nil || len(listed) != team.MaxSessions || !listed[0].CreatedAt.After(listed[1].CreatedAt) || listed[0].SignIn != team.BySAML {
+	if err != nil || len(listed) != team.MaxSessions || !listed[0].CreatedAt.After(listed[1].CreatedAt) || listed[0].SignIn != team.ByLink {
 		t.Errorf("%d sessions, %v: %+v", len(listed), err, listed)
 	}
 	if keys, err := o.Keys(t.Context(), o.team.ID, table.Window{Limit: 200}); err != nil || len(keys.Entries) != 0 {

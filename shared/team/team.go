@@ -11,6 +11,7 @@
 // after 10 seconds. Round trips in sequence:
 //
 //	team or scim key   0 if cached, otherwise 1 (the key)
+//	session            1 if cached (the count), otherwise 2 (the session; then its user, its last use and the count in parallel)
 //	personal key       1 if cached (the count), otherwise 2 (the key; then its user and the count in parallel)
 //
 // A key that is not found, or whose secret does not match, is read again with strong

@@ -3,7 +3,7 @@ import { useAction, useLoad } from "../load";
 import type { Session } from "../types";
 import { Badge, Loaded, Page, Problem, Time } from "../ui";
 
-const ways = { link: "a one-time link", key: "a personal key", saml: "SAML", oidc: "OpenID Connect" };
+const ways = { link: "a one-time link", key: "a personal key" };
 
 /** Settings, Your sessions. */
 export function Sessions() {

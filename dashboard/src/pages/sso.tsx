@@ -17,7 +17,7 @@ export function SingleSignOn() {
 		);
 	}
 	return (
-		<Page title="Single sign-on" about="Connect your identity provider, such as Okta or Entra ID: its metadata first, then provisioning of users by SCIM.">
+		<Page title="Single sign-on" about="Your identity provider, such as Okta or Entra ID. Its metadata comes first; then it may provision users and groups by SCIM.">
 			<Provider />
 			<Provisioning />
 		</Page>

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"docent/dashboard"
+	"docent/shared/app"
+)
+
+// TestSignInWhileTheServerRuns makes links in the data folder that a server has open, and signs
+// in with them.
+func TestSignInWhileTheServerRuns(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	local, err := app.OpenLocal(t.Context(), dir, app.LocalOptions{NoSync: true, Parts: app.Parts{Pages: dashboard.Pages(true)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := local.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	acme, _, err := local.Teams.CreateTeam(t.Context(), "acme", "ada@acme.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const base = "http://127.0.0.1:8080/v1"
+	handler := local.Handler(base)
+	signIn := func(link string) int {
+		t.Helper()
+		page, code, found := strings.Cut(strings.TrimSpace(link), "#/sign-in/")
+		if !found || page != base+"/dashboard/" {
+			t.Fatalf("the link is %q", link)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/sessions", strings.NewReader(`{"credential":"`+code+`"}`))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, args := range [][]string{{"signin"}, {"signin", "--team", acme.ID}} {
+		status, out, errOut := docent(t, append(args, "--data", dir, "--server", base)...)
+		if status != 0 || errOut != "" {
+			t.Fatalf("%v: status %d, %s", args, status, errOut)
+		}
+		if first, again := signIn(out), signIn(out); first != 201 || again != 401 {
+			t.Errorf("%v: signing in answers %d, and again %d", args, first, again)
+		}
+	}
+	var made struct{ URL string }
+	_, out, _ := docent(t, "signin", "--json", "--data", dir, "--server", base)
+	decodeJSON(t, out, &made)
+	if got := signIn(made.URL); got != 201 {
+		t.Errorf("signing in by the JSON's link answers %d", got)
+	}
+}
+
+func TestSignInRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a folder that is missing": {[]string{"signin", "--data", filepath.Join(t.TempDir(), "typo")}, "there is no data folder"},
+		"a user on this machine":   {[]string{"signin", "--user", "ada@acme.test"}, "--user requires --aws"},
+		"a stack on this machine":  {[]string{"open", "--stack", "docent"}, "--stack requires --aws"},
+	} {
+		if status, _, errOut := docent(t, c.args...); status == 0 || !strings.Contains(errOut, c.want) {
+			t.Errorf("%s: status %d, %q", name, status, errOut)
+		}
+	}
+}
+
+func TestOpenerOfEachSystem(t *testing.T) {
+	t.Parallel()
+	for system, want := range map[string]string{"linux": "xdg-open", "darwin": "open", "windows": "rundll32", "freebsd": "xdg-open"} {
+		name, args := opener(system, "http://x.test/#/sign-in/c")
+		if name != want || args[len(args)-1] != "http://x.test/#/sign-in/c" {
+			t.Errorf("%s: %s %v", system, name, args)
+		}
+	}
+}

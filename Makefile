@@ -235,8 +235,12 @@ endif
 
 # -mod=mod: its go.mod follows the one of the product.
 .PHONY: bench-search
-bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL, compared with FTS5 and Bleve, and time them over 150,000 passages (ARGS=-http: over HTTP too; -passages=0: not timed)
-	go -C scripts/benchsearch run -mod=mod . $(ARGS)
+bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL by words, by meaning and by both, beside FTS5 and Bleve, time them over up to 150,000 passages, and draw it all (ARGS=-http: over HTTP too; -passages=0: not timed)
+	go -C scripts/benchsearch run -mod=mod . -picture $(CURDIR)/shared/search/measured.svg $(ARGS)
+
+.PHONY: bench-sets
+bench-sets: ## fetch nine more labelled sets for bench-search from public repositories into the folder DOCENT_EVAL
+	scripts/benchsearch/fetchsets.py $(DOCENT_EVAL)
 
 # DOCENT_COLLECTOR_WRITES is how many writes each of its eight writers makes (150). The first run builds for minutes.
 .PHONY: collectors

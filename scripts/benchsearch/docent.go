@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/blob/dir"
+	"docent/shared/embed"
 	"docent/shared/search"
 	"docent/shared/search/text"
 	"docent/shared/table"
@@ -91,18 +92,20 @@ func (l *library) Read(_ context.Context, _ string, ids []uuid.UUID) iter.Seq2[s
 }
 
 // Waiting is of search.Corpus.
-func (l *library) Waiting(context.Context, string, map[uuid.UUID]int64) (map[uuid.UUID]bool, error) {
+func (l *library) Waiting(context.Context, string, map[uuid.UUID]int64, bool) (map[uuid.UUID]bool, error) {
 	return nil, nil
 }
 
-// docent is the product's own engine over one set, as one segment.
+// docent is the product's own engine over one set, as one segment of words and, with a model, one of vectors.
 type docent struct {
 	index *search.Index
 	set   *set
-	store *bolt.Store
+	label string
+	store *bolt.Store // nil: another docent closes it
 }
 
-func openDocent(ctx context.Context, s *set, folder string) (*docent, error) {
+// openDocent indexes a set. model may be nil.
+func openDocent(ctx context.Context, s *set, folder string, model embed.Engine) (*docent, error) {
 	store, err := bolt.Open(filepath.Join(folder, s.name+".db"), bolt.Options{Tables: table.Names, Now: time.Now, NoSync: true})
 	if err != nil {
 		return nil, err
@@ -116,12 +119,29 @@ func openDocent(ctx context.Context, s *set, folder string) (*docent, error) {
 	if err := x.Publish(ctx, teamID, s.docs, nil); err != nil {
 		return nil, err
 	}
-	return &docent{x, s, store}, nil
+	if model != nil {
+		x.Embedder, x.Model = model, model.Model()
+		if err := x.PublishMeaning(ctx, teamID, s.docs, nil); err != nil {
+			return nil, err
+		}
+	}
+	return &docent{x, s, own, store}, nil
 }
 
-func (d *docent) name() string { return "docent" }
+// byWords returns an engine on the same index that ignores the vectors.
+func (d *docent) byWords() *docent {
+	x := &search.Index{Table: d.index.Table, Blobs: d.index.Blobs, Corpus: d.index.Corpus, Now: time.Now, NewID: d.index.NewID}
+	return &docent{x, d.set, words, nil}
+}
 
-func (d *docent) close() error { return d.store.Close() }
+func (d *docent) name() string { return d.label }
+
+func (d *docent) close() error {
+	if d.store == nil {
+		return nil
+	}
+	return d.store.Close()
+}
 
 func (d *docent) rank(ctx context.Context, question string, limit int) ([]string, error) {
 	r, err := d.index.Search(ctx, teamID, search.Query{Text: question, Limit: limit})

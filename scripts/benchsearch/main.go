@@ -2,12 +2,14 @@
 // SQLite's FTS5 and Bleve in the same run. It is a separate module, so that these
 // stay out of the product.
 //
-//	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http] [-alone] [-passages N]
+//	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http] [-alone] [-passages N,N] [-model FOLDER] [-picture FILE]
 //	make bench-search DOCENT_EVAL=FOLDER ARGS='-save FILE -against FILE'
 //
-// Paths are absolute, or from scripts/benchsearch.
+// Paths are absolute, or from scripts/benchsearch. Docent is measured with its model, which docent model fetch brings,
+// and by words alone; "vectors" is the model alone.
 // The folder holds one set a folder: corpus.jsonl, queries.jsonl, qrels.tsv, and
-// optionally qa.jsonl and groups.tsv. It exits with 1 if a floor is missed.
+// optionally qa.jsonl and groups.tsv; fetchsets.py makes some from public repositories. The command exits with 1 if
+// a floor is missed.
 package main
 
 import (
@@ -16,15 +18,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
+	"docent/shared/embed"
 	"docent/shared/search"
 )
 
@@ -40,9 +41,8 @@ type engine interface {
 type run map[string]map[string]values
 
 type options struct {
-	folder, only, save, against, spaces string
-	http, alone                         bool
-	passages                            int
+	folder, only, save, against, spaces, model, picture, passages string
+	http, alone                                                   bool
 }
 
 func main() {
@@ -51,10 +51,12 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "names of sets, separated by commas; empty: all")
 	flag.StringVar(&o.save, "save", "", "file to save the run in, for later comparison")
 	flag.StringVar(&o.against, "against", "", "file of an earlier run")
-	flag.StringVar(&o.spaces, "spaces", "cosqa=code,gitbugs-hadoop=issues", "sets that are not documentation")
+	flag.StringVar(&o.spaces, "spaces", "cosqa=code,cosqa-others=code,gitbugs-hadoop=issues,seamonkey=issues", "sets that are not documentation")
 	flag.BoolVar(&o.http, "http", false, "ask the questions with gold answers through the HTTP API as well")
 	flag.BoolVar(&o.alone, "alone", false, "measure docent alone, to try a change quickly")
-	flag.IntVar(&o.passages, "passages", 150_000, "size of a generated collection on which the engines are timed; 0: none")
+	flag.StringVar(&o.passages, "passages", "10000,50000,150000", "sizes of generated collections on which the engines are timed; 0: none")
+	flag.StringVar(&o.model, "model", "", "folder of the model; empty: the one that docent model fetch fills; none: words alone")
+	flag.StringVar(&o.picture, "picture", "", "file to draw the run in, as SVG, if every engine was measured on every set")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := measure(ctx, o)
@@ -83,6 +85,12 @@ func measure(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	var model embed.Engine
+	if o.model != "none" {
+		if model, err = openModel(o.model); err != nil {
+			return err
+		}
+	}
 	folder, err := os.MkdirTemp("", "docent-benchsearch-")
 	if err != nil {
 		return err
@@ -93,11 +101,11 @@ func measure(ctx context.Context, o options) (err error) {
 		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), s.name) {
 			continue
 		}
-		if now[s.name], err = s.measure(ctx, folder, o.alone); err != nil {
+		if now[s.name], err = s.measure(ctx, folder, model, o.alone); err != nil {
 			return fmt.Errorf("measure %s: %w", s.name, err)
 		}
 		s.print(now[s.name], before[s.name])
-		missed = append(missed, missedFloors(s.name, now[s.name]["docent"])...)
+		missed = append(missed, missedFloors(s.name, now[s.name])...)
 		if o.http && len(s.answers) > 0 {
 			if err := overHTTP(ctx, s, folder); err != nil {
 				return fmt.Errorf("ask %s over HTTP: %w", s.name, err)
@@ -107,10 +115,16 @@ func measure(ctx context.Context, o options) (err error) {
 	if err := now.save(o.save); err != nil {
 		return err
 	}
-	if o.passages > 0 {
-		if err := speed(ctx, o.passages, folder); err != nil {
-			return fmt.Errorf("time the engines: %w", err)
-		}
+	now.summarise()
+	times, err := speeds(ctx, o.passages, folder, model, o.alone)
+	if err != nil {
+		return fmt.Errorf("time the engines: %w", err)
+	}
+	if o.only != "" || o.alone {
+		o.picture = ""
+	}
+	if err := draw(o.picture, now, times); err != nil {
+		return fmt.Errorf("draw the run: %w", err)
 	}
 	if len(missed) > 0 {
 		return fmt.Errorf("below the floor: %s", strings.Join(missed, "; "))
@@ -118,14 +132,25 @@ func measure(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// engines returns the engines to measure, docent first, each with the set's documents.
-func (s *set) engines(ctx context.Context, folder string, alone bool) ([]engine, error) {
-	own, err := openDocent(ctx, s, folder)
+// The names of Docent's engines.
+const (
+	own   = "docent"
+	words = "docent, words"
+)
+
+// engines returns the engines to measure, docent first, each with the set's documents. Without a model, docent goes
+// by words alone.
+func (s *set) engines(ctx context.Context, folder string, model embed.Engine, alone bool) ([]engine, error) {
+	first, err := openDocent(ctx, s, folder, model)
 	if err != nil {
 		return nil, err
 	}
+	all := []engine{first}
+	if model != nil {
+		all = append(all, first.byWords())
+	}
 	if alone {
-		return []engine{own}, nil
+		return all, nil
 	}
 	lite, err := openFTS5(ctx, s, folder)
 	if err != nil {
@@ -139,26 +164,36 @@ func (s *set) engines(ctx context.Context, folder string, alone bool) ([]engine,
 	if err != nil {
 		return nil, err
 	}
-	return []engine{own, lite, tfidf, bm25}, nil
+	return append(all, lite, tfidf, bm25), nil
 }
 
 // measure runs every engine, or docent alone, over the set.
-func (s *set) measure(ctx context.Context, folder string, alone bool) (map[string]values, error) {
-	engines, err := s.engines(ctx, folder, alone)
+func (s *set) measure(ctx context.Context, folder string, model embed.Engine, alone bool) (map[string]values, error) {
+	engines, err := s.engines(ctx, folder, model, alone)
 	if err != nil {
 		return nil, err
 	}
-	own := engines[0].(*docent)
+	if model != nil && !alone {
+		near, err := openVectors(ctx, s, model)
+		if err != nil {
+			return nil, err
+		}
+		engines = append(engines, near)
+	}
 	out := map[string]values{}
 	for _, e := range engines {
-		if out[e.name()], err = s.ask(ctx, e); err != nil {
+		v, err := s.ask(ctx, e)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.name(), err)
 		}
+		if d, ok := e.(*docent); ok {
+			if err := d.answers(ctx, v); err != nil {
+				return nil, err
+			}
+		}
+		out[e.name()] = v
 	}
-	if err := own.answers(ctx, out[own.name()]); err != nil {
-		return nil, err
-	}
-	for _, e := range engines {
+	for _, e := range slices.Backward(engines) {
 		err = errors.Join(err, e.close())
 	}
 	return out, err
@@ -186,38 +221,6 @@ func (s *set) ask(ctx context.Context, e engine) (values, error) {
 		v.add(took, float64(time.Since(start).Microseconds())/1000)
 	}
 	return v, nil
-}
-
-func (s *set) print(now, before map[string]values) {
-	fmt.Printf("\n%s: %d documents, %d questions\n\n", s.name, len(s.docs), len(s.queries))
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	ranking := []string{nDCG10, mrr10, recall100, r1, r5}
-	fmt.Fprintln(w, "\t"+strings.Join(ranking, "\t")+"\tp50 ms\tp99 ms\tdocent's nDCG@10 above")
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		v := now[name]
-		fmt.Fprint(w, name)
-		for _, m := range ranking {
-			fmt.Fprintf(w, "\t%.4f", mean(v[m]))
-		}
-		times := slices.Sorted(slices.Values(v[took]))
-		fmt.Fprintf(w, "\t%.2f\t%.2f\t", times[len(times)/2], times[len(times)*99/100])
-		if name != "docent" {
-			fmt.Fprint(w, difference(v[nDCG10], now["docent"][nDCG10]))
-		}
-		fmt.Fprintln(w)
-	}
-	own := now["docent"]
-	for _, m := range slices.Sorted(maps.Keys(own)) {
-		if m == took || slices.Contains(ranking, m) && before["docent"] == nil {
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%.4f", m, mean(own[m]))
-		if old := before["docent"]; old != nil {
-			fmt.Fprintf(w, "\twas %.4f\t%s", mean(old[m]), difference(old[m], own[m]))
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush()
 }
 
 func readRun(path string) (run, error) {

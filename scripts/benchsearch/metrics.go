@@ -15,6 +15,7 @@ const (
 	recall100 = "recall@100"
 	r1        = "R@1"
 	r5        = "R@5"
+	oneOf5    = "one of 5" // any relevant document among the first five
 	firstHas  = "gold in first block"
 	allHas    = "gold in all blocks"
 	boldHas   = "gold in bold"
@@ -60,6 +61,7 @@ func (v values) rank(ids []string, relevant map[string]bool) {
 	v.add(recall100, found100/all)
 	v.add(r1, holds(first == 1))
 	v.add(r5, found5/all)
+	v.add(oneOf5, holds(found5 > 0))
 }
 
 func (v values) add(metric string, value float64) { v[metric] = append(v[metric], value) }

@@ -8,7 +8,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,13 +18,15 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
+	"docent/shared/embed"
 	"docent/shared/search"
 )
 
 // How the engines are timed.
 const (
 	speedQuestions = 200
-	speedRounds    = 3 // the shortest time of each question counts
+	speedRounds    = 3                     // the shortest time of each question counts
+	speedLong      = 50 * time.Millisecond // a question that takes longer is asked once
 	speedResults   = 10
 )
 
@@ -66,13 +70,46 @@ func madeSet(n int) *set {
 	return s
 }
 
+// timing has the processor time of each engine per question, in milliseconds, by size of the collection.
+type timing map[int]map[string]spread
+
+type spread struct{ p50, p99 float64 }
+
+// speeds times the engines on collections of these sizes, separated by commas.
+func speeds(ctx context.Context, sizes, folder string, model embed.Engine, alone bool) (timing, error) {
+	times := timing{}
+	for size := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return nil, fmt.Errorf("size %q: %w", size, err)
+		}
+		if n == 0 {
+			continue
+		}
+		own := filepath.Join(folder, size)
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return nil, err
+		}
+		if times[n], err = speed(ctx, n, own, model, alone); err != nil {
+			return nil, err
+		}
+		if err := os.RemoveAll(own); err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
 // speed prints the processor time of each engine per question for ten documents over that many passages. It
-// includes garbage collection, and other work on the machine does not affect it.
-func speed(ctx context.Context, passages int, folder string) (err error) {
+// includes garbage collection and embedding the question, and other work on the machine does not affect it.
+func speed(ctx context.Context, passages int, folder string, model embed.Engine, alone bool) (times map[string]spread, err error) {
 	s := madeSet(passages)
-	engines, err := s.engines(ctx, folder, false)
+	if model != nil {
+		model = made{model}
+	}
+	engines, err := s.engines(ctx, folder, model, alone)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	took := make([][]float64, len(engines))
 	for _, q := range s.queries {
@@ -81,9 +118,11 @@ func speed(ctx context.Context, passages int, folder string) (err error) {
 			for range speedRounds {
 				started := cpuTime()
 				if _, err := e.rank(ctx, q.Text, speedResults); err != nil {
-					return fmt.Errorf("%s: %w", e.name(), err)
+					return nil, fmt.Errorf("%s: %w", e.name(), err)
 				}
-				least = min(least, cpuTime()-started)
+				if least = min(least, cpuTime()-started); least > speedLong {
+					break
+				}
 			}
 			took[i] = append(took[i], float64(least.Microseconds())/1000)
 		}
@@ -91,13 +130,17 @@ func speed(ctx context.Context, passages int, folder string) (err error) {
 	fmt.Printf("\n%d passages, %d questions for %d documents, processor time, the least of %d\n\n", passages, len(s.queries), speedResults, speedRounds)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\tp50 ms\tp99 ms")
+	times = map[string]spread{}
 	for i, e := range engines {
 		slices.Sort(took[i])
 		n := len(took[i])
+		times[e.name()] = spread{took[i][n/2], took[i][n*99/100]}
 		fmt.Fprintf(w, "%s\t%.2f\t%.2f\n", e.name(), took[i][n/2], took[i][n*99/100])
+	}
+	for _, e := range slices.Backward(engines) {
 		err = errors.Join(err, e.close())
 	}
-	return errors.Join(err, w.Flush())
+	return times, errors.Join(err, w.Flush())
 }
 
 func cpuTime() time.Duration {

@@ -8,6 +8,9 @@ SHELL := bash
 # The folder list is the function list: a new folder under functions/ needs no change here.
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 
+# The functions that embed texts, with the weights of the model next to their programs.
+EMBEDDING := $(notdir $(patsubst %/main.go,%,$(shell grep -l EmbedderOnAWS functions/*/main.go)))
+
 # Added to every `go test`, for example TESTFLAGS='-race -run TestContract'.
 TESTFLAGS ?=
 # How long each fuzz target runs.
@@ -126,7 +129,7 @@ template: moto node ## check the rules of the AWS stack: assertions, cdk-nag, cf
 	$(TEST_INFRA)
 
 .PHONY: build
-build: bin/docent weights $(FUNCTIONS:%=dist/%/bootstrap) ## build bin/docent and one bootstrap per function under dist/, for ARCH (arm64)
+build: bin/docent $(FUNCTIONS:%=dist/%/bootstrap) $(EMBEDDING:%=dist/%/model) ## build bin/docent and one bootstrap per function under dist/, for ARCH (arm64)
 
 .PHONY: FORCE
 FORCE:
@@ -142,6 +145,10 @@ bin/docent: FORCE
 dist/%/bootstrap: FORCE
 	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -trimpath -buildvcs=false \
 		-tags lambda.norpc,nethttpomithttp2 -ldflags '-s -w' -o $@ ./functions/$*
+
+# Without the weights the stack goes by words alone, if it is told so (-c embeddingProvider=none).
+dist/%/model: weights
+	@bin/docent model fetch --to $@ || true
 
 # The values of the stack, for example CONTEXT='-c stage=beta -c alarmsEmail=ops@example.com'; infra/README.md lists them.
 CONTEXT ?=
@@ -193,6 +200,7 @@ host:
 	CGO_ENABLED=0 GOOS=$(HOST_OS) go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(HOST)/functions/ ./functions/...
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w' -o $(HOST)/ ./cmd/docent
 	for name in $(FUNCTIONS); do mkdir -p $(HOST)/dist/$$name; ln $(HOST)/functions/$$name $(HOST)/dist/$$name/bootstrap; done
+	for name in $(EMBEDDING); do $(HOST)/docent model fetch --to $(HOST)/dist/$$name/model || true; done
 
 # The stack with these functions.
 E2E := .cache/e2e

@@ -22,6 +22,8 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/deployed"
+	"docent/shared/embed"
+	"docent/shared/embed/embedtest"
 	"docent/shared/logtest"
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -46,6 +48,8 @@ type cloud struct {
 	documents *sqs.Queue
 	syncs     *sqs.Queue
 	rebuilds  *sqs.Queue
+	vectors   *sqs.Queue        // the queue of embeddings
+	embedder  *embedtest.Server // of the embedding model
 	env       map[string]string
 	functions map[string]*lambdarun.Function
 	gateway   *lambdarun.Gateway
@@ -82,14 +86,19 @@ func newCloud(t *testing.T) *cloud {
 		return *out.QueueUrl
 	}
 	c.config.QuestionsQueue, c.config.DocumentsQueue = newQueue("questions"), newQueue("documents")
-	c.config.SyncsQueue, c.config.RebuildsQueue = newQueue("syncs"), newQueue("rebuilds")
+	c.config.SyncsQueue, c.config.RebuildsQueue, c.config.EmbeddingsQueue = newQueue("syncs"), newQueue("rebuilds"), newQueue("embeddings")
+	c.embedder = embedtest.Serve(t, embedtest.New(embed.Model{Name: "words", Size: 64}))
+	c.config.Embedding = app.Embedding{Provider: app.EmbeddingOfOpenAI, Model: "words", URL: c.embedder.OpenAI(), Size: 64}
 	c.questions, c.documents = sqs.New(messages, c.config.QuestionsQueue), sqs.New(messages, c.config.DocumentsQueue)
 	c.syncs, c.rebuilds = sqs.New(messages, c.config.SyncsQueue), sqs.New(messages, c.config.RebuildsQueue)
+	c.vectors = sqs.New(messages, c.config.EmbeddingsQueue)
 	c.env = map[string]string{
 		"DOCENT_TABLE_PREFIX": c.config.TablePrefix, "DOCENT_BUCKET": c.config.Bucket, "DOCENT_BASE_URL": c.config.BaseURL,
 		"DOCENT_QUESTIONS_QUEUE_URL": c.config.QuestionsQueue, "DOCENT_DOCUMENTS_QUEUE_URL": c.config.DocumentsQueue,
 		"DOCENT_SYNCS_QUEUE_URL": c.config.SyncsQueue, "DOCENT_REBUILDS_QUEUE_URL": c.config.RebuildsQueue,
-		"DOCENT_AWS_ENDPOINT": c.tap.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+		"DOCENT_EMBEDDINGS_QUEUE_URL": c.config.EmbeddingsQueue, "DOCENT_EMBEDDING_MODEL": "words", "DOCENT_EMBEDDING_SIZE": "64",
+		"DOCENT_EMBEDDING_URL": c.config.Embedding.URL,
+		"DOCENT_AWS_ENDPOINT":  c.tap.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 	}
 	key, err := kms.NewFromConfig(settings).CreateKey(ctx, &kms.CreateKeyInput{})
 	if err != nil {
@@ -252,7 +261,7 @@ func (c *cloud) deliver() (received, failed int) {
 		q     queue.Queue
 		name  string
 		limit int
-	}{{c.documents, "indexing", 10}, {c.questions, "answering", 1}} {
+	}{{c.documents, "indexing", 10}, {c.vectors, "embedding", 10}, {c.questions, "answering", 1}} {
 		delivery, err := lambdarun.Deliver(c.t.Context(), d.q, c.functions[d.name].Invoke, d.limit)
 		if err != nil {
 			c.t.Fatal(err)

@@ -20,9 +20,10 @@ const (
 
 // larger are the ceilings of binaries that link more.
 var larger = map[string]int64{
-	// Of 16.5 MiB, the SDK of the agents' protocol takes 1.8, the reader of HTML in all
-	// character sets 1.6, and the client of Bedrock 1.0. Its tools call all of them.
-	"context": 67 << 18,
+	// Of 16.6 MiB, the SDK of the agents' protocol takes 1.8, the reader of HTML in all
+	// character sets 1.6, and the client of Bedrock 1.0. Its tools call all of them. The
+	// embedding model takes 0.4.
+	"context": 17 << 20,
 }
 
 // TestDeployedBinariesAreSmall builds with the options of make build.

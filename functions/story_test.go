@@ -26,7 +26,7 @@ func TestStoryThroughTheBinaries(t *testing.T) {
 	c.want(c.put(wiki, "lunch", lunch), 200)
 	c.want(c.do("GET", "/documents/"+runbook, nil), 200, `"state":"pending"`)
 	c.drain()
-	c.want(c.do("GET", "/documents/"+runbook, nil), 200, `"state":"indexed"`, "deployctl undo")
+	c.want(c.do("GET", "/documents/"+runbook, nil), 200, `"state":"indexed"`, `"meaning":"done"`, "deployctl undo")
 
 	id := uuid.NewString()
 	c.want(c.ask(id, "How do I roll back a deployment?"), 204)
@@ -62,7 +62,7 @@ func TestStoryThroughTheBinaries(t *testing.T) {
 			t.Errorf("left behind: %.500s", item)
 		}
 	}
-	for _, name := range []string{"collections", "documents", "answers", "answering", "indexing", "sweeping"} {
+	for _, name := range []string{"collections", "documents", "answers", "answering", "embedding", "indexing", "sweeping"} {
 		if n := len(c.functions[name].Starts()); n != 1 {
 			t.Errorf("%s was started %d times", name, n)
 		}

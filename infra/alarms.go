@@ -83,7 +83,7 @@ func (s *stack) alarmQueues() {
 		name   string
 		pair   queuePair
 		oldest float64 // seconds; 0: messages may wait for any time
-	}{{"Questions", s.questions, 120}, {"Documents", s.documents, 600}, {"Syncs", s.syncs, 3600}, {"Rebuilds", s.rebuilds, 0}} {
+	}{{"Questions", s.questions, 120}, {"Documents", s.documents, 600}, {"Syncs", s.syncs, 3600}, {"Rebuilds", s.rebuilds, 0}, {"Embeddings", s.embeddings, 0}} {
 		if c.oldest > 0 {
 			s.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
 				queued(c.pair, false, "ApproximateAgeOfOldestMessage"), c.oldest)

@@ -29,7 +29,7 @@ func TestAlarmsAreExplained(t *testing.T) {
 		if rest, ok := strings.CutPrefix(topic, "Throttled"); ok && rest != "" {
 			topic = "Throttled…"
 		}
-		for _, queue := range []string{"Questions", "Documents", "Syncs", "Rebuilds"} {
+		for _, queue := range []string{"Questions", "Documents", "Syncs", "Rebuilds", "Embeddings"} {
 			if rest, ok := strings.CutPrefix(topic, queue); ok && (rest == "Age" || rest == "DeadLetters") {
 				topic = "…" + rest
 			}

@@ -70,9 +70,9 @@ func (s *stack) queueRow(graph func(string, ...awscloudwatch.IMetric) awscloudwa
 	}
 	return []awscloudwatch.IWidget{
 		graph("Messages waiting", of(s.questions, "ApproximateNumberOfMessagesVisible"), of(s.documents, "ApproximateNumberOfMessagesVisible"),
-			of(s.syncs, "ApproximateNumberOfMessagesVisible")),
+			of(s.syncs, "ApproximateNumberOfMessagesVisible"), of(s.embeddings, "ApproximateNumberOfMessagesVisible")),
 		graph("Oldest message and oldest pending work, s", of(s.questions, "ApproximateAgeOfOldestMessage"),
 			of(s.documents, "ApproximateAgeOfOldestMessage"), of(s.syncs, "ApproximateAgeOfOldestMessage"), s.docentMetric("sweeping", "OldestPending", "Maximum")),
-		graph("Dead letters", dead(s.questions), dead(s.documents), dead(s.syncs), dead(s.rebuilds)),
+		graph("Dead letters", dead(s.questions), dead(s.documents), dead(s.syncs), dead(s.rebuilds), dead(s.embeddings)),
 	}
 }

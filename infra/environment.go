@@ -17,19 +17,22 @@ func (s *stack) environment(function string) *map[string]*string {
 		names = append(names, jsii.String(name+"="+*s.tables[name].TableName()))
 	}
 	values := map[string]*string{
-		deployed.Service:        jsii.String(s.stackName()),
-		deployed.Tables:         awscdk.Fn_Join(jsii.String(","), &names),
-		deployed.Bucket:         s.bucket.BucketName(),
-		deployed.QuestionsQueue: s.questions.queue.QueueUrl(),
-		deployed.DocumentsQueue: s.documents.queue.QueueUrl(),
-		deployed.SyncsQueue:     s.syncs.queue.QueueUrl(),
-		deployed.RebuildsQueue:  s.rebuilds.queue.QueueUrl(),
-		deployed.BaseURL:        s.baseURL(),
-		deployed.SecretsKey:     s.key.KeyArn(),
-		deployed.LogLevel:       jsii.String(s.logLevel),
+		deployed.Service:         jsii.String(s.stackName()),
+		deployed.Tables:          awscdk.Fn_Join(jsii.String(","), &names),
+		deployed.Bucket:          s.bucket.BucketName(),
+		deployed.QuestionsQueue:  s.questions.queue.QueueUrl(),
+		deployed.DocumentsQueue:  s.documents.queue.QueueUrl(),
+		deployed.SyncsQueue:      s.syncs.queue.QueueUrl(),
+		deployed.RebuildsQueue:   s.rebuilds.queue.QueueUrl(),
+		deployed.EmbeddingsQueue: s.embeddings.queue.QueueUrl(),
+		deployed.BaseURL:         s.baseURL(),
+		deployed.SecretsKey:      s.key.KeyArn(),
+		deployed.LogLevel:        jsii.String(s.logLevel),
 	}
 	for name, value := range map[string]string{deployed.ModelProvider: s.provider, deployed.Model: s.model,
-		deployed.ModelURL: s.modelURL, deployed.ModelKey: s.modelKey} {
+		deployed.ModelURL: s.modelURL, deployed.ModelKey: s.modelKey,
+		deployed.EmbeddingProvider: s.embedding.provider, deployed.EmbeddingModel: s.embedding.model, deployed.EmbeddingURL: s.embedding.url,
+		deployed.EmbeddingSize: s.embedding.size, deployed.EmbeddingKey: s.embedding.key} {
 		if value != "" {
 			values[name] = jsii.String(value)
 		}

@@ -15,23 +15,17 @@ var unset = map[string]string{
 	deployed.TablePrefix: "the tables have generated names",
 	deployed.BlobPrefix:  "the bucket is of this stack alone",
 	deployed.AWSEndpoint: "it is AWS itself",
-
-	deployed.EmbeddingsQueue:   "no function makes vectors yet",
-	deployed.EmbeddingProvider: "the model is the one in the process",
-	deployed.EmbeddingModel:    "its weights are next to the function",
-	deployed.EmbeddingURL:      "it has no server",
-	deployed.EmbeddingSize:     "it has one size",
-	deployed.EmbeddingKey:      "it has no server",
 }
 
 func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
 	t.Parallel()
-	ofModels := []string{deployed.ModelProvider, deployed.Model, deployed.ModelURL, deployed.ModelKey}
+	ofModels := []string{deployed.ModelProvider, deployed.Model, deployed.ModelURL, deployed.ModelKey,
+		deployed.EmbeddingProvider, deployed.EmbeddingModel, deployed.EmbeddingSize, deployed.EmbeddingURL, deployed.EmbeddingKey}
 	for _, c := range []struct {
 		name  string
 		m     template
 		model []string // which of ofModels are set
-	}{{"plain", plain(t), nil}, {"whole", whole(t), ofModels[:2]}, {"compatible", compatible(t), ofModels}} {
+	}{{"plain", plain(t), ofModels[4:5]}, {"whole", whole(t), append([]string{ofModels[0], ofModels[1]}, ofModels[4:7]...)}, {"compatible", compatible(t), ofModels}} {
 		for _, f := range functions {
 			set, _ := c.m.of("AWS::Lambda::Function")[*id(f.name)].at("Environment", "Variables").(map[string]any)
 			left := len(set)

@@ -33,6 +33,7 @@ type grant struct {
 	takes   []string // queues whose messages it handles
 	secrets bool     // encrypts and decrypts the secrets of data sources
 	model   bool     // calls the model, if there is one
+	embeds  bool     // embeds texts: it has the weights or calls the embedding model
 }
 
 // access is what a function may do with objects.
@@ -49,6 +50,8 @@ const (
 	documents = "documents"
 	syncs     = "syncs"
 	rebuilds  = "rebuilds"
+	// embeddings carries documents and parts of the index that wait for vectors.
+	embeddings = "embeddings"
 )
 
 // served returns the tables that every request of the API writes: the key's last use and daily count, the usage,
@@ -62,28 +65,31 @@ var functions = []function{
 		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs}, secrets: true}},
 	{"answering", "answers the questions in its queue", 1024, 120,
 		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Index},
-			objects: reads, takes: []string{questions}, model: true}},
+			objects: reads, takes: []string{questions}, model: true, embeds: true}},
 	{"answers", "questions and answers", 512, gatewayTimeout,
 		grant{writes: served(table.Answers), reads: []string{table.Collections}, sends: []string{questions}}},
 	{"collections", "collections", 512, gatewayTimeout,
 		grant{writes: served(table.Collections, table.Documents), sends: []string{documents}}},
 	{"context", "search and tools", 1024, gatewayTimeout,
 		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
-			sends: []string{questions}, model: true}}, // an agent may ask; a model may write research
+			sends: []string{questions}, model: true, embeds: true}}, // an agent may ask; a model may write research
 	{"dashboard", "the pages of the dashboard, and signing in", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"documents", "documents", 1024, gatewayTimeout,
 		grant{writes: served(table.Documents), reads: []string{table.Collections}, sends: []string{documents}}},
+	{"embedding", "makes the vectors of the documents in its queue, and of outdated segments", 1769, 120, // MB for a whole processor
+		grant{writes: []string{table.Documents, table.Index}, objects: writes, sends: []string{embeddings},
+			takes: []string{embeddings}, embeds: true}},
 	{"indexing", "indexes the documents in its queue, and rebuilds outdated segments", 1024, 120,
-		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes, sends: []string{rebuilds},
-			takes: []string{documents, rebuilds}}},
+		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes,
+			sends: []string{rebuilds, embeddings}, takes: []string{documents, rebuilds}}},
 	{"scim", "users and groups", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"securityevents", "the feed of security events", 512, gatewayTimeout,
 		grant{writes: served()}},
 	{"sweeping", "sends again what a crash left behind", 512, 50,
 		grant{writes: []string{table.Answers, table.Collections, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Identities},
-			objects: writes, sends: []string{questions, documents, syncs, rebuilds}}},
+			objects: writes, sends: []string{questions, documents, syncs, rebuilds, embeddings}}},
 	{"syncing", "syncs the data sources in its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
 		grant{writes: []string{table.Collections, table.Documents}, sends: []string{documents, syncs}, takes: []string{syncs}, secrets: true}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,

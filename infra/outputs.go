@@ -29,6 +29,8 @@ func (s *stack) addOutputs() {
 		{"SyncsDeadLetterURL", "Data sources that could not be synced because of an internal error.", *s.syncs.dead.QueueUrl()},
 		{"RebuildsQueueURL", "Parts of the index to be rebuilt.", *s.rebuilds.queue.QueueUrl()},
 		{"RebuildsDeadLetterURL", "Parts of the index that could not be rebuilt.", *s.rebuilds.dead.QueueUrl()},
+		{"EmbeddingsQueueURL", "Documents and parts of the index that wait for vectors.", *s.embeddings.queue.QueueUrl()},
+		{"EmbeddingsDeadLetterURL", "Documents and parts of the index whose vectors could not be made.", *s.embeddings.dead.QueueUrl()},
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *s.key.KeyId()},
 		{"DataRetained", "Whether data stays when the stack is deleted.", retained},
 	} {

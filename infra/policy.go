@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -59,7 +60,11 @@ func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	}
 	if f.model {
 		allow(askModel, s.models()...)
-		allow(readKey, s.modelKeys()...)
+		allow(readKey, s.keyParameter(s.modelKey)...)
+	}
+	if f.embeds {
+		allow(askModel, s.embeddingModels()...)
+		allow(readKey, s.keyParameter(s.embedding.key)...)
 	}
 	allow(writeLog, log.LogGroupArn())
 	allow(trace, jsii.String("*")) // X-Ray has no resources
@@ -74,7 +79,7 @@ func (s *stack) tableARNs(names []string) (arns []*string) {
 }
 
 func (s *stack) queuePairs() map[string]queuePair {
-	return map[string]queuePair{questions: s.questions, documents: s.documents, syncs: s.syncs, rebuilds: s.rebuilds}
+	return map[string]queuePair{questions: s.questions, documents: s.documents, syncs: s.syncs, rebuilds: s.rebuilds, embeddings: s.embeddings}
 }
 
 // models returns the ARNs of what may be invoked for the model. A model is invoked in the function's region. A
@@ -83,25 +88,45 @@ func (s *stack) models() (arns []*string) {
 	if len(s.modelARNs) > 0 || s.provider != bedrock {
 		return *jsii.Strings(s.modelARNs...)
 	}
+	return s.foundationModels(s.model)
+}
+
+// embeddingModels is models for the embedding model, which may itself be an ARN.
+func (s *stack) embeddingModels() []*string {
+	switch model := s.embedding.model; {
+	case s.embedding.provider != bedrock:
+		return nil
+	case strings.HasPrefix(model, "arn:"):
+		return []*string{&model}
+	default:
+		return s.foundationModels(cmp.Or(model, titan))
+	}
+}
+
+// titan is the id of the embedding model of Bedrock that is used if none is given.
+const titan = "amazon.titan-embed-text-v2:0"
+
+// foundationModels returns the ARNs of what may be invoked for a model of Bedrock, by its id or that of a profile.
+func (s *stack) foundationModels(id string) []*string {
 	in := func(region, account, what string) *string {
 		return awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String("arn"), s.construct.Partition(), jsii.String("bedrock"),
 			jsii.String(region), jsii.String(account), jsii.String(what)})
 	}
 	here := *s.construct.Region()
-	if area, model, ok := strings.Cut(s.model, "."); ok && slices.Contains(profileAreas, area) {
-		return []*string{in(here, *s.construct.Account(), "inference-profile/"+s.model), in("*", "", "foundation-model/"+model)}
+	if area, model, ok := strings.Cut(id, "."); ok && slices.Contains(profileAreas, area) {
+		return []*string{in(here, *s.construct.Account(), "inference-profile/"+id), in("*", "", "foundation-model/"+model)}
 	}
-	return []*string{in(here, "", "foundation-model/"+s.model)}
+	return []*string{in(here, "", "foundation-model/"+id)}
 }
 
-// modelKeys returns the ARN of the parameter with the key of the model's server, if it has one. A parameter under
+// keyParameter returns the ARN of the parameter with the key of a model's server, if it has one. A parameter under
 // the account's key aws/ssm can be decrypted by whoever may read it.
-func (s *stack) modelKeys() []*string {
-	if s.modelKey == "" {
+func (s *stack) keyParameter(name string) []*string {
+	if name == "" {
 		return nil
 	}
 	return []*string{awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String("arn"), s.construct.Partition(), jsii.String("ssm"),
-		s.construct.Region(), s.construct.Account(), jsii.String("parameter/" + strings.TrimPrefix(s.modelKey, "/"))})}
+		s.construct.Region(), s.construct.Account(), jsii.String("parameter/" + strings.TrimPrefix(name, "/"))})}
 }
 
 // profileAreas are the first parts of the ids of AWS's inference profiles.

@@ -96,7 +96,7 @@ func granted(m template, function string) (out []string) {
 	return out
 }
 
-func TestOnlyWhoAsksTheModelMayInvokeIt(t *testing.T) {
+func TestOnlyWhoAsksAModelMayInvokeIt(t *testing.T) {
 	t.Parallel()
 	for _, f := range functions {
 		var invokes []string
@@ -105,14 +105,16 @@ func TestOnlyWhoAsksTheModelMayInvokeIt(t *testing.T) {
 				invokes = append(invokes, g)
 			}
 		}
-		want := []string{
-			"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:${AWS::Region}:${AWS::AccountId}:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
-			"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:*::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0",
+		var want []string
+		if f.name == "answering" || f.name == "context" { // a model writes answers and research
+			want = append(want,
+				"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:${AWS::Region}:${AWS::AccountId}:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+				"bedrock:InvokeModel arn:${AWS::Partition}:bedrock:*::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0")
+		}
+		if f.embeds {
+			want = append(want, "bedrock:InvokeModel arn:${AWS::Partition}:bedrock:${AWS::Region}::foundation-model/amazon.titan-embed-text-v2:0")
 		}
 		slices.Sort(want)
-		if f.name != "answering" && f.name != "context" { // a model writes answers and research
-			want = nil
-		}
 		if !slices.Equal(invokes, want) {
 			t.Errorf("%s: %q, want %q", f.name, invokes, want)
 		}
@@ -122,19 +124,24 @@ func TestOnlyWhoAsksTheModelMayInvokeIt(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoAsksTheModelMayReadItsKey(t *testing.T) {
+func TestOnlyWhoAsksAModelMayReadItsKey(t *testing.T) {
 	t.Parallel()
-	const want = "ssm:GetParameter arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/docent/model-key"
+	const parameter = "ssm:GetParameter arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/docent/"
 	for _, f := range functions {
-		var grants []string
+		var grants, want []string
+		if f.embeds {
+			want = append(want, parameter+"embedding-key")
+		}
+		if f.name == "answering" || f.name == "context" {
+			want = append(want, parameter+"model-key")
+		}
 		for _, g := range granted(compatible(t), f.name) {
 			if strings.HasPrefix(g, "ssm:") || strings.HasPrefix(g, "bedrock:") {
 				grants = append(grants, g)
 			}
 		}
-		asks := f.name == "answering" || f.name == "context"
-		if asks && !slices.Equal(grants, []string{want}) || !asks && grants != nil {
-			t.Errorf("%s: %q", f.name, grants)
+		if !slices.Equal(grants, want) {
+			t.Errorf("%s: %q, want %q", f.name, grants, want)
 		}
 		if slices.ContainsFunc(granted(whole(t), f.name), func(g string) bool { return strings.HasPrefix(g, "ssm:") }) {
 			t.Errorf("%s may read a key that does not exist", f.name)

@@ -28,6 +28,7 @@ func (s *stack) addQueues() {
 	s.documents = s.newQueuePair("Documents", "indexing")
 	s.syncs = s.newQueuePair("Syncs", "syncing")
 	s.rebuilds = s.newQueuePair("Rebuilds", "indexing")
+	s.embeddings = s.newQueuePair("Embeddings", "embedding")
 }
 
 // newQueuePair adds a queue for the worker, and the queue of its dead letters.
@@ -63,6 +64,7 @@ func (s *stack) addWorkers() {
 		{"indexing", "indexing", s.documents, queue.MaxBatch, s.workers},
 		{"syncing", "syncing", s.syncs, 1, s.workers}, // a source may take all of a turn
 		{"rebuilding", "indexing", s.rebuilds, 1, rebuildWorkers},
+		{"embedding", "embedding", s.embeddings, queue.MaxBatch, s.workers},
 	} {
 		awslambda.NewEventSourceMapping(s.construct, id(w.name, "Source"), &awslambda.EventSourceMappingProps{
 			Target:                  s.functions[w.worker],

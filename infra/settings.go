@@ -33,12 +33,22 @@ type settings struct {
 	modelURL    string   // of an OpenAI-compatible server, before /chat/completions; for Bedrock a custom endpoint
 	modelKey    string   // name of the parameter with that server's key; empty: it needs none
 	modelARNs   []string // what may be invoked for a model of Bedrock
-	rate, burst int      // requests per second that the gateway accepts, and at once
-	workers     int      // of each queue at the same time
-	destroy     bool     // delete the data with the stack; false: it stays
-	x86         bool     // the functions are built for x86-64; false: for arm64
-	local       string   // address of a local emulator of AWS; empty: it is AWS
-	dist        string   // the folder of the built functions
+	embedding   embedding
+	rate, burst int    // requests per second that the gateway accepts, and at once
+	workers     int    // of each queue at the same time
+	destroy     bool   // delete the data with the stack; false: it stays
+	x86         bool   // the functions are built for x86-64; false: for arm64
+	local       string // address of a local emulator of AWS; empty: it is AWS
+	dist        string // the folder of the built functions
+}
+
+// embedding is the model that embeds texts.
+type embedding struct {
+	provider string // local, bedrock, openai or none
+	model    string // of Bedrock an id or ARN, empty: Titan; of openai the server's name for it
+	url      string // of an OpenAI-compatible server, before /embeddings; for Bedrock a custom endpoint
+	size     string // numbers of a vector; empty: the model's own
+	key      string // name of the parameter with that server's key; empty: it needs none
 }
 
 // setting describes one value of -c.
@@ -84,6 +94,13 @@ var known = map[string]setting{
 		}
 		return nil
 	}},
+	// As in docent serve: openai with an address and local without one.
+	"embeddingProvider":     {"", textOf(func(s *settings) *string { return &s.embedding.provider }, `(local|bedrock|openai|none)?`)},
+	"embeddingModel":        {"", textOf(func(s *settings) *string { return &s.embedding.model }, `\S*`)},
+	"embeddingUrl":          {"", textOf(func(s *settings) *string { return &s.embedding.url }, `(https://[^\s?#@]+)?`)},
+	"embeddingSize":         {"", textOf(func(s *settings) *string { return &s.embedding.size }, `([1-9][0-9]{0,3})?`)},
+	"embeddingKeyParameter": {"", textOf(func(s *settings) *string { return &s.embedding.key }, `[a-zA-Z0-9_./-]*`)},
+
 	"rate":    {"500", numberOf(func(s *settings) *int { return &s.rate }, 1, 100_000)},
 	"burst":   {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
 	"workers": {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, 1000)}, // the range of an event source mapping
@@ -168,6 +185,9 @@ func parse(given map[string]string) (settings, error) {
 		errs = append(errs, errors.New("a budget requires alarmsEmail"))
 	}
 	errs = append(errs, s.chooseModel()...)
+	if err := s.embedding.choose(); err != nil {
+		errs = append(errs, err)
+	}
 	return s, errors.Join(errs...)
 }
 
@@ -205,6 +225,33 @@ func (s *settings) chooseModel() (errs []error) {
 	return errs
 }
 
+// The other providers of embedding models.
+const (
+	local   = "local"
+	nowhere = "none"
+)
+
+// choose checks the values of the embedding model and chooses a provider if none is given.
+func (e *embedding) choose() error {
+	switch {
+	case e.provider == "" && e.url != "":
+		e.provider = openai
+	case e.provider == "":
+		e.provider = local
+	}
+	switch rest := e.model + e.url + e.size + e.key; {
+	case (e.provider == local || e.provider == nowhere) && rest != "":
+		return errors.New("embeddingModel, embeddingUrl, embeddingSize and embeddingKeyParameter are for a model of bedrock or openai")
+	case e.provider == openai && (e.model == "" || e.url == "" || e.size == ""):
+		return errors.New("an embedding model of openai requires embeddingModel, embeddingUrl and embeddingSize")
+	case e.provider == bedrock && e.key != "":
+		return errors.New("embeddingKeyParameter is for a model of openai")
+	case e.provider == bedrock && e.size != "" && !slices.Contains([]string{"256", "512", "1024"}, e.size):
+		return errors.New("embeddingSize of a model of bedrock is 256, 512 or 1024")
+	}
+	return nil
+}
+
 // stackName is the name of the stack, and of the service in metrics.
 func (s settings) stackName() string {
 	if s.stage == "" {
@@ -216,11 +263,22 @@ func (s settings) stackName() string {
 // code returns the folder whose content is deployed as the function.
 func (s settings) code(function string) string { return filepath.Join(s.dist, function) }
 
-// built returns an error if a function has not been built.
+// weights are the files of the embedding model in the process, next to the program of each function that embeds.
+var weights = []string{"model/model.onnx", "model/tokenizer.json"}
+
+// built returns an error if a function has not been built, or does not have the weights that it needs.
 func (s settings) built() error {
 	for _, f := range functions {
 		if _, err := os.Stat(filepath.Join(s.code(f.name), "bootstrap")); err != nil {
 			return fmt.Errorf("the function %s is not built: run make build", f.name)
+		}
+		for _, name := range weights {
+			if !f.embeds || s.embedding.provider != local {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(s.code(f.name), filepath.FromSlash(name))); err != nil {
+				return fmt.Errorf("the function %s has no weights of the embedding model: run make build with a network, or choose words alone with -c embeddingProvider=none", f.name)
+			}
 		}
 	}
 	return nil

@@ -30,6 +30,13 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"a key in the address":             {map[string]string{"model": "m", "modelUrl": "https://u:p@models.example.com/v1"}, []string{"modelUrl=https://"}},
 		"a key for Bedrock":                {map[string]string{"model": "m", "modelKeyParameter": "/k"}, []string{"modelKeyParameter is for"}},
 		"ARNs for another provider":        {map[string]string{"model": "m", "modelUrl": "https://models.example.com/v1", "modelArns": "arn:aws:bedrock:eu-central-1::x"}, []string{"modelArns is for"}},
+		"a size for the process":           {map[string]string{"embeddingSize": "256"}, []string{"are for a model of bedrock or openai"}},
+		"a server for no model":            {map[string]string{"embeddingProvider": "none", "embeddingUrl": "https://models.example.com/v1"}, []string{"are for a model of bedrock or openai"}},
+		"an embedding server without size": {map[string]string{"embeddingModel": "m", "embeddingUrl": "https://models.example.com/v1"}, []string{"and embeddingSize"}},
+		"a size that Titan does not have":  {map[string]string{"embeddingProvider": "bedrock", "embeddingSize": "384"}, []string{"256, 512 or 1024"}},
+		"a key for embeddings of Bedrock":  {map[string]string{"embeddingProvider": "bedrock", "embeddingKeyParameter": "/k"}, []string{"embeddingKeyParameter is for"}},
+		"an embedding server without TLS":  {map[string]string{"embeddingModel": "m", "embeddingSize": "9", "embeddingUrl": "http://models.example.com/v1"}, []string{"embeddingUrl=http://"}},
+		"another provider of embeddings":   {map[string]string{"embeddingProvider": "other"}, []string{"embeddingProvider=other"}},
 		"another provider":                 {map[string]string{"model": "m", "modelProvider": "other"}, []string{"modelProvider=other"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,12 +34,14 @@ type stack struct {
 	documents queuePair
 	syncs     queuePair
 	rebuilds  queuePair
-	key       awskms.Key
-	api       awsapigateway.RestApi
-	functions map[string]awslambda.Function
-	logs      map[string]awslogs.LogGroup // of functions
-	topic     awssns.ITopic               // nil: alarms are not sent
-	alarms    []interfacesawscloudwatch.IAlarmRef
+	// embeddings are the documents and parts of the index that wait for vectors.
+	embeddings queuePair
+	key        awskms.Key
+	api        awsapigateway.RestApi
+	functions  map[string]awslambda.Function
+	logs       map[string]awslogs.LogGroup // of functions
+	topic      awssns.ITopic               // nil: alarms are not sent
+	alarms     []interfacesawscloudwatch.IAlarmRef
 }
 
 func newStack(app awscdk.App, values settings) *stack {

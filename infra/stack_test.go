@@ -146,7 +146,7 @@ func TestQueuesLoseNothing(t *testing.T) {
 			t.Errorf("%s: concurrency %v", name, n)
 		}
 	})
-	if len(taken) != 4 || len(queues) != 8 {
+	if len(taken) != 5 || len(queues) != 10 {
 		t.Errorf("%d queues, %d with a worker", len(queues), len(taken))
 	}
 }

@@ -30,6 +30,8 @@ type searchCmd struct {
 	findFlags
 	Space string `enum:"all,code,prs,issues,documentation,messages" default:"all" help:"What to search: ${enum} (default ${default})."`
 	Limit int    `default:"10" placeholder:"N" help:"Maximum number of results, 1 to 50 (default ${default})."`
+
+	Explain bool `help:"Say why each result is where it is: its score by words, its closeness by meaning, and the terms found."`
 }
 
 // Help is the long help of docent search.
@@ -39,7 +41,8 @@ func (c *searchCmd) Help() string {
 Examples:
 
     docent search "rolling back a release"
-    docent search --space prs "retry of failed uploads"`
+    docent search --space prs "retry of failed uploads"
+    docent search --explain "undo a deployment"`
 }
 
 // Run searches and prints.
@@ -48,7 +51,7 @@ func (c *searchCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	w := client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Limit: c.Limit, Space: c.Space}
+	w := client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Limit: c.Limit, Space: c.Space, Explain: c.Explain}
 	if c.Space == "all" {
 		w.Space = ""
 	}
@@ -109,9 +112,28 @@ func printSources(con *console, sources []client.Source, content bool) error {
 		if content {
 			fmt.Fprintf(&b, "   %s\n", oneLine(s.Content, 240))
 		}
+		if s.Explanation != nil {
+			fmt.Fprintf(&b, "   %s\n", explained(*s.Explanation))
+		}
 	}
 	// The text of documents must not control the terminal.
 	return printf(con.out, "%s", client.Printable(b.String()))
+}
+
+// explained returns an explanation on one line.
+func explained(e client.Explanation) string {
+	meaning := "meaning not compared"
+	if e.Cosine != nil {
+		meaning = fmt.Sprintf("meaning %.2f, which counts %.0f %%", *e.Cosine, 100*e.CosineWeight)
+	}
+	terms := make([]string, len(e.Terms))
+	for i, t := range e.Terms {
+		terms[i] = fmt.Sprintf("%s ×%d", t.Term, t.Times)
+	}
+	if len(terms) == 0 {
+		terms = []string{"none"}
+	}
+	return fmt.Sprintf("score %.3f: words %.3f; %s; confidence %.2f; terms: %s", e.Score, e.Words, meaning, e.Confidence, strings.Join(terms, ", "))
 }
 
 // oneLine returns text on one line, cut to at most most characters.

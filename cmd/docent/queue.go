@@ -8,7 +8,7 @@ import (
 )
 
 type queueRedriveCmd struct {
-	Queue     string `arg:"" enum:"questions,documents,syncs,rebuilds" help:"The queue: questions, documents, syncs or rebuilds."`
+	Queue     string `arg:"" enum:"questions,documents,syncs,rebuilds,embeddings" help:"The queue: questions, documents, syncs, rebuilds or embeddings."`
 	Stack     string `placeholder:"NAME" help:"The stack (default docent)."`
 	PerSecond int32  `name:"per-second" placeholder:"N" help:"Move at most N messages per second, 1 to 500 (default: as fast as AWS can)."`
 }

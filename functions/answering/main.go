@@ -20,5 +20,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(app.Answering(config, app.Parts{Model: app.WrittenBy(model)}))
+	embedder, wordsAlone, err := models.EmbedderOnAWS(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(app.Answering(config, app.Parts{Model: app.WrittenBy(model), Embedder: embedder, WordsAlone: wordsAlone}))
 }

@@ -21,5 +21,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Context(config, app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, Model: app.WrittenBy(model)}))
+	embedder, wordsAlone, err := models.EmbedderOnAWS(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambdahttp.Start(app.Context(config, app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, Model: app.WrittenBy(model),
+		Embedder: embedder, WordsAlone: wordsAlone}))
 }

@@ -48,8 +48,11 @@ func (v Variable) ReadBy(function string) bool {
 	return v.Functions == nil || slices.Contains(v.Functions, function)
 }
 
-// embedding are the functions that embed texts.
-var embedding = []string{"answering", "context"}
+// Functions that embed texts, and those that must know the model by which others do.
+var (
+	embedding = []string{"answering", "context", "embedding"}
+	vectors   = append([]string{"documents", "indexing", "sweeping"}, embedding...)
+)
 
 // Environment lists every variable. Of Tables and TablePrefix one is needed: Tables
 // where the names of the tables are made by the stack.
@@ -63,7 +66,7 @@ var Environment = []Variable{
 	{Name: DocumentsQueue, Required: true},
 	{Name: SyncsQueue, Required: true},
 	{Name: RebuildsQueue, Functions: []string{"indexing", "sweeping"}},
-	{Name: EmbeddingsQueue, Functions: []string{"indexing", "sweeping"}},
+	{Name: EmbeddingsQueue, Functions: []string{"embedding", "indexing", "sweeping"}},
 	{Name: BaseURL, Required: true},
 	{Name: AWSEndpoint},
 	{Name: LogLevel},
@@ -72,10 +75,10 @@ var Environment = []Variable{
 	{Name: Model, Functions: []string{"answering", "context"}},
 	{Name: ModelURL, Functions: []string{"answering", "context"}},
 	{Name: ModelKey, Functions: []string{"answering", "context"}},
-	{Name: EmbeddingProvider, Functions: embedding},
-	{Name: EmbeddingModel, Functions: embedding},
-	{Name: EmbeddingURL, Functions: embedding},
-	{Name: EmbeddingSize, Functions: embedding},
+	{Name: EmbeddingProvider, Functions: vectors},
+	{Name: EmbeddingModel, Functions: vectors},
+	{Name: EmbeddingURL, Functions: vectors},
+	{Name: EmbeddingSize, Functions: vectors},
 	{Name: EmbeddingKey, Functions: embedding},
 	{Name: Region, Required: true, Runtime: true},
 	{Name: KeyID, Required: true, Runtime: true},

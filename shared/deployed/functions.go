@@ -32,6 +32,7 @@ var Functions = []Function{
 	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks"}, CatchAll: true},
 	{Name: "dashboard", Roots: []string{"dashboard", "sessions"}},
 	{Name: "answering"},
+	{Name: "embedding"},
 	{Name: "indexing"},
 	{Name: "sweeping"},
 	{Name: "syncing"},

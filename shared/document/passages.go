@@ -2,10 +2,9 @@ package document
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"docent/shared/jsoninput"
 	"docent/shared/search/text"
 )
 
@@ -75,64 +74,7 @@ func (r *passageReader) int(into *int) bool {
 }
 
 // text reads a string. It shares memory with left if there is nothing to unescape.
-func (r *passageReader) text(into *string) bool {
-	if !r.skip(`"`) {
-		return false
-	}
-	end := strings.IndexAny(r.left, `"\`)
-	if end < 0 || !isPlain(r.left[:end]) {
-		return false
-	}
-	if r.left[end] == '"' {
-		*into, r.left = r.left[:end], r.left[end+1:]
-		return true
-	}
-	var b strings.Builder
-	for {
-		b.WriteString(r.left[:end])
-		mark := r.left[end]
-		r.left = r.left[end+1:]
-		if mark == '"' {
-			*into = b.String()
-			return true
-		}
-		if !r.escape(&b) {
-			return false
-		}
-		if end = strings.IndexAny(r.left, `"\`); end < 0 || !isPlain(r.left[:end]) {
-			return false
-		}
-	}
-}
-
-// isPlain reports whether s is valid UTF-8 without control characters, as JSON requires of a string.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' {
-			return false
-		}
-	}
-	return utf8.ValidString(s)
-}
-
-// escape reads what follows a backslash. It leaves surrogates to encoding/json.
-func (r *passageReader) escape(into *strings.Builder) bool {
-	if r.left == "" {
-		return false
-	}
-	kind := r.left[0]
-	r.left = r.left[1:]
-	if plain := strings.IndexByte(`"\/bfnrt`, kind); plain >= 0 {
-		return into.WriteByte("\"\\/\b\f\n\r\t"[plain]) == nil
-	}
-	if kind != 'u' || len(r.left) < 4 {
-		return false
-	}
-	char, err := strconv.ParseUint(r.left[:4], 16, 16)
-	if err != nil || !utf8.ValidRune(rune(char)) {
-		return false
-	}
-	r.left = r.left[4:]
-	into.WriteRune(rune(char))
-	return true
+func (r *passageReader) text(into *string) (ok bool) {
+	*into, r.left, ok = jsoninput.CutString(r.left)
+	return ok
 }

@@ -61,6 +61,7 @@ type searchInput struct {
 		Query       string `json:"query" minLength:"1" maxLength:"10000"`
 		Instruction string `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
 		Limit       int    `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10"`
+		Explain     bool   `json:"explain,omitempty" doc:"Adds to each result why it is where it is."`
 	}
 }
 
@@ -86,7 +87,7 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	usage.OutcomeKnown(ctx)
 	out := &sourcesOutput{}
 	out.Body.Sources, err = h.Questions.Search(ctx, p.TeamID, askedBy(p),
-		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit}, spaces)
+		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit, Explain: in.Body.Explain}, spaces)
 	usage.Note(ctx, usage.Sources, int64(-likely))
 	noteSources(ctx, len(out.Body.Sources), err)
 	return out, err

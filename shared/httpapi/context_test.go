@@ -126,6 +126,10 @@ func TestSearchBySpace(t *testing.T) {
 	if len(limited) != 2 || limited[0] != "issues/1" {
 		t.Errorf("limit and instruction: %v", limited)
 	}
+	explained := a.do(call{"POST", "/context/search/issues", acme.key, map[string]any{"query": "login", "explain": true}, nil})
+	if text := string(explained.want(t, 200).body); !strings.Contains(text, `"explanation":{"score":`) || !strings.Contains(text, `{"term":"login","times":`) {
+		t.Errorf("explained: %s", text)
+	}
 	if provider := a.search(acme.key, "documentation", "handbook"); !strings.Contains(string(provider.body), `"provider":"custom"`) {
 		t.Errorf("a document of a collection: %s", provider.body)
 	}

@@ -35,8 +35,8 @@ func unmarshalExact(data []byte, into any) error {
 	if target.Kind() != reflect.Struct {
 		return json.Unmarshal(data, into)
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
+	members, err := membersOf(data)
+	if err != nil {
 		return err
 	}
 	for _, field := range reflect.VisibleFields(target.Type()) {
@@ -46,6 +46,12 @@ func unmarshalExact(data []byte, into any) error {
 			continue
 		}
 		member := target.FieldByIndex(field.Index).Addr().Interface()
+		if plain, ok := member.(*string); ok {
+			if value, rest, ok := jsoninput.CutString(text); ok && len(rest) == 0 {
+				*plain = value
+				continue
+			}
+		}
 		if err := json.Unmarshal(wholeNumber(text, field.Type), member); err != nil {
 			return fmt.Errorf("decode %s: %w", name, err)
 		}
@@ -53,9 +59,26 @@ func unmarshalExact(data []byte, into any) error {
 	return nil
 }
 
+// membersOf returns the members of a JSON object. Validation has already read the whole text, so most texts
+// are only divided here.
+func membersOf(data []byte) (map[string][]byte, error) {
+	if members, ok := jsoninput.Members(data); ok {
+		return members, nil
+	}
+	var decoded map[string]json.RawMessage
+	if err := json.Unmarshal(data, &decoded); err != nil {
+		return nil, err
+	}
+	members := make(map[string][]byte, len(decoded))
+	for name, text := range decoded {
+		members[name] = text
+	}
+	return members, nil
+}
+
 // wholeNumber rewrites text such as 1.0 or 1e2 if into is an integer, because encoding/json
 // refuses these forms. Any other text is returned as it is.
-func wholeNumber(text json.RawMessage, into reflect.Type) json.RawMessage {
+func wholeNumber(text []byte, into reflect.Type) []byte {
 	for into.Kind() == reflect.Pointer {
 		into = into.Elem()
 	}

@@ -30,6 +30,9 @@ func (s *searchRun) result() Result {
 			r.Best = append(r.Best, v.hit)
 		}
 		if hit {
+			if s.query.Explain {
+				v.hit.Explanation = v.explain()
+			}
 			r.Hits = append(r.Hits, v.hit)
 		}
 		byDocument[v.document] = append(byDocument[v.document], v)

@@ -297,6 +297,9 @@ func join(normalised, cosine, weight float64) float64 { return (1-weight)*normal
 // weight of a cosine is larger the less the best passage of its profile has in common with the
 // question.
 func (s *searchRun) joinMeaning() {
+	for _, v := range s.found {
+		v.hit.words = v.hit.Normalised
+	}
 	if s.near == nil {
 		return
 	}
@@ -310,16 +313,16 @@ func (s *searchRun) joinMeaning() {
 		weights[p] = p.meaningWeight(best[p])
 	}
 	for _, v := range s.found {
-		v.hit.words, v.hit.cosine = v.hit.Normalised, s.typical
+		v.hit.cosine = s.typical
 		if v.near != nil {
 			v.hit.cosine = v.near.cosine
 		}
-		weight := weights[v.ranking.profile]
+		v.weight = weights[v.ranking.profile]
 		if s.index.Model.English {
-			weight *= v.english
+			v.weight *= v.english
 		}
-		v.hit.Normalised = join(v.hit.words, v.hit.cosine, weight)
-		v.meant = v.near != nil && weight > 0
+		v.hit.Normalised = join(v.hit.words, v.hit.cosine, v.weight)
+		v.meant = v.near != nil && v.weight > 0
 	}
 	s.found = slices.DeleteFunc(s.found, func(v *verified) bool { return v.segment < 0 && !v.meant })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -161,5 +162,36 @@ func TestAModelForEnglishLeavesOtherLanguagesToTheWords(t *testing.T) {
 		if found := slices.Contains(titles, "Page"); found != c.want {
 			t.Errorf("%q, English only %t: found %q of %d texts", c.body, c.english, titles, e.made)
 		}
+	}
+}
+
+func TestAHitIsExplained(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newMeaningIndex(t)
+	publishBoth(t, x, lib, doc("wiki", "Both", "The proxy is nginx.", 1), doc("wiki", "Near", "Put nginx there.", 1))
+	publish(t, x, lib, doc("wiki", "Words", "A proxy vote.", 1))
+	_, r := ask(t, x, search.Query{Text: "proxy", Explain: true})
+	got := map[string]search.Explanation{}
+	for _, h := range r.Hits {
+		e := *h.Explanation
+		got[h.Title] = e
+		if e.Score != h.Normalised || e.CosineWeight <= 0 || e.CosineWeight >= 1 {
+			t.Errorf("%s: %+v", h.Title, e)
+		}
+		if e.Cosine != nil && math.Abs((1-e.CosineWeight)*e.Words+e.CosineWeight**e.Cosine-e.Score) > 1e-9 {
+			t.Errorf("%s: the parts do not make the score: %+v", h.Title, e)
+		}
+	}
+	if both := got["Both"]; both.Cosine == nil || both.Words <= 0 || len(both.Terms) != 1 || both.Terms[0].Times != 1 {
+		t.Errorf("found by both: %+v", both)
+	}
+	if near := got["Near"]; near.Cosine == nil || near.Words != 0 || len(near.Terms) != 0 {
+		t.Errorf("found by meaning: %+v", near)
+	}
+	if words := got["Words"]; words.Cosine != nil || words.Words <= 0 {
+		t.Errorf("found by words: %+v", words)
+	}
+	if _, r := ask(t, x, search.Query{Text: "proxy"}); r.Hits[0].Explanation != nil {
+		t.Error("explained although not asked to")
 	}
 }

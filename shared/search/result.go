@@ -9,6 +9,7 @@ type Query struct {
 	Sources     []string // nil: every live source; otherwise these, if they are live
 	Spaces      []Space  // nil: every space
 	Limit       int      // documents; 0 means 10, at most 200
+	Explain     bool     // sets Hit.Explanation
 	// Choose decides about each document of the best passages, one after the other: those of
 	// about 200 passages, fewer if their bodies are long. nil includes all.
 	Choose func(Text) Choice
@@ -39,6 +40,8 @@ type Hit struct {
 	Normalised float64 // Score divided by the question's max score, joined with the cosine of vectors if there are any; may slightly exceed 1
 	Record     any     // Text.Record
 	Confidence float64 // that the passage answers the question; an answer needs at least Threshold
+
+	Explanation *Explanation // with Query.Explain, in Result.Hits
 
 	opening string  // Passage.Opening
 	words   float64 // Normalised without the cosine

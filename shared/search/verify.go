@@ -67,6 +67,7 @@ type verified struct {
 	at     places  // of the question's terms
 	length uint16  // of the passage
 	score  float64 // without the instruction
+	weight float64 // of its cosine in the joined score
 	meant  bool    // its vector is compared with the question's
 
 	english float64 // how much a vector by a model for English counts

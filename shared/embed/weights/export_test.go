@@ -6,6 +6,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"slices"
 )
 
 // The bounds that tests reach.
@@ -36,16 +38,16 @@ func NewRelease(tokenizer, model []byte) (Release, error) {
 	return Release{r, jar, "/" + r.archive.source}, nil
 }
 
-// Zip makes an archive.
+// Zip makes an archive, the same from the same files.
 func Zip(files map[string][]byte) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	for name, content := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		w, err := z.Create(name)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(content); err != nil {
+		if _, err := w.Write(files[name]); err != nil {
 			return nil, err
 		}
 	}

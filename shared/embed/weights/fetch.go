@@ -37,10 +37,11 @@ const (
 type Options struct {
 	Repository string            // http or https URL of a Maven repository, such as a mirror of Central; it may have a user and password
 	Transport  http.RoundTripper // nil: one that honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY
+	Near       string            // a folder that may have the weights, which are then copied; empty: none
 }
 
-// Fetch makes sure that the folder has the weights: it does nothing if they are there and whole. Otherwise it
-// downloads 16 MB and writes 24 MB; each file appears whole or not at all, whatever interrupts it. It reports whether
+// Fetch makes sure that the folder has the weights: it does nothing if they are there and whole. Otherwise it copies
+// them from a folder near by, or downloads 16 MB, and writes 24 MB; each file appears whole or not at all, whatever interrupts it. It reports whether
 // it downloaded. The error names no password.
 func Fetch(ctx context.Context, folder string, o Options) (downloaded bool, err error) {
 	return minilm.fetch(ctx, folder, o)
@@ -50,6 +51,12 @@ func (r release) fetch(ctx context.Context, folder string, o Options) (downloade
 	check := r.check(folder)
 	if check == nil || !errors.Is(check, ErrMissing) && !errors.Is(check, ErrDamaged) {
 		return false, check
+	}
+	if o.Near != "" && r.check(o.Near) == nil {
+		if err := r.copyFrom(o.Near, folder); err != nil {
+			return false, fmt.Errorf("copy the weights: %w", err)
+		}
+		return false, nil
 	}
 	if o.Repository == "" {
 		o.Repository = Central
@@ -141,10 +148,7 @@ func (r release) unpack(jar []byte, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // the weights are public
-		return err
-	}
-	if err := removeAbandoned(folder); err != nil {
+	if err := prepare(folder); err != nil {
 		return err
 	}
 	for _, f := range r.files {
@@ -157,6 +161,34 @@ func (r release) unpack(jar []byte, folder string) error {
 		}
 	}
 	return nil
+}
+
+// copyFrom copies the files of a folder to another one.
+func (r release) copyFrom(near, folder string) error {
+	if err := prepare(folder); err != nil {
+		return err
+	}
+	for _, f := range r.files {
+		content, err := os.ReadFile(filepath.Join(near, f.name))
+		if err == nil {
+			err = f.matches(content)
+		}
+		if err != nil {
+			return err
+		}
+		if err := write(filepath.Join(folder, f.name), content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare creates the folder, and removes what killed processes have left in it.
+func prepare(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // the weights are public
+		return err
+	}
+	return removeAbandoned(folder)
 }
 
 // read returns the content of f in the archive, after it was checked.

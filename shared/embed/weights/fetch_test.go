@@ -94,6 +94,33 @@ func TestFetchDownloadsOnce(t *testing.T) {
 	}
 }
 
+func TestFetchCopiesWhatIsNear(t *testing.T) {
+	t.Parallel()
+	r := newRelease(t)
+	address, asked := repository(t, content(r.Jar))
+	near := t.TempDir()
+	for i, want := range []int64{1, 1, 2} {
+		folder := filepath.Join(t.TempDir(), "model")
+		if downloaded, err := r.Fetch(t.Context(), folder, weights.Options{Repository: address, Near: near}); err != nil || downloaded != (i != 1) || asked.Load() != want {
+			t.Errorf("fetch %d: downloaded %v after %d requests, error %v", i, downloaded, asked.Load(), err)
+		}
+		if err := r.Check(folder); err != nil {
+			t.Error(err)
+		}
+		switch i {
+		case 0:
+			if _, err := r.Fetch(t.Context(), near, weights.Options{Repository: address}); err != nil {
+				t.Fatal(err)
+			}
+			asked.Store(1)
+		case 1:
+			if err := os.Truncate(filepath.Join(near, weights.ModelFile), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestFetchRepairs(t *testing.T) {
 	t.Parallel()
 	r := newRelease(t)

@@ -25,6 +25,8 @@ type Source struct {
 	URL        string `json:"url"`
 	SourceType string `json:"sourceType"`
 	Provider   string `json:"provider"`
+
+	Explanation *search.Explanation `json:"explanation,omitempty" doc:"Why it is where it is, if the request asks to explain."`
 }
 
 // Question is a search request.
@@ -32,6 +34,7 @@ type Question struct {
 	Text        string
 	Instruction string // affects ranking only, not what is searched
 	Limit       int    // 0: DefaultLimit
+	Explain     bool   // sets Source.Explanation
 }
 
 // onePage is how many documents one search finds without reading more.
@@ -42,7 +45,7 @@ const onePage = 24
 // request with its comments follow after everything else.
 func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Question, spaces []search.Space) ([]Source, error) {
 	limit := cmp.Or(q.Limit, DefaultLimit)
-	result, providers, err := s.find(ctx, teamID, search.Query{Text: q.Text, Instruction: q.Instruction, Limit: max(limit, onePage), Sources: c.Sources, Spaces: spaces})
+	result, providers, err := s.find(ctx, teamID, search.Query{Text: q.Text, Instruction: q.Instruction, Limit: max(limit, onePage), Explain: q.Explain, Sources: c.Sources, Spaces: spaces})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +75,7 @@ func sourcesOf(hits []search.Hit, providers map[string]source.ProviderName) []So
 		if !ok {
 			continue // deleted between the two reads
 		}
-		out = append(out, Source{Content: h.Content, Title: h.Title, URL: h.URI, SourceType: source.TypeOf(h.Space), Provider: string(provider)})
+		out = append(out, Source{Content: h.Content, Title: h.Title, URL: h.URI, SourceType: source.TypeOf(h.Space), Provider: string(provider), Explanation: h.Explanation})
 	}
 	return out
 }

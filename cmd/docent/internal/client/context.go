@@ -14,6 +14,23 @@ type Source struct {
 	URL        string `json:"url"`
 	SourceType string `json:"sourceType"`
 	Provider   string `json:"provider"`
+
+	Explanation *Explanation `json:"explanation"` // with SearchRequest.Explain
+}
+
+// Explanation says why a source is where it is. The API describes its members.
+type Explanation struct {
+	Score        float64  `json:"score"`
+	Words        float64  `json:"words"`
+	Cosine       *float64 `json:"cosine"`
+	CosineWeight float64  `json:"cosineWeight"`
+	Confidence   float64  `json:"confidence"`
+	Heading      string   `json:"heading"`
+	Terms        []struct {
+		Term   string  `json:"term"`
+		Times  int     `json:"times"`
+		Weight float64 `json:"weight"`
+	} `json:"terms"`
 }
 
 // Found is the result of a search or a research. Raw is the reply as received.
@@ -29,6 +46,7 @@ type SearchRequest struct {
 	Instruction string `json:"instruction,omitempty"`
 	Limit       int    `json:"limit,omitempty"`
 	Effort      string `json:"effort,omitempty"`
+	Explain     bool   `json:"explain,omitempty"`
 	Space       string `json:"-"`
 }
 

@@ -30,8 +30,12 @@ func (w Weights) Bytes() int64 { return weights.Bytes }
 // Check returns an error if a file is missing or not what was published.
 func (w Weights) Check() error { return weights.Check(w.Folder) }
 
-// Fetch downloads the weights from a Maven repository, from Maven Central if it is empty, if they are missing or damaged.
-// It reports whether it did.
+// Fetch copies the weights from the user's cache, or downloads them from a Maven repository, from Maven Central if it is
+// empty, if they are missing or damaged. It reports whether it downloaded them.
 func (w Weights) Fetch(ctx context.Context, repository string) (downloaded bool, err error) {
-	return weights.Fetch(ctx, w.Folder, weights.Options{Repository: repository})
+	o := weights.Options{Repository: repository}
+	if cache, err := weights.Folder(); err == nil && cache != w.Folder {
+		o.Near = cache
+	}
+	return weights.Fetch(ctx, w.Folder, o)
 }

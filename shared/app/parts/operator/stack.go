@@ -43,7 +43,7 @@ const (
 	outQuestions = "QuestionsQueueURL"
 	outDocuments = "DocumentsQueueURL"
 	outRebuilds  = "RebuildsQueueURL"
-	outDead      = "DeadLetterURL" // after Questions, Documents, Syncs or Rebuilds
+	outDead      = "DeadLetterURL" // after Questions, Documents, Syncs, Rebuilds or Embeddings
 )
 
 // settingsOf reads region and credentials as the AWS command line does, from the environment

@@ -1,0 +1,64 @@
+package jsoninput_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"docent/shared/jsoninput"
+)
+
+// FuzzText compares CutString and Members with encoding/json.
+func FuzzText(f *testing.F) {
+	for _, seed := range []string{`""`, `"a\"b\\c\/\b\f\n\r\t\u00e9\u2028"`, `"\ud83d\ude00"`, `"\ud800"`, "\"\xff\"", "\"a\nb\"", `"\`, `"a`, `"\x"`, `"\u12"`,
+		`"\u+123"`, `{}`, ` { } `, `{"a":1}`, ` { "a" : [ {"b": "}"} , 2 ] , "c" : "\"," , "a" : null } `, `{"a\u0062":"\ud800"}`, `{"\ud800":1}`, `[]`, `{"a":}`, `null`, ``} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		value, rest, ok := jsoninput.CutString(text)
+		if again, left, same := jsoninput.CutString(string(text)); again != value || left != string(rest) || same != ok {
+			t.Errorf("%q: %q, %q, %v, as a string %q, %q, %v", text, value, rest, ok, again, left, same)
+		}
+		if ok {
+			var want string
+			if err := json.Unmarshal(text[:len(text)-len(rest)], &want); err != nil || value != want {
+				t.Errorf("%q: %q, want %q, %v", text, value, want, err)
+			}
+		}
+		members, ok := jsoninput.Members(text)
+		if !ok || !json.Valid(text) {
+			return
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(text, &want); err != nil || len(members) != len(want) {
+			t.Errorf("%q: %q, want %q, %v", text, members, want, err)
+		}
+		for name, value := range want {
+			if !bytes.Equal(members[name], value) {
+				t.Errorf("%q: member %q is %q, want %q", text, name, members[name], value)
+			}
+		}
+	})
+}
+
+// TestUsualTextIsRead: what clients usually send is not left to encoding/json.
+func TestUsualTextIsRead(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("# Größe\n\n\"quoted\" <tag> \\ \t", 100)
+	encoded, err := json.Marshal(map[string]any{"title": "A & B", "body": body, "limit": 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, ok := jsoninput.Members(encoded)
+	if !ok || len(members) != 3 || string(members["limit"]) != "3" {
+		t.Fatalf("%q, %v", members, ok)
+	}
+	if got, rest, ok := jsoninput.CutString(members["body"]); got != body || len(rest) > 0 || !ok {
+		t.Errorf("%q, %q, %v", got, rest, ok)
+	}
+	if !reflect.DeepEqual(members["title"], []byte(`"A \u0026 B"`)) {
+		t.Errorf("title %q", members["title"])
+	}
+}

@@ -13,6 +13,7 @@ type prices struct {
 		GatewayRequests, FunctionRequests, ReadUnits, WriteUnits, MessageRequests, ObjectReads, ObjectWrites, Traces float64
 	}
 	PerGigabyte                                               struct{ TableMonth, RecoveryMonth, ObjectMonth, Logs, Transfer float64 }
+	TitanMillionTokens                                        float64 // of Titan Text Embeddings V2 on Amazon Bedrock
 	FunctionGigabyteSecond, KeyMonth, AlarmMonth, MetricMonth float64
 }
 
@@ -41,6 +42,11 @@ type load struct {
 		ReplyBytesARequest      float64
 		TracedPart              float64
 		Metrics                 float64 // that Docent's requests and workers write
+	}
+	// Embedding is what search by meaning takes: processor time of a function with the model in its process, and
+	// the tokens that a service charges.
+	Embedding struct {
+		ProcessorMillisecondsAPassage, ProcessorMillisecondsAQuestion, TokensAPassage, TokensAQuestion float64
 	}
 	// Always is what an unused installation does.
 	Always struct {
@@ -118,6 +124,24 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 	}, nil
 }
 
+// wholeProcessor is the memory, in GB, of a function that has one whole processor. Less memory has as much less of it, so
+// that a second of a processor costs the same with any memory.
+const wholeProcessor = 1769.0 / 1024
+
+// embedded is the cost of embedding a million passages and a million questions of one kind of engine.
+type embedded struct{ passages, questions float64 }
+
+// priceEmbedding returns the cost of the model in the function's process and of Titan on Bedrock. It has no
+// requests, tables and objects: the bill has those.
+func priceEmbedding(l load, p prices) (local, titan embedded) {
+	e := l.Embedding
+	million := func(milliseconds float64) float64 {
+		return 1e6 * milliseconds / 1000 * wholeProcessor * p.FunctionGigabyteSecond
+	}
+	return embedded{million(e.ProcessorMillisecondsAPassage), million(e.ProcessorMillisecondsAQuestion)},
+		embedded{e.TokensAPassage * p.TitanMillionTokens, e.TokensAQuestion * p.TitanMillionTokens}
+}
+
 // show prints both bills side by side.
 func show(out io.Writer, l load, p prices, busy, idle []line) error {
 	fmt.Fprintf(out, "%s\nPrices of %s as of %s, in %s. %s\n\n", l.About, p.Region, p.AsOf, p.Currency, p.Note)
@@ -130,5 +154,11 @@ func show(out io.Writer, l load, p prices, busy, idle []line) error {
 		least += idle[i].dollars
 	}
 	fmt.Fprintf(w, "together\t\t%.2f\t%.2f\t\n", sum, least)
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	local, titan := priceEmbedding(l, p)
+	_, err := fmt.Fprintf(out, "\nEmbedding, in addition: a million passages %.2f in the functions (%.2f by Titan on Bedrock), a million questions %.2f (%.2f).\n",
+		local.passages, titan.passages, local.questions, titan.questions)
+	return err
 }

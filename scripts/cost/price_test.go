@@ -47,6 +47,21 @@ func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
 	}
 }
 
+func TestWhatEmbeddingCosts(t *testing.T) {
+	t.Parallel()
+	var l load
+	var p prices
+	p.FunctionGigabyteSecond, p.TitanMillionTokens = 0.001, 0.02
+	l.Embedding.ProcessorMillisecondsAPassage, l.Embedding.ProcessorMillisecondsAQuestion = 1024, 10.24
+	l.Embedding.TokensAPassage, l.Embedding.TokensAQuestion = 200, 15
+	local, titan := priceEmbedding(l, p)
+	for _, c := range []struct{ got, want float64 }{{local.passages, 1769}, {local.questions, 17.69}, {titan.passages, 4}, {titan.questions, 0.3}} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%g, want %g", c.got, c.want)
+		}
+	}
+}
+
 func TestTheStatedLoadIsAMillionRequests(t *testing.T) {
 	t.Parallel()
 	var l load

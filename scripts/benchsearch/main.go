@@ -116,7 +116,7 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	now.summarise()
-	times, err := speeds(ctx, o.passages, folder, model)
+	times, err := speeds(ctx, o.passages, folder, model, o.alone)
 	if err != nil {
 		return fmt.Errorf("time the engines: %w", err)
 	}

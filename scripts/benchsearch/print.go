@@ -67,6 +67,9 @@ const otherWords = "other-"
 
 // summarise prints nDCG@10 by set and engine, and the questions in other words of all sets together.
 func (r run) summarise() {
+	if len(r) == 0 {
+		return
+	}
 	names, pooled := r.engines(), map[string]values{}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\n"+nDCG10+"\t"+strings.Join(names, "\t"))

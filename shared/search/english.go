@@ -10,7 +10,7 @@ import (
 const (
 	foreignShare  = 0.4  // of a text in Latin letters that is not English
 	otherLetters  = 0.2  // share of letters from which a text counts as not Latin
-	accentLetters = 0.04 // share of letters from which a text in Latin letters counts as not English
+	accentLetters = 0.02 // share of letters from which a text in Latin letters counts as not English
 )
 
 // englishShare returns how much the vector of a passage by a model for English counts: 1 for

@@ -93,7 +93,7 @@ func (p *picture) bars(now run) {
 	p.y += rowGap
 	for i := range 6 {
 		x := leftEdge + i*(rightEdge-leftEdge)/5
-		p.line(x, top, x, p.y, "#00000022")
+		p.line(x, top, x, p.y, "#dddddd")
 		p.text(x, p.y+14, "middle", fmt.Sprintf("%.1f", float64(i)/5))
 	}
 	p.y += 50
@@ -119,7 +119,7 @@ func (p *picture) curves(times timing) {
 	across := func(i int) int { return leftEdge + i*(rightEdge-leftEdge)/max(len(sizes)-1, 1) }
 	for power := low; power <= high; power++ {
 		y := at(math.Pow(10, power))
-		p.line(leftEdge, y, rightEdge, y, "#00000022")
+		p.line(leftEdge, y, rightEdge, y, "#dddddd")
 		p.text(leftEdge-8, y+4, "end", fmt.Sprint(math.Pow(10, power)))
 	}
 	for i, size := range sizes {

@@ -17,6 +17,7 @@ func TestAnswersStayText(t *testing.T) {
 		"turbine.md": "# Turbine <img src=x onerror=alert(1)>\n\nTo restart the turbine, press the [green button](javascript:alert(2)) <script>alert(3)</script> and wait for **ten minutes**. ![p](javascript:alert(4))\n",
 	}))
 	b.Wait("1 document put.")
+	b.Wait("Turbine <img")
 	b.Gone("Indexing")
 	open(b, "ask")
 	b.Fill("Your question", "How do I restart the turbine?")

@@ -1,5 +1,5 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, whenSignedOut } from "./api";
 import { Icon } from "./icons";
 import { useLoad } from "./load";
@@ -129,7 +129,8 @@ function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: (
 	const main = useRef<HTMLElement>(null);
 	const address = route.join("/");
 	const first = useRef(true);
-	useEffect(() => {
+	// With the page itself, not after it is painted: somebody may already type.
+	useLayoutEffect(() => {
 		setOpen(false);
 		if (first.current) {
 			first.current = false;

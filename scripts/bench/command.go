@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// output runs a program at the root of the repository and returns its output. The error includes what the program
-// printed.
-func output(ctx context.Context, name string, args ...string) ([]byte, error) {
-	return outputWith(ctx, nil, name, args...)
+// goOutput runs a command of go at the root of the repository and returns its output. The error includes what it printed.
+func goOutput(ctx context.Context, args ...string) ([]byte, error) {
+	return outputWith(ctx, nil, "go", args...)
 }
 
-// outputWith is output with variables added to the environment.
+// outputWith returns the output of a program, with variables added to its environment.
 func outputWith(ctx context.Context, environment []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), environment...)

@@ -30,7 +30,7 @@ func (s spent) String() string {
 // counted runs the test that counts, and reads the counts from its attributes, so that table and test cannot
 // differ.
 func counted(ctx context.Context, b *bench) error {
-	events, err := output(ctx, "go", "test", "-json", "-count=1", "-run", "^TestOperationsStayBelowTheirCeilings$", "./shared/app")
+	events, err := goOutput(ctx, "test", "-json", "-count=1", "-run", "^TestOperationsStayBelowTheirCeilings$", "./shared/app")
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // handlers runs the Go benchmark of the operations.
 func handlers(ctx context.Context, b *bench) error {
-	text, err := output(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkOperations$", "-benchtime", "500ms", "-benchmem", "./shared/app")
+	text, err := goOutput(ctx, "test", "-run", "^$", "-bench", "^BenchmarkOperations$", "-benchtime", "500ms", "-benchmem", "./shared/app")
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func processor(ctx context.Context, b *bench) (err error) {
 
 // documentation returns pages of the AWS CDK, as go.mod pins it.
 func documentation(ctx context.Context) ([]string, error) {
-	folder, err := output(ctx, "go", "list", "-m", "-f", "{{.Dir}}", pagesModule)
+	folder, err := goOutput(ctx, "list", "-m", "-f", "{{.Dir}}", pagesModule)
 	if err != nil {
 		return nil, err
 	}

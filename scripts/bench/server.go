@@ -26,7 +26,7 @@ type server struct {
 // startServer serves new data in a folder below b's.
 func startServer(ctx context.Context, b *bench, name string) (*server, error) {
 	binary := filepath.Join(b.folder, "docent")
-	if _, err := output(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/docent"); err != nil {
+	if _, err := goOutput(ctx, "build", "-trimpath", "-o", binary, "./cmd/docent"); err != nil {
 		return nil, err
 	}
 	data := filepath.Join(b.folder, name)

@@ -17,7 +17,7 @@ func (s Services) sessionCookie() (*http.Cookie, bool) {
 	if err != nil {
 		return nil, false
 	}
-	c := &http.Cookie{Name: "__Host-docent", Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode}
+	c := &http.Cookie{Name: "__Host-docent", Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode} //nolint:gosec // Secure is taken back below, on loopback alone
 	if base.Scheme == "https" {
 		return c, true
 	}

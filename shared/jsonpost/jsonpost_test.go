@@ -130,8 +130,8 @@ func TestReplies(t *testing.T) {
 				return replyOf(c.status, c.body, "Location", "https://elsewhere.test"), nil
 			})}
 			got, err := client.Do(t.Context(), []byte("{}"))
-			var refused *jsonpost.StatusError
-			if want, ok := c.want.(*jsonpost.StatusError); ok {
+			var refused, want *jsonpost.StatusError
+			if errors.As(c.want, &want) {
 				if !errors.As(err, &refused) || refused.Status != want.Status || string(refused.Body) != string(want.Body) {
 					t.Errorf("error %v, want %v", err, c.want)
 				}

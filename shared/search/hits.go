@@ -53,16 +53,19 @@ func (v *verified) inBody(w *verified) int {
 func content(passages []*verified) string {
 	best := passages[0]
 	var b strings.Builder
+	b.Grow(contentBytes(passages))
 	room := maxContent
 	add := func(text string) {
 		text = strings.TrimSpace(text)
+		between := ""
 		if b.Len() > 0 {
-			text = "\n\n" + text
+			between = "\n\n"
 		}
-		n := utf8.RuneCountInString(text)
+		n := len(between) + utf8.RuneCountInString(text)
 		if n > room {
 			return
 		}
+		b.WriteString(between)
 		b.WriteString(text)
 		room -= n
 	}
@@ -76,4 +79,14 @@ func content(passages []*verified) string {
 		add(v.hit.Passage)
 	}
 	return b.String()
+}
+
+// contentBytes returns about how many bytes the content of passages has: never more than one long
+// passage and maxContent.
+func contentBytes(passages []*verified) int {
+	bytes := len(passages[0].hit.Heading) + len(passages[0].hit.Passage)
+	for _, v := range passages[1:] {
+		bytes += len(v.hit.Passage)
+	}
+	return min(bytes+2*len(passages), maxContent)
 }

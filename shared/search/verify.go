@@ -277,9 +277,10 @@ func (s *searchRun) weigh(v *verified, text Text, r record) {
 		a = v.ranking.profile.analyse(text.Title, p.Heading, body)
 		s.index.analyses.Put(key, a, int64(4*len(a.codes)+200))
 	}
-	length, score := a.lengthOf(), 0.0
+	length := a.lengthOf()
+	score := float64(v.candidate.score)
 	if v.segment >= 0 {
-		length, score = v.ranking.segments[v.segment].Length(v.passage), float64(v.candidate.score)
+		length = v.ranking.segments[v.segment].Length(v.passage)
 	} else {
 		score = v.ranking.textScore(a, length)
 	}

@@ -183,7 +183,7 @@ func (b *Tab) poll(what string, ok func(context.Context) (bool, error)) {
 func (b *Tab) keepFailure() {
 	if folder := os.Getenv("DOCENT_SCREENSHOTS"); folder != "" {
 		name := strings.ReplaceAll(b.t.Name(), "/", "-") + "-failed.png"
-		_ = os.WriteFile(filepath.Join(folder, name), b.Screenshot(false), 0o600) // the failure itself is reported
+		_ = os.WriteFile(filepath.Join(folder, name), b.Screenshot(false), 0o600) //nolint:gosec // the folder is the developer's, and the failure itself is reported
 	}
 }
 

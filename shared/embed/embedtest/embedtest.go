@@ -59,12 +59,13 @@ func embedAll(t *testing.T, e embed.Engine, purpose embed.Purpose, texts ...stri
 	if len(got) != len(texts) {
 		t.Fatalf("%d vectors for %d texts", len(got), len(texts))
 	}
-	for i, v := range got {
+	for i, text := range texts {
+		v := got[i]
 		if len(v) != e.Model().Size {
-			t.Fatalf("%.40q: %d numbers, want %d", texts[i], len(v), e.Model().Size)
+			t.Fatalf("%.40q: %d numbers, want %d", text, len(v), e.Model().Size)
 		}
 		if length := embed.Cosine(v, v); !(math.Abs(length-1) < 1e-4) {
-			t.Fatalf("%.40q: length squared %v, want 1", texts[i], length)
+			t.Fatalf("%.40q: length squared %v, want 1", text, length)
 		}
 	}
 	return got

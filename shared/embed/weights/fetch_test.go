@@ -275,7 +275,7 @@ func TestFetchThatIsKilled(t *testing.T) {
 		<-q.Context().Done()
 	})
 	folder := t.TempDir()
-	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFetchThatIsKilled$", "--", folder) //nolint:gosec // this test
+	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFetchThatIsKilled$", "--", folder)
 	process.Env = append(os.Environ(), fetchFrom+"="+address)
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestFetchThroughAProxy(t *testing.T) {
 		}
 		_, _ = w.Write(r.Jar)
 	})
-	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFetchThroughAProxy$") //nolint:gosec // this test
+	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFetchThroughAProxy$")
 	process.Env = append(os.Environ(), fetchFrom+"=http://repo.test/maven2", "HTTP_PROXY="+proxy, "http_proxy="+proxy, "NO_PROXY=", "no_proxy=")
 	if out, err := process.CombinedOutput(); err != nil || asked.Load() != 1 {
 		t.Errorf("%d requests to the proxy, error %v\n%s", asked.Load(), err, out)

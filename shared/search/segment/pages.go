@@ -254,7 +254,7 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	s.size = bytes + footerBytes(f.format) + len(sums) + 4*len(s.ranks)
 	s.pages = &pageView{blobs: blobs, name: name, end: v.end, sums: sums, cache: cache}
 	if f.format == VectorFormat {
-		return s, s.openVectors(parts[3], parts[4])
+		s.openVectors(parts[3], parts[4])
 	}
 	return s, nil
 }

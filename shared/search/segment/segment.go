@@ -88,7 +88,8 @@ func Open(data []byte) (*Segment, error) {
 	}
 	if s.Numbers > 0 {
 		s.size = len(data)
-		return s, s.openVectors(f.sections[secSketches].data, f.sections[secDocuments].data)
+		s.openVectors(f.sections[secSketches].data, f.sections[secDocuments].data)
+		return s, nil
 	}
 	s.lengths, err = unpackLengths(f.sections[secLengths].data, s.Passages, s.SumLengths)
 	s.size = len(data) + 2*s.Passages

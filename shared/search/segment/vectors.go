@@ -93,7 +93,7 @@ func (s *Segment) layOutVectors() error {
 }
 
 // openVectors takes the parts that are always in memory.
-func (s *Segment) openVectors(sketches, documents []byte) error {
+func (s *Segment) openVectors(sketches, documents []byte) {
 	p := &vectorParts{sketches: make([]uint64, len(sketches)/8), names: documents, firsts: make([]uint32, 0, s.Documents)}
 	for i := range p.sketches {
 		p.sketches[i] = binary.LittleEndian.Uint64(sketches[8*i:])
@@ -118,7 +118,6 @@ func (s *Segment) openVectors(sketches, documents []byte) error {
 	}
 	s.vectors = p
 	s.size += 8*len(p.sketches) + 4*len(p.firsts) + 4*len(p.slots)
-	return nil
 }
 
 // slotOf returns the first place to look for a document in a hash table. The last bytes of ids

@@ -14,7 +14,7 @@ const (
 	maxOut = 1 << 16
 )
 
-// ErrWeights: the weights are not of a shape or in a range that the kernels handle.
+// ErrWeights means that the weights are not of a shape or in a range that the kernels handle.
 var ErrWeights = errors.New("weights that no kernel takes")
 
 // Linear is a layer's weights in the order in which the kernels read them: for each 16 columns, for each 4 rows, the

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// ErrFormat: the file is not an ONNX model, or it is damaged.
+// ErrFormat means that the file is not an ONNX model, or it is damaged.
 var ErrFormat = errors.New("not a sound ONNX file")
 
 // Bounds of a file.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrFormat: the file is not a tokenizer of this kind, or it is damaged.
+// ErrFormat means that the file is not a tokenizer of this kind, or it is damaged.
 var ErrFormat = errors.New("not a WordPiece tokenizer file")
 
 // Bounds of a tokenizer file.

@@ -68,7 +68,7 @@ func newHome(t *testing.T, change ...func(*home, *base, *Parts)) *home {
 		questions: h.questions, documents: h.documents, embeddings: h.vectors}
 	b := base{engines: e, log: slog.New(slog.DiscardHandler), now: h.clock.Now, wait: func(context.Context) error { return errStopping }}
 	p := Parts{Tools: agents.Tools, ParseSAML: saml.Parse,
-		Embedder: faulttest.Embedder{Engine: embedtest.New(embed.Model{Name: "words", Size: 64}), Plan: h.plan}}
+		Embedder: faulttest.Embedder{Engine: embedtest.New(embed.Model{Name: "words", Size: 384}), Plan: h.plan}}
 	for _, apply := range change {
 		apply(h, &b, &p)
 	}

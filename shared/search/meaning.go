@@ -27,7 +27,7 @@ const (
 // neighbour is a passage with its closeness to the question.
 type neighbour struct {
 	passageID
-	record record // of the segment of vectors
+	record *record // of the segment of vectors
 	cosine float64
 }
 
@@ -36,7 +36,8 @@ type nearness struct {
 	question segment.Vector
 	records  []record
 	segments []*segment.Segment
-	nearest  []*neighbour // nearest first
+	searched bool
+	nearest  []*neighbour // nearest first, once searched
 	known    map[passageID]*neighbour
 }
 
@@ -49,36 +50,31 @@ func (n *nearness) join(candidates []candidate) (others []*neighbour, err error)
 	if len(n.segments) == 0 {
 		return nil, nil
 	}
-	first := n.known == nil
-	if first {
-		n.known = map[passageID]*neighbour{}
+	if n.known == nil {
+		n.known = make(map[passageID]*neighbour, len(candidates)+nearMost)
 	}
-	wanted := map[vectorAt]bool{}
+	var wanted []vectorAt
+	if !n.searched {
+		wanted = n.sketched()
+	}
+	sketched := len(wanted)
 	for _, c := range candidates {
 		if n.known[c.place] != nil {
 			continue
 		}
 		if at, ok := n.find(c.place); ok {
-			wanted[at] = true
+			wanted = append(wanted, at)
 		}
 	}
-	var sketched []vectorAt
-	if first {
-		sketched = n.sketched()
-		for _, at := range sketched {
-			wanted[at] = true
-		}
-	}
-	if err := n.measure(wanted); err != nil {
+	cosines, err := n.cosines(wanted)
+	if err != nil {
 		return nil, err
 	}
-	if first {
-		for _, at := range sketched {
-			n.nearest = append(n.nearest, n.known[n.placeOf(at)])
-		}
-		slices.SortFunc(n.nearest, func(a, b *neighbour) int { return a.before(b) })
-		n.nearest = slices.Compact(n.nearest) // a passage may be in two segments
-		n.nearest = n.nearest[:min(len(n.nearest), nearMost)]
+	if !n.searched {
+		n.searched, n.nearest = true, n.best(wanted[:sketched], cosines)
+	}
+	for i, at := range wanted[sketched:] {
+		n.meet(at, cosines[sketched+i])
 	}
 	among := make(map[passageID]bool, len(candidates))
 	for i := range candidates {
@@ -91,6 +87,43 @@ func (n *nearness) join(candidates []candidate) (others []*neighbour, err error)
 		}
 	}
 	return others, nil
+}
+
+// best returns the nearMost nearest of passages, nearest first. Equal ones are in an order that
+// does not depend on their segments.
+func (n *nearness) best(passages []vectorAt, cosines []float32) []*neighbour {
+	order := make([]int, len(passages))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if c := cmp.Compare(cosines[b], cosines[a]); c != 0 {
+			return c
+		}
+		return n.placeOf(passages[a]).compare(n.placeOf(passages[b]))
+	})
+	nearest := make([]*neighbour, 0, nearMost)
+	for _, i := range order {
+		o := n.meet(passages[i], cosines[i])
+		if slices.Contains(nearest, o) {
+			continue // a passage may be in two segments
+		}
+		if nearest = append(nearest, o); len(nearest) == nearMost {
+			break
+		}
+	}
+	return nearest
+}
+
+// meet returns the neighbour at a place, which is known from now on.
+func (n *nearness) meet(at vectorAt, cosine float32) *neighbour {
+	place := n.placeOf(at)
+	o := n.known[place]
+	if o == nil {
+		o = &neighbour{passageID: place, record: &n.records[at.segment], cosine: float64(cosine)}
+		n.known[place] = o
+	}
+	return o
 }
 
 // find returns where the vector of a passage is.
@@ -111,28 +144,28 @@ func (n *nearness) placeOf(at vectorAt) passageID {
 	return passageID{Ref{id, version, chunk}, within}
 }
 
-// measure reads the vectors of passages, in one round for each segment, and computes their
-// cosines.
-func (n *nearness) measure(wanted map[vectorAt]bool) error {
+// cosines returns the cosines of passages and the question, in their order. It reads the
+// vectors of each segment in one round.
+func (n *nearness) cosines(wanted []vectorAt) ([]float32, error) {
 	passages := make([][]int, len(n.segments))
-	for at := range wanted {
-		passages[at.segment] = append(passages[at.segment], at.passage)
-	}
-	if err := parallel(n.segments, func(i int, s *segment.Segment) error { return s.FetchVectors(passages[i]) }); err != nil {
-		return err
-	}
-	for i, s := range n.segments {
-		for _, passage := range passages[i] {
-			scale, values, err := s.VectorAt(passage)
-			if err != nil {
-				return &segmentFault{s, err}
-			}
-			o := &neighbour{passageID: n.placeOf(vectorAt{i, passage}), record: n.records[i],
-				cosine: float64(scale) * float64(n.question.Scale) * float64(vectors.Dot(n.question.Values, values))}
-			n.known[o.passageID] = o
+	for _, at := range wanted {
+		if n.segments[at.segment].Ranged() {
+			passages[at.segment] = append(passages[at.segment], at.passage)
 		}
 	}
-	return nil
+	if err := parallel(n.segments, func(i int, s *segment.Segment) error { return s.FetchVectors(passages[i]) }); err != nil {
+		return nil, err
+	}
+	cosines := make([]float32, len(wanted))
+	for i, at := range wanted {
+		s := n.segments[at.segment]
+		scale, values, err := s.VectorAt(at.passage)
+		if err != nil {
+			return nil, &segmentFault{s, err}
+		}
+		cosines[i] = scale * n.question.Scale * float32(vectors.Dot(n.question.Values, values))
+	}
+	return cosines, nil
 }
 
 // sketched returns the passages whose sketches differ least from the question's: at least
@@ -173,35 +206,24 @@ func (n *nearness) sketched() []vectorAt {
 // spareReading leaves out the passages of segments that are read by range, except for the
 // nearByRange nearest by estimate: each vector read costs a request.
 func (n *nearness) spareReading(near []vectorAt) []vectorAt {
-	inMemory := near[:0:0]
-	var ranged []vectorAt
+	type estimated struct {
+		vectorAt
+		estimate int32
+	}
+	kept := near[:0]
+	var ranged []estimated
 	for _, at := range near {
-		if n.segments[at.segment].Ranged() {
-			ranged = append(ranged, at)
+		if s := n.segments[at.segment]; s.Ranged() {
+			ranged = append(ranged, estimated{at, n.question.Estimate(s.Sketch(at.passage))})
 		} else {
-			inMemory = append(inMemory, at)
+			kept = append(kept, at)
 		}
 	}
-	if len(ranged) > nearByRange {
-		estimates := make(map[vectorAt]int32, len(ranged))
-		for _, at := range ranged {
-			estimates[at] = n.question.Estimate(n.segments[at.segment].Sketch(at.passage))
-		}
-		slices.SortStableFunc(ranged, func(a, b vectorAt) int { return cmp.Compare(estimates[b], estimates[a]) })
-		ranged = ranged[:nearByRange]
+	slices.SortStableFunc(ranged, func(a, b estimated) int { return cmp.Compare(b.estimate, a.estimate) })
+	for _, e := range ranged[:min(len(ranged), nearByRange)] {
+		kept = append(kept, e.vectorAt)
 	}
-	return append(inMemory, ranged...)
-}
-
-// before orders neighbours: nearest first, equal ones independently of their segments.
-func (o *neighbour) before(p *neighbour) int {
-	switch {
-	case o.cosine > p.cosine:
-		return -1
-	case o.cosine < p.cosine:
-		return 1
-	}
-	return o.passageID.compare(p.passageID)
+	return kept
 }
 
 // drop leaves out a segment of vectors that cannot be read. The words are still searched.
@@ -209,7 +231,7 @@ func (n *nearness) drop(s *segment.Segment) (dropped record) {
 	i := slices.Index(n.segments, s)
 	dropped = n.records[i]
 	n.records, n.segments = slices.Delete(n.records, i, i+1), slices.Delete(n.segments, i, i+1)
-	n.known, n.nearest = nil, nil
+	n.known, n.nearest, n.searched = nil, nil, false
 	return dropped
 }
 
@@ -341,7 +363,7 @@ func (s *searchRun) rankingOf(space Space) (of *ranking) {
 // recordOf returns the record of the segment that found c.
 func (s *searchRun) recordOf(c *candidate) record {
 	if c.segment < 0 {
-		return c.near.record
+		return *c.near.record
 	}
 	return s.sources[c.ranking.segments[c.segment]]
 }

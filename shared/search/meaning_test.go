@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"docent/shared/embed"
+	"docent/shared/embed/embedtest"
 	"docent/shared/search"
 )
 
@@ -193,5 +194,28 @@ func TestAHitIsExplained(t *testing.T) {
 	}
 	if _, r := ask(t, x, search.Query{Text: "proxy"}); r.Hits[0].Explanation != nil {
 		t.Error("explained although not asked to")
+	}
+}
+
+func TestVectorsReadByRangeAnswerAsWholeOnes(t *testing.T) {
+	t.Parallel()
+	whole, lib, _ := newIndex(t)
+	whole.Embedder = embedtest.New(embed.Model{Name: "words", Size: 384})
+	whole.Model = whole.Embedder.Model()
+	publishBoth(t, whole, lib, newZipfText().docs(120, 12)...)
+	ranged := again(whole, 20_000)
+	ranged.ReadByRange(10_000)
+	for _, d := range newZipfText().docs(20, 12) {
+		q := search.Query{Text: "about " + strings.Join(strings.Fields(d.Body)[:3], " "), Limit: 20, Explain: true}
+		_, want := ask(t, whole, q)
+		_, got := ask(t, ranged, q)
+		if len(got.Hits) == 0 || len(got.Hits) != len(want.Hits) {
+			t.Fatalf("%q: %d hits by range, %d whole", q.Text, len(got.Hits), len(want.Hits))
+		}
+		for i := range got.Hits {
+			if got.Hits[i].Document != want.Hits[i].Document || *got.Hits[i].Explanation.Cosine != *want.Hits[i].Explanation.Cosine {
+				t.Errorf("%q: hit %d is %s, want %s", q.Text, i, got.Hits[i].Title, want.Hits[i].Title)
+			}
+		}
 	}
 }

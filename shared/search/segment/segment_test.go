@@ -62,7 +62,9 @@ func readAll(data []byte) (passages, documents int, err error) {
 	for i := range s.Passages {
 		s.Identity(s.Document(i))
 		s.Place(i)
-		s.Length(i)
+		if s.Numbers == 0 {
+			s.Length(i)
+		}
 	}
 	return s.Passages, s.Documents, s.Check()
 }

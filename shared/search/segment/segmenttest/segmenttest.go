@@ -8,21 +8,31 @@ import (
 
 // The end of a segment file, as the README of package segment describes it.
 const (
-	footerBytes = 7*16 + 32
-	sumsSection = 6
-	pageBytes   = 4 << 10
+	postingSections = 7 // the last has the page sums
+	vectorSections  = 5
+	sectionBytes    = 16
+	endBytes        = 32 // of a footer after its sections
+	pageBytes       = 4 << 10
 )
 
 // Reseal corrects the checksums of a segment file after a change, so that a test reaches the
 // other checks. It does not change a file that is too short.
 func Reseal(data []byte) []byte {
+	if len(data) < 8 {
+		return data
+	}
+	sections := postingSections
+	if binary.LittleEndian.Uint32(data[len(data)-8:]) == sectionBytes*vectorSections+endBytes {
+		sections = vectorSections
+	}
+	footerBytes := sectionBytes*sections + endBytes
 	if len(data) < footerBytes {
 		return data
 	}
 	table := crc32.MakeTable(crc32.Castagnoli)
 	footer := data[len(data)-footerBytes:]
-	sums := int(binary.LittleEndian.Uint64(footer[16*sumsSection:]))
-	size := int(binary.LittleEndian.Uint64(footer[16*sumsSection+8:]))
+	sums := int(binary.LittleEndian.Uint64(footer[sectionBytes*(sections-1):]))
+	size := int(binary.LittleEndian.Uint64(footer[sectionBytes*(sections-1)+8:]))
 	if sums < 0 || size < 0 || sums > len(data) || size > len(data)-sums {
 		return data
 	}

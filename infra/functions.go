@@ -77,8 +77,8 @@ var functions = []function{
 		grant{writes: served()}},
 	{"documents", "documents", 1024, gatewayTimeout,
 		grant{writes: served(table.Documents), reads: []string{table.Collections}, sends: []string{documents}}},
-	{"embedding", "makes the vectors of the documents in its queue, and of outdated segments", 1769, 120, // MB for a whole processor
-		grant{writes: []string{table.Documents, table.Index}, objects: writes, sends: []string{embeddings},
+	{"embedding", "makes the vectors of the documents in its queue, and of outdated segments", 1769, 900, // MB for a whole processor; a document of 10 MB takes minutes
+		grant{writes: []string{table.Documents, table.Index}, reads: []string{table.Collections}, objects: writes, sends: []string{embeddings},
 			takes: []string{embeddings}, embeds: true}},
 	{"indexing", "indexes the documents in its queue, and rebuilds outdated segments", 1024, 120,
 		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes,

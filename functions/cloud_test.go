@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -254,14 +255,18 @@ func (c *cloud) ask(id, question string) reply {
 	return c.do("PUT", "/answers/"+id, map[string]string{"question": question})
 }
 
-// deliver sends one batch of each queue to its worker and returns how many messages there were and how many failed.
-func (c *cloud) deliver() (received, failed int) {
+// deliver sends one batch of each queue to its worker, or only to the worker named, and returns how many messages there
+// were and how many failed.
+func (c *cloud) deliver(only ...string) (received, failed int) {
 	c.t.Helper()
 	for _, d := range []struct {
 		q     queue.Queue
 		name  string
 		limit int
 	}{{c.documents, "indexing", 10}, {c.vectors, "embedding", 10}, {c.questions, "answering", 1}} {
+		if len(only) > 0 && !slices.Contains(only, d.name) {
+			continue
+		}
 		delivery, err := lambdarun.Deliver(c.t.Context(), d.q, c.functions[d.name].Invoke, d.limit)
 		if err != nil {
 			c.t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 // attempt is one act of a client or a queue, on its own records.
 type attempt struct {
 	c          *cloud
+	worker     string // the function that does the work of a queue
 	collection string
 	page       string // name of a document
 	document   string // its id, if it was prepared
@@ -43,7 +44,7 @@ func prepareDocument(a *attempt) {
 }
 
 func (a *attempt) work() reply {
-	a.c.deliver()
+	a.c.deliver(a.worker)
 	return reply{}
 }
 
@@ -166,6 +167,16 @@ var acts = []act{
 			a.c.want(a.c.do("GET", "/documents/"+a.document, nil), 200, `"state":"indexed"`)
 			a.isFound(true)
 		}},
+	{name: "make the vectors of a document", function: "embedding",
+		prepare: func(a *attempt) {
+			a.document = a.c.id(a.c.want(a.c.put(a.collection, a.page, rollback), 200))
+			a.c.deliver("indexing")
+		},
+		do: (*attempt).work,
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", "/documents/"+a.document, nil), 200, `"state":"indexed","meaning":"done"`)
+			a.isFound(true)
+		}},
 	{name: "clean up after a document", function: "indexing",
 		prepare: func(a *attempt) {
 			prepareDocument(a)
@@ -224,7 +235,7 @@ func TestKilledInTheMiddleOfEachStep(t *testing.T) {
 // killAt reports whether the function was killed. It was not if its act needs fewer requests.
 func (c *cloud) killAt(act act, name string, n int, after bool) (killed bool) {
 	c.t.Helper()
-	a := &attempt{c: c, page: name, question: uuid.NewString(), repeat: uuid.NewString()}
+	a := &attempt{c: c, worker: act.function, page: name, question: uuid.NewString(), repeat: uuid.NewString()}
 	a.collection = c.newCollection("c-" + name)
 	if act.prepare != nil {
 		act.prepare(a)

@@ -124,6 +124,7 @@ func TestASecondInstanceSeesTheSame(t *testing.T) {
 	if n := strings.Count(c.log.String(), `"msg":"answer"`); n != 1 {
 		t.Errorf("the question ended %d times", n)
 	}
+	c.drain()
 	if n := c.pending(); n != 0 {
 		t.Errorf("%d pieces of work are pending", n)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"docent/dashboard"
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
 	"docent/shared/app/parts/connectors"
@@ -46,7 +47,7 @@ func newTarget(t *testing.T) Target {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- app.Serve(ctx, app.ServeConfig{DataDir: folder, Addr: "127.0.0.1:0", Out: out,
-			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse}, Log: slog.New(slog.DiscardHandler)})
+			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse, Pages: dashboard.Pages(true)}, Log: slog.New(slog.DiscardHandler)})
 	}()
 	t.Cleanup(func() {
 		stop()

@@ -63,7 +63,7 @@ func zoo(t *testing.T, l *librarian) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHome(t, func(_ *home, _ *base, p *Parts) { p.Model = WrittenBy(model) })
+	h := newHome(t, func(_ *home, _ *base, p *Parts) { p.Model, p.Embedder = WrittenBy(model), nil })
 	wiki, keepers := h.collection("wiki"), h.collection("keepers")
 	h.put(wiki, "https://zoo.test/zebra", "The zebra is 7 metres tall. It sleeps standing.")
 	h.put(wiki, "https://zoo.test/okapi", "The okapi weighs 250 kilograms and eats leaves.")

@@ -335,15 +335,15 @@ func (s *searchRun) joinMeaning() {
 		weights[p] = p.meaningWeight(best[p])
 	}
 	for _, v := range s.found {
-		v.hit.cosine = s.typical
+		cosine := s.typical
 		if v.near != nil {
-			v.hit.cosine = v.near.cosine
+			cosine = v.near.cosine
 		}
 		v.weight = weights[v.ranking.profile]
 		if s.index.Model.English {
 			v.weight *= v.english
 		}
-		v.hit.Normalised = join(v.hit.words, v.hit.cosine, v.weight)
+		v.hit.Normalised = join(v.hit.words, cosine, v.weight)
 		v.meant = v.near != nil && v.weight > 0
 	}
 	s.found = slices.DeleteFunc(s.found, func(v *verified) bool { return v.segment < 0 && !v.meant })

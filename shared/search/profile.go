@@ -14,8 +14,8 @@ type profile struct {
 	titled    float64 // weight of the title as a field of its own
 	compound  float64 // weight of two words of the question that a passage writes as one
 	missing   float64 // share of a score that is lost if all terms are missing
-	// The share of the cosine in a joined score: least, if the best passage reaches the score known,
-	// and more with what it lacks, up to most for a lack of unknown.
+	// The share of the cosine in a joined score is least if the best passage's score by words reaches
+	// known. Below known it grows linearly, and is most from known - unknown down.
 	least, most, known, unknown float64
 	split                       bool // split identifiers into their parts
 }

@@ -45,7 +45,6 @@ type Hit struct {
 
 	opening string  // Passage.Opening
 	words   float64 // Normalised without the cosine
-	cosine  float64 // of question and passage; 0 if it has no vector
 	ranking *ranking
 }
 

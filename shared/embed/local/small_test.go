@@ -132,7 +132,8 @@ func TestBatchMatesChangeNoBit(t *testing.T) {
 	}
 }
 
-// TestDamagedModel damages the file everywhere: loading fails, or the engine works with what it has read.
+// TestDamagedModel changes bytes all over the file and cuts it off. Loading returns an error, or the engine computes
+// with the changed weights; it never crashes.
 func TestDamagedModel(t *testing.T) {
 	t.Parallel()
 	whole := smallModel()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 )
 
 type askCmd struct {

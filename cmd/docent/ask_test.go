@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"docent/cmd/docent/internal/apitest"
+	"docent/testkit/apitest"
 )
 
 func TestAsk(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/shared/app"
 	"docent/shared/app/parts/connectors"
 	"docent/shared/source"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"docent/cmd/docent/internal/apitest"
+	"docent/testkit/apitest"
 )
 
 // docent runs the program and returns its exit status and both outputs.

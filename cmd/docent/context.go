@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 )
 
 // findFlags are the flags that search and research share.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 )
 
 type eventsFollowCmd struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/shared/apierr"
 )
 

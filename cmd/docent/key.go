@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/shared/table"
 	"docent/shared/team"
 )

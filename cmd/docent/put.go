@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/cmd/docent/internal/put"
 )
 

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 )
 
 type samlSetCmd struct {

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"strings"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/shared/apierr"
 	"docent/shared/app"
 	"docent/shared/app/parts/operator"

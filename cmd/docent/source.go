@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/shared/source"
 )
 

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/cmd/docent/internal/put"
 	"docent/shared/connect/slack"
 	"docent/shared/source"

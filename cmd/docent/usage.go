@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/term"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 )
 
 type usageCmd struct {

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/shared/team"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/cmd/docent/internal/walk"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"docent/cmd/docent/internal/apitest"
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 	"docent/cmd/docent/internal/put"
+	"docent/testkit/apitest"
 )
 
 const base = "https://wiki.example/"

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 )
 
 // slack is how much later than a put reply's Date (whole seconds) updatedAt may be and still be from that put.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"docent/cmd/docent/internal/client"
+	"docent/client"
 )
 
 // Summary is what a run did.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"docent/cmd/docent/internal/apitest"
-	"docent/cmd/docent/internal/client"
+	"docent/client"
+	"docent/testkit/apitest"
 )
 
 // waits records pauses instead of making them.

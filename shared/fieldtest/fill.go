@@ -55,6 +55,14 @@ func (f *filler) fill(v reflect.Value, path string) error {
 		v.SetUint(uint64('a' + f.given%26))
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(fmt.Sprintf("text-%d", f.given)))
+	case reflect.Func:
+		of := v.Type()
+		v.Set(reflect.MakeFunc(of, func([]reflect.Value) (out []reflect.Value) {
+			for n := range of.NumOut() {
+				out = append(out, reflect.Zero(of.Out(n)))
+			}
+			return out
+		}))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		return f.fill(v.Elem(), path)

@@ -57,8 +57,8 @@ func (w *Work) setPlaced(placed bool) {
 	w.placed = placed
 }
 
-// Pause gives up the place of the work of ctx while it waits for the disk, so that
-// requests that need no disk are handled in the meantime. The caller calls resume when
+// Pause gives up the place of the work of ctx while it waits for the disk or for the model, so
+// that requests that need neither are handled in the meantime. The caller calls resume when
 // the wait is over; it waits for a place again, for a limited time.
 func Pause(ctx context.Context) (resume func()) {
 	w := workOf(ctx)
@@ -97,6 +97,14 @@ func WithWork(ctx context.Context, w *Work) context.Context {
 func workOf(ctx context.Context) *Work {
 	w, _ := ctx.Value(workKey{}).(*Work)
 	return w
+}
+
+// Owner returns the owner of the work of ctx, and the empty name without work.
+func Owner(ctx context.Context) string {
+	if w := workOf(ctx); w != nil {
+		return w.place.owner
+	}
+	return ""
 }
 
 // Reserve charges n bytes to the work of ctx before they are allocated, until the work

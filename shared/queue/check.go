@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -11,6 +12,9 @@ const (
 	MaxDelay = 15 * time.Minute // of Send and Retry
 	MaxWait  = 20 * time.Second // of Receive; a longer wait is cut to it
 )
+
+// groupLetters are what a group consists of.
+const groupLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 // CheckSend returns nil for messages that every engine accepts, otherwise an error
 // that wraps ErrInvalid.
@@ -28,6 +32,9 @@ func CheckSend(messages []Outgoing) error {
 		}
 		if err := CheckDelay(m.Delay); err != nil {
 			return err
+		}
+		if len(m.Group) > MaxGroup || strings.Trim(m.Group, groupLetters) != "" {
+			return fmt.Errorf("%w: malformed group", ErrInvalid)
 		}
 	}
 	for _, m := range messages {

@@ -14,12 +14,13 @@ import (
 const (
 	MaxBatch    = 10      // messages of one Send or Receive
 	MaxBytes    = 1 << 20 // bodies of one Send together
+	MaxGroup    = 128     // bytes of a group
 	MaxReceives = 5       // deliveries before a message becomes a dead letter
 )
 
 // ErrInvalid reports no messages or more than MaxBatch, an empty or oversized body, a
 // character outside XML 1.0, a delay outside 0 to 15 minutes, a limit outside 1 to
-// MaxBatch, a negative wait, or a malformed receipt.
+// MaxBatch, a negative wait, a malformed group, or a malformed receipt.
 var ErrInvalid = errors.New("invalid queue request")
 
 // Message is one delivery.
@@ -34,6 +35,10 @@ type Message struct {
 type Outgoing struct {
 	Body  []byte        // valid UTF-8 text, not empty
 	Delay time.Duration // until it can first be received; 0 to 15 minutes
+	// Group is whose work it is, such as a team's id; empty: nobody's. While messages of several
+	// groups wait, each group has its turn, however many messages another has. At most MaxGroup
+	// letters, digits and "-_".
+	Group string
 }
 
 // Queue is one named queue. Methods are safe for concurrent use.

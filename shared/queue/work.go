@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"docent/shared/pause"
@@ -15,12 +16,14 @@ type WorkOptions struct {
 	Wait    time.Duration                    // of one Receive; 0: MaxWait
 	Gather  time.Duration                    // how long a batch that is not full waits for more messages; 0: not at all
 	Backoff func(receives int) time.Duration // delay of a failed message, cut to MaxDelay; nil: Backoff
+	Extend  time.Duration                    // how long a batch in progress is hidden again and again, so that it is not delivered twice; 0: it never is
 	Grace   time.Duration                    // time for the batch in progress when ctx ends; 0: 20 s
 	Log     *slog.Logger                     // nil: slog.Default()
 }
 
 const (
 	defaultGrace  = 20 * time.Second
+	extensions    = 6                // of a batch in the time of one: some may fail
 	settleTimeout = 10 * time.Second // to report a batch's outcome to the queue
 )
 
@@ -32,8 +35,9 @@ func Backoff(receives int) time.Duration {
 // Work receives messages, runs h on them and reports the outcome to q until ctx ends. Then it
 // finishes the batch in progress, with Grace as the limit of h's context, and returns. If h
 // panics, its batch fails. After a failure of the queue it waits 1 s, doubling to 1 min. Each
-// failure is logged once. Several Works may run on one queue. The queue's visibility timeout
-// must be longer than h takes, otherwise messages are delivered twice.
+// failure is logged once. Several Works may run on one queue. Without Extend, the queue's
+// visibility timeout must be longer than h takes, otherwise messages are delivered twice. With
+// it, the timeout must be longer than a sixth of Extend.
 func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
 	w := worker{q, h, o.withDefaults()}
 	handling, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -101,10 +105,37 @@ func (w worker) gather(ctx context.Context, batch []Message) []Message {
 	return append(batch, more...)
 }
 
+// extend hides batch for Extend again and again, until the returned function is called, which
+// waits for a request in progress: the outcome must be the last that the queue learns.
+func (w worker) extend(ctx context.Context, batch []Message) (end func()) {
+	if w.o.Extend == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var extending sync.WaitGroup
+	extending.Go(func() {
+		every := time.NewTicker(w.o.Extend / extensions)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+			case <-ctx.Done():
+				return
+			}
+			if err := w.q.Retry(ctx, w.o.Extend, batch...); err != nil && ctx.Err() == nil {
+				w.o.Log.WarnContext(ctx, "extend the time of a batch", "err", err, "messages", len(batch))
+			}
+		}
+	})
+	return func() { cancel(); extending.Wait() }
+}
+
 // do handles batch and reports the outcome to the queue. If that fails, the messages
 // are delivered again after the visibility timeout.
 func (w worker) do(ctx context.Context, batch []Message) {
+	extended := w.extend(ctx, batch)
 	failed, err := Attempt(ctx, w.h, batch)
+	extended()
 	if err != nil {
 		w.o.Log.ErrorContext(ctx, "handle batch", "err", err, "messages", len(batch))
 	}

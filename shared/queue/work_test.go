@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -331,4 +332,59 @@ func TestAttempt(t *testing.T) {
 			t.Errorf("%s: failed %v, %v", name, failed, err)
 		}
 	}
+}
+
+func TestABatchInProgressIsNotDeliveredAgain(t *testing.T) {
+	for name, extend := range map[string]time.Duration{"extended": time.Minute, "not extended": 0} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, q *testQueue) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				send(t, q, "slow")
+				var delivered atomic.Int64
+				slow := func(ctx context.Context, _ []queue.Message) []string {
+					if delivered.Add(1) == 1 {
+						time.Sleep(3 * time.Minute) // of the bubble
+					}
+					return nil
+				}
+				for range 2 {
+					go queue.Work(ctx, q, slow, queue.WorkOptions{Extend: extend, Log: slog.New(slog.DiscardHandler)})
+				}
+				time.Sleep(4 * time.Minute)
+				if deliveries := delivered.Load(); extend > 0 && deliveries != 1 || extend == 0 && deliveries == 1 {
+					t.Errorf("delivered %d times", deliveries)
+				}
+				cancel()
+				synctest.Wait()
+				wantLeft(t, q)
+			})
+		})
+	}
+}
+
+func TestAFailedBatchIsNotExtended(t *testing.T) {
+	inBubble(t, func(t *testing.T, q *testQueue) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		send(t, q, "fails")
+		var at []time.Duration
+		begun := time.Now()
+		fails := func(_ context.Context, batch []queue.Message) []string {
+			at = append(at, time.Since(begun))
+			time.Sleep(11 * time.Second) // of the bubble: it is extended once
+			if len(at) == 1 {
+				return []string{batch[0].ID}
+			}
+			return nil
+		}
+		go queue.Work(ctx, q, fails, queue.WorkOptions{Extend: time.Minute, Log: slog.New(slog.DiscardHandler)})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []time.Duration{0, 12 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("delivered after %v, want %v", at, want)
+		}
+		cancel()
+		synctest.Wait()
+	})
 }

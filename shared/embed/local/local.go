@@ -15,6 +15,7 @@ import (
 	"docent/shared/embed/local/internal/kernel"
 	"docent/shared/embed/local/internal/onnx"
 	"docent/shared/embed/local/internal/wordpiece"
+	"docent/shared/memory"
 )
 
 // Files of a model's folder.
@@ -31,8 +32,8 @@ type Engine struct {
 	folder  string
 	model   embed.Model
 	kernels *kernel.Set
-	turns   [2]chan struct{} // by purpose: one for each forward pass at a time
-	spare   sync.Pool        // of *scratch
+	turns   [2]*memory.Pool // by purpose: one for each forward pass at a time, shared among teams
+	spare   sync.Pool       // of *scratch
 
 	mu     sync.Mutex
 	loaded *loaded
@@ -47,7 +48,7 @@ var _ embed.Engine = (*Engine)(nil)
 
 // New returns an engine for the model in a folder that has ModelFile and TokenizerFile. It reads nothing yet. At any
 // time it works on at most as many passages as Go uses processors, and on as many questions, which do not wait for
-// passages.
+// passages. The teams whose questions wait take turns.
 func New(folder string, model embed.Model) *Engine {
 	return newEngine(folder, model, kernel.Sets()[0])
 }
@@ -55,7 +56,7 @@ func New(folder string, model embed.Model) *Engine {
 func newEngine(folder string, model embed.Model, kernels *kernel.Set) *Engine {
 	e := &Engine{folder: folder, model: model, kernels: kernels}
 	for purpose := range e.turns {
-		e.turns[purpose] = make(chan struct{}, runtime.GOMAXPROCS(0))
+		e.turns[purpose] = memory.NewPool(int64(runtime.GOMAXPROCS(0)), 0)
 	}
 	return e
 }
@@ -143,14 +144,14 @@ func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpos
 		return nil, err
 	}
 	vectors := make([]embed.Vector, len(texts))
+	turn := e.turns[purpose].Lease(memory.Owner(ctx))
+	defer turn.End()
 	for i, text := range texts {
-		select {
-		case e.turns[purpose] <- struct{}{}:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := turn.Take(ctx, 1); err != nil {
+			return nil, fmt.Errorf("wait for a turn: %w: %w", err, ctx.Err())
 		}
 		vectors[i] = e.vector(l, text)
-		<-e.turns[purpose]
+		turn.Shrink(0)
 		if vectors[i] == nil {
 			return nil, fmt.Errorf("%w: text %d has no vector", embed.ErrInvalid, i)
 		}

@@ -34,7 +34,8 @@ type Queue struct {
 	dead       func(queue.Message)
 
 	mu    sync.Mutex // guards the fields below
-	byDue dueHeap
+	later dueHeap    // messages that cannot be received yet
+	ready turns      // those that can
 	byID  map[string]*message
 	sent  int64
 	woken chan struct{} // closed when there may be something new to receive
@@ -69,15 +70,16 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
 	now := q.now()
 	for _, m := range messages {
 		q.sent++
-		sent := &message{id: uuid.Must(uuid.NewV7()).String(), number: q.sent, due: now.Add(m.Delay), body: bytes.Clone(m.Body)}
+		sent := &message{id: uuid.Must(uuid.NewV7()).String(), number: q.sent, due: now.Add(m.Delay), body: bytes.Clone(m.Body), group: m.Group}
 		q.byID[sent.id] = sent
-		heap.Push(&q.byDue, sent)
+		heap.Push(&q.later, sent)
 	}
 	q.wake()
 	return nil
 }
 
-// Receive returns due messages, those due longest first; see queue.Queue.
+// Receive returns due messages; see queue.Queue. The groups take turns: in its turn a group gives
+// as many as fit, those due longest first, so that a batch has work of few teams.
 func (q *Queue) Receive(ctx context.Context, limit int, wait time.Duration) ([]queue.Message, error) {
 	wait, err := queue.CheckReceive(limit, wait)
 	if err != nil {
@@ -122,22 +124,32 @@ func (q *Queue) claim(limit int) (claimed []queue.Message, next time.Time, woken
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
-	for len(q.byDue) > 0 && len(claimed) < limit {
-		m := q.byDue[0]
+	for len(q.later) > 0 {
+		m := q.later[0]
 		if m.due.After(now) {
 			next = m.due
 			break
 		}
+		q.take(m)
+		q.ready.push(m)
+	}
+	for len(claimed) < limit {
+		m := q.ready.first()
+		if m == nil {
+			break
+		}
+		q.take(m)
 		if m.receives == queue.MaxReceives {
-			q.remove(m)
+			delete(q.byID, m.id)
 			dead = append(dead, m.delivery())
 			continue
 		}
 		m.receives++
 		m.due = now.Add(q.visibility)
-		heap.Fix(&q.byDue, m.place)
+		heap.Push(&q.later, m)
 		claimed = append(claimed, m.delivery())
 	}
+	q.ready.end()
 	return claimed, next, q.woken
 }
 
@@ -154,8 +166,9 @@ func (q *Queue) Retry(ctx context.Context, delay time.Duration, messages ...queu
 		return err
 	}
 	return q.settle(ctx, messages, func(m *message) {
+		q.take(m)
 		m.due = q.now().Add(delay)
-		heap.Fix(&q.byDue, m.place)
+		heap.Push(&q.later, m)
 	})
 }
 
@@ -185,8 +198,17 @@ func (q *Queue) settle(ctx context.Context, messages []queue.Message, do func(*m
 
 // remove removes m from the queue. The caller holds the lock.
 func (q *Queue) remove(m *message) {
-	heap.Remove(&q.byDue, m.place)
+	q.take(m)
 	delete(q.byID, m.id)
+}
+
+// take takes m out of the heap that it is in. The caller holds the lock.
+func (q *Queue) take(m *message) {
+	if m.ready {
+		q.ready.remove(m)
+		return
+	}
+	heap.Remove(&q.later, m.place)
 }
 
 // wake makes every waiting receiver check the queue again. The caller holds the lock.

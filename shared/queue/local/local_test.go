@@ -435,3 +435,25 @@ func BenchmarkSendReceiveDone(b *testing.B) {
 		}
 	}
 }
+
+// A batch has the work of few groups, because each team in a batch of documents costs a segment.
+func TestATurnFillsABatch(t *testing.T) {
+	t.Parallel()
+	q := open()
+	for i := range 12 {
+		for _, group := range []string{"a", "b"} {
+			if err := q.Send(t.Context(), queue.Outgoing{Body: fmt.Appendf(nil, "%s%02d", group, i), Group: group}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, want := range [][]string{
+		{"a00 1", "a01 1", "a02 1", "a03 1", "a04 1", "a05 1", "a06 1", "a07 1", "a08 1", "a09 1"},
+		{"b00 1", "b01 1", "b02 1", "b03 1", "b04 1", "b05 1", "b06 1", "b07 1", "b08 1", "b09 1"},
+		{"a10 1", "a11 1", "b10 1", "b11 1"},
+	} {
+		if got := receive(t, q.Queue, 10); !slices.Equal(got, want) {
+			t.Errorf("received %q, want %q", got, want)
+		}
+	}
+}

@@ -20,7 +20,9 @@ type message struct {
 	due      time.Time // when it can be received
 	receives int
 	body     []byte
-	place    int // in the order
+	group    string
+	place    int  // in the heap that it is in
+	ready    bool // it is in the heap of its group, otherwise in that of the queue
 }
 
 // delivery returns m in the form that a receiver gets.

@@ -31,6 +31,12 @@ type Options struct {
 	// ForgetsDone skips Retry of a message that is done, for a server that reports its receipt
 	// as malformed, as moto does and SQS does not.
 	ForgetsDone bool
+	// Unfair skips that groups take turns, for a server that accepts groups and ignores them, as
+	// moto does and SQS does not.
+	Unfair bool
+	// MayRepeat lets a message be delivered twice before its visibility timeout, as a standard
+	// SQS queue may do, and as moto does if two receivers ask at the same moment.
+	MayRepeat bool
 }
 
 const (
@@ -62,7 +68,10 @@ func Run(t *testing.T, o Options) {
 		{"a deleted message never comes again", short, deleted},
 		{"only what failed comes again", long, partialFailure},
 		{"a waiting receiver wakes", long, waking},
-		{"eight receivers never share a delivery", long, sharing},
+		{"eight receivers share the messages", long, func(t *testing.T, f Fixture) { sharing(t, f, o.MayRepeat) }},
+		{"groups are accepted", long, groups},
+		{"groups take turns", long, takingTurns},
+		{"a group's messages come again in its turn", long, groupsAgain},
 		{"cancelled context", long, cancelled},
 		{"calls are counted", long, counted},
 	}
@@ -71,6 +80,9 @@ func Run(t *testing.T, o Options) {
 			t.Parallel()
 			if o.ForgetsDone && c.name == "retry of what is done" {
 				t.Skip("the server does not distinguish a deleted message from a malformed receipt")
+			}
+			if o.Unfair && c.name == "groups take turns" {
+				t.Skip("the server does not look at groups")
 			}
 			around := o.Around
 			if around == nil {

@@ -156,7 +156,9 @@ func waking(t *testing.T, f Fixture) {
 	}
 }
 
-func sharing(t *testing.T, f Fixture) {
+// sharing wants every message delivered to one of eight receivers, and to no second one unless
+// the engine may repeat itself.
+func sharing(t *testing.T, f Fixture, mayRepeat bool) {
 	const total = 60
 	for range total / queue.MaxBatch {
 		f.send(t, numbered(queue.MaxBatch)...)
@@ -197,7 +199,7 @@ func sharing(t *testing.T, f Fixture) {
 		t.Errorf("%d of %d messages were delivered", len(deliveries), total)
 	}
 	for id, n := range deliveries {
-		if n != 1 {
+		if n != 1 && !mayRepeat {
 			t.Errorf("message %s was delivered to %d receivers", id, n)
 		}
 	}

@@ -100,6 +100,8 @@ func refusals(t *testing.T, f Fixture) {
 		"U+FFFF":             {ok, {Body: []byte("\uffff")}},
 		"negative delay":     {ok, {Body: []byte("x"), Delay: -1}},
 		"too long a delay":   {ok, {Body: []byte("x"), Delay: 15*time.Minute + 1}},
+		"too long a group":   {ok, {Body: []byte("x"), Group: strings.Repeat("x", queue.MaxGroup+1)}},
+		"a group in words":   {ok, {Body: []byte("x"), Group: "a team"}},
 	} {
 		wantInvalid(t, "Send of "+name, f.Queue.Send(t.Context(), messages...))
 	}

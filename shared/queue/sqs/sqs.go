@@ -46,6 +46,9 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
 			MessageBody:  aws.String(string(m.Body)),
 			DelaySeconds: seconds(m.Delay),
 		}
+		if m.Group != "" {
+			entries[i].MessageGroupId = &m.Group // on a standard queue it orders nothing: it makes the queue fair
+		}
 	}
 	out, err := q.client.SendMessageBatch(ctx, &awssqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: entries})
 	if err == nil {

@@ -23,6 +23,7 @@ func TestContract(t *testing.T) {
 	client := awssqs.NewFromConfig(moto.Config(moto.Start(t)))
 	queuetest.Run(t, queuetest.Options{
 		ForgetsDone: true,
+		Unfair:      true,
 		Open: func(t *testing.T, visibility time.Duration) queuetest.Fixture {
 			dead := create(t, client, nil)
 			deadARN := attribute(t, client, dead, types.QueueAttributeNameQueueArn)

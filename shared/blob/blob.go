@@ -42,6 +42,8 @@ type Store interface {
 	GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error)
 	// List yields the objects whose names start with prefix, in the order of their names.
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
+	// ListAfter is List of the names after the name after; empty: all.
+	ListAfter(ctx context.Context, prefix, after string) iter.Seq2[Info, error]
 	// Delete removes objects; missing ones are not an error.
 	Delete(ctx context.Context, names ...string) error
 }

@@ -71,7 +71,26 @@ func list(t *testing.T, s blob.Store) {
 	wantList(t, s, "many/0500", names[500:501])
 	wantList(t, s, "many/none", nil)
 	wantList(t, s, "none/", nil)
-	wantList(t, s, "", slices.Concat([]string{"man", "many-more"}, names, []string{"z"}))
+	all := slices.Concat([]string{"man", "many-more"}, names, []string{"z"})
+	wantList(t, s, "", all)
+	for _, c := range []struct {
+		prefix, after string
+		want          []string
+	}{
+		{"", "", all}, {"", "man", all[1:]}, {"many/", names[599], names[600:]}, {"many/", "many/0599x", names[600:]},
+		{"many/", "a", names}, {"many/", "z", nil}, {"", "z", nil},
+	} {
+		var got []string
+		for info, err := range s.ListAfter(t.Context(), c.prefix, c.after) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, info.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("ListAfter(%q, %q) = %d names, want %d", c.prefix, c.after, len(got), len(c.want))
+		}
+	}
 	for info, err := range s.List(t.Context(), "z") {
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -28,7 +27,11 @@ const (
 var _ blob.Store = (*Store)(nil)
 
 // Store keeps objects under one folder. Several processes may use one folder.
-type Store struct{ root *os.Root }
+type Store struct {
+	root    *os.Root
+	kept    keptFiles
+	holding holding
+}
 
 // Open creates the folder if it is missing, and removes temporary files of writers that were
 // killed more than an hour ago.
@@ -49,7 +52,10 @@ func Open(folder string) (*Store, error) {
 }
 
 // Close releases the folder; later calls return errors.
-func (s *Store) Close() error { return s.root.Close() }
+func (s *Store) Close() error {
+	s.kept.close()
+	return s.root.Close()
+}
 
 func (s *Store) prepare() error {
 	for _, folder := range []string{objects, unfinished} {
@@ -60,6 +66,11 @@ func (s *Store) prepare() error {
 	if err := s.sync("."); err != nil {
 		return err
 	}
+	return s.RemoveUnfinished()
+}
+
+// RemoveUnfinished removes temporary files of writers that were killed more than an hour ago.
+func (s *Store) RemoveUnfinished() error {
 	entries, err := fs.ReadDir(s.root.FS(), unfinished)
 	if err != nil {
 		return err
@@ -164,20 +175,8 @@ func (s *Store) GetRange(ctx context.Context, name string, offset, length int64)
 		return nil, err
 	}
 	defer table.MeterFrom(ctx).Begin()()
-	f, err := s.root.Open(pathOf(name))
+	data, err := s.rangeOf(name, offset, length)
 	if err != nil {
-		return nil, readError(name, err)
-	}
-	defer func() { _ = f.Close() }() // the file was only read
-	info, err := f.Stat()
-	if err != nil {
-		return nil, readError(name, err)
-	}
-	if err := blob.CheckRange(offset, length, info.Size()); err != nil {
-		return nil, readError(name, err)
-	}
-	data := make([]byte, length)
-	if _, err := io.ReadFull(io.NewSectionReader(f, offset, length), data); err != nil {
 		return nil, readError(name, err)
 	}
 	return data, nil
@@ -197,9 +196,10 @@ func (s *Store) Delete(ctx context.Context, names ...string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.remove(pathOf(name)); err != nil {
+		if err := s.holding.remove(s, name); err != nil {
 			return fmt.Errorf("delete object %s: %w", name, err)
 		}
+		s.kept.drop(name, nil)
 		folders[path.Dir(pathOf(name))] = true
 	}
 	for folder := range folders {

@@ -5,3 +5,13 @@ var (
 	PathOf = pathOf
 	NameAt = nameAt
 )
+
+// MaxKept is the bound of Kept.
+const MaxKept = maxKept
+
+// Kept returns how many files of objects are open.
+func (s *Store) Kept() int {
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	return len(s.kept.byName)
+}

@@ -16,6 +16,11 @@ import (
 // List yields the objects whose names start with prefix; see blob.Store. It keeps all names
 // in memory to sort them, because the order of folders is not that of names.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
+	return s.ListAfter(ctx, prefix, "")
+}
+
+// ListAfter is List of the names after the name after; see blob.Store.
+func (s *Store) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {
 			yield(blob.Info{}, err)
@@ -27,6 +32,9 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, er
 			return
 		}
 		for _, name := range names {
+			if name <= after {
+				continue
+			}
 			info, err := s.info(ctx, name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // deleted in between

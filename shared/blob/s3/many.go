@@ -22,12 +22,21 @@ const maxDeletes = 1000
 // List yields the objects whose names start with prefix; see blob.Store. It skips keys that
 // are not names of objects, such as the folder marks of other programs.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
+	return s.ListAfter(ctx, prefix, "")
+}
+
+// ListAfter is List of the names after the name after; see blob.Store.
+func (s *Store) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {
 			yield(blob.Info{}, err)
 			return
 		}
-		pages := awss3.NewListObjectsV2Paginator(s.client, &awss3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: s.key(prefix)})
+		in := &awss3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: s.key(prefix)}
+		if after != "" {
+			in.StartAfter = s.key(after)
+		}
+		pages := awss3.NewListObjectsV2Paginator(s.client, in)
 		for pages.HasMorePages() {
 			page, err := s.page(ctx, pages)
 			if err != nil {

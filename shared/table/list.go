@@ -17,7 +17,7 @@ type Window struct {
 // Slice is the part of a list that a Window selects, in the list's order.
 type Slice[T any] struct {
 	Entries    []Entry[T]
-	Prev, Next bool   // there may be entries before these, and after
+	Prev, Next bool   // there are entries before these, and after; see ReadWindow
 	First      string // position for the page before; set when Prev
 	Last       string // position for the page after; set when Next
 }
@@ -28,9 +28,12 @@ type Entry[T any] struct {
 	Value    T
 }
 
-// maxScans bounds the pages that one window reads if its filter drops most entries.
-// The slice is then short, but the list may continue.
-const maxScans = 10
+// A window whose filter drops entries reads on in pages of scanLimit items, at most maxScans of
+// them. Only then the slice is short although the list may continue.
+const (
+	maxScans  = 10
+	scanLimit = 1000
+)
 
 // query returns the query for the window's entries and one more, to see whether the list
 // continues. It may also return the entry at the window's position, which is left out later.
@@ -52,26 +55,29 @@ type windowReader[T any] struct {
 	w    Window
 	keep func(Item) (T, bool, error)
 	out  Slice[T]
-	last string // the position reached
+	last string // the position reached; that of the last entry if the window is full
 	more bool   // the list continues after last
 }
 
-// take adds the items of a page that the filter keeps, until the window is full.
+// take adds the items of a page that the filter keeps, until there is one more than the window
+// holds. What the filter drops must not show as a next page: it may be what the caller may not know of.
 func (r *windowReader[T]) take(items []Item) error {
 	for _, item := range items {
 		if item.Sort == r.w.After || item.Sort == r.w.Before {
 			continue
 		}
-		if len(r.out.Entries) == r.w.Limit {
+		full := len(r.out.Entries) == r.w.Limit
+		if !full {
+			r.last = item.Sort
+		}
+		value, ok, err := r.keep(item)
+		switch {
+		case err != nil:
+			return err
+		case ok && full:
 			r.more = true
 			return nil
-		}
-		r.last = item.Sort
-		value, ok, err := r.keep(item)
-		if err != nil {
-			return err
-		}
-		if ok {
+		case ok:
 			r.out.Entries = append(r.out.Entries, Entry[T]{item.Sort, value})
 		}
 	}
@@ -79,7 +85,9 @@ func (r *windowReader[T]) take(items []Item) error {
 }
 
 // ReadWindow reads the window w of the list in one partition. keep turns an item
-// into a value, or drops it.
+// into a value, or drops it. Dropped items do not show: there is a next page only if an
+// entry follows that keep does not drop. With more than 10,000 dropped items in a row the
+// slice ends early and has a next page in any case.
 func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string, w Window, keep func(Item) (T, bool, error)) (Slice[T], error) {
 	q, r := w.query(tableName, partition), windowReader[T]{w: w, keep: keep}
 	for scans := 0; ; scans++ {
@@ -97,7 +105,7 @@ func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string
 			r.more = true
 			break
 		}
-		q.Cursor = page.Cursor
+		q.Cursor, q.Limit = page.Cursor, max(q.Limit, scanLimit)
 	}
 	r.out.finish(w, r.last, r.more)
 	return r.out, nil

@@ -49,6 +49,9 @@ func TestWalkingAListShowsEachEntryOnce(t *testing.T) {
 			}
 			return table.MergeSlices(w, parts...)
 		}
+		if page := read(table.Window{Limit: limit}); page.Next != (len(want) > limit) {
+			rt.Fatalf("a next page: %t, with %d entries of which %d are shown", page.Next, len(want), limit)
+		}
 		forward, end := walk(rt, limit, read, false, "")
 		if !slices.Equal(forward, want) {
 			rt.Fatalf("forward\n%v, want\n%v", forward, want)

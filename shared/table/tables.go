@@ -9,6 +9,7 @@ const (
 	//   {team}                sort {source}               a collection or a connected data source
 	//   {team}/count          sort "collections"          the number of collections; "sources": of connected sources
 	//   {team}/source/{source} sort "settings"            settings of a connected source
+	//   {team}/source/{source} sort "replaced#{number}"   settings that were changed since its last sync
 	//   {team}/delivered/{source} sort {delivery}         webhook deliveries that were taken, 3 days
 	//   source/{source}       sort "secrets"              its secrets, encrypted, and its team
 	//   {team}/idempotency    sort {key id}#{hash}        replies of POST with Idempotency-Key, 24 h
@@ -23,6 +24,7 @@ const (
 	//   {team}/list/{collection}           sort {inverted}#{doc}          list entries of a collection
 	//   {team}/list/{source}               sort {space}#{inverted}#{doc}  list entries of a connected source
 	//   pending/{shard}                    see package pending
+	//   pending-files/{shard}              files whose text is to be read; see package pending
 	Documents = "documents"
 
 	// Index: segment records and what belongs to them; see package search.
@@ -41,6 +43,10 @@ const (
 	//   {team}                     sort "admins"                 the number of its active admins, as a negative number
 	//   {team}                     sort "saml"                   its SAML identity provider
 	//   {team}/saml                sort {part, 2 digits}         the text of that provider's metadata
+	//   {team}                     sort "signon"                 its settings of single sign-on
+	//   {team}/assertions          sort {hash}                   an assertion that was used, until it expires
+	//   {team}/subjects            sort {hash}                   the user of a subject at an OpenID Connect provider
+	//   {team}/subjects/{user}     sort {hash of issuer}         the user's subject there
 	//   {team}/users               sort {user}                   a user
 	//   {team}/userNames           sort {folded user name}       uniqueness of user names
 	//   {team}/by/{field}          sort {hash of value}/{user}   users by externalId, email, displayName
@@ -55,6 +61,9 @@ const (
 	//   key/{key id}               sort "key"                    an API key or a session; a revoked key for a year
 	//   key/{key id}               sort "used"                   the time of its last use, to the minute
 	//   link/{hash of code}        sort "link"                   a sign-in link that is not used yet
+	//   oauth-code/{hash of code}  sort "code"                   the access that a user gave a program, until a day after
+	//   signon/{hash of state}     sort "request"                a sign-in that a browser has begun, 10 minutes
+	//   signon/{hash of ticket}    sort "ticket"                 a user whom the provider has authenticated, 2 minutes
 	//   {team}/keys                sort {inverted}#{key id}      the team's keys that are not revoked
 	//   {team}/keys/{user}         sort {key id}                 the keys and sessions of one user
 	Identities = "identities"
@@ -62,16 +71,22 @@ const (
 	// Usage:
 	//   {team}/quota          sort answers-day#{date}            questions of a Pacific day
 	//   {team}/quota          sort pat-day#{key id}#{date}       calls of a personal key
+	//   {team}/rate           sort "team", key#{key id}          when the bucket of requests per second is full, a day
 	//   {team}/{month}        sort {hour}#K#{feature}#{key id}#{user or -}#{client}  counts of an hour
 	//   {team}/{month}        sort {hour}#S#{feature}#{source}   counts of an hour and a data source
 	Usage = "usage"
 
 	// Events, the security event feed:
-	//   {team}/head           sort "head"                the last number claimed, the last one out of retention
+	//   {team}/head           sort "head"                the last number claimed, the last one out of retention, what webhook endpoints want
 	//   {team}/{number/10000} sort {number, 20 digits}   an event, or the tombstone of a number that stays empty
 	//   {team}/marks          sort {time, UTC, ms}       the event number of a time
 	//   {team}/head           sort "marks"               counts up with every mark
 	//   {team}/once           sort {name}                an event that is recorded once per minute or per day
+	//   {team}/webhooks       sort {endpoint}            a webhook endpoint with its encrypted secrets; "all": a version of all
+	//   {team}/webhooks/state sort {endpoint}            its lease, and how its deliveries fail
+	//   {team}/deliveries/{endpoint} sort {delivery}     an event for the endpoint, 30 days
+	//   {team}/waiting/{endpoint} sort {due}#{delivery}  a delivery that waits for its next attempt
+	//   pending/{shard}       see package pending
 	//   daily                 sort "round"               the progress of the day's round over all teams
 	//   secret                sort "cursor"              the key of the feed's cursors
 	Events = "events"

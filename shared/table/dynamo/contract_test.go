@@ -65,3 +65,12 @@ func opener(t *testing.T, c aws.Config, prefix string) tabletest.Open {
 		return dynamo.New(client, dynamo.Options{Prefix: prefix, Now: now})
 	}
 }
+
+func TestWholeStores(t *testing.T) {
+	t.Parallel()
+	open := opener(t, moto.Config(moto.OneAtATime(t, moto.Start(t))), uuid.NewString()+"-")
+	tabletest.RunWhole(t, func(t *testing.T, now func() time.Time) tabletest.Whole {
+		t.Helper()
+		return open(t, now).(*dynamo.Store)
+	})
+}

@@ -1,0 +1,165 @@
+package moving
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/blob"
+)
+
+// copyBlobs copies the objects that the new home does not have, and removes those that the old
+// home does not have. Objects never change under a name.
+func (m *Move) copyBlobs(ctx context.Context) error {
+	m.begin("objects")
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	var mu sync.Mutex // guards the counts
+	var extra []string
+	err := m.eachObject(within, func(from, to *blob.Info) error {
+		if from == nil {
+			extra = append(extra, to.Name)
+			return nil
+		}
+		mu.Lock()
+		m.report.Objects++
+		mu.Unlock()
+		same := to != nil && to.Size == from.Size
+		group.Go(func() error {
+			copied := int64(0)
+			if !same {
+				if err := m.copyObject(within, from.Name, to != nil); err != nil {
+					return err
+				}
+				copied = 1
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			m.tell(1, copied)
+			return nil
+		})
+		return nil
+	})
+	if failed := group.Wait(); failed != nil {
+		return failed
+	}
+	if err != nil || len(extra) == 0 {
+		return err
+	}
+	if err := m.To.Blobs.Delete(ctx, extra...); err != nil {
+		return fmt.Errorf("remove objects: %w", err)
+	}
+	m.report.Removed += int64(len(extra))
+	return nil
+}
+
+func (m *Move) copyObject(ctx context.Context, name string, differs bool) error {
+	data, err := m.From.Blobs.Get(ctx, name)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil // removed in between
+	}
+	if err != nil {
+		return err
+	}
+	if differs {
+		if err := m.To.Blobs.Delete(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := m.To.Blobs.Put(ctx, name, data); err != nil && !errors.Is(err, blob.ErrExists) {
+		return err
+	}
+	return nil
+}
+
+// eachObject calls do with each object of either home, in the order of names; nil: that home
+// does not have it.
+func (m *Move) eachObject(ctx context.Context, do func(from, to *blob.Info) error) error {
+	fromNext, stopFrom := iter.Pull2(m.From.Blobs.List(ctx, ""))
+	defer stopFrom()
+	toNext, stopTo := iter.Pull2(m.To.Blobs.List(ctx, ""))
+	defer stopTo()
+	from, err := next(fromNext)
+	if err != nil {
+		return err
+	}
+	to, err := next(toNext)
+	if err != nil {
+		return err
+	}
+	for from != nil || to != nil {
+		left, right := from, to
+		if left != nil && right != nil && left.Name < right.Name {
+			right = nil
+		} else if left != nil && right != nil && left.Name > right.Name {
+			left = nil
+		}
+		if err := do(left, right); err != nil {
+			return err
+		}
+		if left != nil {
+			if from, err = next(fromNext); err != nil {
+				return err
+			}
+		}
+		if right != nil {
+			if to, err = next(toNext); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func next(pull func() (blob.Info, error, bool)) (*blob.Info, error) {
+	info, err, ok := pull()
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &info, nil
+}
+
+// compareBlobs reads all objects of both homes and compares their digests.
+func (m *Move) compareBlobs(ctx context.Context) error {
+	m.begin("compare objects")
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	var mu sync.Mutex // guards the counts
+	err := m.eachObject(within, func(from, to *blob.Info) error {
+		if from == nil || to == nil {
+			return fmt.Errorf("%w: the objects are not the same", ErrDiffers)
+		}
+		group.Go(func() error {
+			before, err := digestOf(within, m.From.Blobs, from.Name)
+			if err != nil {
+				return err
+			}
+			after, err := digestOf(within, m.To.Blobs, from.Name)
+			if err != nil {
+				return err
+			}
+			if before != after {
+				return fmt.Errorf("%w: the object %s", ErrDiffers, from.Name)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			m.tell(1, 0)
+			return nil
+		})
+		return nil
+	})
+	if failed := group.Wait(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+func digestOf(ctx context.Context, blobs blob.Store, name string) (sum [sha256.Size]byte, err error) {
+	data, err := blobs.Get(ctx, name)
+	return sha256.Sum256(data), err
+}

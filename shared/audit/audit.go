@@ -94,6 +94,7 @@ const (
 	SAMLLogin        = "saml_login"
 	WebhookSignature = "webhook_signature"
 	SessionCookie    = "session"
+	AgentToken       = "agent_token"
 )
 
 // Actor is who caused an event. The zero Actor is Docent itself or its operator.
@@ -131,6 +132,8 @@ const (
 	TargetSAMLMetadata = "samlMetadata"
 	TargetQuota        = "quota"
 	TargetSession      = "session"
+
+	TargetWebhookEndpoint = "webhookEndpoint"
 )
 
 // Target is what an event affected.

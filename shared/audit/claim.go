@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/shared/pending"
 	"docent/shared/table"
 )
 
@@ -16,6 +17,9 @@ type Log struct {
 	Now   func() time.Time
 	// Wait pauses a bounded read until a writer may have finished; nil: a timer.
 	Wait func(ctx context.Context, d time.Duration) error
+
+	// Outbox sends what the team's webhook endpoints are told; nil: the sweeper does.
+	Outbox *pending.Outbox
 
 	silent bool          // records nothing
 	grace  time.Duration // 0: Grace; tests shorten it
@@ -47,6 +51,7 @@ type Claim struct {
 	numbers []int64 // claimed and unused
 	toClose []int64 // possibly unused: the Write failed
 	at      time.Time
+	topics  pending.Topics // that the team's webhook endpoints want
 	err     error
 }
 
@@ -75,7 +80,7 @@ func (c *Claim) claim(ctx context.Context, n int) error {
 	for number := last - int64(n) + 1; number <= last; number++ {
 		c.numbers = append(c.numbers, number)
 	}
-	c.at = at
+	c.at, c.topics = at, Topics(head)
 	return nil
 }
 
@@ -96,16 +101,23 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 				return err
 			}
 		}
-		puts, err := c.putOps(ctx, events)
+		numbered := c.number(ctx, events)
+		puts, err := putOps(numbered)
 		if err != nil {
 			return err
 		}
-		all := append(append(make([]table.Op, 0, len(ops)+len(puts)), ops...), puts...)
+		all := append(append(make([]table.Op, 0, len(ops)+len(puts)+1), ops...), puts...)
+		var told []pending.Work
+		if tell := notices(c.topics, numbered); len(tell) > 0 {
+			told = append(told, pending.Announce(c.teamID, tell...))
+			all = append(all, told[0].Promise())
+		}
 		err = c.log.Table.Write(ctx, all...)
 		failed := table.AsConditionFailed(err)
 		switch {
 		case err == nil:
 			c.numbers = c.numbers[len(events):]
+			c.log.Outbox.Send(ctx, told...)
 			return nil
 		case failed == nil:
 			if !certainlyUnwritten(err) {
@@ -120,6 +132,7 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 			// Each number has one writer, so this is the same event: an earlier
 			// attempt succeeded and its reply was lost.
 			c.numbers = c.numbers[len(events):]
+			c.log.Outbox.Send(ctx, told...)
 			return nil
 		}
 		// Only the first number that a reader closed is known. End closes the
@@ -141,9 +154,9 @@ func certainlyUnwritten(err error) bool {
 	return false
 }
 
-// putOps returns the operations that store events under the first claimed numbers.
-func (c *Claim) putOps(ctx context.Context, events []Event) ([]table.Op, error) {
-	puts := make([]table.Op, len(events))
+// number returns events under the first claimed numbers, with their times and origin.
+func (c *Claim) number(ctx context.Context, events []Event) []Event {
+	numbered := make([]Event, len(events))
 	for i, e := range events {
 		e.TeamID, e.Sequence, e.RecordedAt = c.teamID, c.numbers[i], c.at
 		if e.OccurredAt.IsZero() {
@@ -152,6 +165,15 @@ func (c *Claim) putOps(ctx context.Context, events []Event) ([]table.Op, error) 
 		if e.Origin == (Origin{}) {
 			e.Origin = OriginFrom(ctx)
 		}
+		numbered[i] = e
+	}
+	return numbered
+}
+
+// putOps returns the operations that store numbered events.
+func putOps(events []Event) ([]table.Op, error) {
+	puts := make([]table.Op, len(events))
+	for i, e := range events {
 		item, err := e.item()
 		if err != nil {
 			return nil, err

@@ -38,7 +38,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 		}
 		seen[e.Type] = true
 	}
-	if len(seen) != 37 {
+	if len(seen) != 50 {
 		t.Errorf("%d types", len(seen))
 	}
 }

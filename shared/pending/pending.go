@@ -13,12 +13,40 @@ import (
 	"hash/fnv"
 	"time"
 
+	"docent/shared/queue"
 	"docent/shared/table"
 )
 
 // shards spreads pending items over partitions "pending/0" to "pending/7", so that
 // one partition's write rate does not limit new work.
 const shards = 8
+
+// partition returns the partition of a shard. Rebuilds of vectors and files have their own: a release that
+// knows no vectors or files could not finish them, and would send them again without end.
+func partition(k Kind, meaning bool, shard uint32) string {
+	if k == ExtractDocument {
+		return fmt.Sprintf("pending-files/%d", shard)
+	}
+	if k == RebuildIndex && meaning {
+		return fmt.Sprintf("pending-meaning/%d", shard)
+	}
+	return fmt.Sprintf("pending/%d", shard)
+}
+
+// Partitions returns the partitions of the pending items in the named table.
+func Partitions(tableName string) []string {
+	var names []string
+	for shard := range uint32(shards) {
+		names = append(names, partition("", false, shard))
+		if tableName == RebuildIndex.Table() {
+			names = append(names, partition(RebuildIndex, true, shard))
+		}
+		if tableName == ExtractDocument.Table() {
+			names = append(names, partition(ExtractDocument, false, shard))
+		}
+	}
+	return names
+}
 
 // Kind is the kind of work.
 type Kind string
@@ -27,11 +55,14 @@ type Kind string
 const (
 	AnswerQuestion   Kind = "answer-question"   // ID is the question
 	IndexDocument    Kind = "index-document"    // ID is the document, Version its new version
+	ExtractDocument  Kind = "extract-document"  // ID is the document, Version that of a file whose text is to be read
 	RemoveDocument   Kind = "remove-document"   // ID is the document, Old its last version
-	RemoveChunks     Kind = "remove-chunks"     // ID is the document, Old a version that may never have become current
+	RemoveChunks     Kind = "remove-chunks"     // ID is the document, Old a version that may never have become current; At may be in the future
 	RemoveCollection Kind = "remove-collection" // ID is the collection
 	SyncSource       Kind = "sync-source"       // ID is the data source, At when it is due, possibly in the future
 	RebuildIndex     Kind = "rebuild-index"     // ID is a source and a space of it, "source#space"; At when it was planned
+	AnnounceEvents   Kind = "announce-events"   // Notices are what happened, for webhook endpoints; ID is that of the first
+	DeliverWebhooks  Kind = "deliver-webhooks"  // ID is a webhook endpoint for which deliveries wait, At 0
 )
 
 // Table returns the table of the pending items of k, which is that of their records.
@@ -43,6 +74,8 @@ func (k Kind) Table() string {
 		return table.Collections
 	case RebuildIndex:
 		return table.Index
+	case AnnounceEvents, DeliverWebhooks:
+		return table.Events
 	default:
 		return table.Documents
 	}
@@ -55,6 +88,7 @@ type Version struct {
 	Space      string `json:"space,omitempty"`      // empty: documentation
 	Chunks     int    `json:"chunks,omitempty"`     // body chunks to remove
 	Passages   int    `json:"passages,omitempty"`   // passages that went stale
+	Original   string `json:"original,omitempty"`   // object of the file to remove; a program that does not know it leaves it
 }
 
 // Work is one piece of work. It is also the queue message, so it has ids but no
@@ -69,7 +103,8 @@ type Work struct {
 	RequestID string   `json:"requestId,omitempty"` // of the causing request, for the log
 	// Meaning says that IndexDocument is done by words, and that vectors are still to be made.
 	// A program that knows no vectors indexes the document again.
-	Meaning bool `json:"meaning,omitempty"`
+	Meaning bool     `json:"meaning,omitempty"`
+	Notices []Notice `json:"notices,omitempty"` // of AnnounceEvents
 }
 
 // Key returns the key of the pending item of w.
@@ -78,7 +113,7 @@ func (w Work) Key() table.Key {
 	h.Write([]byte(w.ID))
 	return table.Key{
 		Table:     w.Kind.Table(),
-		Partition: fmt.Sprintf("pending/%d", h.Sum32()%shards),
+		Partition: partition(w.Kind, w.Meaning, h.Sum32()%shards),
 		Sort:      fmt.Sprintf("%013d#%s#%s#%d", w.At, w.Kind, w.ID, w.Version),
 	}
 }
@@ -142,11 +177,18 @@ func (w Work) Message() []byte {
 	return body
 }
 
+// Outgoing returns the queue message of w, received after delay. Its group is the team, so that one
+// team's work does not hold up the others'.
+func (w Work) Outgoing(delay time.Duration) queue.Outgoing {
+	return queue.Outgoing{Body: w.Message(), Delay: delay, Group: w.TeamID}
+}
+
 // Since returns w.At as a time.
 func (w Work) Since() time.Time { return time.UnixMilli(w.At) }
 
-// maxMessage bounds a message before it is parsed; a real one is below 1 KB.
-const maxMessage = 16 << 10
+// maxMessage bounds a message before it is parsed; a real one is below 1 KB, or 30 KB with
+// notices.
+const maxMessage = 64 << 10
 
 // Decode decodes a queue message. It ignores unknown members, because a later version
 // may have sent them before it was rolled back. It returns an error for anything else
@@ -160,7 +202,7 @@ func Decode(body []byte) (Work, error) {
 		return Work{}, fmt.Errorf("decode work: %w", err)
 	}
 	switch w.Kind {
-	case AnswerQuestion, IndexDocument, RemoveDocument, RemoveChunks, RemoveCollection, SyncSource, RebuildIndex:
+	case AnswerQuestion, IndexDocument, ExtractDocument, RemoveDocument, RemoveChunks, RemoveCollection, SyncSource, RebuildIndex, AnnounceEvents, DeliverWebhooks:
 	default:
 		return Work{}, fmt.Errorf("decode work: unknown kind %q", w.Kind)
 	}
@@ -169,6 +211,9 @@ func Decode(body []byte) (Work, error) {
 	}
 	if (w.Kind == RemoveDocument || w.Kind == RemoveChunks) && w.Old == nil {
 		return Work{}, fmt.Errorf("decode work: no old version")
+	}
+	if w.Kind == AnnounceEvents && len(w.Notices) == 0 {
+		return Work{}, fmt.Errorf("decode work: no notices")
 	}
 	return w, nil
 }

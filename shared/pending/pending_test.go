@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -362,4 +363,55 @@ func TestExtendedRebuildsAreNotSent(t *testing.T) {
 // keep writes one more operation.
 func keep(w pending.Work) table.Op {
 	return table.Check{Key: table.Key{Table: table.Index, Partition: "team", Sort: w.ID}, If: table.Absent()}
+}
+
+// countedQueue keeps how many messages each send has.
+type countedQueue struct {
+	queue.Queue
+	mu    sync.Mutex
+	sizes []int
+}
+
+func (q *countedQueue) Send(ctx context.Context, messages ...queue.Outgoing) error {
+	q.mu.Lock()
+	q.sizes = append(q.sizes, len(messages))
+	q.mu.Unlock()
+	return q.Queue.Send(ctx, messages...)
+}
+
+// A sweep sends batches of all shards, at the same time or one after the other; a sweep whose time
+// is over leaves the rest to the next one.
+func TestASweepSendsBatchesOfEveryShard(t *testing.T) {
+	t.Parallel()
+	for _, parallel := range []int{0, 16} {
+		r := newFixture(t)
+		r.Parallel = parallel
+		counted := &countedQueue{Queue: r.queues[table.Documents]}
+		r.Queues[table.Documents] = counted
+		var want []string
+		for i := range 800 {
+			id := fmt.Sprintf("%03d", i)
+			r.promise(t, work(pending.IndexDocument, id, start))
+			want = append(want, id)
+		}
+		r.now = start.Add(2 * time.Minute)
+		if result := r.sweep(t); result.Sent != len(want) || result.Oldest != 2*time.Minute {
+			t.Errorf("%d at a time: result %+v", parallel, result)
+		}
+		if got := r.sent(t); !slices.Equal(got, want) {
+			t.Errorf("%d at a time: sent %d, want %d", parallel, len(got), len(want))
+		}
+		if sends := len(counted.sizes); sends > len(want)/queue.MaxBatch+8 {
+			t.Errorf("%d at a time: %d sends for %d messages", parallel, sends, len(want))
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.now = start.Add(5 * time.Minute)
+		if _, err := r.Sweep(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d at a time: %v", parallel, err)
+		}
+		if r.sweep(t); len(r.sent(t)) != len(want) {
+			t.Errorf("%d at a time: not sent by the next sweep", parallel)
+		}
+	}
 }

@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -22,11 +27,17 @@ type Sweeper struct {
 	Queues map[string]queue.Queue // by the table of the pending items
 	// Embeddings is the queue of documents that wait for vectors. If it is nil, they wait.
 	Embeddings queue.Queue
-	Now        func() time.Time
+	// Extractions is the queue of files whose text is to be read. If it is nil, they wait.
+	Extractions queue.Queue
+	Now         func() time.Time
 	// GiveUp records that w will not be done, after it has been pending for longer
 	// than Patience. It must remove the pending item.
 	GiveUp   func(ctx context.Context, w Work) error
 	Patience func(k Kind) time.Duration // 0: never give up
+	// Parallel is how many shards are swept at the same time, and how many items of each are marked
+	// at the same time; 0: one. The items themselves keep the place: what was sent is not due, so a
+	// sweep that runs out of time leaves the rest of each shard to the next one.
+	Parallel int
 
 	resumed time.Time // when Resume was called
 }
@@ -35,8 +46,8 @@ type Sweeper struct {
 type Result struct {
 	Sent, GivenUp int
 	// Oldest is the age of the oldest pending item, or 0 if none is older than Grace.
-	// It ignores syncs, rebuilds and documents that wait for vectors, which may be pending
-	// for hours.
+	// It ignores syncs, rebuilds, deliveries to webhook endpoints, files and documents that wait
+	// for vectors, which may be pending for hours.
 	Oldest time.Duration
 	// Left is the number of documents that pending rebuilds still have to index.
 	Left int64
@@ -52,91 +63,193 @@ const (
 // 1, 2, 4 … minutes after its write, at most an hour apart, so that a long queue is
 // not filled with copies. It continues after failures and returns them joined.
 func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
-	var result Result
-	now := s.Now()
-	err := s.each(ctx, fmt.Sprintf("%013d", now.Add(-Grace).UnixMilli()+1), func(q queue.Queue, item table.Item, w Work) error {
-		return s.one(ctx, q, item, w, now, &result)
+	r := &sweep{Sweeper: s, now: s.Now()}
+	err := s.each(ctx, fmt.Sprintf("%013d", r.now.Add(-Grace).UnixMilli()+1), func(q queue.Queue, items []pendingItem) error {
+		return r.some(ctx, q, items)
 	})
-	return result, err
+	return r.result, err
 }
 
-// Resume sends all pending work, except syncs that are not due yet, and returns the
-// number of messages. It is for a process with queues in memory, which are empty at
+// Resume sends all pending work, except syncs and removals that are not due yet, and returns
+// the number of messages. It is for a process with queues in memory, which are empty at
 // its start: call it before any work. Patience counts from now, because no work was
 // done while no process ran.
 func (s *Sweeper) Resume(ctx context.Context) (sent int, err error) {
 	s.resumed = s.Now()
-	err = s.each(ctx, "", func(q queue.Queue, _ table.Item, w Work) error {
-		if w.Kind == SyncSource && w.Since().After(s.resumed) {
+	var count sync.Mutex
+	err = s.each(ctx, "", func(q queue.Queue, items []pendingItem) error {
+		items = slices.DeleteFunc(items, func(i pendingItem) bool {
+			return (i.work.Kind == SyncSource || i.work.Kind == RemoveChunks) && i.work.Since().After(s.resumed)
+		})
+		if len(items) == 0 {
 			return nil
 		}
-		if err := q.Send(ctx, queue.Outgoing{Body: w.Message()}); err != nil {
-			return fmt.Errorf("send %s %s: %w", w.Kind, w.ID, err)
+		messages := make([]queue.Outgoing, len(items))
+		for n, i := range items {
+			messages[n] = i.work.Outgoing(0)
 		}
-		sent++
+		if err := q.Send(ctx, messages...); err != nil {
+			return fmt.Errorf("send %d pieces of work, the first %s %s: %w", len(items), items[0].work.Kind, items[0].work.ID, err)
+		}
+		count.Lock()
+		defer count.Unlock()
+		sent += len(items)
 		return nil
 	})
 	return sent, err
 }
 
-// each calls do for the pending work of every queue up to the sort key to; empty: all
-// of it. It continues after failures and returns them joined.
-func (s *Sweeper) each(ctx context.Context, to string, do func(queue.Queue, table.Item, Work) error) error {
-	var errs []error
-	for name, q := range s.Queues {
-		for shard := range shards {
-			query := table.Query{Table: name, Partition: fmt.Sprintf("pending/%d", shard), To: to}
-			for item, err := range table.All(ctx, s.Table, query) {
-				if err != nil {
-					errs = append(errs, fmt.Errorf("list pending work: %w", err))
-					break
-				}
-				w, err := Decode(item.Body)
-				switch {
-				case err != nil:
-					err = fmt.Errorf("pending item %s: %w", item.Sort, err)
-				case !w.Meaning:
-					err = do(q, item, w)
-				case s.Embeddings != nil:
-					err = do(s.Embeddings, item, w)
-				}
-				if err != nil {
-					errs = append(errs, err)
-				}
-			}
-			if ctx.Err() != nil {
-				return errors.Join(append(errs, ctx.Err())...)
-			}
-		}
-	}
-	return errors.Join(errs...)
+// pendingItem is a pending item and the work in it.
+type pendingItem struct {
+	table.Item
+	work Work
 }
 
-func (s *Sweeper) one(ctx context.Context, q queue.Queue, item table.Item, w Work, now time.Time, result *Result) error {
-	age := now.Sub(w.Since())
-	if w.Kind != SyncSource && w.Kind != RebuildIndex && !w.Meaning {
-		result.Oldest = max(result.Oldest, age)
+// each calls do with the pending work of every queue up to the sort key to; empty: all of it. It
+// gives up to queue.MaxBatch items of one queue at a time. It continues after failures and returns
+// them joined.
+func (s *Sweeper) each(ctx context.Context, to string, do func(queue.Queue, []pendingItem) error) error {
+	var shardsOf errgroup.Group
+	shardsOf.SetLimit(max(s.Parallel, 1))
+	var mu sync.Mutex
+	var errs []error
+	failed := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
 	}
-	result.Left += item.Numbers[leftField]
-	if patience := s.Patience(w.Kind); patience > 0 && !w.Meaning && min(age, now.Sub(s.resumed)) > patience {
-		if err := s.GiveUp(ctx, w); err != nil {
-			return fmt.Errorf("give up %s %s: %w", w.Kind, w.ID, err)
+	for _, name := range slices.Sorted(maps.Keys(s.Queues)) {
+		for _, partition := range Partitions(name) {
+			shardsOf.Go(func() error {
+				s.shard(ctx, s.Queues[name], table.Query{Table: name, Partition: partition, To: to}, do, failed)
+				return nil
+			})
 		}
-		result.GivenUp++
-		return nil
 	}
-	if now.UnixMilli() < item.Numbers[nextField] {
-		return nil
+	_ = shardsOf.Wait() // failed has the errors
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// shard calls do with the pending work that query finds; see each.
+func (s *Sweeper) shard(ctx context.Context, q queue.Queue, query table.Query, do func(queue.Queue, []pendingItem) error, failed func(error)) {
+	if ctx.Err() != nil {
+		return
 	}
-	if err := q.Send(ctx, queue.Outgoing{Body: item.Body}); err != nil {
-		return fmt.Errorf("send %s %s again: %w", w.Kind, w.ID, err)
+	waiting := map[queue.Queue][]pendingItem{}
+	flush := func(to queue.Queue) {
+		if items := waiting[to]; len(items) > 0 {
+			if err := do(to, items); err != nil {
+				failed(err)
+			}
+			waiting[to] = nil
+		}
 	}
-	result.Sent++
-	wait := min(Grace<<min(item.Numbers[sendsField], 10), maxWait)
-	_, err := s.Table.Add(ctx, table.Add{Key: item.Key, If: table.Exists(),
-		By: map[string]int64{sendsField: 1}, Numbers: map[string]int64{nextField: now.Add(wait).UnixMilli()}})
+	for item, err := range table.All(ctx, s.Table, query) {
+		if err != nil {
+			failed(fmt.Errorf("list pending work: %w", err))
+			break
+		}
+		w, err := Decode(item.Body)
+		to := q
+		switch {
+		case err != nil:
+			failed(fmt.Errorf("pending item %s: %w", item.Sort, err))
+			continue
+		case w.Kind == ExtractDocument:
+			to = s.Extractions
+		case w.Meaning:
+			to = s.Embeddings
+		}
+		if to == nil {
+			continue
+		}
+		if waiting[to] = append(waiting[to], pendingItem{item, w}); len(waiting[to]) == queue.MaxBatch {
+			flush(to)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+	for to := range waiting {
+		flush(to)
+	}
+}
+
+// sweep is one call of Sweep.
+type sweep struct {
+	*Sweeper
+	now time.Time
+
+	mu     sync.Mutex
+	result Result
+}
+
+// some handles up to queue.MaxBatch items of a queue.
+func (s *sweep) some(ctx context.Context, q queue.Queue, items []pendingItem) error {
+	var errs []error
+	var due []pendingItem
+	for _, i := range items {
+		send, err := s.isDue(ctx, i)
+		if send {
+			due = append(due, i)
+		}
+		errs = append(errs, err)
+	}
+	if len(due) == 0 {
+		return errors.Join(errs...)
+	}
+	messages := make([]queue.Outgoing, len(due))
+	for n, i := range due {
+		messages[n] = queue.Outgoing{Body: i.Body, Group: i.work.TeamID}
+	}
+	if err := q.Send(ctx, messages...); err != nil {
+		return errors.Join(append(errs, fmt.Errorf("send %d pieces of work again, the first %s %s: %w", len(due), due[0].work.Kind, due[0].work.ID, err))...)
+	}
+	s.mu.Lock()
+	s.result.Sent += len(due)
+	s.mu.Unlock()
+	marked := make([]error, len(due))
+	var marks errgroup.Group
+	marks.SetLimit(max(s.Parallel, 1))
+	for n, i := range due {
+		marks.Go(func() error {
+			marked[n] = s.mark(ctx, i)
+			return nil
+		})
+	}
+	_ = marks.Wait() // marked has the errors
+	return errors.Join(append(errs, marked...)...)
+}
+
+// isDue counts an item, gives its work up if it waits for too long, and reports whether it is to be
+// sent now.
+func (s *sweep) isDue(ctx context.Context, i pendingItem) (bool, error) {
+	w, age := i.work, s.now.Sub(i.work.Since())
+	s.mu.Lock()
+	if w.Kind != SyncSource && w.Kind != RebuildIndex && w.Kind != DeliverWebhooks && w.Kind != ExtractDocument && !w.Meaning {
+		s.result.Oldest = max(s.result.Oldest, age)
+	}
+	s.result.Left += i.Numbers[leftField]
+	s.mu.Unlock()
+	if patience := s.Patience(w.Kind); patience > 0 && !w.Meaning && min(age, s.now.Sub(s.resumed)) > patience {
+		if err := s.GiveUp(ctx, w); err != nil {
+			return false, fmt.Errorf("give up %s %s: %w", w.Kind, w.ID, err)
+		}
+		s.mu.Lock()
+		s.result.GivenUp++
+		s.mu.Unlock()
+		return false, nil
+	}
+	return s.now.UnixMilli() >= i.Numbers[nextField], nil
+}
+
+// mark records that an item was sent.
+func (s *sweep) mark(ctx context.Context, i pendingItem) error {
+	wait := min(Grace<<min(i.Numbers[sendsField], 10), maxWait)
+	_, err := s.Table.Add(ctx, table.Add{Key: i.Key, If: table.Exists(),
+		By: map[string]int64{sendsField: 1}, Numbers: map[string]int64{nextField: s.now.Add(wait).UnixMilli()}})
 	if err != nil && table.AsConditionFailed(err) == nil {
-		return fmt.Errorf("record that %s %s was sent again: %w", w.Kind, w.ID, err)
+		return fmt.Errorf("record that %s %s was sent again: %w", i.work.Kind, i.work.ID, err)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ const (
 
 // State is how much of a quota is used.
 type State struct {
-	Name        string // AnswersDay, PATDay or SessionDay
+	Name        string // AnswersDay, PATDay or SessionDay, or of a limit by package rate
 	Limit, Used int64
 	Window      Window
 }

@@ -1,0 +1,86 @@
+package rate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"docent/shared/table"
+)
+
+const (
+	fullField = "full" // Unix nanoseconds at which the bucket is full again
+	// SettleTime bounds one settlement.
+	SettleTime = 250 * time.Millisecond
+	// keep is how long a bucket is stored. It may start full again after that.
+	keep = 24 * time.Hour
+	// mostDebt bounds how long a team may be refused, whatever a clock that was wrong has stored.
+	mostDebt = 6 * Window
+)
+
+func (o owner) key() table.Key {
+	k := table.Key{Table: table.Usage, Partition: o.teamID + "/rate", Sort: "team"}
+	if o.keyID != "" {
+		k.Sort = "key#" + o.keyID
+	}
+	return k
+}
+
+// Settle shares the tokens that this process has given to the team and the key, if there are
+// enough of them. The caller runs it in parallel with a request, waits for it before the request
+// ends, and only logs its error. It continues if ctx ends, and the meter of ctx does not count it.
+func (l *Limiter) Settle(ctx context.Context, teamID, keyID string) error {
+	if l == nil || l.Table == nil {
+		return nil
+	}
+	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeout(ctx, SettleTime)
+	defer cancel()
+	owners := [2]owner{{teamID, ""}, {teamID, keyID}}
+	var errs [2]error
+	var both sync.WaitGroup
+	for i, o := range owners {
+		if tokens := l.begin(o); tokens > 0 {
+			both.Go(func() { errs[i] = l.settle(ctx, o, tokens) })
+		}
+	}
+	both.Wait()
+	return errors.Join(errs[:]...)
+}
+
+// begin returns the tokens of o to settle, 0 if there are too few. The caller settles them.
+func (l *Limiter) begin(o owner) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.bucket(o)
+	if b.settles || b.unsaid < l.lot(o) {
+		return 0
+	}
+	tokens := b.unsaid
+	b.unsaid, b.settles = 0, true
+	return tokens
+}
+
+// settle adds tokens to the table's copy of the bucket of o, and takes over what others added.
+func (l *Limiter) settle(ctx context.Context, o owner, tokens int64) error {
+	now, taken := l.Now(), tokens*l.step(o)
+	// The time starts at now if the bucket was full, and otherwise moves on. It never moves back,
+	// so the second step meets what the first one saw.
+	item, err := l.Table.Add(ctx, table.Add{Key: o.key(), Numbers: map[string]int64{fullField: now.UnixNano() + taken},
+		If: table.Below(fullField, now.UnixNano()), Expires: now.Add(keep), Once: true})
+	if table.AsConditionFailed(err) != nil {
+		item, err = l.Table.Add(ctx, table.Add{Key: o.key(), By: map[string]int64{fullField: taken}, Expires: now.Add(keep), Once: true})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.bucket(o)
+	b.settles = false
+	if err != nil {
+		return fmt.Errorf("settle %s: %w", o.name(), err)
+	}
+	most := now.Add(mostDebt).UnixNano()
+	b.full = max(b.full, min(item.Numbers[fullField], most)+b.unsaid*l.step(o))
+	return nil
+}

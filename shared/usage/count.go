@@ -27,6 +27,9 @@ type Counter struct {
 	expected map[string]map[chan struct{}]bool // by team
 
 	known map[rowName]*waitingLatency
+
+	batch *batch        // nil unless Gather runs
+	hurry chan struct{} // see soon
 }
 
 // rowName identifies a row per key without its hour.
@@ -51,9 +54,9 @@ func bucketOf(d time.Duration) int {
 
 func latencyField(d time.Duration) string { return "l" + strconv.Itoa(bucketOf(d)) }
 
-// Count adds call to its rows, one attempt each. It returns how many adds failed or are
-// uncertain, with their errors. It continues if ctx ends, and the meter of ctx does not count
-// it.
+// Count adds call to its rows, one attempt each, or leaves that to Gather. It returns how many
+// adds failed or are uncertain, with their errors. It continues if ctx ends, and the meter of
+// ctx does not count it.
 func (c *Counter) Count(ctx context.Context, teamID string, call Call) (uncertain int, err error) {
 	return c.add(ctx, teamID, call, c.takeLatency(teamID, call))
 }
@@ -175,6 +178,9 @@ func (c *Counter) add(ctx context.Context, teamID string, call Call, by map[stri
 	}
 	if call.Source != "" {
 		rows = append(rows, call.sourceRow(teamID))
+	}
+	if c.gather(rows) {
+		return 0, nil
 	}
 	errs := make([]error, len(rows))
 	var all sync.WaitGroup

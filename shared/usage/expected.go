@@ -36,25 +36,34 @@ func (c *Counter) Expect(teamID string) (done func()) {
 const settleTime = 2 * AddTime
 
 // Settle waits, for at most half a second, until every call of the team that was expected
-// when it is called is counted, so that a report has whatever was replied to before it was
-// asked for. It returns the error of ctx if that ends first.
+// when it is called is counted and added, so that a report has whatever was replied to before
+// it was asked for. It returns the error of ctx if that ends first.
 func (c *Counter) Settle(ctx context.Context, teamID string) error {
 	c.mu.Lock()
 	expected := slices.Collect(maps.Keys(c.expected[teamID]))
 	c.mu.Unlock()
-	if len(expected) == 0 {
-		return nil
-	}
 	enough := time.NewTimer(settleTime)
 	defer enough.Stop()
 	for _, counted := range expected {
-		select {
-		case <-counted:
-		case <-enough.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+		if settled, err := wait(ctx, counted, enough); !settled {
+			return err
 		}
 	}
+	if written := c.gathered(); written != nil {
+		_, err := wait(ctx, written, enough)
+		return err
+	}
 	return nil
+}
+
+// wait reports whether until was closed before enough; the error is that of ctx.
+func wait(ctx context.Context, until <-chan struct{}, enough *time.Timer) (closed bool, err error) {
+	select {
+	case <-until:
+		return true, nil
+	case <-enough.C:
+		return false, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
 }

@@ -15,7 +15,7 @@ import (
 // Authentication is the result of authenticating a key.
 type Authentication struct {
 	Principal Principal
-	Quotas    []quota.State // including this call; only for personal keys
+	Quotas    []quota.State // including this call: the daily quota of a personal key, and the limits of Admit
 }
 
 // Reasons of a RejectedError.
@@ -49,9 +49,12 @@ func unauthorized() error {
 //     *RejectedError if the key is known. The call is not counted.
 //   - *quota.ExceededError if the daily quota of a personal key is used up. The call is
 //     not counted. The Principal is set, for the team's security events.
+//   - the error of Admit. The call is not counted. The Principal has the team and the key.
 //   - 503 unavailable if the store fails. The call may have been counted.
-func (s *Service) Authenticate(ctx context.Context, text string) (Authentication, error) {
-	return s.authenticate(ctx, text, call{counted: true})
+//
+// With the option Reading, a person's groups are read next to the count.
+func (s *Service) Authenticate(ctx context.Context, text string, options ...Option) (Authentication, error) {
+	return s.authenticate(ctx, text, call{counted: true, reading: slices.Contains(options, Reading)})
 }
 
 // Identify is Authenticate without counting, for requests that the daily quota does not limit.
@@ -61,14 +64,21 @@ func (s *Service) Identify(ctx context.Context, text string) (Authentication, er
 
 // AuthenticateSession is Authenticate for the text of a session, which works nowhere else. Its
 // calls are counted against SessionCallsPerDay.
-func (s *Service) AuthenticateSession(ctx context.Context, text string) (Authentication, error) {
-	return s.authenticate(ctx, text, call{counted: true, session: true})
+func (s *Service) AuthenticateSession(ctx context.Context, text string, options ...Option) (Authentication, error) {
+	return s.authenticate(ctx, text, call{counted: true, session: true, reading: slices.Contains(options, Reading)})
 }
+
+// Option changes what authentication returns.
+type Option int
+
+// Reading sets Principal.Reader.
+const Reading Option = 1
 
 // call is how a key is used.
 type call struct {
 	counted bool // against the daily quota
 	session bool // by a browser: a session is needed, and otherwise any key but one
+	reading bool // documents, so its Reader is needed
 }
 
 func (s *Service) authenticate(ctx context.Context, text string, c call) (Authentication, error) {
@@ -92,13 +102,18 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 		return Authentication{}, unauthorized()
 	case k.key.RevokedAt != nil:
 		return Authentication{}, s.reject(k.key, ReasonRevoked, now)
-	case k.key.expired(now) && kind == KindSession:
-		return Authentication{}, unauthorized() // every session expires
+	case k.key.expired(now) && (kind == KindSession || kind == KindAgent):
+		return Authentication{}, unauthorized() // all of them expire
 	case k.key.expired(now):
 		return Authentication{}, s.reject(k.key, ReasonExpired, now)
 	}
+	limits, err := s.admit(k, inMemory, now)
+	if err != nil {
+		return Authentication{Principal: k.principal()}, err
+	}
+	groups := s.groupsOf(ctx, k.key.TeamID, k.key.UserID, c.reading)
 	var quotas []quota.State
-	if kind == KindPersonal || kind == KindSession {
+	if kind == KindPersonal || kind == KindSession || kind == KindAgent {
 		state, user, err := s.count(ctx, k, inMemory, c.counted, now)
 		if exceeded := (*quota.ExceededError)(nil); errors.As(err, &exceeded) {
 			k.user = user
@@ -108,14 +123,35 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 			return Authentication{}, err
 		}
 		k.user = user
-		if c.counted && kind == KindPersonal {
+		if c.counted && kind != KindSession {
 			quotas = []quota.State{state}
 		}
 	}
 	if !inMemory {
 		s.known.put(k, now)
 	}
-	return Authentication{Principal: k.principal(), Quotas: quotas}, nil
+	p := k.principal()
+	if c.reading {
+		own, err := groups()
+		if err != nil {
+			return Authentication{}, asUnavailable(err)
+		}
+		p.Reader = p.reader(own)
+	}
+	return Authentication{Principal: p, Quotas: append(quotas, limits...)}, nil
+}
+
+// admit asks Admit whether the key may be used now. A refused team or scim key stays cached, so
+// that refusing it again takes no round trip; the user of another key is not known yet.
+func (s *Service) admit(k known, inMemory bool, now time.Time) ([]quota.State, error) {
+	if s.Admit == nil {
+		return nil, nil
+	}
+	limits, err := s.Admit(k.key.TeamID, k.key.id)
+	if err != nil && !inMemory && k.key.UserID == "" {
+		s.known.put(k, now)
+	}
+	return limits, err
 }
 
 // lookUp reads the key with eventual consistency. If it is missing or does not match, it is
@@ -217,7 +253,7 @@ func asUnavailable(err error) error {
 
 func (k known) principal() Principal {
 	p := Principal{TeamID: k.key.TeamID, KeyID: k.key.id, KeyName: k.key.Name, Kind: k.key.Kind,
-		UserID: k.key.UserID, UserName: k.user.UserName, Sources: slices.Clone(k.key.DataSourceIDs)}
+		UserID: k.key.UserID, UserName: k.user.UserName, MayActFor: k.key.ActFor && k.key.Kind == KindTeam, Sources: slices.Clone(k.key.DataSourceIDs), Scopes: slices.Clone(k.key.Scopes)}
 	p.Admin = (p.Kind == KindPersonal || p.Kind == KindSession) && k.user.Role == RoleAdmin && !p.Restricted()
 	return p
 }

@@ -348,3 +348,41 @@ func TestDayOfAPersonalKey(t *testing.T) {
 		t.Errorf("at midnight: %+v, %v", a, err)
 	}
 }
+
+// What Admit refuses is not counted, and a wrong secret never asks it, so that nobody uses up
+// another team's limit.
+func TestAdmitDecidesBeforeTheCount(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	refusal := errors.New("too many")
+	limit := quota.State{Name: "limit"}
+	asked, refuse := 0, false
+	var key team.APIKey
+	o.Admit = func(teamID, keyID string) ([]quota.State, error) {
+		asked++
+		if teamID != o.team.ID || keyID != key.ID {
+			t.Errorf("asked for %s, %s", teamID, keyID)
+		}
+		if refuse {
+			return nil, refusal
+		}
+		return []quota.State{limit}, nil
+	}
+	key, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
+	for n := range 3 {
+		refuse = n == 1
+		got, err := o.Authenticate(t.Context(), text)
+		if refuse {
+			if !errors.Is(err, refusal) || got.Principal.TeamID != o.team.ID || got.Principal.KeyID != key.ID {
+				t.Errorf("refused: %+v, %v", got.Principal, err)
+			}
+			continue
+		}
+		if err != nil || len(got.Quotas) != 2 || got.Quotas[0].Used != int64(1+n/2) || got.Quotas[1] != limit {
+			t.Errorf("call %d: %+v, %v", n, got.Quotas, err)
+		}
+	}
+	if _, err := o.Authenticate(t.Context(), text[:len(text)-1]+"x"); !apierr.IsCode(err, apierr.CodeUnauthorized) || asked != 3 {
+		t.Errorf("a wrong secret: %v, asked %d times", err, asked)
+	}
+}

@@ -25,7 +25,7 @@ func keyEvent(kind audit.Type, r record) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
 }
 
-// keyCreated returns the event of the new key r, with its kind, user and restrictions.
+// keyCreated returns the event of the new key r, with its kind, user, restrictions and scopes.
 func keyCreated(r record) audit.Event {
 	e := keyEvent(audit.APIKeyCreated, r)
 	e.Changes = []audit.Change{{Field: "kind", To: string(r.Kind)}}
@@ -34,6 +34,9 @@ func keyCreated(r record) audit.Event {
 	}
 	if r.DataSourceIDs != nil {
 		e.Changes = append(e.Changes, audit.Change{Field: "dataSourceIds", To: r.DataSourceIDs})
+	}
+	if r.Scopes != nil {
+		e.Changes = append(e.Changes, audit.Change{Field: "scopes", To: r.Scopes})
 	}
 	if r.ExpiresAt != nil {
 		e.Changes = append(e.Changes, audit.Change{Field: "expiresAt", To: r.ExpiresAt.Format(time.RFC3339)})

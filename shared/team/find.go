@@ -77,3 +77,33 @@ func (s *Service) InactiveUsers(ctx context.Context, teamID string) ([]string, e
 	}
 	return ids, nil
 }
+
+// UserIDsByName returns the ids of the users with those names in any case, by name. It
+// leaves out names that nobody has.
+func (s *Service) UserIDsByName(ctx context.Context, teamID string, userNames []string) (map[string]string, error) {
+	keys, byKey := []table.Key{}, map[table.Key][]string{}
+	for _, name := range userNames {
+		if CheckUserName(name) != nil {
+			continue
+		}
+		k := userNameKey(teamID, name)
+		if byKey[k] == nil {
+			keys = append(keys, k)
+		}
+		byKey[k] = append(byKey[k], name)
+	}
+	ids := map[string]string{}
+	if len(keys) == 0 {
+		return ids, nil
+	}
+	items, err := s.Table.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read user names: %w", err)
+	}
+	for _, item := range items {
+		for _, name := range byKey[item.Key] {
+			ids[name] = item.Strings[userField]
+		}
+	}
+	return ids, nil
+}

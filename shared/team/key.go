@@ -28,8 +28,12 @@ type APIKey struct {
 	TeamID                  string     `json:"-"`
 	Kind                    Kind       `json:"kind"`
 	Name                    string     `json:"name"`
-	UserID                  *string    `json:"userId"`        // of a personal key
-	DataSourceIDs           []string   `json:"dataSourceIds"` // nil: not restricted
+	Hint                    string     `json:"hint,omitempty"`      // the last four characters of its text; empty: made before hints
+	CreatedBy               string     `json:"createdBy,omitempty"` // the id of a user; empty: the operator, or unknown
+	UserID                  *string    `json:"userId"`              // of a personal key
+	DataSourceIDs           []string   `json:"dataSourceIds"`       // nil: not restricted
+	Scopes                  []Scope    `json:"scopes"`              // nil: all that the kind may do
+	ActFor                  bool       `json:"actFor,omitempty"`    // a team key that may act for people
 	CreatedAt               time.Time  `json:"createdAt"`
 	ExpiresAt               *time.Time `json:"expiresAt"`
 	LastUsedAt              *time.Time `json:"lastUsedAt"`              // to the minute
@@ -43,13 +47,15 @@ type NewKey struct {
 	Name          string     `json:"name" minLength:"1" maxLength:"100"`
 	UserID        string     `json:"userId,omitempty" doc:"Required for a personal key, and only for one."`
 	DataSourceIDs []string   `json:"dataSourceIds,omitempty" minItems:"1" maxItems:"100" doc:"Restricts the key; not for scim keys."`
+	Scopes        []Scope    `json:"scopes,omitempty" minItems:"1" maxItems:"5" enum:"read,ask,write,manage,audit" doc:"What the key may do, at most what the key that makes it may do; all that its kind may do when absent. read: documents, collections, data sources and context. ask: questions, answers, chat and feedback. write: put and delete documents and items. manage: collections, data sources, keys, users and settings. audit: security events and usage. Not for scim keys."`
 	ExpiresAt     *time.Time `json:"expiresAt,omitempty" doc:"In the future."`
+	ActFor        bool       `json:"actFor,omitempty" doc:"Lets a team key act for a person whom the header Docent-User names: it then reads what that person may read."`
 }
 
 // CreateKey creates a key and returns it with its full text, which is not stored. An invalid k,
-// an unknown team included, is an *apierr.Error.
+// an unknown team included, is an *apierr.Error, as is one with a scope that the caller lacks.
 func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKey, string, error) {
-	sources, err := s.checkNewKey(ctx, teamID, k)
+	k, err := s.checkNewKey(ctx, teamID, k)
 	if err != nil {
 		return APIKey{}, "", err
 	}
@@ -61,8 +67,8 @@ func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKe
 	if err != nil {
 		return APIKey{}, "", fmt.Errorf("make key secret: %w", err)
 	}
-	k.DataSourceIDs = sources
-	r := record{TeamID: teamID, NewKey: k, CreatedAt: s.moment(), Hash: hashSecret(secret), id: id, version: 1}
+	text := keyText(k.Kind, id, secret)
+	r := record{TeamID: teamID, NewKey: k, CreatedAt: s.moment(), Hash: hashSecret(secret), Hint: hintOf(text), CreatedBy: creator(ctx), id: id, version: 1}
 	if k.ExpiresAt != nil {
 		expires := k.ExpiresAt.UTC().Truncate(time.Millisecond)
 		r.ExpiresAt = &expires
@@ -70,7 +76,19 @@ func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKe
 	if err := s.insertKey(ctx, r); err != nil {
 		return APIKey{}, "", err
 	}
-	return r.shown(r.CreatedAt), keyText(k.Kind, id, secret), nil
+	return r.shown(r.CreatedAt), text, nil
+}
+
+// hintOf returns the last four characters of a key's text, by which people tell keys apart. They are of the
+// checksum, so that nothing of the secret is kept.
+func hintOf(text string) string { return text[len(text)-4:] }
+
+// creator returns the id of the user whose request makes a key, empty for the operator.
+func creator(ctx context.Context) string {
+	if actor := audit.OriginFrom(ctx).Actor; actor.Type == audit.ActorUser {
+		return actor.ID
+	}
+	return ""
 }
 
 // Key returns a key of the team. For an unknown or revoked key, or one of another team, it
@@ -115,7 +133,8 @@ func (s *Service) Keys(ctx context.Context, teamID string, w table.Window) (tabl
 }
 
 // RotateKey gives the key a new secret and returns its full new text. The old secret works for
-// overlap, 0 to MaxOverlap; the one before it ends at once.
+// overlap, 0 to MaxOverlap; the one before it ends at once. Only a caller with all scopes of the key
+// may do it, since it learns the secret.
 func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time.Duration) (APIKey, string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return APIKey{}, "", apierr.BadField("/overlapSeconds", "must be 0 to %d", int64(MaxOverlap/time.Second))
@@ -125,14 +144,17 @@ func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time
 		return APIKey{}, "", fmt.Errorf("make key secret: %w", err)
 	}
 	now := s.moment()
-	r, err := s.changeKey(ctx, teamID, id, audit.APIKeyRotated, func(r *record) []table.Op {
+	r, err := s.changeKey(ctx, teamID, id, audit.APIKeyRotated, func(r *record) ([]table.Op, error) {
+		if err := mayGrant(ctx, r.NewKey); err != nil {
+			return nil, err
+		}
 		r.PreviousHash, r.PreviousExpiresAt = nil, nil
 		if overlap > 0 {
 			until := now.Add(overlap).Truncate(time.Millisecond)
 			r.PreviousHash, r.PreviousExpiresAt = r.Hash, &until
 		}
-		r.Hash = hashSecret(secret)
-		return nil
+		r.Hash, r.Hint = hashSecret(secret), hintOf(keyText(r.Kind, id, secret))
+		return nil, nil
 	})
 	if err != nil {
 		return APIKey{}, "", err
@@ -171,7 +193,7 @@ func (s *Service) RevokeUserKeys(ctx context.Context, teamID, userID string) ([]
 
 func (s *Service) revoke(ctx context.Context, teamID, id string) (APIKey, error) {
 	now := s.moment()
-	r, err := s.changeKey(ctx, teamID, id, audit.APIKeyRevoked, func(r *record) []table.Op {
+	r, err := s.changeKey(ctx, teamID, id, audit.APIKeyRevoked, func(r *record) ([]table.Op, error) {
 		r.RevokedAt = &now
 		ops := []table.Op{
 			table.Delete{Key: keyEntryKey(teamID, id, r.CreatedAt)},
@@ -180,7 +202,7 @@ func (s *Service) revoke(ctx context.Context, teamID, id string) (APIKey, error)
 		if r.UserID != "" {
 			ops = append(ops, table.Delete{Key: userKeyEntryKey(teamID, r.UserID, id)})
 		}
-		return ops
+		return ops, nil
 	})
 	if err != nil {
 		return APIKey{}, err
@@ -195,10 +217,13 @@ type record struct {
 	CreatedAt         time.Time  `json:"createdAt"`
 	RevokedAt         *time.Time `json:"revokedAt,omitempty"`
 	Hash              []byte     `json:"hash"`
+	Hint              string     `json:"hint,omitempty"`
+	CreatedBy         string     `json:"createdBy,omitempty"`
 	PreviousHash      []byte     `json:"previousHash,omitempty"` // of the secret before a rotation
 	PreviousExpiresAt *time.Time `json:"previousExpiresAt,omitempty"`
 	SignIn            SignIn     `json:"signIn,omitempty"`   // how a session was opened
 	OpenedBy          string     `json:"openedBy,omitempty"` // the id of the key that opened a session
+	Agent             *agent     `json:"agent,omitempty"`    // of an agent
 
 	id      string
 	version int64
@@ -220,8 +245,8 @@ func (r *record) expired(now time.Time) bool {
 }
 
 func (r *record) shown(now time.Time) APIKey {
-	k := APIKey{ID: r.id, TeamID: r.TeamID, Kind: r.Kind, Name: r.Name, DataSourceIDs: slices.Clone(r.DataSourceIDs),
-		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
+	k := APIKey{ID: r.id, TeamID: r.TeamID, Kind: r.Kind, Name: r.Name, DataSourceIDs: slices.Clone(r.DataSourceIDs), Scopes: slices.Clone(r.Scopes),
+		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, ActFor: r.ActFor, Hint: r.Hint, CreatedBy: r.CreatedBy}
 	if r.UserID != "" {
 		k.UserID = &r.UserID
 	}

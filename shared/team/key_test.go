@@ -107,14 +107,14 @@ func TestRandomnessThatEnds(t *testing.T) {
 func TestKeyAsJSON(t *testing.T) {
 	t.Parallel()
 	o := open(t)
-	k, _ := o.key(t, team.NewKey{Kind: team.KindSCIM, Name: "okta"})
-	want := `{"id":"` + k.ID + `","kind":"scim","name":"okta","userId":null,"dataSourceIds":null,` +
+	k, text := o.key(t, team.NewKey{Kind: team.KindSCIM, Name: "okta"})
+	want := `{"id":"` + k.ID + `","kind":"scim","name":"okta","hint":"` + text[len(text)-4:] + `","userId":null,"dataSourceIds":null,"scopes":null,` +
 		`"createdAt":"2026-11-21T20:00:00.123Z","expiresAt":null,"lastUsedAt":null,"previousSecretExpiresAt":null}`
 	if got, err := json.Marshal(k); err != nil || string(got) != want {
 		t.Errorf("%s, %v; want\n%s", got, err, want)
 	}
 	expires := o.Now().Add(time.Hour)
-	k, text := o.key(t, team.NewKey{Kind: team.KindPersonal, DataSourceIDs: sources(1), ExpiresAt: &expires})
+	k, text = o.key(t, team.NewKey{Kind: team.KindPersonal, DataSourceIDs: sources(1), ExpiresAt: &expires})
 	a, err := o.Authenticate(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
@@ -122,14 +122,14 @@ func TestKeyAsJSON(t *testing.T) {
 	if err := o.Touch(t.Context(), a.Principal); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := o.RotateKey(t.Context(), o.team.ID, k.ID, time.Minute); err != nil {
+	if _, text, err = o.RotateKey(t.Context(), o.team.ID, k.ID, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if k, err = o.Key(t.Context(), o.team.ID, k.ID); err != nil {
 		t.Fatal(err)
 	}
-	want = `{"id":"` + k.ID + `","kind":"personal","name":"laptop","userId":"` + o.admin.ID + `","dataSourceIds":["` + sources(1)[0] +
-		`"],"createdAt":"2026-11-21T20:00:00.123Z","expiresAt":"2026-11-21T21:00:00.123Z",` +
+	want = `{"id":"` + k.ID + `","kind":"personal","name":"laptop","hint":"` + text[len(text)-4:] + `","userId":"` + o.admin.ID + `","dataSourceIds":["` + sources(1)[0] +
+		`"],"scopes":null,"createdAt":"2026-11-21T20:00:00.123Z","expiresAt":"2026-11-21T21:00:00.123Z",` +
 		`"lastUsedAt":"2026-11-21T20:00:00.123Z","previousSecretExpiresAt":"2026-11-21T20:01:00.123Z"}`
 	if got, err := json.Marshal(k); err != nil || string(got) != want {
 		t.Errorf("%s, %v; want\n%s", got, err, want)

@@ -10,32 +10,43 @@ import (
 	"docent/shared/apierr"
 )
 
-// checkNewKey returns the data sources of k without repeats, or the first error. The Write that
-// stores the key checks that the user is active.
-func (s *Service) checkNewKey(ctx context.Context, teamID string, k NewKey) ([]string, error) {
+// checkNewKey returns k with its data sources and scopes without repeats, or the first error. The Write
+// that stores the key checks that the user is active.
+func (s *Service) checkNewKey(ctx context.Context, teamID string, k NewKey) (NewKey, error) {
 	switch {
-	case prefixes[k.Kind] == "" || k.Kind == KindSession:
-		return nil, apierr.BadField("/kind", "must be personal, team or scim")
+	case k.Kind != KindPersonal && k.Kind != KindTeam && k.Kind != KindSCIM:
+		return k, apierr.BadField("/kind", "must be personal, team or scim")
 	case k.Kind == KindPersonal && !isUUID(k.UserID):
-		return nil, invalidUser()
+		return k, invalidUser()
 	case k.Kind != KindPersonal && k.UserID != "":
-		return nil, apierr.BadField("/userId", "must not be given for a %s key", k.Kind)
+		return k, apierr.BadField("/userId", "must not be given for a %s key", k.Kind)
+	case k.Kind != KindTeam && k.ActFor:
+		return k, apierr.BadField("/actFor", "must not be given for a %s key", k.Kind)
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(s.Now()):
-		return nil, apierr.BadField("/expiresAt", "must be in the future")
+		return k, apierr.BadField("/expiresAt", "must be in the future")
 	}
 	if err := checkName("/name", k.Name); err != nil {
-		return nil, err
+		return k, err
+	}
+	scopes, err := checkScopes(k)
+	if err != nil {
+		return k, err
+	}
+	k.Scopes = scopes
+	if err := mayGrant(ctx, k); err != nil {
+		return k, err
 	}
 	if k.DataSourceIDs == nil {
-		return nil, nil
+		return k, nil
 	}
 	if k.Kind == KindSCIM {
-		return nil, apierr.BadField("/dataSourceIds", "must not be given for a scim key")
+		return k, apierr.BadField("/dataSourceIds", "must not be given for a scim key")
 	}
 	if n := len(k.DataSourceIDs); n < 1 || n > MaxSources {
-		return nil, apierr.BadField("/dataSourceIds", "must have 1 to %d entries", MaxSources)
+		return k, apierr.BadField("/dataSourceIds", "must have 1 to %d entries", MaxSources)
 	}
-	return s.checkSources(ctx, teamID, k.DataSourceIDs)
+	k.DataSourceIDs, err = s.checkSources(ctx, teamID, k.DataSourceIDs)
+	return k, err
 }
 
 func (s *Service) checkSources(ctx context.Context, teamID string, ids []string) ([]string, error) {

@@ -49,8 +49,8 @@ const maxAttempts = 5
 
 // changeKey applies change, possibly several times, to the team's key. It stores the key, the
 // operations that change returns and an event of the given kind in one Write. For an unknown or
-// revoked key it returns a 404.
-func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.Type, change func(*record) []table.Op) (record, error) {
+// revoked key it returns a 404. An error of change changes nothing.
+func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.Type, change func(*record) ([]table.Op, error)) (record, error) {
 	if !isKeyID(id) {
 		return record{}, missingKey()
 	}
@@ -64,12 +64,15 @@ func (s *Service) changeKey(ctx context.Context, teamID, id string, kind audit.T
 		if err != nil {
 			return record{}, err
 		}
-		if r.Kind == KindSession && kind == audit.APIKeyRotated {
+		if (r.Kind == KindSession || r.Kind == KindAgent) && kind == audit.APIKeyRotated {
 			return record{}, missingKey()
 		}
 		before := r.version
 		r.version++
-		ops := change(&r)
+		ops, err := change(&r)
+		if err != nil {
+			return record{}, err
+		}
 		item, err := r.item()
 		if err != nil {
 			return record{}, err
@@ -170,6 +173,8 @@ func (r *record) item() (table.Item, error) {
 		item.Expires = r.ExpiresAt.Add(endedFor)
 	case r.RevokedAt != nil:
 		item.Expires = r.RevokedAt.Add(revokedFor)
+	case r.Agent != nil && r.Agent.RefreshUntil != nil:
+		item.Expires = r.Agent.RefreshUntil.Add(endedFor)
 	}
 	return item, nil
 }

@@ -19,11 +19,15 @@ const (
 	KindTeam     Kind = "team"     // the team; everything except administration
 	KindSCIM     Kind = "scim"     // the team; provisioning only
 	KindSession  Kind = "session"  // a signed-in browser: its user, with the user's role
+	KindAgent    Kind = "agent"    // a program to which a user gave access by OAuth: its user, at /mcp alone
 )
+
+// kindRefresh is the kind of the text with which an agent gets a new one. No request can use it.
+const kindRefresh Kind = "refresh"
 
 // prefixes are the first part of a key's text, by kind.
 var prefixes = map[Kind]string{KindPersonal: "docent_pat_", KindTeam: "docent_team_", KindSCIM: "docent_scim_",
-	KindSession: "docent_session_"}
+	KindSession: "docent_session_", KindAgent: "docent_agent_", kindRefresh: "docent_refresh_"}
 
 // The text of a key is its prefix, id, "_", secret and checksum. The lengths are
 // fixed, so that secret scanners can recognize keys.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 )
 
@@ -12,9 +13,18 @@ type Principal struct {
 	TeamID           string
 	KeyID, KeyName   string
 	Kind             Kind
-	UserID, UserName string   // of a personal key or a session
+	UserID, UserName string   // of a personal key, a session or an agent
 	Admin            bool     // a personal key or a session, not restricted, of an active admin
 	Sources          []string // the data sources that it may read; nil: all
+	Scopes           []Scope  // what it may do; nil: all that its kind may do
+	// Reader decides which documents it may read. It is the zero Reader, which reads
+	// none, if the caller of Authenticate did not ask for it.
+	Reader access.Reader
+	// MayActFor is the right of a team key to act for people.
+	MayActFor bool
+	// ActsFor says that a team key acts for the user. The key then has no rights beyond
+	// the user's, except that it is a team key to the quotas.
+	ActsFor bool
 }
 
 // Restricted reports whether the key can read only some data sources.
@@ -85,7 +95,7 @@ func RequireAdmin(p Principal) error {
 // It is for what concerns the whole team but may run unattended, such as the security event
 // feed.
 func RequireTeamOrAdmin(p Principal) error {
-	if p.Kind == KindTeam {
+	if p.Kind == KindTeam && !p.ActsFor {
 		return RequireUnrestricted(p)
 	}
 	return RequireAdmin(p)

@@ -24,7 +24,8 @@ type SAMLMetadata struct {
 type SAMLProvider struct {
 	EntityID        string            `json:"entityId"`
 	SingleSignOnURL string            `json:"singleSignOnUrl"`
-	Certificates    []SAMLCertificate `json:"certificates"` // at least one
+	Certificates    []SAMLCertificate `json:"certificates"`          // at least one
+	MetadataURL     string            `json:"metadataUrl,omitempty"` // where the metadata was read; empty if it was sent
 }
 
 // SAMLCertificate is a certificate with which the provider signs.
@@ -83,6 +84,7 @@ func samlChanges(before, after SAMLProvider) []audit.Change {
 	var all []audit.Change
 	for _, field := range []struct{ name, from, to string }{
 		{"entityId", before.EntityID, after.EntityID}, {"singleSignOnUrl", before.SingleSignOnURL, after.SingleSignOnURL},
+		{"metadataUrl", before.MetadataURL, after.MetadataURL},
 	} {
 		if field.from != field.to {
 			all = append(all, audit.Change{Field: field.name, From: orNil(field.from), To: orNil(field.to)})
@@ -154,12 +156,15 @@ func (s *Service) SAMLConfigured(ctx context.Context, teamID string) (bool, erro
 }
 
 // SetSAML replaces the team's SAML metadata by text, at most MaxSAMLBytes, whose content is p.
-// The same text again changes nothing.
+// The same text from the same place changes nothing.
 func (s *Service) SetSAML(ctx context.Context, teamID string, p SAMLProvider, text []byte) (SAMLMetadata, error) {
-	switch set, err := s.SAMLText(ctx, teamID); {
-	case err == nil && bytes.Equal(set, text):
-		return s.SAML(ctx, teamID)
-	case err != nil && !apierr.IsCode(err, apierr.CodeNotFound):
+	set, err := s.SAMLText(ctx, teamID)
+	if err == nil && bytes.Equal(set, text) {
+		if m, err := s.SAML(ctx, teamID); err != nil || m.MetadataURL == p.MetadataURL {
+			return m, err
+		}
+	}
+	if err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
 		return SAMLMetadata{}, err
 	}
 	m := SAMLMetadata{SAMLProvider: p, UpdatedAt: s.moment()}

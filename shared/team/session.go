@@ -34,7 +34,12 @@ type SignIn string
 const (
 	ByLink SignIn = "link" // a one-time link
 	ByKey  SignIn = "key"  // a personal key
+	BySAML SignIn = "saml" // the team's identity provider
+	ByOIDC SignIn = "oidc" // the team's identity provider
 )
+
+// loggedIn are the events of the ways to sign in.
+var loggedIn = map[SignIn]audit.Type{ByLink: audit.SessionCreated, ByKey: audit.SessionCreated, BySAML: audit.SAMLLoggedIn, ByOIDC: audit.OIDCLoggedIn}
 
 // Session is a signed-in browser. Times are UTC with millisecond precision.
 type Session struct {
@@ -52,7 +57,9 @@ type NewSession struct {
 	UserID, UserName string
 	Name             string // of the browser; shortened if it is long
 	SignIn           SignIn
-	key              *APIKey // that opens it
+	NotAfter         *time.Time     // it ends no later; nil: after SessionLife
+	Details          []audit.Change // of the event, besides how the session was opened
+	key              *APIKey        // that opens it
 }
 
 // OpenSession creates a session of an active user and returns it with its full text, which is
@@ -78,7 +85,7 @@ func (s *Service) OpenSession(ctx context.Context, teamID string, n NewSession) 
 	origin := audit.OriginFrom(ctx)
 	origin.Actor = audit.Actor{Type: audit.ActorUser, ID: n.UserID, DisplayName: n.UserName,
 		Credential: audit.Credential{Type: audit.SessionCookie, ID: id, Name: r.Name}}
-	if err := s.insertSession(audit.WithOrigin(ctx, origin), r); err != nil {
+	if err := s.insertSession(audit.WithOrigin(ctx, origin), r, n.Details); err != nil {
 		return Session{}, "", err
 	}
 	return r.session(), keyText(KindSession, id, secret), nil
@@ -94,22 +101,25 @@ func sessionRecord(teamID string, n NewSession, now time.Time) record {
 	}
 	r := record{TeamID: teamID, CreatedAt: now, SignIn: n.SignIn, NewKey: NewKey{Kind: KindSession, Name: name, UserID: n.UserID}}
 	if k := n.key; k != nil {
-		r.OpenedBy, r.DataSourceIDs = k.ID, k.DataSourceIDs
+		r.OpenedBy, r.DataSourceIDs, r.Scopes = k.ID, k.DataSourceIDs, k.Scopes
 		if k.ExpiresAt != nil && k.ExpiresAt.Before(expires) {
 			expires = *k.ExpiresAt
 		}
+	}
+	if n.NotAfter != nil && n.NotAfter.Before(expires) {
+		expires = *n.NotAfter
 	}
 	r.ExpiresAt = &expires
 	return r
 }
 
-func (s *Service) insertSession(ctx context.Context, r record) error {
+func (s *Service) insertSession(ctx context.Context, r record, details []audit.Change) error {
 	item, err := r.item()
 	if err != nil {
 		return err
 	}
-	event := audit.Event{Type: audit.SessionCreated, Targets: []audit.Target{{Type: audit.TargetSession, ID: r.id, DisplayName: r.Name}},
-		Changes: []audit.Change{{Field: "signIn", To: string(r.SignIn)}}}
+	event := audit.Event{Type: loggedIn[r.SignIn], Targets: []audit.Target{{Type: audit.TargetSession, ID: r.id, DisplayName: r.Name}},
+		Changes: append([]audit.Change{{Field: "signIn", To: string(r.SignIn)}}, details...)}
 	err = s.record(ctx, r.TeamID, []audit.Event{event},
 		table.Put{Item: item, If: table.Absent()},
 		table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)},
@@ -131,6 +141,9 @@ func (s *Service) SignInWithKey(ctx context.Context, text, name string) (Session
 	if err == nil {
 		err = RequireKind(a.Principal, KindPersonal)
 	}
+	if err == nil && s.MaySignInWithKey != nil {
+		err = s.MaySignInWithKey(ctx, a.Principal.TeamID)
+	}
 	if err != nil {
 		return Session{}, "", a.Principal, err
 	}
@@ -145,7 +158,7 @@ func (s *Service) SignInWithKey(ctx context.Context, text, name string) (Session
 
 // Sessions returns the user's sessions that can be used now, newest first.
 func (s *Service) Sessions(ctx context.Context, teamID, userID string) ([]Session, error) {
-	records, used, err := s.sessionRecords(ctx, teamID, userID)
+	records, used, err := s.keysOfUser(ctx, teamID, userID, KindSession)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +196,7 @@ func (s *Service) EndSession(ctx context.Context, teamID, userID, id string) err
 
 // EndSessions ends every session of the user.
 func (s *Service) EndSessions(ctx context.Context, teamID, userID string) error {
-	records, _, err := s.sessionRecords(ctx, teamID, userID)
+	records, _, err := s.keysOfUser(ctx, teamID, userID, KindSession)
 	if err != nil {
 		return err
 	}
@@ -197,7 +210,7 @@ func (s *Service) EndSessions(ctx context.Context, teamID, userID string) error 
 
 // endOldest makes room for another session of the user.
 func (s *Service) endOldest(ctx context.Context, teamID, userID string, now time.Time) error {
-	records, used, err := s.sessionRecords(ctx, teamID, userID)
+	records, used, err := s.keysOfUser(ctx, teamID, userID, KindSession)
 	if err != nil {
 		return err
 	}
@@ -214,13 +227,13 @@ func (s *Service) endOldest(ctx context.Context, teamID, userID string, now time
 	return nil
 }
 
-// sessionRecords returns the user's sessions that are not ended, and when each was last used.
-func (s *Service) sessionRecords(ctx context.Context, teamID, userID string) ([]record, map[string]time.Time, error) {
+// keysOfUser returns the user's keys of a kind that are not ended, and when each was last used.
+func (s *Service) keysOfUser(ctx context.Context, teamID, userID string, kind Kind) ([]record, map[string]time.Time, error) {
 	var wanted []table.Key
 	q := table.Query{Table: table.Identities, Partition: userKeysPartition(teamID, userID)}
 	for item, err := range table.All(ctx, s.Table, q) {
 		if err != nil {
-			return nil, nil, fmt.Errorf("list sessions of user %s: %w", userID, err)
+			return nil, nil, fmt.Errorf("list keys of user %s: %w", userID, err)
 		}
 		wanted = append(wanted, recordKey(item.Sort), lastUseKey(item.Sort))
 	}
@@ -230,9 +243,9 @@ func (s *Service) sessionRecords(ctx context.Context, teamID, userID string) ([]
 	}
 	items, err := s.Table.BatchGet(ctx, wanted)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read sessions: %w", err)
+		return nil, nil, fmt.Errorf("read keys: %w", err)
 	}
-	var sessions []record
+	var found []record
 	for _, item := range items {
 		if id := keyIDOf(item); item.Key == lastUseKey(id) {
 			used[id] = time.UnixMilli(item.Numbers[lastUseField]).UTC()
@@ -242,11 +255,11 @@ func (s *Service) sessionRecords(ctx context.Context, teamID, userID string) ([]
 		if err != nil {
 			return nil, nil, err
 		}
-		if r.Kind == KindSession && r.TeamID == teamID && r.RevokedAt == nil {
-			sessions = append(sessions, r)
+		if r.Kind == kind && r.TeamID == teamID && r.RevokedAt == nil {
+			found = append(found, r)
 		}
 	}
-	return sessions, used, nil
+	return found, used, nil
 }
 
 // checkSession returns a 401 if the session was idle for too long, or if the key that opened it

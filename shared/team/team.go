@@ -21,6 +21,10 @@
 // Copying the user's state to its keys would save the read, but every change of a user
 // would change all its keys.
 //
+// The groups of a person, on which depends what they may read, are not cached: a change
+// of members holds with the next request. They are read next to the count, so a request
+// that reads documents takes no more round trips in sequence.
+//
 // Touch writes the time of last use. The caller runs it in parallel with the request,
 // and waits for it before the request ends.
 package team
@@ -34,8 +38,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/quota"
 	"docent/shared/table"
 )
 
@@ -62,15 +68,26 @@ type Service struct {
 	Events *audit.Log // nil: nothing is recorded
 	Now    func() time.Time
 	NewID  func() string // time-ordered UUIDs
-	Random io.Reader     // of key ids and secrets; nil: crypto/rand
+	// Admit limits the requests of a key that is valid. It returns the limits for the reply's
+	// headers, or the error of a refusal; nil: nothing is limited.
+	Admit  func(teamID, keyID string) ([]quota.State, error)
+	Random io.Reader // of key ids and secrets; nil: crypto/rand
 	// SourceExists reports whether id is a data source of the team. If it is nil, keys
 	// may be restricted to ids that do not exist.
 	SourceExists func(ctx context.Context, teamID, id string) (bool, error)
+
+	// MaySignInWithKey returns an error if users of the team may not sign in to the dashboard
+	// with a personal key. If it is nil, they may.
+	MaySignInWithKey func(ctx context.Context, teamID string) error
 
 	// TakeInvitation deletes and returns the invitation of the sign-in link whose code has the
 	// hexadecimal hash, or reports false. It is for links that the operator makes while no
 	// other program can write to Table. If it is nil, all links are in Table.
 	TakeInvitation func(ctx context.Context, hash string) (Invitation, bool, error)
+
+	// Groups returns the groups that a user is a member of at this moment. If it is nil,
+	// users have none.
+	Groups func(ctx context.Context, teamID, userID string) ([]access.Group, error)
 
 	known cache
 }

@@ -1,0 +1,170 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// Request is an authorization request (RFC 6749 section 4.1.1).
+type Request struct {
+	ResponseType  string `json:"response_type" maxLength:"20"`
+	ClientID      string `json:"client_id" maxLength:"4096"`
+	RedirectURI   string `json:"redirect_uri" maxLength:"512"`
+	State         string `json:"state,omitempty" maxLength:"2048"`
+	Scope         string `json:"scope,omitempty" maxLength:"1000"`
+	Resource      string `json:"resource,omitempty" maxLength:"2048"`
+	Challenge     string `json:"code_challenge" maxLength:"128"`
+	ChallengeKind string `json:"code_challenge_method" maxLength:"10"`
+}
+
+// RequestOf returns the request in a query.
+func RequestOf(query url.Values) Request {
+	return Request{query.Get("response_type"), query.Get("client_id"), query.Get("redirect_uri"), query.Get("state"), query.Get("scope"),
+		query.Get("resource"), query.Get("code_challenge"), query.Get("code_challenge_method")}
+}
+
+// Consent is what a person is asked.
+type Consent struct {
+	Name string // of the program, as it named itself; may be empty
+	Host string // where the answer is sent
+	// Scopes are those that the program asks for.
+	Scopes []team.Scope
+}
+
+// Check returns what a person is to be asked for r, or an *Error that the person is shown: the
+// program cannot be told, because its address may be wrong.
+func (s *Service) Check(r Request) (Consent, error) {
+	c, err := ParseClient(r.ClientID)
+	if err != nil {
+		return Consent{}, err
+	}
+	if !c.allows(r.RedirectURI) {
+		return Consent{}, refuse(InvalidRequest, "redirect_uri is not one of those that the program registered.")
+	}
+	switch {
+	case r.ResponseType != "code":
+		return Consent{}, refuse(UnsupportedResponseType, "response_type must be code.")
+	case r.ChallengeKind != "S256" || len(r.Challenge) != challengeLength:
+		return Consent{}, refuse(InvalidRequest, "code_challenge and code_challenge_method=S256 are required (RFC 7636).")
+	case !s.isTarget(r.Resource):
+		return Consent{}, refuse(InvalidTarget, "resource must be "+s.Resource()+".")
+	}
+	return Consent{c.Name, hostOf(r.RedirectURI), scopesOf(r.Scope)}, nil
+}
+
+// challengeLength is that of a SHA-256 in base64url without padding.
+const challengeLength = 43
+
+// isTarget reports whether tokens may be asked for the resource. Some clients name the whole API, or
+// write a slash at the end.
+func (s *Service) isTarget(resource string) bool {
+	resource = strings.TrimSuffix(resource, "/")
+	return resource == "" || resource == s.Resource() || resource == s.Issuer
+}
+
+// code is a stored authorization code: who gave access to what.
+type code struct {
+	ClientID    string `json:"clientId"`
+	RedirectURI string `json:"redirectUri"`
+	Challenge   string `json:"challenge"`
+	TeamID      string `json:"teamId"`
+	UserID      string `json:"userId"`
+	UserName    string `json:"userName"`
+	ExpiresAt   int64  `json:"expiresAt"`         // Unix milliseconds
+	AgentID     string `json:"agentId,omitempty"` // that it was exchanged for
+	// Scopes are those that the program gets; nil, in a code of before there were scopes: all.
+	Scopes []team.Scope `json:"scopes,omitempty"`
+	// Sources are the data sources to which the session of the person is restricted.
+	Sources []string `json:"sources,omitempty"`
+}
+
+// usedFor is how long a used code is stored, so that its second use ends the agent.
+const usedFor = 24 * time.Hour
+
+// codeKey is the key of a code. Only the code's hash is stored.
+func codeKey(text string) table.Key {
+	sum := sha256.Sum256([]byte(text))
+	return table.Key{Table: table.Identities, Partition: "oauth-code/" + hex.EncodeToString(sum[:]), Sort: "code"}
+}
+
+// Allow stores the consent of p and returns the address to which the browser is sent, with a code.
+// The program gets those scopes that it asks for and p has. Its errors are those of Check, and
+// missing-scope if p has none of them.
+func (s *Service) Allow(ctx context.Context, p team.Principal, r Request) (string, error) {
+	asked, err := s.Check(r)
+	if err == nil {
+		err = team.RequireScope(p, asked.Scopes...)
+	}
+	if err != nil {
+		return "", err
+	}
+	text := rand.Text() + rand.Text()
+	item, err := code{ClientID: r.ClientID, RedirectURI: r.RedirectURI, Challenge: r.Challenge, TeamID: p.TeamID, UserID: p.UserID, UserName: p.UserName,
+		ExpiresAt: s.Now().Add(CodeLife).UnixMilli(),
+		Scopes:    team.CommonScopes(asked.Scopes, p.Scopes), Sources: p.Sources}.item(text, s.Now(), 1)
+	if err != nil {
+		return "", err
+	}
+	if err := s.Table.Write(ctx, table.Put{Item: item, If: table.Absent()}); err != nil {
+		return "", fmt.Errorf("store an authorization code: %w", err)
+	}
+	return s.redirect(r, url.Values{"code": {text}}), nil
+}
+
+// Deny returns the address to which the browser is sent when the person refuses. Its errors are those
+// of Check.
+func (s *Service) Deny(r Request) (string, error) {
+	if _, err := s.Check(r); err != nil {
+		return "", err
+	}
+	return s.redirect(r, url.Values{"error": {AccessDenied}, "error_description": {"The person did not give access."}}), nil
+}
+
+// redirect returns the redirect address of r with result in its query (RFC 6749 section 4.1.2).
+func (s *Service) redirect(r Request, result url.Values) string {
+	result.Set("iss", s.Issuer)
+	if r.State != "" {
+		result.Set("state", r.State)
+	}
+	separator := "?"
+	if strings.Contains(r.RedirectURI, "?") {
+		separator = "&"
+	}
+	return r.RedirectURI + separator + result.Encode()
+}
+
+func (c code) item(text string, now time.Time, version int64) (table.Item, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode an authorization code: %w", err)
+	}
+	return table.Item{Key: codeKey(text), Version: version, Body: body, Expires: now.Add(usedFor)}, nil
+}
+
+func codeFrom(item table.Item) (code, error) {
+	var c code
+	if err := json.Unmarshal(item.Body, &c); err != nil {
+		return c, fmt.Errorf("decode an authorization code: %w", err)
+	}
+	return c, nil
+}
+
+// verifies reports whether verifier is the one of the challenge (RFC 7636 section 4.6).
+func verifies(challenge, verifier string) bool {
+	if len(verifier) < 43 || len(verifier) > 128 {
+		return false
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:]) == challenge
+}

@@ -1,0 +1,145 @@
+package oauth
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of a client.
+const (
+	MaxName         = 100 // Unicode code points
+	MaxRedirectURIs = 10
+	maxRedirectURI  = 512 // bytes
+	maxClientID     = 4096
+)
+
+// Client is a program that registered itself. Its id contains all of it, so that nothing is
+// stored for registrations, which anybody may make. It has no secret: what protects a person is that
+// codes go only to its redirect addresses, with PKCE, and that the consent names them.
+type Client struct {
+	Name         string   `json:"n,omitempty"`
+	RedirectURIs []string `json:"r"`
+}
+
+const clientPrefix = "client_"
+
+// ID returns the id of c.
+func (c Client) ID() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return clientPrefix + base64.RawURLEncoding.EncodeToString(text)
+}
+
+// Register returns the client with that name and those redirect addresses, or an *Error.
+func Register(name string, redirectURIs []string) (Client, error) {
+	c := Client{strings.TrimSpace(name), redirectURIs}
+	switch {
+	case utf8.RuneCountInString(c.Name) > MaxName || strings.ContainsFunc(c.Name, unprintable):
+		return Client{}, refuse(InvalidClientMetadata, "client_name must have at most 100 printable characters.")
+	case len(redirectURIs) == 0 || len(redirectURIs) > MaxRedirectURIs:
+		return Client{}, refuse(InvalidRedirectURI, "redirect_uris must name 1 to 10 addresses.")
+	}
+	for _, u := range redirectURIs {
+		if err := checkRedirect(u); err != nil {
+			return Client{}, err
+		}
+	}
+	if len(c.ID()) > maxClientID {
+		return Client{}, refuse(InvalidRedirectURI, "redirect_uris are too long together.")
+	}
+	return c, nil
+}
+
+// ParseClient returns the client of an id, or an *Error for a text that Register did not make.
+func ParseClient(id string) (Client, error) {
+	unknown := refuse(InvalidClient, "client_id names no client. Register the client again.")
+	encoded, ok := strings.CutPrefix(id, clientPrefix)
+	if !ok || len(id) > maxClientID {
+		return Client{}, unknown
+	}
+	text, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
+	if err != nil {
+		return Client{}, unknown
+	}
+	var c Client
+	if json.Unmarshal(text, &c) != nil {
+		return Client{}, unknown
+	}
+	if _, err := Register(c.Name, c.RedirectURIs); err != nil || c.ID() != id {
+		return Client{}, unknown
+	}
+	return c, nil
+}
+
+// unprintable reports whether a character could make one name look like another.
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// schemesRefused run or read something in a browser instead of calling a program.
+var schemesRefused = []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem", "ws", "wss", "ftp", "mailto"}
+
+// checkRedirect returns an *Error for an address that no code may be sent to. Those allowed are https,
+// http of the machine itself, and the schemes of programs (RFC 8252 section 7).
+func checkRedirect(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || len(address) > maxRedirectURI || u.Scheme == "" || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '<' || r == '>' || r == '\\' }):
+		return refuse(InvalidRedirectURI, "A redirect address must be an absolute URI of at most 512 characters.")
+	case strings.Contains(address, "#"):
+		return refuse(InvalidRedirectURI, "A redirect address must have no fragment.")
+	case u.User != nil:
+		return refuse(InvalidRedirectURI, "A redirect address must have no user.")
+	case u.Scheme == "https" && u.Hostname() != "", u.Scheme == "http" && isLoopback(u.Hostname()):
+		return nil
+	case u.Scheme == "http" || u.Scheme == "https":
+		return refuse(InvalidRedirectURI, "A redirect address must be https, or http on this machine.")
+	case slices.Contains(schemesRefused, u.Scheme):
+		return refuse(InvalidRedirectURI, "A redirect address must not have this scheme.")
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// allows reports whether codes for c may be sent to address. The port of a loopback address may
+// differ (RFC 8252 section 7.3).
+func (c Client) allows(address string) bool {
+	if slices.Contains(c.RedirectURIs, address) {
+		return true
+	}
+	if checkRedirect(address) != nil {
+		return false
+	}
+	got, err := url.Parse(address)
+	if err != nil || got.Scheme != "http" {
+		return false
+	}
+	return slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
+		want, err := url.Parse(registered)
+		return err == nil && want.Scheme == "http" && want.Hostname() == got.Hostname() && want.EscapedPath() == got.EscapedPath() && want.RawQuery == got.RawQuery
+	})
+}
+
+// hostOf returns what a person should see of a redirect address.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return ""
+	case isLoopback(u.Hostname()):
+		return "a program on your machine"
+	case u.Scheme != "https":
+		return "the program for " + u.Scheme + ": links"
+	}
+	return u.Host
+}

@@ -1,0 +1,86 @@
+package oauth
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheIDOfAClientContainsIt(t *testing.T) {
+	t.Parallel()
+	c, err := Register(" Assistant ", []string{"https://a.test/cb", "http://[::1]:7/cb", "vscode://x.y/cb"})
+	if err != nil || c.Name != "Assistant" {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	again, err := ParseClient(c.ID())
+	if err != nil || again.ID() != c.ID() || again.Name != c.Name || len(again.RedirectURIs) != 3 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	for _, id := range []string{"", "client_", c.ID() + "A", c.ID() + "=", strings.ToUpper(c.ID()), "client_" + strings.Repeat("A", 5000)} {
+		if _, err := ParseClient(id); err == nil {
+			t.Errorf("%q is taken for a client", id)
+		}
+	}
+}
+
+func TestAddressesThatCodesAreSentTo(t *testing.T) {
+	t.Parallel()
+	c := Client{RedirectURIs: []string{"http://127.0.0.1/cb", "http://localhost:1/cb?x=1", "https://a.test/cb"}}
+	for address, want := range map[string]bool{
+		"http://127.0.0.1:80/cb":        true,
+		"http://127.0.0.1:65535/cb":     true,
+		"http://localhost:2/cb?x=1":     true,
+		"http://localhost:2/cb?x=2":     false,
+		"http://127.0.0.2/cb":           false,
+		"http://127.0.0.1/cb/":          false,
+		"http://127.0.0.1/cb#x":         false,
+		"http://127.0.0.1@evil.test/cb": false,
+		"https://127.0.0.1/cb":          false,
+		"https://a.test/cb":             true,
+		"https://a.test:8443/cb":        false,
+		"https://a.test/cb?x":           false,
+		"HTTPS://a.test/cb":             false,
+		"https://a.test.evil.test/cb":   false,
+	} {
+		if got := c.allows(address); got != want {
+			t.Errorf("%s: %v, want %v", address, got, want)
+		}
+	}
+}
+
+func TestWhatAPersonSeesOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://claude.test/api/cb": "claude.test",
+		"https://a.test:8443/":       "a.test:8443",
+		"http://localhost:1/":        "a program on your machine",
+		"cursor://x.y/cb":            "the program for cursor: links",
+	} {
+		if got := hostOf(address); got != want {
+			t.Errorf("%s is shown as %q, want %q", address, got, want)
+		}
+	}
+}
+
+// FuzzParseClient: an id that is taken registers as itself, and its addresses are safe.
+func FuzzParseClient(f *testing.F) {
+	c, err := Register("a", []string{"https://a.test/"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(c.ID())
+	f.Add("client_eyJyIjpbImphdmFzY3JpcHQ6MSJdfQ")
+	f.Fuzz(func(t *testing.T, id string) {
+		c, err := ParseClient(id)
+		if err != nil {
+			return
+		}
+		if c.ID() != id {
+			t.Errorf("%q is the client %q", id, c.ID())
+		}
+		for _, u := range c.RedirectURIs {
+			if checkRedirect(u) != nil || strings.HasPrefix(strings.ToLower(u), "javascript:") {
+				t.Errorf("codes are sent to %q", u)
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+// Package oauth lets a person give a program, such as an assistant with tools, access without a key
+// that is copied by hand: OAuth 2.1's authorization code flow with PKCE, for public clients. What a
+// program is given are the tokens of an agent in package team.
+//
+// It follows RFC 6749, RFC 7636 (PKCE), RFC 7591 (registration), RFC 8252 (loopback redirects),
+// RFC 8707 (resource), RFC 9207 (issuer) and RFC 9700 (security).
+package oauth
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/table"
+	"docent/shared/team"
+)
+
+// CodeLife is how long an authorization code works.
+const CodeLife = time.Minute
+
+// Service is the authorization server.
+type Service struct {
+	Table table.Store
+	Teams *team.Service
+	Now   func() time.Time
+	// Issuer identifies the server: the address of the API, absolute, without a slash at the end.
+	Issuer string
+}
+
+// The codes of errors (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7591 section 3.2.2, RFC 8707 section 2).
+const (
+	InvalidRequest          = "invalid_request"
+	InvalidClient           = "invalid_client"
+	InvalidGrant            = "invalid_grant"
+	InvalidTarget           = "invalid_target"
+	InvalidRedirectURI      = "invalid_redirect_uri"
+	InvalidClientMetadata   = "invalid_client_metadata"
+	UnsupportedGrantType    = "unsupported_grant_type"
+	UnsupportedResponseType = "unsupported_response_type"
+	AccessDenied            = "access_denied"
+)
+
+// Error is an error for the client, as JSON.
+type Error struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Description }
+
+func refuse(code, description string) *Error { return &Error{code, description} }
+
+// Resource returns the address for which tokens are: the tools of the API.
+func (s *Service) Resource() string { return s.Issuer + "/mcp" }
+
+// Metadata describes the server (RFC 8414 section 2). Its registration and its clients need no
+// secret, so authentication at its endpoints is "none".
+func (s *Service) Metadata() map[string]any {
+	return map[string]any{
+		"issuer":                                         s.Issuer,
+		"authorization_endpoint":                         s.Issuer + "/oauth/authorize",
+		"token_endpoint":                                 s.Issuer + "/oauth/token",
+		"registration_endpoint":                          s.Issuer + "/oauth/register",
+		"revocation_endpoint":                            s.Issuer + "/oauth/revoke",
+		"response_types_supported":                       []string{"code"},
+		"response_modes_supported":                       []string{"query"},
+		"grant_types_supported":                          []string{"authorization_code", "refresh_token"},
+		"code_challenge_methods_supported":               []string{"S256"},
+		"token_endpoint_auth_methods_supported":          []string{"none"},
+		"revocation_endpoint_auth_methods_supported":     []string{"none"},
+		"scopes_supported":                               team.AgentScopes(),
+		"authorization_response_iss_parameter_supported": true,
+	}
+}
+
+// ScopeText returns scopes as OAuth writes them (RFC 6749 section 3.3).
+func ScopeText(scopes []team.Scope) string {
+	names := make([]string, len(scopes))
+	for i, scope := range scopes {
+		names[i] = string(scope)
+	}
+	return strings.Join(names, " ")
+}
+
+// scopesOf returns the scopes in text that an agent can have. Others are ignored; all are meant if none
+// remains.
+func scopesOf(text string) []team.Scope {
+	var asked []team.Scope
+	for _, scope := range team.AgentScopes() {
+		if slices.Contains(strings.Fields(text), string(scope)) {
+			asked = append(asked, scope)
+		}
+	}
+	if asked == nil {
+		return team.AgentScopes()
+	}
+	return asked
+}
+
+// ResourceMetadata describes the tools as a protected resource (RFC 9728 section 2).
+func (s *Service) ResourceMetadata() map[string]any {
+	return map[string]any{
+		"resource":                 s.Resource(),
+		"resource_name":            "Docent",
+		"authorization_servers":    []string{s.Issuer},
+		"scopes_supported":         team.AgentScopes(),
+		"bearer_methods_supported": []string{"header"},
+	}
+}

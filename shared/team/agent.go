@@ -1,0 +1,284 @@
+package team
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/audit"
+	"docent/shared/table"
+)
+
+// Limits of agents: programs to which a person gave access by OAuth.
+const (
+	AgentLife = time.Hour           // of an access token
+	AgentIdle = 30 * 24 * time.Hour // of a refresh token, from its last use
+	// MaxAgents limits the agents of a user. The least recently refreshed is disconnected when another is connected.
+	MaxAgents = 50
+	// refreshGrace is how long a refresh token works after it was used, for a client that did not
+	// receive the reply. Its use after that ends the agent (RFC 9700 section 4.14.2).
+	refreshGrace = time.Minute
+)
+
+// maxAgentName limits the name of an agent, in bytes.
+const maxAgentName = 100
+
+// ErrBadRefresh means that a refresh token is unknown, expired, used or of another client.
+var ErrBadRefresh = errors.New("the refresh token does not work")
+
+// Agent is a program to which a person gave access. Times are UTC with millisecond precision.
+type Agent struct {
+	ID          string
+	Name        string // as the program named itself; may be empty
+	Host        string // of its redirect address, in words
+	Scopes      []Scope
+	CreatedAt   time.Time
+	RefreshedAt *time.Time // when it was given tokens last
+}
+
+// NewAgent is the input of ConnectAgent.
+type NewAgent struct {
+	UserID, UserName string
+	Client           string   // identifies the program; only its hash is stored
+	Name, Host       string   // of the program; the name is shortened if it is long
+	Sources          []string // the data sources to which the person's session is restricted; nil: not restricted
+	Scopes           []Scope  // that the person gave; nil: AgentScopes
+}
+
+// Tokens are the texts of an agent's tokens, which are not stored.
+type Tokens struct {
+	AgentID         string
+	Access, Refresh string
+	ExpiresIn       time.Duration // of Access
+	Scopes          []Scope
+}
+
+// agent is the part of a key's record that only agents have.
+type agent struct {
+	Client       []byte     `json:"client,omitempty"`       // hash
+	Host         string     `json:"host,omitempty"`         // of the redirect address
+	Refresh      []byte     `json:"refresh,omitempty"`      // hash of the refresh token
+	UsedRefresh  []byte     `json:"usedRefresh,omitempty"`  // hash of the one before it
+	RefreshedAt  *time.Time `json:"refreshedAt,omitempty"`  // when Refresh was made
+	RefreshUntil *time.Time `json:"refreshUntil,omitempty"` // when Refresh expires
+}
+
+// AgentScopes are the scopes that an agent can have. One that was connected before there were scopes has
+// both.
+func AgentScopes() []Scope { return []Scope{ScopeRead, ScopeAsk} }
+
+func (r *record) agentScopes() []Scope { return CommonScopes(AgentScopes(), r.Scopes) }
+
+// ConnectAgent gives a program access as a user, and returns its tokens. For an unknown or
+// inactive user it returns a 401.
+func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (Tokens, error) {
+	if !isUUID(n.UserID) {
+		return Tokens{}, unauthorized()
+	}
+	if err := s.disconnectOldest(ctx, teamID, n.UserID); err != nil {
+		return Tokens{}, err
+	}
+	id, err := s.newKeyID()
+	if err != nil {
+		return Tokens{}, fmt.Errorf("make agent id: %w", err)
+	}
+	name := bytes.ToValidUTF8([]byte(n.Name[:min(len(n.Name), maxAgentName)]), nil)
+	r := record{TeamID: teamID, CreatedAt: s.moment(), NewKey: NewKey{Kind: KindAgent, Name: string(name), UserID: n.UserID,
+		DataSourceIDs: n.Sources, Scopes: CommonScopes(AgentScopes(), n.Scopes)},
+		Agent: &agent{Client: hashSecret(n.Client), Host: n.Host}, id: id, version: 1}
+	tokens, err := s.renew(&r)
+	if err != nil {
+		return Tokens{}, err
+	}
+	item, err := r.item()
+	if err != nil {
+		return Tokens{}, err
+	}
+	origin := audit.OriginFrom(ctx)
+	origin.Actor = audit.Actor{Type: audit.ActorUser, ID: n.UserID, DisplayName: n.UserName,
+		Credential: audit.Credential{Type: audit.AgentToken, ID: id, Name: r.Name}}
+	err = s.record(audit.WithOrigin(ctx, origin), teamID, []audit.Event{keyCreated(r)},
+		table.Put{Item: item, If: table.Absent()},
+		table.Check{Key: userKey(teamID, n.UserID), If: table.Is(stateField, stateActive)},
+		// In the list of the user's keys, so that the user's deactivation ends it.
+		table.Put{Item: table.Item{Key: userKeyEntryKey(teamID, n.UserID, id), Version: 1}})
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == userKey(teamID, n.UserID) {
+		return Tokens{}, unauthorized()
+	}
+	if err != nil {
+		return Tokens{}, fmt.Errorf("store agent %s: %w", id, err)
+	}
+	return tokens, nil
+}
+
+// RefreshAgent returns new tokens for a refresh token of the client. The old ones work for a minute
+// more. A refresh token that was used before that ends its agent, and returns ErrBadRefresh like
+// every token that does not work.
+func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens, error) {
+	kind, id, secret, ok := ParseKey(text)
+	if !ok || kind != kindRefresh {
+		return Tokens{}, ErrBadRefresh
+	}
+	hash := hashSecret(secret)
+	for range maxAttempts {
+		r, err := s.readRecord(ctx, id)
+		if errors.Is(err, table.ErrNotFound) {
+			return Tokens{}, ErrBadRefresh
+		}
+		if err != nil {
+			return Tokens{}, err
+		}
+		now := s.moment()
+		switch a := r.Agent; {
+		case r.Kind != KindAgent || r.RevokedAt != nil || a == nil || subtle.ConstantTimeCompare(a.Client, hashSecret(client)) != 1,
+			a.RefreshUntil == nil || !now.Before(*a.RefreshUntil):
+			return Tokens{}, ErrBadRefresh
+		case subtle.ConstantTimeCompare(a.Refresh, hash) == 1:
+		case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1 && now.Before(a.RefreshedAt.Add(refreshGrace)):
+		case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1:
+			if _, err := s.revoke(ctx, r.TeamID, id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
+				return Tokens{}, err
+			}
+			return Tokens{}, ErrBadRefresh
+		default:
+			return Tokens{}, ErrBadRefresh
+		}
+		before := r.version
+		r.version++
+		tokens, err := s.renew(&r)
+		if err != nil {
+			return Tokens{}, err
+		}
+		item, err := r.item()
+		if err != nil {
+			return Tokens{}, err
+		}
+		err = s.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(before)},
+			table.Check{Key: userKey(r.TeamID, r.UserID), If: table.Is(stateField, stateActive)})
+		failed := table.AsConditionFailed(err)
+		switch {
+		case failed != nil && failed.Key == userKey(r.TeamID, r.UserID):
+			return Tokens{}, ErrBadRefresh
+		case failed != nil:
+			continue // refreshed or revoked in the meantime
+		case err != nil:
+			return Tokens{}, fmt.Errorf("refresh agent %s: %w", id, err)
+		}
+		s.known.remove(id)
+		return tokens, nil
+	}
+	return Tokens{}, fmt.Errorf("refresh agent %s: %w", id, table.ErrConflict)
+}
+
+// renew gives r new secrets, and returns their texts. The access token before it works for a minute
+// more, because the client may have requests under way.
+func (s *Service) renew(r *record) (Tokens, error) {
+	access, err := s.newSecret()
+	if err != nil {
+		return Tokens{}, fmt.Errorf("make access token: %w", err)
+	}
+	refresh, err := s.newSecret()
+	if err != nil {
+		return Tokens{}, fmt.Errorf("make refresh token: %w", err)
+	}
+	now := s.moment()
+	expires, overlap, until := now.Add(AgentLife), now.Add(refreshGrace), now.Add(AgentIdle)
+	if r.ExpiresAt != nil && r.ExpiresAt.Before(overlap) {
+		overlap = *r.ExpiresAt
+	}
+	if r.Hash != nil {
+		r.PreviousHash, r.PreviousExpiresAt = r.Hash, &overlap
+	}
+	r.Hash, r.ExpiresAt = hashSecret(access), &expires
+	r.Agent.UsedRefresh, r.Agent.Refresh = r.Agent.Refresh, hashSecret(refresh)
+	r.Agent.RefreshedAt, r.Agent.RefreshUntil = &now, &until
+	return Tokens{AgentID: r.id, Access: keyText(KindAgent, r.id, access), Refresh: keyText(kindRefresh, r.id, refresh), ExpiresIn: AgentLife,
+		Scopes: r.agentScopes()}, nil
+}
+
+// Agents returns the user's agents whose refresh tokens work, newest first.
+func (s *Service) Agents(ctx context.Context, teamID, userID string) ([]Agent, error) {
+	records, _, err := s.keysOfUser(ctx, teamID, userID, KindAgent)
+	if err != nil {
+		return nil, err
+	}
+	now := s.Now()
+	out := []Agent{}
+	for _, r := range records {
+		if a := r.Agent; a != nil && a.RefreshUntil != nil && now.Before(*a.RefreshUntil) {
+			out = append(out, Agent{ID: r.id, Name: r.Name, Host: a.Host, Scopes: r.agentScopes(), CreatedAt: r.CreatedAt, RefreshedAt: a.RefreshedAt})
+		}
+	}
+	slices.SortFunc(out, func(a, b Agent) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return out, nil
+}
+
+// DisconnectAgent ends an agent of the user. For an unknown or ended one, or one of another user, it
+// returns a 404.
+func (s *Service) DisconnectAgent(ctx context.Context, teamID, userID, id string) error {
+	missing := apierr.Missing("agent")
+	if !isKeyID(id) {
+		return missing
+	}
+	r, err := s.readRecord(ctx, id)
+	if errors.Is(err, table.ErrNotFound) || err == nil && (r.TeamID != teamID || r.UserID != userID || r.Kind != KindAgent) {
+		return missing
+	}
+	if err != nil {
+		return err
+	}
+	if _, err = s.revoke(ctx, teamID, id); apierr.IsCode(err, apierr.CodeNotFound) {
+		return missing
+	}
+	return err
+}
+
+// RevokeToken ends the agent of an access or refresh token that works (RFC 7009). Other texts are
+// ignored.
+func (s *Service) RevokeToken(ctx context.Context, text string) error {
+	kind, id, secret, ok := ParseKey(text)
+	if !ok || kind != KindAgent && kind != kindRefresh {
+		return nil
+	}
+	r, err := s.readRecord(ctx, id)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	hash := hashSecret(secret)
+	if r.Kind != KindAgent || r.Agent == nil || kind == KindAgent && !r.matches(hash, s.Now()) ||
+		kind == kindRefresh && subtle.ConstantTimeCompare(r.Agent.Refresh, hash) != 1 {
+		return nil
+	}
+	if _, err := s.revoke(ctx, r.TeamID, id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
+		return err
+	}
+	return nil
+}
+
+// disconnectOldest makes room for another agent of the user, and ends those whose refresh tokens have
+// expired.
+func (s *Service) disconnectOldest(ctx context.Context, teamID, userID string) error {
+	records, _, err := s.keysOfUser(ctx, teamID, userID, KindAgent)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(records, func(a, b record) int { return a.Agent.RefreshedAt.Compare(*b.Agent.RefreshedAt) })
+	now := s.Now()
+	for i, r := range records {
+		if now.Before(*r.Agent.RefreshUntil) && len(records)-i < MaxAgents {
+			continue
+		}
+		if _, err := s.revoke(ctx, teamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
+			return err
+		}
+	}
+	return nil
+}

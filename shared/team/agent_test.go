@@ -1,0 +1,202 @@
+package team_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/team"
+)
+
+const assistant = "client_assistant"
+
+// agent connects a program for the admin.
+func (o *fixture) agent(t *testing.T, client string) team.Tokens {
+	t.Helper()
+	tokens, err := o.ConnectAgent(t.Context(), o.team.ID, team.NewAgent{UserID: o.admin.ID, UserName: o.admin.UserName, Client: client, Name: "Assistant", Host: "assistant.example"})
+	must(t, err)
+	return tokens
+}
+
+// works reports whether an access token is accepted.
+func (o *fixture) works(t *testing.T, access string) bool {
+	t.Helper()
+	_, err := o.Authenticate(t.Context(), access)
+	if err != nil && !apierr.IsCode(err, apierr.CodeUnauthorized) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestAnAgentActsAsItsUserWithoutTheirRole(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	tokens := o.agent(t, assistant)
+	got, err := o.Authenticate(t.Context(), tokens.Access)
+	must(t, err)
+	if p := got.Principal; p.Kind != team.KindAgent || p.UserID != o.admin.ID || p.TeamID != o.team.ID || p.Admin || p.KeyName != "Assistant" {
+		t.Errorf("%+v", p)
+	}
+	if len(got.Quotas) != 1 {
+		t.Errorf("the call was counted against %d quotas", len(got.Quotas))
+	}
+	if o.works(t, tokens.Refresh) {
+		t.Error("a refresh token is accepted as a key")
+	}
+	if _, err := o.AuthenticateSession(t.Context(), tokens.Access); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+		t.Errorf("a token as a session: %v", err)
+	}
+	if _, _, err := o.RotateKey(t.Context(), o.team.ID, tokens.AgentID, 0); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("rotate an agent as a key: %v", err)
+	}
+	if _, _, err := o.CreateKey(t.Context(), o.team.ID, team.NewKey{Kind: team.KindAgent, Name: "x", UserID: o.admin.ID}); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("create an agent as a key: %v", err)
+	}
+}
+
+func TestTokensAreRenewed(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	first := o.agent(t, assistant)
+	second, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+	must(t, err)
+	if second.AgentID != first.AgentID || second.Access == first.Access || second.Refresh == first.Refresh {
+		t.Errorf("%+v after %+v", second, first)
+	}
+	if !o.works(t, first.Access) || !o.works(t, second.Access) {
+		t.Error("requests under way need the old token for a minute")
+	}
+	o.clock.Advance(team.AgentLife - time.Second)
+	if !o.works(t, second.Access) || o.works(t, first.Access) {
+		t.Error("within its hour only the newer token works")
+	}
+	o.clock.Advance(time.Second)
+	if o.works(t, second.Access) {
+		t.Error("a token works after its hour")
+	}
+	o.clock.Advance(team.AgentIdle - team.AgentLife)
+	if _, err := o.RefreshAgent(t.Context(), second.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("an expired refresh token: %v", err)
+	}
+}
+
+func TestAStolenRefreshTokenEndsTheAgent(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	first := o.agent(t, assistant)
+	second, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+	must(t, err)
+	third, err := o.RefreshAgent(t.Context(), first.Refresh, assistant) // the reply was lost
+	must(t, err)
+	if !o.works(t, third.Access) {
+		t.Error("the token of a repeated request does not work")
+	}
+	o.clock.Advance(2 * time.Minute)
+	if _, err := o.RefreshAgent(t.Context(), second.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("a used refresh token: %v", err)
+	}
+	if o.works(t, third.Access) {
+		t.Error("the agent works after its refresh token was used twice")
+	}
+	if _, err := o.RefreshAgent(t.Context(), third.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("the newest refresh token: %v", err)
+	}
+}
+
+func TestOnlyTheClientRefreshes(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	tokens := o.agent(t, assistant)
+	for name, text := range map[string]string{"an access token": tokens.Access, "nothing": "", "a text": "docent_refresh_x"} {
+		if _, err := o.RefreshAgent(t.Context(), text, assistant); !errors.Is(err, team.ErrBadRefresh) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := o.RefreshAgent(t.Context(), tokens.Refresh, "client_other"); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("another client: %v", err)
+	}
+	if _, err := o.RefreshAgent(t.Context(), tokens.Refresh, assistant); err != nil {
+		t.Errorf("after attempts of others: %v", err)
+	}
+}
+
+func TestAgentsAreListedAndEnd(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	one, two := o.agent(t, "client_1"), o.agent(t, "client_2")
+	list, err := o.Agents(t.Context(), o.team.ID, o.admin.ID)
+	must(t, err)
+	if len(list) != 2 || list[0].Host != "assistant.example" || list[0].Name != "Assistant" {
+		t.Errorf("%+v", list)
+	}
+	must(t, o.DisconnectAgent(t.Context(), o.team.ID, o.admin.ID, one.AgentID))
+	if err := o.DisconnectAgent(t.Context(), o.team.ID, o.admin.ID, one.AgentID); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("a second time: %v", err)
+	}
+	s, _ := o.session(t, o.admin.ID)
+	if err := o.DisconnectAgent(t.Context(), o.team.ID, o.admin.ID, s.ID); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("a session: %v", err)
+	}
+	if o.works(t, one.Access) || !o.works(t, two.Access) {
+		t.Error("one of two agents was disconnected")
+	}
+	must(t, o.RevokeToken(t.Context(), two.Refresh))
+	must(t, o.RevokeToken(t.Context(), two.Refresh))
+	must(t, o.RevokeToken(t.Context(), "nonsense"))
+	if o.works(t, two.Access) {
+		t.Error("a revoked token works")
+	}
+	three := o.agent(t, "client_3")
+	if _, err := o.RevokeUserKeys(t.Context(), o.team.ID, o.admin.ID); err != nil || o.works(t, three.Access) {
+		t.Errorf("an agent works after its user's keys ended: %v", err)
+	}
+}
+
+func TestAgentsOfAUserAreBounded(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	var first team.Tokens
+	for n := range team.MaxAgents + 1 {
+		tokens := o.agent(t, fmt.Sprintf("client_%d", n))
+		if n == 0 {
+			first = tokens
+		}
+		o.clock.Advance(time.Second)
+	}
+	list, err := o.Agents(t.Context(), o.team.ID, o.admin.ID)
+	must(t, err)
+	if len(list) != team.MaxAgents || o.works(t, first.Access) {
+		t.Errorf("%d agents, the oldest works: %v", len(list), o.works(t, first.Access))
+	}
+}
+
+// TestTwoRefreshesAtOnce: both succeed, because either reply may be lost, and one refresh token is
+// the newest.
+func TestTwoRefreshesAtOnce(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	tokens := o.agent(t, assistant)
+	replies := make([]team.Tokens, 4)
+	var all sync.WaitGroup
+	for i := range replies {
+		all.Go(func() {
+			var err error
+			if replies[i], err = o.RefreshAgent(t.Context(), tokens.Refresh, assistant); err != nil && !errors.Is(err, team.ErrBadRefresh) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	working := 0
+	for _, r := range replies {
+		if r.Access != "" && o.works(t, r.Access) {
+			working++
+		}
+	}
+	if working == 0 {
+		t.Error("no reply has a token that works")
+	}
+}

@@ -233,6 +233,7 @@ func groupOps(teamID string, before, after group) ([]table.Op, error) {
 }
 
 func (s *Service) writeGroup(ctx context.Context, teamID string, after group, events []audit.Event, ops []table.Op) error {
+	defer s.Names.forget(teamID, after.ID)
 	err := s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == groupNameKey(teamID, after.name()) {
 		return protocol.Refuse(409, protocol.Uniqueness, "Another group of this team has this displayName.")
@@ -246,6 +247,7 @@ func (s *Service) writeGroup(ctx context.Context, teamID string, after group, ev
 // deleteGroup deletes a group and its members' items. It also completes a deletion that was
 // interrupted.
 func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) error {
+	defer s.Names.forget(teamID, id)
 	err := s.retryOnConflict(ctx, teamID, protocol.GroupType, id, func() error {
 		g, err := s.group(ctx, teamID, id)
 		var refused *protocol.Error

@@ -30,6 +30,9 @@ type Handler struct {
 	// Classify returns the status, the text for the client and the headers of an error
 	// that is not a *protocol.Error.
 	Classify func(ctx context.Context, err error) (status int, detail string, header http.Header)
+	// Failed learns of each *protocol.Error that is sent: its scimType, which may be empty. It
+	// may be nil.
+	Failed func(ctx context.Context, scimType string)
 	// ReadBody reads the body of the request, once, if it has at most limit bytes. Its
 	// errors are those of package apierr and memory.ErrBusy. If nil, the body is read
 	// directly.
@@ -100,6 +103,8 @@ func (h Handler) Fail(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header()[name] = values
 		}
 		e = &protocol.Error{Status: status, Detail: detail}
+	} else if h.Failed != nil {
+		h.Failed(r.Context(), e.Type)
 	}
 	WriteError(w, r, e)
 }

@@ -23,6 +23,8 @@ type Service struct {
 	NewID  func() string // time-ordered UUIDs
 	// BaseURL is the absolute URL of the API, ending in /v1. Links start with it.
 	BaseURL string
+	// Names keeps the names of groups for GroupsOf. Services of one process share it.
+	Names *GroupNames
 	// MaxReply limits a reply, in bytes; 0 is no limit.
 	MaxReply int
 

@@ -1,0 +1,77 @@
+// Package extract describes files whose text can be taken out: the media types, the text by pages, the limits, and
+// the error that a client may read. It is light: the readers, with the libraries that they link, are in
+// extract/readers.
+package extract
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Media types that the readers read.
+const (
+	PDF  = "application/pdf"
+	DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+)
+
+var extensions = map[string]string{".pdf": PDF, ".docx": DOCX, ".xlsx": XLSX, ".pptx": PPTX}
+
+// MediaTypes returns the types that can be read.
+func MediaTypes() []string { return []string{PDF, DOCX, XLSX, PPTX} }
+
+// Supported reports whether files of the media type can be read.
+func Supported(mediaType string) bool { return slices.Contains(MediaTypes(), mediaType) }
+
+// MediaTypeOf returns the media type of a file by the extension of its name, and false if it cannot be read.
+func MediaTypeOf(fileName string) (string, bool) {
+	t, ok := extensions[strings.ToLower(path.Ext(fileName))]
+	return t, ok
+}
+
+// ExtensionOf returns the extension of files of a media type, such as ".pdf"; empty if it cannot be read.
+func ExtensionOf(mediaType string) string {
+	for extension, t := range extensions {
+		if t == mediaType {
+			return extension
+		}
+	}
+	return ""
+}
+
+// Document is the text of a file.
+type Document struct {
+	Title string   // from the file's properties; may be empty
+	Pages []Page   // in order; a page without text is left out
+	Notes []string // what a reader of the text should know, such as "Page 7 is a picture without text."
+}
+
+// Page is a page of a PDF, a slide, or a sheet. A DOCX has one page.
+type Page struct {
+	Number   int    // from 1, as the program that shows the file counts
+	Title    string // of a slide, or the name of a sheet; may be empty
+	Markdown string
+}
+
+// Limits bound what reading a file may cost. A field that is 0 has its default.
+type Limits struct {
+	Text     int   // bytes of Markdown on all pages
+	Pages    int   // pages, slides or sheets
+	Inflated int64 // bytes to which the parts of an Office file expand
+}
+
+// WithDefaults returns l with the default of each field that is 0.
+func (l Limits) WithDefaults() Limits {
+	if l.Text == 0 {
+		l.Text = 10 << 20
+	}
+	if l.Pages == 0 {
+		l.Pages = 5000
+	}
+	if l.Inflated == 0 {
+		l.Inflated = 256 << 20
+	}
+	return l
+}

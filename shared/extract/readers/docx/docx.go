@@ -1,0 +1,179 @@
+// Package docx reads the text of Word files: headings, lists, tables, notes, links and text boxes. Text that a tracked
+// change deleted, and hidden text, are left out, as are headers, footers, comments and the table of contents.
+package docx
+
+import (
+	"context"
+	"encoding/xml"
+	"io"
+	"strings"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/markdown"
+	"docent/shared/extract/readers/ooxml"
+)
+
+// reader reads one file.
+type reader struct {
+	pkg       *ooxml.Package
+	relations map[string]ooxml.Relation
+	styles    styles
+	numbering numbering
+	footnotes map[string]string
+	endnotes  map[string]string
+	out       *markdown.Writer
+	title     string // of the first paragraph with the style Title
+	shown     int    // notes so far
+	pictures  int
+}
+
+// Read returns the file as a document of one page.
+func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limits) (extract.Document, error) {
+	limits = limits.WithDefaults()
+	pkg, err := ooxml.Open(ctx, file, size, limits.Inflated)
+	if err != nil {
+		return extract.Document{}, err
+	}
+	main, err := pkg.Related("", "officeDocument")
+	if err != nil {
+		return extract.Document{}, err
+	}
+	if main == "" || !pkg.Has(main) {
+		return extract.Document{}, extract.Errorf("The file is not a Word document.")
+	}
+	r := &reader{pkg: pkg, out: &markdown.Writer{Budget: markdown.NewBudget(limits.Text)}}
+	if r.relations, err = pkg.Relations(main); err != nil {
+		return extract.Document{}, err
+	}
+	if err := r.readParts(main); err != nil {
+		return extract.Document{}, err
+	}
+	if err := r.body(main); err != nil {
+		return extract.Document{}, err
+	}
+	return r.document()
+}
+
+// readParts reads the parts to which the body refers.
+func (r *reader) readParts(main string) error {
+	for kind, read := range map[string]func(string) error{
+		"styles": r.readStyles, "numbering": r.readNumbering,
+		"footnotes": func(name string) error { return r.readNotes(name, &r.footnotes) },
+		"endnotes":  func(name string) error { return r.readNotes(name, &r.endnotes) },
+	} {
+		name, err := r.pkg.Related(main, kind)
+		if err != nil {
+			return err
+		}
+		if name == "" || !r.pkg.Has(name) {
+			continue
+		}
+		if err := read(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) body(main string) error {
+	d, err := r.pkg.Decoder(main)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	isWord := false
+	err = d.Each(func(root xml.StartElement) error {
+		isWord = root.Name.Local == "document"
+		return d.Each(func(e xml.StartElement) error {
+			if e.Name.Local != "body" {
+				return nil
+			}
+			return r.blocks(d, r.out)
+		})
+	})
+	if err == nil && !isWord {
+		err = extract.Errorf("The file is not a Word document.")
+	}
+	return err
+}
+
+// blocks writes the paragraphs and tables in the current element.
+func (r *reader) blocks(d *ooxml.Decoder, out *markdown.Writer) error {
+	return d.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "p":
+			p, err := r.paragraph(d)
+			if err != nil {
+				return err
+			}
+			return r.write(out, p)
+		case "tbl":
+			rows, err := r.table(d)
+			if err != nil {
+				return err
+			}
+			return out.Table(rows)
+		case "sdt", "sdtContent", "customXml", "ins", "moveTo", "AlternateContent", "Choice", "smartTag":
+			return r.blocks(d, out)
+		}
+		return nil
+	})
+}
+
+// write writes a paragraph as its style says, and after it what it holds beside its own text.
+func (r *reader) write(out *markdown.Writer, p paragraph) error {
+	style := r.styles.resolve(p.style)
+	if style.contents {
+		return nil
+	}
+	level := style.level
+	if p.level != nil {
+		level = *p.level
+	}
+	label := r.label(p, style)
+	var err error
+	switch {
+	case strings.TrimSpace(p.text) == "": // it has its number in a list, and nothing to write
+	case style.title:
+		if r.title == "" {
+			r.title = markdown.Title(p.text)
+		}
+		err = out.Heading(1, p.text)
+	case level > 0:
+		err = out.Heading(level, label.text+p.text)
+	case label.marker != "":
+		err = out.Item(label.depth, label.marker, label.text+p.text)
+	default:
+		err = out.Paragraph(p.text)
+	}
+	if err != nil {
+		return err
+	}
+	for _, text := range append(p.boxes, p.notes...) {
+		if err := out.Verbatim(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) document() (extract.Document, error) {
+	title, err := r.pkg.Title()
+	if err != nil {
+		return extract.Document{}, err
+	}
+	if title == "" {
+		title = r.title
+	}
+	doc := extract.Document{Title: title}
+	if text := r.out.String(); text != "" {
+		doc.Pages = []extract.Page{{Number: 1, Markdown: text}}
+		return doc, nil
+	}
+	if r.pictures > 0 {
+		doc.Notes = []string{"The document has pictures and no text."}
+	} else {
+		doc.Notes = []string{"The document has no text."}
+	}
+	return doc, nil
+}

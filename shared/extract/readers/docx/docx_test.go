@@ -1,0 +1,141 @@
+package docx_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/docx"
+	"docent/shared/extract/readers/officetest"
+)
+
+// styles has headings as a German Word writes them, a style based on one, and a style of a list.
+const styles = `
+	<w:style w:type="paragraph" w:default="1" w:styleId="Standard"><w:name w:val="Normal"/></w:style>
+	<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
+	<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>
+	<w:style w:type="paragraph" w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>
+	<w:style w:type="paragraph" w:styleId="Kapitel"><w:name w:val="Kapitel"/><w:basedOn w:val="berschrift2"/></w:style>
+	<w:style w:type="paragraph" w:styleId="Punkt"><w:name w:val="List Bullet"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>
+	<w:style w:type="paragraph" w:styleId="V1"><w:name w:val="toc 1"/></w:style>
+	<w:style w:type="paragraph" w:styleId="Kreis1"><w:name w:val="a"/><w:basedOn w:val="Kreis2"/></w:style>
+	<w:style w:type="paragraph" w:styleId="Kreis2"><w:name w:val="b"/><w:basedOn w:val="Kreis1"/></w:style>`
+
+const numbering = `
+	<w:abstractNum w:abstractNumId="0">
+		<w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="•"/></w:lvl>
+		<w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/><w:lvlText w:val="o"/></w:lvl></w:abstractNum>
+	<w:abstractNum w:abstractNumId="1">
+		<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
+		<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>
+		<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%3)"/></w:lvl></w:abstractNum>
+	<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
+	<w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+	<w:num w:numId="3"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>`
+
+const footnotes = `<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:footnote>
+	<w:footnote w:id="2"><w:p><w:r><w:footnoteRef/><w:t>The note.</w:t></w:r></w:p></w:footnote>`
+
+func p(properties, text string) string {
+	return "<w:p><w:pPr>" + properties + "</w:pPr>" + run(text) + "</w:p>"
+}
+
+func run(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
+
+func item(list, level, text string) string {
+	return p(`<w:numPr><w:ilvl w:val="`+level+`"/><w:numId w:val="`+list+`"/></w:numPr>`, text)
+}
+
+func tc(properties, text string) string {
+	return "<w:tc><w:tcPr>" + properties + "</w:tcPr>" + p("", text) + "</w:tc>"
+}
+
+func read(t *testing.T, file []byte, limits extract.Limits) (extract.Document, error) {
+	t.Helper()
+	return docx.Read(context.Background(), bytes.NewReader(file), int64(len(file)), limits)
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, body, want string }{
+		{"headings by the names of styles, whose ids are translated",
+			p(`<w:pStyle w:val="Titel"/>`, "Report") + p(`<w:pStyle w:val="berschrift1"/>`, "One") + p(`<w:pStyle w:val="Kapitel"/>`, "Two"),
+			"# Report\n\n# One\n\n## Two\n"},
+		{"a heading by its own outline level", p(`<w:outlineLvl w:val="2"/>`, "Three"), "### Three\n"},
+		{"a paragraph that its outline level takes out of the headings",
+			p(`<w:pStyle w:val="berschrift1"/><w:outlineLvl w:val="9"/>`, "Text"), "Text\n"},
+		{"styles based on each other in a circle", p(`<w:pStyle w:val="Kreis1"/>`, "Round"), "Round\n"},
+		{"a line of the table of contents", p(`<w:pStyle w:val="V1"/>`, "One 1") + p("", "Text"), "Text\n"},
+		{"bullets by style and inside each other",
+			p(`<w:pStyle w:val="Punkt"/>`, "a") + item("1", "1", "b") + item("1", "0", "c"), "- a\n    - b\n- c\n"},
+		{"numbers, and the labels that Markdown has none for",
+			item("2", "0", "a") + item("2", "1", "b") + item("2", "2", "c") + item("2", "0", "d") + item("2", "1", "e"),
+			"1. a\n    - 1.1 b\n        - (i) c\n2. d\n    - 2.1 e\n"},
+		{"a list that starts at another number", item("3", "0", "a") + item("3", "0", "b"), "7. a\n8. b\n"},
+		{"an empty paragraph has its number", item("3", "0", "a") + item("3", "0", "") + item("3", "0", "b"), "7. a\n9. b\n"},
+		{"a column of numbers without text", "<w:tbl><w:tr><w:tc>" + item("2", "0", "") + "</w:tc>" + tc("", "x") + "</w:tr><w:tr><w:tc>" + item("2", "0", "") + "</w:tc>" +
+			tc("", "y") + "</w:tr></w:tbl>", "| 1. | x |\n| --- | --- |\n| 2. | y |\n"},
+		{"a numbered heading", p(`<w:pStyle w:val="berschrift1"/><w:numPr><w:numId w:val="2"/></w:numPr>`, "Scope"), "# 1. Scope\n"},
+		{"a deleted run, an inserted one and a moved one",
+			"<w:p>" + run("a ") + "<w:del>" + run("gone ") + "</w:del><w:ins>" + run("new ") + "</w:ins><w:moveFrom>" + run("old place ") +
+				"</w:moveFrom><w:moveTo>" + run("new place") + "</w:moveTo></w:p>", "a new new place\n"},
+		{"hidden text", "<w:p>" + run("a") + "<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r></w:p>", "a\n"},
+		{"a link", `<w:p><w:hyperlink r:id="web">` + run("the page") + "</w:hyperlink>" + run(" says") + "</w:p>",
+			"[the page](https://docent.test/page) says\n"},
+		{"a link by a field",
+			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://docent.test/f"</w:instrText></w:r>` +
+				`<w:r><w:fldChar w:fldCharType="separate"/></w:r>` + run("field") + `<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`,
+			"[field](https://docent.test/f)\n"},
+		{"a footnote after its paragraph", "<w:p>" + run("Text") + `<w:r><w:footnoteReference w:id="2"/></w:r>` + run(" on") + "</w:p>",
+			"Text[^1] on\n\n[^1]: The note.\n"},
+		{"a text box, which is written twice in the file",
+			"<w:p>" + run("before") + `<w:r><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wps:txbx><w:txbxContent>` + p("", "boxed") +
+				`</w:txbxContent></wps:txbx></w:drawing></mc:Choice><mc:Fallback><w:pict><v:textbox><w:txbxContent>` + p("", "boxed") +
+				`</w:txbxContent></v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>`, "before\n\nboxed\n"},
+		{"a table with cells over rows and columns, and a deleted row",
+			"<w:tbl><w:tr>" + tc("", "City") + tc(`<w:gridSpan w:val="2"/>`, "Year") + "</w:tr><w:tr>" +
+				tc(`<w:vMerge w:val="restart"/>`, "Rome") + tc("", "1|2") + tc("", "3") + "</w:tr><w:tr>" + tc("<w:vMerge/>", "") + tc("", "4") + tc("", "5") +
+				"</w:tr><w:tr><w:trPr><w:del/></w:trPr>" + tc("", "x") + tc("", "y") + tc("", "z") + "</w:tr></w:tbl>",
+			"| City | Year | |\n| --- | --- | --- |\n| Rome | 1\\|2 | 3 |\n| Rome | 4 | 5 |\n"},
+		{"a table of one column, which only places text", "<w:tbl><w:tr>" + tc("", "a") + "</w:tr></w:tbl>", "a\n"},
+		{"a content control", "<w:sdt><w:sdtPr/><w:sdtContent>" + p("", "held") + "</w:sdtContent></w:sdt>", "held\n"},
+		{"text that Markdown would take for a mark", p("", "# no heading") + p("", "1. no list") + p("", "- no item"),
+			"\\# no heading\n\n1\\. no list\n\n\\- no item\n"},
+		{"entities of XML", p("", "a &lt;b&gt; &#8364;"), "a <b> €\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := read(t, officetest.Docx(t, c.body, map[string]string{
+				"word/styles.xml":    officetest.XML("w:styles", styles),
+				"word/numbering.xml": officetest.XML("w:numbering", numbering),
+				"word/footnotes.xml": officetest.XML("w:footnotes", footnotes),
+			}), extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(doc.Pages) != 1 || doc.Pages[0].Number != 1 || doc.Pages[0].Markdown != c.want {
+				t.Errorf("got %+v, want %q", doc.Pages, c.want)
+			}
+		})
+	}
+}
+
+func TestDocumentWithoutTextSaysSo(t *testing.T) {
+	t.Parallel()
+	doc, err := read(t, officetest.Docx(t, `<w:p><w:r><w:drawing><a:blip r:embed="x"/></w:drawing></w:r></w:p>`, nil), extract.Limits{})
+	if err != nil || len(doc.Pages) != 0 || len(doc.Notes) != 1 || doc.Notes[0] != "The document has pictures and no text." {
+		t.Errorf("got %+v, %v", doc, err)
+	}
+}
+
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	doc, err := read(t, officetest.Docx(t, p("", "x"), map[string]string{
+		"_rels/.rels":       officetest.Relations("rId1 officeDocument word/document.xml", "rId2 core-properties docProps/core.xml"),
+		"docProps/core.xml": `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title> Annual  report </dc:title></cp:coreProperties>`,
+	}), extract.Limits{})
+	if err != nil || doc.Title != "Annual report" {
+		t.Errorf("title %q, %v", doc.Title, err)
+	}
+}

@@ -1,0 +1,255 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/ooxml"
+)
+
+const (
+	maxLists   = 50_000
+	maxLevels  = 9    // of a list
+	maxCounter = 9999 // a hostile start value must not make Roman numbers long
+)
+
+// level is how one level of a list is numbered.
+type level struct {
+	format string // of w:numFmt
+	text   string // such as "%1.%2"
+	start  int
+}
+
+type list struct {
+	abstract  string
+	overrides map[int]level // levels of this list only
+	starts    map[int]int
+}
+
+type numbering struct {
+	abstract map[string]map[int]level
+	lists    map[string]list
+	counters map[string]*[maxLevels]int // by abstract list, which all its lists continue
+	started  map[string]bool            // lists whose start values were set
+}
+
+func (r *reader) readNumbering(name string) error {
+	n := numbering{
+		abstract: map[string]map[int]level{}, lists: map[string]list{},
+		counters: map[string]*[maxLevels]int{}, started: map[string]bool{},
+	}
+	d, err := r.pkg.Decoder(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = d.Each(func(xml.StartElement) error {
+		return d.Each(func(e xml.StartElement) error {
+			if len(n.abstract)+len(n.lists) > maxLists {
+				return extract.Errorf("The document has more than %d lists.", maxLists)
+			}
+			switch e.Name.Local {
+			case "abstractNum":
+				levels, _, err := readLevels(d)
+				n.abstract[ooxml.Attr(e, "abstractNumId")] = levels
+				return err
+			case "num":
+				l, err := readList(d)
+				n.lists[ooxml.Attr(e, "numId")] = l
+				return err
+			}
+			return nil
+		})
+	})
+	r.numbering = n
+	return err
+}
+
+func readList(d *ooxml.Decoder) (list, error) {
+	l := list{overrides: map[int]level{}, starts: map[int]int{}}
+	err := d.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "abstractNumId":
+			l.abstract = ooxml.Attr(e, "val")
+		case "lvlOverride":
+			at := number(ooxml.Attr(e, "ilvl"))
+			levels, start, err := readLevels(d)
+			for i, v := range levels {
+				l.overrides[i] = v
+			}
+			if start >= 0 {
+				l.starts[at] = start
+			}
+			return err
+		}
+		return nil
+	})
+	return l, err
+}
+
+// readLevels reads the levels in the current element, and the start value that it gives instead, or -1.
+func readLevels(d *ooxml.Decoder) (map[int]level, int, error) {
+	levels, override := map[int]level{}, -1
+	err := d.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "startOverride":
+			override = number(ooxml.Attr(e, "val"))
+		case "lvl":
+			l := level{start: 1}
+			err := d.Each(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "start":
+					l.start = number(ooxml.Attr(e, "val"))
+				case "numFmt":
+					l.format = ooxml.Attr(e, "val")
+				case "lvlText":
+					l.text = ooxml.Attr(e, "val")
+				}
+				return nil
+			})
+			if at := number(ooxml.Attr(e, "ilvl")); at < maxLevels {
+				levels[at] = l
+			}
+			return err
+		}
+		return nil
+	})
+	return levels, override, err
+}
+
+// number returns a number from 0 to maxCounter.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(n, 0), maxCounter)
+}
+
+// label is what stands before the text of a list's paragraph.
+type label struct {
+	marker string // of Markdown; "" outside lists
+	text   string // what Markdown has no marker for, with a space behind it
+	depth  int
+}
+
+// label counts the paragraph in its list and returns its label.
+func (r *reader) label(p paragraph, s style) label {
+	ref := p.list
+	if ref.id == "" {
+		ref.id = s.list.id
+		if !ref.set {
+			ref.level = s.list.level
+		}
+	}
+	n := &r.numbering
+	l, ok := n.lists[ref.id]
+	if !ok || ref.id == "0" {
+		return label{}
+	}
+	at := ref.level
+	format := n.level(l, at)
+	count := n.count(ref.id, l, at)
+	switch format.format {
+	case "bullet", "":
+		return label{marker: "-", depth: at}
+	case "none":
+		return label{marker: "-", depth: at}
+	}
+	heading := s.level > 0 || s.title || (p.level != nil && *p.level > 0)
+	if !heading && format.format == "decimal" && strings.Trim(format.text, ".) ") == "%"+strconv.Itoa(at+1) {
+		return label{marker: strconv.Itoa(count[at]) + ".", depth: at}
+	}
+	text := strings.TrimSpace(n.shown(l, format, count))
+	if text != "" {
+		text += " "
+	}
+	return label{marker: "-", text: text, depth: at}
+}
+
+func (n *numbering) level(l list, at int) level {
+	if v, ok := l.overrides[at]; ok {
+		return v
+	}
+	return n.abstract[l.abstract][at]
+}
+
+// count adds one at the level of the list, and begins the levels below it again.
+func (n *numbering) count(id string, l list, at int) [maxLevels]int {
+	c := n.counters[l.abstract]
+	if c == nil {
+		c = new([maxLevels]int)
+		for i := range c {
+			c[i] = n.level(l, i).start - 1
+		}
+		n.counters[l.abstract] = c
+	}
+	if !n.started[id] {
+		n.started[id] = true
+		for i, start := range l.starts {
+			if i < maxLevels {
+				c[i] = start - 1
+			}
+		}
+	}
+	for i := range at {
+		if c[i] < n.level(l, i).start {
+			c[i] = n.level(l, i).start // an item without one above it
+		}
+	}
+	c[at]++
+	for i := at + 1; i < maxLevels; i++ {
+		c[i] = n.level(l, i).start - 1
+	}
+	return *c
+}
+
+// shown returns the label of Word, such as "4.2" or "(b)".
+func (n *numbering) shown(l list, format level, count [maxLevels]int) string {
+	text := format.text
+	for i := range maxLevels {
+		text = strings.ReplaceAll(text, "%"+strconv.Itoa(i+1), numeral(count[i], n.level(l, i).format))
+	}
+	return text
+}
+
+func numeral(n int, format string) string {
+	if n < 1 || n > maxCounter {
+		return strconv.Itoa(n)
+	}
+	switch format {
+	case "lowerLetter", "upperLetter":
+		text := strings.Repeat(string(rune('a'+(n-1)%26)), min((n-1)/26+1, 5))
+		if format == "upperLetter" {
+			text = strings.ToUpper(text)
+		}
+		return text
+	case "lowerRoman":
+		return strings.ToLower(roman(n))
+	case "upperRoman":
+		return roman(n)
+	case "decimalZero":
+		if n < 10 {
+			return "0" + strconv.Itoa(n)
+		}
+	}
+	return strconv.Itoa(n)
+}
+
+func roman(n int) string {
+	var text strings.Builder
+	for _, d := range []struct {
+		value int
+		sign  string
+	}{
+		{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"},
+		{9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"},
+	} {
+		for ; n >= d.value; n -= d.value {
+			text.WriteString(d.sign)
+		}
+	}
+	return text.String()
+}

@@ -1,0 +1,87 @@
+package pptx_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/officetest"
+	"docent/shared/extract/readers/pptx"
+)
+
+// shape returns a shape that is a placeholder of the kind, or none for "none".
+func shape(kind string, paragraphs ...string) string {
+	holder := `<p:ph type="` + kind + `"/>`
+	if kind == "none" {
+		holder = ""
+	}
+	return "<p:sp><p:nvSpPr><p:nvPr>" + holder + "</p:nvPr></p:nvSpPr><p:txBody>" + strings.Join(paragraphs, "") + "</p:txBody></p:sp>"
+}
+
+func p(properties, text string) string {
+	return "<a:p><a:pPr " + properties + "</a:pPr><a:r><a:t>" + text + "</a:t></a:r></a:p>"
+}
+
+func read(file []byte) (extract.Document, error) {
+	return pptx.Read(context.Background(), bytes.NewReader(file), int64(len(file)), extract.Limits{})
+}
+
+func tc(attributes, text string) string {
+	return "<a:tc " + attributes + "><a:txBody>" + p(">", text) + "</a:txBody></a:tc>"
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, slide, want string }{
+		{"the title is first, and bullets have levels",
+			shape("body", p(">", "one"), p(`lvl="1">`, "two"), p("><a:buNone/>", "no bullet")) + shape("ctrTitle", p(">", "Plan")),
+			"# Plan\n\n- one\n    - two\n\nno bullet\n"},
+		{"a text box, with bullets only where it says so",
+			shape("none", p(">", "text"), p("><a:buChar/>", "point"), p("><a:buAutoNum/>", "first"), p("><a:buAutoNum/>", "second")),
+			"text\n\n- point\n1. first\n2. second\n"},
+		{"number of the slide, date and footer are left out", shape("sldNum", p(">", "3")) + shape("ftr", p(">", "Acme")) + shape("none", p(">", "x")), "x\n"},
+		{"shapes in groups", "<p:grpSp><p:grpSp>" + shape("none", p(">", "deep")) + "</p:grpSp></p:grpSp>", "deep\n"},
+		{"a table with cells over rows",
+			"<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>" + tc("", "a") + tc("", "b") + "</a:tr><a:tr>" + tc("", "c") + tc("", "d") +
+				"</a:tr><a:tr>" + tc(`vMerge="1"`, "") + tc("", "e") + "</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>",
+			"| a | b |\n| --- | --- |\n| c | d |\n| c | e |\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := read(officetest.Pptx(t, []string{c.slide}, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(doc.Pages) != 1 || doc.Pages[0].Markdown != c.want {
+				t.Errorf("got %+v, want %s", doc.Pages, c.want)
+			}
+		})
+	}
+}
+
+func TestSlidesAreInTheOrderOfThePresentation(t *testing.T) {
+	t.Parallel()
+	doc, err := read(officetest.Pptx(t, []string{shape("title", p(">", "first")), "<p:pic/>", shape("title", p(">", "third"))}, map[string]string{
+		"ppt/slides/_rels/slide1.xml.rels":    officetest.Relations("n notesSlide ../notesSlides/notesSlide1.xml"),
+		"ppt/notesSlides/notesSlide1.xml":     officetest.XML("p:notes", "<p:cSld><p:spTree>"+shape("body", p(">", "Say this."))+"</p:spTree></p:cSld>"),
+		"ppt/notesSlides/_rels/unrelated.xml": "not XML",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Pages) != 2 || doc.Pages[0].Title != "first" || doc.Pages[0].Number != 1 || doc.Pages[1].Number != 3 ||
+		doc.Pages[1].Markdown != "# third\n\n## Speaker notes\n\nSay this.\n" || strings.Join(doc.Notes, "") != "Slide 2 is a picture without text." {
+		t.Errorf("%+v", doc)
+	}
+}
+
+func TestHiddenSlideIsLeftOutAndSaid(t *testing.T) {
+	t.Parallel()
+	hidden := strings.Replace(officetest.XML("p:sld", "<p:cSld><p:spTree>"+shape("none", p(">", "x"))+"</p:spTree></p:cSld>"), "<p:sld ", `<p:sld show="0" `, 1)
+	doc, err := read(officetest.Pptx(t, []string{""}, map[string]string{"ppt/slides/slide1.xml": hidden}))
+	if err != nil || len(doc.Pages) != 0 || strings.Join(doc.Notes, "") != "Slide 1 is hidden and was left out." {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}

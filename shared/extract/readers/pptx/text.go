@@ -1,0 +1,209 @@
+package pptx
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/markdown"
+	"docent/shared/extract/readers/ooxml"
+)
+
+// paragraph is a paragraph of a shape.
+type paragraph struct {
+	text                       string
+	level                      int
+	bullet, noBullet, numbered bool
+}
+
+func plain(all []paragraph) string {
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = p.text
+	}
+	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
+}
+
+// text reads the paragraphs in the current element.
+func (s *slide) text(d *ooxml.Decoder) ([]paragraph, error) {
+	var all []paragraph
+	err := d.Each(func(e xml.StartElement) error {
+		if e.Name.Local != "p" {
+			return nil
+		}
+		p, err := s.paragraph(d)
+		if strings.TrimSpace(p.text) != "" {
+			all = append(all, p)
+		}
+		if s.size += len(p.text) + 1; err == nil && s.size > s.out.Budget.Most {
+			err = s.out.Budget.Spend(s.size)
+		}
+		return err
+	})
+	return all, err
+}
+
+func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
+	var p paragraph
+	var text strings.Builder
+	var visit func(e xml.StartElement) error
+	visit = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "pPr":
+			if n, err := strconv.Atoi(ooxml.Attr(e, "lvl")); err == nil {
+				p.level = min(max(n, 0), 8)
+			}
+			return d.Each(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "buNone":
+					p.noBullet = true
+				case "buChar", "buBlip":
+					p.bullet = true
+				case "buAutoNum":
+					p.numbered = true
+				}
+				return nil
+			})
+		case "r":
+			return s.run(d, &text)
+		case "br":
+			text.WriteByte('\n')
+		case "fld":
+			if kind := ooxml.Attr(e, "type"); kind == "slidenum" || strings.HasPrefix(kind, "datetime") {
+				return nil
+			}
+			return s.run(d, &text)
+		case "t": // of a formula
+			t, err := d.Text()
+			text.WriteString(t)
+			return err
+		case "Fallback", "endParaRPr", "rPr":
+		default:
+			return d.Each(visit)
+		}
+		return nil
+	}
+	err := d.Each(visit)
+	p.text = text.String()
+	return p, err
+}
+
+func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
+	address := ""
+	return d.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "rPr":
+			return d.Each(func(e xml.StartElement) error {
+				if e.Name.Local == "hlinkClick" {
+					if r := s.relations[ooxml.RelationID(e, "id")]; r.External {
+						address = r.Target
+					}
+				}
+				return nil
+			})
+		case "t":
+			t, err := d.Text()
+			if text.WriteString(markdown.Link(t, address)); err == nil && text.Len() > s.out.Budget.Left {
+				err = s.out.Budget.Spend(text.Len())
+			}
+			return err
+		}
+		return nil
+	})
+}
+
+// frame reads a table or a diagram.
+func (s *slide) frame(d *ooxml.Decoder) error {
+	return d.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "graphic", "graphicData":
+			return s.frame(d)
+		case "tbl":
+			rows, err := s.table(d)
+			s.parts = append(s.parts, part{table: rows})
+			return err
+		case "relIds":
+			return s.diagram(s.relations[ooxml.RelationID(e, "dm")])
+		}
+		return nil
+	})
+}
+
+// maxColumns of a table.
+const maxColumns = 1000
+
+// table reads rows. A cell that spans rows is repeated in each.
+func (s *slide) table(d *ooxml.Decoder) ([][]string, error) {
+	var rows [][]string
+	size := 0
+	err := d.Each(func(e xml.StartElement) error {
+		if e.Name.Local != "tr" {
+			return nil
+		}
+		var row []string
+		err := d.Each(func(e xml.StartElement) error {
+			if e.Name.Local != "tc" {
+				return nil
+			}
+			text, err := s.cell(d)
+			if v := ooxml.Attr(e, "vMerge"); v != "" && ooxml.On(v) && len(rows) > 0 && len(row) < len(rows[len(rows)-1]) {
+				text = rows[len(rows)-1][len(row)]
+			}
+			row = append(row, text)
+			if size += len(text) + 1; size > s.out.Budget.Left {
+				return s.out.Budget.Spend(size)
+			}
+			if len(row) > maxColumns {
+				return extract.Errorf("A table has more than %d columns.", maxColumns)
+			}
+			return err
+		})
+		rows = append(rows, row)
+		return err
+	})
+	return rows, err
+}
+
+func (s *slide) cell(d *ooxml.Decoder) (string, error) {
+	text := ""
+	err := d.Each(func(e xml.StartElement) error {
+		if e.Name.Local != "txBody" {
+			return nil
+		}
+		all, err := s.text(d)
+		text = plain(all)
+		return err
+	})
+	return text, err
+}
+
+// diagram reads the texts of a SmartArt diagram, which is a part of its own.
+func (s *slide) diagram(r ooxml.Relation) error {
+	if r.Target == "" || r.External || !s.pkg.Has(r.Target) {
+		return nil
+	}
+	d, err := s.pkg.Decoder(r.Target)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	var p part
+	var visit func(e xml.StartElement) error
+	visit = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "dataModel", "ptLst", "pt":
+			return d.Each(visit)
+		case "t":
+			all, err := s.text(d)
+			if text := plain(all); text != "" {
+				p.paragraphs = append(p.paragraphs, paragraph{text: text, bullet: true})
+			}
+			return err
+		}
+		return nil
+	}
+	err = d.Each(visit)
+	s.parts = append(s.parts, p)
+	return err
+}

@@ -1,0 +1,255 @@
+package xlsx
+
+import (
+	"cmp"
+	"encoding/xml"
+	"slices"
+	"strconv"
+	"strings"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/markdown"
+	"docent/shared/extract/readers/ooxml"
+)
+
+// Excel's own bounds.
+const (
+	maxRow    = 1 << 20
+	maxColumn = 1 << 14
+)
+
+// cell is a cell that has text.
+type cell struct {
+	column   int
+	text     string
+	isNumber bool
+}
+
+// row is a row that has cells, in the order of columns.
+type row struct {
+	number int
+	cells  []cell
+}
+
+// area is a range of merged cells.
+type area struct{ firstRow, firstColumn, lastRow, lastColumn int }
+
+const (
+	maxMerged     = 100_000
+	maxMergeSteps = 4 << 20 // rows that merged cells are looked for in
+)
+
+// sheet returns the Markdown of a sheet.
+func (b *workbook) sheet(s sheet) (string, error) {
+	if s.part == "" || !b.pkg.Has(s.part) {
+		return "", nil
+	}
+	d, err := b.pkg.Decoder(s.part)
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	g := &grid{workbook: b, left: b.budget.Left}
+	err = d.Each(func(xml.StartElement) error {
+		return d.Each(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "sheetData":
+				return g.rowsOf(d)
+			case "mergeCells":
+				return d.Each(func(e xml.StartElement) error {
+					if a, ok := parseArea(ooxml.Attr(e, "ref")); ok && len(g.merged) < maxMerged {
+						g.merged = append(g.merged, a)
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(g.rows) == 0 {
+		return "", nil
+	}
+	if err := g.repeatMerged(); err != nil {
+		return "", err
+	}
+	out := &markdown.Writer{Budget: b.budget}
+	if err := out.Heading(1, s.name); err != nil {
+		return "", err
+	}
+	if err := g.write(out); err != nil {
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// grid is the sheet that is read.
+type grid struct {
+	*workbook
+	rows   []row
+	merged []area
+	left   int // bytes that the cells may still have
+}
+
+func (g *grid) spend(text string) error {
+	if g.left -= len(text) + 3; g.left < 0 {
+		return extract.Errorf("The file has more than %d MB of text.", g.budget.Most>>20)
+	}
+	return nil
+}
+
+func (g *grid) rowsOf(d *ooxml.Decoder) error {
+	number := 0
+	sorted := true
+	err := d.Each(func(e xml.StartElement) error {
+		if e.Name.Local != "row" {
+			return nil
+		}
+		number++
+		if n, err := strconv.Atoi(ooxml.Attr(e, "r")); err == nil {
+			number = n
+		}
+		if number < 1 || number > maxRow {
+			return extract.Errorf("The sheet has a row %d; the last that Excel has is %d.", number, maxRow)
+		}
+		r := row{number: number}
+		if err := g.cellsOf(d, &r); err != nil {
+			return err
+		}
+		if len(r.cells) > 0 {
+			sorted = sorted && (len(g.rows) == 0 || g.rows[len(g.rows)-1].number < number)
+			g.rows = append(g.rows, r)
+		}
+		return nil
+	})
+	if !sorted {
+		slices.SortStableFunc(g.rows, func(a, b row) int { return cmp.Compare(a.number, b.number) })
+	}
+	return err
+}
+
+func (g *grid) cellsOf(d *ooxml.Decoder, r *row) error {
+	column := 0
+	sorted := true
+	err := d.Each(func(e xml.StartElement) error {
+		if e.Name.Local != "c" {
+			return nil
+		}
+		column++
+		if _, c, ok := parseCell(ooxml.Attr(e, "r")); ok {
+			column = c
+		}
+		if column > maxColumn {
+			return extract.Errorf("The sheet has more than %d columns.", maxColumn)
+		}
+		text, isNumber, err := g.value(d, e)
+		if err != nil || strings.TrimSpace(text) == "" {
+			return err
+		}
+		sorted = sorted && (len(r.cells) == 0 || r.cells[len(r.cells)-1].column < column)
+		r.cells = append(r.cells, cell{column, text, isNumber})
+		return g.spend(text)
+	})
+	if !sorted {
+		slices.SortStableFunc(r.cells, func(a, b cell) int { return cmp.Compare(a.column, b.column) })
+	}
+	return err
+}
+
+// value returns the text of the cell that is the current element.
+func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumber bool, err error) {
+	var value, inline string
+	err = d.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "v":
+			value, err = d.Text()
+		case "is":
+			inline, err = richText(d)
+		}
+		return err
+	})
+	if err != nil {
+		return "", false, err
+	}
+	switch ooxml.Attr(c, "t") {
+	case "s":
+		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n >= 0 && n < len(g.strings) {
+			return g.strings[n], false, nil
+		}
+		return "", false, nil
+	case "inlineStr":
+		return inline, false, nil
+	case "b":
+		if value == "1" {
+			return "TRUE", false, nil
+		}
+		return "FALSE", false, nil
+	case "str", "e", "d":
+		return value, false, nil
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil {
+		return value, false, nil //nolint:nilerr // a cell that is no number shows what it has
+	}
+	var f format
+	if s, err := strconv.Atoi(ooxml.Attr(c, "s")); err == nil && s >= 0 && s < len(g.formats) {
+		f = g.formats[s]
+	}
+	return f.text(n, g.is1904), true, nil
+}
+
+// repeatMerged writes the value of merged cells into each row that they span and that has other cells.
+func (g *grid) repeatMerged() error {
+	steps := 0
+	for _, a := range g.merged {
+		at, found := slices.BinarySearchFunc(g.rows, a.firstRow, func(r row, n int) int { return cmp.Compare(r.number, n) })
+		if !found {
+			continue
+		}
+		i, found := g.rows[at].find(a.firstColumn)
+		if !found {
+			continue
+		}
+		value := g.rows[at].cells[i]
+		for n := at + 1; n < len(g.rows) && g.rows[n].number <= a.lastRow; n++ {
+			if steps++; steps > maxMergeSteps {
+				return nil
+			}
+			r := &g.rows[n]
+			i, found := r.find(a.firstColumn)
+			if found {
+				continue
+			}
+			if err := g.spend(value.text); err != nil {
+				return err
+			}
+			r.cells = slices.Insert(r.cells, i, value)
+		}
+	}
+	return nil
+}
+
+func (r row) find(column int) (int, bool) {
+	return slices.BinarySearchFunc(r.cells, column, func(c cell, n int) int { return cmp.Compare(c.column, n) })
+}
+
+// parseCell returns the row and column of a name such as "AB12".
+func parseCell(name string) (number, column int, ok bool) {
+	i := 0
+	for ; i < len(name) && i < 4 && name[i] >= 'A' && name[i] <= 'Z'; i++ {
+		column = column*26 + int(name[i]-'A') + 1
+	}
+	number, err := strconv.Atoi(name[i:])
+	return number, column, err == nil && i > 0
+}
+
+func parseArea(ref string) (area, bool) {
+	from, to, ok := strings.Cut(ref, ":")
+	var a area
+	var ok1, ok2 bool
+	a.firstRow, a.firstColumn, ok1 = parseCell(from)
+	a.lastRow, a.lastColumn, ok2 = parseCell(to)
+	return a, ok && ok1 && ok2
+}

@@ -1,0 +1,64 @@
+package xlsx
+
+import (
+	"encoding/xml"
+	"strconv"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/ooxml"
+)
+
+// maxStyles of cells; Excel has 65,490.
+const maxStyles = 1 << 17
+
+// builtIn are the codes of the formats that files do not write down, as far as they differ from General.
+var builtIn = map[int]string{
+	1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: "$#,##0", 6: "$#,##0", 7: "$#,##0.00", 8: "$#,##0.00", 9: "0%", 10: "0.00%",
+	11: "0.00E+00", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm", 19: "h:mm:ss", 20: "h:mm", 21: "h:mm:ss",
+	22: "yyyy-mm-dd h:mm", 37: "#,##0", 38: "#,##0", 39: "#,##0.00", 40: "#,##0.00", 41: "#,##0", 42: "$#,##0", 43: "#,##0.00",
+	44: "$#,##0.00", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss", 48: "0.0E+0",
+	27: "yyyy-mm-dd", 28: "yyyy-mm-dd", 29: "yyyy-mm-dd", 30: "yyyy-mm-dd", 31: "yyyy-mm-dd", 32: "h:mm", 33: "h:mm:ss", 34: "h:mm",
+	35: "h:mm:ss", 36: "yyyy-mm-dd", 50: "yyyy-mm-dd", 51: "yyyy-mm-dd", 52: "yyyy-mm-dd", 53: "yyyy-mm-dd", 54: "yyyy-mm-dd",
+	55: "yyyy-mm-dd", 56: "yyyy-mm-dd", 57: "yyyy-mm-dd", 58: "yyyy-mm-dd",
+}
+
+func (b *workbook) readStyles(name string) error {
+	d, err := b.pkg.Decoder(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	codes := map[int]string{}
+	parsed := map[string]format{}
+	return d.Each(func(xml.StartElement) error {
+		return d.Each(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "numFmts":
+				return d.Each(func(e xml.StartElement) error {
+					if id, err := strconv.Atoi(ooxml.Attr(e, "numFmtId")); err == nil && len(codes) < maxStyles {
+						codes[id] = ooxml.Attr(e, "formatCode")
+					}
+					return nil
+				})
+			case "cellXfs":
+				return d.Each(func(e xml.StartElement) error {
+					id, _ := strconv.Atoi(ooxml.Attr(e, "numFmtId"))
+					code, own := codes[id]
+					if !own {
+						code = builtIn[id]
+					}
+					f, known := parsed[code]
+					if !known {
+						f = parseFormat(code)
+						parsed[code] = f
+					}
+					if b.formats = append(b.formats, f); len(b.formats) > maxStyles {
+						return extract.Errorf("The workbook has more than %d styles.", maxStyles)
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,95 @@
+package xlsx
+
+import (
+	"slices"
+
+	"docent/shared/extract/readers/markdown"
+)
+
+// write writes the rows as tables. An empty row ends a table, except if the rows after it are more of the same: in the
+// same columns, and not begun by a head. A row of one cell above a table is its title.
+func (g *grid) write(out *markdown.Writer) error {
+	for from := 0; from < len(g.rows); {
+		to := from + 1
+		columns := columnsOf(g.rows[from])
+		for ; to < len(g.rows); to++ {
+			r := g.rows[to]
+			if gap := r.number - g.rows[to-1].number; gap > 1 && (gap > 3 || !isMore(r, columns)) {
+				break
+			}
+			columns = union(columns, r)
+		}
+		if err := g.table(out, g.rows[from:to]); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+func columnsOf(r row) []int {
+	columns := make([]int, len(r.cells))
+	for i, c := range r.cells {
+		columns[i] = c.column
+	}
+	return columns
+}
+
+// union adds the columns of r to sorted ones.
+func union(columns []int, r row) []int {
+	for _, c := range r.cells {
+		if i, found := slices.BinarySearch(columns, c.column); !found {
+			columns = slices.Insert(columns, i, c.column)
+		}
+	}
+	return columns
+}
+
+// isMore reports whether a row goes on with the table of these columns.
+func isMore(r row, columns []int) bool {
+	numbers := 0
+	for _, c := range r.cells {
+		if _, found := slices.BinarySearch(columns, c.column); !found {
+			return false
+		}
+		if c.isNumber {
+			numbers++
+		}
+	}
+	return numbers > 0 && len(r.cells) > 1
+}
+
+// table writes rows without an empty one between them.
+func (g *grid) table(out *markdown.Writer, rows []row) error {
+	for len(rows) > 1 && len(rows[0].cells) == 1 && len(rows[1].cells) > 0 {
+		if err := out.Paragraph(rows[0].cells[0].text); err != nil {
+			return err
+		}
+		rows = rows[1:]
+	}
+	var columns []int
+	for _, r := range rows {
+		columns = union(columns, r)
+	}
+	// A few cells far apart would make a table of many empty ones.
+	if err := g.checkSize(len(rows) * len(columns)); err != nil {
+		return err
+	}
+	table := make([][]string, len(rows))
+	for i, r := range rows {
+		table[i] = make([]string, len(columns))
+		for _, c := range r.cells {
+			at, _ := slices.BinarySearch(columns, c.column)
+			table[i][at] = c.text
+		}
+	}
+	return out.Table(table)
+}
+
+// checkSize returns an error if that many cells, each with the two characters of an empty one, do not fit.
+func (g *grid) checkSize(cells int) error {
+	if 2*cells > g.budget.Left {
+		return g.budget.Spend(2 * cells)
+	}
+	return nil
+}

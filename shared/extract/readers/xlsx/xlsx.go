@@ -1,0 +1,203 @@
+// Package xlsx reads the cells of Excel files sheet by sheet as tables: the values that formulas had when the file was
+// saved, dates and numbers as their formats show them, merged cells repeated in each row. Hidden sheets and charts are
+// left out.
+//
+// It reads the parts as a stream. Of excelize, the library for such files, every part is held in memory, no context ends
+// the work, and a sheet that breaks off in the middle is read as if it ended there.
+package xlsx
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/markdown"
+	"docent/shared/extract/readers/ooxml"
+)
+
+// workbook is what the cells of all sheets refer to.
+type workbook struct {
+	pkg     *ooxml.Package
+	strings []string
+	formats []format // by the number of a cell's style
+	is1904  bool
+	sheets  []sheet
+	budget  *markdown.Budget
+}
+
+// sheet is an entry of the workbook.
+type sheet struct {
+	name, part string
+	hidden     bool
+}
+
+// Read returns the sheets that have text.
+func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limits) (extract.Document, error) {
+	limits = limits.WithDefaults()
+	pkg, err := ooxml.Open(ctx, file, size, limits.Inflated)
+	if err != nil {
+		return extract.Document{}, err
+	}
+	b := &workbook{pkg: pkg, budget: markdown.NewBudget(limits.Text)}
+	if err := b.open(limits.Pages); err != nil {
+		return extract.Document{}, err
+	}
+	var doc extract.Document
+	if doc.Title, err = pkg.Title(); err != nil {
+		return extract.Document{}, err
+	}
+	var hidden []string
+	for i, s := range b.sheets {
+		if s.hidden {
+			hidden = append(hidden, s.name)
+			continue
+		}
+		text, err := b.sheet(s)
+		if err != nil {
+			return extract.Document{}, onSheet(err, i+1)
+		}
+		if text != "" {
+			doc.Pages = append(doc.Pages, extract.Page{Number: i + 1, Title: s.name, Markdown: text})
+		}
+	}
+	switch {
+	case len(hidden) == 1:
+		doc.Notes = append(doc.Notes, "The sheet "+hidden[0]+" is hidden and was left out.")
+	case len(hidden) > 1:
+		doc.Notes = append(doc.Notes, fmt.Sprintf("%d sheets are hidden and were left out.", len(hidden)))
+	}
+	if len(doc.Pages) == 0 && len(doc.Notes) == 0 {
+		doc.Notes = []string{"The workbook has no text."}
+	}
+	return doc, nil
+}
+
+func onSheet(err error, number int) error {
+	if e, ok := err.(*extract.Error); ok { //nolint:errorlint // a wrapped one has its page
+		return e.OnPage(number)
+	}
+	return fmt.Errorf("sheet %d: %w", number, err)
+}
+
+// open reads the list of sheets, the styles and the shared strings.
+func (b *workbook) open(pages int) error {
+	main, err := b.pkg.Related("", "officeDocument")
+	if err != nil {
+		return err
+	}
+	if main == "" || !b.pkg.Has(main) {
+		return extract.Errorf("The file is not an Excel workbook.")
+	}
+	if strings.HasSuffix(main, ".bin") {
+		return extract.Errorf("The file is a binary workbook. Save it as .xlsx.")
+	}
+	relations, err := b.pkg.Relations(main)
+	if err != nil {
+		return err
+	}
+	if err := b.list(main, relations, pages); err != nil {
+		return err
+	}
+	for _, r := range relations {
+		if r.External || !b.pkg.Has(r.Target) {
+			continue
+		}
+		switch r.Type {
+		case "sharedStrings":
+			if b.strings == nil {
+				err = b.readStrings(r.Target)
+			}
+		case "styles":
+			if b.formats == nil {
+				err = b.readStyles(r.Target)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *workbook) list(main string, relations map[string]ooxml.Relation, pages int) error {
+	d, err := b.pkg.Decoder(main)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	isWorkbook := false
+	err = d.Each(func(root xml.StartElement) error {
+		isWorkbook = root.Name.Local == "workbook"
+		return d.Each(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "workbookPr":
+				v := ooxml.Attr(e, "date1904")
+				b.is1904 = v != "" && ooxml.On(v)
+			case "sheets":
+				return d.Each(func(e xml.StartElement) error {
+					s := sheet{name: markdown.Title(ooxml.Attr(e, "name"))}
+					s.hidden = strings.HasSuffix(strings.ToLower(ooxml.Attr(e, "state")), "hidden")
+					if r := relations[ooxml.RelationID(e, "id")]; r.Type == "worksheet" && !r.External {
+						s.part = r.Target
+					}
+					if b.sheets = append(b.sheets, s); len(b.sheets) > pages {
+						return extract.Errorf("The file has more than %d sheets.", pages)
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if err == nil && !isWorkbook {
+		err = extract.Errorf("The file is not an Excel workbook.")
+	}
+	return err
+}
+
+// Bounds of the shared strings, which are held in memory.
+const (
+	maxStrings     = 4 << 20
+	maxStringBytes = 64 << 20
+)
+
+func (b *workbook) readStrings(name string) error {
+	d, err := b.pkg.Decoder(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	size := 0
+	return d.Each(func(xml.StartElement) error {
+		return d.Each(func(e xml.StartElement) error {
+			text, err := richText(d)
+			if size += len(text); size > maxStringBytes || len(b.strings) == maxStrings {
+				return extract.Errorf("The workbook has more than %d MB of text.", maxStringBytes>>20)
+			}
+			b.strings = append(b.strings, text)
+			return err
+		})
+	})
+}
+
+// richText returns the text in the current element, without how it is pronounced.
+func richText(d *ooxml.Decoder) (string, error) {
+	var text strings.Builder
+	var visit func(e xml.StartElement) error
+	visit = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "t":
+			t, err := d.Text()
+			text.WriteString(t)
+			return err
+		case "r":
+			return d.Each(visit)
+		}
+		return nil
+	}
+	err := d.Each(visit)
+	return text.String(), err
+}

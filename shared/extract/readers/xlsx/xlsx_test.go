@@ -1,0 +1,100 @@
+package xlsx_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers/officetest"
+	"docent/shared/extract/readers/xlsx"
+)
+
+const (
+	sharedStrings = `<si><t>City</t></si><si><r><t>Ro</t></r><r><t>me</t></r><rPh><t>ro-mu</t></rPh></si>`
+	styles        = `<numFmts><numFmt numFmtId="164" formatCode="#,##0.00\ [$€-407]"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy\ hh:mm"/>` +
+		`<numFmt numFmtId="166" formatCode="&quot;d&quot;0"/><numFmt numFmtId="167" formatCode="0.0,,&quot; M&quot;"/><numFmt numFmtId="168" formatCode="000"/></numFmts><cellXfs>` +
+		`<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="20"/>` +
+		`<xf numFmtId="46"/><xf numFmtId="166"/><xf numFmtId="44"/><xf numFmtId="167"/><xf numFmtId="168"/></cellXfs>`
+)
+
+func row(number, cells string) string { return `<row r="` + number + `">` + cells + "</row>" }
+
+func n(ref, style, value string) string {
+	return `<c r="` + ref + `" s="` + style + `"><v>` + value + "</v></c>"
+}
+
+func s(ref, text string) string {
+	return `<c r="` + ref + `" t="inlineStr"><is><t>` + text + "</t></is></c>"
+}
+
+func read(file []byte, limits extract.Limits) (extract.Document, error) {
+	return xlsx.Read(context.Background(), bytes.NewReader(file), int64(len(file)), limits)
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, rows, after, want string }{
+		{"shared strings without how they are pronounced, and numbers",
+			row("1", `<c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>`) + row("2", n("A2", "0", "0.30000000000000004")+n("B2", "0", "1e10")), "",
+			"| City | Rome |\n| --- | --- |\n| 0.3 | 10000000000 |\n"},
+		{"dates, times and spans of time",
+			row("1", s("A1", "day")+s("B1", "at")+s("C1", "both")+s("D1", "span")) +
+				row("2", n("A2", "1", "45292")+n("B2", "5", "0.75")+n("C2", "4", "45292.5")+n("D2", "6", "1.5")) +
+				row("3", n("A3", "1", "59")+n("B3", "1", "61")+n("C3", "1", "-1")+n("D3", "1", "99999999")), "",
+			"| day | at | both | span |\n| --- | --- | --- | --- |\n| 2024-01-01 | 18:00 | 2024-01-01 12:00 | 36:00:00 |\n| 1900-02-28 | 1900-03-01 | -1 | 99999999 |\n"},
+		{"percentages, currencies, literal letters and millions",
+			row("1", n("A1", "2", "0.1234")+n("B1", "3", "-1234.5")+n("C1", "7", "5")+n("D1", "8", "1234.5")+n("E1", "9", "2500000")+n("F1", "10", "-7")), "",
+			"| 12.34% | -1,234.50 € | d5 | $1,234.50 | 2.5 M | -007 |\n| --- | --- | --- | --- | --- | --- |\n"},
+		{"formulas have the values that they had",
+			row("1", `<c r="A1"><f>1+1</f><v>2</v></c><c r="B1" t="str"><f>"a"</f><v>text</v></c><c r="C1" t="b"><v>1</v></c><c r="D1" t="e"><v>#N/A</v></c>`), "",
+			"| 2 | text | TRUE | #N/A |\n| --- | --- | --- | --- |\n"},
+		{"merged cells are repeated in each row",
+			row("1", s("A1", "Region")+s("B1", "City")) + row("2", s("A2", "North")+s("B2", "Oslo")) + row("3", s("B3", "Bergen")) + row("4", s("A4", "South")+s("B4", "Rome")),
+			`<mergeCells><mergeCell ref="A2:A3"/><mergeCell ref="bad"/></mergeCells>`,
+			"| Region | City |\n| --- | --- |\n| North | Oslo |\n| North | Bergen |\n| South | Rome |\n"},
+		{"a title above a table, and a second table below it",
+			row("1", s("B1", "Costs of 2024")) + row("3", s("B3", "a")+s("C3", "b")) + row("4", n("B4", "0", "1")+n("C4", "0", "2")) +
+				row("6", n("B6", "0", "3")+n("C6", "0", "4")) + row("8", s("F8", "c")+s("G8", "d")) + row("9", s("F9", "e")+s("G9", "f")), "",
+			"Costs of 2024\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n\n| c | d |\n| --- | --- |\n| e | f |\n"},
+		{"rows and cells out of order, and without names",
+			row("2", s("B2", "d")+s("A2", "c")) + row("1", s("A1", "a")+s("B1", "b")) + `<row>` + "</row>", "",
+			"| a | b |\n| --- | --- |\n| c | d |\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := read(officetest.Xlsx(t, c.rows, c.after, map[string]string{
+				"xl/sharedStrings.xml": officetest.XML("sst", sharedStrings), "xl/styles.xml": officetest.XML("styleSheet", styles),
+			}), extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "# Costs\n\n" + c.want
+			if len(doc.Pages) != 1 || doc.Pages[0].Title != "Costs" || doc.Pages[0].Markdown != want {
+				t.Errorf("got %+v, want %s", doc.Pages, want)
+			}
+		})
+	}
+}
+
+func TestHiddenSheetIsLeftOutAndSaid(t *testing.T) {
+	t.Parallel()
+	doc, err := read(officetest.Xlsx(t, row("1", s("A1", "secret")), "", map[string]string{
+		"xl/workbook.xml": officetest.XML("workbook", `<sheets><sheet name="Old" state="veryHidden" r:id="a"/><sheet name="Chart" r:id="x"/></sheets>`),
+	}), extract.Limits{})
+	if err != nil || len(doc.Pages) != 0 || strings.Join(doc.Notes, "") != "The sheet Old is hidden and was left out." {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}
+
+func TestYearsCountFrom1904WhereTheWorkbookSaysSo(t *testing.T) {
+	t.Parallel()
+	doc, err := read(officetest.Xlsx(t, row("1", n("A1", "1", "0")), "", map[string]string{
+		"xl/workbook.xml": officetest.XML("workbook", `<workbookPr date1904="1"/><sheets><sheet name="S" r:id="a"/></sheets>`),
+		"xl/styles.xml":   officetest.XML("styleSheet", styles),
+	}), extract.Limits{})
+	if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != "# S\n\n1904-01-01\n" {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}

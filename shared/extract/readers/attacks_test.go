@@ -1,0 +1,324 @@
+package readers_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"runtime"
+	"strings"
+	"testing"
+
+	"docent/shared/extract"
+	"docent/shared/extract/readers"
+	"docent/shared/extract/readers/officetest"
+)
+
+// attack is a hostile file and what a client is told. Reading it allocates at most most MB in all its time.
+type attack struct {
+	name, mediaType string
+	file            func(t testing.TB) []byte
+	limits          extract.Limits
+	want            string // page and reason; "" if the file can be read
+	most            uint64
+}
+
+const paragraph = "<w:p><w:r><w:t>text</w:t></w:r></w:p>"
+
+func docx(body string, more map[string]string) func(testing.TB) []byte {
+	return func(t testing.TB) []byte { return officetest.Docx(t, body, more) }
+}
+
+func xlsx(rows, after string, more map[string]string) func(testing.TB) []byte {
+	return func(t testing.TB) []byte { return officetest.Xlsx(t, rows, after, more) }
+}
+
+func cell(ref, value string) string { return `<c r="` + ref + `"><v>` + value + "</v></c>" }
+
+// diagonal returns rows that have one cell each, in columns of their own.
+func diagonal(n int) string {
+	var b strings.Builder
+	for i := range n {
+		name := string([]byte{'A' + byte(i/676%26), 'A' + byte(i/26%26), 'A' + byte(i%26)})
+		fmt.Fprintf(&b, `<row r="%d">%s%s</row>`, i+1, cell(fmt.Sprint("A", i+1), "1"), cell(fmt.Sprint(name, i+1), "1"))
+	}
+	return b.String()
+}
+
+var attacks = []attack{
+	{
+		name: "a part that expands a thousand times", mediaType: extract.DOCX, most: 60,
+		file: docx(strings.Repeat(" ", 40<<20), nil), want: "0: A part of the file expands to more than 400 times its size.",
+	},
+	{
+		name: "slides that expand one part again and again", mediaType: extract.PPTX, most: 60,
+		limits: extract.Limits{Inflated: 8 << 20},
+		file: func(t testing.TB) []byte {
+			var ids strings.Builder
+			for i := range 100 {
+				fmt.Fprintf(&ids, `<p:sldId id="%d" r:id="slide1"/>`, i)
+			}
+			noise := officetest.XML("p:sld", "<!--"+random(1<<20)+"-->")
+			return officetest.Pptx(t, []string{""}, map[string]string{
+				"ppt/presentation.xml": officetest.XML("p:presentation", "<p:sldIdLst>"+ids.String()+"</p:sldIdLst>"), "ppt/slides/slide1.xml": noise,
+			})
+		},
+		want: "8: The file expands to more than 8 MB.",
+	},
+	{
+		name: "a part that is larger than the archive says", mediaType: extract.DOCX, most: 5,
+		file: func(t testing.TB) []byte { return lyingZip(t) }, want: "0: The part word/document.xml is damaged.",
+	},
+	{
+		name: "an archive of a million parts", mediaType: extract.XLSX, most: 120,
+		file: func(testing.TB) []byte { return manyParts(300_000) }, want: "0: The file has more than 20000 parts.",
+	},
+	{
+		name: "elements a hundred thousand deep", mediaType: extract.DOCX, most: 5,
+		file: docx(strings.Repeat("<w:sdt><w:sdtContent>", 50_000), nil), want: "0: The part word/document.xml nests elements more than 300 deep.",
+	},
+	{
+		name: "entities that contain each other", mediaType: extract.DOCX, most: 5,
+		file: docx("", map[string]string{"word/document.xml": `<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` +
+			`<w:document xmlns:w="w"><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`}),
+		want: "0: The part word/document.xml declares a document type, which no Office file does.",
+	},
+	{
+		name: "an entity that reads a file of the server", mediaType: extract.XLSX, most: 5,
+		file: xlsx("", "", map[string]string{"xl/workbook.xml": `<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]><workbook>&x;</workbook>`}),
+		want: "0: The part xl/workbook.xml declares a document type, which no Office file does.",
+	},
+	{
+		name: "an entity that nothing declares", mediaType: extract.DOCX, most: 5,
+		file: docx("<w:p><w:r><w:t>&xxe;</w:t></w:r></w:p>", nil), want: "0: The part word/document.xml is damaged.",
+	},
+	{
+		name: "a slide that is its own notes", mediaType: extract.PPTX, most: 5,
+		file: func(t testing.TB) []byte {
+			return officetest.Pptx(t, []string{"<p:sp><p:txBody><a:p><a:r><a:t>x</a:t></a:r></a:p></p:txBody></p:sp>"},
+				map[string]string{"ppt/slides/_rels/slide1.xml.rels": officetest.Relations("n notesSlide slide1.xml", "m slide slide1.xml")})
+		},
+	},
+	{
+		name: "a document that is its own styles and notes", mediaType: extract.DOCX, most: 5,
+		file: docx(paragraph, map[string]string{"word/_rels/document.xml.rels": officetest.Relations("s styles document.xml", "n numbering document.xml", "f footnotes document.xml")}),
+	},
+	{
+		name: "a document at an address of the network", mediaType: extract.DOCX, most: 5,
+		file: docx(paragraph, map[string]string{"_rels/.rels": officetest.Relations("rId1 officeDocument http://127.0.0.1:1/document.xml")}),
+		want: "0: The file is not a Word document.",
+	},
+	{
+		name: "a part outside the archive", mediaType: extract.DOCX, most: 5,
+		file: docx(paragraph, map[string]string{"_rels/.rels": officetest.Relations("rId1 officeDocument ../../../../etc/passwd")}),
+		want: "0: The file is not a Word document.",
+	},
+	{
+		name: "one long note that a thousand marks repeat", mediaType: extract.DOCX, most: 60, limits: extract.Limits{Text: 1 << 20},
+		file: docx("<w:p>"+strings.Repeat(`<w:r><w:footnoteReference w:id="2"/></w:r>`, 1000)+"</w:p>", map[string]string{
+			"word/footnotes.xml": officetest.XML("w:footnotes", `<w:footnote w:id="2"><w:p><w:r><w:t>`+random(500<<10)+`</w:t></w:r></w:p></w:footnote>`)}),
+		want: "0: The file has more than 1 MB of text.",
+	},
+	{
+		name: "a text that is one word of many megabytes", mediaType: extract.DOCX, most: 150,
+		file: docx("<w:p><w:r><w:t>"+random(18<<20)+"</w:t></w:r></w:p>", nil), want: "0: The part word/document.xml has a text of more than 16 MB.",
+	},
+	{
+		name: "a hundred thousand links in one paragraph", mediaType: extract.DOCX, most: 400,
+		file: docx("<w:p>"+strings.Repeat(`<w:hyperlink r:id="web"><w:r><w:t>a </w:t></w:r></w:hyperlink>`, 100_000)+"</w:p>", nil),
+	},
+	{
+		name: "a table with cells over two billion columns", mediaType: extract.DOCX, most: 20,
+		file: docx("<w:tbl><w:tr>"+strings.Repeat(`<w:tc><w:tcPr><w:gridSpan w:val="2000000000"/></w:tcPr></w:tc>`, 1000)+"</w:tr></w:tbl>", nil),
+		want: "0: A table has more than 200 columns.",
+	},
+	{
+		name: "a million cells above the limit of text", mediaType: extract.XLSX, most: 700, limits: extract.Limits{Text: 1 << 20},
+		file: xlsx(strings.Repeat("<row>"+strings.Repeat("<c><v>1</v></c>", 100)+"</row>", 10_000), "", nil),
+		want: "1: The file has more than 1 MB of text.",
+	},
+	{
+		name: "cells far apart, with millions of empty ones between", mediaType: extract.XLSX, most: 60,
+		file: xlsx(diagonal(4000), "", nil), want: "1: The file has more than 10 MB of text.",
+	},
+	{
+		name: "merged cells over every row, a hundred thousand times", mediaType: extract.XLSX, most: 300,
+		file: xlsx(strings.Repeat("<row>"+cell("", "1")+"</row>", 2000), "<mergeCells>"+strings.Repeat(`<mergeCell ref="A1:A1048576"/>`, 100_000)+"</mergeCells>", nil),
+	},
+	{
+		name: "a row behind the last", mediaType: extract.XLSX, most: 5,
+		file: xlsx(`<row r="999999999">`+cell("A999999999", "1")+"</row>", "", nil),
+		want: "1: The sheet has a row 999999999; the last that Excel has is 1048576.",
+	},
+	{
+		name: "a column behind the last", mediaType: extract.XLSX, most: 5,
+		file: xlsx("<row>"+cell("ZZZZ1", "1")+"</row>", "", nil), want: "1: The sheet has more than 16384 columns.",
+	},
+	{
+		name: "a string that the workbook does not have", mediaType: extract.XLSX, most: 5,
+		file: xlsx(`<row><c t="s"><v>7</v></c><c t="s"><v>-1</v></c><c t="s"><v>x</v></c></row>`, "", nil),
+	},
+	{
+		name: "a password", mediaType: extract.DOCX, most: 10,
+		file: func(testing.TB) []byte { return compound("EncryptedPackage") }, want: "0: The file is protected by a password.",
+	},
+	{
+		name: "the binary format of old files", mediaType: extract.XLSX, most: 10,
+		file: func(testing.TB) []byte { return compound("Workbook") },
+		want: "0: The file has the binary format of Office before 2007. Save it in the current format.",
+	},
+	{
+		name: "a workbook that says that it is a document", mediaType: extract.DOCX, most: 5,
+		file: xlsx("", "", nil), want: "0: The file is not a Word document.",
+	},
+	{
+		name: "a document that says that it is slides", mediaType: extract.PPTX, most: 5,
+		file: docx(paragraph, nil), want: "0: The file is not a PowerPoint presentation.",
+	},
+	{
+		name: "text that says that it is a PDF", mediaType: extract.PDF, most: 5,
+		file: func(testing.TB) []byte { return []byte("hello") }, want: "0: The file is not a PDF file.",
+	},
+	{
+		name: "an empty file", mediaType: extract.PDF, most: 5,
+		file: func(testing.TB) []byte { return nil }, want: "0: The file is empty.",
+	},
+}
+
+// TestAttacks runs one attack after the other, so that what one allocates is counted to it.
+func TestAttacks(t *testing.T) {
+	for _, a := range attacks {
+		t.Run(a.name, func(t *testing.T) {
+			file := a.file(t)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := readers.Read(context.Background(), a.mediaType, bytes.NewReader(file), int64(len(file)), a.limits)
+			runtime.ReadMemStats(&after)
+			if got := reason(err); got != a.want {
+				t.Errorf("got %q, want %q", got, a.want)
+			}
+			mb := (after.TotalAlloc - before.TotalAlloc) >> 20
+			t.Logf("%d bytes, %d MB allocated", len(file), mb)
+			if mb > a.most {
+				t.Errorf("allocated %d MB, at most %d are allowed", mb, a.most)
+			}
+		})
+	}
+}
+
+func TestTruncatedFilesAreErrors(t *testing.T) {
+	t.Parallel()
+	files := map[string][]byte{
+		extract.DOCX: officetest.Docx(t, paragraph, nil),
+		extract.XLSX: officetest.Xlsx(t, "<row>"+cell("A1", "1")+"</row>", "", nil),
+		extract.PPTX: officetest.Pptx(t, []string{""}, nil),
+	}
+	for mediaType, whole := range files {
+		for n := 1; n < len(whole); n += 7 {
+			_, err := readers.Read(context.Background(), mediaType, bytes.NewReader(whole[:n]), int64(n), extract.Limits{})
+			if got := reason(err); !strings.HasPrefix(got, "0: The file is ") {
+				t.Fatalf("%s cut after %d bytes: %q", mediaType, n, got)
+			}
+		}
+	}
+	// A part that breaks off is not one that ends.
+	cut := officetest.Xlsx(t, "", "", map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData><row>" + cell("A1", "1")})
+	_, err := readers.Read(context.Background(), extract.XLSX, bytes.NewReader(cut), int64(len(cut)), extract.Limits{})
+	if got := reason(err); got != "1: The part xl/worksheets/sheet1.xml is damaged." {
+		t.Errorf("sheet that breaks off: %q", got)
+	}
+}
+
+func TestContextEndsTheReading(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for mediaType, file := range map[string][]byte{
+		extract.DOCX: officetest.Docx(t, paragraph, nil),
+		extract.XLSX: officetest.Xlsx(t, "<row>"+cell("A1", "1")+"</row>", "", nil),
+		extract.PPTX: officetest.Pptx(t, []string{""}, nil),
+	} {
+		_, err := readers.Read(ctx, mediaType, bytes.NewReader(file), int64(len(file)), extract.Limits{})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", mediaType, err)
+		}
+	}
+}
+
+// reason returns the page and the sentence of an error for clients.
+func reason(err error) string {
+	var e *extract.Error
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &e):
+		return "not for clients: " + err.Error()
+	}
+	return fmt.Sprintf("%d: %s", e.Page, e.Reason)
+}
+
+// random returns letters that hardly compress, always the same.
+func random(n int) string {
+	b := make([]byte, n)
+	state := uint32(1)
+	for i := range b {
+		state = state*1664525 + 1013904223
+		b[i] = 'a' + byte(state>>24)%26
+	}
+	return string(b)
+}
+
+// compound returns the start of a compound file that has an entry of the name.
+func compound(name string) []byte {
+	b := append([]byte{0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1}, make([]byte, 1024)...)
+	for _, c := range []byte(name) {
+		b = append(b, c, 0)
+	}
+	return b
+}
+
+// lyingZip returns a document whose archive says that its part has 10 bytes.
+func lyingZip(t testing.TB) []byte {
+	t.Helper()
+	text := []byte(officetest.XML("w:document", "<w:body>"+paragraph+"</w:body>"))
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, part := range map[string][]byte{"_rels/.rels": []byte(officetest.Relations("rId1 officeDocument word/document.xml")), "word/document.xml": text} {
+		h := &zip.FileHeader{Name: name, Method: zip.Store, CompressedSize64: uint64(len(part)), UncompressedSize64: uint64(len(part)), CRC32: crc32.ChecksumIEEE(part)}
+		if name == "word/document.xml" {
+			h.UncompressedSize64 = 10
+		}
+		w, err := z.CreateRaw(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// manyParts returns an archive whose list names n parts, all the same one.
+func manyParts(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("PK\x03\x04" + strings.Repeat("\x00", 26))
+	start := b.Len()
+	entry := append([]byte("PK\x01\x02"), make([]byte, 42)...)
+	binary.LittleEndian.PutUint16(entry[28:], 1)
+	entry = append(entry, 'a')
+	b.Write(bytes.Repeat(entry, n))
+	end := append([]byte("PK\x05\x06"), make([]byte, 18)...)
+	binary.LittleEndian.PutUint16(end[8:], uint16(n))
+	binary.LittleEndian.PutUint16(end[10:], uint16(n))
+	binary.LittleEndian.PutUint32(end[12:], uint32(b.Len()-start))
+	binary.LittleEndian.PutUint32(end[16:], uint32(start))
+	b.Write(end)
+	return b.Bytes()
+}

@@ -1,0 +1,211 @@
+package pdf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// page is a page of the file.
+type page struct {
+	number int
+	blocks []block
+}
+
+// block is a run of lines that are read from top to bottom, or a table.
+type block struct {
+	lines []line
+	table [][]string
+}
+
+// line is a line of text, or a part of one between wide gaps.
+type line struct {
+	text string
+	box
+	size float64 // height of its characters
+	bold bool
+}
+
+type box struct{ left, bottom, right, top float64 }
+
+func (b box) middle() float64 { return (b.top + b.bottom) / 2 }
+
+// join returns the smallest box around both.
+func (b box) join(o box) box {
+	return box{min(b.left, o.left), min(b.bottom, o.bottom), max(b.right, o.right), max(b.top, o.top)}
+}
+
+// layout puts the characters of a page in the order of reading. Lines in other directions come after those in the
+// direction of most characters.
+func layout(chars []char) []block {
+	var turned [4][]char
+	for _, c := range chars {
+		if c.r == ' ' { // it has no place of its own, and ends a word in every direction
+			for i := range turned {
+				turned[i] = append(turned[i], c)
+			}
+			continue
+		}
+		turned[c.turn] = append(turned[c.turn], c.upright())
+	}
+	slices.SortStableFunc(turned[:], func(a, b []char) int { return cmp.Compare(len(b), len(a)) })
+	var blocks []block
+	for _, group := range turned {
+		blocks = append(blocks, columns(fragments(words(group)), 0)...)
+	}
+	return blocks
+}
+
+// upright returns c turned so that its line runs from left to right.
+func (c char) upright() char {
+	switch c.turn {
+	case 1:
+		c.left, c.right, c.y = c.bottom, c.top, -c.x
+	case 2:
+		c.left, c.right, c.y = -c.right, -c.left, -c.y
+	case 3:
+		c.left, c.right, c.y = -c.top, -c.bottom, c.x
+	}
+	return c
+}
+
+// words joins characters that follow each other on a line without a gap.
+func words(chars []char) []line {
+	var all []line
+	var text strings.Builder
+	var current line
+	flush := func() {
+		if text.Len() > 0 {
+			current.text = plain(text.String())
+			all = append(all, current)
+			text.Reset()
+		}
+	}
+	for _, c := range chars {
+		if c.r == ' ' {
+			flush()
+			continue
+		}
+		// From the line that the character stands on: the boxes of some fonts overlap those of the lines above and below.
+		size := c.size
+		b := box{c.left, c.y - 0.25*size, c.right, c.y + 0.75*size}
+		if text.Len() > 0 {
+			gap := c.left - current.right
+			sameLine := b.middle() > current.bottom && b.middle() < current.top
+			if !sameLine || gap > 0.5*max(size, current.size) || c.left < current.left-size && c.right < current.left+size/2 {
+				flush()
+			}
+		}
+		if text.Len() == 0 {
+			current = line{box: b, size: size, bold: c.bold}
+		} else {
+			current.box = current.join(b)
+			current.size = max(current.size, size)
+		}
+		text.WriteRune(c.r)
+	}
+	flush()
+	return all
+}
+
+// plain returns a word with letters instead of the signs for letters of a formula, and of ligatures.
+func plain(word string) string {
+	if !strings.ContainsFunc(word, func(r rune) bool { return r >= 0x1d400 && r <= 0x1d7ff || r >= 0xfb00 && r <= 0xfb06 }) {
+		return word
+	}
+	return norm.NFKC.String(word)
+}
+
+// fragments joins words into lines, cut where a gap is too wide for a space. They are sorted from top to bottom.
+func fragments(words []line) []line {
+	var all []line
+	for _, row := range rows(words) {
+		current := row[0]
+		bold, letters := 0, 0
+		var text strings.Builder
+		count := func(w line) {
+			letters += len(w.text)
+			if w.bold {
+				bold += len(w.text)
+			}
+		}
+		flush := func() {
+			current.text, current.bold = text.String(), bold == letters
+			all = append(all, current)
+			text.Reset()
+			bold, letters = 0, 0
+		}
+		text.WriteString(current.text)
+		count(current)
+		for _, w := range row[1:] {
+			size := max(w.size, current.size)
+			switch gap := w.left - current.right; {
+			case gap > 0.75*size:
+				flush()
+				current = w
+			case gap > 0.1*size:
+				text.WriteByte(' ')
+				fallthrough
+			default:
+				current.box, current.size = current.join(w.box), max(current.size, w.size)
+			}
+			text.WriteString(w.text)
+			count(w)
+		}
+		flush()
+	}
+	return all
+}
+
+// row is what is on one line of the page.
+type row struct {
+	parts        []line
+	size, middle float64 // of its main text
+}
+
+const rowsBack = 3 // rows that a word is compared with: a large letter may be between two rows
+
+// rows groups what is on one line of the page, from top to bottom, and each from left to right.
+func rows(all []line) [][]line {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b line) int {
+		return cmp.Or(cmp.Compare(b.middle(), a.middle()), cmp.Compare(a.left, b.left))
+	})
+	var found []row
+	for _, l := range sorted {
+		joined := false
+		for i := len(found) - 1; i >= max(0, len(found)-rowsBack) && !joined; i-- {
+			joined = found[i].add(l)
+		}
+		if !joined {
+			found = append(found, row{[]line{l}, l.size, l.middle()})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b row) int { return cmp.Compare(b.middle, a.middle) })
+	parts := make([][]line, len(found))
+	for i, r := range found {
+		slices.SortStableFunc(r.parts, func(a, b line) int { return cmp.Compare(a.left, b.left) })
+		parts[i] = r.parts
+	}
+	return parts
+}
+
+// add adds l if it is on the row. Indices and exponents are, a large letter beside two lines is not.
+func (r *row) add(l line) bool {
+	large, small := max(r.size, l.size), min(r.size, l.size)
+	reach := 0.3 * large
+	if small < 0.85*large {
+		reach = 0.5 * small
+	}
+	if large > 1.7*small || math.Abs(r.middle-l.middle()) > reach {
+		return false
+	}
+	r.parts = append(r.parts, l)
+	if l.size > r.size {
+		r.size, r.middle = l.size, l.middle()
+	}
+	return true
+}

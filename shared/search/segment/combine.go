@@ -20,7 +20,10 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 	seen := map[uuid.UUID]bool{}
 	numbers := make([][]int32, len(segments)) // old passage → new one, -1: left out
 	for i, s := range segments {
-		numbers[i] = w.renumber(s, keep, seen)
+		var err error
+		if numbers[i], err = w.renumber(s, keep, seen); err != nil {
+			return File{}, err
+		}
 	}
 	if w.numbers > 0 {
 		return w.Finish()
@@ -89,8 +92,13 @@ func least(readers []*termReader) []byte {
 
 // renumber adds the remaining passages of s and returns their new numbers, -1 for one
 // that is left out.
-func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) []int32 {
+func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) ([]int32, error) {
 	numbers := make([]int32, s.Passages)
+	sets, err := s.readAllSets()
+	if err != nil {
+		return nil, err
+	}
+	given := w.setCopiers(sets)
 	document, stays := -1, false
 	for i := range numbers {
 		starts := s.start(i)
@@ -101,6 +109,9 @@ func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 			if stays = (keep == nil || ok && current == version) && !seen[id]; stays {
 				seen[id] = true
 				w.Document(id, version)
+				for k := range given {
+					given[k].copy(document)
+				}
 			}
 		}
 		if !stays {
@@ -113,5 +124,5 @@ func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 			w.copyVector(s, i)
 		}
 	}
-	return numbers
+	return numbers, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -80,29 +81,26 @@ func (p *pageView) fetch(spans []span, gap int64) error {
 			runs = append(runs, span{from, to})
 		}
 	}
-	var mu sync.Mutex
+	switch len(runs) {
+	case 0:
+		return nil
+	case 1:
+		return p.readRun(p.ctx, runs[0], new(sync.Mutex))
+	}
+	return p.readRuns(runs)
+}
+
+// readRuns reads runs of whole pages into memory, rangeAtOnce at a time.
+func (p *pageView) readRuns(runs []span) error {
+	var mu sync.Mutex // of p.held
+	var next atomic.Int64
 	g, ctx := errgroup.WithContext(p.ctx)
-	g.SetLimit(rangeAtOnce)
-	for _, r := range runs {
+	for range min(rangeAtOnce, len(runs)) {
 		g.Go(func() error {
-			data, err := p.blobs.GetRange(ctx, p.name, r.from, r.to-r.from)
-			if errors.Is(err, blob.ErrInvalid) {
-				err = Damaged("it ends before byte %d", r.to)
-			}
-			if err != nil {
-				return fmt.Errorf("read %d bytes of %s: %w", r.to-r.from, p.name, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for n := r.from / pageBytes; len(data) > 0; n++ {
-				page := data[:min(pageBytes, len(data))]
-				data = data[len(page):]
-				if err := checkPage(page, int(n), p.sums); err != nil {
-					return fmt.Errorf("read %s: %w", p.name, err)
+			for i := next.Add(1) - 1; i < int64(len(runs)); i = next.Add(1) - 1 {
+				if err := p.readRun(ctx, runs[i], &mu); err != nil {
+					return err
 				}
-				page = slices.Clone(page) // so that dropping one page frees its memory
-				p.held[n] = page
-				p.cache.pieces.Put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost)
 			}
 			return nil
 		})
@@ -110,15 +108,44 @@ func (p *pageView) fetch(spans []span, gap int64) error {
 	return g.Wait()
 }
 
+// readRun reads a run of whole pages. It holds mu while it changes what is held.
+func (p *pageView) readRun(ctx context.Context, r span, mu *sync.Mutex) error {
+	data, err := p.blobs.GetRange(ctx, p.name, r.from, r.to-r.from)
+	if errors.Is(err, blob.ErrInvalid) {
+		err = Damaged("it ends before byte %d", r.to)
+	}
+	if err != nil {
+		return fmt.Errorf("read %d bytes of %s: %w", r.to-r.from, p.name, err)
+	}
+	for n := r.from / pageBytes; len(data) > 0; n++ {
+		page := data[:min(pageBytes, len(data))]
+		data = data[len(page):]
+		if err := checkPage(page, int(n), p.sums); err != nil {
+			return fmt.Errorf("read %s: %w", p.name, err)
+		}
+		if r.to-r.from > pageBytes {
+			page = slices.Clone(page) // so that dropping one page frees its memory
+		}
+		mu.Lock()
+		p.held[n] = page
+		mu.Unlock()
+		p.cache.pieces.Put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost)
+	}
+	return nil
+}
+
 // read returns size bytes from offset. They are a copy if they span several pages.
 func (p *pageView) read(offset, size int64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil
 	}
+	n, within := offset/pageBytes, offset%pageBytes
+	if page := p.page(n); within+size <= int64(len(page)) {
+		return page[within : within+size : within+size], nil
+	}
 	if err := p.fetch([]span{{offset, offset + size}}, joinWithin); err != nil {
 		return nil, err
 	}
-	n, within := offset/pageBytes, offset%pageBytes
 	if page := p.held[n]; within+size <= int64(len(page)) {
 		return page[within : within+size : within+size], nil
 	}
@@ -155,8 +182,25 @@ func (s *Segment) FetchTerms(terms []string) error {
 	return s.pages.fetch(spans, joinWithin)
 }
 
-// Load reads the postings of lists, and the lengths, in one round.
+// Load reads the postings of lists, and the lengths, in one round. In a view of some passages
+// it leaves only the postings of these in the lists.
 func (s *Segment) Load(lists []*List) error {
+	if err := s.read(lists); err != nil || s.only == nil {
+		return err
+	}
+	for _, l := range lists {
+		if l.only == nil {
+			continue
+		}
+		if err := s.only.restrict(l, s.lengths); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads the postings of lists, and the lengths.
+func (s *Segment) read(lists []*List) error {
 	if s.pages == nil {
 		return nil
 	}
@@ -226,8 +270,10 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	}
 	none := NewCache(0) // the segment itself keeps these pages
 	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
-	kept := []section{{size: headBytes}, f.sections[secTerms], f.sections[secStarts]}
-	if f.format == VectorFormat {
+	sets := f.sections[secSets]
+	sets.size = min(sets.size, int64(setsHeadBytes))
+	kept := []section{{size: headBytes}, f.sections[secTerms], f.sections[secStarts], sets}
+	if hasVectors(f.format) {
 		kept = append(kept, f.sections[secSketches], f.sections[secDocuments])
 	}
 	spans := make([]span, len(kept))
@@ -247,14 +293,14 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 		parts[i] = slices.Clone(b)
 		bytes += len(b)
 	}
-	s, err := newSegment(f, parts[0], parts[1], parts[2])
+	s, err := newSegment(f, parts[0], parts[1], parts[2], parts[3])
 	if err != nil {
 		return nil, err
 	}
 	s.size = bytes + footerBytes(f.format) + len(sums) + 4*len(s.ranks)
 	s.pages = &pageView{blobs: blobs, name: name, end: v.end, sums: sums, cache: cache}
-	if f.format == VectorFormat {
-		s.openVectors(parts[3], parts[4])
+	if hasVectors(f.format) {
+		s.openVectors(parts[4], parts[5])
 	}
 	return s, nil
 }

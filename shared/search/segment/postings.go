@@ -12,10 +12,16 @@ type List struct {
 	at, size int64 // in the section
 	bytes    []byte
 	max      int // passages of the segment
+
+	only       *Admitted // the passages of the view, until the list is loaded
+	restricted bool      // only blocks counts
+	blocks     []Block
+	among      *Admitted // the passages of the view, of a list that is narrowed when it is read
+	whole      int       // its DF without the view
 }
 
-// Loaded reports whether the postings are in memory.
-func (l List) Loaded() bool { return l.bytes != nil }
+// Loaded reports whether the postings are in memory, of a view those of its passages alone.
+func (l List) Loaded() bool { return l.bytes != nil && l.only == nil }
 
 // termReader reads a segment's dictionary from the start of a block.
 type termReader struct {
@@ -66,7 +72,7 @@ func (t *termReader) next() (bool, error) {
 		return false, Damaged("postings of a term")
 	}
 	t.rest = t.rest[n1+n2:]
-	t.list = List{DF: int(df), at: int64(t.at), size: int64(size), max: t.s.Passages}
+	t.list = List{DF: int(df), at: int64(t.at), size: int64(size), max: t.s.Passages, only: t.s.only}
 	if t.s.pages == nil {
 		t.list.bytes = t.s.sections[secPostings].data[t.at : t.at+size]
 	}
@@ -137,9 +143,11 @@ func readHead(b []byte) (h blockHead, size int) {
 // Block is one block of a list, not decoded.
 type Block struct {
 	bytes    []byte
-	N        int // postings
-	Previous int // last passage before it
-	Last     int // its last passage; -1 if it has no head
+	decoded  *Decoded  // instead of bytes
+	among    *Admitted // nil: all postings are in the view
+	N        int       // postings
+	Previous int       // last passage before it
+	Last     int       // its last passage; -1 if it has no head
 	Highest  uint32
 	Lowest   uint16
 }
@@ -147,6 +155,20 @@ type Block struct {
 // Blocks appends the blocks of the list to dst without decoding them. A short list is a single
 // block without bounds.
 func (l List) Blocks(dst []Block) ([]Block, error) {
+	switch {
+	case l.only != nil:
+		return dst, errNotLoaded
+	case l.restricted:
+		return append(dst, l.blocks...), nil
+	case l.among != nil:
+		start, a := len(dst), l.among
+		l.among, l.DF = nil, l.whole
+		dst, err := l.Blocks(dst)
+		if err != nil {
+			return dst, err
+		}
+		return dst[:start+len(a.narrow(dst[start:]))], nil
+	}
 	if l.DF <= blockPostings {
 		if l.DF > 0 {
 			dst = append(dst, Block{bytes: l.bytes, N: l.DF, Previous: -1, Last: -1})
@@ -177,8 +199,13 @@ type Decoded struct {
 	Frequencies [blockPostings]uint32
 }
 
-// Decode reads the postings of a block in a segment of limit passages.
+// Decode reads the postings of a block in a segment of limit passages. In a view there may be fewer than the block's N,
+// or none.
 func (d *Decoded) Decode(block *Block, limit int) error {
+	if block.decoded != nil {
+		*d = *block.decoded
+		return nil
+	}
 	b, previous := block.bytes, block.Previous
 	for i := range block.N {
 		var gap uint64
@@ -210,6 +237,9 @@ func (d *Decoded) Decode(block *Block, limit int) error {
 		return Damaged("block does not match its head")
 	}
 	d.N = block.N
+	if block.among != nil {
+		block.among.keep(d)
+	}
 	return nil
 }
 
@@ -233,7 +263,7 @@ func (l List) Each(do func(passage int, frequency uint32)) error {
 
 // EachTerm calls f with every term of the dictionary that begins with prefix. f must
 // not keep the term.
-func (s *Segment) EachTerm(prefix string, f func(term []byte, df int)) error {
+func (s *Segment) EachTerm(prefix string, f func(term []byte, l List)) error {
 	i := sort.Search(len(s.termIndex)/8, func(i int) bool {
 		first, _ := s.firstTerm(i)
 		return string(first) >= prefix
@@ -246,7 +276,7 @@ func (s *Segment) EachTerm(prefix string, f func(term []byte, df int)) error {
 		}
 		switch begins := string(t.term[:min(len(prefix), len(t.term))]); {
 		case begins == prefix:
-			f(t.term, t.list.DF)
+			f(t.term, t.list)
 		case begins > prefix:
 			return nil
 		}
@@ -256,6 +286,9 @@ func (s *Segment) EachTerm(prefix string, f func(term []byte, df int)) error {
 // Check reads all postings of all terms, or all vectors, and returns an error that wraps
 // ErrDamaged if one is damaged.
 func (s *Segment) Check() error {
+	if _, err := s.readAllSets(); err != nil {
+		return err
+	}
 	if s.Numbers > 0 {
 		return s.checkVectors()
 	}

@@ -41,6 +41,9 @@ type Segment struct {
 	size                int       // bytes in memory
 	pages               *pageView // nil if the whole file is in memory
 	vectors             *vectorParts
+	hasSets             bool
+	setSizes            [kindCount]uint32 // of the parts of the section of sets
+	only                *Admitted         // nil: all passages
 }
 
 // section is a part of the file. data is nil if the file is read by range.
@@ -82,7 +85,8 @@ func Open(data []byte) (*Segment, error) {
 		}
 		rest = rest[len(page):]
 	}
-	s, err := newSegment(f, data[:headBytes], f.sections[secTerms].data, f.sections[secStarts].data)
+	sets := f.sections[secSets].data
+	s, err := newSegment(f, data[:headBytes], f.sections[secTerms].data, f.sections[secStarts].data, sets[:min(len(sets), setsHeadBytes)])
 	if err != nil {
 		return nil, err
 	}
@@ -150,19 +154,22 @@ func checkPage(page []byte, number int, sums []byte) error {
 }
 
 // newSegment opens the parts of a segment that are always in memory.
-func newSegment(f footer, head, terms, starts []byte) (*Segment, error) {
-	if string(head[:4]) != segmentMagic || head[4] != f.format || f.format == FormatVersion && head[7] != 0 {
+func newSegment(f footer, head, terms, starts, sets []byte) (*Segment, error) {
+	if string(head[:4]) != segmentMagic || head[4] != f.format || !hasVectors(f.format) && head[7] != 0 {
 		return nil, Damaged("head")
 	}
 	if head[5] > text.AnalysisVersion || head[6] >= byte(profileCount) {
 		return nil, Damaged("analysis %d, profile %d", head[5], head[6])
 	}
 	s := &Segment{Profile: Profile(head[6]), Analysis: head[5], Passages: f.passages, Documents: f.documents,
-		SumLengths: f.sumLengths, Numbers: numbersPerUnit * int(head[7]), starts: starts, sections: f.sections}
+		SumLengths: f.sumLengths, Numbers: numbersPerUnit * int(head[7]), starts: starts, sections: f.sections, hasSets: hasSets(f.format)}
 	if err := s.layOut(); err != nil {
 		return nil, err
 	}
-	if f.format == VectorFormat {
+	if err := s.layOutSets(sets); err != nil {
+		return nil, err
+	}
+	if hasVectors(f.format) {
 		return s, s.layOutVectors()
 	}
 	return s, s.layOutTerms(terms)
@@ -308,7 +315,7 @@ func (s *Segment) Find(term string) (List, error) {
 	if i < 0 {
 		return List{}, nil
 	}
-	t := termReader{s: s, block: i}
+	t := termReader{s: s, block: i, term: make([]byte, 0, 64)} // most terms are shorter
 	for range blockTerms {
 		ok, err := t.next()
 		if err != nil || !ok {

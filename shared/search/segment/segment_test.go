@@ -20,6 +20,15 @@ type document struct {
 	id       uuid.UUID
 	version  int64
 	passages []string
+	sets     [2][]string // by kind; nil: none
+}
+
+// begin begins a document with its sets.
+func (d document) begin(w *segment.Writer) {
+	w.Document(d.id, d.version)
+	for k, entries := range d.sets {
+		w.Set(segment.Kind(k), entries)
+	}
 }
 
 // build returns the file of a segment of documents.
@@ -27,7 +36,7 @@ func build(t fataler, docs []document) []byte {
 	w := segment.NewWriter(segment.Prose)
 	lists := map[string][]segment.Posting{}
 	for _, d := range docs {
-		w.Document(d.id, d.version)
+		d.begin(w)
 		starts := byte(segment.StartsDocument)
 		for _, p := range d.passages {
 			counts := map[string]uint32{}
@@ -58,6 +67,14 @@ func readAll(data []byte) (passages, documents int, err error) {
 	s, err := segment.Open(data)
 	if err != nil {
 		return 0, 0, err
+	}
+	a, err := s.Admit(func(document int) bool { return document%2 == 0 })
+	if err != nil {
+		return 0, 0, err
+	}
+	for from, to := range s.Only(a).Stretches() {
+		s.Only(a).Admits(from)
+		s.Only(a).Admits(to - 1)
 	}
 	for i := range s.Passages {
 		s.Identity(s.Document(i))
@@ -91,6 +108,11 @@ func someDocuments(rt *rapid.T) []document {
 		docs[i] = document{id: uuid.New(), version: int64(i + 1)}
 		for range rapid.IntRange(1, 40).Draw(rt, "passages") {
 			docs[i].passages = append(docs[i].passages, strings.Join(rapid.SliceOfN(rapid.SampledFrom(terms), 0, 20).Draw(rt, "terms"), " "))
+		}
+	}
+	if rapid.Bool().Draw(rt, "sets") {
+		for i := range docs {
+			docs[i].sets = someSets(rt)
 		}
 	}
 	return docs
@@ -175,8 +197,8 @@ func TestMergedSegmentEqualsOneBuiltWhole(t *testing.T) {
 func sample(t fataler) []byte {
 	var docs []document
 	for i := range 300 {
-		docs = append(docs, document{uuid.UUID{byte(i >> 8), byte(i)}, 1,
-			[]string{fmt.Sprintf("zebra %s word%d other%d", strings.Repeat("lion ", i%4), i, i/7)}})
+		docs = append(docs, document{id: uuid.UUID{byte(i >> 8), byte(i)}, version: 1,
+			passages: []string{fmt.Sprintf("zebra %s word%d other%d", strings.Repeat("lion ", i%4), i, i/7)}})
 	}
 	return build(t, docs)
 }
@@ -202,8 +224,9 @@ func TestEveryDamagedByteIsNoticed(t *testing.T) {
 }
 
 func FuzzSegment(f *testing.F) {
-	f.Add(build(f, []document{{uuid.UUID{1}, 1, []string{"zebra lion zebra"}}, {uuid.UUID{2}, 2, []string{"lion"}}}))
+	f.Add(build(f, []document{{id: uuid.UUID{1}, version: 1, passages: []string{"zebra lion zebra"}}, {id: uuid.UUID{2}, version: 2, passages: []string{"lion"}}}))
 	f.Add(sample(f))
+	f.Add(setSample(f))
 	f.Add([]byte("DSEG"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, _, _ = readAll(data) // must return

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"unsafe"
 
 	"github.com/google/uuid"
@@ -136,14 +137,33 @@ func (s *Segment) Sketch(passage int) []uint64 {
 	return s.vectors.sketches[passage*words:][:words]
 }
 
-// Estimate returns a number that grows with the dot product of v and a vector with this sketch.
-func (v Vector) Estimate(sketch []uint64) (sum int32) {
-	for i, x := range v.Values {
-		if sketch[i/64]>>(i%64)&1 != 0 {
-			sum += int32(x)
-		} else {
-			sum -= int32(x)
+// Estimator estimates from sketches how near vectors are to one vector.
+type Estimator struct {
+	sums [][256]int16 // by byte of a sketch and its value: the part of the sum
+}
+
+// Estimator returns the estimator of distances to v.
+func (v Vector) Estimator() *Estimator {
+	e := &Estimator{make([][256]int16, len(v.Values)/8)}
+	for i := range e.sums {
+		part, sums := v.Values[8*i:8*i+8], &e.sums[i]
+		for _, x := range part {
+			sums[0] -= int16(x)
 		}
+		for b := 1; b < 256; b++ {
+			sums[b] = sums[b&(b-1)] + 2*int16(part[bits.TrailingZeros8(uint8(b))])
+		}
+	}
+	return e
+}
+
+// Of returns a number that grows with the dot product of the estimator's vector and one with this
+// sketch: the sum of its numbers, each with the sign in the sketch.
+func (e *Estimator) Of(sketch []uint64) (sum int32) {
+	for i, word := range sketch {
+		s := e.sums[8*i : 8*i+8]
+		sum += int32(s[0][byte(word)]) + int32(s[1][byte(word>>8)]) + int32(s[2][byte(word>>16)]) + int32(s[3][byte(word>>24)]) +
+			int32(s[4][byte(word>>32)]) + int32(s[5][byte(word>>40)]) + int32(s[6][byte(word>>48)]) + int32(s[7][byte(word>>56)])
 	}
 	return sum
 }

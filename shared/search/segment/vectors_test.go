@@ -40,7 +40,7 @@ func seedOf(d document, passage int) uint64 {
 func buildVectors(t fataler, docs []document) []byte {
 	w := segment.NewVectorWriter(segment.Prose, numbers)
 	for _, d := range docs {
-		w.Document(d.id, d.version)
+		d.begin(w)
 		for i := range d.passages {
 			starts := byte(0)
 			if i == 0 {
@@ -127,7 +127,7 @@ func TestMergedVectorsEqualOnesBuiltWhole(t *testing.T) {
 
 func TestVectorsAndPostingsAreNotMerged(t *testing.T) {
 	t.Parallel()
-	docs := []document{{uuid.UUID{1}, 1, []string{"zebra"}}}
+	docs := []document{{id: uuid.UUID{1}, version: 1, passages: []string{"zebra"}}}
 	if _, err := combine(nil, build(t, docs), buildVectors(t, docs)); err == nil {
 		t.Error("merged")
 	}
@@ -136,7 +136,7 @@ func TestVectorsAndPostingsAreNotMerged(t *testing.T) {
 func vectorSample(t fataler) []byte {
 	var docs []document
 	for i := range 20 {
-		docs = append(docs, document{uuid.UUID{byte(i + 1)}, 1, slices.Repeat([]string{"zebra"}, 1+i%3)})
+		docs = append(docs, document{id: uuid.UUID{byte(i + 1)}, version: 1, passages: slices.Repeat([]string{"zebra"}, 1+i%3)})
 	}
 	return buildVectors(t, docs)
 }
@@ -162,6 +162,7 @@ func TestEveryDamagedByteOfVectorsIsNoticed(t *testing.T) {
 // FuzzVectors reads segments of vectors with correct checksums and arbitrary content.
 func FuzzVectors(f *testing.F) {
 	f.Add(vectorSample(f), uint8(3))
+	f.Add(vectorSetSample(f), uint8(3))
 	f.Add([]byte("DSEG"), uint8(0))
 	f.Fuzz(func(_ *testing.T, data []byte, id uint8) {
 		_, _, _ = readAll(data) // must return
@@ -174,6 +175,29 @@ func FuzzVectors(f *testing.F) {
 		for i := range s.Passages {
 			_, _, _ = s.VectorAt(i)
 			s.Sketch(i)
+		}
+	})
+}
+
+func TestTheEstimateIsTheSumOfTheNumbersWithTheSignsOfTheSketch(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.IntRange(1, 6).Draw(t, "words")
+		v := segment.Vector{Values: make([]int8, 64*words)}
+		for i := range v.Values {
+			v.Values[i] = rapid.Int8().Draw(t, "number")
+		}
+		sketch := rapid.SliceOfN(rapid.Uint64(), words, words).Draw(t, "sketch")
+		want := int32(0)
+		for i, x := range v.Values {
+			if sketch[i/64]>>(i%64)&1 != 0 {
+				want += int32(x)
+			} else {
+				want -= int32(x)
+			}
+		}
+		if got := v.Estimator().Of(sketch); got != want {
+			t.Fatalf("estimated %d, want %d", got, want)
 		}
 	})
 }

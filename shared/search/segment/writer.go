@@ -27,6 +27,8 @@ type Writer struct {
 
 	numbers           int // of a vector; 0: the segment has postings
 	sketches, vectors []byte
+
+	sets [kindCount]setWriter
 }
 
 // File is a new segment file with the numbers for its record.
@@ -35,12 +37,13 @@ type File struct {
 	Passages, Documents int
 	SumLengths          uint64
 	Numbers             int // of a vector; 0: the segment has postings
+	Format              byte
 }
 
 // NewWriter returns a Writer of an empty segment.
 func NewWriter(p Profile) *Writer { return &Writer{profile: p} }
 
-// Document begins a document. Its passages follow.
+// Document begins a document. Its sets and its passages follow.
 func (w *Writer) Document(id uuid.UUID, version int64) {
 	w.documents = append(w.documents, id[:]...)
 	w.documents = binary.LittleEndian.AppendUint64(w.documents, uint64(version))
@@ -142,9 +145,12 @@ func (w *Writer) Finish() (File, error) {
 	if w.passages > maxPassages || len(w.postings) > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
 		return File{}, fmt.Errorf("segment of %d passages is too large", w.passages)
 	}
-	format, sections := byte(FormatVersion), [sectionCount][]byte{secStarts: w.starts, secDocuments: w.documents}
+	sets, err := w.setsSection()
+	if err != nil {
+		return File{}, err
+	}
+	format, sections := formatFor(w.numbers > 0, sets != nil), [sectionCount][]byte{secStarts: w.starts, secDocuments: w.documents, secSets: sets}
 	if w.numbers > 0 {
-		format = VectorFormat
 		sections[secSketches], sections[secVectors] = w.sketches, w.vectors
 	} else {
 		sections[secPostings], sections[secDictionary], sections[secLengths] = w.postings, w.dictionary, appendLengths(nil, w.lengths)
@@ -179,5 +185,5 @@ func (w *Writer) Finish() (File, error) {
 	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(footer, castagnoli))
 	footer = binary.LittleEndian.AppendUint32(footer, uint32(footerBytes(format)))
 	footer = append(footer, segmentMagic...)
-	return File{append(out, footer...), w.passages, w.docs, w.sumLengths, w.numbers}, nil
+	return File{append(out, footer...), w.passages, w.docs, w.sumLengths, w.numbers, format}, nil
 }

@@ -33,6 +33,9 @@ type Passage struct {
 	// or the two lines of the table's head. It has at most 512 bytes, and is "" if the passage
 	// does not begin within a block or the opening is longer.
 	Opening string `json:",omitempty"`
+	// Page is the number of the page of a file, slide or sheet that the passage is on; 0: the
+	// body has no pages.
+	Page int `json:",omitempty"`
 }
 
 // Chunk is a run of whole passages, stored as one item of a long body.
@@ -49,9 +52,21 @@ type Chunk struct {
 // A passage ends before an ATX heading outside code fences, at a blank line if it has at least
 // 200 words, and always at 300 words or 3.5 KB: after a line if one ends late enough, otherwise
 // after a space, otherwise after a rune.
-func Cut(body string) []Chunk {
+func Cut(body string) []Chunk { return CutPages(body, nil) }
+
+// Page is where a page begins in a body.
+type Page struct{ Start, Number int }
+
+// CutPages is Cut of a body with pages, in their order. The first begins with the body, each other
+// one after a line end. A passage also ends where a page ends. The heading path continues on the
+// next page, a code fence or a table does not.
+func CutPages(body string, pages []Page) []Chunk {
 	c := cutter{body: body}
 	for c.pos < len(body) {
+		if len(pages) > 0 && pages[0].Start <= c.pos {
+			c.turn(pages[0].Number)
+			pages = pages[1:]
+		}
 		c.line()
 	}
 	if c.pos > c.start || len(c.passages) == 0 {
@@ -74,6 +89,7 @@ type cutter struct {
 	content  bool // the passage has more than headings and blank lines
 	fence    string
 	opening  string // of the passage under construction
+	page     int    // of the passage under construction
 
 	lineStart      int
 	opened, within opened // the open blocks before and after the current line
@@ -110,6 +126,15 @@ func (c *cutter) line() {
 	c.fence = FenceAfter(c.fence, line)
 	c.content = true
 	c.consume(end)
+}
+
+// turn begins the page of that number.
+func (c *cutter) turn(number int) {
+	c.fence, c.opened, c.within = "", opened{}, opened{}
+	if c.pos > c.start {
+		c.flush(c.pos)
+	}
+	c.page, c.blank = number, false
 }
 
 // consume adds body[pos:end], the rest of one line, and ends passages that grow too
@@ -169,7 +194,7 @@ func (c *cutter) cutAt(i int) {
 
 // flush ends the passage at i.
 func (c *cutter) flush(i int) {
-	c.passages = append(c.passages, Passage{Start: c.start, End: i, Heading: c.heading(), Opening: c.opening})
+	c.passages = append(c.passages, Passage{Start: c.start, End: i, Heading: c.heading(), Opening: c.opening, Page: c.page})
 	c.start, c.words, c.lineEnd, c.content = i, 0, 0, false
 	c.opening = c.opened.at(i > c.lineStart)
 }

@@ -8,8 +8,9 @@ import (
 
 // The end of a segment file, as the README of package segment describes it.
 const (
-	postingSections = 7 // the last has the page sums
-	vectorSections  = 5
+	fewestSections  = 5 // of vectors; the last has the page sums
+	defaultSections = 7 // of postings
+	mostSections    = 8 // of postings with sets
 	sectionBytes    = 16
 	endBytes        = 32 // of a footer after its sections
 	pageBytes       = 4 << 10
@@ -21,9 +22,11 @@ func Reseal(data []byte) []byte {
 	if len(data) < 8 {
 		return data
 	}
-	sections := postingSections
-	if binary.LittleEndian.Uint32(data[len(data)-8:]) == sectionBytes*vectorSections+endBytes {
-		sections = vectorSections
+	sections := defaultSections
+	for n := fewestSections; n <= mostSections; n++ {
+		if binary.LittleEndian.Uint32(data[len(data)-8:]) == uint32(sectionBytes*n+endBytes) {
+			sections = n
+		}
 	}
 	footerBytes := sectionBytes*sections + endBytes
 	if len(data) < footerBytes {

@@ -53,10 +53,13 @@ func (b *builder) add(_ context.Context, d Document) error {
 		chunks = text.Cut(d.Body)
 	}
 	b.w.Document(d.ID, d.Version)
+	if err := describe(b.w, d); err != nil {
+		return err
+	}
 	titles := map[*text.Language][]string{}
 	starts := byte(segment.StartsDocument)
 	for _, c := range chunks {
-		if len(d.Body) > text.InlineBytes {
+		if d.inChunks() {
 			starts |= segment.StartsChunk
 		}
 		for _, p := range c.Passages {

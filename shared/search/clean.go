@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"docent/shared/blob"
 	"docent/shared/table"
@@ -22,82 +25,170 @@ const (
 // Clean removes blobs that no record names any more: those whose removal is due and, once per
 // day, those that a crash left without a record. It returns how many it removed. Running it
 // twice in parallel is harmless.
+//
+// A search that ctx ends keeps its place, and the next call continues it.
 func (ix *Index) Clean(ctx context.Context) (removed int, err error) {
 	due := table.Query{Table: table.Index, Partition: cleanupPartition, To: table.Padded(ix.Now().UnixMilli()) + "#~"}
-	for item, err := range table.All(ctx, ix.Table, due) {
+	var count atomic.Int64
+	work, wctx := errgroup.WithContext(ctx)
+	work.SetLimit(max(ix.Parallel, 1))
+	for item, err := range table.All(wctx, ix.Table, due) {
 		if err != nil {
-			return removed, fmt.Errorf("read due clean-ups: %w", err)
+			return int(count.Load()), errors.Join(work.Wait(), fmt.Errorf("read due clean-ups: %w", err))
 		}
-		var blobs []string
-		if err := json.Unmarshal(item.Body, &blobs); err != nil {
-			return removed, fmt.Errorf("clean-up %s: %w", item.Sort, err)
-		}
-		if err := ix.Blobs.Delete(ctx, blobs...); err != nil {
-			return removed, fmt.Errorf("remove blobs: %w", err)
-		}
-		if err := ix.Table.Write(ctx, table.Delete{Key: item.Key}); err != nil {
-			return removed, fmt.Errorf("end a clean-up: %w", err)
-		}
-		removed += len(blobs)
+		work.Go(func() error {
+			n, err := ix.cleanUp(wctx, item)
+			count.Add(int64(n))
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return int(count.Load()), err
 	}
 	n, err := ix.cleanOrphans(ctx)
-	return removed + n, err
+	return int(count.Load()) + n, err
 }
 
-// cleanOrphans removes blobs without a record if that is due. It claims the search first.
+// cleanUp removes the blobs of a due clean-up, and returns how many there were.
+func (ix *Index) cleanUp(ctx context.Context, item table.Item) (int, error) {
+	var blobs []string
+	if err := json.Unmarshal(item.Body, &blobs); err != nil {
+		return 0, fmt.Errorf("clean-up %s: %w", item.Sort, err)
+	}
+	if err := ix.Blobs.Delete(ctx, blobs...); err != nil {
+		return 0, fmt.Errorf("remove blobs: %w", err)
+	}
+	if err := ix.Table.Write(ctx, table.Delete{Key: item.Key}); err != nil {
+		return 0, fmt.Errorf("end a clean-up: %w", err)
+	}
+	return len(blobs), nil
+}
+
+// afterField is the name of the last blob that an unfinished search has looked at.
+const afterField = "after"
+
+// saveFor bounds saving the place of a search after its time is over.
+const saveFor = time.Second
+
+// cleanOrphans removes blobs without a record if that is due, and continues a search that is not
+// finished. It claims a new search first. Of two that continue one, both do the same.
 func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	key := table.Key{Table: table.Index, Partition: cleanupPartition, Sort: orphansSort}
-	claim := table.Put{Item: table.Item{Key: key, Version: ix.Now().UnixMilli()}, If: table.Absent()}
-	switch last, err := ix.Table.Get(ctx, key); {
-	case err == nil:
-		if ix.Now().Sub(time.UnixMilli(last.Version)) < orphanEvery {
-			return 0, nil
-		}
-		claim.If = table.VersionIs(last.Version)
-	case !errors.Is(err, table.ErrNotFound):
+	last, err := ix.Table.Get(ctx, key)
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return 0, fmt.Errorf("read the last search for blobs without a record: %w", err)
 	}
-	if err := ix.Table.Write(ctx, claim); err != nil {
-		if table.AsConditionFailed(err) != nil {
+	search := table.Put{Item: table.Item{Key: key, Version: last.Version}, If: table.VersionIs(last.Version)}
+	place := last.Strings[afterField]
+	if place == "" {
+		if err == nil && ix.Now().Sub(time.UnixMilli(last.Version)) < orphanEvery {
 			return 0, nil
 		}
-		return 0, fmt.Errorf("claim the search for blobs without a record: %w", err)
+		if err != nil {
+			search.If = table.Absent()
+		}
+		search.Item.Version = ix.Now().UnixMilli()
+		if err := ix.Table.Write(ctx, search); err != nil {
+			if table.AsConditionFailed(err) != nil {
+				return 0, nil
+			}
+			return 0, fmt.Errorf("claim the search for blobs without a record: %w", err)
+		}
+		search.If = table.VersionIs(search.Item.Version)
 	}
 	waiting, err := ix.waiting(ctx)
 	if err != nil {
 		return 0, err
 	}
+	var failed []error
+	after := place
 	for _, prefix := range []string{blobPrefix, vectorPrefix} {
-		n, err := ix.cleanPrefix(ctx, prefix, waiting)
-		if removed += n; err != nil {
-			return removed, err
+		if after > prefix && !strings.HasPrefix(after, prefix) {
+			continue // it is done
+		}
+		var n int
+		n, after, err = ix.cleanPrefix(ctx, prefix, after, waiting)
+		removed += n
+		failed = append(failed, err)
+		if ctx.Err() != nil {
+			search.Item.Strings = map[string]string{afterField: max(after, prefix)}
+			break
 		}
 	}
-	return removed, nil
+	if search.Item.Strings[afterField] == "" && place == "" {
+		return removed, errors.Join(failed...) // it began and ended here
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
+	defer cancel()
+	if err := ix.Table.Write(ctx, search); err != nil && table.AsConditionFailed(err) == nil {
+		failed = append(failed, fmt.Errorf("save the place of the search for blobs without a record: %w", err))
+	}
+	return removed, errors.Join(failed...)
 }
 
-// cleanPrefix removes old blobs without a record whose names start with prefix and a team.
-func (ix *Index) cleanPrefix(ctx context.Context, prefix string, waiting map[string]bool) (removed int, err error) {
-	var old []blob.Info // of one team
-	team := ""
-	for b, err := range ix.Blobs.List(ctx, prefix) {
+// teamBlobs are blobs of a team that are old enough to have a record.
+type teamBlobs struct {
+	team  string
+	blobs []blob.Info
+}
+
+// teamsAtOnce is how many teams cleanPrefix looks at between two places.
+const teamsAtOnce = 64
+
+// cleanPrefix removes old blobs without a record whose names start with prefix and a team, from the
+// name after on. It returns the place up to which it is done. It continues after failures with a
+// team, which are for the next search, and returns them joined.
+func (ix *Index) cleanPrefix(ctx context.Context, prefix, after string, waiting map[string]bool) (removed int, place string, err error) {
+	place = after
+	var failed []error
+	var teams []teamBlobs
+	flush := func(to string) {
+		n, err := ix.removeAllUnnamed(ctx, teams)
+		removed, teams = removed+n, teams[:0]
+		if ctx.Err() == nil {
+			place = to
+		}
+		failed = append(failed, err)
+	}
+	last := after
+	for b, err := range ix.Blobs.ListAfter(ctx, prefix, after) {
 		if err != nil {
-			return removed, fmt.Errorf("list blobs: %w", err)
+			return removed, place, errors.Join(append(failed, fmt.Errorf("list blobs: %w", err))...)
 		}
 		of, _, _ := strings.Cut(strings.TrimPrefix(b.Name, prefix), "/")
-		if of != team {
-			n, err := ix.removeUnnamed(ctx, team, old)
-			if removed += n; err != nil {
-				return removed, err
-			}
-			team, old = of, old[:0]
+		if n := len(teams); n == teamsAtOnce && teams[n-1].team != of {
+			flush(last)
 		}
-		if ix.Now().Sub(b.Modified) >= orphanAge && !waiting[b.Name] {
-			old = append(old, b)
+		last = b.Name
+		if ix.Now().Sub(b.Modified) < orphanAge || waiting[b.Name] {
+			continue
 		}
+		if n := len(teams); n == 0 || teams[n-1].team != of {
+			teams = append(teams, teamBlobs{team: of})
+		}
+		t := &teams[len(teams)-1]
+		t.blobs = append(t.blobs, b)
 	}
-	n, err := ix.removeUnnamed(ctx, team, old)
-	return removed + n, err
+	flush(last)
+	return removed, place, errors.Join(failed...)
+}
+
+// removeAllUnnamed is removeUnnamed for several teams.
+func (ix *Index) removeAllUnnamed(ctx context.Context, teams []teamBlobs) (int, error) {
+	var removed atomic.Int64
+	failed := make([]error, len(teams))
+	var work errgroup.Group
+	work.SetLimit(max(ix.Parallel, 1))
+	for i, t := range teams {
+		work.Go(func() error {
+			n, err := ix.removeUnnamed(ctx, t.team, t.blobs)
+			removed.Add(int64(n))
+			failed[i] = err
+			return nil
+		})
+	}
+	_ = work.Wait() // failed has the errors
+	return int(removed.Load()), errors.Join(failed...)
 }
 
 // waiting returns the blobs whose removal is not due yet.

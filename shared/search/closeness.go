@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"docent/shared/embed"
+	"docent/shared/memory"
 	"docent/shared/search/segment"
 )
 
@@ -40,7 +41,7 @@ func (ix *Index) embedQuestion(ctx context.Context, question string) func() *seg
 		vectors, err := ix.Embedder.Embed(ctx, []string{question}, embed.Question)
 		if err != nil {
 			done <- nil
-			if errors.Is(err, context.Canceled) || errors.Is(err, embed.ErrInvalid) {
+			if errors.Is(err, context.Canceled) || errors.Is(err, embed.ErrInvalid) || errors.Is(err, memory.ErrBusy) {
 				return
 			}
 			ix.embedder.retry.Store(now + questionPause.Milliseconds())
@@ -53,7 +54,11 @@ func (ix *Index) embedQuestion(ctx context.Context, question string) func() *seg
 		q := segment.Quantise(vectors[0])
 		done <- &q
 	}()
-	return func() *segment.Vector { return <-done }
+	return func() *segment.Vector {
+		// Many questions may wait for the model. Their places are for requests that do not.
+		defer memory.Pause(ctx)()
+		return <-done
+	}
 }
 
 // nearness returns the comparison of a question with segments of vectors, or nil if there is

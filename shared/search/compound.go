@@ -39,37 +39,45 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	return texts, words
 }
 
-// addCompounds looks compounds up and keeps those that some passage contains. A
-// compound weighs at most as much as its words.
-func (r *ranking) addCompounds(texts []string, words [][2]string) error {
+// compoundsOf returns a compound for each of texts that is not a term of the question itself and whose words
+// are. They are not looked up yet.
+func (r *ranking) compoundsOf(texts []string, words [][2]string) (all []*compound) {
 	in := r.profile.in(r.language)
+	seen := map[string]bool{}
 	for i, text := range texts {
-		if r.byText[text] != nil || r.compoundOf[text] != nil {
+		if r.byText[text] != nil || seen[text] {
 			continue
 		}
 		c := &compound{questionTerm: questionTerm{text: text, count: 1, weight: r.profile.compound}}
-		most := 0.0
 		for _, word := range words[i] {
 			for _, part := range in.AppendTerms(nil, word) {
 				if t := r.byText[part]; t != nil && !slices.Contains(c.parts, t.place) {
 					c.parts = append(c.parts, t.place)
-					most += t.idf
 				}
 			}
 		}
-		if len(c.parts) == 0 {
-			continue
-		}
-		if err := r.lookUp(&c.questionTerm); err != nil {
-			return err
-		}
-		if c.df > 0 {
-			c.idf = min(c.idf, most)
-			r.compounds = append(r.compounds, c)
-			r.compoundOf[text] = c
+		if len(c.parts) > 0 {
+			all, seen[text] = append(all, c), true
 		}
 	}
-	return nil
+	return all
+}
+
+// addCompounds keeps the compounds that some passage contains. A compound weighs at most as
+// much as its words.
+func (r *ranking) addCompounds(all []*compound) {
+	for _, c := range all {
+		if c.df == 0 {
+			continue
+		}
+		most := 0.0
+		for _, place := range c.parts {
+			most += r.terms[place].idf
+		}
+		c.idf = min(c.idf, most)
+		r.compounds = append(r.compounds, c)
+		r.compoundOf[c.text] = c
+	}
 }
 
 // doubleCount returns what to subtract from a passage's score because a compound and

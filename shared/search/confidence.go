@@ -65,8 +65,11 @@ func (r *ranking) confidence(score float64, at places, length uint16) float64 {
 // passage.
 func (r *ranking) nearby(at places) float64 {
 	type place struct{ at, term int }
-	var all []place
-	sum := 0.0
+	sum, occurrences := 0.0, 0
+	for i := range r.terms {
+		occurrences += len(at[i])
+	}
+	all := make([]place, 0, occurrences)
 	for i, t := range r.terms {
 		sum += max(t.idf, t.maxIDF)
 		for _, p := range at[i] {

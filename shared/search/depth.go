@@ -20,17 +20,23 @@ func (s *searchRun) run(ctx context.Context, records []record, segments []*segme
 // question join them.
 func (s *searchRun) choose(depth int) error {
 	s.candidates = nil
-	for _, r := range s.rankings {
+	for i, r := range s.rankings {
 		best, err := r.best(depth)
 		if err != nil {
 			return err
 		}
-		s.candidates = append(s.candidates, best...)
+		if i == 0 {
+			s.candidates = best
+		} else {
+			s.candidates = append(s.candidates, best...)
+		}
 	}
-	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
-		return cmp.Compare(b.ranking.normalised(float64(b.score)), a.ranking.normalised(float64(a.score)))
-	})
-	if depth == maxCandidates {
+	if len(s.rankings) > 1 { // else they are in order
+		slices.SortStableFunc(s.candidates, func(a, b candidate) int {
+			return cmp.Compare(b.ranking.normalised(float64(b.score)), a.ranking.normalised(float64(a.score)))
+		})
+	}
+	if depth == s.deepest() {
 		return s.addNeighbours()
 	}
 	// The order is unknown after the last passage of a ranking that has more.
@@ -55,6 +61,14 @@ func (s *searchRun) refill() (bool, error) {
 		return false, nil
 	}
 	s.more = false
-	err := s.choose(maxCandidates)
+	err := s.choose(s.deepest())
 	return len(s.candidates) > 0, err
+}
+
+// deepest returns the candidates of a profile that are ranked at most.
+func (s *searchRun) deepest() int {
+	if s.widens() {
+		return 2 * widestRead
+	}
+	return maxCandidates
 }

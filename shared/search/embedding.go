@@ -41,7 +41,7 @@ func (b *embedding) add(ctx context.Context, d Document) error {
 	}
 	starts := byte(segment.StartsDocument)
 	for _, c := range chunks {
-		if len(d.Body) > text.InlineBytes {
+		if d.inChunks() {
 			starts |= segment.StartsChunk
 		}
 		for _, p := range c.Passages {
@@ -82,6 +82,9 @@ func (b *embedding) flush(ctx context.Context) error {
 	for i, p := range b.next {
 		if p.starts&segment.StartsDocument != 0 {
 			b.w.Document(p.document.ID, p.document.Version)
+			if err := describe(b.w, p.document); err != nil {
+				return err
+			}
 		}
 		b.w.Passage(0, p.starts)
 		b.w.Vector(segment.Quantise(vectors[i]))

@@ -125,6 +125,15 @@ func (ix *Index) Levels(ctx context.Context, teamID string) (levels []int, err e
 	return levels, err
 }
 
+// Formats returns the formats of a team's segments, those of postings first, in order of time.
+func (ix *Index) Formats(ctx context.Context, teamID string) (formats []int, err error) {
+	records, err := ix.records(ctx, teamID, "")
+	for _, r := range records {
+		formats = append(formats, r.content.Format)
+	}
+	return formats, err
+}
+
 // Ranker opens a segment file and returns a function that finds the best passages in it.
 func Ranker(data []byte) (func(question string) error, error) {
 	s, err := segment.Open(data)
@@ -187,3 +196,6 @@ func Lists(passages [][]string, weight uint32) (*segment.Segment, error) {
 	}
 	return segment.Open(f.Data)
 }
+
+// NearestDistance is nearestDistance.
+var NearestDistance = nearestDistance

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"docent/shared/blob"
@@ -63,6 +64,26 @@ func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place
 		of += t.df
 	}
 	return best, r.decoded, of, err
+}
+
+// Empty reports whether there is nothing to rank.
+func (q Ranking) Empty() bool { return len(q.segments) == 0 }
+
+// For returns the ranking of what a query may find, by index and filter alone.
+func (q Ranking) For(ctx context.Context, query Query) (Ranking, error) {
+	var ix Index
+	ix.init()
+	var only Ranking
+	for i, s := range q.segments {
+		v, err := ix.view(newAdmission(query), record{blob: fmt.Sprint(i)}, s.View(ctx), nil)
+		if err != nil {
+			return only, err
+		}
+		if v != nil {
+			only.segments = append(only.segments, v)
+		}
+	}
+	return only, nil
 }
 
 // Plain ranks without pruning: every posting of every term is scored.

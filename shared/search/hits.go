@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxContent bounds Hit.Content, in characters.
+// maxContent bounds what Hit.Content returns, in characters.
 const maxContent = 4000
 
 // result returns the verified hits in order, by document and by passage.
@@ -19,8 +19,8 @@ func (s *searchRun) result() Result {
 	slices.SortFunc(s.found, func(a, b *verified) int {
 		return cmp.Or(cmp.Compare(b.hit.Normalised, a.hit.Normalised), bytes.Compare(a.document[:], b.document[:]), a.inBody(b))
 	})
-	r := Result{Passages: s.passages, HasTerms: s.known}
-	byDocument := map[uuid.UUID][]*verified{}
+	r := Result{Passages: s.passages, HasTerms: s.known, Best: make([]Hit, 0, min(bestPassages, len(s.found)))}
+	byDocument := make(map[uuid.UUID][]*verified, min(s.limit, len(s.found)))
 	for _, v := range s.found {
 		best, hit := len(r.Best) < bestPassages, byDocument[v.document] == nil && (len(r.Hits) < s.limit || s.query.Choose != nil)
 		if best || hit {
@@ -38,7 +38,7 @@ func (s *searchRun) result() Result {
 		byDocument[v.document] = append(byDocument[v.document], v)
 	}
 	for i := range r.Hits {
-		r.Hits[i].Content = content(byDocument[r.Hits[i].Document])
+		r.Hits[i].passages = byDocument[r.Hits[i].Document]
 	}
 	return r
 }
@@ -48,35 +48,39 @@ func (v *verified) inBody(w *verified) int {
 	return cmp.Or(v.Chunk-w.Chunk, v.within-w.within)
 }
 
-// content returns the first passage, which is the best, under its heading path, and then as
-// many of the others as fit completely, in reading order.
-func content(passages []*verified) string {
+// Content returns the passage under its heading path, and then as many of the other passages of the
+// document that match as fit completely, in reading order: at most 4,000 characters. It is "" for a
+// hit that is not from Result.Hits.
+func (h Hit) Content() string {
+	passages := h.passages
+	if len(passages) == 0 {
+		return ""
+	}
 	best := passages[0]
 	var b strings.Builder
 	b.Grow(contentBytes(passages))
 	room := maxContent
-	add := func(text string) {
-		text = strings.TrimSpace(text)
+	add := func(text string, characters int) {
 		between := ""
 		if b.Len() > 0 {
 			between = "\n\n"
 		}
-		n := len(between) + utf8.RuneCountInString(text)
+		n := len(between) + characters
 		if n > room {
 			return
 		}
 		b.WriteString(between)
-		b.WriteString(text)
+		b.WriteString(strings.TrimSpace(text))
 		room -= n
 	}
-	if best.hit.Heading != "" {
-		add(best.hit.Heading)
+	if heading := strings.TrimSpace(best.hit.Heading); best.hit.Heading != "" {
+		add(heading, utf8.RuneCountInString(heading))
 	}
-	add(best.hit.Passage)
+	add(best.hit.Passage, best.characters)
 	rest := slices.Clone(passages[1:])
 	slices.SortFunc(rest, (*verified).inBody)
 	for _, v := range rest {
-		add(v.hit.Passage)
+		add(v.hit.Passage, v.characters)
 	}
 	return b.String()
 }

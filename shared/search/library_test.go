@@ -12,9 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
+	"docent/shared/filter"
 	"docent/shared/search"
 	"docent/shared/search/text"
 	"docent/shared/table/bolt/bolttest"
@@ -27,6 +29,8 @@ type library struct {
 	mu      sync.Mutex
 	docs    map[uuid.UUID]search.Document
 	sources []string
+	rules   map[string]*access.Rule // default rules by source
+	facts   map[uuid.UUID]filter.Facts
 	calls   int                         // of Texts
 	reads   int                         // of Read
 	waiting map[uuid.UUID]int64         // versions that others are about to index
@@ -72,7 +76,8 @@ func (l *library) Texts(_ context.Context, _ string, refs []search.Ref) (map[sea
 		}
 		c := chunks[n]
 		t := search.Text{Document: d.ID, Version: d.Version, Source: d.Source, Title: d.Title,
-			URI: "https://docs.example/" + d.Title, Body: d.Body[c.Start:c.End]}
+			URI: "https://docs.example/" + d.Title, Body: d.Body[c.Start:c.End], Access: d.Access,
+			Attributes: filter.Attributes{Metadata: d.Metadata, Facts: l.facts[d.ID]}}
 		for _, p := range c.Passages {
 			p.Start, p.End = p.Start-c.Start, p.End-c.Start
 			t.Passages = append(t.Passages, p)
@@ -94,10 +99,14 @@ func (l *library) Current(_ context.Context, _ string, ids []uuid.UUID) (map[uui
 	return current, nil
 }
 
-func (l *library) Sources(context.Context, string) ([]string, error) {
+func (l *library) Sources(context.Context, string) (map[string]*access.Rule, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.sources), nil
+	live := map[string]*access.Rule{}
+	for _, source := range l.sources {
+		live[source] = l.rules[source]
+	}
+	return live, nil
 }
 
 // List lists by id.
@@ -185,6 +194,9 @@ func publish(t testing.TB, x *search.Index, lib *library, docs ...search.Documen
 // ask searches and returns the titles of the hits.
 func ask(t testing.TB, x *search.Index, q search.Query) (titles []string, r search.Result) {
 	t.Helper()
+	if !q.Reader.All() && q.Reader.UserID() == "" {
+		q.Reader = access.Everything()
+	}
 	r, err := x.Search(t.Context(), team, q)
 	if err != nil {
 		t.Fatal(err)

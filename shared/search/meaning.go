@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"docent/shared/blob"
 	"docent/shared/search/segment"
@@ -172,56 +173,123 @@ func (n *nearness) cosines(wanted []vectorAt) ([]float32, error) {
 // nearSketches, if there are so many. Of those in segments that are read by range, only the
 // nearest by estimate remain.
 func (n *nearness) sketched() []vectorAt {
-	words := len(n.question.Sketch)
-	counts := make([]int, 64*words+1) // passages by distance
-	distances := make([][]uint16, len(n.segments))
-	passages := 0
-	for i, s := range n.segments {
-		passages += s.Passages
-		distances[i] = make([]uint16, s.Passages)
-		vectors.Hamming(distances[i], n.question.Sketch, s.Sketches())
-		for _, d := range distances[i] {
-			counts[d]++
-		}
+	all := 0
+	for _, s := range n.segments {
+		all += s.Passages
+	}
+	buffer, _ := distanceBuffers.Get().(*[]uint16)
+	if buffer == nil || cap(*buffer) < all {
+		buffer = new(make([]uint16, all))
+	}
+	defer distanceBuffers.Put(buffer)
+	distances := (*buffer)[:0]
+	for _, s := range n.segments {
+		distances = n.appendDistances(distances, s)
 	}
 	want := nearSketches
-	if passages > manyPassages {
+	if len(distances) > manyPassages {
 		want = nearOfMany
 	}
-	limit, sum := 0, 0
-	for sum += counts[0]; sum < want && limit+1 < len(counts); sum += counts[limit] {
-		limit++
-	}
+	limit, sum := nearestDistance(distances, 64*len(n.question.Sketch), want)
 	near := make([]vectorAt, 0, sum)
-	for i, all := range distances {
-		for passage, d := range all {
-			if int(d) <= limit {
+	for i, s := range n.segments {
+		if s.Restricted() {
+			for from, to := range s.Stretches() {
+				for passage := from; passage < to; passage++ {
+					if !s.Admits(passage) {
+						continue
+					}
+					if distances[0] <= limit {
+						near = append(near, vectorAt{i, passage})
+					}
+					distances = distances[1:]
+				}
+			}
+			continue
+		}
+		for passage, d := range distances[:s.Passages] {
+			if d <= limit {
 				near = append(near, vectorAt{i, passage})
 			}
 		}
+		distances = distances[s.Passages:]
 	}
 	return n.spareReading(near)
+}
+
+// appendDistances appends the distances of the question to the passages of s that it may find, in their
+// order. dst has room for those of all passages.
+func (n *nearness) appendDistances(dst []uint16, s *segment.Segment) []uint16 {
+	words := len(n.question.Sketch)
+	for from, to := range s.Stretches() {
+		some := dst[len(dst) : len(dst)+to-from]
+		vectors.Hamming(some, n.question.Sketch, s.Sketches()[from*words:to*words])
+		if s.Restricted() {
+			kept := 0
+			for i, d := range some {
+				some[kept] = d
+				if s.Admits(from + i) {
+					kept++
+				}
+			}
+			some = some[:kept]
+		}
+		dst = dst[:len(dst)+len(some)]
+	}
+	return dst
+}
+
+// distanceBuffers has *[]uint16 for the distances of one question to all passages, which would
+// otherwise be most of what a question allocates.
+var distanceBuffers sync.Pool
+
+// nearestDistance returns the least distance within which there are at least want of all
+// distances, or most if there are not so many, and how many there are. No distance is above most.
+func nearestDistance(all []uint16, most, want int) (limit uint16, sum int) {
+	// Neighbouring distances are often equal, and adding to one count twice in a row waits for the first.
+	counts, others := make([]int, most+1), make([]int, most+1)
+	for len(all) >= 2 {
+		counts[all[0]]++
+		others[all[1]]++
+		all = all[2:]
+	}
+	if len(all) > 0 {
+		counts[all[0]]++
+	}
+	for d := range counts {
+		if sum += counts[d] + others[d]; sum >= want {
+			return uint16(d), sum
+		}
+	}
+	return uint16(most), sum
 }
 
 // spareReading leaves out the passages of segments that are read by range, except for the
 // nearByRange nearest by estimate: each vector read costs a request.
 func (n *nearness) spareReading(near []vectorAt) []vectorAt {
-	type estimated struct {
-		vectorAt
-		estimate int32
-	}
+	var ranged []vectorAt
 	kept := near[:0]
-	var ranged []estimated
-	for _, at := range near {
-		if s := n.segments[at.segment]; s.Ranged() {
-			ranged = append(ranged, estimated{at, n.question.Estimate(s.Sketch(at.passage))})
-		} else {
+	for i, at := range near {
+		if !n.segments[at.segment].Ranged() {
 			kept = append(kept, at)
+			continue
 		}
+		if ranged == nil {
+			ranged = make([]vectorAt, 0, len(near)-i)
+		}
+		ranged = append(ranged, at)
 	}
-	slices.SortStableFunc(ranged, func(a, b estimated) int { return cmp.Compare(b.estimate, a.estimate) })
-	for _, e := range ranged[:min(len(ranged), nearByRange)] {
-		kept = append(kept, e.vectorAt)
+	if len(ranged) <= nearByRange {
+		return append(kept, ranged...)
+	}
+	estimator := n.question.Estimator()
+	order := make([]int64, len(ranged)) // the estimate, the largest first, and then the place
+	for i, at := range ranged {
+		order[i] = -int64(estimator.Of(n.segments[at.segment].Sketch(at.passage)))<<32 | int64(i)
+	}
+	slices.Sort(order)
+	for _, o := range order[:nearByRange] {
+		kept = append(kept, ranged[uint32(o)])
 	}
 	return kept
 }

@@ -132,7 +132,7 @@ func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, droppe
 		return nil, 0, fmt.Errorf("list the live sources: %w", err)
 	}
 	for _, source := range slices.Sorted(maps.Keys(segments)) {
-		if slices.Contains(live, source) {
+		if _, ok := live[source]; ok {
 			continue
 		}
 		if err := ix.DropSource(ctx, teamID, source); err != nil {
@@ -140,7 +140,10 @@ func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, droppe
 		}
 		dropped += segments[source]
 	}
-	records = slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) })
+	records = slices.DeleteFunc(records, func(r record) bool {
+		_, ok := live[r.source]
+		return !ok
+	})
 	if err := ix.planOutdated(ctx, teamID, records); err != nil {
 		return nil, dropped, err
 	}

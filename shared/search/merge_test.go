@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/search"
 	"docent/shared/table"
 )
@@ -346,7 +347,7 @@ func rebuildSome(t testing.TB, x *search.Index) {
 // checkCurrent fails on a hit that was not current at any time during the search.
 func checkCurrent(t testing.TB, x *search.Index, lib *library) {
 	before := snapshot(lib)
-	r, err := x.Search(t.Context(), team, search.Query{Text: "zebra", Limit: 100})
+	r, err := x.Search(t.Context(), team, search.Query{Reader: access.Everything(), Text: "zebra", Limit: 100})
 	if err != nil {
 		t.Error(err)
 		return

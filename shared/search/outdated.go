@@ -49,9 +49,9 @@ func (r record) outdated() rebuildReason {
 
 // newer reports whether a newer program wrote the segment.
 func (r record) newer() bool {
-	format := segment.FormatVersion
+	format := segment.SetsFormat
 	if r.meaning {
-		format = segment.VectorFormat
+		format = segment.VectorSetsFormat
 	}
 	return r.content.Analysis > text.AnalysisVersion || r.content.Format > format
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"docent/shared/search"
+	"docent/shared/search/segment"
 )
 
 // TestPostingListsAreComplete compares them with a map: few and very many terms, common and rare
@@ -55,7 +56,7 @@ func TestPostingListsAreComplete(t *testing.T) {
 			}
 		}
 		terms := 0
-		if err := s.EachTerm("", func([]byte, int) { terms++ }); err != nil || terms != len(want) {
+		if err := s.EachTerm("", func([]byte, segment.List) { terms++ }); err != nil || terms != len(want) {
 			rt.Fatalf("%d terms, want %d, %v", terms, len(want), err)
 		}
 	})

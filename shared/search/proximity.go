@@ -3,6 +3,8 @@ package search
 import (
 	"docent/shared/search/text"
 	"hash/fnv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Distances and weights of neighbouring terms of the question.
@@ -45,7 +47,8 @@ type analysed struct {
 	title int // number of codes of the title
 	named int // number of codes of the title and the heading path, which name the subject of the passage
 
-	english float64 // how much a vector by a model for English counts
+	english    float64 // how much a vector by a model for English counts
+	characters int     // of the passage without the white space around it
 }
 
 func (p *profile) analyse(title, heading, passage string) analysed {
@@ -53,7 +56,8 @@ func (p *profile) analyse(title, heading, passage string) analysed {
 	language := text.PassageLanguage(title, searched)
 	in := p.in(language)
 	terms := in.AppendTerms(nil, title)
-	a := analysed{title: len(terms), named: len(terms), english: englishShare(language, passage)}
+	a := analysed{title: len(terms), named: len(terms), english: englishShare(language, passage),
+		characters: utf8.RuneCountInString(strings.TrimSpace(passage))}
 	if !p.split { // in code and logs a line after '#' is rarely a heading
 		a.named += len(in.AppendTerms(nil, heading))
 	}
@@ -78,8 +82,14 @@ func (f *codeFilter) has(code uint32) bool { return f[code/64%4]>>(code%64)&1 !=
 
 func (r *ranking) places(a analysed) places {
 	type match struct{ term, at int }
-	matches := make([]match, 0, 64)
-	counts := make([]int, len(r.terms))
+	var onStack [64]match
+	matches := onStack[:0]
+	var fewCounts [16]int
+	counts := fewCounts[:]
+	if len(r.terms) > len(counts) {
+		counts = make([]int, len(r.terms))
+	}
+	counts = counts[:len(r.terms)]
 	for i, c := range a.codes {
 		if r.filter.has(c) {
 			for _, t := range r.codes[c] {

@@ -88,10 +88,10 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 	id := ix.NewID()
 	r := record{source: f.source, space: f.space, meaning: f.meaning, level: level, id: id, blob: f.blobName(teamID, id), content: recordContent{
 		Bytes: len(b.Data), Passages: b.Passages, Documents: b.Documents,
-		Lengths: b.SumLengths, Analysis: text.AnalysisVersion, Format: segment.FormatVersion,
+		Lengths: b.SumLengths, Analysis: text.AnalysisVersion, Format: int(b.Format),
 	}}
 	if f.meaning {
-		r.content.Format, r.content.Model, r.content.Numbers = segment.VectorFormat, ix.model(), b.Numbers
+		r.content.Model, r.content.Numbers = ix.model(), b.Numbers
 	}
 	op, err := r.put(teamID)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/access"
 	"docent/shared/blob"
 	"docent/shared/search/segment"
 )
@@ -23,6 +24,8 @@ const (
 	firstDepth     = 100           // candidates of a profile that are ranked at first: two pages
 	maxCandidates  = 400           // of a profile: 200, with room for repetitions
 	chosenFrom     = 4 * pageUnits // passages that a query with Choose reads
+	widestRead     = 5000          // passages that a query reads at most whose filter only records decide
+	widestStep     = 1000          // of these, at a time
 	perDocument    = 8             // passages of one document among the candidates
 	bestPassages   = 24
 )
@@ -33,7 +36,7 @@ const (
 // finds nothing, and Result.HasTerms is false.
 func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
 	question := ix.embedQuestion(ctx, q.Text)
-	records, segments, err := ix.openFor(ctx, teamID, q)
+	records, segments, defaults, err := ix.openFor(ctx, teamID, q)
 	if err != nil {
 		return Result{}, err
 	}
@@ -44,7 +47,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 		limit = defaultLimit
 	}
 	for reopened := false; ; {
-		s := &searchRun{index: ix, ctx: ctx, teamID: teamID, query: q, limit: min(limit, maxLimit), near: near, taken: map[passageID]bool{}, perDocument: map[documentVersion]int{}}
+		s := &searchRun{index: ix, ctx: ctx, teamID: teamID, query: q, defaults: defaults, limit: min(limit, maxLimit), near: near, taken: make(map[passageID]bool, pageCandidates), perDocument: make(map[documentVersion]int, pageCandidates)}
 		err := s.run(ctx, words.records, words.segments)
 		if err == nil {
 			return s.result(), nil
@@ -56,7 +59,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 			return Result{}, err
 		case errors.Is(err, blob.ErrNotFound) && !reopened:
 			reopened = true
-			if records, segments, err = ix.openFor(ctx, teamID, q); err != nil {
+			if records, segments, defaults, err = ix.openFor(ctx, teamID, q); err != nil {
 				return Result{}, err
 			}
 			words, vectors = divide(records, segments)
@@ -87,17 +90,20 @@ func divide(records []record, segments []*segment.Segment) (words, vectors opene
 	return words, vectors
 }
 
-// openFor opens the segments that q may read. It starts again once if a segment is gone
-// because a merge has replaced it.
-func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment.Segment, error) {
+// openFor opens the segments in which q may find something, restricted to what it may find. It starts again
+// once if a segment is gone because a merge has replaced it. It also returns the default rules of the live sources.
+func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record, []*segment.Segment, map[string]*access.Rule, error) {
 	for attempt := 0; ; attempt++ {
-		records, err := ix.readable(ctx, teamID, q)
+		records, defaults, err := ix.readable(ctx, teamID, q)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		segments, faults, err := ix.open(ctx, records)
+		if err == nil {
+			err = ix.admit(q, defaults, records, segments, faults)
+		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		gone := slices.ContainsFunc(faults, func(err error) bool { return errors.Is(err, blob.ErrNotFound) })
 		if gone && attempt == 0 {
@@ -106,17 +112,23 @@ func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record,
 		keptRecords, keptSegments := records[:0], segments[:0]
 		for i, s := range segments {
 			if s == nil {
-				ix.fault(ctx, faults[i])
+				if faults[i] != nil {
+					ix.fault(ctx, faults[i])
+				}
 				continue
 			}
 			keptRecords, keptSegments = append(keptRecords, records[i]), append(keptSegments, s)
 		}
-		return keptRecords, keptSegments, nil
+		return keptRecords, keptSegments, defaults, nil
 	}
 }
 
-// readable lists the segments of the live sources and the spaces that q names.
-func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record, error) {
+// readable lists the segments of the live sources and the spaces that q names, and returns
+// the default rules of the live sources.
+func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record, map[string]*access.Rule, error) {
+	if !q.Reader.MayRead(nil, nil) {
+		return nil, nil, nil // nobody
+	}
 	prefixes := []string{""}
 	if q.Sources != nil && len(q.Sources) <= prefixSources {
 		prefixes = prefixes[:0]
@@ -126,7 +138,7 @@ func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record
 		slices.Sort(prefixes)
 		prefixes = slices.Compact(prefixes)
 	}
-	var live []string
+	var live map[string]*access.Rule
 	partitions := []string{teamID}
 	if ix.Embedder != nil {
 		partitions = append(partitions, teamID+meaningPartition)
@@ -144,10 +156,10 @@ func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return slices.DeleteFunc(slices.Concat(lists...), func(r record) bool {
-		if !slices.Contains(live, r.source) || q.Sources != nil && !slices.Contains(q.Sources, r.source) ||
+		if _, ok := live[r.source]; !ok || q.Sources != nil && !slices.Contains(q.Sources, r.source) ||
 			q.Spaces != nil && !slices.Contains(q.Spaces, r.space) {
 			return true
 		}
@@ -160,5 +172,5 @@ func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record
 			return true
 		}
 		return false
-	}), nil
+	}), live, nil
 }

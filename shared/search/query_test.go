@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"docent/shared/access"
 	"docent/shared/search"
 	"docent/shared/table"
 )
@@ -23,7 +24,7 @@ func TestWhatIsPublishedIsFound(t *testing.T) {
 	if !slices.Equal(titles, []string{"runbook"}) || !r.HasTerms || r.Hits[0].Heading != "Deploying > Rolling back" {
 		t.Errorf("found %q: %+v", titles, r.Hits)
 	}
-	if h := r.Hits[0]; !strings.Contains(h.Passage, "deployctl undo") || !strings.HasPrefix(h.Content, "Deploying > Rolling back\n\n") ||
+	if h := r.Hits[0]; !strings.Contains(h.Passage, "deployctl undo") || !strings.HasPrefix(h.Content(), "Deploying > Rolling back\n\n") ||
 		h.URI != "https://docs.example/runbook" || h.Source != "wiki" || h.Space != search.Documentation || h.Normalised <= 0 {
 		t.Errorf("hit %+v", h)
 	}
@@ -96,7 +97,7 @@ func TestARestrictedKeyLearnsNothingOfOtherSources(t *testing.T) {
 func plain(r search.Result) []string {
 	out := []string{fmt.Sprint(r.Passages, r.HasTerms)}
 	for _, h := range append(r.Hits, r.Best...) {
-		out = append(out, fmt.Sprint(h.Document, h.Title, h.Source, h.Passage, h.Content, h.Score, h.Normalised))
+		out = append(out, fmt.Sprint(h.Document, h.Title, h.Source, h.Passage, h.Content(), h.Score, h.Normalised))
 	}
 	return out
 }
@@ -139,7 +140,7 @@ func TestWarmSearchTakesTwoRoundTrips(t *testing.T) {
 	ask(t, x, search.Query{Text: "zebra"})
 	ctx, meter := table.WithMeter(t.Context())
 	before := lib.calls
-	if _, err := x.Search(ctx, team, search.Query{Text: "zebra"}); err != nil {
+	if _, err := x.Search(ctx, team, search.Query{Reader: access.Everything(), Text: "zebra"}); err != nil {
 		t.Fatal(err)
 	}
 	if c := meter.Read(); c.RoundTrips != 1 || lib.calls-before != 1 {

@@ -47,11 +47,11 @@ func QuoteUpTo(question string, r Result, passages, pieces int) Answer {
 	var body strings.Builder
 	for _, q := range quotes {
 		if numbers[q.hit.Document] == 0 {
-			answer.References = append(answer.References, Reference{URL: q.hit.URI, Title: q.hit.Title})
+			answer.References = append(answer.References, Reference{URL: q.hit.Address(), Title: q.hit.Title})
 			numbers[q.hit.Document] = len(answer.References)
 		}
 		fmt.Fprintf(&body, "\n**%s**", q.hit.nameAndHeading())
-		if target := linkTarget(q.hit.URI); target != "" {
+		if target := linkTarget(q.hit.Address()); target != "" {
 			fmt.Fprintf(&body, " ([%d](%s))", numbers[q.hit.Document], target)
 		} else {
 			fmt.Fprintf(&body, " (%d)", numbers[q.hit.Document])

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"docent/shared/access"
 	"docent/shared/blob"
 	"docent/shared/search"
 	"docent/shared/table"
@@ -45,7 +46,7 @@ func TestLargeSegmentsAnswerAsSmallOnes(t *testing.T) {
 	for range 4 { // at the same time, over one small cache
 		var questions []search.Query
 		for i := range 15 {
-			questions = append(questions, search.Query{Text: text.words(1 + i%6), Limit: []int{3, 10, 200}[i%3]})
+			questions = append(questions, search.Query{Reader: access.Everything(), Text: text.words(1 + i%6), Limit: []int{3, 10, 200}[i%3]})
 		}
 		g.Go(func() {
 			for _, q := range questions {
@@ -246,7 +247,9 @@ var errListing = errors.New("sources cannot be listed")
 // sourceless cannot list sources.
 type sourceless struct{ search.Corpus }
 
-func (sourceless) Sources(context.Context, string) ([]string, error) { return nil, errListing }
+func (sourceless) Sources(context.Context, string) (map[string]*access.Rule, error) {
+	return nil, errListing
+}
 
 func TestMergeRemovesNothingWhenSourcesAreUnknown(t *testing.T) {
 	t.Parallel()

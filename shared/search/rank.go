@@ -21,13 +21,14 @@ type ranking struct {
 	profile    *profile
 	language   *text.Language
 	segments   []*segment.Segment
-	terms      []*questionTerm          // distinct, in order of first use
-	compounds  []*compound              // of neighbouring words of the question
-	compoundOf map[string]*compound     // by its text
-	byText     map[string]*questionTerm // by the spelling in the question and the one looked up
-	order      []int                    // places of the terms in the question's order; nil after it was read
-	codes      map[uint32][]int         // code of a term → places in terms
-	filter     codeFilter               // of codes
+	terms      []*questionTerm           // distinct, in order of first use
+	compounds  []*compound               // of neighbouring words of the question
+	compoundOf map[string]*compound      // by its text
+	byText     map[string]*questionTerm  // by the spelling in the question and the one looked up
+	looked     map[string][]segment.List // by text, by segment; shared by the languages that are tried
+	order      []int                     // places of the terms in the question's order; nil after it was read
+	codes      map[uint32][]int          // code of a term → places in terms
+	filter     codeFilter                // of codes
 	pairs      []pair
 	passages   int
 	average    float64 // terms a passage
@@ -53,14 +54,16 @@ func newRanking(p *profile, segments []*segment.Segment, question string) (*rank
 	r := &ranking{profile: p, segments: segments}
 	var lengths uint64
 	for _, s := range segments {
-		r.passages += s.Passages
-		lengths += s.SumLengths
+		passages, sum := s.Statistics()
+		r.passages += passages
+		lengths += sum
 	}
 	r.average = max(float64(lengths)/float64(max(r.passages, 1)), 1)
 
 	best := -1.0
+	looked := map[string][]segment.List{}
 	for _, l := range text.LanguagesOf(question) {
-		t := &ranking{profile: p, language: l, segments: segments, passages: r.passages, average: r.average}
+		t := &ranking{profile: p, language: l, segments: segments, passages: r.passages, average: r.average, looked: looked}
 		if err := t.ask(question); err != nil {
 			return nil, err
 		}
@@ -97,8 +100,8 @@ func newRanking(p *profile, segments []*segment.Segment, question string) (*rank
 func (r *ranking) ask(question string) error {
 	r.byText, r.compoundOf = map[string]*questionTerm{}, map[string]*compound{}
 	texts := r.profile.in(r.language).AppendTerms(nil, question)
-	compounds, words := r.compoundTexts(question)
-	wanted := slices.Concat(texts, compounds)
+	written, words := r.compoundTexts(question)
+	wanted := slices.Concat(texts, written)
 	if err := r.parallel(func(_ int, s *segment.Segment) error { return s.FetchTerms(wanted) }); err != nil {
 		return err
 	}
@@ -112,16 +115,22 @@ func (r *ranking) ask(question string) error {
 				continue
 			}
 			t = &questionTerm{text: text, place: len(r.terms), weight: 1}
-			if err := r.lookUp(t); err != nil {
-				return err
-			}
 			r.byText[text] = t
 			r.terms = append(r.terms, t)
 		}
 		t.count++
 		r.order = append(r.order, t.place)
 	}
-	return r.addCompounds(compounds, words)
+	compounds := r.compoundsOf(written, words)
+	all := slices.Clone(r.terms)
+	for _, c := range compounds {
+		all = append(all, &c.questionTerm)
+	}
+	if err := r.lookUp(all...); err != nil {
+		return err
+	}
+	r.addCompounds(compounds)
+	return nil
 }
 
 // scored returns the terms that passages are scored by: those of the question and its
@@ -145,18 +154,42 @@ func (r *ranking) knownShare() float64 {
 	return n / float64(max(len(r.terms), 1))
 }
 
-func (r *ranking) lookUp(t *questionTerm) error {
-	t.lists = make([]segment.List, len(r.segments))
-	for i, s := range r.segments {
-		l, err := s.Find(t.text)
-		if err != nil {
-			return &segmentFault{s, err}
+// lookUp looks terms up. Of a view of some passages it reads the postings, because only they say which of
+// these passages contain a term.
+func (r *ranking) lookUp(terms ...*questionTerm) error {
+	var missing []*questionTerm
+	for _, t := range terms {
+		if t.lists = r.looked[t.text]; t.lists == nil {
+			t.lists = make([]segment.List, len(r.segments))
+			missing = append(missing, t)
+			r.looked[t.text] = t.lists
 		}
-		t.lists[i] = l
-		t.df += l.DF
 	}
-	n, df := float64(r.passages), float64(t.df)
-	t.idf = math.Log(1 + (n-df+0.5)/(df+0.5))
+	err := r.parallel(func(i int, s *segment.Segment) (err error) {
+		for _, t := range missing {
+			if t.lists[i], err = s.Find(t.text); err != nil {
+				return err
+			}
+		}
+		if !s.Restricted() {
+			return nil
+		}
+		lists := make([]*segment.List, len(missing))
+		for k, t := range missing {
+			lists[k] = &t.lists[i]
+		}
+		return s.Load(lists)
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range terms {
+		for _, l := range t.lists {
+			t.df += l.DF
+		}
+		n, df := float64(r.passages), float64(t.df)
+		t.idf = math.Log(1 + (n-df+0.5)/(df+0.5))
+	}
 	return nil
 }
 
@@ -218,7 +251,7 @@ func (r *ranking) best(n int) ([]candidate, error) {
 		return nil, err
 	}
 	terms := r.ordered()
-	top := &top{limit: n}
+	top := newTop(n)
 	for i := range r.segments {
 		if err := r.scan(i, terms, top); err != nil {
 			return nil, &segmentFault{r.segments[i], err}
@@ -229,9 +262,10 @@ func (r *ranking) best(n int) ([]candidate, error) {
 
 // load reads the parts of ranged segments that scoring needs.
 func (r *ranking) load() error {
+	terms := r.scored()
 	return r.parallel(func(i int, s *segment.Segment) error {
 		var lists []*segment.List
-		for _, t := range r.scored() {
+		for _, t := range terms {
 			if l := &t.lists[i]; l.DF > 0 && !l.Loaded() {
 				lists = append(lists, l)
 			}
@@ -253,16 +287,10 @@ func parallel(segments []*segment.Segment, do func(i int, s *segment.Segment) er
 	var g errgroup.Group
 	g.SetLimit(openAtOnce)
 	for i, s := range segments {
-		one := func() error {
-			if err := do(i, s); err != nil {
-				return &segmentFault{s, err}
-			}
-			return nil
-		}
 		if s.Ranged() {
-			g.Go(one)
-		} else if err := one(); err != nil {
-			return errors.Join(err, g.Wait())
+			g.Go(func() error { return faultOf(s, do(i, s)) })
+		} else if err := do(i, s); err != nil {
+			return errors.Join(faultOf(s, err), g.Wait())
 		}
 	}
 	return g.Wait()
@@ -296,6 +324,13 @@ func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
 type segmentFault struct {
 	segment *segment.Segment
 	err     error
+}
+
+func faultOf(s *segment.Segment, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &segmentFault{s, err}
 }
 
 func (f *segmentFault) Error() string { return f.err.Error() }

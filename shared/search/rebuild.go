@@ -137,7 +137,7 @@ func (r *rebuilding) acquireLease(ctx context.Context) (taken bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("list the live sources: %w", err)
 	}
-	if !slices.Contains(live, r.family.source) {
+	if _, ok := live[r.family.source]; !ok {
 		r.state.Walked = ""
 		if err := r.finish(ctx); err != nil || r.state.Pass == nil {
 			return false, err

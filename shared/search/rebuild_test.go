@@ -53,8 +53,8 @@ func rebuild(t testing.TB, b *search.Rebuilder) {
 
 func pendingItems(t testing.TB, x *search.Index) (items []table.Item) {
 	t.Helper()
-	for shard := range 8 {
-		for item, err := range table.All(t.Context(), x.Table, table.Query{Table: table.Index, Partition: fmt.Sprint("pending/", shard)}) {
+	for _, partition := range pending.Partitions(table.Index) {
+		for item, err := range table.All(t.Context(), x.Table, table.Query{Table: table.Index, Partition: partition}) {
 			if err != nil {
 				t.Fatal(err)
 			}

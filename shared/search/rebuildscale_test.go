@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/document"
@@ -120,6 +121,10 @@ func (b slowBlobs) List(ctx context.Context, prefix string) iter.Seq2[blob.Info,
 	return b.blobs.List(ctx, prefix)
 }
 
+func (b slowBlobs) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
+	return b.blobs.ListAfter(ctx, prefix, after)
+}
+
 func (b slowBlobs) Delete(ctx context.Context, names ...string) error {
 	return b.call(1, func() error { return b.blobs.Delete(ctx, names...) })
 }
@@ -181,8 +186,11 @@ func sourceKey(teamID, source string) table.Key {
 func (p *proof) service(store table.Store) *document.Service {
 	return &document.Service{Table: store, Work: p.changed, Now: time.Now, Random: func() uint16 { return uint16(rand.Uint32()) },
 		SourceKey: sourceKey, Connected: func(table.Item) bool { return false },
-		Sources: func(context.Context, string) ([]string, error) { return []string{proofSource}, nil },
-		Warn:    func(w pending.Work, err error) { p.t.Errorf("%v: %v", w, err) }}
+		DefaultAccess: func(table.Item) *access.Rule { return nil },
+		Sources: func(context.Context, string) (map[string]*access.Rule, error) {
+			return map[string]*access.Rule{proofSource: nil}, nil
+		},
+		Warn: func(w pending.Work, err error) { p.t.Errorf("%v: %v", w, err) }}
 }
 
 func (p *proof) index(store table.Store, blobs blob.Store) *search.Index {
@@ -197,7 +205,7 @@ func (p *proof) quickIndex() *search.Index { return p.index(p.quick.Store, p.qui
 func (p *proof) input(word string) document.Input {
 	return document.Input{Fields: document.Fields{CollectionID: proofSource, Title: "Page " + word, URI: "https://wiki.test/" + word},
 		Body:  "The zebra " + word + " lives in the grass with lions and antelopes, and drinks in the evening.",
-		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }}
+		Match: func(int64) error { return nil }, Who: document.Anyone()}
 }
 
 func (p *proof) must(err error) {
@@ -356,7 +364,7 @@ func (p *proof) putUntilRebuilt(ctx context.Context) {
 }
 
 func (p *proof) found(x *search.Index, word, id string, version int64) bool {
-	r, err := x.Search(p.t.Context(), team, search.Query{Text: word})
+	r, err := x.Search(p.t.Context(), team, search.Query{Reader: access.Everything(), Text: word})
 	p.must(err)
 	return slices.ContainsFunc(r.Hits, func(h search.Hit) bool { return h.Document.String() == id && h.Version == version })
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"docent/shared/pending"
-	"docent/shared/queue"
 	"docent/shared/table"
 )
 
@@ -228,7 +227,10 @@ func (ix *Index) PlanRebuilds(ctx context.Context, teamID string) error {
 	if err != nil {
 		return fmt.Errorf("list the live sources: %w", err)
 	}
-	records = slices.DeleteFunc(records, func(r record) bool { return !slices.Contains(live, r.source) })
+	records = slices.DeleteFunc(records, func(r record) bool {
+		_, ok := live[r.source]
+		return !ok
+	})
 	if err := ix.planOutdated(ctx, teamID, records); err != nil {
 		return err
 	}
@@ -326,7 +328,7 @@ func (ix *Index) send(ctx context.Context, work pending.Work) {
 	if to == nil {
 		return
 	}
-	if err := to.Send(context.WithoutCancel(ctx), queue.Outgoing{Body: work.Message()}); err != nil && ix.Warn != nil {
+	if err := to.Send(context.WithoutCancel(ctx), work.Outgoing(0)); err != nil && ix.Warn != nil {
 		ix.Warn(work, err)
 	}
 }

@@ -1,7 +1,10 @@
 package search
 
 import (
+	"cmp"
+	"docent/shared/search/segment"
 	"docent/shared/search/text"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -15,6 +18,7 @@ const (
 	respellTwice  = 8    // terms of at least this many characters may have two slips, others one
 	respellWeight = 0.75 // weight of a corrected term
 	respellPrefix = 2    // bytes that must match; it bounds the part of the dictionary to read
+	nearAtOnce    = 4    // near terms whose passages are counted in one round
 )
 
 // respell replaces each term that no passage contains by the nearest term of the dictionaries.
@@ -58,25 +62,85 @@ func (r *ranking) nearest(term string) (string, error) {
 	if len(m.term) >= respellTwice {
 		m.limit = 2
 	}
-	passages := map[string]int{} // number of passages with a near term
-	for _, s := range r.segments {
-		err := s.EachTerm(term[:respellPrefix], func(t []byte, df int) {
-			if _, ok := passages[string(t)]; ok || m.slips(t) <= m.limit {
-				passages[string(t)] += df
+	near := map[string]*nearTerm{}
+	for i, s := range r.segments {
+		err := s.EachTerm(term[:respellPrefix], func(t []byte, l segment.List) {
+			n := near[string(t)]
+			if n == nil {
+				slips := m.slips(t)
+				if slips > m.limit {
+					return
+				}
+				n = &nearTerm{text: string(t), slips: slips}
+				near[n.text] = n
+			}
+			n.most += l.DF
+			if s.Restricted() {
+				n.lists = append(n.lists, listOf{i, l})
+			} else {
+				n.df += l.DF
 			}
 		})
 		if err != nil {
 			return "", &segmentFault{s, err}
 		}
 	}
-	best, fewest, most := "", m.limit+1, 0
-	for t, df := range passages {
-		n := m.slips([]byte(t))
-		if n < fewest || n == fewest && (df > most || df == most && t < best) {
-			best, fewest, most = t, n, df
+	order := slices.SortedFunc(maps.Values(near), func(a, b *nearTerm) int {
+		return cmp.Or(cmp.Compare(a.slips, b.slips), cmp.Compare(b.most, a.most))
+	})
+	best := &nearTerm{}
+	for some := range slices.Chunk(order, nearAtOnce) {
+		if best.df > 0 && (best.slips < some[0].slips || best.df > some[0].most) {
+			break // no term that follows can be nearer or in more passages
+		}
+		if err := r.countNear(some); err != nil {
+			return "", err
+		}
+		for _, n := range some {
+			if n.df > 0 && (best.df == 0 || n.slips == best.slips && (n.df > best.df || n.df == best.df && n.text < best.text)) {
+				best = n
+			}
 		}
 	}
-	return best, nil
+	return best.text, nil
+}
+
+// nearTerm is a term of the dictionaries that is near a misspelt one.
+type nearTerm struct {
+	text  string
+	slips int
+	most  int      // passages that contain it, at most
+	df    int      // those of them that the question may find
+	lists []listOf // in views of some passages, not counted in df yet
+}
+
+// listOf is a list of the segment at a place of a ranking.
+type listOf struct {
+	segment int
+	segment.List
+}
+
+// countNear counts the passages of terms in views of some passages.
+func (r *ranking) countNear(terms []*nearTerm) error {
+	wanted := make([][]*segment.List, len(r.segments))
+	for _, n := range terms {
+		for i := range n.lists {
+			l := &n.lists[i]
+			wanted[l.segment] = append(wanted[l.segment], &l.List)
+		}
+	}
+	err := r.parallel(func(i int, s *segment.Segment) error {
+		if len(wanted[i]) == 0 {
+			return nil
+		}
+		return s.Load(wanted[i])
+	})
+	for _, n := range terms {
+		for _, l := range n.lists {
+			n.df += l.DF
+		}
+	}
+	return err
 }
 
 // misspelt is a term that is compared with a dictionary.

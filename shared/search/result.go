@@ -1,17 +1,30 @@
 package search
 
-import "github.com/google/uuid"
+import (
+	"github.com/google/uuid"
+
+	"docent/shared/access"
+	"docent/shared/filter"
+	"docent/shared/uri"
+)
 
 // Query is a question to the index.
 type Query struct {
 	Text        string
-	Instruction string   // affects the order only, not what is found
-	Sources     []string // nil: every live source; otherwise these, if they are live
-	Spaces      []Space  // nil: every space
-	Limit       int      // documents; 0 means 10, at most 200
-	Explain     bool     // sets Hit.Explanation
+	Reader      access.Reader // who asks; the zero Reader finds nothing
+	Instruction string        // affects the order only, not what is found
+	Sources     []string      // nil: every live source; otherwise these, if they are live
+	Spaces      []Space       // nil: every space
+	Limit       int           // documents; 0 means 10, at most 200
+	Explain     bool          // sets Hit.Explanation
+	// Filter leaves out documents before anything is ranked, as far as it is about metadata; nil includes all. If it
+	// is about facts, which only records know, it widens the query.
+	Filter *filter.Filter
+	// Widen reads up to 5,000 of the best passages while fewer documents than Limit are chosen, instead of
+	// about 200.
+	Widen bool
 	// Choose decides about each document of the best passages, one after the other: those of
-	// about 200 passages, fewer if their bodies are long. nil includes all.
+	// about 200 passages, fewer if their bodies are long, or more with Widen. nil includes all.
 	Choose func(Text) Choice
 }
 
@@ -33,25 +46,30 @@ type Hit struct {
 	Space      Space
 	Title      string
 	URI        string
+	Page       int     // of the file at URI that the passage is on, if a fragment leads there; 0: none
 	Heading    string  // heading path of the passage, "A > B"
 	Passage    string  // its text in the body
-	Content    string  // heading path and passage, then further matching passages in reading order, at most 4,000 characters
 	Score      float64 // orders hits of one profile
 	Normalised float64 // Score divided by the question's max score, joined with the cosine of vectors if there are any; may slightly exceed 1
 	Record     any     // Text.Record
+	Restricted bool    // a rule decides who may read it
 	Confidence float64 // that the passage answers the question; an answer needs at least Threshold
 
 	Explanation *Explanation // with Query.Explain, in Result.Hits
 
-	opening string  // Passage.Opening
-	words   float64 // Normalised without the cosine
-	ranking *ranking
+	opening  string  // Passage.Opening
+	words    float64 // Normalised without the cosine
+	ranking  *ranking
+	passages []*verified // of the document, best first; in Result.Hits
 }
+
+// Address returns the URI of the document, or that of the page of the file that the passage is on.
+func (h Hit) Address() string { return uri.AtPage(h.URI, h.Page) }
 
 // Result is the result of a Search.
 type Result struct {
 	Hits     []Hit // documents, best first
-	Best     []Hit // passages, best first, without Content; several may be of one document
+	Best     []Hit // passages, best first, without content; several may be of one document
 	Passages int   // number of passages that the caller may read
 	HasTerms bool  // the question had terms
 }

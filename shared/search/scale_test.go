@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/search"
@@ -188,7 +189,7 @@ func warmScale(b *testing.B, open func() *search.Index, g *generated) {
 	ask := func(x *search.Index) (took []time.Duration) {
 		for i := range questions {
 			started := cpuTime()
-			if _, err := x.Search(b.Context(), team, search.Query{Text: g.question(i)}); err != nil {
+			if _, err := x.Search(b.Context(), team, search.Query{Reader: access.Everything(), Text: g.question(i)}); err != nil {
 				b.Fatal(err)
 			}
 			took = append(took, cpuTime()-started)
@@ -220,7 +221,7 @@ func coldScale(b *testing.B, blobs *counting, open func() *search.Index, g *gene
 	for i := range questions {
 		blobs.bytes.Store(0)
 		blobs.requests.Store(0)
-		if _, err := open().Search(b.Context(), team, search.Query{Text: g.question(i)}); err != nil {
+		if _, err := open().Search(b.Context(), team, search.Query{Reader: access.Everything(), Text: g.question(i)}); err != nil {
 			b.Fatal(err)
 		}
 		all += blobs.bytes.Load()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/search"
 	"docent/shared/search/text"
 )
@@ -26,7 +27,8 @@ import (
 // sections, both log-normal.
 type generated struct {
 	n    int
-	read map[search.Ref]search.Text // texts are made up once
+	read map[search.Ref]search.Text      // texts are made up once
+	rule func(document int) *access.Rule // nil: no rules
 }
 
 const (
@@ -87,8 +89,12 @@ func (g *generated) document(i int) search.Document {
 	}
 	id := uuid.NewSHA1(uuid.NameSpaceOID, binary.BigEndian.AppendUint64(nil, uint64(i)))
 	binary.BigEndian.PutUint32(id[12:], uint32(i)) // so that the document is found by its id
-	return search.Document{ID: id, Version: 1, Source: "wiki", Space: search.Documentation,
+	d := search.Document{ID: id, Version: 1, Source: "wiki", Space: search.Documentation,
 		Title: w.content() + " " + w.content(), Body: b.String()}
+	if g.rule != nil {
+		d.Access = g.rule(i)
+	}
+	return d
 }
 
 func (g *generated) number(id uuid.UUID) int { return int(binary.BigEndian.Uint32(id[12:])) }
@@ -113,7 +119,7 @@ func (g *generated) Texts(_ context.Context, _ string, refs []search.Ref) (map[s
 		d := g.document(g.number(ref.Document))
 		chunks := text.Cut(d.Body)
 		c := chunks[max(ref.Chunk-1, 0)]
-		t := search.Text{Document: d.ID, Version: d.Version, Source: d.Source, Title: d.Title, Body: d.Body[c.Start:c.End]}
+		t := search.Text{Document: d.ID, Version: d.Version, Source: d.Source, Title: d.Title, Body: d.Body[c.Start:c.End], Access: d.Access}
 		for _, p := range c.Passages {
 			p.Start, p.End = p.Start-c.Start, p.End-c.Start
 			t.Passages = append(t.Passages, p)
@@ -133,7 +139,9 @@ func (g *generated) Current(_ context.Context, _ string, ids []uuid.UUID) (map[u
 	return current, nil
 }
 
-func (g *generated) Sources(context.Context, string) ([]string, error) { return []string{"wiki"}, nil }
+func (g *generated) Sources(context.Context, string) (map[string]*access.Rule, error) {
+	return map[string]*access.Rule{"wiki": nil}, nil
+}
 
 func (g *generated) List(_ context.Context, _, _ string, _ search.Space, after string, limit int) (listed []search.Listed, err error) {
 	at, _ := strconv.Atoi(after)

@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/blob"
 	"docent/shared/embed"
+	"docent/shared/filter"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search/lru"
@@ -59,7 +61,11 @@ type Text struct {
 	Body     string         // of the chunk, or the whole body if it is in its record
 	Passages []text.Passage // offsets relative to Body
 	First    int            // number, within the document, of the first of Passages
-	Record   any            // the corpus's record of the document, for Query.Choose
+	Access   *access.Rule   // of the document; nil: the default rule of its source decides
+	Paged    bool           // a fragment of URI leads to a page, as in a PDF
+
+	Attributes filter.Attributes // of the document, which Query.Filter decides by
+	Record     any               // the corpus's record of the document, for Query.Choose
 }
 
 // Document is a whole current document that is indexed.
@@ -70,8 +76,14 @@ type Document struct {
 	Space   Space
 	Title   string
 	Body    string
-	Chunks  []text.Chunk // nil: Cut(Body)
+	Chunks  []text.Chunk // of a body that is stored in chunks; nil: Cut(Body)
+	Access  *access.Rule // nil: the default rule of its source decides
+
+	Metadata filter.Metadata
 }
+
+// inChunks reports whether the body is stored in chunks and not in the document's record.
+func (d Document) inChunks() bool { return d.Chunks != nil || len(d.Body) > text.InlineBytes }
 
 // Corpus has the current documents. Every method is strongly consistent.
 type Corpus interface {
@@ -81,8 +93,9 @@ type Corpus interface {
 	Texts(ctx context.Context, teamID string, refs []Ref) (map[Ref]Text, error)
 	// Current returns the current version of each document that exists.
 	Current(ctx context.Context, teamID string, documents []uuid.UUID) (map[uuid.UUID]int64, error)
-	// Sources returns the ids of the team's live sources.
-	Sources(ctx context.Context, teamID string) ([]string, error)
+	// Sources returns the team's live sources by id, each with the rule for documents
+	// that have none of their own; nil: it has no such rule.
+	Sources(ctx context.Context, teamID string) (map[string]*access.Rule, error)
 	// List returns up to limit documents of a space of a source, in order of their
 	// places, starting after a place. It returns none at the end.
 	List(ctx context.Context, teamID, source string, space Space, after string, limit int) ([]Listed, error)
@@ -124,6 +137,9 @@ type Index struct {
 	// Warn, if set, receives each message that could not be sent. The sweeper sends it
 	// later.
 	Warn func(w pending.Work, err error)
+	// Parallel is how many clean-ups, and teams without a record of a blob, are handled at the same
+	// time by Clean; 0: one.
+	Parallel int
 
 	rangedFrom int // size above which a query reads a segment by range; 0 means the constant
 
@@ -131,4 +147,5 @@ type Index struct {
 	once     sync.Once
 	cache    *segment.Cache
 	analyses *lru.Cache[analysisKey, analysed]
+	admitted *lru.Cache[admittedKey, *segment.Admitted]
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Link returns the target of a Markdown link to the document, or "" if its uri is not
+// Link returns the target of a Markdown link to the passage, or "" if its address is not
 // an http or https URL.
-func (h Hit) Link() string { return linkTarget(h.URI) }
+func (h Hit) Link() string { return linkTarget(h.Address()) }
 
 // Standalone returns the passage for a reader who sees nothing else: title, heading path and
 // text, each heading once. A passage that begins within code or a table gets the fence or the

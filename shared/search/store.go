@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ import (
 //	{team}/rebuild-meaning  sort {source}#{space}                              the same for a family of vectors
 //	pending/{0..7}          sort {pending.Work}                                rebuilds to be made
 //	cleanup                 sort {due, ms, 20 digits}#{id}                     blobs that no record names any more
-//	cleanup                 sort "orphans"                                     the time of the last search for blobs without a record
+//	cleanup                 sort "orphans"                                     the time of the last search for blobs without a record, and its place while it is not finished
 //
 // A segment's blob is segments/{team}/{segment}, and vectors/{team}/{segment} for vectors, so that
 // a program that knows no vectors leaves them alone. Segment ids are in order of time.
@@ -72,7 +73,7 @@ func (r record) readable() bool {
 	if r.meaning {
 		return !r.newer() && r.outdated() == "" || r.content.Mark == reasonAsked && r.content.Model == r.wanted
 	}
-	return r.content.Analysis <= text.AnalysisVersion && r.content.Format == segment.FormatVersion && r.content.Mark != reasonDamaged
+	return r.content.Analysis <= text.AnalysisVersion && (r.content.Format == segment.FormatVersion || r.content.Format == segment.SetsFormat) && r.content.Mark != reasonDamaged
 }
 
 // family is what the segments have in common that are merged: the source and space of
@@ -129,7 +130,8 @@ func recordFrom(item table.Item) (record, error) {
 	teamID, meaning := strings.CutSuffix(item.Partition, meaningPartition)
 	r.source, r.space, r.meaning, r.id, r.version = parts[0], Space(parts[1]), meaning, parts[3], item.Version
 	r.blob = r.family().blobName(teamID, r.id)
-	if _, err := fmt.Sscanf(parts[2], "%d", &r.level); err != nil {
+	var err error
+	if r.level, err = strconv.Atoi(parts[2]); err != nil {
 		return r, fmt.Errorf("segment record %q: %w", item.Sort, err)
 	}
 	if err := json.Unmarshal(item.Body, &r.content); err != nil {
@@ -185,6 +187,7 @@ func (ix *Index) init() {
 		}
 		ix.cache = segment.NewCache(bytes)
 		ix.analyses = lru.New[analysisKey, analysed](bytes / 4)
+		ix.admitted = lru.New[admittedKey, *segment.Admitted](bytes / admittedDivisor)
 	})
 }
 

@@ -14,6 +14,10 @@ type top struct {
 	kept  []scored  // at least those
 }
 
+func newTop(limit int) *top {
+	return &top{limit: limit, best: make([]float32, 0, limit), kept: make([]scored, 0, 2*limit)}
+}
+
 // floor returns the lowest score that still counts.
 func (t *top) floor() float32 {
 	if len(t.best) < t.limit {
@@ -25,6 +29,9 @@ func (t *top) floor() float32 {
 func (t *top) add(score float32, segment, passage int) {
 	if score <= 0 || score < t.floor() {
 		return
+	}
+	if len(t.kept) == cap(t.kept) {
+		t.kept = t.passages() // makes room, unless most have the same score
 	}
 	t.kept = append(t.kept, scored{score, int32(segment), int32(passage)})
 	if len(t.best) < t.limit {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"docent/shared/access"
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"fmt"
@@ -20,6 +21,7 @@ type searchRun struct {
 	ctx      context.Context //nolint:containedctx // of the one search
 	teamID   string
 	query    Query
+	defaults map[string]*access.Rule // of the live sources
 	limit    int
 	passages int
 	known    bool
@@ -70,7 +72,8 @@ type verified struct {
 	weight float64 // of its cosine in the joined score
 	meant  bool    // its vector is compared with the question's
 
-	english float64 // how much a vector by a model for English counts
+	english    float64 // how much a vector by a model for English counts
+	characters int     // of the passage without the white space around it
 }
 
 // rank ranks the segments of each profile and analysis separately, and chooses
@@ -114,13 +117,15 @@ func hasTerms(p *profile, question string) bool {
 	return slices.ContainsFunc(p.in(text.LanguagesOf(question)[0]).AppendTerms(nil, question), func(t string) bool { return t != "" })
 }
 
-// verify reads a page of candidates, and a second if over a fifth of it is stale. For a
-// large limit, or with Query.Choose, it reads the pages that the limit may need in
-// parallel, then more while documents are missing.
+// verify reads a page of candidates, and a second if over a fifth of it is dropped. For a
+// large limit, with Query.Choose, or with a filter on facts, it reads the pages that the limit may need in
+// parallel, then more while documents are missing: up to chosenFrom passages, or widestRead if it widens.
 func (s *searchRun) verify(ctx context.Context) error {
 	look, want := pageCandidates, pageCandidates
 	switch {
-	case s.query.Choose != nil:
+	case s.widens():
+		look, want = widestRead, min(chosenFrom, max(s.limit, pageUnits))
+	case s.decidesOnRecords():
 		look, want = chosenFrom, min(chosenFrom, max(s.limit, pageUnits))
 	case s.readsManyPages():
 		look = max(s.limit, pageCandidates)
@@ -138,12 +143,32 @@ func (s *searchRun) verify(ctx context.Context) error {
 		if len(s.candidates) == 0 && !s.more || !stale && !more {
 			return nil
 		}
-		want = max(look-total, pageUnits)
+		if s.widens() {
+			want = min(4*want, widestStep, look-total)
+		} else {
+			want = max(look-total, pageUnits)
+		}
 	}
 }
 
 // readsManyPages reports whether the query may read more than two pages.
-func (s *searchRun) readsManyPages() bool { return s.limit > pageUnits/2 || s.query.Choose != nil }
+func (s *searchRun) readsManyPages() bool { return s.limit > pageUnits/2 || s.decidesOnRecords() }
+
+// decidesOnRecords reports whether only the records of documents say which of them count, so that the query has to
+// read more of them than it shows.
+func (s *searchRun) decidesOnRecords() bool {
+	return s.query.Choose != nil || s.query.Filter.NamesFact()
+}
+
+// widens reports whether the query reads on while it has not found as many documents as its limit, so that a
+// filter that selects one document of thousands finds it.
+func (s *searchRun) widens() bool { return s.query.Widen || s.query.Filter.NamesFact() }
+
+// mayShow reports whether the reader may read a document and the filter includes it, by its record. What was
+// admitted by the index was so by an older version, or by what the index knows.
+func (s *searchRun) mayShow(t Text) bool {
+	return s.query.Reader.MayRead(t.Access, s.defaults[t.Source]) && s.query.Filter.Match(t.Attributes)
+}
 
 // documents counts the documents found that count towards the limit.
 func (s *searchRun) documents() int {
@@ -186,7 +211,7 @@ func (s *searchRun) read(ctx context.Context, want int) (taken, dropped int, err
 			v := &p.candidates[i]
 			text, ok := p.texts[v.Ref]
 			r := s.recordOf(&v.candidate)
-			if !ok || text.Source != r.source || v.within >= len(text.Passages) {
+			if !ok || text.Source != r.source || v.within >= len(text.Passages) || !s.mayShow(text) {
 				dropped++
 				continue
 			}
@@ -225,8 +250,8 @@ func (s *searchRun) readTexts(ctx context.Context, pages []*page) error {
 // nextPage returns a page of up to most candidates, within the bounds of one BatchGet.
 func (s *searchRun) nextPage(most int) (*page, error) {
 	p := &page{candidates: make([]verified, 0, most), refs: make([]Ref, 0, most)}
-	seen := map[Ref]bool{}
-	records := map[uuid.UUID]bool{}
+	seen := make(map[Ref]bool, most)
+	records := make(map[uuid.UUID]bool, most)
 	units := 0
 	for len(p.candidates) < most && units < pageUnits {
 		if more, err := s.refill(); err != nil {
@@ -277,21 +302,30 @@ func (s *searchRun) weigh(v *verified, text Text, r record) {
 		a = v.ranking.profile.analyse(text.Title, p.Heading, body)
 		s.index.analyses.Put(key, a, int64(4*len(a.codes)+200))
 	}
-	length := a.lengthOf()
 	score := float64(v.candidate.score)
+	var length uint16
 	if v.segment >= 0 {
 		length = v.ranking.segments[v.segment].Length(v.passage)
 	} else {
+		length = a.lengthOf()
 		score = v.ranking.textScore(a, length)
 	}
 	at := v.ranking.places(a)
 	score = v.ranking.complete(score, a, at, length)
-	v.at, v.length, v.score, v.english = at, length, score, a.english
+	v.at, v.length, v.score, v.english, v.characters = at, length, score, a.english, a.characters
 	if by := s.instruction[v.ranking]; by != nil {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}
-	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI,
-		Heading: p.Heading, Passage: body, Record: text.Record, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
+	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI, Page: text.pageOf(p),
+		Heading: p.Heading, Passage: body, Record: text.Record, Restricted: cmp.Or(text.Access, s.defaults[text.Source]) != nil, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
+}
+
+// pageOf returns Hit.Page of a passage of t.
+func (t Text) pageOf(p text.Passage) int {
+	if !t.Paged {
+		return 0
+	}
+	return p.Page
 }
 
 // instructionShare is the maximum share that an instruction adds to a score.

@@ -30,21 +30,31 @@ const (
 // match is how well a text matches a question's terms.
 type match struct {
 	at      places
-	counts  map[*questionTerm]int
+	counts  map[*questionTerm]int // nil: none
 	length  int
 	r       float64 // BM25 by the sum of idf
 	covered float64 // share of the sum of idf
 }
 
+// bytesPerTerm is about the least number of bytes for each term, stop words included, of text.
+const bytesPerTerm = 5
+
 // matchOf counts the question's terms in text.
 func matchOf(r *ranking, text string) match {
-	m := match{at: make(places, len(r.terms)), counts: map[*questionTerm]int{}}
-	for i, term := range r.profile.in(r.language).AppendTerms(nil, text) {
+	m := match{at: make(places, len(r.terms))}
+	for i, term := range r.profile.in(r.language).AppendTerms(make([]string, 0, 1+len(text)/bytesPerTerm), text) {
 		if term == "" {
 			continue
 		}
 		m.length++
-		for _, place := range r.codes[code(term)] {
+		c := code(term)
+		if !r.filter.has(c) {
+			continue
+		}
+		for _, place := range r.codes[c] {
+			if m.counts == nil {
+				m.counts = map[*questionTerm]int{}
+			}
 			m.counts[r.terms[place]]++
 			m.at[place] = append(m.at[place], i)
 		}
@@ -79,13 +89,16 @@ func weigh(all []weighedBlock, asked *answerType, best float64) {
 	for i := range all {
 		all[i].match.rate(all[i].hit.ranking, float64(total)/float64(len(all)))
 	}
+	headed := 0.0
 	for i := range all {
 		b := &all[i]
 		r, pieces := b.hit.ranking, b.block.pieces()
 		piece := 0.0
-		for _, p := range pieces {
-			m := matchOf(r, b.block.lead+"\n"+p)
-			piece = max(piece, asked.value([]string{p})*m.share(r))
+		if b.match.counts != nil || b.block.lead != "" { // else no piece holds a term either
+			for _, p := range pieces {
+				m := matchOf(r, b.block.lead+"\n"+p)
+				piece = max(piece, asked.value([]string{p})*m.share(r))
+			}
 		}
 		around := 0.0
 		if b.at > 0 {
@@ -94,7 +107,9 @@ func weigh(all []weighedBlock, asked *answerType, best float64) {
 		if b.at+1 < len(b.all) {
 			around = max(around, all[i+1].match.r/2)
 		}
-		headed := b.hit.headingMatch()
+		if b.at == 0 {
+			headed = b.hit.headingMatch() // the same for all blocks of a passage
+		}
 		nearby := max(r.nearby(b.match.at), headed) // the heading counts like a stretch of the text below it
 		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
 			blockNearby*nearby + blockHeading*headed + blockAround*around

@@ -1,0 +1,44 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"docent/shared/pending"
+	"docent/shared/table"
+)
+
+// keepContent is putContent for a version with the content of old. Chunks belong to one version, so they are copied; the
+// original file is shared with old.
+func (s *Service) keepContent(ctx context.Context, teamID string, e Entry, version int64, old record) (record, *pending.Work, error) {
+	next := old
+	next.Entry, next.version, next.accepted = e, version, 0
+	if next.chunks == 0 {
+		return next, nil, nil
+	}
+	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: e.ID, Version: version,
+		Old: &pending.Version{Version: version, Chunks: next.chunks}, At: millisOf(version)}
+	if err := s.Table.Write(ctx, intent.Promise()); err != nil {
+		return record{}, nil, fmt.Errorf("store the intent to write chunks: %w", err)
+	}
+	numbers := make([]int, next.chunks)
+	for n := range numbers {
+		numbers[n] = n
+	}
+	err := forEach(ctx, numbers, func(ctx context.Context, n int) error {
+		item, err := s.Table.Get(ctx, chunkKey(teamID, e.ID, old.version, n))
+		if errors.Is(err, table.ErrNotFound) {
+			return errRaced // old was replaced, and its chunks are being removed
+		}
+		if err != nil {
+			return err
+		}
+		item.Key = chunkKey(teamID, e.ID, version, n)
+		return s.Table.Write(ctx, table.Put{Item: item})
+	})
+	if err != nil {
+		return record{}, nil, fmt.Errorf("copy chunks: %w", err)
+	}
+	return next, intent, nil
+}

@@ -1,0 +1,276 @@
+package document
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/blob"
+	"docent/shared/extract"
+	"docent/shared/pending"
+	"docent/shared/table"
+)
+
+// Bounds of uploads.
+const (
+	MaxUploadBytes = 100 << 20
+	MaxUploads     = 20               // of a team that are not used yet
+	UploadTime     = 15 * time.Minute // in which sending the file must begin
+	// UploadLife is the time in which an upload must be used. It is longer than the slowest upload that is accepted.
+	UploadLife = time.Hour
+)
+
+// Upload is a place for one file, which a document then takes over.
+type Upload struct {
+	ID        string    `json:"id"`
+	MediaType string    `json:"mediaType"`
+	Size      int64     `json:"size"`             // exact, in bytes
+	SHA256    []byte    `json:"sha256,omitempty"` // of the file; nil: not known
+	Secret    []byte    `json:"secret"`           // SHA-256 of the secret in the address
+	Due       int64     `json:"due"`              // Unix milliseconds at which its file is removed if no document has it
+	ExpiresAt time.Time `json:"expiresAt"`        // until then sending the file may begin
+}
+
+func (u Upload) item(key table.Key) (table.Item, error) {
+	body, err := json.Marshal(u) //nolint:gosec // of the secret it has the hash
+	if err != nil {
+		return table.Item{}, fmt.Errorf("encode an upload: %w", err)
+	}
+	return table.Item{Key: key, Body: body, Strings: map[string]string{"id": u.ID}}, nil
+}
+
+func uploadFrom(item table.Item) (u Upload, err error) {
+	if err := json.Unmarshal(item.Body, &u); err != nil {
+		return u, fmt.Errorf("decode an upload: %w", err)
+	}
+	return u, nil
+}
+
+// NewUpload stores a new upload of a file and returns it with the secret of its address. Of concurrent calls, no more
+// succeed than leave MaxUploads. An upload that is not used within UploadLife is removed, with its file.
+func (s *Service) NewUpload(ctx context.Context, teamID, mediaType string, size int64, digest []byte) (u Upload, secret string, err error) {
+	switch {
+	case !extract.Supported(mediaType):
+		return u, "", apierr.BadField("/mediaType", "must be the media type of a PDF, DOCX, XLSX or PPTX file")
+	case size < 1 || size > MaxUploadBytes:
+		return u, "", apierr.BadField("/size", "must be 1 to %d bytes", MaxUploadBytes)
+	case digest != nil && len(digest) != sha256.Size:
+		return u, "", apierr.BadField("/sha256", "must be a SHA-256 digest of 32 bytes, in hexadecimal digits")
+	}
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	secret = rand.Text() + rand.Text()
+	u = Upload{ID: s.NewID(), MediaType: mediaType, Size: size, SHA256: digest, Secret: hashOfSecret(secret),
+		Due: now.Add(UploadLife).UnixMilli(), ExpiresAt: now.Add(UploadTime)}
+	for {
+		key, err := s.freePlace(ctx, teamID)
+		if err != nil {
+			return u, "", err
+		}
+		item, err := u.item(key)
+		if err != nil {
+			return u, "", err
+		}
+		item.Expires = now.Add(UploadLife)
+		err = s.Table.Write(ctx, table.Put{If: table.Absent(), Item: item}, u.removal(teamID).Promise())
+		if table.AsConditionFailed(err) != nil {
+			continue // another upload was first
+		}
+		if err != nil {
+			return u, "", fmt.Errorf("store an upload: %w", err)
+		}
+		return u, secret, nil
+	}
+}
+
+// freePlace returns the key of a place that no upload of the team has.
+func (s *Service) freePlace(ctx context.Context, teamID string) (table.Key, error) {
+	taken := map[string]bool{}
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Documents, Partition: uploadsOf(teamID)}) {
+		if err != nil {
+			return table.Key{}, fmt.Errorf("list uploads: %w", err)
+		}
+		taken[item.Sort] = true
+	}
+	for n := range MaxUploads {
+		if place := fmt.Sprintf("%02d", n); !taken[place] {
+			return table.Key{Table: table.Documents, Partition: uploadsOf(teamID), Sort: place}, nil
+		}
+	}
+	return table.Key{}, apierr.New(apierr.Conflict, apierr.CodeUploadLimit,
+		"This team has %d uploads that no document uses yet. Use them, or wait until one is removed, which takes at most an hour.", MaxUploads)
+}
+
+// FindUpload returns the upload with the id if the secret is that of its address and it has not expired, and not-found
+// otherwise.
+func (s *Service) FindUpload(ctx context.Context, teamID, id, secret string) (Upload, error) {
+	missing := apierr.New(apierr.NotFound, apierr.CodeNotFound, "This address is wrong, has expired, or its file is in use. Ask for another upload.")
+	if !isID(teamID) || !isID(id) {
+		return Upload{}, missing
+	}
+	u, key, err := s.upload(ctx, teamID, id)
+	if err != nil {
+		return Upload{}, err
+	}
+	if subtle.ConstantTimeCompare(hashOfSecret(secret), u.Secret) != 1 || key.Table == "" || !s.Now().Before(u.ExpiresAt) {
+		return Upload{}, missing
+	}
+	return u, nil
+}
+
+// upload returns an upload that no document uses, with its key; the key is empty if there is none.
+func (s *Service) upload(ctx context.Context, teamID, id string) (u Upload, key table.Key, err error) {
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Documents, Partition: uploadsOf(teamID)}) {
+		if err != nil {
+			return u, key, fmt.Errorf("list uploads: %w", err)
+		}
+		if item.Strings["id"] == id {
+			u, err = uploadFrom(item)
+			return u, item.Key, err
+		}
+	}
+	return u, key, nil
+}
+
+func uploadsOf(teamID string) string { return teamID + "/uploads" }
+
+// UploadBlob returns the name of the object of an upload, which the document that uses it keeps.
+func UploadBlob(teamID, id string) string { return originals + teamID + "/uploads/" + id }
+
+// removal returns the work of removing the file of u. It is pending until a document uses u.
+func (u Upload) removal(teamID string) pending.Work {
+	return pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: u.ID, Old: &pending.Version{Original: UploadBlob(teamID, u.ID)}, At: u.Due}
+}
+
+func hashOfSecret(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+func badUpload() *apierr.Error {
+	return apierr.BadField("/upload", "must be an upload of this team that has not expired and that no other document used")
+}
+
+// uploaded is a file that was uploaded.
+type uploaded struct {
+	Upload
+	key      table.Key
+	original Original
+	used     bool // by the document that the put would replace
+}
+
+// checkUpload returns a field error if in has more content than an upload.
+func (in Input) checkUpload() error {
+	if in.Body != "" || len(in.File) > 0 {
+		return apierr.BadField("/upload", "must not be combined with body")
+	}
+	return nil
+}
+
+// takeUpload sets the file of in to that of its upload, which old may have already.
+func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, old current) error {
+	if in.Upload == "" || in.uploaded != nil {
+		return nil
+	}
+	if !isID(in.Upload) {
+		return badUpload()
+	}
+	u, key, err := s.upload(ctx, teamID, in.Upload)
+	if err != nil {
+		return err
+	}
+	found := key.Table != ""
+	name := UploadBlob(teamID, in.Upload)
+	switch {
+	case found:
+	case old.exists && old.Original != nil && old.Original.Blob == name: // the client repeats its request
+		u.MediaType = old.MediaType
+	default:
+		return badUpload()
+	}
+	if in.MediaType != "" && in.MediaType != u.MediaType {
+		return apierr.BadField("/mediaType", "must be that of the upload")
+	}
+	in.MediaType = u.MediaType
+	if !found {
+		in.uploaded = &uploaded{original: *old.Original, used: true}
+		return nil
+	}
+	hash, err := s.checkObject(ctx, name, u)
+	if err != nil {
+		return err
+	}
+	in.uploaded = &uploaded{Upload: u, key: key, original: Original{Blob: name, Bytes: u.Size, Hash: hash}}
+	return nil
+}
+
+// checkObject returns the hash of the file of u. It returns an error for the client if the file was not sent, or is
+// not what was said.
+func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash string, err error) {
+	first, err := s.Blobs.GetRange(ctx, name, 0, min(u.Size, blockBytes))
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		return "", apierr.New(apierr.Conflict, apierr.CodeUploadIncomplete, "The file of this upload was not sent yet, or not completely.")
+	case errors.Is(err, blob.ErrInvalid):
+		return "", apierr.BadField("/upload", "must have a file of the size that was stated")
+	case err != nil:
+		return "", fmt.Errorf("read an upload: %w", err)
+	}
+	if _, err := s.Blobs.GetRange(ctx, name, u.Size, 1); !errors.Is(err, blob.ErrInvalid) {
+		if err != nil {
+			return "", fmt.Errorf("read an upload: %w", err)
+		}
+		return "", apierr.BadField("/upload", "must have a file of the size that was stated")
+	}
+	if !bytes.HasPrefix(first, signature(u.MediaType)) {
+		return "", apierr.BadField("/upload", "must have a file of the media type")
+	}
+	if u.SHA256 != nil { // who stored the object has compared it
+		return base64.RawStdEncoding.EncodeToString(u.SHA256), nil
+	}
+	sum := sha256.New()
+	sum.Write(first)
+	for at := int64(len(first)); at < u.Size; at += blockBytes {
+		block, err := s.Blobs.GetRange(ctx, name, at, min(blockBytes, u.Size-at))
+		if errors.Is(err, blob.ErrInvalid) {
+			return "", apierr.BadField("/upload", "must have a file of the size that was stated")
+		}
+		if err != nil {
+			return "", fmt.Errorf("read an upload: %w", err)
+		}
+		sum.Write(block)
+	}
+	return base64.RawStdEncoding.EncodeToString(sum.Sum(nil)), nil
+}
+
+// use returns the operations that make the file of u that of a document. They fail if another put was first, or if
+// the file is being removed.
+func (u *uploaded) use(teamID string) []table.Op {
+	return []table.Op{table.Delete{Key: u.key, If: table.Is("id", u.ID)}, u.removal(teamID).Complete()}
+}
+
+// dropUpload removes an upload that a put did not need.
+func (s *Service) dropUpload(ctx context.Context, teamID string, u *uploaded) error {
+	if u == nil || u.used {
+		return nil
+	}
+	now := u.removal(teamID)
+	now.At = s.Now().UnixMilli()
+	// The removal when it is due stays, because another file may be sent to the address until it expires.
+	err := s.Table.Write(ctx, table.Delete{Key: u.key, If: table.Is("id", u.ID)}, table.Check{Key: u.removal(teamID).Key(), If: table.Exists()}, now.Promise())
+	if table.AsConditionFailed(err) != nil {
+		return badUpload() // another put used it
+	}
+	if err != nil {
+		return fmt.Errorf("remove an upload: %w", err)
+	}
+	s.send(ctx, now)
+	return nil
+}

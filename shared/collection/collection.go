@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/pending"
@@ -46,8 +47,11 @@ func (f Fields) check() error {
 type Collection struct {
 	ID string `json:"id"`
 	Fields
-	CreatedAt time.Time `json:"-"`
-	Version   int64     `json:"-"` // increases with every change
+	// DefaultAccess decides about documents that have no rule of their own; nil:
+	// everyone reads them.
+	DefaultAccess *access.Rule `json:"defaultAccess,omitempty"`
+	CreatedAt     time.Time    `json:"-"`
+	Version       int64        `json:"-"` // increases with every change
 }
 
 // Service holds the rules of collections.

@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/table"
@@ -23,11 +25,11 @@ type IdempotencyKey struct{ APIKey, Key string }
 // Create adds a collection. One Write updates the count and stores the collection and
 // the reply for repeats, so racing creates cannot exceed MaxPerTeam. Invalid fields
 // return an *apierr.Error.
-func (s *Service) Create(ctx context.Context, teamID string, f Fields, idempotency IdempotencyKey) (Collection, error) {
+func (s *Service) Create(ctx context.Context, teamID string, f Fields, defaultAccess *access.Rule, idempotency IdempotencyKey) (Collection, error) {
 	if err := f.check(); err != nil {
 		return Collection{}, err
 	}
-	c := Collection{ID: s.NewID(), Fields: f, CreatedAt: s.Now().UTC(), Version: 1}
+	c := Collection{ID: s.NewID(), Fields: f, DefaultAccess: defaultAccess, CreatedAt: s.Now().UTC(), Version: 1}
 	item, err := toItem(teamID, c)
 	if err != nil {
 		return Collection{}, err
@@ -51,7 +53,7 @@ func (s *Service) Create(ctx context.Context, teamID string, f Fields, idempoten
 	case failed == nil:
 		return Collection{}, fmt.Errorf("create collection: %w", err)
 	case idempotency.Key != "" && failed.Key == reply.Key:
-		return replay(failed.Item, f)
+		return replay(failed.Item, f, defaultAccess)
 	case failed.Key == item.Key:
 		return c, nil // the id is new, so an earlier attempt of this Write succeeded and its reply was lost
 	default:
@@ -83,14 +85,15 @@ func replyItem(teamID string, c Collection, idempotency IdempotencyKey, now time
 
 // replay returns the first reply to a repeated create of f. Other fields under the
 // same idempotency key are a Conflict.
-func replay(first *table.Item, f Fields) (Collection, error) {
+func replay(first *table.Item, f Fields, defaultAccess *access.Rule) (Collection, error) {
 	c := Collection{Version: 1}
 	if first != nil {
 		if err := json.Unmarshal(first.Body, &c); err != nil {
 			return Collection{}, fmt.Errorf("decode reply: %w", err)
 		}
 	}
-	if c.Fields != f {
+	// The names may have been resolved to other people since.
+	if c.Fields != f || !reflect.DeepEqual(c.DefaultAccess.Names(), defaultAccess.Names()) {
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeIdempotencyConflict,
 			"This Idempotency-Key was used for another request.")
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/pending"
-	"docent/shared/queue"
 	"docent/shared/table"
 )
 
@@ -72,27 +72,28 @@ func (s *Service) List(ctx context.Context, teamID string, w table.Window, allow
 	return table.SliceOf(entries, w), nil
 }
 
-// IDs returns the ids of the team's collections.
-func (s *Service) IDs(ctx context.Context, teamID string) ([]string, error) {
+// Defaults returns the default rule of each of the team's collections by id; nil: it
+// has none.
+func (s *Service) Defaults(ctx context.Context, teamID string) (map[string]*access.Rule, error) {
 	return s.sources(ctx, teamID, func(item table.Item) bool { return !IsConnected(item) })
 }
 
-// Sources returns the ids of the team's data sources, collections and connected ones.
-func (s *Service) Sources(ctx context.Context, teamID string) ([]string, error) {
+// Sources is Defaults of all the team's data sources, collections and connected ones.
+func (s *Service) Sources(ctx context.Context, teamID string) (map[string]*access.Rule, error) {
 	return s.sources(ctx, teamID, func(table.Item) bool { return true })
 }
 
-func (s *Service) sources(ctx context.Context, teamID string, wanted func(table.Item) bool) ([]string, error) {
-	var ids []string
+func (s *Service) sources(ctx context.Context, teamID string, wanted func(table.Item) bool) (map[string]*access.Rule, error) {
+	defaults := map[string]*access.Rule{}
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
 			return nil, fmt.Errorf("list sources: %w", err)
 		}
 		if wanted(item) {
-			ids = append(ids, item.Sort)
+			defaults[item.Sort] = DefaultAccess(item)
 		}
 	}
-	return ids, nil
+	return defaults, nil
 }
 
 // SourceExists reports whether id is a data source of the team: a collection or a
@@ -114,7 +115,7 @@ func (s *Service) SourceExists(ctx context.Context, teamID, id string) (bool, er
 // Update applies change and returns the collection. It returns the error of match for
 // the current version, and an *apierr.Error if change makes a field invalid. If
 // nothing changes, it writes nothing. It may call match and change repeatedly.
-func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fields), match func(version int64) error) (Collection, error) {
+func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Collection), match func(version int64) error) (Collection, error) {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
@@ -126,8 +127,8 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 			return Collection{}, err
 		}
 		changed := current
-		change(&changed.Fields)
-		if changed == current {
+		change(&changed)
+		if changed.Fields == current.Fields && changed.DefaultAccess.Equal(current.DefaultAccess) {
 			return current, nil
 		}
 		if err := changed.check(); err != nil {
@@ -139,7 +140,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 			return Collection{}, err
 		}
 		updated := newEvent(audit.CollectionUpdated, changed)
-		updated.Changes = audit.Changes(current.Fields, changed.Fields)
+		updated.Changes = append(audit.Changes(current.Fields, changed.Fields), AccessChange(current.DefaultAccess, changed.DefaultAccess)...)
 		err = event.Write(ctx, []audit.Event{updated}, table.Put{Item: item, If: table.VersionIs(current.Version)})
 		if table.AsConditionFailed(err) != nil {
 			continue // another change was first; in each round one change succeeds
@@ -151,10 +152,18 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 	}
 }
 
+// AccessChange returns the change of a default rule for an event, none if it is the same.
+func AccessChange(before, after *access.Rule) []audit.Change {
+	if before.Equal(after) {
+		return nil
+	}
+	return []audit.Change{{Field: "defaultAccess", From: before.String(), To: after.String()}}
+}
+
 // Delete removes the collection at once; a worker removes its documents later. It
-// returns the error of match for the current version. An absent collection is not an
-// error.
-func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, match func(version int64) error) error {
+// returns the error of match for the current version, and access-denied if reader may not
+// read what has no rule of its own in it. An absent collection is not an error.
+func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, reader access.Reader, match func(version int64) error) error {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
@@ -167,6 +176,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 		}
 		if err := match(current.Version); err != nil {
 			return err
+		}
+		if !reader.MayRead(nil, current.DefaultAccess) {
+			return apierr.New(apierr.Forbidden, apierr.CodeAccessDenied, "You may not delete this collection, because you may not read its documents.")
 		}
 		deleted, err := s.deletedEvent(ctx, teamID, current)
 		if err != nil {
@@ -185,7 +197,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, matc
 		if err != nil {
 			return fmt.Errorf("delete collection: %w", err)
 		}
-		if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+		if err := s.Work.Send(ctx, work.Outgoing(0)); err != nil {
 			s.Warn(work, err)
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/clocktest"
 	"docent/shared/collection"
@@ -50,7 +52,7 @@ var once = collection.IdempotencyKey{}
 
 func (h *fixture) create(name string) collection.Collection {
 	h.t.Helper()
-	c, err := h.Create(h.t.Context(), acme, fields(name), once)
+	c, err := h.Create(h.t.Context(), acme, fields(name), nil, once)
 	if err != nil {
 		h.t.Fatalf("create %s: %v", name, err)
 	}
@@ -91,7 +93,7 @@ func TestCreatingACollection(t *testing.T) {
 	}
 	refused := fields("icon")
 	refused.IconURL = "javascript:alert(1)"
-	if _, err := h.Create(t.Context(), acme, refused, once); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+	if _, err := h.Create(t.Context(), acme, refused, nil, once); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
 		t.Errorf("an icon that is no web address: %v", err)
 	}
 	if names := h.names(); names != "wiki" {
@@ -122,12 +124,12 @@ func TestRepeatedCreates(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
-			first, err := h.Create(t.Context(), acme, fields("wiki"), key)
+			first, err := h.Create(t.Context(), acme, fields("wiki"), nil, key)
 			if err != nil {
 				t.Fatal(err)
 			}
 			h.clock.Advance(c.after)
-			second, err := h.Create(t.Context(), acme, c.fields, c.repeat)
+			second, err := h.Create(t.Context(), acme, c.fields, nil, c.repeat)
 			count := 1
 			switch c.want {
 			case "same":
@@ -144,7 +146,7 @@ func TestRepeatedCreates(t *testing.T) {
 					t.Errorf("error %v, want %s", err, c.want)
 				}
 			}
-			if ids, err := h.IDs(t.Context(), acme); err != nil || len(ids) != count {
+			if ids, err := h.Defaults(t.Context(), acme); err != nil || len(ids) != count {
 				t.Errorf("the team has %d collections: %v", len(ids), err)
 			}
 		})
@@ -158,49 +160,51 @@ func TestATeamHasALimitOfCollections(t *testing.T) {
 	for n := range collection.MaxPerTeam - 1 {
 		h.create(fmt.Sprint(n))
 	}
-	last, err := h.Create(t.Context(), acme, fields("last"), key)
+	last, err := h.Create(t.Context(), acme, fields("last"), nil, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Create(t.Context(), acme, fields("one more"), once); !apierr.IsCode(err, apierr.CodeCollectionLimit) {
+	if _, err := h.Create(t.Context(), acme, fields("one more"), nil, once); !apierr.IsCode(err, apierr.CodeCollectionLimit) {
 		t.Fatalf("error %v", err)
 	}
-	if again, err := h.Create(t.Context(), acme, fields("last"), key); err != nil || again.ID != last.ID {
+	if again, err := h.Create(t.Context(), acme, fields("last"), nil, key); err != nil || again.ID != last.ID {
 		t.Errorf("a repeated create at the limit: %+v, %v", again, err)
 	}
-	if _, err := h.Create(t.Context(), "rival", fields("first"), once); err != nil {
+	if _, err := h.Create(t.Context(), "rival", fields("first"), nil, once); err != nil {
 		t.Errorf("another team: %v", err)
 	}
 	for range 2 { // deleting it twice frees one slot
-		if err := h.Delete(t.Context(), acme, last.ID, "", anyVersion); err != nil {
+		if err := h.Delete(t.Context(), acme, last.ID, "", access.Everything(), anyVersion); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h.create("next")
-	if _, err := h.Create(t.Context(), acme, fields("one more"), once); !apierr.IsCode(err, apierr.CodeCollectionLimit) {
+	if _, err := h.Create(t.Context(), acme, fields("one more"), nil, once); !apierr.IsCode(err, apierr.CodeCollectionLimit) {
 		t.Errorf("after a deletion and a creation: %v", err)
 	}
 }
 
 func TestUpdatingACollection(t *testing.T) {
 	t.Parallel()
-	rename := func(f *collection.Fields) { f.Name = "guide" }
+	rename := func(f *collection.Collection) { f.Name = "guide" }
 	cases := []struct {
 		name    string
-		change  func(*collection.Fields)
+		change  func(*collection.Collection)
 		match   func(int64) error
 		version int64
 		code    string
 	}{
 		{"another name", rename, anyVersion, 2, ""},
-		{"no change", func(f *collection.Fields) { f.Name = "wiki" }, anyVersion, 1, ""},
+		{"a default rule", func(f *collection.Collection) { f.DefaultAccess = &access.Rule{Users: []access.Entry{{Name: "ada"}}} }, anyVersion, 2, ""},
+		{"no default rule, as before", func(f *collection.Collection) { f.DefaultAccess = nil }, anyVersion, 1, ""},
+		{"no change", func(f *collection.Collection) { f.Name = "wiki" }, anyVersion, 1, ""},
 		{"another version than expected", rename, func(v int64) error {
 			if v != 1 {
 				return errors.New("not the version that is stored")
 			}
 			return apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "Stale.")
 		}, 1, apierr.CodePreconditionFailed},
-		{"an icon that is no web address", func(f *collection.Fields) { f.IconURL = "ftp://x" }, anyVersion, 1, apierr.CodeInvalidRequest},
+		{"an icon that is no web address", func(f *collection.Collection) { f.IconURL = "ftp://x" }, anyVersion, 1, apierr.CodeInvalidRequest},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,14 +216,14 @@ func TestUpdatingACollection(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.code)
 			}
 			stored, err := h.Get(t.Context(), acme, made.ID)
-			if err != nil || stored.Version != c.version || c.code == "" && stored != got {
+			if err != nil || stored.Version != c.version || c.code == "" && !reflect.DeepEqual(stored, got) {
 				t.Errorf("stored %+v, returned %+v: %v", stored, got, err)
 			}
-			want := made.Fields
+			want := made
 			if c.version == 2 {
 				c.change(&want)
 			}
-			if stored.Fields != want || !stored.CreatedAt.Equal(made.CreatedAt) {
+			if stored.Fields != want.Fields || !stored.DefaultAccess.Equal(want.DefaultAccess) || !stored.CreatedAt.Equal(made.CreatedAt) {
 				t.Errorf("stored %+v", stored)
 			}
 		})
@@ -236,9 +240,9 @@ func TestOverlappingUpdates(t *testing.T) {
 	h := newFixture(t)
 	id := h.create("wiki").ID
 	var seen []int64
-	got, err := h.Update(t.Context(), acme, id, func(f *collection.Fields) {
+	got, err := h.Update(t.Context(), acme, id, func(f *collection.Collection) {
 		if f.Name == "wiki" {
-			_, err := h.Update(t.Context(), acme, id, func(f *collection.Fields) { f.Name = "guide" }, anyVersion)
+			_, err := h.Update(t.Context(), acme, id, func(f *collection.Collection) { f.Name = "guide" }, anyVersion)
 			if err != nil {
 				t.Error(err)
 			}
@@ -293,7 +297,7 @@ func TestListsAreNewestFirst(t *testing.T) {
 	if _, err := h.Get(t.Context(), acme, connected.Sort); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("a connected source is read as a collection: %v", err)
 	}
-	if err := h.Delete(t.Context(), acme, connected.Sort, "", anyVersion); err != nil || len(h.sent.Bodies) != 0 {
+	if err := h.Delete(t.Context(), acme, connected.Sort, "", access.Everything(), anyVersion); err != nil || len(h.sent.Bodies) != 0 {
 		t.Errorf("a connected source is deleted as a collection: %v", err)
 	}
 	sources, err := h.Sources(t.Context(), acme)
@@ -323,23 +327,23 @@ func TestDeletingACollection(t *testing.T) {
 	h := newFixture(t)
 	id, kept := h.create("wiki").ID, h.create("guide").ID
 	documents := &document.Service{Table: h.Table, Work: &queuetest.Sent{}, Now: h.clock.Now, Random: func() uint16 { return 0 },
-		SourceKey: collection.Key, Connected: collection.IsConnected, Sources: h.Sources, Collections: h.IDs}
+		SourceKey: collection.Key, Connected: collection.IsConnected, Sources: h.Sources, Collections: h.Defaults, DefaultAccess: collection.DefaultAccess}
 	for n, in := range []string{id, id, kept} {
 		_, _, err := documents.Put(t.Context(), acme, document.Input{Fields: document.Fields{CollectionID: in, Title: "t", URI: fmt.Sprintf("https://docs.example/%d", n)},
-			Match: anyVersion, Allowed: anything})
+			Match: anyVersion, Who: document.Anyone()})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	stale := func(int64) error { return apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "Stale.") }
-	if err := h.Delete(t.Context(), acme, id, "", stale); !apierr.IsCode(err, apierr.CodePreconditionFailed) {
+	if err := h.Delete(t.Context(), acme, id, "", access.Everything(), stale); !apierr.IsCode(err, apierr.CodePreconditionFailed) {
 		t.Errorf("another version than expected: %v", err)
 	}
-	if err := h.Delete(t.Context(), "rival", id, "", anyVersion); err != nil || h.names() == "guide" {
+	if err := h.Delete(t.Context(), "rival", id, "", access.Everything(), anyVersion); err != nil || h.names() == "guide" {
 		t.Errorf("another team deletes it: %v", err)
 	}
 	h.sent.Err = errors.New("down") // which only delays
-	if err := h.Delete(t.Context(), acme, id, "r1", anyVersion); err != nil {
+	if err := h.Delete(t.Context(), acme, id, "r1", access.Everything(), anyVersion); err != nil {
 		t.Fatal(err)
 	}
 	if names := h.names(); names != "guide" || len(h.sent.Bodies) != 1 || len(h.warns) != 1 {
@@ -365,7 +369,7 @@ func TestDeletingACollection(t *testing.T) {
 	if _, err := h.Table.Get(t.Context(), w.Key()); !errors.Is(err, table.ErrNotFound) || !slices.Equal(x.dropped, []string{id}) {
 		t.Errorf("dropped %v, still pending: %v", x.dropped, err)
 	}
-	if err := h.Delete(t.Context(), acme, id, "", anyVersion); err != nil || len(h.sent.Bodies) != 1 {
+	if err := h.Delete(t.Context(), acme, id, "", access.Everything(), anyVersion); err != nil || len(h.sent.Bodies) != 1 {
 		t.Errorf("deleted twice: %v", err)
 	}
 }
@@ -376,11 +380,11 @@ func TestADeletionChecksTheVersionItDeletes(t *testing.T) {
 	h := newFixture(t)
 	id := h.create("wiki").ID
 	var seen []int64
-	err := h.Delete(t.Context(), acme, id, "", func(v int64) error {
+	err := h.Delete(t.Context(), acme, id, "", access.Everything(), func(v int64) error {
 		if seen = append(seen, v); len(seen) > 1 {
 			return apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "Stale.")
 		}
-		_, err := h.Update(t.Context(), acme, id, func(f *collection.Fields) { f.Name = "guide" }, anyVersion)
+		_, err := h.Update(t.Context(), acme, id, func(f *collection.Collection) { f.Name = "guide" }, anyVersion)
 		return err
 	})
 	if !apierr.IsCode(err, apierr.CodePreconditionFailed) || !slices.Equal(seen, []int64{1, 2}) || h.names() != "guide" {

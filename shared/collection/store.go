@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/table"
 )
 
@@ -22,6 +23,30 @@ const ProviderField = "provider"
 // IsConnected reports whether the item at a Key is a connected data source.
 func IsConnected(source table.Item) bool { return source.Strings[ProviderField] != "" }
 
+// accessField of a source's item has its default rule, encoded; sources without one
+// lack it.
+const accessField = "access"
+
+// DefaultAccess returns the rule for those documents of the source at a Key that have
+// none of their own; nil: none.
+func DefaultAccess(source table.Item) *access.Rule { return access.Decode(source.Strings[accessField]) }
+
+// SetDefaultAccess adds to a step on a connected source that sets strings that it sets
+// the rule.
+func SetDefaultAccess(a table.Add, rule *access.Rule) { a.Strings[accessField] = rule.Encode() }
+
+// StoreDefaultAccess sets the rule that DefaultAccess returns.
+func StoreDefaultAccess(source *table.Item, rule *access.Rule) {
+	delete(source.Strings, accessField)
+	if rule == nil {
+		return
+	}
+	if source.Strings == nil {
+		source.Strings = map[string]string{}
+	}
+	source.Strings[accessField] = rule.Encode()
+}
+
 func countKey(teamID string) table.Key {
 	return table.Key{Table: table.Collections, Partition: teamID + "/count", Sort: "collections"}
 }
@@ -37,7 +62,9 @@ func toItem(teamID string, c Collection) (table.Item, error) {
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode collection: %w", err)
 	}
-	return table.Item{Key: Key(teamID, c.ID), Version: c.Version, Body: body}, nil
+	item := table.Item{Key: Key(teamID, c.ID), Version: c.Version, Body: body}
+	StoreDefaultAccess(&item, c.DefaultAccess)
+	return item, nil
 }
 
 func fromItem(item table.Item) (Collection, error) {
@@ -45,7 +72,7 @@ func fromItem(item table.Item) (Collection, error) {
 	if err := json.Unmarshal(item.Body, &s); err != nil {
 		return Collection{}, fmt.Errorf("decode collection %s: %w", item.Sort, err)
 	}
-	return Collection{ID: item.Sort, Fields: s.Fields, CreatedAt: s.CreatedAt, Version: item.Version}, nil
+	return Collection{ID: item.Sort, Fields: s.Fields, DefaultAccess: DefaultAccess(item), CreatedAt: s.CreatedAt, Version: item.Version}, nil
 }
 
 // IsID reports whether id has the form of a data source id. Other ids must not be

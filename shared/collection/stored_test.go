@@ -30,7 +30,7 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 			if err := json.Unmarshal(item.Body, &asked); err != nil {
 				return item, err
 			}
-			c, err := replay(&item, asked.Fields)
+			c, err := replay(&item, asked.Fields, asked.DefaultAccess)
 			if err != nil {
 				return item, err
 			}
@@ -50,7 +50,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 				return replyItem("acme", Collection{Fields: f}, IdempotencyKey{"key", "again"}, time.Now())
 			},
 			func(item table.Item) (Fields, error) {
-				c, err := replay(&item, fieldtest.Fill[Fields](t))
+				c, err := replay(&item, fieldtest.Fill[Fields](t), nil)
 				return c.Fields, err
 			}),
 	})

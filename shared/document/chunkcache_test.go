@@ -50,7 +50,7 @@ func TestTextsAreKeptInMemory(t *testing.T) {
 		if got, _ := texts(ref, now); len(got) != 1 || got[now].Title != "Manual" || got[now].Body != first[ref].Body {
 			t.Errorf("%s: after a change %+v", name, got)
 		}
-		if err := h.Service.Delete(t.Context(), teamID, id, "r2", anything, anyVersion); err != nil {
+		if err := h.Service.Delete(t.Context(), teamID, id, "r2", everyone, anyVersion); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := texts(ref, now); len(got) != 0 {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
+	"docent/shared/extract"
 	"docent/shared/pending"
 	"docent/shared/search"
 	"docent/shared/search/text"
@@ -73,7 +75,7 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 			c.chunks.put(ref, chunks[i])
 		}
 		texts[ref] = search.Text{Document: ref.Document, Version: ref.Version, Source: e.CollectionID, Title: e.Title, URI: e.URI,
-			Body: chunks[i].body, Passages: chunks[i].passages, Record: entries[at]}
+			Access: e.Access, Attributes: e.Attributes(), Body: chunks[i].body, Passages: chunks[i].passages, Paged: e.MediaType == extract.PDF, Record: entries[at]}
 	}
 	return texts, nil
 }
@@ -121,8 +123,8 @@ func (c Corpus) Current(ctx context.Context, teamID string, ids []uuid.UUID) (ma
 	return versions, nil
 }
 
-// Sources returns the ids of the team's sources.
-func (c Corpus) Sources(ctx context.Context, teamID string) ([]string, error) {
+// Sources returns the team's sources with their default rules; see search.Corpus.
+func (c Corpus) Sources(ctx context.Context, teamID string) (map[string]*access.Rule, error) {
 	return c.Service.Sources(ctx, teamID)
 }
 
@@ -178,7 +180,9 @@ func (c Corpus) Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.S
 				if len(records) > 0 && bytes > readBytes {
 					break
 				}
-				records = append(records, r)
+				if !r.extracting { // there is nothing to index yet
+					records = append(records, r)
+				}
 			}
 			docs, err := c.whole(ctx, teamID, records)
 			if err != nil {
@@ -252,7 +256,7 @@ func (r record) document(teamID string, chunks map[table.Key]table.Item) (search
 		return search.Document{}, false, fmt.Errorf("document id: %w", err)
 	}
 	d := search.Document{ID: id, Version: r.version, Source: r.CollectionID,
-		Space: r.space(), Title: r.Title, Body: r.body}
+		Space: r.space(), Title: r.Title, Body: r.body, Access: r.Access, Metadata: r.Metadata}
 	if r.chunks == 0 {
 		return d, true, nil
 	}

@@ -5,20 +5,27 @@ import (
 	"errors"
 	"fmt"
 
+	"docent/shared/access"
 	"docent/shared/table"
 )
 
 // current is the stored record that a Put finds.
 type current struct {
 	record
-	stored bool // there is a record
-	live   bool // its source exists; records of a deleted source are stored until cleaned up
-	exists bool // live and of the caller's kind: a put of a document ignores items, and the reverse
+	// byDefault is the rule of its source, if it is live.
+	byDefault *access.Rule
+	stored    bool // there is a record
+	live      bool // its source exists; records of a deleted source are stored until cleaned up
+	exists    bool // live and of the caller's kind: a put of a document ignores items, and the reverse
 }
 
-// same reports whether putting e with body would change nothing.
-func (c current) same(e Entry, body string) bool {
-	return c.Fields == e.Fields && c.sameBody(body) &&
+// same reports whether putting e with the content of in would change nothing.
+func (c current) same(e Entry, in Input) bool {
+	content := c.Original.same(e.Original)
+	if e.Original == nil && !in.KeepContent {
+		content = c.Original == nil && c.sameBody(in.Body)
+	}
+	return c.equal(e.Fields) && content && c.Access.Equal(e.Access) &&
 		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
 }
 
@@ -27,11 +34,12 @@ func (c current) newer(e Entry) bool {
 	return e.Facts != nil && !e.Facts.Changed.IsZero() && e.Facts.Changed.Before(c.Facts.Changed)
 }
 
-func (c current) visibleVersion() int64 {
+// matched returns the error of match for the version that the caller can see.
+func (c current) matched(match func(int64) error) error {
 	if c.exists {
-		return c.version
+		return c.record.matched(match)
 	}
-	return 0
+	return match(0)
 }
 
 // currentFor reads the document's record and the source that in puts it into, in one
@@ -49,7 +57,7 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 	found := false
 	for _, item := range items {
 		if item.Key == target {
-			found = s.Connected(item) == (in.Facts != nil)
+			found, c.byDefault = s.Connected(item) == (in.Facts != nil), s.DefaultAccess(item)
 		} else {
 			c.record, c.stored, c.live = recordFrom(item), true, true
 		}
@@ -58,7 +66,7 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 		return current{}, noCollection()
 	}
 	if c.stored && c.CollectionID != in.CollectionID {
-		if c.live, err = s.live(ctx, teamID, c.CollectionID); err != nil {
+		if c.byDefault, c.live, err = s.live(ctx, teamID, c.CollectionID); err != nil {
 			return current{}, err
 		}
 	}
@@ -66,14 +74,14 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 	return c, nil
 }
 
-// live reports whether a source of the team exists.
-func (s *Service) live(ctx context.Context, teamID, sourceID string) (bool, error) {
-	_, err := s.Table.Get(ctx, s.SourceKey(teamID, sourceID))
+// live reports whether a source of the team exists, and returns its default rule.
+func (s *Service) live(ctx context.Context, teamID, sourceID string) (*access.Rule, bool, error) {
+	source, err := s.Table.Get(ctx, s.SourceKey(teamID, sourceID))
 	if errors.Is(err, table.ErrNotFound) {
-		return false, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read source: %w", err)
+		return nil, false, fmt.Errorf("read source: %w", err)
 	}
-	return true, nil
+	return s.DefaultAccess(source), true, nil
 }

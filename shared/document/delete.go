@@ -7,22 +7,27 @@ import (
 
 	"docent/shared/audit"
 	"docent/shared/pending"
-	"docent/shared/queue"
 	"docent/shared/table"
 	"docent/shared/usage"
 )
 
 // Delete removes a document; no later read or search returns it. It returns an error
-// if allowed rejects its collection, and the error of match for its version. An absent
-// document is not an error.
-func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, allowed func(collectionID string) bool, match func(version int64) error) error {
+// if the key of who may not use its collection, and the error of match for its version.
+// An absent document is not an error, and neither is one that who may not read, which
+// stays.
+func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who Who, match func(version int64) error) error {
 	if !isID(id) {
 		return nil
 	}
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
+		defaults := s.defaultsFor(ctx, teamID, who)
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
+		byDefault, failed := defaults()
+		if failed != nil {
+			return failed
+		}
 		if errors.Is(err, table.ErrNotFound) {
 			return nil
 		}
@@ -33,13 +38,16 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, allo
 		if r.Facts != nil {
 			return nil // an item of a connected source, which only its provider deletes
 		}
-		if ok, err := s.live(ctx, teamID, r.CollectionID); err != nil || !ok {
+		if !who.reads(r.Entry, byDefault[r.CollectionID]) {
+			return nil
+		}
+		if _, ok, err := s.live(ctx, teamID, r.CollectionID); err != nil || !ok {
 			return err
 		}
-		if !allowed(r.CollectionID) {
+		if !who.uses(r.CollectionID) {
 			return sourceNotAllowed()
 		}
-		if err := match(r.version); err != nil {
+		if err := r.matched(match); err != nil {
 			return err
 		}
 		err = s.remove(ctx, teamID, r, requestID, event)
@@ -74,7 +82,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 		usage.NoteSource(ctx, r.CollectionID)
 		usage.OutcomeKnown(ctx)
 	}
-	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+	if err := s.Work.Send(ctx, work.Outgoing(0)); err != nil {
 		s.Warn(work, err)
 	}
 	return nil

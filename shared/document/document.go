@@ -13,8 +13,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/blob"
+	"docent/shared/filter"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -33,6 +36,27 @@ type Fields struct {
 	CollectionID string `json:"collectionId" minLength:"1" doc:"The collection that the document is in."`
 	Title        string `json:"title" minLength:"1" maxLength:"1024"`
 	URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Identifies the document in the team: an absolute URI, http, https, of another scheme that the README lists, or of a scheme with a dot in its name; without blanks, quotes, angle brackets, backslashes, control and bidirectional characters."`
+	// MediaType is that of the file that the document is made from; empty: it is text.
+	MediaType string `json:"mediaType,omitempty" enum:"application/pdf,application/vnd.openxmlformats-officedocument.wordprocessingml.document,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/vnd.openxmlformats-officedocument.presentationml.presentation" doc:"The kind of file that the document is made from: PDF, DOCX, XLSX or PPTX. Absent: plain text or Markdown."`
+	// Metadata is what filters select by.
+	Metadata filter.Metadata `json:"metadata,omitempty"`
+}
+
+// equal reports whether f and g are the same.
+func (f Fields) equal(g Fields) bool {
+	return f.CollectionID == g.CollectionID && f.Title == g.Title && f.URI == g.URI && f.MediaType == g.MediaType && f.Metadata.Equal(g.Metadata)
+}
+
+// changes returns what differs between two versions, for an event. It does not repeat metadata, which may be long
+// and of people.
+func (f Fields) changes(g Fields) []audit.Change {
+	all := audit.Changes(f, g)
+	for i, c := range all {
+		if c.Field == "metadata" {
+			all[i] = audit.RedactedChange(c.Field)
+		}
+	}
+	return all
 }
 
 // Entry is a document as lists show it.
@@ -42,14 +66,19 @@ type Entry struct {
 	CreatedAt time.Time // in milliseconds; for an item, the provider's time
 	UpdatedAt time.Time // in milliseconds; for an item, the provider's time
 	Facts     *Facts    // nil: a document of a collection
+	// Access says who may read it; nil: the default rule of its source decides.
+	Access   *access.Rule
+	Original *Original // nil: it was put as text
 }
 
 // Document is a document with its body.
 type Document struct {
 	Entry
-	Body     string
-	Version  int64 // unique among the versions of a document
+	Body     string // of a file, its text as Markdown, page after page; empty until it is read
+	Version  int64  // unique among the versions of a document
 	Indexing Indexing
+
+	reserved int64 // bytes of memory for Body
 }
 
 // Indexing says whether search finds the current version.
@@ -58,6 +87,7 @@ type Indexing struct {
 	Meaning MeaningState // empty: search is by words alone, or indexing has failed
 	Code    string       // of a failure; otherwise empty
 	Detail  string       // of a failure; otherwise empty
+	Notes   []string     // what was left out of the text of a file, such as a page that is a picture
 }
 
 // MeaningState says whether search finds the current version by its meaning.
@@ -74,9 +104,10 @@ type State string
 
 // The states of indexing.
 const (
-	Pending State = "pending"
-	Indexed State = "indexed"
-	Failed  State = "failed"
+	Extracting State = "extracting" // the text of a file is being read
+	Pending    State = "pending"
+	Indexed    State = "indexed"
+	Failed     State = "failed"
 )
 
 // ID returns the id of the document with this uri: a UUIDv5 (RFC 9562 section 5.5)
@@ -93,19 +124,26 @@ func ID(teamID, uri string) (string, error) {
 type Service struct {
 	Table  table.Store
 	Events *audit.Log // nil: nothing is recorded
+	Blobs  blob.Store // keeps original files
 	Work   queue.Queue
-	Now    func() time.Time
-	Random func() uint16 // makes versions of one millisecond differ
+	// Extractions is the queue of files whose text is to be read. If it is nil, the sweeper sends them.
+	Extractions queue.Queue
+	Now         func() time.Time
+	Random      func() uint16 // makes versions of one millisecond differ
+	NewID       func() string // makes the ids of uploads: UUIDs
 	// Meaning says that documents get vectors after they were indexed by their words.
 	Meaning bool
 	// SourceKey returns the key of a source of the team, a collection or a connected one.
 	SourceKey func(teamID, sourceID string) table.Key
 	// Connected reports whether the item at a SourceKey is a connected source.
 	Connected func(source table.Item) bool
-	// Sources returns the ids of the team's sources of both kinds.
-	Sources func(ctx context.Context, teamID string) ([]string, error)
-	// Collections returns the ids of the team's collections.
-	Collections func(ctx context.Context, teamID string) ([]string, error)
+	// DefaultAccess returns the rule for documents of the source at a SourceKey that have
+	// none of their own.
+	DefaultAccess func(source table.Item) *access.Rule
+	// Sources returns the team's sources of both kinds with their DefaultAccess.
+	Sources func(ctx context.Context, teamID string) (map[string]*access.Rule, error)
+	// Collections returns the team's collections with their DefaultAccess.
+	Collections func(ctx context.Context, teamID string) (map[string]*access.Rule, error)
 	// Warn logs that a message could not be sent. The sweeper sends it again,
 	// because the work is pending.
 	Warn func(w pending.Work, err error)
@@ -115,6 +153,13 @@ type Service struct {
 
 // Missing returns the error for an unknown document id.
 func Missing() *apierr.Error { return apierr.Missing("document") }
+
+// notReadable is the error for replacing what the caller may not read. It says no more
+// than that: neither what it is nor where.
+func notReadable() *apierr.Error {
+	return apierr.New(apierr.Forbidden, apierr.CodeAccessDenied,
+		"You may not write to this URI. Ask an administrator of your team.")
+}
 
 func sourceNotAllowed() *apierr.Error {
 	return apierr.New(apierr.Forbidden, apierr.CodeSourceNotAllowed,

@@ -70,7 +70,7 @@ func (w *Worker) sendEmbeddings(ctx context.Context, teamID string, docs []searc
 	for some := range slices.Chunk(docs, queue.MaxBatch) {
 		var messages []queue.Outgoing
 		for _, d := range some {
-			messages = append(messages, queue.Outgoing{Body: indexing(teamID, d.ID.String(), d.Version).ForMeaning().Message()})
+			messages = append(messages, indexing(teamID, d.ID.String(), d.Version).ForMeaning().Outgoing(0))
 		}
 		if err := w.Embeddings.Send(ctx, messages...); err != nil {
 			w.Warn(indexing(teamID, some[0].ID.String(), some[0].Version).ForMeaning(), err)

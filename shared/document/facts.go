@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"docent/shared/filter"
 	"docent/shared/search"
 	"docent/shared/table"
 )
@@ -31,6 +32,16 @@ func (e Entry) space() search.Space {
 		return search.Documentation
 	}
 	return e.Facts.Space
+}
+
+// Attributes returns what filters decide by.
+func (e Entry) Attributes() filter.Attributes {
+	a := filter.Attributes{Metadata: e.Metadata, Facts: filter.Facts{CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}}
+	if f := e.Facts; f != nil {
+		a.Facts = filter.Facts{Author: f.Author, Assignees: f.Assignees, Project: f.Project, Number: f.Number, State: f.State,
+			Labels: f.Labels, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, ClosedAt: f.Closed, MergedAt: f.Merged}
+	}
+	return a
 }
 
 func (f *Facts) equal(g Facts) bool {

@@ -3,7 +3,6 @@ package document_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
+	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
 	"docent/shared/collection"
 	"docent/shared/document"
@@ -21,6 +22,8 @@ import (
 	"docent/shared/table"
 	"docent/shared/table/bolt/bolttest"
 )
+
+var everyone = document.Anyone()
 
 var errDown = errors.New("down")
 
@@ -42,8 +45,12 @@ func newFixture(t *testing.T) *fixture {
 	store := bolttest.OpenAt(t, h.clock.Now)
 	warn := func(w pending.Work, _ error) { h.warns = append(h.warns, w) }
 	h.collections = &collection.Service{Table: store, Work: h.sent, Now: h.clock.Now, NewID: uuid.NewString, Warn: warn}
-	h.Service = &document.Service{Table: store, Work: h.sent, Now: h.clock.Now, Random: func() uint16 { return 0 }, Warn: warn,
-		SourceKey: collection.Key, Connected: collection.IsConnected, Sources: h.collections.Sources, Collections: h.collections.IDs}
+	blobs, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Service = &document.Service{Table: store, Blobs: blobs, Work: h.sent, Extractions: h.sent, Now: h.clock.Now, Random: func() uint16 { return 0 }, NewID: uuid.NewString, Warn: warn,
+		SourceKey: collection.Key, Connected: collection.IsConnected, Sources: h.collections.Sources, Collections: h.collections.Defaults, DefaultAccess: collection.DefaultAccess}
 	h.wiki, h.guide = h.collect(teamID, "wiki"), h.collect(teamID, "guide")
 	connected := table.Item{Key: collection.Key(teamID, h.issue), Version: 1, Strings: map[string]string{collection.ProviderField: "tracker"}}
 	if err := store.Write(t.Context(), table.Put{Item: connected}); err != nil {
@@ -55,21 +62,26 @@ func newFixture(t *testing.T) *fixture {
 // collect creates a collection and returns its id.
 func (h *fixture) collect(team, name string) string {
 	h.t.Helper()
-	c, err := h.collections.Create(h.t.Context(), team, collection.Fields{Name: name, Description: name}, collection.IdempotencyKey{})
+	c, err := h.collections.Create(h.t.Context(), team, collection.Fields{Name: name, Description: name}, nil, collection.IdempotencyKey{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return c.ID
 }
 
-func anything(string) bool       { return true }
-func anyVersion(int64) error     { return nil }
+func anyVersion(int64) error { return nil }
+
+// only is the Who of a key that is restricted to sources.
+func only(sources ...string) document.Who {
+	return document.Who{Reader: access.Everything(), Sources: append([]string{}, sources...)}
+}
+
 func wikiURI(name string) string { return "https://docs.example/" + name }
 
 // text returns what puts a document into the wiki.
 func (h *fixture) text(name, body string) document.Input {
 	return document.Input{Fields: document.Fields{CollectionID: h.wiki, Title: name, URI: wikiURI(name)}, Body: body,
-		Match: anyVersion, Allowed: anything, RequestID: "r1"}
+		Match: anyVersion, Who: everyone, RequestID: "r1"}
 }
 
 // item returns what puts an item that its provider changed at that time.
@@ -92,7 +104,7 @@ func (h *fixture) put(in document.Input) (string, int64) {
 // read returns a document or an item.
 func (h *fixture) read(id string) document.Document {
 	h.t.Helper()
-	d, err := h.Read(h.t.Context(), teamID, id, anything)
+	d, err := h.Read(h.t.Context(), teamID, id, everyone)
 	if err != nil {
 		h.t.Fatalf("read %s: %v", id, err)
 	}
@@ -102,8 +114,8 @@ func (h *fixture) read(id string) document.Document {
 // listed returns the titles of a list, in its order.
 func (h *fixture) listed(f document.Filter, w table.Window) (titles string, list table.Slice[document.Entry]) {
 	h.t.Helper()
-	if f.Allowed == nil {
-		f.Allowed = anything
+	if !f.Who.Reader.All() && f.Who.Reader.UserID() == "" {
+		f.Who = everyone
 	}
 	list, err := h.List(h.t.Context(), teamID, f, w)
 	if err != nil {
@@ -129,8 +141,8 @@ func (h *fixture) message(n int) pending.Work {
 // pending returns the kinds of the work that would be sent again.
 func (h *fixture) pending() (kinds string, all []pending.Work) {
 	h.t.Helper()
-	for shard := range 8 {
-		q := table.Query{Table: table.Documents, Partition: fmt.Sprintf("pending/%d", shard)}
+	for _, partition := range pending.Partitions(table.Documents) {
+		q := table.Query{Table: table.Documents, Partition: partition}
 		for item, err := range table.All(h.t.Context(), h.Table, q) {
 			if err != nil {
 				h.t.Fatal(err)

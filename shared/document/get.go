@@ -7,33 +7,43 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
+	"docent/shared/access"
 	"docent/shared/memory"
 	"docent/shared/pending"
-	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
-// Get returns a document of a collection. It returns an error if allowed rejects the
-// collection.
-func (s *Service) Get(ctx context.Context, teamID, id string, allowed func(collectionID string) bool) (Document, error) {
-	return s.read(ctx, teamID, id, allowed, func(e Entry) bool { return e.Facts == nil })
+// Get returns a document of a collection. One that who may not read is missing. It
+// returns an error if the key of who may not use the collection.
+func (s *Service) Get(ctx context.Context, teamID, id string, who Who) (Document, error) {
+	return s.read(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil })
 }
 
-// Read returns a document or an item. It returns an error if allowed rejects the
-// source.
-func (s *Service) Read(ctx context.Context, teamID, id string, allowed func(sourceID string) bool) (Document, error) {
-	return s.read(ctx, teamID, id, allowed, func(Entry) bool { return true })
+// GetOriginal returns the document, without its body, whose original file a caller asks for. It returns the errors of Get,
+// and that of a missing document for one that was put as text.
+func (s *Service) GetOriginal(ctx context.Context, teamID, id string, who Who) (Entry, error) {
+	if !isID(id) {
+		return Entry{}, Missing()
+	}
+	d, err := s.get(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil && e.Original != nil }, false)
+	return d.Entry, err
 }
 
-func (s *Service) read(ctx context.Context, teamID, id string, allowed func(string) bool, wanted func(Entry) bool) (Document, error) {
+// Read is Get of a document or an item.
+func (s *Service) Read(ctx context.Context, teamID, id string, who Who) (Document, error) {
+	return s.read(ctx, teamID, id, who, func(Entry) bool { return true })
+}
+
+func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool) (Document, error) {
 	if !isID(id) {
 		return Document{}, Missing()
 	}
 	// The chunks of a replaced body may be removed during the read. The record then
 	// has another version and is read again.
 	for range readAttempts {
-		d, err := s.get(ctx, teamID, id, allowed, wanted)
+		d, err := s.get(ctx, teamID, id, who, wanted, true)
 		if !errors.Is(err, errRaced) {
 			return d, err
 		}
@@ -44,19 +54,28 @@ func (s *Service) read(ctx context.Context, teamID, id string, allowed func(stri
 // readAttempts bounds the attempts to read a document that is being replaced.
 const readAttempts = 10
 
-func (s *Service) get(ctx context.Context, teamID, id string, allowed func(string) bool, wanted func(Entry) bool) (Document, error) {
+// get reads a document once, with its body if that is asked for. It returns errRaced if a part of the body is missing.
+func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, withBody bool) (Document, error) {
+	defaults := s.defaultsFor(ctx, teamID, who)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
-	if err != nil {
+	byDefault, failed := defaults()
+	if err = errors.Join(err, failed); err != nil {
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}
 	if len(items) == 0 || items[0].Sort != "record" {
 		return Document{}, Missing()
 	}
 	r := recordFrom(items[0])
-	if !wanted(r.Entry) {
+	if !wanted(r.Entry) || !who.reads(r.Entry, byDefault[r.CollectionID]) {
 		return Document{}, Missing()
 	}
-	d := Document{Entry: r.Entry, Body: r.body, Version: r.version, Indexing: Indexing{State: Indexed}}
+	if !withBody {
+		r.chunks = 0
+	}
+	d := Document{Entry: r.Entry, Body: r.body, Version: r.version, Indexing: Indexing{State: Indexed, Notes: r.notes}}
+	if r.extracting {
+		d.Indexing = Indexing{State: Extracting}
+	}
 	if len(items) == 2 && items[1].Version == r.version {
 		d.Indexing = Indexing{State: Failed, Code: items[1].Strings["code"], Detail: items[1].Strings["detail"]}
 	}
@@ -66,7 +85,8 @@ func (s *Service) get(ctx context.Context, teamID, id string, allowed func(strin
 		keys = append(keys, chunkKey(teamID, id, r.version, n))
 	}
 	if r.chunks > 0 {
-		if err := memory.Reserve(ctx, readCost(r.bytes)); err != nil {
+		d.reserved = readCost(r.bytes)
+		if err := memory.Reserve(ctx, d.reserved); err != nil {
 			return Document{}, err
 		}
 	}
@@ -76,13 +96,16 @@ func (s *Service) get(ctx context.Context, teamID, id string, allowed func(strin
 	if len(items) == 0 || items[0].Key != source {
 		return Document{}, Missing()
 	}
-	if !allowed(r.CollectionID) {
+	if !who.uses(r.CollectionID) {
 		return Document{}, sourceNotAllowed()
 	}
 	items = items[1:]
 	d.Indexing.Meaning = MeaningDone
+	if d.Indexing.State == Extracting {
+		d.Indexing.Meaning = MeaningPending
+	}
 	if len(items) > 0 && items[0].Key == work {
-		d.Indexing = Indexing{State: Pending, Meaning: MeaningPending}
+		d.Indexing.State, d.Indexing.Meaning = Pending, MeaningPending
 		if pending.AwaitsMeaning(items[0]) {
 			d.Indexing.State = Indexed
 		}
@@ -107,8 +130,8 @@ func readCost(bytes int) int64 { return 4 * int64(bytes) }
 // Release returns the memory reserved for reading d. The caller must keep no part of
 // its body.
 func (d Document) Release(ctx context.Context) {
-	if len(d.Body) > text.InlineBytes {
-		memory.Return(ctx, readCost(len(d.Body)))
+	if d.reserved > 0 {
+		memory.Return(ctx, d.reserved)
 	}
 }
 
@@ -123,9 +146,8 @@ func joinChunks(items []table.Item, size int) string {
 
 // Filter selects the documents of a list.
 type Filter struct {
-	CollectionID string            // empty: every collection
-	Sources      []string          // ids that the caller's key is restricted to; nil: all
-	Allowed      func(string) bool // reports whether the key may use a source; agrees with Sources
+	CollectionID string // empty: every collection
+	Who          Who
 }
 
 // List returns the window w of the team's documents, newest first.
@@ -138,8 +160,8 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 		return table.Slice[Entry]{}, err
 	}
 	partitions, readable := []string{teamList(teamID)}, map[string]bool{}
-	for _, id := range live {
-		readable[id] = f.Allowed(id)
+	for id := range live {
+		readable[id] = f.Who.uses(id)
 	}
 	named, exists := readable[f.CollectionID]
 	switch {
@@ -149,7 +171,7 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 		return table.Slice[Entry]{}, sourceNotAllowed()
 	case f.CollectionID != "":
 		partitions = []string{collectionList(teamID, f.CollectionID)}
-	case f.Sources != nil:
+	case f.Who.Sources != nil:
 		partitions = nil
 		for id, ok := range readable {
 			if ok {
@@ -161,7 +183,7 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 	for _, partition := range partitions {
 		slice, err := table.ReadWindow(ctx, s.Table, table.Documents, partition, w, func(item table.Item) (Entry, bool, error) {
 			e := entryFrom(item)
-			return e, readable[e.CollectionID], nil
+			return e, readable[e.CollectionID] && f.Who.reads(e, live[e.CollectionID]), nil
 		})
 		if err != nil {
 			return table.Slice[Entry]{}, fmt.Errorf("list documents: %w", err)
@@ -169,6 +191,26 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 		slices = append(slices, slice)
 	}
 	return table.MergeSlices(w, slices...), nil
+}
+
+// defaultsFor starts to read the default rules of the team's sources, which who needs
+// unless it reads everything, and returns the function that waits for them. They are
+// read next to the record, so that the time of a read does not tell what may not be
+// read from what is not there.
+func (s *Service) defaultsFor(ctx context.Context, teamID string, who Who) func() (map[string]*access.Rule, error) {
+	if who.Reader.All() {
+		return func() (map[string]*access.Rule, error) { return nil, nil }
+	}
+	var defaults map[string]*access.Rule
+	group := new(errgroup.Group)
+	group.Go(func() (err error) {
+		defaults, err = s.Sources(ctx, teamID)
+		return err
+	})
+	return func() (map[string]*access.Rule, error) {
+		err := group.Wait()
+		return defaults, err
+	}
 }
 
 func isID(id string) bool {

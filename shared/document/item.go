@@ -66,11 +66,39 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 	}
 }
 
+// Forget removes the item of uri that its source no longer includes, and reports whether
+// it did. It leaves no mark: a later Put stores the item again. An absent item is not an
+// error.
+func (s *Service) Forget(ctx context.Context, teamID, sourceID, uri string) (bool, error) {
+	id, err := ID(teamID, uri)
+	if err != nil {
+		return false, fmt.Errorf("team id: %w", err)
+	}
+	for {
+		item, err := s.Table.Get(ctx, recordKey(teamID, id))
+		if errors.Is(err, table.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("read item: %w", err)
+		}
+		r := recordFrom(item)
+		if r.Facts == nil || r.CollectionID != sourceID {
+			return false, nil
+		}
+		err = s.remove(ctx, teamID, r, "", s.events(r.Facts).Claim(ctx, teamID, 0))
+		if table.AsConditionFailed(err) == nil {
+			return err == nil, err
+		}
+	}
+}
+
 // Items yields the items of a space of a connected source without their bodies,
-// newest creation first. It stops at the first error.
-func (s *Service) Items(ctx context.Context, teamID, sourceID string, space search.Space) iter.Seq2[Entry, error] {
+// newest creation first; those of the last moments only if current is set. It stops at
+// the first error.
+func (s *Service) Items(ctx context.Context, teamID, sourceID string, space search.Space, current bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Prefix: string(space) + "#", Eventual: true}
+		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Prefix: string(space) + "#", Eventual: !current}
 		for item, err := range table.All(ctx, s.Table, q) {
 			if err != nil {
 				yield(Entry{}, fmt.Errorf("list items: %w", err))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/document"
 	"docent/shared/table"
@@ -19,22 +20,22 @@ func TestDeletingADocument(t *testing.T) {
 	stale := apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "Stale.")
 	for _, c := range []struct {
 		name, team, id string
-		see            func(string) bool
+		who            document.Who
 		match          func(int64) error
 		code           string
 	}{
-		{"another version than expected", teamID, id, anything, func(v int64) error {
+		{"another version than expected", teamID, id, everyone, func(v int64) error {
 			if v != first {
 				t.Errorf("version %d, want %d", v, first)
 			}
 			return stale
 		}, apierr.CodePreconditionFailed},
-		{"by a key that may not use its collection", teamID, id, func(string) bool { return false }, anyVersion, apierr.CodeSourceNotAllowed},
-		{"of another team", uuid.NewString(), id, anything, anyVersion, ""},
-		{"an unknown id", teamID, uuid.NewString(), anything, anyVersion, ""},
-		{"not an id", teamID, "../x", anything, anyVersion, ""},
+		{"by a key that may not use its collection", teamID, id, only(), anyVersion, apierr.CodeSourceNotAllowed},
+		{"of another team", uuid.NewString(), id, everyone, anyVersion, ""},
+		{"an unknown id", teamID, uuid.NewString(), everyone, anyVersion, ""},
+		{"not an id", teamID, "../x", everyone, anyVersion, ""},
 	} {
-		err := h.Delete(t.Context(), c.team, c.id, "", c.see, c.match)
+		err := h.Delete(t.Context(), c.team, c.id, "", c.who, c.match)
 		if c.code == "" && err != nil || c.code != "" && !apierr.IsCode(err, c.code) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -43,11 +44,11 @@ func TestDeletingADocument(t *testing.T) {
 		t.Fatalf("it was changed, %d messages", len(h.sent.Bodies))
 	}
 	for range 2 { // the second time it is no error
-		if err := h.Delete(t.Context(), teamID, id, "r2", anything, anyVersion); err != nil {
+		if err := h.Delete(t.Context(), teamID, id, "r2", everyone, anyVersion); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := h.Get(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+	if _, err := h.Get(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("it is still there: %v", err)
 	}
 	if titles, _ := h.listed(document.Filter{}, table.Window{Limit: 10}); titles != "" {
@@ -68,18 +69,18 @@ func TestReadingWhatOneMay(t *testing.T) {
 	id, _ := h.put(h.text("Handbook", "Body."))
 	cases := []struct {
 		name, team, id string
-		see            func(string) bool
+		who            document.Who
 		code           string
 	}{
-		{"its own", teamID, id, anything, ""},
-		{"a collection that the key may not use", teamID, id, func(string) bool { return false }, apierr.CodeSourceNotAllowed},
-		{"another team", uuid.NewString(), id, anything, apierr.CodeNotFound},
-		{"an unknown id", teamID, uuid.NewString(), anything, apierr.CodeNotFound},
-		{"not an id", teamID, "../x", anything, apierr.CodeNotFound},
+		{"its own", teamID, id, everyone, ""},
+		{"a collection that the key may not use", teamID, id, only(), apierr.CodeSourceNotAllowed},
+		{"another team", uuid.NewString(), id, everyone, apierr.CodeNotFound},
+		{"an unknown id", teamID, uuid.NewString(), everyone, apierr.CodeNotFound},
+		{"not an id", teamID, "../x", everyone, apierr.CodeNotFound},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := h.Get(t.Context(), c.team, c.id, c.see)
+			_, err := h.Get(t.Context(), c.team, c.id, c.who)
 			if c.code == "" && err != nil || c.code != "" && !apierr.IsCode(err, c.code) {
 				t.Errorf("error %v", err)
 			}
@@ -101,7 +102,6 @@ func TestListsAreNewestFirst(t *testing.T) {
 	h.put(h.text("a", "A change keeps its place."))
 	h.put(h.item("issue", "No document.", time.Time{}))
 	all := table.Window{Limit: 10}
-	only := func(id string) func(string) bool { return func(other string) bool { return other == id } }
 	cases := []struct {
 		name   string
 		filter document.Filter
@@ -114,9 +114,9 @@ func TestListsAreNewestFirst(t *testing.T) {
 		{"an unknown collection", document.Filter{CollectionID: uuid.NewString()}, all, ""},
 		{"not an id", document.Filter{CollectionID: "../x"}, all, ""},
 		{"a connected source", document.Filter{CollectionID: h.issue}, all, ""},
-		{"a restricted key", document.Filter{Sources: []string{h.wiki}, Allowed: only(h.wiki)}, all, "e c a"},
-		{"a page of a restricted key", document.Filter{Sources: []string{h.wiki}, Allowed: only(h.wiki)}, table.Window{Limit: 2}, "e c"},
-		{"a key for nothing", document.Filter{Sources: []string{}, Allowed: only("")}, all, ""},
+		{"a restricted key", document.Filter{Who: only(h.wiki)}, all, "e c a"},
+		{"a page of a restricted key", document.Filter{Who: only(h.wiki)}, table.Window{Limit: 2}, "e c"},
+		{"a key for nothing", document.Filter{Who: only()}, all, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -125,10 +125,10 @@ func TestListsAreNewestFirst(t *testing.T) {
 			}
 		})
 	}
-	if _, err := h.List(t.Context(), teamID, document.Filter{CollectionID: h.guide, Allowed: only(h.wiki)}, all); !apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
+	if _, err := h.List(t.Context(), teamID, document.Filter{CollectionID: h.guide, Who: only(h.wiki)}, all); !apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
 		t.Errorf("a collection that the key may not use: %v", err)
 	}
-	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "", anyVersion); err != nil {
+	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "", access.Everything(), anyVersion); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := h.listed(document.Filter{}, all); got != "d b" {

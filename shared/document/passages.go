@@ -48,6 +48,9 @@ func (r *passageReader) passage() (p text.Passage, ok bool) {
 	if ok && r.skip(`,"Opening":`) {
 		ok = r.text(&p.Opening)
 	}
+	if ok && r.skip(`,"Page":`) {
+		ok = r.int(&p.Page)
+	}
 	return p, ok && r.skip("}")
 }
 

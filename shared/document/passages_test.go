@@ -21,7 +21,7 @@ func FuzzPassages(f *testing.F) {
 		f.Add(stored, "Fees > Paid", "```\n")
 	}
 	f.Fuzz(func(t *testing.T, stored, heading, opening string) {
-		passages := []text.Passage{{Start: len(stored), End: 7, Heading: heading, Opening: opening}, {Heading: opening}}
+		passages := []text.Passage{{Start: len(stored), End: 7, Heading: heading, Opening: opening, Page: len(heading)}, {Heading: opening}}
 		encoded, err := json.Marshal(passages)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func FuzzPassages(f *testing.F) {
 // TestPassagesAreReadDirectly: a form that chunkItem stores is not left to encoding/json.
 func TestPassagesAreReadDirectly(t *testing.T) {
 	t.Parallel()
-	passages := []text.Passage{{End: 12, Heading: "Fees > Paid & more"}, {Start: 12, End: 1 << 20, Heading: "", Opening: "| a | b |\n|---|---|\n"}}
+	passages := []text.Passage{{End: 12, Heading: "Fees > Paid & more"}, {Start: 12, End: 1 << 20, Heading: "", Opening: "| a | b |\n|---|---|\n", Page: 7}, {Start: 2 << 20, Page: 12}}
 	encoded, err := json.Marshal(passages)
 	if err != nil {
 		t.Fatal(err)

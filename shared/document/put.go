@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/memory"
 	"docent/shared/pending"
-	"docent/shared/queue"
 	"docent/shared/search/text"
 	"docent/shared/table"
 	"docent/shared/usage"
@@ -26,12 +27,21 @@ const parallelChunks = 32
 type Input struct {
 	Fields
 	Body string
+	File []byte // of MediaType, instead of Body
+	// KeepContent keeps the body and the file of the document that in replaces, instead of Body and File. Put returns
+	// ErrNoContent if there is none.
+	KeepContent bool
+	// Upload is the id of an upload whose file is taken instead of File.
+	Upload string
 	// Match returns an error for a current version that the client did not expect;
 	// 0 means that there is no document yet.
-	Match func(version int64) error
-	// Allowed reports whether the caller's key may use a collection.
-	Allowed   func(collectionID string) bool
+	Match     func(version int64) error
+	Who       Who
 	RequestID string
+	// Access says who may read it; nil: the default rule of its source decides.
+	Access *access.Rule
+	// KeepAccess keeps the rule of the document that in replaces, if Access is nil.
+	KeepAccess bool
 	// Facts makes it an item of the connected source CollectionID. Created is the
 	// item's creation time; zero: unknown.
 	Facts   *Facts
@@ -39,23 +49,34 @@ type Input struct {
 	// Write writes an item, possibly with an event in the same Write, and returns the
 	// errors of table.Store.Write; nil: a Write without an event.
 	Write func(ctx context.Context, ops ...table.Op) error
+
+	uploaded *uploaded // the file of Upload, once it is known
 }
+
+// ErrNoContent means that a document whose content is to be kept does not exist.
+var ErrNoContent = errors.New("there is no document whose content could be kept")
 
 // Put creates, replaces or moves the document of in.URI and returns its id and
 // version. It writes nothing if nothing changes, or if an item is older than the
 // stored version or its removal. It returns ErrOtherSource for an item whose uri
 // belongs to another source.
 func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
-	if !in.Allowed(in.CollectionID) {
+	if !in.Who.uses(in.CollectionID) {
 		return "", 0, sourceNotAllowed()
 	}
 	if id, err = ID(teamID, in.URI); err != nil {
 		return "", 0, fmt.Errorf("team id: %w", err)
 	}
+	if err := in.Metadata.Check("/metadata"); err != nil {
+		return "", 0, err
+	}
+	if err := in.checkFile(); err != nil {
+		return "", 0, err
+	}
 	event := s.events(in.Facts).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
-		version, err = s.put(ctx, teamID, id, in, event)
+		version, err = s.put(ctx, teamID, id, &in, event)
 		if !errors.Is(err, errRaced) {
 			return id, version, err
 		}
@@ -68,41 +89,60 @@ func noCollection() error { return apierr.Missing("collection") }
 // again.
 var errRaced = errors.New("raced by another write")
 
-func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *audit.Claim) (int64, error) {
-	old, err := s.currentFor(ctx, teamID, id, in)
+func (s *Service) put(ctx context.Context, teamID, id string, in *Input, event *audit.Claim) (int64, error) {
+	old, err := s.currentFor(ctx, teamID, id, *in)
 	if err != nil {
 		return 0, err
 	}
 	if err := in.checkReplace(old); err != nil {
 		return 0, err
 	}
+	if in.KeepContent && !old.exists {
+		return 0, ErrNoContent
+	}
+	if err := s.takeUpload(ctx, teamID, in, old); err != nil {
+		return 0, err
+	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	entry := in.entry(id, old, now)
-	events := []audit.Event{putEvent(old, entry)}
-	if old.exists && (old.same(entry, in.Body) || old.newer(entry)) {
-		if failed, err := s.failed(ctx, teamID, old.record); err != nil || !failed {
+	events := putEvents(old, entry)
+	same := old.exists && (old.same(entry, *in) || old.newer(entry))
+	if in.uploaded != nil && in.uploaded.used {
+		if !same {
+			return 0, badUpload()
+		}
+		return old.version, nil
+	}
+	if same {
+		if in.KeepContent && old.extracting {
+			return old.version, nil // reading the same file again would fail as it did
+		}
+		failed, err := s.failed(ctx, teamID, old.record)
+		if err == nil && !failed {
+			err = s.dropUpload(ctx, teamID, in.uploaded)
+		}
+		if err != nil || !failed {
 			if err == nil {
 				usage.Note(ctx, usage.Unchanged, 1)
 			}
 			return old.version, err
 		}
+		original := entry.Original
 		entry = old.Entry // only to index it again
+		entry.Original = original
 		events = nil
 	}
-	chunks := text.Cut(in.Body)
-	next := newRecord(entry, nextVersion(now, s.Random(), old.version), in.Body, chunks)
-	intent, err := s.putChunks(ctx, teamID, next, in.Body, chunks)
+	next, intent, err := s.putContent(ctx, teamID, entry, nextVersion(now, s.Random(), old.version), *in, old.record)
 	if err != nil {
 		return 0, err
 	}
-	work := indexing(teamID, id, next.version)
-	work.RequestID = in.RequestID
-	if old.stored {
-		work.Old = old.asVersion()
-	}
-	ops := s.replacing(teamID, old, next, work)
+	works := s.workOf(teamID, old, next, in.RequestID)
+	ops := s.replacing(teamID, old, next, works)
 	if intent != nil {
 		ops = append(ops, intent.Complete())
+	}
+	if in.uploaded != nil {
+		ops = append(ops, in.uploaded.use(teamID)...)
 	}
 	if in.Write != nil {
 		err = in.Write(ctx, ops...)
@@ -112,33 +152,111 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == removedKey(teamID, id) {
 		return old.version, nil // the removal is newer than this change
 	}
+	if failed := table.AsConditionFailed(err); failed != nil && in.uploaded != nil && (failed.Key == in.uploaded.key || failed.Key == in.uploaded.removal(teamID).Key()) {
+		in.uploaded = nil // another put used it, maybe for the same document
+		return 0, errRaced
+	}
 	if err != nil {
 		return 0, s.notWritten(teamID, next, err)
 	}
 	in.note(ctx, old)
 	usage.OutcomeKnown(ctx)
-	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
-		s.Warn(work, err)
-	}
+	s.send(ctx, works...)
 	return next.version, nil
+}
+
+// putContent stores what the record of a version will refer to, and returns the record and the intent to remove the
+// content if that version never becomes current; nil: the record has it all.
+func (s *Service) putContent(ctx context.Context, teamID string, e Entry, version int64, in Input, old record) (record, *pending.Work, error) {
+	if in.KeepContent {
+		return s.keepContent(ctx, teamID, e, version, old)
+	}
+	if in.uploaded != nil {
+		return record{Entry: e, version: version, extracting: true}, nil, nil
+	}
+	if e.Original != nil {
+		e.Original.Blob = originalName(teamID, e.ID, version)
+		next := record{Entry: e, version: version, extracting: true}
+		intent, err := s.putOriginal(ctx, teamID, next, in.File)
+		return next, intent, err
+	}
+	chunks := text.Cut(in.Body)
+	next := newRecord(e, version, in.Body, chunks)
+	intent, err := s.putChunks(ctx, teamID, next, in.Body, chunks)
+	return next, intent, err
+}
+
+// workOf returns the work that is pending when next has replaced old.
+func (s *Service) workOf(teamID string, old current, next record, requestID string) []pending.Work {
+	work := indexing(teamID, next.ID, next.version)
+	if next.extracting {
+		work = extraction(teamID, next.ID, next.version)
+	}
+	work.RequestID = requestID
+	works := []pending.Work{work}
+	gone := old.asVersion()
+	if next.Original != nil && next.Original.Blob == gone.Original {
+		gone.Original = "" // it is kept
+	}
+	switch {
+	case !old.stored:
+	case next.extracting: // the worker that reads files does not know the index
+		works = append(works, pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: next.ID, Version: old.version,
+			Old: gone, At: millisOf(next.version), RequestID: requestID})
+	default:
+		works[0].Old = gone
+	}
+	return works
+}
+
+// send sends the messages of works, which are pending.
+func (s *Service) send(ctx context.Context, works ...pending.Work) {
+	for _, work := range works {
+		to := s.Work
+		if work.Kind == pending.ExtractDocument {
+			to = s.Extractions
+		}
+		if to == nil {
+			continue
+		}
+		if err := to.Send(ctx, work.Outgoing(0)); err != nil {
+			s.Warn(work, err)
+		}
+	}
 }
 
 // checkReplace returns an error if in may not replace old.
 func (in Input) checkReplace(old current) error {
-	if old.live && !in.Allowed(old.CollectionID) {
+	if old.live && !in.Who.uses(old.CollectionID) {
 		return sourceNotAllowed()
+	}
+	if old.live && !in.Who.reads(old.Entry, old.byDefault) {
+		// A condition that a missing document would fail says nothing of this one.
+		return cmp.Or[error](in.Match(0), notReadable())
 	}
 	if in.Facts != nil && old.live && old.CollectionID != in.CollectionID {
 		return ErrOtherSource
 	}
-	return in.Match(old.visibleVersion())
+	return old.matched(in.Match)
 }
 
 // entry returns the entry of the document after in replaces old.
 func (in Input) entry(id string, old current, now time.Time) Entry {
-	e := Entry{ID: id, Fields: in.Fields, CreatedAt: now, UpdatedAt: now, Facts: in.Facts}
+	e := Entry{ID: id, Fields: in.Fields, CreatedAt: now, UpdatedAt: now, Facts: in.Facts, Access: in.Access}
 	if old.exists {
-		e.CreatedAt = old.CreatedAt
+		e.CreatedAt, e.Access = old.CreatedAt, in.Access.Repeating(old.Access)
+		if in.KeepAccess && in.Access == nil {
+			e.Access = old.Access
+		}
+	}
+	switch {
+	case in.KeepContent:
+		e.MediaType, e.Original = old.MediaType, old.Original
+	case in.uploaded != nil:
+		original := in.uploaded.original
+		e.Original = &original
+	case in.MediaType != "":
+		e.Original = &Original{Bytes: int64(len(in.File)), Hash: hashOfFile(in.File)}
 	}
 	in.dates(&e)
 	return e
@@ -154,21 +272,24 @@ func (in Input) note(ctx context.Context, old current) {
 		number = usage.Replaced
 	}
 	usage.Note(ctx, number, 1)
-	usage.Note(ctx, usage.Bytes, int64(len(in.Body)))
+	size := int64(len(in.Body) + len(in.File))
+	if in.uploaded != nil {
+		size = in.uploaded.Size
+	}
+	usage.Note(ctx, usage.Bytes, size)
 	usage.NoteSource(ctx, in.CollectionID)
 }
 
-// replacing returns the operations that replace old by next and leave its indexing
-// pending.
-func (s *Service) replacing(teamID string, old current, next record, work pending.Work) []table.Op {
+// replacing returns the operations that replace old by next and leave works pending.
+func (s *Service) replacing(teamID string, old current, next record, works []pending.Work) []table.Op {
 	unchanged := table.Absent()
 	if old.stored {
 		unchanged = table.VersionIs(old.version)
 	}
 	ops := append(make([]table.Op, 0, 12),
 		table.Check{Key: s.SourceKey(teamID, next.CollectionID), If: table.Exists()},
-		table.Put{Item: next.item(teamID), If: unchanged},
-		work.Promise())
+		table.Put{Item: next.item(teamID), If: unchanged})
+	ops = append(ops, promises(works)...)
 	ops = append(ops, listPuts(teamID, next.Entry)...)
 	if old.stored {
 		ops = append(ops, table.Delete{Key: failureKey(teamID, next.ID)})
@@ -216,14 +337,28 @@ func (s *Service) events(f *Facts) *audit.Log {
 	return s.Events.OrSilent(s.Table)
 }
 
-// putEvent returns the event for replacing old by entry.
+// putEvents returns the events for replacing old by entry. A change of its rule has one
+// of its own, with numbers instead of names.
+func putEvents(old current, entry Entry) []audit.Event {
+	events := []audit.Event{putEvent(old, entry)}
+	if before := old.Access; old.exists && !before.Equal(entry.Access) || !old.exists && entry.Access != nil {
+		if !old.exists {
+			before = nil
+		}
+		changed := newEvent(audit.DocumentAccessChanged, entry)
+		changed.Changes = []audit.Change{{Field: accessField, From: before.String(), To: entry.Access.String()}}
+		events = append(events, changed)
+	}
+	return events
+}
+
 func putEvent(old current, entry Entry) audit.Event {
 	e := newEvent(audit.DocumentCreated, entry)
 	if !old.exists {
 		e.Changes = []audit.Change{{Field: "collectionId", To: entry.CollectionID}}
 		return e
 	}
-	e.Type, e.Changes = audit.DocumentReplaced, audit.Changes(old.Fields, entry.Fields)
+	e.Type, e.Changes = audit.DocumentReplaced, old.changes(entry.Fields)
 	return e
 }
 

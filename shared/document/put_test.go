@@ -3,14 +3,17 @@ package document_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/filter"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -20,7 +23,7 @@ func TestPuttingADocument(t *testing.T) {
 	h := newFixture(t)
 	id, version := h.put(h.text("Handbook", "Expenses are paid back."))
 	d := h.read(id)
-	if d.Fields != h.text("Handbook", "").Fields || d.Body != "Expenses are paid back." || d.Version != version || d.Indexing.State != document.Pending {
+	if !sameFields(d.Fields, h.text("Handbook", "").Fields) || d.Body != "Expenses are paid back." || d.Version != version || d.Indexing.State != document.Pending {
 		t.Errorf("stored %+v", d)
 	}
 	if !d.CreatedAt.Equal(h.clock.Now()) || !d.UpdatedAt.Equal(h.clock.Now()) {
@@ -37,6 +40,13 @@ func TestPuttingADocument(t *testing.T) {
 	}
 }
 
+// sameFields compares fields; no metadata is the same as empty metadata.
+func sameFields(a, b document.Fields) bool {
+	same := a.Metadata.Equal(b.Metadata)
+	a.Metadata, b.Metadata = nil, nil
+	return same && reflect.DeepEqual(a, b)
+}
+
 func TestPuttingItAgain(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -47,6 +57,8 @@ func TestPuttingItAgain(t *testing.T) {
 		{"the same", func(*fixture, *document.Input) {}, false},
 		{"another body of the same length", func(_ *fixture, in *document.Input) { in.Body = "Expenses are lost back." }, true},
 		{"another title", func(_ *fixture, in *document.Input) { in.Title = "Manual" }, true},
+		{"the same metadata", func(_ *fixture, in *document.Input) { in.Metadata = filter.Metadata{} }, false},
+		{"other metadata", func(_ *fixture, in *document.Input) { in.Metadata = filter.Metadata{"version": filter.Number(2)} }, true},
 		{"another collection", func(h *fixture, in *document.Input) { in.CollectionID = h.guide }, true},
 	}
 	for _, c := range cases {
@@ -70,7 +82,7 @@ func TestPuttingItAgain(t *testing.T) {
 				t.Errorf("%d messages", len(h.sent.Bodies))
 			}
 			d := h.read(id)
-			if d.Fields != in.Fields || d.Body != in.Body || !d.CreatedAt.Equal(created) || !d.UpdatedAt.Equal(updated) {
+			if !sameFields(d.Fields, in.Fields) || d.Body != in.Body || !d.CreatedAt.Equal(created) || !d.UpdatedAt.Equal(updated) {
 				t.Errorf("stored %+v", d)
 			}
 			for _, list := range []string{"", in.CollectionID} {
@@ -97,10 +109,10 @@ func TestPutsThatAreRefused(t *testing.T) {
 		{"a connected source", func(h *fixture, in *document.Input) { in.CollectionID = h.issue }, apierr.CodeNotFound},
 		{"a collection of another team", func(h *fixture, in *document.Input) { in.CollectionID = h.collect("rival", "wiki") }, apierr.CodeNotFound},
 		{"a collection that the key may not use", func(h *fixture, in *document.Input) {
-			in.Allowed = func(id string) bool { return id != h.wiki }
+			in.Who = only(h.guide)
 		}, apierr.CodeSourceNotAllowed},
 		{"out of a collection that the key may not use", func(h *fixture, in *document.Input) {
-			in.CollectionID, in.Allowed = h.guide, func(id string) bool { return id != h.wiki }
+			in.CollectionID, in.Who = h.guide, only(h.guide)
 		}, apierr.CodeSourceNotAllowed},
 		{"another version than expected", func(_ *fixture, in *document.Input) {
 			in.Match = func(int64) error { return apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "Stale.") }
@@ -147,12 +159,14 @@ func TestACollectionThatIsDeletedDuringAPut(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	in := h.text("Handbook", strings.Repeat("Long. ", text.InlineBytes))
-	in.Match = func(int64) error { return h.collections.Delete(t.Context(), teamID, h.wiki, "", anyVersion) }
+	in.Match = func(int64) error {
+		return h.collections.Delete(t.Context(), teamID, h.wiki, "", access.Everything(), anyVersion)
+	}
 	id, _, err := h.Put(t.Context(), teamID, in)
 	if !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := h.Get(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+	if _, err := h.Get(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("it is there: %v", err)
 	}
 	if kinds, _ := h.pending(); !strings.Contains(kinds, "remove-chunks") {
@@ -165,15 +179,15 @@ func TestADocumentOfADeletedCollectionIsNewElsewhere(t *testing.T) {
 	h := newFixture(t)
 	in := h.text("Handbook", "Body.")
 	id, first := h.put(in)
-	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "", anyVersion); err != nil {
+	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "", access.Everything(), anyVersion); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Get(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+	if _, err := h.Get(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("it can be read: %v", err)
 	}
 	h.clock.Advance(time.Hour)
 	in.CollectionID = h.guide
-	in.Allowed = func(id string) bool { return id == h.guide } // what is gone restricts nobody
+	in.Who = only(h.guide) // what is gone restricts nobody
 	in.Match = func(version int64) error {
 		if version != 0 {
 			t.Errorf("version %d of a document that is gone", version)
@@ -306,10 +320,10 @@ func TestDocumentsAndItemsAreApart(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	id, _ := h.put(h.item("Issue", "Item.", time.Time{}))
-	if _, err := h.Get(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+	if _, err := h.Get(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("an item is read as a document: %v", err)
 	}
-	if err := h.Delete(t.Context(), teamID, id, "", anything, anyVersion); err != nil || h.read(id).Body != "Item." {
+	if err := h.Delete(t.Context(), teamID, id, "", everyone, anyVersion); err != nil || h.read(id).Body != "Item." {
 		t.Errorf("an item is deleted as a document: %v", err)
 	}
 	if titles, _ := h.listed(document.Filter{}, table.Window{Limit: 10}); titles != "" {
@@ -334,7 +348,7 @@ func TestAnItemIsChangedByTheWriteOfItsCaller(t *testing.T) {
 	if !errors.Is(err, errDown) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := h.Read(t.Context(), teamID, id, anything); !apierr.IsCode(err, apierr.CodeNotFound) {
+	if _, err := h.Read(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("it is stored: %v", err)
 	}
 	kinds, all := h.pending()

@@ -9,22 +9,21 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/pending"
-	"docent/shared/queue"
 	"docent/shared/search"
 	"docent/shared/table"
 )
 
-// removeOld removes the chunks of the version that work replaced or removed, and
+// removeOld removes the content of the version that work replaced or removed, and
 // tells the index that its passages are stale.
 func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	if work.Old == nil {
 		return nil
 	}
-	if err := w.deleteChunks(ctx, work.TeamID, work.ID, *work.Old); err != nil {
+	if err := w.deleteContent(ctx, work.TeamID, work.ID, *work.Old); err != nil {
 		return err
 	}
 	// The index of a deleted collection is dropped as a whole, counts included.
-	if live, err := w.live(ctx, work.TeamID, work.Old.Collection); err != nil || !live {
+	if _, live, err := w.live(ctx, work.TeamID, work.Old.Collection); err != nil || !live {
 		return err
 	}
 	space := cmp.Or(search.Space(work.Old.Space), search.Documentation)
@@ -39,7 +38,7 @@ func (w *Worker) finishRemoval(ctx context.Context, work pending.Work) error {
 	return w.Table.Write(ctx, table.Delete{Key: work.Key()})
 }
 
-// removeUnused removes the chunks of a version that did not become current. It first
+// removeUnused removes the content of a version that did not become current. It first
 // deletes the intent, so that the version can no longer become current.
 func (w *Worker) removeUnused(ctx context.Context, work pending.Work) error {
 	removal := work
@@ -51,13 +50,17 @@ func (w *Worker) removeUnused(ctx context.Context, work pending.Work) error {
 	if err != nil {
 		return fmt.Errorf("take over unused chunks: %w", err)
 	}
-	if err := w.deleteChunks(ctx, work.TeamID, work.ID, *work.Old); err != nil {
+	if err := w.deleteContent(ctx, work.TeamID, work.ID, *work.Old); err != nil {
 		return err
 	}
 	return w.Table.Write(ctx, table.Delete{Key: removal.Key()})
 }
 
-func (w *Worker) deleteChunks(ctx context.Context, teamID, id string, old pending.Version) error {
+// deleteContent removes the chunks and the original of a version.
+func (w *Worker) deleteContent(ctx context.Context, teamID, id string, old pending.Version) error {
+	if err := w.deleteOriginal(ctx, old); err != nil {
+		return err
+	}
 	return forEach(ctx, chunkKeys(teamID, id, old.Version, old.Chunks), func(ctx context.Context, k table.Key) error {
 		return w.Table.Write(ctx, table.Delete{Key: k})
 	})
@@ -87,7 +90,7 @@ func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error 
 		return err
 	}
 	if len(entries) == documentsPerMessage {
-		return w.Work.Send(ctx, queue.Outgoing{Body: work.Message()})
+		return w.Work.Send(ctx, work.Outgoing(0))
 	}
 	if err := w.Index.DropSource(ctx, work.TeamID, work.ID); err != nil {
 		return fmt.Errorf("drop source: %w", err)
@@ -110,13 +113,14 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) err
 	if r.CollectionID != work.ID {
 		return w.Table.Write(ctx, leftover)
 	}
-	if err := w.deleteChunks(ctx, work.TeamID, r.ID, *r.asVersion()); err != nil {
+	if err := w.deleteContent(ctx, work.TeamID, r.ID, *r.asVersion()); err != nil {
 		return err
 	}
 	ops := append([]table.Op{
 		table.Delete{Key: recordKey(work.TeamID, r.ID), If: table.VersionIs(r.version)},
 		table.Delete{Key: failureKey(work.TeamID, r.ID)},
 		table.Delete{Key: indexing(work.TeamID, r.ID, r.version).Key()},
+		table.Delete{Key: extraction(work.TeamID, r.ID, r.version).Key()},
 	}, listDeletes(work.TeamID, r.Entry)...)
 	if err := w.Table.Write(ctx, ops...); table.AsConditionFailed(err) == nil {
 		return err

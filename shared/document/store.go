@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/pending"
 	"docent/shared/search/text"
 	"docent/shared/table"
@@ -67,14 +68,20 @@ type record struct {
 	bytes    int    // of the body
 	chunks   int    // number of items with the body; 0: it is in the record
 	passages int
+
+	extracting bool     // its text is still to be read from its original
+	accepted   int64    // the version that the writer of the file was told; 0: version
+	notes      []string // see Indexing.Notes
 }
 
+// newRecord returns the record of a body. That of a file is always stored in chunks, because only they say on which
+// page a passage is.
 func newRecord(e Entry, version int64, body string, chunks []text.Chunk) record {
 	r := record{Entry: e, version: version, bytes: len(body)}
 	for _, c := range chunks {
 		r.passages += len(c.Passages)
 	}
-	if len(body) <= text.InlineBytes {
+	if len(body) <= text.InlineBytes && e.Original == nil {
 		r.body = body
 	} else {
 		r.chunks, r.hash = len(chunks), hashOf(body)
@@ -85,6 +92,16 @@ func newRecord(e Entry, version int64, body string, chunks []text.Chunk) record 
 func hashOf(body string) string {
 	sum := sha256.Sum256([]byte(body))
 	return base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// matched returns the error of match for the version of r. It also accepts that of the put of its file: what the
+// writer of the file has seen is still current when the text has been read.
+func (r record) matched(match func(int64) error) error {
+	err := match(r.version)
+	if err != nil && r.accepted != 0 && match(r.accepted) == nil {
+		return nil
+	}
+	return err
 }
 
 // sameBody reports whether body is the body of r.
@@ -107,14 +124,39 @@ func (r record) item(teamID string) table.Item {
 	if r.hash != "" {
 		item.Strings["hash"] = r.hash
 	}
+	if r.extracting {
+		item.Numbers[extractingField] = 1
+	}
+	if r.accepted != 0 {
+		item.Numbers[acceptedField] = r.accepted
+	}
+	if len(r.notes) > 0 {
+		encoded, err := json.Marshal(r.notes)
+		if err != nil {
+			panic(err) // strings always encode
+		}
+		item.Strings[notesField] = string(encoded)
+	}
 	return item
 }
 
+// The stored fields of the record of a file.
+const (
+	extractingField = "extracting" // 1 until its text is read
+	acceptedField   = "accepted"
+	notesField      = "notes" // a JSON array
+)
+
 func recordFrom(item table.Item) record {
-	return record{
+	r := record{
 		Entry: entryFrom(item), version: item.Version, body: string(item.Body), hash: item.Strings["hash"],
 		bytes: int(item.Numbers["bytes"]), chunks: int(item.Numbers["chunks"]), passages: int(item.Numbers["passages"]),
+		extracting: item.Numbers[extractingField] != 0, accepted: item.Numbers[acceptedField],
 	}
+	if encoded, ok := item.Strings[notesField]; ok {
+		_ = json.Unmarshal([]byte(encoded), &r.notes) // what cannot be decoded is none; only item writes it
+	}
+	return r
 }
 
 // asVersion returns r as pending work refers to it.
@@ -123,6 +165,9 @@ func (r record) asVersion() *pending.Version {
 	if r.Facts != nil {
 		old.Space = string(r.Facts.Space)
 	}
+	if r.Original != nil {
+		old.Original = r.Original.Blob
+	}
 	return old
 }
 
@@ -130,18 +175,35 @@ func entryItem(k table.Key, e Entry) table.Item {
 	item := table.Item{Key: k,
 		Strings: map[string]string{"id": e.ID, "collection": e.CollectionID, "title": e.Title, "uri": e.URI},
 		Numbers: map[string]int64{"created": e.CreatedAt.UnixMilli(), "updated": e.UpdatedAt.UnixMilli()}}
+	if len(e.Metadata) > 0 {
+		item.Strings[metadataField] = e.Metadata.JSON()
+	}
 	if e.Facts != nil {
 		e.Facts.store(item)
 	}
+	if e.MediaType != "" {
+		item.Strings[mediaField] = e.MediaType
+	}
+	e.Original.store(item)
+	storeAccess(item, e.Access)
 	return item
 }
 
+// metadataField has the metadata as JSON. A document without metadata lacks it.
+const metadataField = "metadata"
+
 func entryFrom(item table.Item) Entry {
+	fields := Fields{CollectionID: item.Strings["collection"], Title: item.Strings["title"], URI: item.Strings["uri"], MediaType: item.Strings[mediaField]}
+	if text, ok := item.Strings[metadataField]; ok {
+		_ = json.Unmarshal([]byte(text), &fields.Metadata) // what cannot be decoded is none; only entryItem writes it
+	}
 	return Entry{ID: item.Strings["id"],
-		Fields:    Fields{CollectionID: item.Strings["collection"], Title: item.Strings["title"], URI: item.Strings["uri"]},
+		Fields:    fields,
 		CreatedAt: time.UnixMilli(item.Numbers["created"]).UTC(),
 		UpdatedAt: time.UnixMilli(item.Numbers["updated"]).UTC(),
-		Facts:     factsFrom(item)}
+		Facts:     factsFrom(item),
+		Original:  originalFrom(item),
+		Access:    access.Decode(item.Strings[accessField])}
 }
 
 func listPuts(teamID string, e Entry) []table.Op {
@@ -185,6 +247,11 @@ func chunkFrom(item table.Item) (body string, passages []text.Passage, err error
 // indexing returns the work of indexing a version.
 func indexing(teamID, id string, version int64) pending.Work {
 	return pending.Work{Kind: pending.IndexDocument, TeamID: teamID, ID: id, Version: version, At: millisOf(version)}
+}
+
+// extraction returns the work of reading the text of the file of a version.
+func extraction(teamID, id string, version int64) pending.Work {
+	return pending.Work{Kind: pending.ExtractDocument, TeamID: teamID, ID: id, Version: version, At: millisOf(version)}
 }
 
 // nextVersion returns a new version above before: 48 bits of Unix milliseconds and 16

@@ -40,6 +40,11 @@ func TestEveryFieldIsStored(t *testing.T) {
 		"documents: {team}/list/{source} | {space}#{number}#{doc}": storedtest.Fields(listed(0), read),
 		"documents: {team}/list | {number}#{doc}":                  storedtest.Fields(listed(0), read, noItem),
 		"documents: {team}/list/{source} | {number}#{doc}":         storedtest.Fields(listed(1), read, noItem),
+		"documents: {team}/uploads | {number}": storedtest.Fields(
+			func(u Upload) (table.Item, error) {
+				return u.item(table.Key{Table: table.Documents, Partition: uploadsOf("acme"), Sort: "00"})
+			},
+			uploadFrom),
 		"documents: {team}/{doc}/{hash}/{number} | {number}": storedtest.Fields(
 			func(passages []text.Passage) (table.Item, error) {
 				return chunkItem("acme", "doc", 1, 0, "body", text.Chunk{End: len("body"), Passages: passages})

@@ -5,9 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -33,7 +39,11 @@ type Worker struct {
 	// Embeddings is the queue of documents that wait for vectors. If it is nil, the sweeper
 	// sends them. Without Service.Meaning there are none.
 	Embeddings queue.Queue
+	Outbox     *pending.Outbox // sends what webhook endpoints are told
 	Log        *slog.Logger
+	// Parallel is how many teams of a batch are published at the same time; 0: one. Their bodies
+	// together are bounded as those of one are.
+	Parallel int
 
 	modelAway atomic.Bool // the last embedding failed
 }
@@ -70,18 +80,58 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 			fail(m, work, err)
 		}
 	}
-	for teamID, jobs := range teams {
-		if err := w.publish(ctx, teamID, jobs, w.byWords()); err != nil {
-			for _, j := range jobs {
-				fail(j.message, j.work, err)
-			}
-			continue
+	for teamID, err := range w.publishAll(ctx, teams, w.byWords()) {
+		for _, j := range teams[teamID] {
+			fail(j.message, j.work, err)
 		}
+		delete(teams, teamID)
+	}
+	// Only now, so that no team waits for the merge of another.
+	for teamID := range teams {
 		if _, err := w.Index.Merge(ctx, teamID); err != nil {
 			w.Log.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
 		}
 	}
 	return failed
+}
+
+// publishAll publishes the jobs of every team, and returns the errors of those that failed.
+func (w *Worker) publishAll(ctx context.Context, teams map[string][]job, by publication) map[string]error {
+	failed := map[string]error{}
+	if w.Parallel <= 1 || len(teams) == 1 { // on the caller's thread, which may have a low priority
+		for teamID, jobs := range teams {
+			if err := w.publish(ctx, teamID, jobs, by); err != nil {
+				failed[teamID] = err
+			}
+		}
+		return failed
+	}
+	by.room = semaphore.NewWeighted(maxBatchBytes)
+	var work errgroup.Group
+	work.SetLimit(w.Parallel)
+	var mu sync.Mutex
+	for teamID, jobs := range teams {
+		work.Go(func() error {
+			if err := attempt(func() error { return w.publish(ctx, teamID, jobs, by) }); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed[teamID] = err
+			}
+			return nil
+		})
+	}
+	_ = work.Wait() // failed has the errors
+	return failed
+}
+
+// attempt returns a panic of do as its error: queue.Attempt recovers those of the caller's goroutine only.
+func attempt(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
 }
 
 type job struct {
@@ -98,12 +148,14 @@ type publication struct {
 	publish func(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
 	done    func(pending.Work) table.Op // what ends a job
 	after   func(ctx context.Context, teamID string, docs []search.Document)
+	told    bool                // webhook endpoints are told
+	room    *semaphore.Weighted // for the bytes of bodies that are indexed at the same time; nil: nothing else is
 }
 
 // byWords makes documents findable by their words. With Service.Meaning, their work then waits
 // for vectors.
 func (w *Worker) byWords() publication {
-	p := publication{publish: w.Index.Publish, done: func(work pending.Work) table.Op { return work.Complete() }}
+	p := publication{publish: w.Index.Publish, told: true, done: func(work pending.Work) table.Op { return work.Complete() }}
 	if w.Meaning {
 		p.done = func(work pending.Work) table.Op { return work.AwaitMeaning() }
 		p.after = w.sendEmbeddings
@@ -116,10 +168,14 @@ func (w *Worker) byWords() publication {
 func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publication) error {
 	var docs []search.Document
 	var done []table.Op
-	keys := make([]table.Key, len(jobs))
-	for i, j := range jobs {
-		keys[i] = recordKey(teamID, j.work.ID)
+	keys := make([]table.Key, 0, len(jobs)+1)
+	for _, j := range jobs {
+		keys = append(keys, recordKey(teamID, j.work.ID))
 	}
+	if by.told {
+		keys = append(keys, audit.TopicsKey(teamID))
+	}
+	var topics pending.Topics
 	records, err := w.Table.BatchGet(ctx, keys)
 	if err != nil {
 		return fmt.Errorf("read documents: %w", err)
@@ -128,6 +184,10 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publ
 	// version than before: only the record says which version is current.
 	var current []record
 	for _, item := range records {
+		if item.Key == audit.TopicsKey(teamID) {
+			topics = audit.Topics(item)
+			continue
+		}
 		r := recordFrom(item)
 		if slices.ContainsFunc(jobs, func(j job) bool { return j.work.ID == r.ID && j.work.Version == r.version }) {
 			current = append(current, r)
@@ -142,6 +202,13 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publ
 			return err
 		}
 		return w.publish(ctx, teamID, jobs[half:], by)
+	}
+	if by.room != nil {
+		size := int64(min(bytes, maxBatchBytes))
+		if err := by.room.Acquire(ctx, size); err != nil {
+			return err
+		}
+		defer by.room.Release(size)
 	}
 	whole, err := w.whole(ctx, teamID, current)
 	if err != nil {
@@ -162,8 +229,12 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publ
 		}
 	}
 	for len(docs) > 0 {
-		err := by.publish(ctx, teamID, docs, done)
+		told := w.indexedNotices(teamID, topics, docs)
+		err := by.publish(ctx, teamID, docs, slices.Concat(done, promises(told)))
 		failed := table.AsConditionFailed(err)
+		if err == nil {
+			w.Outbox.Send(ctx, told...)
+		}
 		if err == nil && by.after != nil {
 			by.after(ctx, teamID, docs)
 		}
@@ -186,13 +257,24 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 	if work.Kind != pending.IndexDocument || work.Meaning {
 		return nil
 	}
+	return w.failVersion(ctx, w.Outbox, work, "internal", "The document is stored but could not be indexed. Put it again to retry.")
+}
+
+// failVersion records why work on a version will not be done, unless it is done or superseded.
+func (s *Service) failVersion(ctx context.Context, outbox *pending.Outbox, work pending.Work, code, detail string) error {
 	failure := table.Item{Key: failureKey(work.TeamID, work.ID), Version: work.Version,
-		Strings: map[string]string{"code": "internal",
-			"detail": "The document is stored but could not be indexed. Put it again to retry."}}
-	err := w.Table.Write(ctx, work.Complete(), table.Put{Item: failure},
-		table.Check{Key: recordKey(work.TeamID, work.ID), If: table.VersionIs(work.Version)})
+		Strings: map[string]string{"code": code, "detail": detail}}
+	told, err := s.failedNotices(ctx, work)
+	if err != nil {
+		return err
+	}
+	err = s.Table.Write(ctx, append(promises(told), work.Complete(), table.Put{Item: failure},
+		table.Check{Key: recordKey(work.TeamID, work.ID), If: table.VersionIs(work.Version)})...)
+	if err == nil {
+		outbox.Send(ctx, told...)
+	}
 	if table.AsConditionFailed(err) != nil { // done or superseded in the meantime
-		err = w.Table.Write(ctx, table.Delete{Key: work.Key()})
+		err = s.Table.Write(ctx, table.Delete{Key: work.Key()})
 	}
 	if err != nil {
 		return fmt.Errorf("record failed indexing: %w", err)

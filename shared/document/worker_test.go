@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/document"
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -149,7 +150,7 @@ func TestGivingUpConcernsTheVersionOfItsMessage(t *testing.T) {
 	if err := w.GiveUp(t.Context(), h.message(1)); err != nil || h.read(id).Indexing.State != document.Indexed {
 		t.Errorf("what is indexed became %s: %v", h.read(id).Indexing.State, err)
 	}
-	if err := h.Delete(t.Context(), teamID, id, "", anything, anyVersion); err != nil {
+	if err := h.Delete(t.Context(), teamID, id, "", everyone, anyVersion); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.GiveUp(t.Context(), h.message(2)); err != nil {
@@ -165,7 +166,7 @@ func TestADeletedDocumentLeavesNothing(t *testing.T) {
 	h := newFixture(t)
 	w, x := h.worker()
 	id, version := h.put(h.text("Handbook", strings.Repeat("Long. ", text.InlineBytes)))
-	if err := h.Delete(t.Context(), teamID, id, "", anything, anyVersion); err != nil {
+	if err := h.Delete(t.Context(), teamID, id, "", everyone, anyVersion); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 2 { // the message of the put comes late
@@ -184,7 +185,7 @@ func TestRemovalIsTriedUntilItIsDone(t *testing.T) {
 	w, x := h.worker()
 	id, _ := h.put(h.text("Handbook", "Body."))
 	h.deliver(w, h.message(0), 1)
-	if err := h.Delete(t.Context(), teamID, id, "", anything, anyVersion); err != nil {
+	if err := h.Delete(t.Context(), teamID, id, "", everyone, anyVersion); err != nil {
 		t.Fatal(err)
 	}
 	x.err = errDown
@@ -211,7 +212,7 @@ func TestADeletedCollectionLosesItsDocuments(t *testing.T) {
 	h.put(h.text("Short", "Short."))
 	moved, _ := h.put(h.text("Moved", "Moved."))
 	entry := h.read(moved).Entry
-	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "r9", anyVersion); err != nil {
+	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "r9", access.Everything(), anyVersion); err != nil {
 		t.Fatal(err)
 	}
 	removal := h.message(3)

@@ -1,0 +1,76 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"docent/shared/access"
+	"docent/shared/table"
+)
+
+// readAtOnce bounds the records that Unreadable has in memory.
+const readAtOnce = 64
+
+// Unreadable returns those of the documents and items with ids that who may not read at
+// this moment, and those that are gone, themselves or with their source.
+func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []string) (unreadable, gone map[string]bool, _ error) {
+	if who.Reader.All() || len(ids) == 0 {
+		return nil, nil, nil
+	}
+	defaults := s.defaultsFor(ctx, teamID, who)
+	var keys []table.Key
+	for _, id := range ids {
+		if isID(id) {
+			keys = append(keys, recordKey(teamID, id))
+		}
+	}
+	unreadable, gone = map[string]bool{}, map[string]bool{}
+	for _, id := range ids {
+		gone[id] = true
+	}
+	var byDefault map[string]*access.Rule
+	for begun := 0; begun < len(keys) || begun == 0; begun += readAtOnce {
+		items, err := s.Table.BatchGet(ctx, keys[begun:min(begun+readAtOnce, len(keys))])
+		if byDefault == nil {
+			var failed error
+			byDefault, failed = defaults()
+			err = errors.Join(err, failed)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read who may read: %w", err)
+		}
+		for _, item := range items {
+			e := entryFrom(item)
+			rule, live := byDefault[e.CollectionID]
+			if live {
+				delete(gone, e.ID)
+			}
+			if live && !who.reads(e, rule) {
+				unreadable[e.ID] = true
+			}
+		}
+	}
+	return unreadable, gone, nil
+}
+
+// Rules returns the rule of a document of a collection and the default rule of the
+// collection, each nil for none. It returns an error for a document that does not exist.
+func (s *Service) Rules(ctx context.Context, teamID, id string) (own, byDefault *access.Rule, err error) {
+	if !isID(id) {
+		return nil, nil, Missing()
+	}
+	item, err := s.Table.Get(ctx, recordKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil, Missing()
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read document: %w", err)
+	}
+	e := entryFrom(item)
+	byDefault, live, err := s.live(ctx, teamID, e.CollectionID)
+	if err == nil && (!live || e.Facts != nil) {
+		err = Missing()
+	}
+	return e.Access, byDefault, err
+}

@@ -63,8 +63,20 @@ type failure struct {
 // stops early if the server asks for a longer pause than ctx or MaxWait allows. Every request goes to the
 // address: a redirect is a StatusError, as is any other reply.
 func (c *Client) Do(ctx context.Context, body []byte) ([]byte, error) {
+	return c.repeat(ctx, func() ([]byte, *failure) { return c.post(ctx, body, nil) })
+}
+
+// Stream is Do for a request whose reply may be a stream of events (text/event-stream): take
+// receives the data of each event, and the body is nil then. A stream that has begun is not
+// repeated: if it breaks off, or take returns an error, that is the error.
+func (c *Client) Stream(ctx context.Context, body []byte, take func(data []byte) error) ([]byte, error) {
+	return c.repeat(ctx, func() ([]byte, *failure) { return c.post(ctx, body, take) })
+}
+
+// repeat makes attempts as Do says.
+func (c *Client) repeat(ctx context.Context, post func() ([]byte, *failure)) ([]byte, error) {
 	for attempt := 1; ; attempt++ {
-		reply, failed := c.post(ctx, body)
+		reply, failed := post()
 		if failed == nil {
 			return reply, nil
 		}
@@ -93,13 +105,17 @@ func (c *Client) fits(ctx context.Context, d time.Duration) bool {
 }
 
 // post makes one request. It goes to the transport itself, which follows no redirect.
-func (c *Client) post(ctx context.Context, body []byte) ([]byte, *failure) {
+// Events go to take, which may be nil.
+func (c *Client) post(ctx context.Context, body []byte, take func([]byte) error) ([]byte, *failure) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Address, bytes.NewReader(body))
 	if err != nil {
 		return nil, &failure{err: err}
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
+	if take != nil {
+		request.Header.Set("Accept", "text/event-stream, application/json")
+	}
 	request.Header.Set("User-Agent", "Docent")
 	if c.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Key)
@@ -113,6 +129,12 @@ func (c *Client) post(ctx context.Context, body []byte) ([]byte, *failure) {
 		return nil, &failure{err: err, again: true, wait: -1}
 	}
 	defer func() { _ = reply.Body.Close() }()
+	if take != nil && reply.StatusCode == http.StatusOK && isEvents(reply) {
+		if err := readEvents(io.LimitReader(reply.Body, c.MaxReply), take); err != nil {
+			return nil, &failure{err: err}
+		}
+		return nil, nil
+	}
 	text, err := io.ReadAll(io.LimitReader(reply.Body, c.MaxReply+1))
 	if reply.StatusCode >= 200 && reply.StatusCode < 300 {
 		switch {

@@ -57,7 +57,7 @@ func (f *Function) Handle(ctx context.Context, event events.APIGatewayProxyReque
 		return refused.response(r, nil), nil
 	}
 	w := newWriter(r, f.log())
-	if !f.serve(w, r) {
+	if !f.serve(w, w, r) {
 		return internal.response(r, w.header()), nil
 	}
 	response, err := w.response()
@@ -77,8 +77,8 @@ func (f *Function) log() *slog.Logger {
 }
 
 // serve runs the handler and reports whether it returned. A panic must not end the
-// process: the next call would need a cold start.
-func (f *Function) serve(w *writer, r *http.Request) (whole bool) {
+// process: the next call would need a cold start. The headers for its log line are those of sent.
+func (f *Function) serve(w http.ResponseWriter, sent *writer, r *http.Request) (whole bool) {
 	defer func() {
 		p := recover()
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -86,7 +86,7 @@ func (f *Function) serve(w *writer, r *http.Request) (whole bool) {
 		}
 		if p != nil {
 			f.log().ErrorContext(r.Context(), "handler panicked", "err", fmt.Sprint(p), "stack", string(debug.Stack()),
-				"method", r.Method, "requestId", requestID(r, w.header()))
+				"method", r.Method, "requestId", requestID(r, sent.header()))
 		}
 	}()
 	f.Handler.ServeHTTP(w, r)

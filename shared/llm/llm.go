@@ -35,6 +35,9 @@ type Request struct {
 	Question    string
 	Instruction string   // the asker's wishes for the wording; may be empty
 	Passages    []string // numbered from 1 by place
+	// Partial receives the draft so far, again and again while it is written. Each part has all
+	// of its sources, and only the text of the last one may continue. Partial may be nil.
+	Partial func(soFar Draft)
 }
 
 // Draft is the unchecked output of a model.
@@ -117,15 +120,29 @@ type Writer struct {
 // was asked did not answer; the outcome is set in any case. It takes at most w.Time,
 // and leaves enough of ctx's time to record another answer.
 func (w *Writer) Write(ctx context.Context, question, instruction string, passages []Passage) (Answer, error) {
+	return w.Stream(ctx, question, instruction, passages, nil)
+}
+
+// Stream is Write, and calls so far, which may be nil, with the verified part of the answer
+// each time that it has grown. Mostly the answer returned starts with the last one, but not
+// always: less than half of the draft may be supported in the end.
+func (w *Writer) Stream(ctx context.Context, question, instruction string, passages []Passage, soFar func(Verified)) (Answer, error) {
 	ctx, cancel, err := within(ctx, cmp.Or(w.Time, MaxTime))
 	if err != nil {
 		return Answer{Outcome: OutOfTime}, err
 	}
 	defer cancel()
-	passages = slices.Clone(passages[:min(len(passages), maxPassages)])
+	passages = passages[:min(len(passages), maxPassages)]
 	request := Request{Question: question, Instruction: instruction}
 	for _, p := range passages {
 		request.Passages = append(request.Passages, cutText(p.Text, maxPassage))
+	}
+	sent := slices.Clone(passages)
+	for i := range request.Passages {
+		sent[i].Text = request.Passages[i] // only what was sent can be cited
+	}
+	if soFar != nil {
+		request.Partial = (&progress{question: question, passages: sent, tell: soFar}).partial
 	}
 	draft, err := w.Model.Compose(ctx, request)
 	answer := Answer{InputTokens: draft.InputTokens, OutputTokens: draft.OutputTokens}
@@ -145,10 +162,7 @@ func (w *Writer) Write(ctx context.Context, question, instruction string, passag
 		answer.Outcome = NoAnswer
 		return answer, nil
 	}
-	for i := range request.Passages {
-		passages[i].Text = request.Passages[i] // only what was sent can be cited
-	}
-	v := Verify(question, passages, draft)
+	v := Verify(question, sent, draft)
 	answer.Markdown, answer.Used, answer.Kept, answer.Dropped = v.Markdown, v.Used, v.Kept, v.Dropped
 	if answer.Outcome = Written; v.Markdown == "" {
 		answer.Outcome = Unverified

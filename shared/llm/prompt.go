@@ -89,10 +89,16 @@ func boundary(r Request) string {
 
 // TextDraft returns the draft of a server that returns text alone.
 func TextDraft(text string) Draft {
-	if says := strings.TrimLeft(text, " \t\r\n*_\"'`"); says == "" || strings.HasPrefix(says, NotFound) {
+	if isNotFound(text) {
 		return Draft{}
 	}
 	return Draft{Parts: []Part{{Text: text}}}
+}
+
+// isNotFound reports whether a draft says only that the passages have no answer.
+func isNotFound(text string) bool {
+	says := strings.TrimLeft(text, " \t\r\n*_\"'`")
+	return says == "" || strings.HasPrefix(says, NotFound)
 }
 
 // cutText cuts s to at most n bytes, at the start of a rune.

@@ -21,12 +21,12 @@ func (r *renderer) document(blocks []*node) string {
 	if body == "" {
 		return ""
 	}
-	of := "1 document"
-	if n := len(r.used); n > 1 {
-		of = fmt.Sprintf("%d documents", n)
-	}
-	return fmt.Sprintf("*Written by a language model from %s.*\n\n%s\n", of, body)
+	return intro + body + "\n"
 }
+
+// intro opens every answer. It does not depend on what follows, so that an answer can be
+// sent while it is written.
+const intro = "*Written by a language model from the documents that it cites.*\n\n"
 
 func (r *renderer) blocks(blocks []*node) string {
 	var out []string

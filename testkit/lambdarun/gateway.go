@@ -31,10 +31,11 @@ const (
 // function each. The path in the event is decoded and has no stage. Headers and parameters are passed as single and
 // multiple values. A gzip body is decompressed and its Content-Encoding removed.
 type Gateway struct {
-	Stage     string             // without slashes; empty: "v1"
-	Functions map[string]Invoker // by the first element of the path; "" catches every other path
-	Binary    []string           // media types whose bodies are passed as base64; others are passed as text
-	Domain    string             // of the API; empty: the host of the request
+	Stage     string              // without slashes; empty: "v1"
+	Functions map[string]Invoker  // by the first element of the path; "" catches every other path
+	Streams   map[string]Streamer // by the first element of the path, instead of Functions
+	Binary    []string            // media types whose bodies are passed as base64; others are passed as text
+	Domain    string              // of the API; empty: the host of the request
 }
 
 // ServeHTTP answers as the gateway does: with the function's response, or with its own in the format of the API's
@@ -52,7 +53,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	area, rest, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	invoke, ok := g.Functions[area]
-	if !ok {
+	stream := g.Streams[area]
+	if !ok && stream == nil {
 		area, rest, below = "", strings.TrimPrefix(path, "/"), path != "" && path != "/"
 		if invoke, ok = g.Functions[""]; !ok {
 			refuse(w, id, 404, "not-found", "No resource exists at this path.")
@@ -74,6 +76,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		event.PathParameters = map[string]string{"proxy": rest}
 	}
 	event.RequestContext.ResourcePath = event.Resource
+	if stream != nil {
+		g.pass(w, r, id, stream, event)
+		return
+	}
 	g.proxy(w, r, id, invoke, event)
 }
 

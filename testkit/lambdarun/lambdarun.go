@@ -45,6 +45,9 @@ func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 // Invoker answers one event; (*Function).Invoke is one.
 type Invoker func(ctx context.Context, event []byte) ([]byte, error)
 
+// Streamer answers one event with a stream; (*Function).InvokeStream is one.
+type Streamer func(ctx context.Context, event []byte, body io.Writer) error
+
 // Options of a function. Zero values are the defaults.
 type Options struct {
 	Name      string            // of the function; empty: "function"
@@ -104,6 +107,17 @@ func Start(ctx context.Context, binary string, o Options) (*Function, error) {
 // Invoke sends event to a process and returns its response. It waits while all are busy. If ctx ends first, the
 // process is killed.
 func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
+	return f.invoke(ctx, event, nil)
+}
+
+// InvokeStream is Invoke that writes the response to body while the function sends it, as an integration with the
+// response transfer mode STREAM reads it: the status and the headers as JSON, eight zero bytes, and the body.
+func (f *Function) InvokeStream(ctx context.Context, event []byte, body io.Writer) error {
+	_, err := f.invoke(ctx, event, body)
+	return err
+}
+
+func (f *Function) invoke(ctx context.Context, event []byte, body io.Writer) ([]byte, error) {
 	if len(event) > MaxEvent {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(event))
 	}
@@ -118,7 +132,7 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer f.put(p)
-	return p.invoke(ctx, event, f.o.Timeout)
+	return p.invoke(ctx, event, f.o.Timeout, body)
 }
 
 // take returns a process that is waiting for an event.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -44,6 +45,7 @@ type invocation struct {
 	event    []byte
 	deadline time.Time
 	result   chan result
+	body     io.Writer // receives the response while it is sent; nil: result has it
 }
 
 type result struct {
@@ -126,8 +128,8 @@ func (p *process) ending() error {
 	return fmt.Errorf("%w: %s: %s", ErrExited, p.cmd.ProcessState, p.tail)
 }
 
-func (p *process) invoke(ctx context.Context, event []byte, timeout time.Duration) ([]byte, error) {
-	inv := &invocation{id: uuid.NewString(), event: event, deadline: time.Now().Add(timeout), result: make(chan result, 1)}
+func (p *process) invoke(ctx context.Context, event []byte, timeout time.Duration, body io.Writer) ([]byte, error) {
+	inv := &invocation{id: uuid.NewString(), event: event, deadline: time.Now().Add(timeout), result: make(chan result, 1), body: body}
 	limit := time.NewTimer(timeout)
 	defer limit.Stop()
 	next := p.next

@@ -59,8 +59,24 @@ func (p *process) answered(id string) *invocation {
 	return inv
 }
 
+// streamOf returns what receives the response to the invocation with that id while it is sent, or nil.
+func (p *process) streamOf(id string) io.Writer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == nil || p.current.id != id {
+		return nil
+	}
+	return p.current.body
+}
+
 func (p *process) takeResponse(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, MaxEvent+1))
+	var body []byte
+	var err error
+	if to := p.streamOf(r.PathValue("id")); to != nil {
+		_, err = io.Copy(to, r.Body)
+	} else {
+		body, err = io.ReadAll(io.LimitReader(r.Body, MaxEvent+1))
+	}
 	if err != nil {
 		return // the process has ended, which is reported elsewhere
 	}

@@ -37,17 +37,23 @@ var (
 	maySendBatches = []byte(`"Action":["sqs:SendMessage","sqs:SendMessageBatch"]`)
 )
 
+// The emulator's gateway has no streams: functions that stream get requests whose replies are passed on whole.
+const streamed = `"ResponseTransferMode":"STREAM"`
+
+var whole = strings.NewReplacer(streamed, `"ResponseTransferMode":"BUFFERED"`, "2021-11-15/functions/", "2015-03-31/functions/",
+	"/response-streaming-invocations", "/invocations", `"DOCENT_RESPONSE_TRANSFER":"stream"`, `"DOCENT_RESPONSE_TRANSFER":"buffered"`)
+
 var plainAlarm = map[string]json.RawMessage{"Namespace": json.RawMessage(`"Local"`), "MetricName": json.RawMessage(`"StandIn"`),
 	"Statistic": json.RawMessage(`"Sum"`), "Period": json.RawMessage(`60`)}
 
 // standIn returns the template in a form that the emulator accepts, and a line for each kind of change.
 func standIn(template []byte) (fit []byte, changes []string, err error) {
 	alarms := 0
-	var whole, resources map[string]json.RawMessage
-	if err := json.Unmarshal(template, &whole); err != nil {
+	var all, resources map[string]json.RawMessage
+	if err := json.Unmarshal(template, &all); err != nil {
 		return nil, nil, fmt.Errorf("read the template: %w", err)
 	}
-	if err := json.Unmarshal(whole["Resources"], &resources); err != nil {
+	if err := json.Unmarshal(all["Resources"], &resources); err != nil {
 		return nil, nil, fmt.Errorf("read the template: %w", err)
 	}
 	for name, text := range resources {
@@ -75,10 +81,10 @@ func standIn(template []byte) (fit []byte, changes []string, err error) {
 		}
 		alarms++
 	}
-	if whole["Resources"], err = json.Marshal(resources); err != nil {
+	if all["Resources"], err = json.Marshal(resources); err != nil {
 		return nil, nil, err
 	}
-	if fit, err = json.Marshal(whole); err != nil {
+	if fit, err = json.Marshal(all); err != nil {
 		return nil, nil, err
 	}
 	if alarms > 0 {
@@ -87,7 +93,10 @@ func standIn(template []byte) (fit []byte, changes []string, err error) {
 	if n := bytes.Count(fit, maySend); n > 0 {
 		changes = append(changes, fmt.Sprintf("%d policies that allow sqs:SendMessage: sending batches added, which AWS implies", n))
 	}
-	return bytes.ReplaceAll(fit, maySend, maySendBatches), changes, nil
+	if n := bytes.Count(fit, []byte(streamed)); n > 0 {
+		changes = append(changes, fmt.Sprintf("%d integrations that stream: buffered", n))
+	}
+	return []byte(whole.Replace(string(bytes.ReplaceAll(fit, maySend, maySendBatches)))), changes, nil
 }
 
 // assets is the CDK's list of the files that a template refers to.

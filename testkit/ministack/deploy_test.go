@@ -11,7 +11,9 @@ func TestOnlyWhatTheEmulatorCannotTakeIsChanged(t *testing.T) {
 	const template = `{"Outputs":{"O":{"Value":{"Fn::GetAtt":["A","Arn"]}}},"Resources":{
 		"A":{"Type":"AWS::CloudWatch::Alarm","Properties":{"Threshold":1,"Metrics":[{"Id":"m","Expression":"a/b"}]}},
 		"B":{"Type":"AWS::CloudWatch::Alarm","Properties":{"Threshold":2,"MetricName":"Errors"}},
-		"R":{"Type":"AWS::IAM::Role","Properties":{"Policies":[{"Statement":[{"Action": "sqs:SendMessage","Effect":"Allow","Resource":"q"}]}]}}}}`
+		"R":{"Type":"AWS::IAM::Role","Properties":{"Policies":[{"Statement":[{"Action": "sqs:SendMessage","Effect":"Allow","Resource":"q"}]}]}},
+		"M":{"Type":"AWS::ApiGateway::Method","Properties":{"Integration":{"ResponseTransferMode":"STREAM","Uri":{"Fn::Join":["",["lambda:path/2021-11-15/functions/","/response-streaming-invocations"]]}}}},
+		"F":{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{"DOCENT_RESPONSE_TRANSFER":"stream"}}}}}}`
 	fit, changes, err := standIn([]byte(template))
 	if err != nil {
 		t.Fatal(err)
@@ -27,10 +29,15 @@ func TestOnlyWhatTheEmulatorCannotTakeIsChanged(t *testing.T) {
 	if a["Metrics"] != nil || a["MetricName"] != "StandIn" || a["Threshold"] != 1.0 || b["MetricName"] != "Errors" || b["Namespace"] != nil {
 		t.Errorf("alarms %v, %v", a, b)
 	}
-	if !strings.Contains(string(fit), `["sqs:SendMessage","sqs:SendMessageBatch"]`) || !strings.Contains(string(got.Outputs), "Arn") || len(got.Resources) != 3 {
+	if !strings.Contains(string(fit), `["sqs:SendMessage","sqs:SendMessageBatch"]`) || !strings.Contains(string(got.Outputs), "Arn") || len(got.Resources) != 5 {
 		t.Errorf("%s", fit)
 	}
-	if len(changes) != 2 {
+	for _, stream := range []string{"STREAM", "2021-11-15", "streaming", `"stream"`} {
+		if strings.Contains(string(fit), stream) {
+			t.Errorf("%s is left in %s", stream, fit)
+		}
+	}
+	if len(changes) != 3 {
 		t.Errorf("changes %q", changes)
 	}
 	if _, _, err := standIn([]byte("{")); err == nil {

@@ -1,5 +1,5 @@
-// Package bedrock writes drafts with the models of Amazon Bedrock, through its Converse
-// operation.
+// Package bedrock writes drafts with the models of Amazon Bedrock, through its Converse and
+// ConverseStream operations.
 package bedrock
 
 import (
@@ -14,6 +14,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/aws/smithy-go"
 
 	"docent/shared/llm"
 )
@@ -59,12 +60,19 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 	} else {
 		content = append(content, &types.ContentBlockMemberText{Value: llm.Prompt(r)})
 	}
+	system := []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System()}}
+	messages := []types.Message{{Role: types.ConversationRoleUser, Content: content}}
+	inference := &types.InferenceConfiguration{MaxTokens: aws.Int32(llm.MaxOutputTokens), Temperature: aws.Float32(0)}
+	if r.Partial != nil {
+		out, err := c.runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
+			ModelId: &c.model, System: system, Messages: messages, InferenceConfig: inference})
+		if err != nil {
+			return llm.Draft{}, described(ctx, err)
+		}
+		return streamed(ctx, out.GetStream(), c.cites, r.Partial)
+	}
 	out, err := c.runtime.Converse(ctx, &bedrockruntime.ConverseInput{
-		ModelId:         &c.model,
-		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System()}},
-		Messages:        []types.Message{{Role: types.ConversationRoleUser, Content: content}},
-		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(llm.MaxOutputTokens), Temperature: aws.Float32(0)},
-	})
+		ModelId: &c.model, System: system, Messages: messages, InferenceConfig: inference})
 	if err != nil {
 		return llm.Draft{}, described(ctx, err)
 	}
@@ -72,47 +80,53 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 }
 
 func draft(out *bedrockruntime.ConverseOutput) (llm.Draft, error) {
-	var d llm.Draft
-	message, ok := out.Output.(*types.ConverseOutputMemberMessage)
-	var err error
-	switch {
-	case out.StopReason == types.StopReasonGuardrailIntervened || out.StopReason == types.StopReasonContentFiltered:
-		err = llm.ErrRefused
-	case out.StopReason == types.StopReasonToolUse:
-		err = fmt.Errorf("%w: it calls a tool, and none was given", llm.ErrReply)
-	case !ok || len(message.Value.Content) == 0:
-		err = fmt.Errorf("%w: it holds no message", llm.ErrReply)
-	default:
-		d = draftOf(message.Value.Content)
-		d.Cut = out.StopReason == types.StopReasonMaxTokens || out.StopReason == types.StopReasonModelContextWindowExceeded
+	var parts []llm.Part
+	if message, ok := out.Output.(*types.ConverseOutputMemberMessage); ok {
+		parts = partsOf(message.Value.Content)
 	}
-	if out.Usage != nil {
-		d.InputTokens, d.OutputTokens = int(aws.ToInt32(out.Usage.InputTokens)), int(aws.ToInt32(out.Usage.OutputTokens))
-	}
-	return d, err
+	return drafted(parts, out.StopReason, out.Usage)
 }
 
-// draftOf returns the text and the cited content of a message, in order.
-func draftOf(blocks []types.ContentBlock) llm.Draft {
+// drafted returns the draft of a message that ended for the given reason.
+func drafted(parts []llm.Part, stop types.StopReason, usage *types.TokenUsage) (llm.Draft, error) {
 	var d llm.Draft
+	if usage != nil {
+		d.InputTokens, d.OutputTokens = int(aws.ToInt32(usage.InputTokens)), int(aws.ToInt32(usage.OutputTokens))
+	}
+	switch stop {
+	case types.StopReasonGuardrailIntervened, types.StopReasonContentFiltered:
+		return d, llm.ErrRefused
+	case types.StopReasonToolUse:
+		return d, fmt.Errorf("%w: it calls a tool, and none was given", llm.ErrReply)
+	case types.StopReasonMaxTokens, types.StopReasonModelContextWindowExceeded:
+		d.Cut = true
+	}
+	if len(parts) == 0 {
+		return d, fmt.Errorf("%w: it holds no message", llm.ErrReply)
+	}
 	var all strings.Builder
+	for _, p := range parts {
+		all.WriteString(p.Text)
+	}
+	if len(llm.TextDraft(all.String()).Parts) > 0 {
+		d.Parts = parts
+	}
+	return d, nil
+}
+
+// partsOf returns the text and the cited content of a message, in order. Thoughts and calls of
+// tools are no part of an answer.
+func partsOf(blocks []types.ContentBlock) []llm.Part {
+	var parts []llm.Part
 	for _, b := range blocks {
-		var p llm.Part
 		switch b := b.(type) {
 		case *types.ContentBlockMemberText:
-			p.Text = b.Value
+			parts = append(parts, llm.Part{Text: b.Value})
 		case *types.ContentBlockMemberCitationsContent:
-			p = cited(b.Value)
-		default: // thoughts and calls of tools are no part of an answer
-			continue
+			parts = append(parts, cited(b.Value))
 		}
-		all.WriteString(p.Text)
-		d.Parts = append(d.Parts, p)
 	}
-	if len(llm.TextDraft(all.String()).Parts) == 0 {
-		return llm.Draft{}
-	}
-	return d
+	return parts
 }
 
 func cited(b types.CitationsContentBlock) llm.Part {
@@ -123,7 +137,7 @@ func cited(b types.CitationsContentBlock) llm.Part {
 		}
 	}
 	for _, c := range b.Citations {
-		p.Cites = append(p.Cites, number(c))
+		p.Cites = append(p.Cites, number(c.Source, c.Location))
 		for _, s := range c.SourceContent {
 			if text, ok := s.(*types.CitationSourceContentMemberText); ok {
 				p.Quotes = append(p.Quotes, text.Value)
@@ -133,13 +147,13 @@ func cited(b types.CitationsContentBlock) llm.Part {
 	return p
 }
 
-// number returns the passage of c, or 0 if it is unknown. No passage has that number,
-// so what cites it is dropped.
-func number(c types.Citation) int {
-	if n, err := strconv.Atoi(aws.ToString(c.Source)); err == nil {
+// number returns the passage that a citation names, or 0 if it is unknown. No passage has that
+// number, so what cites it is dropped.
+func number(source *string, location types.CitationLocation) int {
+	if n, err := strconv.Atoi(aws.ToString(source)); err == nil {
 		return n
 	}
-	if at, ok := c.Location.(*types.CitationLocationMemberSearchResultLocation); ok && at.Value.SearchResultIndex != nil {
+	if at, ok := location.(*types.CitationLocationMemberSearchResultLocation); ok && at.Value.SearchResultIndex != nil {
 		return int(*at.Value.SearchResultIndex) + 1
 	}
 	return 0
@@ -152,6 +166,7 @@ func described(ctx context.Context, err error) error {
 	}
 	var throttled *types.ThrottlingException
 	var status *awshttp.ResponseError
+	var ended smithy.APIError
 	switch {
 	case errors.As(err, &throttled), errors.As(err, &status) && status.HTTPStatusCode() == http.StatusTooManyRequests:
 		return llm.ErrThrottled
@@ -159,6 +174,8 @@ func described(ctx context.Context, err error) error {
 		return fmt.Errorf("ask the model: status %d", status.HTTPStatusCode())
 	case errors.As(err, &status):
 		return llm.ErrReply
+	case errors.As(err, &ended):
+		return errors.New("ask the model: the server ended its reply with an error")
 	}
 	return errors.New("ask the model: the server cannot be reached")
 }

@@ -3,6 +3,7 @@
 package llmtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/google/uuid"
 )
 
@@ -53,7 +55,7 @@ func Start(t testing.TB) *Server {
 // OpenAI returns the address for a client of Chat Completions.
 func (s *Server) OpenAI() string { return s.address + "/v1" }
 
-// Bedrock returns the endpoint for a client of Converse.
+// Bedrock returns the endpoint for a client of Converse and ConverseStream.
 func (s *Server) Bedrock() string { return s.address }
 
 // Now sets how the server behaves, and its text, and resets Asked.
@@ -77,6 +79,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/json")
+	if strings.HasSuffix(r.URL.Path, "/converse-stream") {
+		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+	}
 	reply, err := s.reply(r, text)
 	if err != nil {
 		s.t.Error(err)
@@ -122,6 +127,41 @@ func (s *Server) reply(r *http.Request, text string) ([]byte, error) {
 		return json.Marshal(map[string]any{"stopReason": "end_turn",
 			"output": map[string]any{"message": map[string]any{"role": "assistant", "content": []any{map[string]any{"text": text}}}},
 			"usage":  map[string]any{"inputTokens": 11, "outputTokens": 3, "totalTokens": 14}, "metrics": map[string]any{"latencyMs": 1}})
+	case r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/model/") && strings.HasSuffix(r.URL.Path, "/converse-stream"):
+		if !strings.HasPrefix(authorization, "AWS4-HMAC-SHA256 ") {
+			return nil, fmt.Errorf("the model is asked with the authorization %q", authorization)
+		}
+		return converseStream(text)
 	}
 	return nil, fmt.Errorf("the model is asked by %s %s", r.Method, r.URL.Path)
+}
+
+// converseStream returns the events of ConverseStream, with text in two pieces.
+func converseStream(text string) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := eventstream.NewEncoder()
+	for _, e := range []struct {
+		name    string
+		payload map[string]any
+	}{
+		{"messageStart", map[string]any{"role": "assistant"}},
+		{"contentBlockDelta", map[string]any{"contentBlockIndex": 0, "delta": map[string]any{"text": text[:len(text)/2]}}},
+		{"contentBlockDelta", map[string]any{"contentBlockIndex": 0, "delta": map[string]any{"text": text[len(text)/2:]}}},
+		{"contentBlockStop", map[string]any{"contentBlockIndex": 0}},
+		{"messageStop", map[string]any{"stopReason": "end_turn"}},
+		{"metadata", map[string]any{"usage": map[string]any{"inputTokens": 11, "outputTokens": 3, "totalTokens": 14}, "metrics": map[string]any{"latencyMs": 1}}},
+	} {
+		payload, err := json.Marshal(e.payload)
+		if err != nil {
+			return nil, err
+		}
+		headers := eventstream.Headers{}
+		headers.Set(":message-type", eventstream.StringValue("event"))
+		headers.Set(":event-type", eventstream.StringValue(e.name))
+		headers.Set(":content-type", eventstream.StringValue("application/json"))
+		if err := encoder.Encode(&b, eventstream.Message{Headers: headers, Payload: payload}); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
 }

@@ -20,7 +20,7 @@ type Client struct {
 
 	// Parameters that the server has rejected. Models that think before they write take
 	// neither a temperature nor the older name of the bound.
-	noTemperature, newBound atomic.Bool
+	noTemperature, newBound, noUsage atomic.Bool
 }
 
 var _ llm.Composer = (*Client)(nil)
@@ -53,9 +53,10 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 		if err != nil {
 			return llm.Draft{}, fmt.Errorf("ask the model: %w", err)
 		}
-		reply, err := c.server.Do(ctx, body)
-		if err == nil {
-			return draft(reply)
+		d, err := c.ask(ctx, r, body)
+		var refused *jsonpost.StatusError
+		if !errors.As(err, &refused) {
+			return d, err
 		}
 		if !c.adapt(refusedParam(err)) {
 			return llm.Draft{}, described(err)
@@ -63,12 +64,36 @@ func (c *Client) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) 
 	}
 }
 
+// ask sends body once and reads the reply. It returns a *jsonpost.StatusError unchanged.
+func (c *Client) ask(ctx context.Context, r llm.Request, body []byte) (llm.Draft, error) {
+	var s streamed
+	var reply []byte
+	var err error
+	if r.Partial == nil {
+		reply, err = c.server.Do(ctx, body)
+	} else {
+		reply, err = c.server.Stream(ctx, body, func(data []byte) error { return s.take(data, r.Partial) })
+	}
+	var refused *jsonpost.StatusError
+	switch {
+	case errors.As(err, &refused):
+		return llm.Draft{}, err
+	case err != nil:
+		return s.tokens(llm.Draft{}), described(err)
+	case reply == nil:
+		return s.draft()
+	}
+	return draft(reply)
+}
+
 // described returns err as one of llm's where there is one.
 func described(err error) error {
 	var refused *jsonpost.StatusError
 	switch {
-	case errors.Is(err, jsonpost.ErrReply):
+	case errors.Is(err, jsonpost.ErrReply), errors.Is(err, llm.ErrReply):
 		return llm.ErrReply
+	case errors.Is(err, llm.ErrRefused):
+		return err
 	case errors.As(err, &refused) && refused.Status == http.StatusTooManyRequests:
 		return llm.ErrThrottled
 	}
@@ -100,6 +125,13 @@ type chat struct {
 	Temperature         *float64  `json:"temperature,omitempty"`
 	MaxTokens           int       `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
+	Stream              bool      `json:"stream,omitempty"`
+	StreamOptions       *options  `json:"stream_options,omitempty"`
+}
+
+// options ask a stream for its usage.
+type options struct {
+	IncludeUsage bool `json:"include_usage"`
 }
 
 type message struct {
@@ -117,6 +149,9 @@ func (c *Client) chat(r llm.Request) chat {
 	} else {
 		body.MaxTokens = llm.MaxOutputTokens
 	}
+	if body.Stream = r.Partial != nil; body.Stream && !c.noUsage.Load() {
+		body.StreamOptions = &options{IncludeUsage: true}
+	}
 	return body
 }
 
@@ -128,6 +163,8 @@ func (c *Client) adapt(param string) bool {
 		return c.noTemperature.CompareAndSwap(false, true)
 	case "max_tokens":
 		return c.newBound.CompareAndSwap(false, true)
+	case "stream_options":
+		return c.noUsage.CompareAndSwap(false, true)
 	}
 	return false
 }

@@ -4,10 +4,14 @@ package answer
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/filter"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -46,11 +50,21 @@ type Failure struct {
 
 // Fields are the fields of an answer that are stored as they are.
 type Fields struct {
-	Question   string      `json:"question"`
-	Sources    []string    `json:"sources"`              // what the asking key was restricted to; nil: everything
-	Markdown   string      `json:"answer,omitempty"`     // when Complete
-	References []Reference `json:"references,omitempty"` // when Complete; empty when nothing was found
-	Failure    *Failure    `json:"error,omitempty"`      // when Failed
+	Question   string          `json:"question"`
+	FilterJSON json.RawMessage `json:"filter,omitempty"`     // see Answer.Filter; nil: none
+	Sources    []string        `json:"sources"`              // what the asking key was restricted to; nil: everything
+	Markdown   string          `json:"answer,omitempty"`     // when Complete
+	References []Reference     `json:"references,omitempty"` // when Complete; empty when nothing was found
+	Failure    *Failure        `json:"error,omitempty"`      // when Failed
+	// Documents are the ids of the documents that it was made from, when Complete: those
+	// that it refers to and, if a model wrote it, all that the model was shown.
+	Documents []string `json:"documents,omitempty"`
+	// Restricted are those of Documents that had a rule of who may read them then.
+	Restricted []string `json:"restricted,omitempty"`
+
+	Previous string    `json:"previous,omitempty"` // the question that it follows
+	Context  string    `json:"context,omitempty"`  // the text of the questions before it, one a line, newest last
+	Feedback *Feedback `json:"feedback,omitempty"`
 }
 
 // Answer is a question with its answer.
@@ -61,19 +75,33 @@ type Answer struct {
 	Model   *ModelUse // of a model that was asked; for Worker.Ended only, it is not kept
 	AskedAt time.Time // milliseconds
 	TeamID  string
-	UserID  string // whose personal key asked; empty for a team key
+	UserID  string // whom it is made for; empty: for a team key that acts for nobody
 
 	origin audit.Origin // of the asking
 }
 
-// Asker is the key that asks or reads.
-type Asker struct {
-	UserID  string   // of a personal key, else empty
-	Sources []string // what the key is restricted to; nil: everything
+// Filter returns what the question was limited to; nil: nothing.
+func (a Answer) Filter() (*filter.Filter, error) {
+	if a.FilterJSON == nil {
+		return nil, nil //nolint:nilnil // no filter
+	}
+	f, err := filter.Parse(a.FilterJSON)
+	if err != nil {
+		return nil, fmt.Errorf("read the filter of question %s: %w", a.QuestionID, err)
+	}
+	return f, nil
 }
 
-// mayRead: a personal key reads its own user's answers, a team key all of the
-// team's; a restricted key only what was asked within its own restriction.
+// Asker is the key that asks or reads.
+type Asker struct {
+	UserID  string   // of a personal key, or for whom a team key acts; else empty
+	Sources []string // what the key is restricted to; nil: everything
+	// Reader decides which documents the asker may read at this moment.
+	Reader access.Reader
+}
+
+// mayRead: a person reads their own answers, whatever key asked for them, and a team key
+// that acts for nobody all of the team's; a restricted key only what was asked within its own restriction.
 func (a Asker) mayRead(teamID string, of Answer) bool {
 	if of.TeamID != teamID || a.UserID != "" && a.UserID != of.UserID {
 		return false
@@ -110,6 +138,9 @@ type Service struct {
 	// Wait pauses a long poll between two reads. It returns the error of ctx when ctx
 	// ends.
 	Wait func(ctx context.Context) error
+	// Unreadable returns those of the documents with ids that reader may not read at this
+	// moment, and those that are gone.
+	Unreadable func(ctx context.Context, teamID string, reader access.Reader, ids []string) (unreadable, gone map[string]bool, _ error)
 	// Warn receives each message that could not be sent. Its work is pending, so it
 	// will be sent again.
 	Warn func(w pending.Work, err error)

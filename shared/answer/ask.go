@@ -2,12 +2,14 @@ package answer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"docent/shared/audit"
-	"docent/shared/queue"
+	"docent/shared/filter"
+	"docent/shared/pending"
 	"docent/shared/quota"
 	"docent/shared/table"
 	"docent/shared/usage"
@@ -16,6 +18,9 @@ import (
 // Question is a question of a client.
 type Question struct {
 	ID, Text  string
+	Filter    *filter.Filter // nil: none
+	Previous  string         // the id of the question that it follows; empty: none
+	Context   []string       // without Previous: questions before it, oldest first
 	RequestID string
 }
 
@@ -23,13 +28,43 @@ type Question struct {
 // count and pending work are one Write, so a repeated call neither counts nor asks
 // again. If the quota is used up, it returns a *quota.ExceededError.
 func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Question) (quota.State, error) {
+	state, work, err := s.Accept(ctx, teamID, asker, q)
+	if work != nil {
+		s.Hand(ctx, *work)
+	}
+	return state, err
+}
+
+// Hand gives an accepted question to the queue's workers. If the message cannot be sent, the
+// sweeper sends it later.
+func (s *Service) Hand(ctx context.Context, work pending.Work) {
+	if err := s.Work.Send(ctx, work.Outgoing(0)); err != nil {
+		s.Warn(work, err)
+	}
+}
+
+// Accept is Ask that leaves a new question to the caller, who gives its work to Worker.Run or to
+// Hand. If neither happens, the sweeper gives it to the queue after pending.Grace. The work is
+// nil for a repeated question and for a refused one.
+func (s *Service) Accept(ctx context.Context, teamID string, asker Asker, q Question) (quota.State, *pending.Work, error) {
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	day := quota.Day(now)
 	a := Answer{QuestionID: q.ID, Fields: Fields{Question: q.Text, Sources: asker.Sources}, State: Processing, AskedAt: now,
 		TeamID: teamID, UserID: asker.UserID, origin: audit.OriginFrom(ctx)}
+	if q.Filter != nil {
+		a.FilterJSON = json.RawMessage(q.Filter.String())
+	}
+	repeats, err := s.followUp(ctx, teamID, asker, q, &a)
+	if err != nil {
+		return quota.State{}, nil, err
+	}
+	if repeats {
+		usage.Note(ctx, usage.Replayed, 1)
+		return quota.Answers(day, s.used(ctx, teamID, day)), nil, nil
+	}
 	item, err := toItem(a)
 	if err != nil {
-		return quota.State{}, err
+		return quota.State{}, nil, err
 	}
 	work := answerWork(a)
 	work.RequestID = q.RequestID
@@ -48,22 +83,19 @@ func (s *Service) Ask(ctx context.Context, teamID string, asker Asker, q Questio
 	switch failed := table.AsConditionFailed(err); {
 	case err == nil:
 	case failed == nil:
-		return state, fmt.Errorf("accept question: %w", err)
+		return state, nil, fmt.Errorf("accept question: %w", err)
 	case failed.Key == item.Key:
 		err := repeated(failed.Item, asker, a)
 		if err == nil {
 			usage.Note(ctx, usage.Replayed, 1)
 		}
-		return state, err
+		return state, nil, err
 	default:
-		return state.Exhausted(), quota.Exceeded(state)
+		return state.Exhausted(), nil, quota.Exceeded(state)
 	}
 	usage.Note(ctx, usage.Accepted, 1)
 	usage.OutcomeKnown(ctx)
-	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
-		s.Warn(work, err)
-	}
-	return state, nil
+	return state, &work, nil
 }
 
 // used reads the count of the day. It is for a header only, so it returns 0 if the read
@@ -86,8 +118,18 @@ func repeated(first *table.Item, asker Asker, again Answer) error {
 	if err != nil {
 		return err
 	}
-	if before.State == deleted || !asker.mayRead(again.TeamID, before) || before.Question != again.Question {
+	if before.State == deleted || !asker.mayRead(again.TeamID, before) || before.Question != again.Question || before.Previous != again.Previous || !sameFilter(before, again) {
 		return conflict()
 	}
 	return nil
+}
+
+// sameFilter reports whether two questions have the same filter.
+func sameFilter(a, b Answer) bool {
+	x, err := a.Filter()
+	if err != nil {
+		return false
+	}
+	y, err := b.Filter()
+	return err == nil && x.String() == y.String()
 }

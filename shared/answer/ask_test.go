@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/answer"
 	"docent/shared/apierr"
 	"docent/shared/quota"
@@ -17,7 +18,7 @@ func TestAskingRecordsCountsAndSends(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	id := uuid.NewString()
-	asker := answer.Asker{UserID: "ada", Sources: []string{"wiki"}}
+	asker := answer.Asker{UserID: "ada", Reader: access.Everything(), Sources: []string{"wiki"}}
 	q := answer.Question{ID: id, Text: "When are expenses paid?", RequestID: "r1"}
 	if _, err := h.Ask(t.Context(), acme, asker, q); err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func TestAskingAgainCountsAndSendsOnce(t *testing.T) {
 func TestATakenIDIsAConflict(t *testing.T) {
 	t.Parallel()
 	const text = "When are expenses paid?"
-	restricted := answer.Asker{UserID: "ada", Sources: []string{"wiki"}}
+	restricted := answer.Asker{UserID: "ada", Reader: access.Everything(), Sources: []string{"wiki"}}
 	cases := []struct {
 		name, team, text string
 		asker            answer.Asker
@@ -180,7 +181,7 @@ func TestReadingWhatOneMay(t *testing.T) {
 func TestListsAreNewestFirst(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	limited := answer.Asker{UserID: "ada", Sources: []string{"wiki"}}
+	limited := answer.Asker{UserID: "ada", Reader: access.Everything(), Sources: []string{"wiki"}}
 	for _, q := range []struct {
 		asker answer.Asker
 		text  string

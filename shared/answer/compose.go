@@ -6,7 +6,7 @@ import (
 	"docent/shared/search"
 )
 
-// Composed is an answer that a model wrote.
+// Composed is an answer that a model wrote, or the verified part of one that it is writing.
 type Composed struct {
 	Markdown   string // empty: the answer quotes instead
 	References []Reference
@@ -22,11 +22,11 @@ type ModelUse struct {
 
 // compose asks the model, if there is one, to write a. If that fails, a keeps the
 // quoted answer, and the log says only that it failed, not what was asked or written.
-func (w *Worker) compose(ctx context.Context, a *Answer, found []search.Hit) {
+func (w *Worker) compose(ctx context.Context, a *Answer, found []search.Hit, soFar func(Composed)) {
 	if w.Compose == nil {
 		return
 	}
-	composed, err := w.Compose(ctx, a.Question, found)
+	composed, err := w.Compose(ctx, a.understood(), found, soFar)
 	if err != nil {
 		w.Log.WarnContext(ctx, "no answer of the model; quoted instead", "question", a.QuestionID, "team", a.TeamID,
 			"outcome", composed.Outcome, "err", err)

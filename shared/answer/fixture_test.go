@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/answer"
 	"docent/shared/blob/dir"
 	"docent/shared/clocktest"
@@ -26,9 +27,9 @@ import (
 const acme = "acme"
 
 var (
-	teamKey = answer.Asker{}
-	ada     = answer.Asker{UserID: "ada"}
-	bob     = answer.Asker{UserID: "bob"}
+	teamKey = answer.Asker{Reader: access.Everything()}
+	ada     = answer.Asker{UserID: "ada", Reader: access.Person("ada", "ada", nil)}
+	bob     = answer.Asker{UserID: "bob", Reader: access.Person("bob", "bob", nil)}
 	errDown = errors.New("down")
 )
 
@@ -39,6 +40,8 @@ type fixture struct {
 	clock *clocktest.Clock
 	sent  *queuetest.Sent
 	warns []pending.Work
+	// hidden are the ids of documents that no person may read.
+	hidden map[string]bool
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -46,6 +49,9 @@ func newFixture(t *testing.T) *fixture {
 	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &queuetest.Sent{}}
 	h.Service = &answer.Service{
 		Table: bolttest.OpenAt(t, h.clock.Now), Work: h.sent, Now: h.clock.Now,
+		Unreadable: func(_ context.Context, _ string, _ access.Reader, _ []string) (unreadable, gone map[string]bool, _ error) {
+			return h.hidden, nil, nil
+		},
 		Wait: func(context.Context) error { t.Error("waits without a reason"); return errDown },
 		Warn: func(w pending.Work, _ error) { h.warns = append(h.warns, w) },
 	}
@@ -107,6 +113,9 @@ func (h *fixture) worker() (*answer.Worker, *[]answer.Answer) {
 	finished := &[]answer.Answer{}
 	return &answer.Worker{
 		Service: h.Service, Search: handbook(h.t), Log: slog.New(slog.DiscardHandler),
+		Readers: func(_ context.Context, _, userID string) (access.Reader, error) {
+			return access.Person(userID, userID, nil), nil
+		},
 		OnFinished: func(_ context.Context, a answer.Answer) { *finished = append(*finished, a) },
 	}, finished
 }
@@ -124,8 +133,8 @@ type corpus struct {
 	doc search.Document
 }
 
-func (c corpus) Sources(context.Context, string) ([]string, error) {
-	return []string{c.doc.Source}, nil
+func (c corpus) Sources(context.Context, string) (map[string]*access.Rule, error) {
+	return map[string]*access.Rule{c.doc.Source: nil}, nil
 }
 
 func (c corpus) Texts(_ context.Context, _ string, refs []search.Ref) (map[search.Ref]search.Text, error) {

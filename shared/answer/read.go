@@ -31,7 +31,7 @@ func (s *Service) Get(ctx context.Context, teamID string, asker Asker, questionI
 	if a.State == deleted || !asker.mayRead(teamID, a) {
 		return Answer{}, Missing()
 	}
-	return a, nil
+	return a, s.withhold(ctx, teamID, asker.Reader, &a)
 }
 
 // Await is Get that waits until the answer has left Processing, at most for patience.
@@ -91,5 +91,9 @@ func (s *Service) List(ctx context.Context, teamID string, asker Asker, w table.
 	out.Entries = slices.DeleteFunc(out.Entries, func(e table.Entry[Answer]) bool {
 		return !asker.mayRead(teamID, e.Value) || e.Value.State == deleted
 	})
-	return out, nil
+	answers := make([]*Answer, len(out.Entries))
+	for i := range out.Entries {
+		answers[i] = &out.Entries[i].Value
+	}
+	return out, s.withhold(ctx, teamID, asker.Reader, answers...)
 }

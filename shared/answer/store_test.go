@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"docent/shared/access"
 	"docent/shared/answer"
 )
 
@@ -63,7 +64,7 @@ func TestMayRead(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		a := drawAnswer(rt)
-		asker := answer.Asker{UserID: rapid.SampledFrom([]string{"", "ada", "bob"}).Draw(rt, "reader"), Sources: drawSources(rt)}
+		asker := answer.Asker{Reader: access.Everything(), UserID: rapid.SampledFrom([]string{"", "ada", "bob"}).Draw(rt, "reader"), Sources: drawSources(rt)}
 		own := asker.UserID == "" || asker.UserID == a.UserID
 		within := asker.Sources == nil ||
 			a.Sources != nil && !slices.ContainsFunc(a.Sources, func(s string) bool { return !slices.Contains(asker.Sources, s) })

@@ -5,14 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
 	"docent/shared/table"
+	"docent/shared/uri"
 	"docent/shared/usage"
 )
 
@@ -24,18 +29,25 @@ type Worker struct {
 	*Service
 	Search func(ctx context.Context, teamID string, q search.Query) (search.Result, error)
 	// Compose lets a model write an answer from the passages found, best first. It is
-	// called only if something was found. Nil means that no model is configured.
-	Compose    func(ctx context.Context, question string, found []search.Hit) (Composed, error)
+	// called only if something was found. It gives soFar, which may be nil, what it has
+	// written and verified so far. Nil means that no model is configured.
+	Compose func(ctx context.Context, question string, found []search.Hit, soFar func(Composed)) (Composed, error)
+	// Readers returns what a user may read at this moment.
+	Readers    func(ctx context.Context, teamID, userID string) (access.Reader, error)
 	Usage      *usage.Counter // nil: nothing is counted
 	Log        *slog.Logger
 	OnFinished func(context.Context, Answer) // receives each answer that this worker finished; may be nil
 }
 
+// docent is the Asker of the worker itself.
+var docent = Asker{Reader: access.Everything()}
+
 // Batch answers the questions of a batch and returns the ids of the messages that
 // failed. A question leaves Processing once, so a message that is delivered again
 // changes nothing.
 func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []string) {
-	return pending.Worker{Kind: pending.AnswerQuestion, Do: w.answer, GiveUp: w.failedLast, Log: w.Log}.Batch(ctx, batch)
+	return pending.Worker{Kind: pending.AnswerQuestion, Do: func(ctx context.Context, work pending.Work) error { return w.Run(ctx, work, Listener{}) },
+		GiveUp: w.failedLast, Log: w.Log}.Batch(ctx, batch)
 }
 
 // failedLast ends the question of work as failed because of cause. Its message will not
@@ -48,7 +60,16 @@ func (w *Worker) failedLast(ctx context.Context, work pending.Work, cause error)
 	return w.fail(ctx, work, failure)
 }
 
-func (w *Worker) answer(ctx context.Context, work pending.Work) error {
+// Listener receives what is known of an answer before it is stored. Its functions are called one
+// after the other.
+type Listener struct {
+	Found   func([]Reference) // the documents that the search found, best first
+	Written func(Composed)    // the part that the model has written so far; each call continues the one before
+}
+
+// Run answers the question of work at once, without the queue, and tells l. If it fails, the work
+// stays pending. If another worker was first, that answer stays, and Run changes nothing.
+func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 	// A claimed number blocks the feed's readers: claim early, in parallel with the
 	// reads, only if no model call follows.
 	var event *audit.Claim
@@ -57,30 +78,91 @@ func (w *Worker) answer(ctx context.Context, work pending.Work) error {
 		claim()
 		defer event.End(ctx)
 	}
-	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
+	a, err := w.Get(ctx, work.TeamID, docent, work.ID)
 	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {
 		return w.Table.Write(ctx, table.Delete{Key: work.Key()})
 	}
 	if err != nil {
 		return err
 	}
-	result, err := w.Search(ctx, a.TeamID, search.Query{Text: a.Question, Sources: a.Sources, Limit: maxDocuments})
+	selected, err := a.Filter()
+	if err != nil {
+		return err
+	}
+	reader, err := w.readerOf(ctx, a)
+	if err != nil {
+		return err
+	}
+	result, err := w.Search(ctx, a.TeamID, search.Query{Text: a.searched(), Reader: reader, Sources: a.Sources, Limit: maxDocuments, Filter: selected})
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
-	quoted := search.Quote(a.Question, result)
+	if l.Found != nil {
+		l.Found(documentsOf(result))
+	}
+	quoted := search.Quote(a.searched(), result)
 	a.State, a.Markdown = Complete, quoted.Markdown
 	for _, r := range quoted.References {
 		a.References = append(a.References, Reference{HTMLURL: r.URL, Title: r.Title})
 	}
 	if quoted.Found {
-		w.compose(ctx, &a, result.Best)
+		w.compose(ctx, &a, result.Best, l.Written)
 	}
+	a.Documents, a.Restricted = a.shown(result)
 	if event == nil {
 		claim()
 		defer event.End(ctx)
 	}
 	return w.finish(ctx, a, event)
+}
+
+// documentsOf returns the documents of what was found, each once.
+func documentsOf(r search.Result) []Reference {
+	var out []Reference
+	if !r.Found() {
+		return out
+	}
+	seen := map[uuid.UUID]bool{}
+	for _, h := range r.Best {
+		if !seen[h.Document] {
+			seen[h.Document] = true
+			out = append(out, Reference{HTMLURL: h.Address(), Title: h.Title})
+		}
+	}
+	return out
+}
+
+// readerOf returns who reads for a: the person whom it is made for, with what they may
+// read now, or a team key.
+func (w *Worker) readerOf(ctx context.Context, a Answer) (access.Reader, error) {
+	if a.UserID == "" {
+		return access.Everything(), nil
+	}
+	reader, err := w.Readers(ctx, a.TeamID, a.UserID)
+	if err != nil {
+		return access.Reader{}, fmt.Errorf("read what the asker may read: %w", err)
+	}
+	return reader, nil
+}
+
+// shown returns the ids of the documents of result that a was made from; empty, not nil,
+// for none.
+func (a Answer) shown(result search.Result) (ids, restricted []string) {
+	cited := map[string]bool{}
+	for _, r := range a.References {
+		cited[uri.WithoutPage(r.HTMLURL)] = true
+	}
+	ids = []string{}
+	for _, h := range result.Best {
+		id := h.Document.String()
+		if a.Model == nil && !cited[uri.WithoutPage(h.URI)] || slices.Contains(ids, id) {
+			continue
+		}
+		if ids = append(ids, id); h.Restricted {
+			restricted = append(restricted, id)
+		}
+	}
+	return ids, restricted
 }
 
 // finish stores the final state of a, unless the question has left Processing.
@@ -143,7 +225,7 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 func (w *Worker) fail(ctx context.Context, work pending.Work, failure Failure) error {
 	event := w.Events.OrSilent(w.Table).Claim(ctx, work.TeamID, 1)
 	defer event.End(ctx)
-	a, err := w.Get(ctx, work.TeamID, Asker{}, work.ID)
+	a, err := w.Get(ctx, work.TeamID, docent, work.ID)
 	if apierr.IsCode(err, apierr.CodeNotFound) || err == nil && a.State != Processing {
 		return w.Table.Write(ctx, table.Delete{Key: work.Key()})
 	}

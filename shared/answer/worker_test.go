@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/answer"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -83,7 +84,7 @@ func TestNothingFoundIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	w, _ := h.worker()
-	w.Compose = func(context.Context, string, []search.Hit) (answer.Composed, error) {
+	w.Compose = func(context.Context, string, []search.Hit, func(answer.Composed)) (answer.Composed, error) {
 		t.Error("a model is asked although nothing was found")
 		return answer.Composed{}, nil
 	}
@@ -106,7 +107,7 @@ func TestASearchIsWithinTheAskersSources(t *testing.T) {
 		got = q
 		return search.Result{}, nil
 	}
-	h.ask(answer.Asker{Sources: []string{"wiki"}}, known)
+	h.ask(answer.Asker{Reader: access.Everything(), Sources: []string{"wiki"}}, known)
 	h.deliver(w, 1)
 	if got.Text != known || len(got.Sources) != 1 || got.Sources[0] != "wiki" || got.Limit == 0 {
 		t.Errorf("searched %+v", got)
@@ -132,7 +133,7 @@ func TestAModelWritesOrTheAnswerQuotes(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			w, finished := h.worker()
-			w.Compose = func(_ context.Context, question string, found []search.Hit) (answer.Composed, error) {
+			w.Compose = func(_ context.Context, question string, found []search.Hit, _ func(answer.Composed)) (answer.Composed, error) {
 				if question != known || len(found) == 0 {
 					t.Errorf("asked %q with %d passages", question, len(found))
 				}

@@ -1,0 +1,65 @@
+package answer
+
+import (
+	"context"
+	"slices"
+
+	"docent/shared/access"
+	"docent/shared/document"
+)
+
+// AccessChanged is the code of an answer that its reader may no longer read, because it
+// was made from a document that they may no longer read. The answer is kept: a team key
+// reads it, and so does the person once they may read the document again.
+const AccessChanged = "access-changed"
+
+// withhold replaces those of answers that were made from a document that reader may not
+// read at this moment. A document that is gone withholds an answer if not everyone read it
+// when the answer was made: who lost it must not get it back by its deletion.
+func (s *Service) withhold(ctx context.Context, teamID string, reader access.Reader, answers ...*Answer) error {
+	if reader.All() {
+		return nil
+	}
+	var ids []string
+	made := make([][]string, len(answers))
+	for i, a := range answers {
+		if a.State == Complete {
+			made[i] = a.madeFrom(teamID)
+			ids = append(ids, made[i]...)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	hidden, gone, err := s.Unreadable(ctx, teamID, reader, ids)
+	if err != nil {
+		return err
+	}
+	for i, a := range answers {
+		if slices.ContainsFunc(made[i], func(id string) bool { return hidden[id] }) ||
+			slices.ContainsFunc(a.Restricted, func(id string) bool { return gone[id] }) {
+			a.withheld()
+		}
+	}
+	return nil
+}
+
+// madeFrom returns the ids of the documents that a was made from. Answers of releases
+// that did not store them were made from those that they refer to.
+func (a Answer) madeFrom(teamID string) []string {
+	if a.Documents != nil {
+		return a.Documents
+	}
+	var ids []string
+	for _, r := range a.References {
+		if id, err := document.ID(teamID, r.HTMLURL); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (a *Answer) withheld() {
+	a.State, a.Markdown, a.References, a.Documents, a.Restricted = Failed, "", nil, nil, nil
+	a.Failure = &Failure{AccessChanged, "You may no longer read a document that this answer was made from. Ask again under a new id."}
+}

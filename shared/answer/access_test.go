@@ -1,0 +1,44 @@
+package answer_test
+
+import (
+	"testing"
+
+	"docent/shared/answer"
+	"docent/shared/table"
+)
+
+// A person who may no longer read a document that an answer was made from does not read
+// the answer, in whatever way they ask for it, until they may read the document again.
+func TestAnAnswerIsWithheldWithItsDocuments(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, finished := h.worker()
+	id := h.ask(ada, known)
+	h.deliver(w, 1)
+	if len(*finished) != 1 || len((*finished)[0].Documents) != 1 {
+		t.Fatalf("finished %+v", *finished)
+	}
+	document := (*finished)[0].Documents[0]
+	for _, hidden := range []bool{false, true, false} {
+		h.hidden = map[string]bool{document: hidden}
+		for name, asker := range map[string]answer.Asker{"ada": ada, "a team key": teamKey} {
+			got, err := h.Get(t.Context(), acme, asker, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := h.List(t.Context(), acme, asker, table.Window{Limit: 10})
+			if err != nil || len(list.Entries) != 1 {
+				t.Fatalf("%d listed: %v", len(list.Entries), err)
+			}
+			for way, a := range map[string]answer.Answer{"read": got, "listed": list.Entries[0].Value} {
+				withheld := hidden && name == "ada"
+				if withheld && (a.State != answer.Failed || a.Failure.Code != answer.AccessChanged || a.Markdown != "" || a.References != nil || a.Documents != nil) {
+					t.Errorf("%s by %s: %+v", way, name, a)
+				}
+				if !withheld && (a.State != answer.Complete || a.Markdown == "" || len(a.References) == 0) {
+					t.Errorf("%s by %s: %+v", way, name, a)
+				}
+			}
+		}
+	}
+}

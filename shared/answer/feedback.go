@@ -1,0 +1,59 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"docent/shared/access"
+	"docent/shared/apierr"
+	"docent/shared/table"
+)
+
+// MaxComment bounds the comment of a Feedback in Unicode code points.
+const MaxComment = 2000
+
+// Rating says whether an answer helped.
+type Rating string
+
+// The ratings.
+const (
+	Up   Rating = "up"
+	Down Rating = "down"
+)
+
+// Feedback is what a reader says of an answer.
+type Feedback struct {
+	Rating  Rating `json:"rating" enum:"up,down"`
+	Comment string `json:"comment,omitempty" maxLength:"2000"`
+	At      int64  `json:"at"` // Unix milliseconds
+}
+
+// Rate stores feedback on an answer that the asker may read, in place of earlier feedback. It
+// returns a conflict while the question is not answered.
+func (s *Service) Rate(ctx context.Context, teamID string, asker Asker, questionID string, f Feedback) error {
+	asker.Reader = access.Everything() // what is withheld from the asker must stay stored
+	for {
+		a, err := s.Get(ctx, teamID, asker, questionID)
+		if err != nil {
+			return err
+		}
+		if a.State == Processing {
+			return apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "The question is not answered yet.")
+		}
+		f.At = s.Now().UTC().Truncate(time.Millisecond).UnixMilli()
+		a.Feedback = &f
+		item, err := toItem(a)
+		if err != nil {
+			return err
+		}
+		err = s.Table.Write(ctx, table.Put{Item: item, If: table.Is("state", string(a.State))})
+		if table.AsConditionFailed(err) != nil {
+			continue // it was deleted in the meantime
+		}
+		if err != nil {
+			return fmt.Errorf("store feedback: %w", err)
+		}
+		return nil
+	}
+}

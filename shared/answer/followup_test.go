@@ -1,0 +1,140 @@
+package answer_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"docent/shared/answer"
+	"docent/shared/apierr"
+)
+
+// TestAFollowUpIsUnderstoodWithTheQuestionBeforeIt: also after two steps, and without its own words the index knows.
+func TestAFollowUpIsUnderstoodWithTheQuestionBeforeIt(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	follow := func(previous, question string) string {
+		t.Helper()
+		id := uuid.NewString()
+		if _, err := h.Ask(t.Context(), acme, ada, answer.Question{ID: id, Text: question, Previous: previous}); err != nil {
+			t.Fatal(err)
+		}
+		h.deliver(w, 1)
+		return id
+	}
+	first := follow("", known)
+	second := follow(first, "And how fast?")
+	third := follow(second, "Really?")
+	for name, id := range map[string]string{"second": second, "third": third} {
+		if a := h.answerOf(id); len(a.References) != 1 || !strings.Contains(a.Markdown, "within ten days") {
+			t.Errorf("%s: %s", name, a.Markdown)
+		}
+	}
+	if a := h.answerOf(third); a.Previous != second || a.Question != "Really?" {
+		t.Errorf("%+v", a)
+	}
+	if a := h.answerOf(follow("", "And how fast?")); len(a.References) != 0 {
+		t.Errorf("without the question before it: %s", a.Markdown)
+	}
+	used := h.used()
+	again := answer.Question{ID: second, Text: "And how fast?", Previous: first}
+	if _, err := h.Ask(t.Context(), acme, ada, again); err != nil || h.used() != used {
+		t.Errorf("asked again: %v, %d more", err, h.used()-used)
+	}
+	if err := h.Delete(t.Context(), acme, ada, first); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Ask(t.Context(), acme, ada, again); err != nil || h.used() != used {
+		t.Errorf("asked again after the question before it was deleted: %v, %d more", err, h.used()-used)
+	}
+	again.Previous = third
+	if _, err := h.Ask(t.Context(), acme, ada, again); !apierr.IsCode(err, apierr.CodeAnswerConflict) {
+		t.Errorf("the same id after another question: %v", err)
+	}
+	for name, c := range map[string]struct {
+		asker    answer.Asker
+		previous string
+	}{"another user's": {bob, third}, "unknown": {ada, uuid.NewString()}, "deleted": {ada, first}, "no id": {ada, "x"}} {
+		if _, err := h.Ask(t.Context(), acme, c.asker, answer.Question{ID: uuid.NewString(), Text: "And?", Previous: c.previous}); !apierr.IsCode(err, apierr.CodeInvalidRequest) || h.used() != used {
+			t.Errorf("%s: %v, %d more", name, err, h.used()-used)
+		}
+	}
+}
+
+func TestFeedbackReplacesFeedback(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	id := h.ask(ada, known)
+	rate := func(asker answer.Asker, f answer.Feedback) error { return h.Rate(t.Context(), acme, asker, id, f) }
+	if err := rate(ada, answer.Feedback{Rating: answer.Up}); !apierr.IsCode(err, apierr.CodeAnswerConflict) {
+		t.Errorf("before the answer: %v", err)
+	}
+	h.deliver(w, 1)
+	before := h.answerOf(id)
+	if err := rate(bob, answer.Feedback{Rating: answer.Up}); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("by another user: %v", err)
+	}
+	for _, f := range []answer.Feedback{{Rating: answer.Down, Comment: "Out of date."}, {Rating: answer.Up}} {
+		if err := rate(ada, f); err != nil {
+			t.Fatal(err)
+		}
+		f.At = h.clock.Now().UnixMilli()
+		a := h.answerOf(id)
+		if a.Feedback == nil || *a.Feedback != f || a.Markdown != before.Markdown || a.State != answer.Complete {
+			t.Errorf("%+v, want %+v", a, f)
+		}
+	}
+	if err := h.Delete(t.Context(), acme, ada, id); err != nil {
+		t.Fatal(err)
+	}
+	if err := rate(ada, answer.Feedback{Rating: answer.Up}); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("of a deleted answer: %v", err)
+	}
+}
+
+// TestUnansweredQuestionsAreGroupedByAlikeWording: what was found and not rated down is no gap.
+func TestUnansweredQuestionsAreGroupedByAlikeWording(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	ask := func(asker answer.Asker, question string) string {
+		id := h.ask(asker, question)
+		h.deliver(w, 1)
+		h.clock.Advance(time.Minute)
+		return id
+	}
+	since := h.clock.Now()
+	ask(bob, "Which gym does the company pay?")
+	ask(ada, unknown)
+	ask(ada, "Does an insurance cover the dentist?")
+	ask(bob, "dentist insurance covered?")
+	ask(ada, known)
+	down := ask(ada, "When are expenses of travel paid?")
+	if err := h.Rate(t.Context(), acme, ada, down, answer.Feedback{Rating: answer.Down, Comment: "Since May it is five days."}); err != nil {
+		t.Fatal(err)
+	}
+	h.ask(ada, "What is for lunch?") // not answered yet
+	gaps, all, err := h.Unanswered(t.Context(), acme, teamKey, since)
+	if err != nil || !all || len(gaps) != 3 {
+		t.Fatalf("%d gaps, all %t, %v", len(gaps), all, err)
+	}
+	if g := gaps[0]; g.NotFound != 3 || g.Count() != 3 || g.Question != "dentist insurance covered?" || len(g.IDs) != 3 {
+		t.Errorf("%+v", g)
+	}
+	if g := gaps[1]; g.RatedDown != 1 || len(g.Comments) != 1 || g.IDs[0] != down {
+		t.Errorf("%+v", g)
+	}
+	if g := gaps[2]; g.Question != "Which gym does the company pay?" {
+		t.Errorf("%+v", g)
+	}
+	if own, _, err := h.Unanswered(t.Context(), acme, bob, since); err != nil || len(own) != 2 || own[0].Count()+own[1].Count() != 2 {
+		t.Errorf("a user sees %d gaps, %v", len(own), err)
+	}
+	if later, _, err := h.Unanswered(t.Context(), acme, teamKey, h.clock.Now()); err != nil || len(later) != 0 {
+		t.Errorf("%d gaps since now, %v", len(later), err)
+	}
+}

@@ -28,6 +28,12 @@ type Connector interface {
 type Access struct {
 	Settings Settings
 	Secrets  Secrets
+	// Before, in a full scan, is the checkpoint that the part had when the scan started.
+	// Items that did not change since, and are stored, may be listed as Unread. nil:
+	// everything must be read.
+	Before []byte
+	// Stored returns which of some uris are items of the source. It is nil without Before.
+	Stored func(ctx context.Context, uris []string) (map[string]bool, error)
 }
 
 // SyncPage is one page of a part.
@@ -67,6 +73,8 @@ const (
 	TooLarge     = "too-large"        // a part exceeds the limit
 	Disallowed   = "robots-disallows" // robots.txt forbids reading
 	Renamed      = "renamed"          // the repository has a new name
+	Refused      = "provider-refused" // the provider refuses a request for another reason
+	NoReaders    = "readers-unknown"  // the provider does not say who may read a part, so no person may
 )
 
 // SyncError says why a data source, or a part of it, could not be read.

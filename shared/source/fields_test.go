@@ -7,6 +7,7 @@ import (
 
 	"docent/shared/document"
 	"docent/shared/fieldtest"
+	"docent/shared/filter"
 )
 
 // TestEveryFieldOfAnItemReachesItsDocument fails if an item has a field that its
@@ -22,14 +23,15 @@ func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 	fieldtest.Shows(t, func(i Item) put {
 		in := i.input("source", "request")
 		return put{in.Fields, *in.Facts, in.Body, in.Created}
-	}, func(i *Item) { i.SourceType = "issue" }, "About") // a sync uses it for the title
+	}, func(i *Item) { i.SourceType = "issue" }, "About", "Access") // for the title of a comment; resolved to a rule first
 }
 
 func TestEveryFieldOfAnItemIsImported(t *testing.T) {
 	t.Parallel()
 	item := fieldtest.Fill[Item](t)
 	item.URI, item.SourceType, item.State = "https://provider.test/1", "issue", StateOpen
-	item.Comment, item.About = false, "" // set by connectors only
+	item.Comment, item.About, item.File = false, "", nil // set by connectors only
+	item.Metadata = filter.Metadata{"product": filter.Text("api"), "version": filter.Number(3), "tags": filter.List("a", "b")}
 	line, err := item.Line()
 	if err != nil {
 		t.Fatal(err)

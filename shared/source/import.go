@@ -15,8 +15,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/filter"
 	"docent/shared/jsoninput"
 	"docent/shared/memory"
 )
@@ -33,6 +35,8 @@ type ImportResult struct {
 	Accepted int         `json:"accepted"`
 	Rejected int         `json:"rejected"`
 	Errors   []LineError `json:"errors"`
+	// AccessUnknown are names in access that nobody has yet, up to 100 of each kind.
+	AccessUnknown *access.Names `json:"accessUnknown,omitempty"`
 }
 
 // LineError says why a line was rejected. The first line has number 1.
@@ -45,6 +49,7 @@ type LineError struct {
 type line struct {
 	number int
 	item   Item
+	rule   *access.Rule // the item's Access with its names resolved
 }
 
 // Import stores the items of JSON Lines. A faulty line does not affect the others.
@@ -66,6 +71,10 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	if err := memory.WaitWrites(ctx); err != nil {
 		return ImportResult{}, err
 	}
+	unknown, err := s.resolveAll(ctx, teamID, groups)
+	if err != nil {
+		return ImportResult{}, err
+	}
 	event := s.newImportEvent(teamID, sourceFrom(source), groups, faults)
 	var mu sync.Mutex
 	accepted := 0
@@ -74,13 +83,13 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 	for _, group := range groups {
 		work.Go(func() error {
 			for _, l := range group { // all with the same uri, in order
-				err := s.putBy(gctx, teamID, sourceID, requestID, l.item, event.write)
+				err := s.putBy(gctx, teamID, sourceID, requestID, l.item, l.rule, event.write)
 				mu.Lock()
 				switch {
 				case err == nil:
 					accepted++
 				case errors.Is(err, document.ErrOtherSource):
-					faults = append(faults, LineError{l.number, "uri belongs to a document or to an item of another data source"})
+					faults = append(faults, LineError{l.number, otherSource})
 				}
 				mu.Unlock()
 				if err != nil && !errors.Is(err, document.ErrOtherSource) {
@@ -101,12 +110,56 @@ func (s *Service) Import(ctx context.Context, teamID, sourceID, requestID string
 			return ImportResult{}, err
 		}
 	}
-	return importResult(accepted, faults), nil
+	result := importResult(accepted, faults)
+	result.AccessUnknown = unknown
+	return result, nil
+}
+
+// maxUnknown bounds the unknown names that a result lists.
+const maxUnknown = 100
+
+// resolveAll resolves the names in the rules of all lines at once, and returns those
+// that nobody has, each once, or nil.
+func (s *Service) resolveAll(ctx context.Context, teamID string, groups [][]line) (*access.Names, error) {
+	var names []*access.Names
+	var with []*line
+	for _, group := range groups {
+		for i := range group {
+			if l := &group[i]; l.item.Access != nil {
+				names, with = append(names, l.item.Access), append(with, l)
+			}
+		}
+	}
+	if len(with) == 0 {
+		return nil, nil
+	}
+	rules, err := s.Resolve(ctx, teamID, names...)
+	if err != nil {
+		return nil, fmt.Errorf("resolve who may read: %w", err)
+	}
+	unknown := &access.Names{Users: []string{}, Groups: []string{}}
+	add := func(list *[]string, names []string) {
+		for _, name := range names {
+			if len(*list) < maxUnknown && !slices.Contains(*list, name) {
+				*list = append(*list, name)
+			}
+		}
+	}
+	for i, l := range with {
+		l.rule = rules[i]
+		none := l.rule.Unresolved()
+		add(&unknown.Users, none.Users)
+		add(&unknown.Groups, none.Groups)
+	}
+	if len(unknown.Users)+len(unknown.Groups) == 0 {
+		return nil, nil
+	}
+	return unknown, nil
 }
 
 func importResult(accepted int, faults []LineError) ImportResult {
 	slices.SortFunc(faults, func(a, b LineError) int { return a.Line - b.Line })
-	return ImportResult{accepted, len(faults), append([]LineError{}, faults[:min(len(faults), maxLineErrors)]...)}
+	return ImportResult{Accepted: accepted, Rejected: len(faults), Errors: append([]LineError{}, faults[:min(len(faults), maxLineErrors)]...)}
 }
 
 // parseLines parses JSON Lines into groups of items with the same uri, and returns
@@ -132,7 +185,7 @@ func parseLines(text []byte) (groups [][]line, faults []LineError, err error) {
 			i = len(groups)
 			at[item.URI], groups = i, append(groups, nil)
 		}
-		groups[i] = append(groups[i], line{number, item})
+		groups[i] = append(groups[i], line{number: number, item: item})
 	}
 	return groups, faults, nil
 }
@@ -164,13 +217,20 @@ func parseItem(raw []byte) (Item, error) {
 			return Item{}, fmt.Errorf("%s is missing", name)
 		}
 		member := item.FieldByIndex(field.Index).Addr().Interface()
-		if string(text) == "null" || json.Unmarshal(text, member) != nil {
+		if string(text) == "null" {
+			return Item{}, fmt.Errorf("%s must be a text", name) // those of other types are optional
+		}
+		if err := json.Unmarshal(text, member); err != nil {
 			want := "a text"
 			switch member.(type) {
 			case *[]string:
 				want = "a list of texts"
 			case *time.Time:
 				want = "a time in RFC 3339"
+			case **access.Names:
+				want = "an object with the lists users and groups"
+			case *filter.Metadata:
+				return Item{}, metadataFault(err)
 			}
 			return Item{}, fmt.Errorf("%s must be %s", name, want)
 		}

@@ -58,7 +58,7 @@ func TestAnImportMayBeSentAgain(t *testing.T) {
 			t.Errorf("result %+v", result)
 		}
 	}
-	for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, "documentation") {
+	for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, "documentation", true) {
 		if err != nil || e.Facts.Author != "newer" {
 			t.Errorf("stored %+v, %v", e, err)
 		}
@@ -94,7 +94,7 @@ func TestTheLinesOfAnImportAreLimited(t *testing.T) {
 func TestAnImportIsForAConnectedSourceOfTheTeam(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
-	wiki, err := l.syncer.Collections.Create(t.Context(), l.team, collection.Fields{Name: "wiki", Description: "Wiki"}, collection.IdempotencyKey{})
+	wiki, err := l.syncer.Collections.Create(t.Context(), l.team, collection.Fields{Name: "wiki", Description: "Wiki"}, nil, collection.IdempotencyKey{})
 	if err != nil {
 		t.Fatal(err)
 	}

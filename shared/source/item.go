@@ -10,8 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/filter"
 	"docent/shared/search"
 )
 
@@ -41,8 +43,14 @@ type Item struct {
 	UpdatedAt  time.Time `json:"updatedAt,omitzero"`
 	ClosedAt   time.Time `json:"closedAt,omitzero"`
 	MergedAt   time.Time `json:"mergedAt,omitzero"`
-	Comment    bool      `json:"-"` // on an issue or pull request; queries leave it out
-	About      string    `json:"-"` // of a comment: uri of its issue or pull request, whose title it gets
+	// Metadata is what filters select by, besides the members above.
+	Metadata filter.Metadata `json:"metadata,omitempty"`
+
+	// Access says who may read it; nil: the default of its source decides.
+	Access  *access.Names `json:"access,omitempty"`
+	Comment bool          `json:"-"` // on an issue or pull request; queries leave it out
+	About   string        `json:"-"` // of a comment: uri of its issue or pull request, whose title it gets
+	File    *File         `json:"-"` // with its text, instead of Body; nil: Body has it
 }
 
 // sourceTypes are the API's names of the spaces.
@@ -96,14 +104,29 @@ func (i Item) check() error {
 			return errors.New("times must be within the years 1970 to 9999")
 		}
 	}
+	if err := i.Access.Check(); err != nil {
+		return fmt.Errorf("access %w", err)
+	}
 	if err := checkFact("number", i.Number, maxNumber); err != nil {
 		return err
+	}
+	if err := i.Metadata.Check(""); err != nil {
+		return metadataFault(err)
 	}
 	var refused *apierr.Error
 	if err := document.CheckURI(i.URI); errors.As(err, &refused) {
 		return fmt.Errorf("uri %s", refused.Fields[0].Detail)
 	}
 	return nil
+}
+
+// metadataFault returns err, of package filter, for the sender of an item.
+func metadataFault(err error) error {
+	var refused *apierr.Error
+	if !errors.As(filter.Under("/metadata", err), &refused) {
+		return errors.New("metadata must be an object")
+	}
+	return fmt.Errorf("%s %s", strings.TrimPrefix(refused.Fields[0].Pointer, "/"), refused.Fields[0].Detail)
 }
 
 func checkFact(name, text string, most int) error {
@@ -129,20 +152,29 @@ const (
 
 func (i Item) input(sourceID, requestID string) document.Input {
 	space, _ := spaceOf(i.SourceType)
-	return document.Input{Fields: document.Fields{CollectionID: sourceID, Title: i.Title, URI: i.URI}, Body: i.Body, RequestID: requestID,
-		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }, Created: i.CreatedAt,
+	in := document.Input{Fields: document.Fields{CollectionID: sourceID, Title: i.Title, URI: i.URI, Metadata: i.Metadata}, Body: i.Body, RequestID: requestID,
+		Match: func(int64) error { return nil }, Who: document.Anyone(), Created: i.CreatedAt,
 		Facts: &document.Facts{Space: space, Author: i.Author, Assignees: i.Assignees, Project: i.Project, Number: i.Number,
 			State: i.State, Labels: i.Labels, Comment: i.Comment, Changed: i.UpdatedAt, Closed: i.ClosedAt, Merged: i.MergedAt}}
+	if i.File != nil {
+		in.MediaType = i.File.MediaType
+	}
+	return in
 }
 
 // put stores one valid item.
 func (s *Service) put(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
-	return s.putBy(ctx, teamID, sourceID, requestID, i, nil)
+	rules, err := s.Resolve(ctx, teamID, i.Access)
+	if err != nil {
+		return fmt.Errorf("resolve who may read: %w", err)
+	}
+	return s.putBy(ctx, teamID, sourceID, requestID, i, rules[0], nil)
 }
 
-// putBy stores one valid item with write; nil: a plain Write.
-func (s *Service) putBy(ctx context.Context, teamID, sourceID, requestID string, i Item, write writer) error {
+// putBy stores one valid item, whose Access is rule, with write; nil: a plain Write.
+func (s *Service) putBy(ctx context.Context, teamID, sourceID, requestID string, i Item, rule *access.Rule, write writer) error {
 	in := i.input(sourceID, requestID)
+	in.Access = rule
 	in.Write = write
 	_, _, err := s.Documents.Put(ctx, teamID, in)
 	return err

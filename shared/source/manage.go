@@ -8,17 +8,18 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/collection"
 	"docent/shared/pending"
-	"docent/shared/queue"
 	"docent/shared/table"
 )
 
 // Create connects a data source with d's provider, name and settings. If Docent
 // generates the secret that signs its deliveries, Create returns that too; it is
-// never shown again.
+// never shown again. Settings that the provider rejects are a field error. If the
+// provider cannot be reached, the source is created and says so in LastError.
 func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secrets Secrets) (DataSource, string, error) {
 	p, known := s.provider(d.Provider)
 	if !known {
@@ -29,7 +30,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	}
 	now := s.now()
 	d.ID, d.CreatedAt, d.UpdatedAt, d.State = s.NewID(), now, now, Ready
-	if p.Webhook != nil || p.isSynced() {
+	if p.Webhook != nil || p.isSynced(d.Settings) {
 		d.State = Connecting
 	}
 	generated := ""
@@ -44,11 +45,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	if err != nil {
 		return DataSource{}, "", err
 	}
-	ops := []table.Op{
-		table.Add{Key: countKey(teamID), By: map[string]int64{"n": 1}, If: table.Below("n", MaxPerTeam)},
-		table.Put{Item: sourceItem(teamID, d), If: table.Absent()},
-		table.Put{Item: settings, If: table.Absent()},
-	}
+	var ops []table.Op
 	if len(secrets) > 0 {
 		sealed, err := s.secretsItem(ctx, teamID, d, secrets)
 		if err != nil {
@@ -56,6 +53,13 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		}
 		ops = append(ops, table.Put{Item: sealed, If: table.Absent()})
 	}
+	if d.LastError, err = s.tried(ctx, d.Provider, Access{Settings: d.Settings, Secrets: secrets}); err != nil {
+		return DataSource{}, "", err
+	}
+	ops = append(ops,
+		table.Add{Key: countKey(teamID), By: map[string]int64{"n": 1}, If: table.Below("n", MaxPerTeam)},
+		table.Put{Item: sourceItem(teamID, d), If: table.Absent()},
+		table.Put{Item: settings, If: table.Absent()})
 	first, work, err := s.firstSync(teamID, d)
 	if err != nil {
 		return DataSource{}, "", err
@@ -107,7 +111,7 @@ func (s *Service) List(ctx context.Context, teamID string, w table.Window, allow
 		}
 	}
 	for _, c := range collections {
-		add(DataSource{ID: c.ID, Provider: Custom, Name: c.Name, State: Ready, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt})
+		add(DataSource{ID: c.ID, Provider: Custom, Name: c.Name, DefaultAccess: c.DefaultAccess, State: Ready, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt})
 	}
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
@@ -130,7 +134,7 @@ func (s *Service) addSettings(ctx context.Context, teamID string, entries []tabl
 		if d := &entries[i].Value; d.Provider != Custom {
 			k := settingsKey(teamID, d.ID)
 			at[k.Partition], keys = d, append(keys, k)
-			if s.isSynced(d.Provider) {
+			if p, _ := s.provider(d.Provider); p.Opener != nil {
 				keys = append(keys, syncKey(teamID, d.ID))
 			}
 		}
@@ -179,7 +183,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 	if err != nil {
 		return fmt.Errorf("delete data source: %w", err)
 	}
-	if err := s.Work.Send(ctx, queue.Outgoing{Body: work.Message()}); err != nil {
+	if err := s.Work.Send(ctx, work.Outgoing(0)); err != nil {
 		s.Warn(work, err)
 	}
 	return nil
@@ -203,10 +207,17 @@ func (s *Service) recordSync(ctx context.Context, teamID, id string) error {
 // Fail records on a data source that its content could not be updated. It does not
 // recreate a deleted source.
 func (s *Service) Fail(ctx context.Context, teamID, id string, f SyncFailure) error {
-	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
+	told, err := s.failedNotices(ctx, teamID, id)
+	if err != nil {
+		return err
+	}
+	err = s.Table.Write(ctx, append(told.promises(), table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
 		Numbers: map[string]int64{errorTimeField: s.now().UnixMilli()},
-		Strings: map[string]string{stateField: string(Failed), codeField: f.Code, detailField: f.Detail}})
-	if err != nil && table.AsConditionFailed(err) == nil {
+		Strings: map[string]string{stateField: string(Failed), codeField: f.Code, detailField: f.Detail}})...)
+	switch {
+	case err == nil:
+		s.Outbox.Send(ctx, told...)
+	case table.AsConditionFailed(err) == nil:
 		return fmt.Errorf("record the failure: %w", err)
 	}
 	return nil
@@ -224,14 +235,20 @@ func (s *Service) ProviderOf(ctx context.Context, teamID, id string) (ProviderNa
 	return providerOf(item), nil
 }
 
-// ProvidersByID returns the provider of each of the team's data sources.
-func (s *Service) ProvidersByID(ctx context.Context, teamID string) (map[string]ProviderName, error) {
-	all := map[string]ProviderName{}
+// Shelf is what a question needs to know of a data source.
+type Shelf struct {
+	Provider      ProviderName
+	DefaultAccess *access.Rule // of its items and documents; nil: everyone reads them
+}
+
+// Shelves returns the team's data sources by id.
+func (s *Service) Shelves(ctx context.Context, teamID string) (map[string]Shelf, error) {
+	all := map[string]Shelf{}
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
 			return nil, fmt.Errorf("list data sources: %w", err)
 		}
-		all[item.Sort] = providerOf(item)
+		all[item.Sort] = Shelf{providerOf(item), collection.DefaultAccess(item)}
 	}
 	return all, nil
 }

@@ -171,7 +171,7 @@ func TestListsShowCollectionsAndSourcesNewestFirst(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.clock.Advance(time.Second)
-	wiki, err := l.syncer.Collections.Create(t.Context(), l.team, collection.Fields{Name: "wiki", Description: "Wiki"}, collection.IdempotencyKey{})
+	wiki, err := l.syncer.Collections.Create(t.Context(), l.team, collection.Fields{Name: "wiki", Description: "Wiki"}, nil, collection.IdempotencyKey{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +208,8 @@ func TestListsShowCollectionsAndSourcesNewestFirst(t *testing.T) {
 			}
 		})
 	}
-	byID, err := l.syncer.ProvidersByID(t.Context(), l.team)
-	if err != nil || len(byID) != 3 || byID[wiki.ID] != source.Custom || byID[newest] != "shelf" {
+	byID, err := l.syncer.Shelves(t.Context(), l.team)
+	if err != nil || len(byID) != 3 || byID[wiki.ID].Provider != source.Custom || byID[newest].Provider != "shelf" {
 		t.Errorf("providers %v: %v", byID, err)
 	}
 }
@@ -218,7 +218,7 @@ func TestDeletingASource(t *testing.T) {
 	t.Parallel()
 	o := newPostOffice(t, post())
 	o.mustDeliver("1", parcel{URI: "https://shelf.test/p/1", Title: "One"})
-	wiki, err := o.syncer.Collections.Create(t.Context(), o.team, collection.Fields{Name: "wiki", Description: "Wiki"}, collection.IdempotencyKey{})
+	wiki, err := o.syncer.Collections.Create(t.Context(), o.team, collection.Fields{Name: "wiki", Description: "Wiki"}, nil, collection.IdempotencyKey{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,9 @@ type Provider struct {
 	// It gets only the settings and secrets listed in Settings.
 	Check   func(Settings, Secrets) error
 	Webhook *Webhook // nil: it sends no deliveries
+	// Connected reports whether the connector reads a source with these settings; nil: it
+	// reads every source. The others are filled by import or webhook.
+	Connected func(Settings) bool
 	// Opener opens the connector; it is a connect.Opener. nil: items arrive by import
 	// or webhook. Its type is any so that only programs that sync link the connector:
 	// the linker drops a method that no interface call can reach.
@@ -30,8 +33,10 @@ type Provider struct {
 	FullScanEvery time.Duration // between full scans, which notice deleted items
 }
 
-// isSynced reports whether a connector reads the provider's sources.
-func (p Provider) isSynced() bool { return p.Opener != nil }
+// isSynced reports whether a connector reads the provider's sources with these settings.
+func (p Provider) isSynced(s Settings) bool {
+	return p.Opener != nil && (p.Connected == nil || p.Connected(s))
+}
 
 // SettingKind is the form of a setting.
 type SettingKind int
@@ -52,6 +57,10 @@ type Setting struct {
 	Placeholder string // of the flag's value
 	Env         string // of a secret: the variable that is read by default
 	Either      string // settings of one provider with the same text here exclude each other
+	// Parts: it lists what the parts of a source are about, such as repositories. When it
+	// changes, parts that stay keep their checkpoints; when another setting changes, all
+	// are read again.
+	Parts bool
 }
 
 // Webhook describes how a provider delivers changes.
@@ -107,10 +116,4 @@ func (s *Service) provider(name ProviderName) (Provider, bool) {
 		return Provider{}, false
 	}
 	return s.Providers[i], true
-}
-
-// isSynced reports whether a connector reads the sources of the named provider.
-func (s *Service) isSynced(name ProviderName) bool {
-	p, _ := s.provider(name)
-	return p.isSynced()
 }

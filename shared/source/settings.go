@@ -110,10 +110,17 @@ func (s Setting) check(value any) error {
 	return nil
 }
 
-// check returns a field error if a new source is invalid.
-func (d DataSource) check(p Provider, secrets Secrets) error {
+func (d DataSource) checkName() error {
 	if n := utf8.RuneCountInString(d.Name); n < 1 || n > MaxName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
 		return apierr.BadField("/name", "must have 1 to %d characters", MaxName)
+	}
+	return nil
+}
+
+// check returns a field error if a new source is invalid.
+func (d DataSource) check(p Provider, secrets Secrets) error {
+	if err := d.checkName(); err != nil {
+		return err
 	}
 	for _, setting := range p.Settings {
 		if text := secrets[setting.Name]; text != "" {

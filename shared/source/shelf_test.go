@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/app/faulttest"
 	"docent/shared/clocktest"
 	"docent/shared/collection"
@@ -41,6 +42,8 @@ type shelf struct {
 	hide    map[string]bool   // uris that exist but are not listed
 	lost    bool              // the next checkpoint is answered with ErrFullScanNeeded
 	notice  *source.SyncError // on every page of part a
+	token   string            // that it was last read with
+	before  []string          // Access.Before of each reading of part a
 }
 
 func newShelf() *shelf {
@@ -57,10 +60,16 @@ func uris(part string, n int) (out []string) {
 
 const shelfPage = 3
 
-func (p *shelf) Parts(source.Settings) []string { return slices.Sorted(maps.Keys(p.parts)) }
+// Parts returns the parts that the settings list, or all.
+func (p *shelf) Parts(s source.Settings) []string {
+	if list := s.List("parts"); list != nil {
+		return list
+	}
+	return slices.Sorted(maps.Keys(p.parts))
+}
 
-func (p *shelf) PartContains(_ source.Settings, part, uri string) bool {
-	return strings.HasPrefix(uri, "https://shelf.test/"+part+"/")
+func (p *shelf) PartContains(s source.Settings, part, uri string) bool {
+	return strings.HasPrefix(uri, "https://"+cmp.Or(s.Text("host"), "shelf.test")+"/"+part+"/")
 }
 
 func (p *shelf) IsDeleted(_ context.Context, _ source.Access, part, uri string) (bool, error) {
@@ -121,8 +130,14 @@ func (p *shelf) read(part string, at shelfCheckpoint) (source.SyncPage, shelfChe
 	return page, next
 }
 
-func (p *shelf) Read(_ context.Context, _ source.Access, part string, checkpoint []byte) iter.Seq2[source.SyncPage, error] {
+func (p *shelf) Read(_ context.Context, a source.Access, part string, checkpoint []byte) iter.Seq2[source.SyncPage, error] {
 	return func(yield func(source.SyncPage, error) bool) {
+		p.mu.Lock()
+		p.token = a.Secrets["token"]
+		p.mu.Unlock()
+		if part == "a" {
+			p.before = append(p.before, string(a.Before))
+		}
 		var at shelfCheckpoint
 		if checkpoint != nil && json.Unmarshal(checkpoint, &at) != nil {
 			panic("an invalid checkpoint")
@@ -175,10 +190,11 @@ func newLibrary(t *testing.T, p *shelf) *library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &source.Service{Providers: []source.Provider{{Name: "shelf", Opener: p}}, Table: store, Collections: collections, Work: documents, Syncs: l.due, Now: l.clock.Now, NewID: newID,
-		Seal: sealer.Seal, Open: sealer.Open, Warn: warn,
+	s := &source.Service{Providers: []source.Provider{{Name: "shelf", Opener: p, Settings: []source.Setting{
+		{Name: "parts", Kind: source.List, Parts: true}, {Name: "host"}, {Name: "token", Kind: source.Secret}}}}, Table: store, Collections: collections, Work: documents, Syncs: l.due, Now: l.clock.Now, NewID: newID,
+		Seal: sealer.Seal, Open: sealer.Open, Warn: warn, Resolve: unresolved,
 		Documents: &document.Service{Table: store, Work: documents, Now: l.clock.Now, Random: func() uint16 { return 0 }, Warn: warn,
-			SourceKey: collection.Key, Connected: collection.IsConnected, Sources: collections.Sources, Collections: collections.IDs}}
+			SourceKey: collection.Key, Connected: collection.IsConnected, Sources: collections.Sources, Collections: collections.Defaults, DefaultAccess: collection.DefaultAccess}}
 	l.syncer = &source.Syncer{Service: s, Log: slog.New(slog.DiscardHandler), Connections: map[source.ProviderName]source.Connection{
 		"shelf": {Connector: p, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour}}}
 	l.sweep = &pending.Sweeper{Table: l.store, Queues: map[string]queue.Queue{table.Collections: l.due}, Now: l.clock.Now,
@@ -209,7 +225,7 @@ func (l *library) mustSync() {
 func (l *library) items() []string {
 	l.t.Helper()
 	out := []string{}
-	for e, err := range l.syncer.Documents.Items(l.t.Context(), l.team, l.id, search.Documentation) {
+	for e, err := range l.syncer.Documents.Items(l.t.Context(), l.team, l.id, search.Documentation, true) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -275,11 +291,7 @@ func (l *library) swept() int {
 func (l *library) left() []string {
 	l.t.Helper()
 	var keys []string
-	partitions := []string{l.team + "/source/" + l.id}
-	for shard := range 8 {
-		partitions = append(partitions, fmt.Sprintf("pending/%d", shard))
-	}
-	for _, partition := range partitions {
+	for _, partition := range append(pending.Partitions(table.Collections), l.team+"/source/"+l.id) {
 		for item, err := range table.All(l.t.Context(), l.store, table.Query{Table: table.Collections, Partition: partition}) {
 			if err != nil {
 				l.t.Fatal(err)
@@ -288,4 +300,22 @@ func (l *library) left() []string {
 		}
 	}
 	return keys
+}
+
+// unresolved resolves names in a team without people.
+func unresolved(_ context.Context, _ string, names ...*access.Names) ([]*access.Rule, error) {
+	rules := make([]*access.Rule, len(names))
+	for i, n := range names {
+		if n == nil {
+			continue
+		}
+		rules[i] = &access.Rule{Users: []access.Entry{}, Groups: []access.Entry{}}
+		for _, name := range n.Users {
+			rules[i].Users = append(rules[i].Users, access.Entry{Name: name})
+		}
+		for _, name := range n.Groups {
+			rules[i].Groups = append(rules[i].Groups, access.Entry{Name: name})
+		}
+	}
+	return rules, nil
 }

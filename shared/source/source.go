@@ -13,6 +13,7 @@ import (
 	"encoding/base64"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/collection"
@@ -36,6 +37,7 @@ const (
 	Connecting State = "connecting" // no content received yet
 	Ready      State = "ready"
 	Failed     State = "failed" // LastError says why
+	Paused     State = "paused" // no sync runs, and deliveries change nothing
 )
 
 // SyncFailure says why the content of a data source could not be updated.
@@ -51,12 +53,16 @@ type DataSource struct {
 	Provider  ProviderName
 	Name      string
 	Settings  Settings
-	State     State
+	State     State      // without regard to Paused
+	Paused    bool       // by an admin
 	LastSync  *time.Time // when content last arrived; nil: never, or a collection
 	LastError *SyncFailure
 	Sync      *Progress // nil: no connector reads it
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// DefaultAccess decides about items that have no rule of their own; nil: everyone
+	// reads them.
+	DefaultAccess *access.Rule
 }
 
 // Service holds the rules of data sources.
@@ -66,8 +72,9 @@ type Service struct {
 	Events      *audit.Log // nil: nothing is recorded
 	Collections *collection.Service
 	Documents   *document.Service
-	Work        queue.Queue // the document queue, for the removal of a source's items
-	Syncs       queue.Queue // the queue of syncs; nil: no connector runs in this installation
+	Work        queue.Queue     // the document queue, for the removal of a source's items
+	Syncs       queue.Queue     // the queue of syncs; nil: no connector runs in this installation
+	Outbox      *pending.Outbox // sends what webhook endpoints are told
 	Now         func() time.Time
 	NewID       func() string // time-ordered UUIDs
 	// Seal encrypts the secrets of a source, Open decrypts them. Both bind them to
@@ -75,6 +82,12 @@ type Service struct {
 	// another.
 	Seal func(ctx context.Context, secrets []byte, about string) ([]byte, error)
 	Open func(ctx context.Context, sealed []byte, about string) ([]byte, error)
+	// Resolve returns the rules of names; see scim.Service.Resolve.
+	Resolve func(ctx context.Context, teamID string, names ...*access.Names) ([]*access.Rule, error)
+	// Probe asks a provider whether it can be read with new settings and secrets; nil:
+	// the first sync finds out. Its error is a field error (see BadSetting) if not, and a
+	// *SyncError if the provider cannot tell now.
+	Probe func(ctx context.Context, provider ProviderName, a Access) error
 	// Warn logs that a message could not be sent. The sweeper sends it again,
 	// because the work is pending.
 	Warn func(w pending.Work, err error)

@@ -44,21 +44,36 @@ const (
 	syncField      = "lastSync"
 	errorTimeField = "errorAt"
 	teamField      = "team"
+	changedField   = "changed"
+	pausedField    = "paused" // also of the secrets, for webhooks
 )
 
 func sourceItem(teamID string, d DataSource) table.Item {
-	return table.Item{Key: collection.Key(teamID, d.ID), Version: 1,
+	item := table.Item{Key: collection.Key(teamID, d.ID), Version: 1,
 		Strings: map[string]string{collection.ProviderField: string(d.Provider), nameField: d.Name, stateField: string(d.State)},
 		Numbers: map[string]int64{createdField: d.CreatedAt.UnixMilli()}}
+	if d.Paused {
+		item.Strings[pausedField] = pausedText(true)
+	}
+	if d.LastError != nil {
+		item.Strings[codeField], item.Strings[detailField] = d.LastError.Code, d.LastError.Detail
+		item.Numbers[errorTimeField] = d.LastError.At.UnixMilli()
+	}
+	collection.StoreDefaultAccess(&item, d.DefaultAccess)
+	return item
 }
 
 func sourceFrom(item table.Item) DataSource {
 	at := func(name string) time.Time { return time.UnixMilli(item.Numbers[name]).UTC() }
 	d := DataSource{ID: item.Sort, Provider: ProviderName(item.Strings[collection.ProviderField]), Name: item.Strings[nameField],
-		State: State(item.Strings[stateField]), CreatedAt: at(createdField), UpdatedAt: at(createdField)}
+		State: State(item.Strings[stateField]), CreatedAt: at(createdField), UpdatedAt: at(createdField),
+		DefaultAccess: collection.DefaultAccess(item), Paused: item.Strings[pausedField] != ""}
 	if _, ok := item.Numbers[syncField]; ok {
 		t := at(syncField)
 		d.LastSync, d.UpdatedAt = &t, t
+	}
+	if t := at(changedField); t.After(d.UpdatedAt) {
+		d.UpdatedAt = t
 	}
 	if code := item.Strings[codeField]; code != "" {
 		d.LastError = &SyncFailure{code, item.Strings[detailField], at(errorTimeField)}
@@ -97,8 +112,33 @@ func (s *Service) secretsItem(ctx context.Context, teamID string, d DataSource, 
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encrypt secrets: %w", err)
 	}
-	return table.Item{Key: secretsKey(d.ID), Version: 1, Body: sealed,
-		Strings: map[string]string{teamField: teamID, collection.ProviderField: string(d.Provider)}}, nil
+	item := table.Item{Key: secretsKey(d.ID), Version: 1, Body: sealed,
+		Strings: map[string]string{teamField: teamID, collection.ProviderField: string(d.Provider)}}
+	if d.Paused {
+		item.Strings[pausedField] = pausedText(true)
+	}
+	return item, nil
+}
+
+// pausedText returns the stored form of whether a source is paused.
+func pausedText(paused bool) string {
+	if paused {
+		return "yes"
+	}
+	return ""
+}
+
+// openSecrets decrypts the secrets of a source.
+func (s *Service) openSecrets(ctx context.Context, teamID, id string, item table.Item) (Secrets, error) {
+	var secrets Secrets
+	text, err := s.Open(ctx, item.Body, about(teamID, id))
+	if err != nil {
+		return nil, fmt.Errorf("decrypt secrets of data source %s: %w", id, err)
+	}
+	if err := json.Unmarshal(text, &secrets); err != nil {
+		return nil, fmt.Errorf("decode secrets of data source %s: %w", id, err)
+	}
+	return secrets, nil
 }
 
 // webhookSource is a source that a webhook found by its id alone.
@@ -107,6 +147,7 @@ type webhookSource struct {
 	id       string
 	provider ProviderName
 	secrets  Secrets
+	paused   bool
 }
 
 // webhookSourceByID returns the source with that id, whatever its team, or
@@ -127,13 +168,8 @@ func (s *Service) webhookSourceByID(ctx context.Context, id string) (webhookSour
 
 func (s *Service) webhookSourceFrom(ctx context.Context, item table.Item) (webhookSource, error) {
 	k := webhookSource{teamID: item.Strings[teamField], id: strings.TrimPrefix(item.Partition, secretsPrefix),
-		provider: ProviderName(item.Strings[collection.ProviderField])}
-	text, err := s.Open(ctx, item.Body, about(k.teamID, k.id))
-	if err != nil {
-		return webhookSource{}, fmt.Errorf("decrypt secrets of data source %s: %w", k.id, err)
-	}
-	if err := json.Unmarshal(text, &k.secrets); err != nil {
-		return webhookSource{}, fmt.Errorf("decode secrets of data source %s: %w", k.id, err)
-	}
-	return k, nil
+		provider: ProviderName(item.Strings[collection.ProviderField]), paused: item.Strings[pausedField] != ""}
+	var err error
+	k.secrets, err = s.openSecrets(ctx, k.teamID, k.id, item)
+	return k, err
 }

@@ -48,6 +48,13 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 			}
 			return settingsItem("", DataSource{Settings: s})
 		},
+		"collections: {team}/source/{source} | replaced#{number}": func(item table.Item) (table.Item, error) {
+			old, err := replacedFrom(item)
+			if err != nil {
+				return item, err
+			}
+			return old.item("", "", 1)
+		},
 		"collections: {team}/source/{source} | sync": func(item table.Item) (table.Item, error) {
 			st, err := syncStateFrom(item)
 			if err != nil {
@@ -82,9 +89,11 @@ func TestEveryFieldIsStored(t *testing.T) {
 				return settingsItem("acme", DataSource{ID: "source", Settings: s})
 			},
 			settingsFrom),
+		"collections: {team}/source/{source} | replaced#{number}": storedtest.Fields(
+			func(old replacedSettings) (table.Item, error) { return old.item("acme", "source", 1) }, replacedFrom),
 		"collections: source/{source} | secrets": storedtest.Fields(
 			func(w webhookSource) (table.Item, error) {
-				return service.secretsItem(t.Context(), w.teamID, DataSource{ID: w.id, Provider: w.provider}, w.secrets)
+				return service.secretsItem(t.Context(), w.teamID, DataSource{ID: w.id, Provider: w.provider, Paused: w.paused}, w.secrets)
 			},
 			func(item table.Item) (webhookSource, error) { return service.webhookSourceFrom(t.Context(), item) }),
 		"collections: {team}/source/{source} | sync": storedtest.Fields(

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,6 +35,9 @@ var ErrUnfinished = errors.New("the sync is not finished")
 
 // errLeaseLost means that another process has taken over the sync.
 var errLeaseLost = errors.New("another process has taken over this sync")
+
+// ErrPaused means that the source is paused.
+var ErrPaused = errors.New("the data source is paused")
 
 // LeaseHeldError means that another process is running the sync.
 type LeaseHeldError struct{ Until time.Time }
@@ -80,18 +82,30 @@ func (s *Syncer) begin(ctx context.Context, teamID, id string, onProgress func(P
 	if r.Connection, known = s.Connections[sourceFrom(item).Provider]; !known {
 		return nil, &SyncError{Code: NoConnector, Detail: "This installation has no connector for this provider.", AllParts: true}
 	}
-	if r.access, err = s.access(ctx, teamID, id); err != nil {
+	if err := r.acquireLease(ctx); err != nil {
 		return nil, err
 	}
-	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition, Prefix: "part#"}) {
+	// Settings that change from here on end the lease.
+	if err := r.readAccess(ctx); err != nil {
+		return nil, errors.Join(err, r.release(context.WithoutCancel(ctx)))
+	}
+	return r, nil
+}
+
+// readAccess reads the settings, secrets and checkpoints of the source.
+func (r *syncRun) readAccess(ctx context.Context) (err error) {
+	if r.access, err = r.Syncer.access(ctx, r.teamID, r.id); err != nil {
+		return err
+	}
+	for item, err := range table.All(ctx, r.Table, table.Query{Table: table.Collections, Partition: syncKey(r.teamID, r.id).Partition, Prefix: "part#"}) {
 		if err != nil {
-			return nil, fmt.Errorf("read the checkpoints: %w", err)
+			return fmt.Errorf("read the checkpoints: %w", err)
 		}
 		if r.parts[item.Sort[len("part#"):]], err = partStateFrom(item); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return r, r.acquireLease(ctx)
+	return nil
 }
 
 // access reads the settings and secrets of a source.
@@ -108,12 +122,8 @@ func (s *Syncer) access(ctx context.Context, teamID, id string) (Access, error) 
 			}
 			continue
 		}
-		text, err := s.Open(ctx, item.Body, about(teamID, id))
-		if err != nil {
-			return a, fmt.Errorf("decrypt secrets of data source %s: %w", id, err)
-		}
-		if err := json.Unmarshal(text, &a.Secrets); err != nil {
-			return a, fmt.Errorf("decode secrets of data source %s: %w", id, err)
+		if a.Secrets, err = s.openSecrets(ctx, teamID, id, item); err != nil {
+			return a, err
 		}
 	}
 	return a, nil
@@ -135,12 +145,15 @@ func (r *syncRun) acquireLease(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.state.Paused {
+		return ErrPaused
+	}
 	if r.state.leaseUntil > now {
 		return &LeaseHeldError{time.UnixMilli(r.state.leaseUntil)}
 	}
 	ops := []table.Op{r.state.work(r.teamID, r.id).Promise()} // restores it if it is missing
 	if r.state.Began == 0 {
-		r.state.syncBody = syncBody{Began: now, LastBegan: r.state.LastBegan, Failures: r.state.Failures}
+		r.state.syncBody = syncBody{Began: now, LastBegan: r.state.LastBegan, Failures: r.state.Failures, Changed: r.state.Changed}
 		ops = append(ops, table.Delete{Key: anotherSyncKey(r.teamID, r.id)})
 	}
 	r.state.State = SyncReading
@@ -162,7 +175,7 @@ func (r *syncRun) saveIf(ctx context.Context, cond table.Condition, ops ...table
 	}
 	err = r.Table.Write(ctx, append([]table.Op{table.Put{Item: item, If: cond}}, ops...)...)
 	if table.AsConditionFailed(err) != nil {
-		return errLeaseLost
+		return errors.Join(errLeaseLost, r.yield(ctx))
 	}
 	if err != nil {
 		return fmt.Errorf("save the state of the sync: %w", err)
@@ -186,6 +199,39 @@ func (r *syncRun) release(ctx context.Context) error {
 		return err
 	}
 	err = r.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(r.state.version)})
+	if table.AsConditionFailed(err) != nil {
+		return r.yield(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("release the sync: %w", err)
+	}
+	return nil
+}
+
+// yield gives up the lease of a run that was interrupted by a change of the source, so
+// that the next sync need not wait for the end of the lease. It does nothing if another
+// process has taken over.
+func (r *syncRun) yield(ctx context.Context) error {
+	item, err := r.Table.Get(ctx, syncKey(r.teamID, r.id))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil // the source was deleted
+	}
+	if err != nil {
+		return fmt.Errorf("read the state of the sync: %w", err)
+	}
+	st, err := syncStateFrom(item)
+	if err != nil || st.leaseUntil != r.state.leaseUntil || st.leaseUntil == 0 {
+		return err
+	}
+	version := st.version
+	st.version, st.leaseUntil, st.State = version+1, 0, SyncWaiting
+	if item, err = st.item(r.teamID, r.id); err != nil {
+		return err
+	}
+	err = r.Table.Write(ctx, table.Put{Item: item, If: table.VersionIs(version)})
+	if err == nil && !st.Paused {
+		r.send(ctx, st.work(r.teamID, r.id), 0)
+	}
 	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("release the sync: %w", err)
 	}
@@ -194,6 +240,9 @@ func (r *syncRun) release(ctx context.Context) error {
 
 // run reads every part, removes deleted items and finishes the sync.
 func (r *syncRun) run(ctx context.Context) error {
+	if err := r.applyChanges(ctx); err != nil {
+		return err
+	}
 	var stop *SyncError
 	for _, part := range r.Connector.Parts(r.access.Settings) {
 		p := r.parts[part]
@@ -281,12 +330,19 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 			return err
 		}
 		work := next.work(r.teamID, r.id)
-		err = r.Table.Write(ctx,
+		var told notices
+		if next.Failures == 1 && r.state.Failures == 0 {
+			if told, err = r.failedNotices(ctx, r.teamID, r.id); err != nil {
+				return err
+			}
+		}
+		err = r.Table.Write(ctx, append(told.promises(),
 			table.Put{Item: item, If: table.VersionIs(r.state.version)}, r.statusUpdate(now),
-			request, table.Delete{Key: before.Key()}, work.Promise())
+			request, table.Delete{Key: before.Key()}, work.Promise())...)
 		switch failed := table.AsConditionFailed(err); {
 		case err == nil:
 			r.state = next
+			r.Outbox.Send(ctx, told...)
 			if next.due <= now.UnixMilli()+1 {
 				r.send(ctx, work, 0)
 			}
@@ -297,7 +353,7 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 		case failed == nil:
 			return fmt.Errorf("finish the sync: %w", err)
 		case failed.Key == item.Key:
-			return errLeaseLost
+			return errors.Join(errLeaseLost, r.yield(ctx))
 		case failed.Key == collection.Key(r.teamID, r.id):
 			return Missing() // deleted during the sync
 		}

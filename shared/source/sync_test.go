@@ -86,6 +86,45 @@ func TestSyncsResumeWhereverTheyStop(t *testing.T) {
 	}
 }
 
+// TestFullScansKnowTheCheckpointBefore: but for the first one, and one that a connector
+// asks for.
+func TestFullScansKnowTheCheckpointBefore(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	const changes, all = `{"Next":0,"Done":true}`, `{"Next":7,"Done":true}`
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		fail  string // the page that fails once
+		lost  bool
+		want  []string
+	}{
+		{"the first", 0, "", false, []string{""}},
+		{"changes", time.Hour, "", false, []string{""}},
+		{"a full scan", 25 * time.Hour, "", false, []string{changes}},
+		{"one that is interrupted", 25 * time.Hour, "a 3", false, []string{all, all}},
+		{"one that the connector asks for", time.Hour, "", true, []string{"", ""}},
+	} {
+		l.shelf.before = nil
+		if tt.lost {
+			l.shelf.lost = true
+		}
+		if tt.fail != "" {
+			l.shelf.at[tt.fail] = func() error { return &source.SyncError{Code: source.Unreadable, Detail: "Broken."} }
+		}
+		l.clock.Advance(tt.after)
+		l.mustSync()
+		if tt.fail != "" {
+			l.clock.Advance(5 * time.Minute)
+			l.mustSync()
+		}
+		if !slices.Equal(l.shelf.before, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, l.shelf.before, tt.want)
+		}
+	}
+	l.wantItems(everything...)
+}
+
 func TestDeletedItemsAreRemoved(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -408,5 +447,39 @@ func TestSourcesCreatedWithoutConnectorsAreSynced(t *testing.T) {
 	list, err := l.syncer.List(t.Context(), l.team, table.Window{Limit: 10}, func(id string) bool { return id == d.ID })
 	if err != nil || len(list.Entries) != 1 || list.Entries[0].Value.LastSync == nil {
 		t.Errorf("after the sync: %+v %v", list.Entries, err)
+	}
+}
+
+func TestSourcesWithoutTheirConnectorsSettingsAreFilledByImport(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.work() // the sync of its source
+	l.syncer.Providers[0].Connected = func(s source.Settings) bool { return s.Text("at") != "" }
+	l.syncer.Providers[0].Settings = []source.Setting{{Name: "at", Flag: "at", Help: "where"}}
+	made := map[string]source.DataSource{}
+	for name, settings := range map[string]source.Settings{"imported": {}, "synced": source.NewSettings(map[string]any{"at": "here"})} {
+		d, _, err := l.syncer.Create(t.Context(), l.team, source.DataSource{Provider: "shelf", Name: name, Settings: settings}, source.Secrets{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = d
+	}
+	if err := l.syncer.PlanMissing(t.Context(), l.team); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.work(); n != 1 {
+		t.Errorf("%d syncs", n)
+	}
+	list, err := l.syncer.List(t.Context(), l.team, table.Window{Limit: 10}, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list.Entries {
+		if d := e.Value; d.Name == "imported" && (d.State != source.Ready || d.Sync != nil) || d.Name == "synced" && (d.Sync == nil || d.LastSync == nil) {
+			t.Errorf("%s: %+v", d.Name, d)
+		}
+	}
+	if made["imported"].State != source.Ready || made["synced"].State != source.Connecting {
+		t.Errorf("made %+v", made)
 	}
 }

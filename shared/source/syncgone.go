@@ -17,6 +17,9 @@ import (
 // deletesPerWrite bounds the items that one Write deletes.
 const deletesPerWrite = 90
 
+// itemSpaces are the spaces that items are in.
+var itemSpaces = []search.Space{search.Code, search.PRs, search.Issues, search.Documentation, search.Messages}
+
 // removeGone removes the items that no completed full scan listed. Items can move
 // during a scan and be missed, so removeGone asks the provider about each one,
 // unless the scan was exact. Items stored after the scan started stay.
@@ -40,8 +43,8 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 		return err
 	}
 	failed := map[string]bool{} // parts about which the provider could not be asked
-	for _, space := range []search.Space{search.Code, search.PRs, search.Issues, search.Documentation, search.Messages} {
-		for e, err := range r.Documents.Items(ctx, r.teamID, r.id, space) {
+	for _, space := range itemSpaces {
+		for e, err := range r.Documents.Items(ctx, r.teamID, r.id, space, false) {
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,9 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 		return nil // already read; only the removal of deleted items is left
 	}
 	if now := r.now().UnixMilli(); p.ScanStarted == 0 && (p.Checkpoint == nil || p.LastScanStarted+r.FullScanEvery.Milliseconds() <= now) {
+		before := p.Checkpoint
 		p.startFullScan(now)
+		p.Before = before
 	}
 	r.state.Part = part
 	err := r.readPages(ctx, part, &p)
@@ -40,7 +42,11 @@ func (p *partState) startFullScan(now int64) {
 
 // readPages reads and stores the pages of a part in order.
 func (r *syncRun) readPages(ctx context.Context, part string, p *partState) error {
-	for page, err := range r.Connector.Read(ctx, r.access, part, p.Checkpoint) {
+	access := r.access
+	if p.Before != nil {
+		access.Before, access.Stored = p.Before, r.stored
+	}
+	for page, err := range r.Connector.Read(ctx, access, part, p.Checkpoint) {
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
@@ -59,7 +65,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState) erro
 			p.Pages++
 		}
 		if page.Last {
-			p.LastReadBy, p.ScanRead = r.state.Began, p.ScanStarted != 0
+			p.LastReadBy, p.ScanRead, p.Before = r.state.Began, p.ScanStarted != 0, nil
 		}
 		if err := r.savePart(ctx, part, p, marks...); err != nil || page.Last {
 			return err
@@ -69,6 +75,28 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState) erro
 		}
 	}
 	return fmt.Errorf("the pages of %s ended before the last one", part)
+}
+
+// stored returns which of uris are items of the source.
+func (r *syncRun) stored(ctx context.Context, uris []string) (map[string]bool, error) {
+	ids := make([]string, len(uris))
+	for i, uri := range uris {
+		var err error
+		if ids[i], err = document.ID(r.teamID, uri); err != nil {
+			return nil, fmt.Errorf("team id: %w", err)
+		}
+	}
+	found, err := r.Documents.Find(ctx, r.teamID, ids, false)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]bool{}
+	for i, uri := range uris {
+		if e, ok := found[ids[i]]; ok && e.CollectionID == r.id {
+			all[uri] = true
+		}
+	}
+	return all, nil
 }
 
 // savePart saves the state of a part with that of the sync, in one Write with ops.
@@ -111,6 +139,8 @@ func (r *syncRun) scanMarkOps(part string, p partState, page SyncPage) ([]table.
 		Expires: r.Now().Add(scanMarkLife)}}}, nil
 }
 
+const otherSource = "uri belongs to a document or to an item of another data source"
+
 // storePage stores the items of a page separately and removes the deleted ones.
 func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 	items, err := r.titled(ctx, page.Items)
@@ -137,6 +167,7 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 	}
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelStores)
+	var files []Item
 	for n, i := range items {
 		if last[i.URI] != n {
 			continue
@@ -145,10 +176,14 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 			reject(i, err.Error())
 			continue
 		}
+		if i.File != nil {
+			files = append(files, i)
+			continue
+		}
 		group.Go(func() error {
 			err := r.put(gctx, r.teamID, r.id, "", i)
 			if errors.Is(err, document.ErrOtherSource) {
-				reject(i, "uri belongs to a document or to an item of another data source")
+				reject(i, otherSource)
 				return nil
 			}
 			return err
@@ -165,13 +200,27 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
+	if err = group.Wait(); err == nil {
+		err = r.storeFiles(ctx, files, reject)
+	}
+	if err != nil {
 		if apierr.IsCode(err, apierr.CodeNotFound) {
 			return Missing() // deleted during the sync
 		}
 		return fmt.Errorf("store a page: %w", err)
 	}
 	r.state.Read += len(items)
+	return nil
+}
+
+// stillTime renews the lease within a page, and returns ErrUnfinished if too little time is left for more of it.
+func (r *syncRun) stillTime(ctx context.Context) error {
+	if r.outOfTime(ctx) {
+		return ErrUnfinished
+	}
+	if millisToTime(r.state.leaseUntil).Sub(r.now()) < leaseTime/2 {
+		return r.save(ctx)
+	}
 	return nil
 }
 

@@ -85,6 +85,8 @@ type syncBody struct {
 	NoticeOf  string `json:"noticeOf,omitempty"`  // its code
 	Failures  int    `json:"failures,omitempty"`  // consecutive failed syncs
 	NotBefore int64  `json:"notBefore,omitempty"` // when the provider accepts requests again
+	Paused    bool   `json:"paused,omitempty"`
+	Changed   bool   `json:"changed,omitempty"` // settings were changed; see replacedSettings
 }
 
 const (
@@ -117,6 +119,9 @@ func (st syncState) progress() Progress {
 	if st.State == SyncWaiting || st.State == "" {
 		p.State, p.Part, p.Next = SyncWaiting, "", time.UnixMilli(st.due).UTC()
 	}
+	if st.Paused {
+		p.State, p.Next = SyncWaiting, time.Time{}
+	}
 	return p
 }
 
@@ -133,6 +138,7 @@ type partState struct {
 
 type partBody struct {
 	Checkpoint      []byte `json:"place,omitempty"`
+	Before          []byte `json:"before,omitempty"`    // the checkpoint when the running full scan started; empty: everything is read
 	ScanStarted     int64  `json:"walk,omitempty"`      // when the running full scan started; 0: none runs
 	ScanRead        bool   `json:"walked,omitempty"`    // the scan has read everything; deleted items are still to be removed
 	Exact           bool   `json:"exact,omitempty"`     // SyncPage.Exact of the scan
@@ -160,7 +166,7 @@ func partStateFrom(item table.Item) (partState, error) {
 // firstSync returns the operations that schedule the first sync of a new source,
 // and its work; nil if no connector reads it.
 func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
-	if s.Syncs == nil || !s.isSynced(d.Provider) {
+	if p, _ := s.provider(d.Provider); s.Syncs == nil || !p.isSynced(d.Settings) {
 		return nil, nil, nil
 	}
 	st := syncState{version: 1, due: d.CreatedAt.UnixMilli()}
@@ -184,6 +190,18 @@ func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 			continue
 		}
 		d := sourceFrom(item)
+		if p, _ := s.provider(d.Provider); p.Connected != nil {
+			item, err := s.Table.Get(ctx, settingsKey(teamID, d.ID))
+			if errors.Is(err, table.ErrNotFound) {
+				continue // deleted in the meantime
+			}
+			if err != nil {
+				return fmt.Errorf("read settings: %w", err)
+			}
+			if d.Settings, err = settingsFrom(item); err != nil {
+				return err
+			}
+		}
 		ops, work, err := s.firstSync(teamID, d)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func (s *Syncer) do(ctx context.Context, work pending.Work) error {
 	case errors.Is(err, ErrUnfinished):
 		s.send(ctx, work, 0)
 		return nil
-	case errors.Is(err, errLeaseLost):
+	case errors.Is(err, errLeaseLost), errors.Is(err, ErrPaused):
 		return nil
 	case apierr.IsCode(err, apierr.CodeNotFound):
 		return s.Forget(ctx, work)
@@ -85,7 +85,7 @@ func (s *Service) send(ctx context.Context, work pending.Work, delay time.Durati
 	if s.Syncs == nil {
 		return
 	}
-	if err := s.Syncs.Send(context.WithoutCancel(ctx), queue.Outgoing{Body: work.Message(), Delay: delay}); err != nil {
+	if err := s.Syncs.Send(context.WithoutCancel(ctx), work.Outgoing(delay)); err != nil {
 		s.Warn(work, err)
 	}
 }
@@ -117,7 +117,7 @@ func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
 			}
 			requested = true
 			continue
-		case st.due <= now || st.NotBefore > now:
+		case st.due <= now || st.NotBefore > now || st.Paused:
 			return nil // already due, or must wait for the provider
 		}
 		before := st.work(teamID, id)

@@ -132,6 +132,9 @@ func (s *Service) Deliver(ctx context.Context, k Sender, d Delivery) (reply []by
 			reply = event.Reply
 			return err
 		}
+		if k.paused {
+			return nil // the sync after the pause reads what has changed
+		}
 		return s.takeOnce(ctx, k, event.ID, func() error { return s.takeEvent(ctx, k, d.RequestID, event) })
 	})
 	return reply, err

@@ -231,7 +231,7 @@ func TestAnEmptySecretSignsNothing(t *testing.T) {
 func TestUnknownSendersAreRefusedAlike(t *testing.T) {
 	t.Parallel()
 	o := newPostOffice(t, post())
-	wiki, err := o.syncer.Collections.Create(t.Context(), o.team, collection.Fields{Name: "wiki", Description: "Wiki"}, collection.IdempotencyKey{})
+	wiki, err := o.syncer.Collections.Create(t.Context(), o.team, collection.Fields{Name: "wiki", Description: "Wiki"}, nil, collection.IdempotencyKey{})
 	if err != nil {
 		t.Fatal(err)
 	}

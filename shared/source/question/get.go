@@ -112,7 +112,7 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 		if err != nil {
 			return URLContent{}, false, err
 		}
-		d, err := s.Documents.Read(ctx, teamID, id, c.mayRead)
+		d, err := s.Documents.Read(ctx, teamID, id, c.who())
 		if apierr.IsCode(err, apierr.CodeNotFound) || apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
 			continue
 		}

@@ -18,8 +18,8 @@ type Model struct {
 	Wordings func(ctx context.Context, question string) Proposed
 	Parts    func(ctx context.Context, question string) Proposed
 	// Write writes the answer from passages, best first. The instruction is the
-	// caller's.
-	Write func(ctx context.Context, question, instruction string, passages []search.Hit) Written
+	// caller's. It gives soFar, which may be nil, what it has written and verified so far.
+	Write func(ctx context.Context, question, instruction string, passages []search.Hit, soFar func(markdown string, urls []string)) Written
 }
 
 // Proposed contains the texts that a model proposes to search for.
@@ -75,7 +75,7 @@ func (s *Service) write(ctx context.Context, q Question, found []search.Result, 
 		return ""
 	}
 	memory.Yield(ctx)
-	w := s.Model.Write(ctx, q.Text, q.Instruction, bestOf(found, limit))
+	w := s.Model.Write(ctx, q.Text, q.Instruction, bestOf(found, limit), q.Listener.Written)
 	w.note(ctx)
 	return strings.TrimSpace(w.Markdown)
 }

@@ -11,6 +11,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/filter"
 	"docent/shared/search"
 	"docent/shared/source"
 )
@@ -18,16 +19,18 @@ import (
 // Bounds of a query.
 const (
 	MaxQueryLimit = 200
-	MaxMany       = 50   // projects or labels of a request
-	maxScanned    = 5000 // items checked by a query without text, newest first
-	maxContent    = 4000 // characters of the content of a record
+	MaxMany       = 50      // projects or labels of a request
+	maxRead       = 100_000 // items read for that, with those that the caller may not read
+	maxScanned    = 5000    // items checked by a query without text, newest first
+	maxContent    = 4000    // characters of the content of a record
 )
 
 // RecordQuery is a query for issues or pull requests.
 type RecordQuery struct {
 	Text   string
-	Filter Filter // fields of the request; they override filters in Text
-	Limit  int    // 1 to MaxQueryLimit
+	Filter Filter         // fields of the request; they override filters in Text
+	Where  *filter.Filter // selects among them by metadata and facts
+	Limit  int            // 1 to MaxQueryLimit
 }
 
 // Record is an issue or pull request that a query found.
@@ -45,7 +48,7 @@ type RecordResults struct {
 
 // Query returns the issues or pull requests that fit a question, which may contain
 // filters. If text is left to rank by, it checks the best 200 passages, comments
-// included; otherwise the 5,000 newest items.
+// included, or up to 5,000 for a filter on facts; otherwise the 5,000 newest items.
 func (s *Service) Query(ctx context.Context, teamID string, c Caller, space search.Space, q RecordQuery) (RecordResults, error) {
 	understood, text := Interpret(q.Text, space, s.Now())
 	f := q.Filter.over(understood)
@@ -59,10 +62,10 @@ func (s *Service) Query(ctx context.Context, teamID string, c Caller, space sear
 		user = names(c.UserName)
 	}
 	keep := func(e document.Entry) bool {
-		return e.Facts != nil && !e.Facts.Comment && e.Facts.Space == space && f.matches(e, user)
+		return e.Facts != nil && !e.Facts.Comment && e.Facts.Space == space && f.matches(e, user) && q.Where.Match(e.Attributes())
 	}
 	if text != "" {
-		ranked, err := s.ranking(ctx, teamID, c, space, text, keep, q.Limit, f.Sort, &out)
+		ranked, err := s.ranking(ctx, teamID, c, space, text, keep, q, f.Sort, &out)
 		if err != nil || ranked {
 			return out, err
 		}
@@ -75,8 +78,8 @@ func (s *Service) Query(ctx context.Context, teamID string, c Caller, space sear
 
 // ranking finds the threads that fit text best and that keep accepts. A comment
 // represents its thread. It returns false if text has no term to search for.
-func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space search.Space, text string, keep func(document.Entry) bool, limit int, order Order, out *RecordResults) (bool, error) {
-	sought := limit
+func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space search.Space, text string, keep func(document.Entry) bool, q RecordQuery, order Order, out *RecordResults) (bool, error) {
+	sought := q.Limit
 	if order != "" && order != ByRelevance {
 		sought = MaxQueryLimit // they are sorted afterwards
 	}
@@ -94,22 +97,23 @@ func (s *Service) ranking(ctx context.Context, teamID string, c Caller, space se
 		rejected[e.URI] = true
 		return search.Exclude
 	}
-	result, providers, err := s.find(ctx, teamID, search.Query{Text: text, Sources: c.Sources, Spaces: []search.Space{space}, Limit: sought, Choose: choose})
+	result, shelves, err := s.find(ctx, teamID, search.Query{Text: text, Sources: c.Sources, Reader: c.Reader, Spaces: []search.Space{space}, Limit: sought,
+		Filter: q.Where.WithoutFacts(), Choose: choose, Widen: q.Where.NamesFact()}) // its facts are those of the thread, which a comment lacks
 	if err != nil || !result.HasTerms {
 		return false, err
 	}
-	records, err := s.threads(ctx, teamID, result.Hits, providers, rejected, keep)
+	records, err := s.threads(ctx, teamID, c, result.Hits, shelves, rejected, keep)
 	if err != nil {
 		return false, err
 	}
 	sortRecords(records, order)
-	out.Records = records[:min(limit, len(records))]
+	out.Records = records[:min(q.Limit, len(records))]
 	return true, nil
 }
 
 // scan returns the items of a space that keep accepts, without ranking them.
 func (s *Service) scan(ctx context.Context, teamID string, c Caller, space search.Space, keep func(document.Entry) bool, limit int, f Filter) ([]Record, error) {
-	providers, err := s.Sources.ProvidersByID(ctx, teamID)
+	shelves, err := s.Sources.Shelves(ctx, teamID)
 	if err != nil {
 		return nil, err
 	}
@@ -118,14 +122,20 @@ func (s *Service) scan(ctx context.Context, teamID string, c Caller, space searc
 		order = ByCreated
 	}
 	var all []document.Entry
-	for _, id := range readable(c, providers) {
-		if providers[id] == source.Custom {
+	for _, id := range readable(c, shelves) {
+		if shelves[id].Provider == source.Custom {
 			continue // documents are neither issues nor pull requests
 		}
-		kept, scanned := 0, 0
-		for e, err := range s.Documents.Items(ctx, teamID, id, space) {
+		kept, scanned, read := 0, 0, 0
+		for e, err := range s.Documents.Items(ctx, teamID, id, space, false) {
 			if err != nil {
 				return nil, err
+			}
+			if read++; read > maxRead {
+				break
+			}
+			if !c.mayRead(e, shelves) {
+				continue // and does not count: nobody learns how much others may read
 			}
 			scanned++
 			if scanned > maxScanned || order == ByCreated && kept == limit || e.CreatedAt.Before(f.Created.After) {
@@ -149,10 +159,10 @@ func (s *Service) scan(ctx context.Context, teamID string, c Caller, space searc
 	records := make([]Record, 0, len(all))
 	for _, e := range all {
 		d, ok := found[e.ID]
-		if !ok || d.CollectionID != e.CollectionID || !keep(d.Entry) {
+		if !ok || d.CollectionID != e.CollectionID || !keep(d.Entry) || !c.mayRead(d.Entry, shelves) {
 			continue // removed or changed since it was listed
 		}
-		records = append(records, recordOf(d, space, providers))
+		records = append(records, recordOf(d, space, shelves))
 	}
 	return records, nil
 }

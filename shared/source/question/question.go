@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/document"
 	"docent/shared/search"
 	"docent/shared/source"
@@ -31,6 +32,15 @@ type Service struct {
 type Caller struct {
 	UserName string   // whom "me" refers to; empty for a team key
 	Sources  []string // ids of the data sources that the key is restricted to; nil: all
+	Reader   access.Reader
 }
 
-func (c Caller) mayRead(id string) bool { return c.Sources == nil || slices.Contains(c.Sources, id) }
+func (c Caller) who() document.Who { return document.Who{Reader: c.Reader, Sources: c.Sources} }
+
+// mayUse reports whether the key of c may use a source.
+func (c Caller) mayUse(id string) bool { return c.Sources == nil || slices.Contains(c.Sources, id) }
+
+// mayRead reports whether c may read a record, which lies on one of shelves.
+func (c Caller) mayRead(e document.Entry, shelves map[string]source.Shelf) bool {
+	return c.mayUse(e.CollectionID) && c.Reader.MayRead(e.Access, shelves[e.CollectionID].DefaultAccess)
+}

@@ -43,17 +43,20 @@ func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Quest
 	r := &researchRun{Service: s, teamID: teamID, caller: c, question: q, effort: effort}
 	limited, cancel := context.WithTimeout(ctx, ResearchTime)
 	defer cancel()
-	asked, found, providers, err := r.find(limited)
+	asked, found, shelves, err := r.find(limited)
 	if err != nil {
 		return "", nil, err
 	}
 	b := bounds[effort]
+	sources := sourcesOf(joined(slices.DeleteFunc(slices.Clone(found), func(r search.Result) bool { return !r.Found() }), b.documents), shelves)
+	if q.Listener.Found != nil {
+		q.Listener.Found(sources)
+	}
 	answer := s.write(limited, q, found, b.passages)
 	if answer == "" {
 		answer = answerParts(asked, found, b.passages, b.pieces)
 	}
-	found = slices.DeleteFunc(found, func(r search.Result) bool { return !r.Found() })
-	return answer, sourcesOf(joined(found, b.documents), providers), nil
+	return answer, sources, nil
 }
 
 // researchRun is the state of one Research.
@@ -67,16 +70,16 @@ type researchRun struct {
 
 // search searches what the caller may read. Every search of a Research uses it.
 func (r *researchRun) search(ctx context.Context, text string) (search.Result, error) {
-	return r.Index(ctx, r.teamID, search.Query{Text: text, Instruction: r.question.Instruction, Sources: r.caller.Sources,
-		Limit: bounds[r.effort].documents})
+	return r.Index(ctx, r.teamID, search.Query{Text: text, Instruction: r.question.Instruction, Sources: r.caller.Sources, Reader: r.caller.Reader,
+		Limit: bounds[r.effort].documents, Filter: r.question.Filter})
 }
 
-// find searches for the parts of the question and, in parallel, reads the provider of
-// each data source.
-func (r *researchRun) find(ctx context.Context) (asked []string, found []search.Result, providers map[string]source.ProviderName, err error) {
+// find searches for the parts of the question and, in parallel, reads the
+// team's data sources.
+func (r *researchRun) find(ctx context.Context) (asked []string, found []search.Result, shelves map[string]source.Shelf, err error) {
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		providers, err = r.Sources.ProvidersByID(gctx, r.teamID)
+		shelves, err = r.Sources.Shelves(gctx, r.teamID)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -84,7 +87,7 @@ func (r *researchRun) find(ctx context.Context) (asked []string, found []search.
 		return err
 	})
 	err = group.Wait()
-	return asked, found, providers, err
+	return asked, found, shelves, err
 }
 
 func (r *researchRun) findParts(ctx context.Context) (asked []string, found []search.Result, err error) {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/filter"
 	"docent/shared/search"
 	"docent/shared/source"
 )
@@ -32,9 +33,20 @@ type Source struct {
 // Question is a search request.
 type Question struct {
 	Text        string
-	Instruction string // affects ranking only, not what is searched
-	Limit       int    // 0: DefaultLimit
-	Explain     bool   // sets Source.Explanation
+	Instruction string         // affects ranking only, not what is searched
+	Limit       int            // 0: DefaultLimit
+	Explain     bool           // sets Source.Explanation
+	Filter      *filter.Filter // nil: everything
+	Listener    Listener
+}
+
+// Listener receives what is known of a Research before its end. Its functions may be nil; they are
+// called one after the other.
+type Listener struct {
+	Found func([]Source)
+	// Written receives the part of the answer that the model has written so far, and the URLs of
+	// the documents that it cites.
+	Written func(markdown string, urls []string)
 }
 
 // onePage is how many documents one search finds without reading more.
@@ -45,46 +57,46 @@ const onePage = 24
 // request with its comments follow after everything else.
 func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Question, spaces []search.Space) ([]Source, error) {
 	limit := cmp.Or(q.Limit, DefaultLimit)
-	result, providers, err := s.find(ctx, teamID, search.Query{Text: q.Text, Instruction: q.Instruction, Limit: max(limit, onePage), Explain: q.Explain, Sources: c.Sources, Spaces: spaces})
+	result, shelves, err := s.find(ctx, teamID, search.Query{Text: q.Text, Instruction: q.Instruction, Limit: max(limit, onePage), Explain: q.Explain, Sources: c.Sources, Reader: c.Reader, Spaces: spaces, Filter: q.Filter})
 	if err != nil {
 		return nil, err
 	}
 	hits := threadsFirst(result.Hits)
-	return sourcesOf(hits[:min(limit, len(hits))], providers), nil
+	return sourcesOf(hits[:min(limit, len(hits))], shelves), nil
 }
 
-// find searches and, in parallel, reads the provider of each data source.
-func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]source.ProviderName, error) {
-	var providers map[string]source.ProviderName
+// find searches and, in parallel, reads the team's data sources.
+func (s *Service) find(ctx context.Context, teamID string, q search.Query) (search.Result, map[string]source.Shelf, error) {
+	var shelves map[string]source.Shelf
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		providers, err = s.Sources.ProvidersByID(gctx, teamID)
+		shelves, err = s.Sources.Shelves(gctx, teamID)
 		return err
 	})
 	result, err := s.Index(gctx, teamID, q)
 	if failed := group.Wait(); failed != nil {
 		return result, nil, failed
 	}
-	return result, providers, err
+	return result, shelves, err
 }
 
-func sourcesOf(hits []search.Hit, providers map[string]source.ProviderName) []Source {
+func sourcesOf(hits []search.Hit, shelves map[string]source.Shelf) []Source {
 	out := make([]Source, 0, len(hits))
 	for _, h := range hits {
-		provider, ok := providers[h.Source]
+		shelf, ok := shelves[h.Source]
 		if !ok {
 			continue // deleted between the two reads
 		}
-		out = append(out, Source{Content: h.Content, Title: h.Title, URL: h.URI, SourceType: source.TypeOf(h.Space), Provider: string(provider), Explanation: h.Explanation})
+		out = append(out, Source{Content: h.Content(), Title: h.Title, URL: h.Address(), SourceType: source.TypeOf(h.Space), Provider: string(shelf.Provider), Explanation: h.Explanation})
 	}
 	return out
 }
 
 // readable returns the sorted ids of the data sources that the caller may read.
-func readable(c Caller, providers map[string]source.ProviderName) []string {
+func readable(c Caller, shelves map[string]source.Shelf) []string {
 	var ids []string
-	for id := range providers {
-		if c.mayRead(id) {
+	for id := range shelves {
+		if c.mayUse(id) {
 			ids = append(ids, id)
 		}
 	}

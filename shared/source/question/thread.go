@@ -66,9 +66,9 @@ func threadsFirst(hits []search.Hit) []search.Hit {
 }
 
 // threads returns the issues or pull requests of hits, each once, without those that
-// are in rejected or that keep rejects. It reads those of which only comments were
+// are in rejected, that keep rejects, or that c may not read. It reads those of which only comments were
 // found.
-func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit, providers map[string]source.ProviderName, rejected map[string]bool, keep func(document.Entry) bool) ([]Record, error) {
+func (s *Service) threads(ctx context.Context, teamID string, c Caller, hits []search.Hit, shelves map[string]source.Shelf, rejected map[string]bool, keep func(document.Entry) bool) ([]Record, error) {
 	at := map[string]search.Hit{} // the best comment, by the uri of its thread
 	itself := map[string]bool{}
 	for _, h := range hits {
@@ -97,8 +97,8 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 	}
 	about := map[string]Record{}
 	for _, d := range read {
-		if h := at[d.URI]; h.Source == d.CollectionID && keep(d.Entry) {
-			about[d.URI] = recordOf(d, h.Space, providers)
+		if h := at[d.URI]; h.Source == d.CollectionID && keep(d.Entry) && c.mayRead(d.Entry, shelves) {
+			about[d.URI] = recordOf(d, h.Space, shelves)
 		}
 	}
 	var records []Record
@@ -110,7 +110,7 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 		}
 		if !isComment(h) {
 			seen[thread] = true
-			for _, source := range sourcesOf([]search.Hit{h}, providers) {
+			for _, source := range sourcesOf([]search.Hit{h}, shelves) {
 				records = append(records, Record{source, h.Record.(document.Entry)}) //nolint:forcetypeassert // choose requires it
 			}
 			continue
@@ -126,7 +126,7 @@ func (s *Service) threads(ctx context.Context, teamID string, hits []search.Hit,
 	return records, nil
 }
 
-func recordOf(d document.Found, space search.Space, providers map[string]source.ProviderName) Record {
+func recordOf(d document.Found, space search.Space, shelves map[string]source.Shelf) Record {
 	return Record{Source{Content: clipContent(d.Excerpt), Title: d.Title, URL: d.URI,
-		SourceType: source.TypeOf(space), Provider: string(providers[d.CollectionID])}, d.Entry}
+		SourceType: source.TypeOf(space), Provider: string(shelves[d.CollectionID].Provider)}, d.Entry}
 }

@@ -1,0 +1,146 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"docent/shared/access"
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/extract"
+)
+
+// MaxFile is the most bytes of a file that a connector hands over. It is read into memory.
+const MaxFile = 10 << 20
+
+// File is the file of an item. The item must have the time of its last change.
+type File struct {
+	MediaType string // one that package extract supports; empty: it is plain text or Markdown
+	Bytes     int64  // its size; a file of more than MaxFile is left out
+	// Read downloads it. It is called only if the file is not stored yet or has changed. It returns a
+	// *FileError if only this file cannot be read, and otherwise the errors of Connector.Read.
+	Read func(ctx context.Context) ([]byte, error)
+}
+
+// FileError says why a file is not read. Why is half a sentence for the team's admins.
+type FileError struct{ Why string }
+
+func (e *FileError) Error() string { return e.Why }
+
+// FileType returns the media type of the file with a name, which is empty for text, and whether such files are
+// read. declared is what the provider says about it; it decides if the name does not.
+func FileType(name, declared string) (mediaType string, read bool) {
+	if mediaType, read = extract.MediaTypeOf(name); read {
+		return mediaType, true
+	}
+	declared, _, _ = strings.Cut(declared, ";")
+	switch extension := strings.ToLower(path.Ext(name)); {
+	case slices.Contains(textFiles, extension):
+		return "", true
+	case extract.Supported(declared):
+		return declared, true
+	default:
+		return "", declared == "text/plain" || declared == "text/markdown"
+	}
+}
+
+// textFiles are the extensions of the names of plain text and Markdown.
+var textFiles = []string{".txt", ".text", ".md", ".markdown"}
+
+// storeFiles stores items with files, one after the other, because each file is in memory. It calls reject for one
+// that is left out.
+func (r *syncRun) storeFiles(ctx context.Context, items []Item, reject func(i Item, why string)) error {
+	for _, i := range items {
+		var why *FileError
+		err := r.storeFile(ctx, i)
+		switch {
+		case errors.Is(err, document.ErrOtherSource):
+			reject(i, otherSource)
+		case errors.As(err, &why):
+			reject(i, why.Why)
+			// What is stored is the text of an earlier file.
+			if _, err := r.Documents.Forget(ctx, r.teamID, r.id, i.URI); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		}
+		if err := r.stillTime(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeFile stores an item with its file. An unchanged file is not read again: only what else is known about the item
+// changes. It returns a *FileError for a file that is left out.
+func (r *syncRun) storeFile(ctx context.Context, i Item) error {
+	if i.File.Bytes > MaxFile {
+		return &FileError{fmt.Sprintf("it has more than %d MB", MaxFile>>20)}
+	}
+	rules, err := r.Resolve(ctx, r.teamID, i.Access)
+	if err != nil {
+		return fmt.Errorf("resolve who may read: %w", err)
+	}
+	unchanged, err := r.hasFile(ctx, i)
+	if err != nil {
+		return err
+	}
+	if unchanged {
+		err := r.putFile(ctx, i, rules[0], nil)
+		if !errors.Is(err, document.ErrNoContent) { // it was removed in between
+			return err
+		}
+	}
+	file, err := i.File.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return r.putFile(ctx, i, rules[0], file)
+}
+
+// hasFile reports whether the stored item of i has the file of i.
+func (r *syncRun) hasFile(ctx context.Context, i Item) (bool, error) {
+	id, err := document.ID(r.teamID, i.URI)
+	if err != nil {
+		return false, fmt.Errorf("team id: %w", err)
+	}
+	found, err := r.Documents.Find(ctx, r.teamID, []string{id}, false)
+	if err != nil {
+		return false, err
+	}
+	e, ok := found[id]
+	return ok && e.CollectionID == r.id && e.Facts != nil && e.MediaType == i.File.MediaType && !i.UpdatedAt.IsZero() &&
+		e.Facts.Changed.Equal(i.UpdatedAt.UTC().Truncate(time.Millisecond)), nil
+}
+
+// putFile stores i with its file; nil: with the one that is stored.
+func (r *syncRun) putFile(ctx context.Context, i Item, rule *access.Rule, file []byte) error {
+	in := i.input(r.id, "")
+	in.Access = rule
+	switch {
+	case file == nil:
+		in.KeepContent = true
+	case len(file) == 0:
+		return &FileError{"it is empty"}
+	case in.MediaType != "":
+		in.File = file
+	case !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0:
+		return &FileError{"it is not text in UTF-8"}
+	default:
+		in.Body = string(bytes.TrimPrefix(file, []byte("\ufeff")))
+	}
+	_, _, err := r.Documents.Put(ctx, r.teamID, in)
+	var refused *apierr.Error
+	if errors.As(err, &refused) && refused.Kind == apierr.Invalid {
+		return &FileError{"it is not what its name says"}
+	}
+	return err
+}

@@ -1,12 +1,14 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +29,30 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.message) }
+
+// missing returns a sentence, after a blank, on what the access token lacks as far as
+// GitHub says so: a permission of a fine-grained token, or a scope of a classic one.
+func (e *statusError) missing() string {
+	if needed := e.header.Get("X-Accepted-GitHub-Permissions"); needed != "" && e.status == http.StatusForbidden {
+		return " It needs the permission " + quoted(needed) + "."
+	}
+	scopes, classic := e.header["X-Oauth-Scopes"]
+	if !classic || slices.Contains(strings.Split(strings.Join(scopes, ", "), ", "), "repo") {
+		return ""
+	}
+	return " For private repositories it needs the scope repo; it has " + quoted(cmp.Or(strings.Join(scopes, ", "), "none")) + "."
+}
+
+// quoted returns a header's value for a message: printable, and not long.
+func quoted(value string) string {
+	value = strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return -1
+		}
+		return c
+	}, value)
+	return value[:min(len(value), 100)]
+}
 
 // wait returns how long a rate limit asks to wait, and whether e is one.
 func (e *statusError) wait(now time.Time) (time.Duration, bool) {

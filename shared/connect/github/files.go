@@ -1,30 +1,23 @@
 package github
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
+	"docent/shared/connect/repository"
 	"docent/shared/source"
 )
 
 // Bounds of files.
 const (
-	filesAPage  = 50          // files per page
-	maxFile     = 256 << 10   // bytes of a file that is read
-	maxArchive  = 4 << 30     // unpacked bytes of an archive
-	maxEntries  = 500_000     // of an archive
-	maxCompared = 300         // files that a comparison of commits lists
-	stall       = time.Minute // without data, after which a download fails
+	filesAPage  = 50  // changed files per page
+	maxCompared = 300 // files that a comparison of commits lists
 )
 
 const (
@@ -114,65 +107,17 @@ func (s *session) readArchive(ctx context.Context, p checkpoint, yield func(sour
 		return s.failure(err)
 	}
 	defer reply.Body.Close()
-	unpacked, err := gzip.NewReader(steady{reply.Body})
-	if err != nil {
-		return broken(err)
+	file := func(name string, text []byte) *source.Item {
+		return repository.Item(s.repository, s.blob(name), name, text)
 	}
-	limited := &io.LimitedReader{R: unpacked, N: maxArchive}
-	archive := tar.NewReader(limited)
-	page := source.SyncPage{}
-	for n := 0; ; n++ {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
+	return repository.Archive(reply.Body, p.Skip, file, func(items []source.Item, skip int, last bool) bool {
+		p.Skip = skip
+		page := source.SyncPage{Items: items, Checkpoint: p.encoded(), Last: last, Exact: last}
+		if last {
+			page.Checkpoint = checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded()
 		}
-		if err != nil || n == maxEntries {
-			if limited.N <= 0 || n == maxEntries {
-				return &source.SyncError{Code: source.TooLarge, Detail: "The repository has more files than the limit."}
-			}
-			return broken(err)
-		}
-		_, name, _ := strings.Cut(h.Name, "/") // without the folder named after the commit
-		if h.Typeflag != tar.TypeReg || !wanted(name, h.Size) {
-			continue
-		}
-		if n < p.Skip { // read before the interruption
-			continue
-		}
-		text, err := io.ReadAll(archive)
-		if err != nil {
-			return broken(err)
-		}
-		if i := s.file(name, text); i != nil {
-			page.Items = append(page.Items, *i)
-		}
-		if len(page.Items) == filesAPage {
-			p.Skip = n + 1
-			page.Checkpoint = p.encoded()
-			if !yield(page) {
-				return source.ErrStopped
-			}
-			page = source.SyncPage{}
-		}
-	}
-	page.Checkpoint, page.Last, page.Exact = checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded(), true, true
-	if !yield(page) {
-		return source.ErrStopped
-	}
-	return nil
-}
-
-// steady is a body that fails if no data arrives for stall.
-type steady struct{ io.ReadCloser }
-
-func (s steady) Read(p []byte) (int, error) {
-	watch := time.AfterFunc(stall, func() { _ = s.Close() }) // ends the blocked Read
-	defer watch.Stop()
-	return s.ReadCloser.Read(p)
-}
-
-func broken(err error) error {
-	return &source.SyncError{Code: source.Unreadable, Detail: "The archive of the repository was cut off.", Cause: err}
+		return yield(page)
+	})
 }
 
 // fileChange is a file that differs between two commits.
@@ -246,7 +191,7 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileC
 
 // readFile returns one file as an item, or nil if it is not wanted.
 func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, error) {
-	if !wanted(f.Name, 0) || !isSHA(f.SHA) {
+	if !repository.Wanted(f.Name, 0) || !isSHA(f.SHA) {
 		return nil, nil
 	}
 	var text limitedBuffer
@@ -257,17 +202,17 @@ func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, err
 	if text.full {
 		return nil, nil
 	}
-	return s.file(f.Name, text.Bytes()), nil
+	return repository.Item(s.repository, s.blob(f.Name), f.Name, text.Bytes()), nil
 }
 
-// limitedBuffer keeps up to maxFile bytes and notes whether there were more.
+// limitedBuffer keeps up to repository.MaxFile bytes and notes whether there were more.
 type limitedBuffer struct {
 	bytes.Buffer
 	full bool
 }
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxFile {
+	if b.Len()+len(p) > repository.MaxFile {
 		b.full = true
 		return len(p), nil
 	}

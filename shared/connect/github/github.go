@@ -200,9 +200,9 @@ func (s *session) refusal(answered *statusError, err error) *source.SyncError {
 	case status == http.StatusUnauthorized:
 		return &source.SyncError{Code: source.Unauthorized, Detail: "GitHub does not accept the access token.", AllParts: true, Cause: err}
 	case status == http.StatusForbidden:
-		return &source.SyncError{Code: source.Unauthorized, Detail: "The access token may not read this part of the repository.", Cause: err}
+		return &source.SyncError{Code: source.Unauthorized, Detail: "The access token may not read this part of the repository." + answered.missing(), Cause: err}
 	case status == http.StatusNotFound || status == http.StatusGone || status == http.StatusUnavailableForLegalReasons:
-		return &source.SyncError{Code: source.NotThere, Detail: "Not found on GitHub, or not visible to this access token.", Cause: err}
+		return &source.SyncError{Code: source.NotThere, Detail: "Not found on GitHub, or not visible to this access token." + answered.missing(), Cause: err}
 	case status >= http.StatusInternalServerError:
 		return &source.SyncError{Code: source.Unreadable, Detail: fmt.Sprintf("GitHub failed with status %d.", status), Cause: err}
 	default:

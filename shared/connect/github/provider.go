@@ -29,7 +29,7 @@ const MaxRepositories = 100
 var Provider = source.Provider{
 	Name: "github",
 	Settings: []source.Setting{
-		{Name: repositories, Kind: source.List, Help: "a repository; may be given up to 100 times", Flag: "repository", Placeholder: "OWNER/NAME"},
+		{Name: repositories, Kind: source.List, Help: "a repository; may be given up to 100 times", Flag: "repository", Placeholder: "OWNER/NAME", Parts: true},
 		{Name: accessToken, Kind: source.Secret, Help: "the access token, if one is needed", Flag: "token-env", Env: "GITHUB_TOKEN"},
 		{Name: baseURL, Help: "the API of your own GitHub server, by https, such as https://github.example/api/v3", Flag: "base-url", Placeholder: "URL"},
 	},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/temoto/robotstxt"
@@ -20,6 +21,8 @@ const maxRobots = 500 << 10
 type site struct {
 	rules *robotstxt.RobotsData
 	read  bool // a page of it was read
+	// failed says why its robots.txt could not be read, so that nothing is allowed; nil: it could.
+	failed *fetch.Error
 }
 
 // site returns the site of u. It reads its robots.txt once per visit.
@@ -45,7 +48,10 @@ func (v *visit) site(ctx context.Context, u *url.URL) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{rules: rules}
+	if raw.Status >= http.StatusInternalServerError && failed == nil {
+		failed = &fetch.Error{Code: fetch.Failed, Detail: "The robots.txt of the site returned status " + strconv.Itoa(raw.Status) + ".", Cause: &fetch.StatusError{Status: raw.Status}}
+	}
+	s := &site{rules: rules, failed: failed}
 	v.sites[origin] = s
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -109,13 +110,16 @@ func (v *visit) file(ctx context.Context, u *url.URL) (entries []sitemapEntry, i
 	if err != nil {
 		return nil, false, err
 	}
+	if s.failed != nil {
+		return nil, false, unreadable("sitemap", s.failed)
+	}
 	if !s.allows(u) {
 		return nil, false, &source.SyncError{Code: source.Disallowed, Detail: "The robots.txt of the site does not allow its sitemap to be read."}
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {
 		return nil, false, err
 	}
-	raw, err := v.Fetch.Raw(ctx, u.String(), maxSitemap)
+	raw, err := v.Fetch.Raw(ctx, u.String(), v.maxSitemap)
 	if err != nil {
 		return nil, false, unreadable("sitemap", err)
 	}
@@ -124,7 +128,7 @@ func (v *visit) file(ctx context.Context, u *url.URL) (entries []sitemapEntry, i
 		if raw.Status == http.StatusNotFound || raw.Status == http.StatusGone {
 			code = source.NotThere
 		}
-		return nil, false, &source.SyncError{Code: code, Detail: "The sitemap could not be fetched.", Cause: &fetch.StatusError{Status: raw.Status}}
+		return nil, false, &source.SyncError{Code: code, Detail: fmt.Sprintf("The sitemap could not be fetched: its status is %d.", raw.Status), Cause: &fetch.StatusError{Status: raw.Status}}
 	}
 	body := raw.Body
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {

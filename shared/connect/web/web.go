@@ -80,7 +80,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 		if p.Begun.IsZero() {
 			p.Begun = c.Now().UTC()
 		}
-		v := &visit{Connector: c, sites: map[string]*site{}}
+		v := &visit{c, map[string]*site{}, maxSitemap}
 		all, err := v.list(ctx, a.Settings)
 		if err != nil {
 			return err
@@ -92,7 +92,8 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 // visit is one call of Read, with the sites it has read.
 type visit struct {
 	*Connector
-	sites map[string]*site
+	sites      map[string]*site
+	maxSitemap int64 // bytes of a file
 }
 
 // list returns the pages of a source.

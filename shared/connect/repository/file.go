@@ -1,4 +1,6 @@
-package github
+// Package repository turns the files of a Git repository into items. Connectors of
+// providers that host repositories share it.
+package repository
 
 import (
 	"bytes"
@@ -11,6 +13,9 @@ import (
 	"docent/shared/source"
 )
 
+// MaxFile is the most bytes of a file that is read.
+const MaxFile = 256 << 10
+
 // foreign are folders of third-party or generated files.
 var foreign = []string{"vendor", "node_modules", "third_party", "bower_components", "dist", "testdata", ".git", ".yarn"}
 
@@ -20,9 +25,9 @@ var generated = []string{"go.sum", "package-lock.json", "yarn.lock", "pnpm-lock.
 // generatedSuffixes are the endings of generated files.
 var generatedSuffixes = []string{".min.js", ".min.css", ".map", ".pb.go", "_pb2.py", ".svg", ".csv", ".tsv", ".lock", ".snap"}
 
-// wanted reports whether a file of this name and size is read.
-func wanted(name string, size int64) bool {
-	if name == "" || size > maxFile {
+// Wanted reports whether a file of this name and size is read.
+func Wanted(name string, size int64) bool {
+	if name == "" || size > MaxFile {
 		return false
 	}
 	lower := strings.ToLower(name)
@@ -44,12 +49,13 @@ var documentation = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"
 // machineText are the names of .txt files that are not prose.
 var machineText = regexp.MustCompile(`(?i)^(cmakelists|requirements.*|constraints.*|robots|manifest)\.txt$`)
 
-// file returns a file as an item, or nil if it contains no text.
-func (s *session) file(name string, text []byte) *source.Item {
+// Item returns a file of a project as an item, or nil if it contains no text. uri is its
+// page at the provider.
+func Item(project, uri, name string, text []byte) *source.Item {
 	if len(bytes.TrimSpace(text)) == 0 || bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return nil
 	}
-	i := &source.Item{URI: s.blob(name), Title: name, Body: string(text), SourceType: "code", Project: s.repository}
+	i := &source.Item{URI: uri, Title: name, Body: string(text), SourceType: "code", Project: project}
 	if slices.Contains(documentation, strings.ToLower(path.Ext(name))) && !machineText.MatchString(path.Base(name)) {
 		i.SourceType = "documentation"
 		if title := titleOf(i.Body); title != "" {

@@ -1,0 +1,73 @@
+package web_test
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"docent/shared/apierr"
+	"docent/shared/connect"
+	"docent/shared/connect/web"
+	"docent/shared/fetch"
+	"docent/shared/source"
+)
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	const pages = `<urlset><url><loc>/a</loc></url></urlset>`
+	anywhere := fetch.NewReaching(nil, func(netip.AddrPort) bool { return true })
+	for name, c := range map[string]struct {
+		site    map[string]answer
+		urls    []string // paths; nil: /map.xml is the sitemap
+		f       *fetch.Fetcher
+		pointer string // of the field error; empty: there is none
+		says    string // in the error; empty: there is none
+	}{
+		"pages":                  {site: map[string]answer{"/a": {200, "a"}, "/b": {200, "b"}}, urls: []string{"/a", "/b"}, f: anywhere},
+		"a page is gone":         {site: map[string]answer{"/a": {200, "a"}}, urls: []string{"/a", "/b"}, f: anywhere, pointer: "/settings/urls/1", says: "status 404"},
+		"a page needs a sign-in": {site: map[string]answer{"/a": {401, ""}}, urls: []string{"/a"}, f: anywhere, pointer: "/settings/urls/0", says: "status 401"},
+		"a page is too large":    {site: map[string]answer{"/a": {200, strings.Repeat("a", fetch.MaxBytes+1)}}, urls: []string{"/a"}, f: anywhere, pointer: "/settings/urls/0", says: "larger"},
+		"a page fails now":       {site: map[string]answer{"/a": {503, ""}}, urls: []string{"/a"}, f: anywhere, says: "status 503"},
+		"robots.txt disallows":   {site: map[string]answer{"/robots.txt": {200, "User-agent: *\nDisallow: /"}, "/a": {200, ""}}, urls: []string{"/a"}, f: anywhere, pointer: "/settings/urls/0", says: "robots.txt"},
+		"robots.txt fails now":   {site: map[string]answer{"/robots.txt": {500, ""}, "/a": {200, ""}}, urls: []string{"/a"}, f: anywhere, says: "robots.txt"},
+		"a private address":      {urls: []string{"/a"}, f: fetch.New(nil), pointer: "/settings/urls/0", says: "public"},
+		"a sitemap":              {site: map[string]answer{"/map.xml": {200, pages}}, f: anywhere},
+		"no sitemap":             {f: anywhere, pointer: "/settings/sitemap", says: "status 404"},
+		"a page as the sitemap":  {site: map[string]answer{"/map.xml": {200, "<html></html>"}}, f: anywhere, pointer: "/settings/sitemap", says: "not a valid XML sitemap"},
+		"a large sitemap":        {site: map[string]answer{"/map.xml": {200, strings.Repeat(" ", 10<<20+1)}}, f: anywhere},
+		"the sitemap fails now":  {site: map[string]answer{"/map.xml": {502, ""}}, f: anywhere, says: "status is 502"},
+		"a private sitemap":      {f: fetch.New(nil), pointer: "/settings/sitemap", says: "public"},
+		"a disallowed sitemap":   {site: map[string]answer{"/robots.txt": {200, "User-agent: *\nDisallow: /"}, "/map.xml": {200, pages}}, f: anywhere, pointer: "/settings/sitemap", says: "robots.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t, c.site)
+			settings := map[string]any{"sitemap": r.url + "/map.xml"}
+			if c.urls != nil {
+				var all []string
+				for _, path := range c.urls {
+					all = append(all, r.url+path)
+				}
+				settings = map[string]any{"urls": all}
+			}
+			err := web.Provider.Opener.(connect.Prober).Probe(t.Context(), c.f, source.Access{Settings: source.NewSettings(settings)})
+			var wrong *apierr.Error
+			var failed *source.SyncError
+			switch {
+			case c.says == "" && err == nil:
+			case c.says == "" || err == nil || !strings.Contains(err.Error(), c.says):
+				t.Errorf("%v, want %q", err, c.says)
+			case c.pointer == "" && !errors.As(err, &failed):
+				t.Errorf("%v is not a SyncError", err)
+			case c.pointer != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Pointer != c.pointer):
+				t.Errorf("%v is not about %s", err, c.pointer)
+			}
+			for _, path := range r.asked {
+				if strings.Contains(c.says, "robots.txt") && path != "/robots.txt" {
+					t.Errorf("%s was asked for", path)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package confluence
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"docent/shared/connect/atlassian"
+	"docent/shared/source"
+)
+
+// readRestrictions are the expansions with who may read a page.
+const readRestrictions = "restrictions.read.restrictions.user,restrictions.read.restrictions.group"
+
+const perLookup = 50 // pages of one request for restrictions
+
+// restriction lists who may read a page. Nobody in it means everybody.
+type restriction struct {
+	Restrictions struct {
+		User struct {
+			Results []atlassian.User `json:"results"`
+		} `json:"user"`
+		Group struct {
+			Results []group `json:"results"`
+		} `json:"group"`
+	} `json:"restrictions"`
+}
+
+type group struct {
+	ID   string `json:"id"` // Cloud
+	Name string `json:"name"`
+}
+
+// audience returns who a restriction names.
+func (d *directory) audienceOf(r *restriction) atlassian.Audience {
+	var a atlassian.Audience
+	for _, u := range r.Restrictions.User.Results {
+		d.know(u)
+		a.Add(u)
+	}
+	for _, g := range r.Restrictions.Group.Results {
+		d.groupIDs[g.Name] = g.ID
+		a.AddGroup(g.Name)
+	}
+	if len(r.Restrictions.User.Results)+len(r.Restrictions.Group.Results) == 0 {
+		return atlassian.Everyone()
+	}
+	return a
+}
+
+// audience returns who may read a page: who may view the space, and is in the
+// restrictions of the page and of each page above it. What is unknown is nobody.
+func (r *reading) audience(page content) atlassian.Audience {
+	a := r.spaceReaders
+	for _, p := range append(slices.Clone(page.Ancestors), page) {
+		a = atlassian.Both(a, r.restricted[p.ID], r.members)
+	}
+	return a
+}
+
+// containers returns the pages that comments or attachments are on, by id.
+func (r *reading) containers(ctx context.Context, found []content) (map[id]content, error) {
+	var ids []id
+	for _, c := range found {
+		if c.Container.Type == "page" && !slices.Contains(ids, c.Container.ID) {
+			ids = append(ids, c.Container.ID)
+		}
+	}
+	about := map[id]content{}
+	for chunk := range slices.Chunk(ids, perLookup) {
+		pages, err := r.byID(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pages {
+			about[p.ID] = p
+		}
+	}
+	return about, nil
+}
+
+// byID reads the restrictions of pages.
+func (r *reading) byID(ctx context.Context, ids []id) ([]content, error) {
+	texts := make([]string, len(ids))
+	for i, one := range ids {
+		if !isNumber(string(one)) {
+			return nil, &source.SyncError{Code: source.Unreadable, Detail: "Confluence sent an invalid id."}
+		}
+		texts[i] = string(one)
+	}
+	found, err := r.search(ctx, url.Values{"cql": {"id in (" + strings.Join(texts, ",") + ")"},
+		"expand": {"space,ancestors," + readRestrictions}, "limit": {strconv.Itoa(perLookup)}})
+	return found.Results, err
+}
+
+// prepare reads what audience needs: the permissions of the space, and the restrictions
+// of the pages and of those above them.
+func (r *reading) prepare(ctx context.Context, found []content, about map[id]content) error {
+	r.ctx = ctx
+	if err := r.readSpaceReaders(ctx); err != nil {
+		return err
+	}
+	var wanted []id
+	add := func(p content) {
+		if _, known := r.restricted[p.ID]; !known && !slices.Contains(wanted, p.ID) {
+			wanted = append(wanted, p.ID)
+		}
+	}
+	listed := found
+	if r.kind != pages {
+		listed = nil
+		for _, p := range about {
+			listed = append(listed, p)
+		}
+	}
+	for _, p := range listed {
+		r.learn(p)
+		add(p)
+		for _, above := range p.Ancestors {
+			add(above)
+		}
+	}
+	for chunk := range slices.Chunk(wanted, perLookup) {
+		known, err := r.byID(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		for _, p := range known {
+			r.learn(p)
+		}
+		for _, one := range chunk {
+			if err := r.readRestriction(ctx, one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// learn remembers the restrictions that came with a page.
+func (r *reading) learn(p content) {
+	if p.Restrictions != nil && p.Restrictions.Read != nil {
+		r.restricted[p.ID] = r.audienceOf(p.Restrictions.Read)
+	}
+}
+
+// readRestriction reads the restrictions of a page, unless they are known. If the account
+// may not see them, nobody reads the page.
+func (r *reading) readRestriction(ctx context.Context, page id) error {
+	if _, known := r.restricted[page]; known {
+		return nil
+	}
+	one, err := atlassian.Get[restriction](ctx, r.Site, "the restrictions of page "+string(page),
+		"/rest/api/content/"+string(page)+"/restriction/byOperation/read", url.Values{"expand": {"restrictions.user,restrictions.group"}})
+	if atlassian.Invisible(err) {
+		r.restricted[page] = atlassian.Audience{}
+		r.Unknown("the restrictions of page "+string(page), "let the account of the token view it")
+		return nil
+	}
+	if err == nil {
+		r.restricted[page] = r.audienceOf(&one)
+	}
+	return err
+}

@@ -1,0 +1,262 @@
+// Package confluence reads the pages, comments and attachments of spaces of Confluence Cloud
+// or of a Data Center, and who may read them.
+//
+// A space has three parts: its pages, its comments and its attachments. A full scan lists a part by the time
+// of creation, which never changes; later syncs list what changed since the last one,
+// newest first. What changes during a sync therefore moves to its begin and is read by
+// the next one. Deleted pages, and changed restrictions, are noticed by the full scan.
+package confluence
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/connect/atlassian"
+	"docent/shared/source"
+)
+
+// Bounds of what is read.
+const (
+	perPage = 25 // items with bodies of one request
+	// overlap is how far syncs reach back before the begin of the last one: the search
+	// finds changes some time after they were made.
+	overlap = 10 * time.Minute
+	// repeated is how many results of a page the next one repeats where pages are
+	// numbered: as many may be deleted between the two requests.
+	repeated = 5
+	// MaxAttachments is the most attachments of a space that a full scan reads: the newest, on whole pages of results.
+	MaxAttachments = 10_000
+)
+
+// The parts of a space.
+const (
+	pages       = "pages"
+	comments    = "comments"
+	attachments = "attachments"
+)
+
+// Connector reads spaces. It is safe for concurrent use.
+type Connector struct {
+	atlassian.Client
+	Attachments int // instead of MaxAttachments; 0: that
+}
+
+// Parts returns three parts per space.
+func (c *Connector) Parts(s source.Settings) []string {
+	var parts []string
+	for _, space := range s.List(spaces) {
+		parts = append(parts, space+" "+pages, space+" "+comments, space+" "+attachments)
+	}
+	return parts
+}
+
+// checkpoint is the checkpoint of a part.
+type checkpoint struct {
+	Since time.Time `json:"since,omitzero"`  // when the last complete reading began
+	Begun time.Time `json:"begun,omitzero"`  // when the running one began; zero: none runs
+	Next  string    `json:"next,omitempty"`  // query of its next page
+	Full  bool      `json:"full,omitempty"`  // it is a full scan
+	Found int       `json:"found,omitempty"` // files that the running full scan has listed
+}
+
+func (p checkpoint) encoded() []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // every checkpoint can be encoded
+	}
+	return text
+}
+
+// Read yields the pages of a part; see source.Connector.
+func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
+	return source.Pages(func(page func(source.SyncPage) bool) error {
+		r, err := c.open(a, part)
+		if err != nil {
+			return err
+		}
+		p := checkpoint{Full: at == nil}
+		if at != nil {
+			if err := json.Unmarshal(at, &p); err != nil {
+				return fmt.Errorf("decode the checkpoint: %w", err)
+			}
+		}
+		if p.Begun.IsZero() {
+			p.Begun = c.Now().UTC()
+		}
+		return r.read(ctx, p, page)
+	})
+}
+
+// reading is one call of Read or IsDeleted.
+type reading struct {
+	*atlassian.Site
+	space   string // key
+	kind    string
+	mirrors bool
+	most    int // attachments of a full scan
+	directory
+}
+
+func (c *Connector) open(a source.Access, part string) (*reading, error) {
+	site, err := c.Client.Open("Confluence", a)
+	if err != nil {
+		return nil, err
+	}
+	if site.Cloud && !strings.HasSuffix(site.Base, "/wiki") {
+		site.Base += "/wiki"
+	}
+	space, kind, _ := strings.Cut(part, " ")
+	return &reading{Site: site, space: space, kind: kind, mirrors: atlassian.Mirrors(a.Settings),
+		most: cmp.Or(c.Attachments, MaxAttachments), directory: newDirectory()}, nil
+}
+
+// read yields the pages from p on.
+func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	if p.Full && p.Next == "" {
+		if _, err := r.spaceID(ctx); err != nil {
+			return err
+		}
+	}
+	resumed := p.Next != ""
+	for {
+		query, err := r.query(p)
+		if err != nil {
+			return err
+		}
+		found, err := r.search(ctx, query)
+		if resumed && atlassian.IsCode(err, atlassian.Refused, source.NotThere) { // the cursor has expired
+			p.Next, resumed = "", false
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		resumed = false
+		page, err := r.page(ctx, found.Results)
+		if err != nil {
+			return err
+		}
+		if p.Next, err = next(query, found.Links.Next); err != nil {
+			return err
+		}
+		if p.Found += len(page.Items); p.Full && r.kind == attachments && p.Found >= r.most && p.Next != "" {
+			p.Next, page.Notice = "", r.tooMany()
+		}
+		if page.Last = p.Next == ""; page.Last {
+			p = checkpoint{Since: p.Begun}
+		}
+		page.Checkpoint = p.encoded()
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		if page.Last {
+			return nil
+		}
+	}
+}
+
+// query returns the query of the page at p.
+func (r *reading) query(p checkpoint) (url.Values, error) {
+	if p.Next != "" {
+		q, err := url.ParseQuery(p.Next)
+		if err != nil {
+			return nil, fmt.Errorf("decode the checkpoint: %w", err)
+		}
+		return q, nil
+	}
+	expand := "body.storage,version,history,space,metadata.labels,ancestors," + readRestrictions
+	switch r.kind {
+	case comments:
+		expand = "body.storage,version,history,space,container"
+	case attachments:
+		expand = "version,history,space,container"
+	}
+	return url.Values{"cql": {r.cql(p)}, "expand": {expand}, "limit": {strconv.Itoa(perPage)}}, nil
+}
+
+// cql returns the query that begins a reading.
+func (r *reading) cql(p checkpoint) string {
+	all := `space = "` + r.space + `" and type = ` + strings.TrimSuffix(r.kind, "s")
+	if p.Full {
+		return all + " order by created desc"
+	}
+	// Relative, because the time zone of the account decides what a time means.
+	minutes := int(r.Now().Sub(p.Since.Add(-overlap))/time.Minute) + 1
+	return all + fmt.Sprintf(` and lastmodified >= now("-%dm") order by lastmodified desc`, minutes)
+}
+
+// results is a page of a search.
+type results struct {
+	Results []content `json:"results"`
+	Links   struct {
+		Next string `json:"next"`
+	} `json:"_links"`
+}
+
+func (r *reading) search(ctx context.Context, q url.Values) (results, error) {
+	return atlassian.Get[results](ctx, r.Site, "the "+r.kind+" of the space "+r.space, "/rest/api/content/search", q)
+}
+
+// next returns the query of the page that link leads to, or "" if there is none. Pages
+// that are numbered overlap.
+func next(query url.Values, link string) (string, error) {
+	if link == "" {
+		return "", nil
+	}
+	u, err := url.Parse(link)
+	if err != nil || u.RawQuery == "" || u.Query().Encode() == query.Encode() {
+		return "", &source.SyncError{Code: source.Unreadable, Detail: "Confluence sent an invalid link to the next page.", Cause: err}
+	}
+	q := u.Query()
+	if start, err := strconv.Atoi(q.Get("start")); err == nil && q.Get("cursor") == "" {
+		before, _ := strconv.Atoi(query.Get("start"))
+		if start <= before {
+			return "", &source.SyncError{Code: source.Unreadable, Detail: "Confluence sent a link to an earlier page."}
+		}
+		q.Set("start", strconv.Itoa(max(start-repeated, before+1)))
+	}
+	return q.Encode(), nil
+}
+
+// page returns the items of a page of results.
+func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, error) {
+	var page source.SyncPage
+	found = slices.DeleteFunc(found, func(c content) bool {
+		return c.Space.Key != "" && !strings.EqualFold(c.Space.Key, r.space) || c.Status != "" && c.Status != "current" ||
+			r.kind == attachments && !r.readsFile(c)
+	})
+	if len(found) == 0 {
+		return page, nil
+	}
+	var err error
+	var about map[id]content // the pages of comments or attachments
+	if r.kind != pages {
+		if about, err = r.containers(ctx, found); err != nil {
+			return page, err
+		}
+	}
+	if err := r.prepare(ctx, found, about); err != nil {
+		return page, err
+	}
+	for _, c := range found {
+		on, known := about[c.Container.ID]
+		switch {
+		case r.kind == pages:
+			page.Items = append(page.Items, r.pageItem(ctx, c))
+		case r.kind == comments && known:
+			page.Items = append(page.Items, r.commentItem(ctx, c, on))
+		case known:
+			page.Items = append(page.Items, r.attachmentItem(ctx, c, on))
+		}
+	}
+	page.Notice = r.Notice
+	return page, r.failed
+}

@@ -1,0 +1,269 @@
+package jira
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"docent/shared/connect/atlassian"
+)
+
+// holders are the accounts and groups that a permission or a security level names, and
+// those that depend on the issue.
+type holders struct {
+	atlassian.Audience
+	reporter, assignee bool
+}
+
+// of returns the holders for an issue.
+func (h holders) of(i issue) atlassian.Audience {
+	var a atlassian.Audience
+	a.Join(h.Audience)
+	if h.reporter && i.Fields.Reporter != nil {
+		a.Add(*i.Fields.Reporter)
+	}
+	if h.assignee && i.Fields.Assignee != nil {
+		a.Add(*i.Fields.Assignee)
+	}
+	return a
+}
+
+// holder is one of them in the form of the API.
+type holder struct {
+	Type      string          `json:"type"`
+	Parameter string          `json:"parameter"` // name, key or id
+	Value     string          `json:"value"`     // Cloud: id
+	User      *atlassian.User `json:"user"`
+	Group     *group          `json:"group"`
+}
+
+type group struct {
+	Name string `json:"name"`
+	ID   string `json:"groupId"` // Cloud
+}
+
+// readersOf returns who may read an issue: who may browse the project, and is in the
+// issue's security level. What is unknown is nobody.
+func (r *reading) readersOf(ctx context.Context, i issue) (atlassian.Audience, error) {
+	r.ctx = ctx
+	browse, err := r.browsers(ctx)
+	if err != nil {
+		return atlassian.Audience{}, err
+	}
+	a := browse.of(i)
+	if i.Fields.Security == nil {
+		return a, nil
+	}
+	level, err := r.level(ctx, i.Fields.Security.ID)
+	if err != nil {
+		return a, err
+	}
+	return atlassian.Both(a, level.of(i), r.members), nil
+}
+
+// readersOfComment returns who may read a comment on an issue that readers may read.
+func (r *reading) readersOfComment(ctx context.Context, readers atlassian.Audience, c comment) (atlassian.Audience, error) {
+	if c.Visibility == nil {
+		return readers, nil
+	}
+	var limit atlassian.Audience
+	switch c.Visibility.Type {
+	case "group":
+		r.addGroup(&limit, group{c.Visibility.Value, c.Visibility.Identifier})
+	case "role":
+		id, err := r.roleID(ctx, c.Visibility.Value)
+		if err != nil {
+			return limit, err
+		}
+		if id != "" {
+			if limit, err = r.role(ctx, id); err != nil {
+				return limit, err
+			}
+		}
+	}
+	return atlassian.Both(readers, limit, r.members), nil
+}
+
+// browsers returns who may browse the project, by its permission scheme.
+func (r *reading) browsers(ctx context.Context) (holders, error) {
+	if r.browse != nil {
+		return *r.browse, nil
+	}
+	if !r.mirrors {
+		r.browse = &holders{Audience: atlassian.Everyone()}
+		return *r.browse, nil
+	}
+	type permission struct {
+		Permission string `json:"permission"`
+		Holder     holder `json:"holder"`
+	}
+	scheme, err := atlassian.Get[struct {
+		Permissions []permission `json:"permissions"`
+	}](ctx, r.Site, "the permissions of the project "+r.project, r.api+"/project/"+url.PathEscape(r.project)+"/permissionscheme",
+		url.Values{"expand": {"permissions,user,group"}})
+	var found holders
+	if err == nil {
+		var named []holder
+		for _, p := range scheme.Permissions {
+			if p.Permission == "BROWSE_PROJECTS" {
+				named = append(named, p.Holder)
+			}
+		}
+		found, err = r.resolve(ctx, named)
+	} else if denied(err) {
+		// Unless nothing works, it is only this that the account may not see.
+		if err = r.readProject(ctx); err == nil {
+			r.Unknown("the project "+r.project, "make the account of the token an administrator of the project, or connect the source with access: source")
+		}
+	}
+	if err != nil {
+		return holders{}, err
+	}
+	r.browse = &found
+	return found, nil
+}
+
+// denied reports whether err says that the account may not see something. Jira replies to
+// some requests with 401 then.
+func denied(err error) bool {
+	return atlassian.Invisible(err) || atlassian.Status(err) == http.StatusUnauthorized
+}
+
+// level returns the members of a security level. Those of a Data Center cannot be read.
+func (r *reading) level(ctx context.Context, id string) (holders, error) {
+	if known, ok := r.levels[id]; ok {
+		return known, nil
+	}
+	var named []holder
+	for start := 0; r.Cloud; {
+		const perList = 100
+		got, err := atlassian.Get[struct {
+			Values []struct {
+				Holder holder `json:"holder"`
+			} `json:"values"`
+			Last bool `json:"isLast"`
+		}](ctx, r.Site, "the members of a security level", r.api+"/issuesecurityschemes/level/member",
+			url.Values{"levelId": {id}, "expand": {"user,group"}, "startAt": {strconv.Itoa(start)}, "maxResults": {strconv.Itoa(perList)}})
+		if denied(err) {
+			if err = r.readProject(ctx); err == nil {
+				named = nil
+				break
+			}
+		}
+		if err != nil {
+			return holders{}, err
+		}
+		for _, v := range got.Values {
+			named = append(named, v.Holder)
+		}
+		if start += len(got.Values); got.Last || len(got.Values) == 0 {
+			break
+		}
+	}
+	if len(named) == 0 {
+		r.Unknown("issues of a security level of the project "+r.project, "its members can be read only in the Cloud, by an administrator of Jira")
+	}
+	found, err := r.resolve(ctx, named)
+	if err == nil {
+		r.levels[id] = found
+	}
+	return found, err
+}
+
+// resolve returns the accounts and groups of holders. Of a kind that it does not know,
+// such as a field of the issue, nobody is one.
+func (r *reading) resolve(ctx context.Context, all []holder) (holders, error) {
+	var out holders
+	for _, h := range all {
+		switch h.Type {
+		case "anyone":
+			out.Join(atlassian.Everyone())
+		case "group":
+			g := group{Name: h.Parameter, ID: h.Value}
+			if h.Group != nil {
+				g = *h.Group
+			}
+			if g.Name == "" && !r.Cloud { // how a Data Center writes anyone
+				out.Join(atlassian.Everyone())
+			}
+			r.addGroup(&out.Audience, g)
+		case "user":
+			u, err := r.account(ctx, h)
+			if err != nil {
+				return out, err
+			}
+			out.Add(u)
+		case "projectRole":
+			role, err := r.role(ctx, cmp.Or(h.Value, h.Parameter))
+			if err != nil {
+				return out, err
+			}
+			out.Join(role)
+		case "applicationRole":
+			groups, err := r.application(ctx, h.Parameter)
+			if err != nil {
+				return out, err
+			}
+			out.Join(groups)
+		case "projectLead":
+			if r.lead.ID() == "" {
+				if err := r.readProject(ctx); err != nil {
+					return out, err
+				}
+			}
+			out.Add(r.lead)
+		case "reporter":
+			out.reporter = true
+		case "assignee":
+			out.assignee = true
+		}
+	}
+	return out, nil
+}
+
+// account returns the account of a holder.
+func (r *reading) account(ctx context.Context, h holder) (atlassian.User, error) {
+	if h.User != nil && h.User.ID() != "" {
+		return *h.User, nil
+	}
+	return r.user(ctx, cmp.Or(h.Value, h.Parameter))
+}
+
+// addGroup adds a group and remembers its id.
+func (d *directory) addGroup(a *atlassian.Audience, g group) {
+	if g.ID != "" {
+		d.groupIDs[g.Name] = g.ID
+	}
+	a.AddGroup(g.Name)
+}
+
+// application returns the groups of a role of the site, of all roles if key is empty.
+func (r *reading) application(ctx context.Context, key string) (atlassian.Audience, error) {
+	type role struct {
+		Key     string   `json:"key"`
+		Groups  []string `json:"groups"`
+		Details []group  `json:"groupDetails"`
+	}
+	var out atlassian.Audience
+	all, err := atlassian.Get[[]role](ctx, r.Site, "the roles of the site", r.api+"/applicationrole", nil)
+	if denied(err) {
+		if err = r.readProject(ctx); err == nil {
+			r.Unknown("the project "+r.project+", which everyone with a licence may browse,",
+				"make the account of the token an administrator of Jira, or connect the source with access: source")
+		}
+	}
+	for _, one := range all {
+		if key != "" && one.Key != key {
+			continue
+		}
+		for _, g := range one.Details {
+			r.addGroup(&out, g)
+		}
+		for _, name := range one.Groups {
+			out.AddGroup(name)
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,254 @@
+// Package jira reads the issues of projects and the comments on them, of Jira Cloud or of
+// a Data Center, and who may read them.
+//
+// A project is one part. A full scan lists its issues by the time of creation, which
+// never changes; later syncs list those that changed since the last one, newest first. A
+// new comment changes its issue. What changes during a sync moves to its begin and is
+// read by the next one. Deleted issues and comments, and changed permissions, are noticed
+// by the full scan.
+package jira
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/connect/atlassian"
+	"docent/shared/source"
+)
+
+// Bounds of what is read.
+const (
+	perPage = 50 // issues of one request
+	// overlap is how far syncs reach back before the begin of the last one: the search
+	// finds changes some time after they were made.
+	overlap = 10 * time.Minute
+	// repeated is how many results of a page the next one repeats where pages are
+	// numbered: as many may be deleted between the two requests.
+	repeated    = 5
+	maxComments = 5000 // of an issue
+)
+
+// fields are those of an issue that are read.
+const fields = "summary,description,status,issuetype,priority,resolution,resolutiondate,assignee,reporter,creator,labels,components," +
+	"fixVersions,parent,project,created,updated,security,comment"
+
+// Connector reads projects. It is safe for concurrent use.
+type Connector struct{ atlassian.Client }
+
+// Parts returns a part per project.
+func (c *Connector) Parts(s source.Settings) []string { return s.List(projects) }
+
+// checkpoint is the checkpoint of a part.
+type checkpoint struct {
+	Since time.Time `json:"since,omitzero"` // when the last complete reading began
+	Begun time.Time `json:"begun,omitzero"` // when the running one began; zero: none runs
+	JQL   string    `json:"jql,omitempty"`  // its query
+	Token string    `json:"token,omitempty"`
+	Start int       `json:"start,omitempty"` // Data Center: number of the next result
+	Full  bool      `json:"full,omitempty"`  // it is a full scan
+}
+
+func (p checkpoint) encoded() []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // every checkpoint can be encoded
+	}
+	return text
+}
+
+// Read yields the pages of a part; see source.Connector.
+func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
+	return source.Pages(func(page func(source.SyncPage) bool) error {
+		r, err := c.open(a, part)
+		if err != nil {
+			return err
+		}
+		p := checkpoint{Full: at == nil}
+		if at != nil {
+			if err := json.Unmarshal(at, &p); err != nil {
+				return fmt.Errorf("decode the checkpoint: %w", err)
+			}
+		}
+		if p.Begun.IsZero() {
+			p.Begun = c.Now().UTC()
+		}
+		return r.read(ctx, p, page)
+	})
+}
+
+// reading is one call of Read or IsDeleted.
+type reading struct {
+	*atlassian.Site
+	api     string // path of the API
+	project string // key
+	mirrors bool
+	directory
+}
+
+func (c *Connector) open(a source.Access, project string) (*reading, error) {
+	site, err := c.Client.Open("Jira", a)
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{Site: site, api: "/rest/api/2", project: project, mirrors: atlassian.Mirrors(a.Settings), directory: newDirectory()}
+	if site.Cloud {
+		r.api = "/rest/api/3"
+	}
+	return r, nil
+}
+
+// begin returns p with the query of a new reading.
+func (r *reading) begin(p checkpoint) checkpoint {
+	p.Token, p.Start = "", 0
+	p.JQL = `project = "` + r.project + `"`
+	if p.Full {
+		p.JQL += " ORDER BY created DESC"
+	} else {
+		// Relative, because the time zone of the account decides what a time means.
+		minutes := int(r.Now().Sub(p.Since.Add(-overlap))/time.Minute) + 1
+		p.JQL += fmt.Sprintf(" AND updated >= -%dm ORDER BY updated DESC", minutes)
+	}
+	return p
+}
+
+// read yields the pages from p on.
+func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	resumed := p.JQL != ""
+	if !resumed {
+		if p.Full {
+			if err := r.readProject(ctx); err != nil {
+				return err
+			}
+		}
+		p = r.begin(p)
+	}
+	for {
+		found, err := r.search(ctx, p, perPage)
+		if resumed && atlassian.IsCode(err, atlassian.Refused) { // the token has expired
+			p, resumed = r.begin(p), false
+			continue
+		}
+		if atlassian.IsCode(err, atlassian.Refused) { // as for a project that is not there
+			if missing := r.readProject(ctx); missing != nil {
+				return missing
+			}
+		}
+		if err != nil {
+			return err
+		}
+		resumed = false
+		page, err := r.page(ctx, found.Issues)
+		if err != nil {
+			return err
+		}
+		if p, page.Last, err = found.next(p, r.Cloud); err != nil {
+			return err
+		}
+		if page.Last {
+			p = checkpoint{Since: p.Begun}
+		}
+		page.Checkpoint = p.encoded()
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		if page.Last {
+			return nil
+		}
+	}
+}
+
+// results is a page of a search.
+type results struct {
+	Issues []issue `json:"issues"`
+	Token  string  `json:"nextPageToken"` // Cloud
+	Start  int     `json:"startAt"`       // Data Center, and Total
+	Total  int     `json:"total"`
+}
+
+// next returns p for the page after found, and whether found was the last one. Pages that
+// are numbered overlap.
+func (found results) next(p checkpoint, cloud bool) (checkpoint, bool, error) {
+	if cloud {
+		if found.Token != "" && found.Token == p.Token {
+			return p, false, &source.SyncError{Code: source.Unreadable, Detail: "Jira sent the same page twice."}
+		}
+		p.Token = found.Token
+		return p, found.Token == "", nil
+	}
+	end := p.Start + len(found.Issues)
+	if len(found.Issues) == 0 || end >= found.Total {
+		return p, true, nil
+	}
+	p.Start = max(end-repeated, p.Start+1)
+	return p, false, nil
+}
+
+func (r *reading) search(ctx context.Context, p checkpoint, most int) (results, error) {
+	q := url.Values{"jql": {p.JQL}, "fields": {fields}, "maxResults": {strconv.Itoa(most)}}
+	path := r.api + "/search"
+	switch {
+	case r.Cloud:
+		path += "/jql"
+		if p.Token != "" {
+			q.Set("nextPageToken", p.Token)
+		}
+	case p.Start > 0:
+		q.Set("startAt", strconv.Itoa(p.Start))
+	}
+	return atlassian.Get[results](ctx, r.Site, "the issues of the project "+r.project, path, q)
+}
+
+// page returns the items of a page of issues.
+func (r *reading) page(ctx context.Context, found []issue) (source.SyncPage, error) {
+	var page source.SyncPage
+	for _, i := range found {
+		if project, _, _ := strings.Cut(i.Key, "-"); !strings.EqualFold(project, r.project) {
+			continue
+		}
+		if err := r.readComments(ctx, &i); err != nil {
+			return page, err
+		}
+		readers, err := r.readersOf(ctx, i)
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, r.issueItem(i, readers))
+		for _, c := range i.Fields.Comment.Comments {
+			who, err := r.readersOfComment(ctx, readers, c)
+			if err != nil {
+				return page, err
+			}
+			page.Items = append(page.Items, r.commentItem(i, c, who))
+		}
+	}
+	page.Notice = r.Notice
+	return page, r.failed
+}
+
+// readComments reads the comments of i that did not come with it.
+func (r *reading) readComments(ctx context.Context, i *issue) error {
+	list := &i.Fields.Comment
+	if len(list.Comments) >= list.Total {
+		return nil
+	}
+	const perList = 100
+	list.Comments = nil
+	for start := 0; start < min(list.Total, maxComments); start = len(list.Comments) {
+		more, err := atlassian.Get[commentList](ctx, r.Site, "the comments on "+i.Key, r.api+"/issue/"+url.PathEscape(i.Key)+"/comment",
+			url.Values{"startAt": {strconv.Itoa(start)}, "maxResults": {strconv.Itoa(perList)}, "orderBy": {"created"}})
+		if err != nil {
+			return err
+		}
+		list.Comments = append(list.Comments, more.Comments...)
+		if len(more.Comments) == 0 {
+			break
+		}
+	}
+	return nil
+}

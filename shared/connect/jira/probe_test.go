@@ -1,0 +1,65 @@
+package jira_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"docent/shared/apierr"
+	"docent/shared/connect"
+	"docent/shared/connect/atlassian/atlassiantest"
+	"docent/shared/connect/jira"
+	"docent/shared/source"
+)
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		settings map[string]any
+		token    string
+		change   func(s *site)
+		status   int // of every reply; 0: as usual
+		pointer  string
+		says     string
+	}{
+		"all is well":                 {},
+		"a wrong token":               {token: "other", pointer: "/settings/accessToken", says: "does not accept"},
+		"a project that is not there": {settings: map[string]any{"projects": []string{"OPS", "NONE"}}, pointer: "/settings/projects/1", says: "The project NONE does not exist"},
+		"secret permissions":          {change: func(s *site) { s.Secret = true }, pointer: "/settings/access", says: "administrator of the project"},
+		"which the source replaces":   {settings: map[string]any{"access": "source"}, change: func(s *site) { s.Secret = true }},
+		"a private address":           {settings: map[string]any{"baseUrl": "https://127.0.0.2:9/"}, pointer: "/settings/baseUrl", says: "not public"},
+		"an outage":                   {status: http.StatusBadGateway, says: "status 502"},
+		"a rate limit":                {status: http.StatusTooManyRequests, says: source.RateLimited},
+		"no access to the product":    {status: http.StatusForbidden, pointer: "/settings/accessToken", says: "may not read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, cloud bool) {
+				s := newSite(t, cloud, tt.settings)
+				if tt.change != nil {
+					s.Change(func() { tt.change(s) })
+				}
+				if tt.status != 0 {
+					s.Before(func(_ string, w http.ResponseWriter) bool { atlassiantest.Refuse(w, tt.status, "no"); return true })
+				}
+				if tt.token != "" {
+					s.access.Secrets["accessToken"] = tt.token
+				}
+				prober := jira.Provider.Opener.(connect.Prober) //nolint:forcetypeassert // it is one
+				err := prober.Probe(t.Context(), atlassiantest.Fetcher(s.Server.Server), s.access)
+				var wrong *apierr.Error
+				var failed *source.SyncError
+				switch {
+				case tt.says == "" && err == nil:
+				case tt.says == "" || err == nil || !strings.Contains(err.Error(), tt.says):
+					t.Errorf("%v, want %q", err, tt.says)
+				case tt.pointer == "" && !errors.As(err, &failed):
+					t.Errorf("%v is not a SyncError", err)
+				case tt.pointer != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Pointer != tt.pointer):
+					t.Errorf("%v is not about %s", err, tt.pointer)
+				}
+			})
+		})
+	}
+}

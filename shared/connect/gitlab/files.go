@@ -1,0 +1,189 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	names "docent/shared/access"
+	"docent/shared/connect/repository"
+	"docent/shared/connect/rest"
+	"docent/shared/source"
+)
+
+const (
+	filesAPage  = 50  // changed files per page
+	maxCompared = 500 // changed files that are read one by one; more are read from an archive
+)
+
+// readFiles reads the files of the default branch: all of them, or the changes since the
+// last commit read.
+func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield func(source.SyncPage) bool) error {
+	if p.Target == "" {
+		if p.Branch != "" && p.Branch != s.about.Branch {
+			return source.ErrFullScanNeeded // every file has another URI
+		}
+		p.Branch = s.about.Branch
+		head, err := s.head(ctx)
+		if err != nil {
+			return err
+		}
+		if head == p.Commit {
+			yield(source.SyncPage{Checkpoint: p.encoded(), Last: true, Exact: head == "" && whole})
+			return nil
+		}
+		if !whole && (head == "" || p.Commit == "") {
+			return source.ErrFullScanNeeded // no file is left, or these are the first
+		}
+		p.Target, p.Skip, p.Whole = head, 0, whole
+	}
+	readers, err := s.readers(ctx, false)
+	if err != nil {
+		return err
+	}
+	if p.Whole {
+		return s.readArchive(ctx, p, readers, yield)
+	}
+	return s.readChanges(ctx, p, readers, yield)
+}
+
+// head returns the last commit of the default branch, or "" of an empty repository.
+func (s *session) head(ctx context.Context) (string, error) {
+	if s.about.Branch == "" {
+		return "", nil
+	}
+	commit, _, err := rest.Get[struct {
+		ID string `json:"id"`
+	}](ctx, s.api, "/repository/commits/"+url.PathEscape(s.about.Branch)+"?stats=false")
+	var failed *source.SyncError
+	if errors.As(err, &failed) && failed.Code == source.NotThere {
+		return "", nil // the project can be read, so there is no commit yet
+	}
+	if err == nil && (len(commit.ID) < 40 || strings.Trim(commit.ID, "0123456789abcdef") != "") {
+		err = &source.SyncError{Code: source.Unreadable, Detail: "GitLab returned no commit."}
+	}
+	return commit.ID, err
+}
+
+// blob returns the URI of a file.
+func (s *session) blob(p checkpoint, name string) string {
+	return s.html + "blob/" + (&url.URL{Path: p.Branch + "/" + name}).EscapedPath()
+}
+
+// read returns the checkpoint after p.Target was read.
+func (p checkpoint) read() checkpoint {
+	return checkpoint{Readers: p.Readers, Branch: p.Branch, Commit: p.Target}
+}
+
+// readArchive reads all files of the commit p.Target from its archive.
+func (s *session) readArchive(ctx context.Context, p checkpoint, readers *names.Names, yield func(source.SyncPage) bool) error {
+	body, err := s.api.Stream(ctx, "/repository/archive.tar.gz?sha="+p.Target)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	file := func(name string, text []byte) *source.Item { return s.file(p, readers, name, text) }
+	return repository.Archive(body, p.Skip, file, func(items []source.Item, skip int, last bool) bool {
+		p.Skip = skip
+		page := source.SyncPage{Items: items, Checkpoint: p.encoded(), Last: last, Exact: last}
+		if last {
+			page.Checkpoint = p.read().encoded()
+		}
+		return yield(page)
+	})
+}
+
+// file returns a file as an item, or nil if it contains no text.
+func (s *session) file(p checkpoint, readers *names.Names, name string, text []byte) *source.Item {
+	i := repository.Item(s.project, s.blob(p, name), name, text)
+	if i != nil {
+		i.Access = readers
+	}
+	return i
+}
+
+// fileChange is a file that differs between two commits.
+type fileChange struct {
+	Old     string `json:"old_path"`
+	New     string `json:"new_path"`
+	Renamed bool   `json:"renamed_file"`
+	Deleted bool   `json:"deleted_file"`
+}
+
+// compare returns the files that differ between the commits of p. It returns
+// source.ErrFullScanNeeded if GitLab cannot list them all.
+func (s *session) compare(ctx context.Context, p checkpoint) ([]fileChange, error) {
+	all, _, err := rest.Get[struct {
+		Diffs      []fileChange `json:"diffs"`
+		Incomplete bool         `json:"compare_timeout"`
+	}](ctx, s.api, "/repository/compare?straight=true&from="+p.Commit+"&to="+p.Target)
+	var failed *source.SyncError
+	if errors.As(err, &failed) && failed.Code == source.NotThere || err == nil && (all.Incomplete || len(all.Diffs) > maxCompared) {
+		return nil, source.ErrFullScanNeeded
+	}
+	return all.Diffs, err
+}
+
+// readChanges reads the files that changed between the commits of p.
+func (s *session) readChanges(ctx context.Context, p checkpoint, readers *names.Names, yield func(source.SyncPage) bool) error {
+	changes, err := s.compare(ctx, p)
+	if err != nil {
+		return err
+	}
+	exists := map[string]bool{}
+	for _, f := range changes {
+		exists[f.New] = exists[f.New] || !f.Deleted
+	}
+	for {
+		n := min(p.Skip+filesAPage, len(changes))
+		var page source.SyncPage
+		for _, f := range changes[min(p.Skip, n):n] {
+			if (f.Renamed || f.Deleted) && !exists[f.Old] {
+				page.Removed = append(page.Removed, s.blob(p, f.Old))
+			}
+			if f.Deleted {
+				continue
+			}
+			i, err := s.readFile(ctx, p, readers, f.New)
+			if err != nil {
+				return err
+			}
+			if i == nil { // it may have been text before
+				page.Removed = append(page.Removed, s.blob(p, f.New))
+				continue
+			}
+			page.Items = append(page.Items, *i)
+		}
+		done := n == len(changes)
+		p.Skip = n
+		page.Checkpoint, page.Last = p.encoded(), done
+		if done {
+			page.Checkpoint = p.read().encoded()
+		}
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+// readFile returns a file of the commit p.Target as an item, or nil if it is not wanted.
+func (s *session) readFile(ctx context.Context, p checkpoint, readers *names.Names, name string) (*source.Item, error) {
+	if !repository.Wanted(name, 0) {
+		return nil, nil //nolint:nilnil // a file that is left out
+	}
+	text, err := s.api.Text(ctx, "/repository/files/"+url.PathEscape(name)+"/raw?ref="+p.Target, repository.MaxFile)
+	var failed *source.SyncError
+	if errors.As(err, &failed) && failed.Code == source.NotThere {
+		return nil, nil //nolint:nilnil // a submodule, or a file that is no longer kept
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", strconv.Quote(name), err)
+	}
+	return s.file(p, readers, name, text), nil
+}

@@ -1,0 +1,123 @@
+package gitlab_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/connect/gitlab/gitlabtest"
+	"docent/shared/source"
+)
+
+func (r *reading) commit(files map[string]string) {
+	r.put(func(p *gitlabtest.Project) { p.Commits = append(p.Commits, gitlabtest.Commit{Files: files}) })
+}
+
+func TestFilesAndTheirChanges(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	if uris, _, end := r.must("files", nil); len(uris) != 0 || !end.Exact {
+		t.Errorf("an empty repository: %q %+v", uris, end)
+	}
+	r.later()
+	r.commit(map[string]string{"README.md": "# Read me\n\nText.", "a dir/b.md": "B.", "main.go": "package main", "vendor/x.go": "package x", "logo.png": "\x00", "old.md": "Old.", "swap.md": "Swap."})
+	items, _, end, err := r.part("files", nil)
+	if err != nil || !end.Exact {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, i := range items {
+		got = append(got, i.SourceType+" "+r.short(i.URI)+" "+i.Title)
+	}
+	want := []string{"documentation blob/main/README.md Read me", "documentation blob/main/a%20dir/b.md a dir/b.md", "code blob/main/main.go main.go", "documentation blob/main/old.md old.md", "documentation blob/main/swap.md swap.md"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	r.server.Requests()
+	r.commit(map[string]string{"README.md": "# Read me\n\nMore text.", "main.go": "package main", "old.md": "New in its place.", "moved.md": "Swap.", "new.md": "New.", "huge.md": strings.Repeat("x", 300<<10)})
+	uris, removed, end := r.must("files", end.Checkpoint)
+	slices.Sort(uris)
+	slices.Sort(removed)
+	if !slices.Equal(uris, []string{"blob/main/README.md", "blob/main/moved.md", "blob/main/new.md", "blob/main/old.md"}) ||
+		!slices.Equal(removed, []string{"blob/main/a%20dir/b.md", "blob/main/huge.md", "blob/main/logo.png", "blob/main/swap.md", "blob/main/vendor/x.go"}) {
+		t.Errorf("changes %q, removed %q", uris, removed)
+	}
+	if requests := r.server.Requests(); len(requests) != 7 { // the head, the comparison, and five files; the project is remembered
+		t.Errorf("%d requests: %q", len(requests), requests)
+	}
+	for name, change := range map[string]func(p *gitlabtest.Project){
+		"the branch has another name": func(p *gitlabtest.Project) { p.Branch = "trunk" },
+		"no commit is left":           func(p *gitlabtest.Project) { p.Commits = nil },
+		"the commit is gone":          func(p *gitlabtest.Project) { p.Commits = []gitlabtest.Commit{{Files: map[string]string{"x.md": "X."}}} },
+	} {
+		r.put(change)
+		r.later()
+		if _, _, _, err := r.part("files", end.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		r.put(func(p *gitlabtest.Project) { p.Branch = "main" })
+	}
+}
+
+func TestManyChangedFilesAreReadFromAnArchive(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{}
+	for n := range 120 {
+		files[fmt.Sprintf("%03d.md", n)] = "Text."
+	}
+	r.commit(files)
+	uris, _, end := r.must("files", nil)
+	if len(uris) != 120 {
+		t.Errorf("%d files", len(uris))
+	}
+	more := map[string]string{}
+	for n := range 600 {
+		more[fmt.Sprintf("new/%03d.md", n)] = fmt.Sprintf("Text %d.", n)
+	}
+	r.commit(more)
+	if _, _, _, err := r.part("files", end.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAWikiIsReadWhenItChanges(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	if _, _, end := r.must("wiki", nil); !end.Exact {
+		t.Error("an empty wiki is not read as a whole")
+	}
+	r.put(func(p *gitlabtest.Project) {
+		for n := range 60 {
+			p.Wiki = append(p.Wiki, gitlabtest.NewWikiPage(fmt.Sprintf("dir/Page-%02d", n), fmt.Sprintf("Page %d", n)))
+		}
+	})
+	items, _, end, err := r.part("wiki", nil)
+	if err != nil || len(items) != 60 || !end.Exact || r.short(items[7].URI) != "wikis/dir/Page-07" || items[7].Title != "Page 7" || items[7].Body != "Text of Page 7." || items[7].SourceType != "documentation" {
+		t.Fatalf("%d items %+v %v", len(items), items[7], err)
+	}
+	if uris, _, end := r.must("wiki", end.Checkpoint); len(uris) != 0 || end.Exact {
+		t.Errorf("unchanged: %q", uris)
+	}
+	r.put(func(p *gitlabtest.Project) { p.Wiki = p.Wiki[:59] })
+	if _, _, _, err := r.part("wiki", end.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("changed: %v", err)
+	}
+	var first []byte // a full scan is interrupted, and the wiki changes before it resumes
+	for page, err := range r.c.Read(t.Context(), r.access(), project+" wiki", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = page.Checkpoint
+		break
+	}
+	if uris, _, _ := r.must("wiki", first); len(uris) != 9 {
+		t.Errorf("resumed: %d", len(uris))
+	}
+	r.put(func(p *gitlabtest.Project) { p.Wiki[0].Content = "Changed." })
+	if uris, _, _ := r.must("wiki", first); len(uris) != 59 {
+		t.Errorf("after a change: %d", len(uris))
+	}
+}

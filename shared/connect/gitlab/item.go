@@ -1,0 +1,137 @@
+package gitlab
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/filter"
+	"docent/shared/source"
+)
+
+// user is an account. A deleted one is null or Ghost User.
+type user struct {
+	Username string `json:"username"`
+}
+
+// record is an issue or a merge request.
+type record struct {
+	Number       int        `json:"iid"`
+	Title        string     `json:"title"`
+	Description  string     `json:"description"`
+	State        string     `json:"state"`
+	Author       user       `json:"author"`
+	Assignees    []user     `json:"assignees"`
+	Labels       []string   `json:"labels"`
+	CreatedAt    time.Time  `json:"created_at"`
+	UpdatedAt    time.Time  `json:"updated_at"`
+	ClosedAt     *time.Time `json:"closed_at"`
+	MergedAt     *time.Time `json:"merged_at"`
+	Notes        int        `json:"user_notes_count"`
+	Confidential bool       `json:"confidential"`
+	Type         string     `json:"issue_type"`
+	Target       string     `json:"target_branch"`
+	Milestone    *struct {
+		Title string `json:"title"`
+	} `json:"milestone"`
+}
+
+// note is a comment.
+type note struct {
+	Body         string    `json:"body"`
+	Author       user      `json:"author"`
+	CreatedAt    time.Time `json:"created_at"`
+	System       bool      `json:"system"`
+	Internal     bool      `json:"internal"`
+	Confidential bool      `json:"confidential"` // the name of Internal before 15.5
+	Position     *struct {
+		Path string `json:"new_path"`
+		Line int    `json:"new_line"`
+	} `json:"position"`
+}
+
+// item returns r with its comments as an item.
+func (r record) item(kind, project, uri string, notes []note) *source.Item {
+	i := &source.Item{URI: uri, Title: source.ClipTitle(r.Title), Body: text(r.Description, notes), SourceType: "issue", Author: r.Author.Username, Project: project,
+		Number: strconv.Itoa(r.Number), State: source.StateOpen, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	if kind == merges {
+		i.SourceType = "pull_request"
+	}
+	switch r.State {
+	case source.StateClosed, source.StateMerged:
+		i.State = r.State
+	}
+	if r.ClosedAt != nil {
+		i.ClosedAt = *r.ClosedAt
+	}
+	if r.MergedAt != nil && i.State == source.StateMerged {
+		i.MergedAt = *r.MergedAt
+		if i.ClosedAt.IsZero() {
+			i.ClosedAt = i.MergedAt
+		}
+	}
+	for _, a := range r.Assignees[:min(len(r.Assignees), source.MaxListed)] {
+		i.Assignees = append(i.Assignees, a.Username)
+	}
+	i.Labels = r.Labels[:min(len(r.Labels), source.MaxListed)]
+	i.Metadata = r.metadata()
+	return i
+}
+
+// metadata returns what filters select by, besides the facts of an item.
+func (r record) metadata() filter.Metadata {
+	m := filter.Metadata{}
+	if r.Milestone != nil && r.Milestone.Title != "" {
+		m["milestone"] = filter.Text(r.Milestone.Title)
+	}
+	if r.Type != "" && r.Type != "issue" {
+		m["issueType"] = filter.Text(r.Type)
+	}
+	if r.Target != "" {
+		m["targetBranch"] = filter.Text(r.Target)
+	}
+	if r.Confidential {
+		m["confidential"] = filter.Bool(true)
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// involved returns who wrote r or is assigned to it.
+func (r record) involved() []string {
+	all := []string{r.Author.Username}
+	for _, a := range r.Assignees {
+		all = append(all, a.Username)
+	}
+	return all
+}
+
+const maxText = 4 << 20 // bytes of the comments on a record
+
+// text returns a description followed by its comments.
+func text(description string, notes []note) string {
+	if len(notes) == 0 {
+		return description
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(description, "\r\n\t "))
+	b.WriteString("\n\n## Comments\n")
+	for _, n := range notes {
+		at := ""
+		if n.Position != nil && n.Position.Path != "" {
+			at = fmt.Sprintf(", on `%s`", n.Position.Path)
+			if n.Position.Line > 0 {
+				at = fmt.Sprintf(", on `%s` line %d", n.Position.Path, n.Position.Line)
+			}
+		}
+		if b.Len()+len(n.Body) > maxText {
+			b.WriteString("\nFurther comments are left out.\n")
+			break
+		}
+		fmt.Fprintf(&b, "\n**%s**, %s%s:\n\n%s\n", n.Author.Username, n.CreatedAt.UTC().Format(time.DateOnly), at, strings.TrimSpace(n.Body))
+	}
+	return strings.TrimLeft(b.String(), "\n")
+}

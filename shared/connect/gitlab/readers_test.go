@@ -1,0 +1,158 @@
+package gitlab_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/connect/gitlab/gitlabtest"
+	"docent/shared/source"
+)
+
+// team are members of every role. The guest's address is unknown, and two may not sign in.
+func team() []gitlabtest.Member {
+	blocked, waiting := gitlabtest.NewMember("blocked", 40, "blocked@acme.test"), gitlabtest.NewMember("waiting", 40, "waiting@acme.test")
+	blocked.State, waiting.MembershipState = "blocked", "awaiting"
+	enterprise := gitlabtest.NewMember("owner", 50, "")
+	enterprise.Email = "owner@acme.test"
+	return []gitlabtest.Member{gitlabtest.NewMember("minimal", 5, "minimal@acme.test"), gitlabtest.NewMember("guest", 10, "guest@acme.test"), gitlabtest.NewMember("planner", 15, "planner@acme.test"),
+		gitlabtest.NewMember("reporter", 20, "reporter@acme.test"), gitlabtest.NewMember("nameless", 30, ""), enterprise, blocked, waiting}
+}
+
+func TestWhoMayRead(t *testing.T) {
+	t.Parallel()
+	const all, planners, reporters = "owner reporter planner guest", "owner reporter planner", "owner reporter"
+	for _, tt := range []struct {
+		name, visibility, level, setting string
+		want                             map[string]string // by part; an absent one is decided by the source
+		confidential                     string
+		notice                           bool
+	}{
+		{"a public project", "public", "", "", nil, planners, false},
+		{"a public project with parts for members", "public", "private", "", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
+		{"a private project", "private", "", "", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
+		{"an internal project", "internal", "", "members", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
+		{"the source decides", "private", "", "source", nil, planners, false},
+		{"unknown members", "private", "", "", map[string]string{"issues": "", "merge_requests": "", "wiki": "", "files": ""}, "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			if tt.setting != "" {
+				r.settings["access"] = tt.setting
+			}
+			r.put(func(p *gitlabtest.Project) {
+				p.Visibility, p.Members, p.NoMembers = tt.visibility, team(), tt.notice
+				p.Levels = map[string]string{"issues": tt.level, "merge_requests": tt.level, "wiki": tt.level, "repository": tt.level}
+				p.Issues = []gitlabtest.Record{gitlabtest.NewIssue(1, "Issue"), gitlabtest.NewIssue(2, "Secret")}
+				p.Issues[1].Confidential = true
+				p.MergeRequests, p.Wiki = []gitlabtest.Record{gitlabtest.NewMergeRequest(3, "Change")}, []gitlabtest.WikiPage{gitlabtest.NewWikiPage("home", "Home")}
+				p.Commits = []gitlabtest.Commit{{Files: map[string]string{"a.md": "Text."}}}
+			})
+			for _, kind := range []string{"issues", "merge_requests", "wiki", "files"} {
+				items, _, end, err := r.part(kind, nil)
+				if err != nil || len(items) == 0 {
+					t.Fatalf("%s: %d items, %v", kind, len(items), err)
+				}
+				for _, i := range items {
+					want, restricted := tt.want[kind]
+					if i.Title == "Secret" {
+						want, restricted = tt.confidential, true
+					}
+					if (i.Access != nil) != restricted {
+						t.Errorf("%s %s: %+v", kind, i.Title, i.Access)
+					} else if restricted && strings.ReplaceAll(strings.Join(i.Access.Users, " "), "@acme.test", "") != want {
+						t.Errorf("%s %s: got %q, want %q", kind, i.Title, i.Access.Users, want)
+					}
+				}
+				if got := end.Notice != nil && end.Notice.Code == source.NoReaders; got != tt.notice {
+					t.Errorf("%s: notice %v", kind, end.Notice)
+				}
+				_, _, end, err = r.part(kind, end.Checkpoint) // the next sync reads no more
+				if err != nil || end.Exact {
+					t.Errorf("%s again: %v", kind, err)
+				}
+			}
+		})
+	}
+}
+
+func TestPeopleOfAConfidentialIssueReadIt(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.put(func(p *gitlabtest.Project) {
+		p.Visibility, p.Members = "private", team()
+		p.Issues = []gitlabtest.Record{gitlabtest.NewIssue(1, "Own"), gitlabtest.NewIssue(2, "Assigned"), gitlabtest.NewIssue(3, "Of others")}
+		for i := range p.Issues {
+			p.Issues[i].Confidential = true
+		}
+		p.Issues[0].Author, p.Issues[1].Assignees = gitlabtest.NewUser("guest"), []gitlabtest.User{*gitlabtest.NewUser("guest"), *gitlabtest.NewUser("minimal")}
+	})
+	items, _, _, err := r.part("issues", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range items {
+		if got := slices.Contains(i.Access.Users, "guest@acme.test"); got != (i.Title != "Of others") || slices.Contains(i.Access.Users, "minimal@acme.test") {
+			t.Errorf("%s: %q", i.Title, i.Access.Users)
+		}
+	}
+}
+
+func TestAChangeOfMembersReadsAllAgain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name         string
+		confidential bool
+		change       func(p *gitlabtest.Project)
+		parts        []string // that are read again
+	}{
+		{"a member leaves", false, func(p *gitlabtest.Project) { p.Members = p.Members[1:] }, nil},
+		{"a guest leaves", false, func(p *gitlabtest.Project) { p.Members = slices.Delete(p.Members, 1, 2) }, []string{"issues", "wiki"}},
+		{"a reporter leaves", false, func(p *gitlabtest.Project) { p.Members = slices.Delete(p.Members, 3, 4) }, []string{"issues", "merge_requests", "wiki", "files"}},
+		{"the project becomes public", false, func(p *gitlabtest.Project) { p.Visibility = "public" }, []string{"issues", "merge_requests", "wiki", "files"}},
+		{"a role changes the readers of confidential issues", true, func(p *gitlabtest.Project) { p.Members[2].AccessLevel = 10 }, []string{"issues", "wiki"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.put(func(p *gitlabtest.Project) {
+				p.Visibility, p.Members, p.Issues = "private", team(), []gitlabtest.Record{gitlabtest.NewIssue(1, "Issue")}
+				p.Issues[0].Confidential = tt.confidential
+			})
+			checkpoints := map[string][]byte{}
+			for _, kind := range []string{"issues", "merge_requests", "wiki", "files"} {
+				_, _, end := r.must(kind, nil)
+				checkpoints[kind] = end.Checkpoint
+			}
+			r.put(tt.change)
+			r.later()
+			for kind, checkpoint := range checkpoints {
+				_, _, _, err := r.part(kind, checkpoint)
+				if again := errors.Is(err, source.ErrFullScanNeeded); again != slices.Contains(tt.parts, kind) || err != nil && !again {
+					t.Errorf("%s: %v", kind, err)
+				}
+			}
+		})
+	}
+}
+
+func TestMoreMembersThanARuleNames(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.put(func(p *gitlabtest.Project) {
+		p.Visibility, p.Wiki = "private", []gitlabtest.WikiPage{gitlabtest.NewWikiPage("home", "Home")}
+		for n := range 350 {
+			p.Members = append(p.Members, gitlabtest.NewMember(fmt.Sprintf("m%d", n), 10+10*(n%2), fmt.Sprintf("m%d@acme.test", n)))
+		}
+	})
+	items, _, end, err := r.part("wiki", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := items[0].Access.Check(); err != nil || len(items[0].Access.Users) != 200 || end.Notice == nil || !strings.Contains(end.Notice.Detail, "more members than the 200") {
+		t.Errorf("%d readers, %v, %v", len(items[0].Access.Users), end.Notice, err)
+	}
+}

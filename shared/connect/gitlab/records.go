@@ -1,0 +1,211 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/connect/rest"
+	"docent/shared/source"
+)
+
+// Bounds of records.
+const (
+	perPage     = 100
+	notesAPage  = 25              // records per page whose comments are requested
+	maxNotes    = 5000            // comments of a record; GitLab allows as many
+	maxKept     = 500             // records of one time in a checkpoint
+	settledTime = 2 * time.Minute // after which a comment changes the time of its record
+	stamp       = "2006-01-02T15:04:05.000Z"
+)
+
+// readRecords reads the issues or merge requests that changed since p.
+func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	for {
+		records, more, err := s.list(ctx, p)
+		if err != nil {
+			return err
+		}
+		begun := p.Since
+		var page source.SyncPage
+		asked := 0
+		for i, r := range records {
+			if r.UpdatedAt.Equal(p.Since) && slices.Contains(p.Read, r.Number) {
+				continue // read before, and not changed since
+			}
+			item, err := s.item(ctx, r)
+			if err != nil {
+				return err
+			}
+			if item != nil {
+				page.Items = append(page.Items, *item)
+			}
+			if p.pass(r, s.Now()); r.Confidential && !p.Confidential {
+				p.Confidential = true
+				if p.Readers, err = s.fingerprint(ctx, true); err != nil {
+					return err
+				}
+			}
+			if r.Notes > 0 {
+				asked++
+			}
+			if asked == notesAPage && i+1 < len(records) {
+				page.Checkpoint = p.encoded()
+				if !yield(page) {
+					return source.ErrStopped
+				}
+				page, asked = source.SyncPage{}, 0
+			}
+		}
+		switch {
+		case more && p.Since.Equal(begun):
+			p.Page = max(p.Page, 1) + 1 // more records of one time than a page has
+		case !more && !p.Again.IsZero():
+			p = checkpoint{Readers: p.Readers, Confidential: p.Confidential, Since: p.Again}
+		case !more:
+			p.Page = 0
+		}
+		page.Checkpoint, page.Last = p.encoded(), !more
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// pass moves p behind a record that was read.
+func (p *checkpoint) pass(r record, now time.Time) {
+	if r.UpdatedAt.After(p.Since) {
+		p.Since, p.Read, p.Page = r.UpdatedAt, nil, 0
+	}
+	if r.UpdatedAt.Equal(p.Since) && len(p.Read) < maxKept {
+		p.Read = append(p.Read, r.Number)
+	}
+	if p.Again.IsZero() && r.UpdatedAt.After(now.Add(-settledTime)) {
+		p.Again = r.UpdatedAt
+	}
+}
+
+// list reads a page of records, and reports whether there are more.
+func (s *session) list(ctx context.Context, p checkpoint) ([]record, bool, error) {
+	q := url.Values{"scope": {"all"}, "state": {"all"}, "order_by": {"updated_at"}, "sort": {"asc"}, "per_page": {strconv.Itoa(perPage)}}
+	if !p.Since.IsZero() {
+		q.Set("updated_after", p.Since.UTC().Format(stamp))
+	}
+	page := max(p.Page, 1)
+	if page > 1 {
+		q.Set("page", strconv.Itoa(page))
+	}
+	all, header, err := rest.Get[[]record](ctx, s.api, "/"+s.kind+"?"+q.Encode())
+	return all, nextPage(header, page, len(all)) > 0, err
+}
+
+// nextPage returns the number of the page after one with n entries, or 0.
+func nextPage(header http.Header, page, n int) int {
+	next, told := header["X-Next-Page"]
+	link := header.Get("Link")
+	more := n >= perPage
+	if told {
+		more = strings.Join(next, "") != ""
+	} else if link != "" {
+		more = strings.Contains(link, `rel="next"`)
+	}
+	if !more {
+		return 0
+	}
+	return page + 1
+}
+
+// item returns a record with its comments as an item, or nil if it was deleted in the
+// meantime.
+func (s *session) item(ctx context.Context, r record) (*source.Item, error) {
+	var notes []note
+	if r.Notes > 0 {
+		var err error
+		notes, err = s.notes(ctx, r.Number)
+		var failed *source.SyncError
+		if errors.As(err, &failed) && failed.Code == source.NotThere {
+			return nil, nil //nolint:nilnil // the next full scan asks whether it is deleted
+		}
+		if failed != nil {
+			failed.Detail = fmt.Sprintf("the comments on %s %d: %s", s.noun(), r.Number, failed.Detail)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	item := r.item(s.kind, s.project, s.uri(r.Number), notes)
+	var err error
+	item.Access, err = s.readers(ctx, r.Confidential, r.involved()...)
+	return item, err
+}
+
+// notes returns the comments on a record that everyone who may read it may read.
+func (s *session) notes(ctx context.Context, number int) ([]note, error) {
+	var all []note
+	for page := 1; page > 0 && len(all) < maxNotes; {
+		some, header, err := rest.Get[[]note](ctx, s.api, fmt.Sprintf("/%s/%d/notes?activity_filter=only_comments&order_by=created_at&sort=asc&per_page=%d&page=%d", s.kind, number, perPage, page))
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range some {
+			if !n.System && !n.Internal && !n.Confidential {
+				all = append(all, n)
+			}
+		}
+		page = nextPage(header, page, len(some))
+	}
+	return all, nil
+}
+
+func (s *session) noun() string {
+	if s.kind == merges {
+		return "merge request"
+	}
+	return "issue"
+}
+
+// uri returns the URI of a record. It has the project's path in the settings, so that a
+// renamed project keeps its items.
+func (s *session) uri(number int) string { return s.html + s.kind + "/" + strconv.Itoa(number) }
+
+// folders are the folders of the parts in URIs.
+var folders = map[string]string{issues: "issues/", merges: "merge_requests/", wiki: "wikis/", files: "blob/"}
+
+// PartContains reports whether the item of uri belongs to a part.
+func (c *Connector) PartContains(settings source.Settings, part, uri string) bool {
+	s, err := c.open(source.Access{Settings: settings}, part)
+	return err == nil && strings.HasPrefix(uri, s.html+folders[s.kind])
+}
+
+// IsDeleted asks GitLab for one issue or merge request. It is never called for a wiki
+// page or a file, because their full scans are exact.
+func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri string) (bool, error) {
+	s, err := c.open(a, part)
+	if err != nil {
+		return false, err
+	}
+	number, err := strconv.Atoi(path.Base(uri))
+	if err != nil || uri != s.uri(number) {
+		return false, nil // not a URI of GitLab, so GitLab cannot be asked
+	}
+	_, _, err = rest.Get[struct{}](ctx, s.api, "/"+s.kind+"/"+strconv.Itoa(number))
+	var failed *source.SyncError
+	if err == nil || !errors.As(err, &failed) || failed.Code != source.NotThere {
+		return false, err
+	}
+	// If the project cannot be read either, the record may still exist.
+	if _, _, err := rest.Get[about](ctx, s.api, ""); err != nil {
+		return false, fmt.Errorf("read the project: %w", err)
+	}
+	return true, nil
+}

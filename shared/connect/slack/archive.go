@@ -1,6 +1,6 @@
-// Package slack takes messages from Slack's Events API, and from the archive of an
-// export: those of public channels. It leaves out private channels and direct
-// messages, which some exports contain.
+// Package slack reads the channels of a Slack workspace, and takes messages from its
+// Events API and from the archive of an export. Of an export it leaves out private
+// channels and direct messages.
 package slack
 
 import (
@@ -49,6 +49,7 @@ type user struct {
 	Profile struct {
 		DisplayName string `json:"display_name"`
 		RealName    string `json:"real_name"`
+		Email       string `json:"email"`
 	} `json:"profile"`
 }
 
@@ -156,18 +157,23 @@ var mention = regexp.MustCompile(`<@([A-Z0-9]+)(?:\|[^<>]*)?>`)
 func (a *Archive) items(c channel, messages []Message) []source.Item {
 	var items []source.Item
 	for _, m := range messages {
-		if name, ok := a.users[m.User]; ok {
-			m.User = name
-		}
-		m.Text = mention.ReplaceAllStringFunc(m.Text, func(mark string) string {
-			if name, ok := a.users[mention.FindStringSubmatch(mark)[1]]; ok {
-				return "@" + name
-			}
-			return mark
-		})
-		if i, ok := m.Item(c.ID, c.Name); ok {
+		if i, ok := m.named(a.users).Item(c.ID, c.Name); ok {
 			items = append(items, i)
 		}
 	}
 	return items
+}
+
+// named returns m with the names of users, by id, in place of their ids.
+func (m Message) named(users map[string]string) Message {
+	if name, ok := users[m.User]; ok {
+		m.User = name
+	}
+	m.Text = mention.ReplaceAllStringFunc(m.Text, func(mark string) string {
+		if name, ok := users[mention.FindStringSubmatch(mark)[1]]; ok {
+			return "@" + name
+		}
+		return mark
+	})
+	return m
 }

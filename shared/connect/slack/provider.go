@@ -1,22 +1,38 @@
 package slack
 
-import "docent/shared/source"
+import (
+	"regexp"
+	"time"
 
+	"docent/shared/apierr"
+	"docent/shared/source"
+)
+
+// The settings and secrets of a source, and the headers of a delivery.
 const (
+	channels        = "channels"
+	botToken        = "botToken"
 	signingSecret   = "signingSecret"
 	signatureHeader = "X-Slack-Signature"
 	timestampHeader = "X-Slack-Request-Timestamp"
 )
 
-// Provider takes the messages of a Slack workspace from its Events API, and from
-// the archive of an export.
+// maxChannels bounds the channels of one source.
+const maxChannels = 100
+
+// Provider reads channels of a Slack workspace, and takes messages from its Events API
+// and from the archive of an export. Only a source with channels is synced.
 var Provider = source.Provider{
 	Name: "slack",
-	Settings: []source.Setting{{Name: signingSecret, Kind: source.Secret, Help: "the signing secret of the app",
-		Flag: "secret-env", Env: "SLACK_SIGNING_SECRET"}},
-	Check: func(_ source.Settings, secrets source.Secrets) error {
-		return source.CheckSecret("/settings/"+signingSecret, secrets[signingSecret])
+	Settings: []source.Setting{
+		{Name: channels, Kind: source.List, Help: "the id of a channel to read; may be given up to 100 times", Flag: "channel", Placeholder: "ID", Parts: true},
+		{Name: botToken, Kind: source.Secret, Help: "the bot token of the app, to read channels", Flag: "bot-token-env", Env: "SLACK_BOT_TOKEN"},
+		{Name: signingSecret, Kind: source.Secret, Help: "the signing secret of the app, for its events", Flag: "secret-env", Env: "SLACK_SIGNING_SECRET"},
 	},
+	Check:     check,
+	Connected: func(s source.Settings) bool { return len(s.List(channels)) > 0 },
+	Opener:    opener{base}, SyncEvery: 15 * time.Minute,
+	FullScanEvery: 7 * 24 * time.Hour, // it needs a request per page and thread; events tell most of what it finds
 	Webhook: &source.Webhook{
 		OperationID: "takeSlackEvent", Summary: "Take an event of Slack",
 		Headers: []source.Header{
@@ -27,4 +43,21 @@ var Provider = source.Provider{
 		Guide:     "enter it as the Request URL of the app's event subscriptions, and subscribe to message.channels",
 		Signature: `^v0=[0-9a-fA-F]{64}$`, Verify: verify, Read: readEvent,
 	},
+}
+
+var channelForm = regexp.MustCompile(`^[CG][A-Z0-9]{8,20}$`)
+
+func check(s source.Settings, secrets source.Secrets) error {
+	if s.List(channels) == nil {
+		return source.CheckSecret("/settings/"+signingSecret, secrets[signingSecret])
+	}
+	if err := s.CheckList(channels, maxChannels, func(pointer, id string) error {
+		if !channelForm.MatchString(id) {
+			return apierr.BadField(pointer, "must be the id of a channel, such as C0123ABCD")
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return source.CheckSecret("/settings/"+botToken, secrets[botToken])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ type innerEvent struct {
 	Message
 	Type      string   `json:"type"`
 	Channel   string   `json:"channel"`
+	Kind      string   `json:"channel_type"`
 	EventTS   string   `json:"event_ts"`
 	DeletedTS string   `json:"deleted_ts"`
 	Changed   *Message `json:"message"` // of message_changed
@@ -64,7 +66,10 @@ type Message struct {
 	Username string `json:"username"`
 	Text     string `json:"text"`
 	TS       string `json:"ts"`
-	Edited   *struct {
+	// Of a thread, in the history of its channel.
+	ReplyCount  int    `json:"reply_count"`
+	LatestReply string `json:"latest_reply"`
+	Edited      *struct {
 		TS string `json:"ts"`
 	} `json:"edited"`
 }
@@ -74,6 +79,8 @@ var silent = regexp.MustCompile(`^(channel_|group_|pinned_|bot_add|bot_remove|re
 
 func (e innerEvent) change() source.Event {
 	switch {
+	case e.Kind != "" && e.Kind != "channel": // a sync reads it, with who may read it
+		return source.Event{Sync: e.Kind == "group", Concerns: func(s source.Settings) bool { return slices.Contains(s.List(channels), e.Channel) }}
 	case e.Channel == "" || silent.MatchString(e.Subtype):
 		return source.Event{}
 	case e.Subtype == "message_deleted":

@@ -1,0 +1,280 @@
+package slack
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"docent/shared/access"
+	"docent/shared/connect/rest"
+	"docent/shared/source"
+)
+
+// Bounds of a sync.
+const (
+	perPage    = 200                // messages that are asked for; Slack may return fewer
+	window     = 3 * 24 * time.Hour // of latest messages that every sync reads again
+	maxReaders = 200                // names in a rule
+)
+
+// accessUnknown is the code of the notice that some members of a private channel cannot
+// be named.
+const accessUnknown = "access-unknown"
+
+// Connector reads channels. It is safe for concurrent use.
+type Connector struct {
+	HTTP  *http.Client // reaches no private address
+	Now   func() time.Time
+	Pause func(ctx context.Context, d time.Duration) error // before a retry
+	Base  string                                           // URL of the API, with a slash at the end
+
+	mu    sync.Mutex
+	users map[[sha256.Size]byte]directory // by the hash of the token
+}
+
+// directory has the users of a workspace, by id.
+type directory struct {
+	names, emails map[string]string
+	read          time.Time
+}
+
+// directoryLife is how long the users of a workspace are not asked for again.
+const directoryLife = 10 * time.Minute
+
+// Parts returns one part per channel.
+func (c *Connector) Parts(s source.Settings) []string { return s.List(channels) }
+
+// PartContains reports whether uri is a message of the channel.
+func (c *Connector) PartContains(_ source.Settings, part, uri string) bool {
+	return strings.HasPrefix(uri, messageURI(part, ""))
+}
+
+// IsDeleted returns false: only a full scan of a channel whose whole history Slack shows
+// tells what was deleted, and that is exact.
+func (c *Connector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
+	return false, nil
+}
+
+// checkpoint is the checkpoint of a channel.
+type checkpoint struct {
+	Since   string   `json:"since,omitempty"`   // changes after this time are read; empty: all
+	Newest  string   `json:"newest,omitempty"`  // the Since of the next sync
+	Cursor  string   `json:"cursor,omitempty"`  // of the next page of the history
+	Threads []thread `json:"threads,omitempty"` // to read before that page
+	Begun   bool     `json:"begun,omitempty"`   // a page of the history was read
+	Limited bool     `json:"limited,omitempty"` // Slack hides a part of the history
+	Name    string   `json:"name,omitempty"`
+	Private bool     `json:"private"`           // present, so that it replaces what Slack says now
+	Readers uint64   `json:"readers,omitempty"` // hash of who reads a private channel
+}
+
+// thread is a thread whose replies are to be read.
+type thread struct {
+	TS     string `json:"ts"`
+	Cursor string `json:"cursor,omitempty"`
+}
+
+func (p checkpoint) encoded() []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // every checkpoint can be encoded
+	}
+	return text
+}
+
+// reading reads one channel.
+type reading struct {
+	*Connector
+	api     *rest.API
+	token   string
+	channel string
+	known   directory     // names is nil until it is read
+	rule    *access.Names // of a private channel
+	notice  *source.SyncError
+}
+
+func (c *Connector) open(a source.Access, channel string) *reading {
+	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
+		Header: http.Header{"Authorization": {"Bearer " + a.Secrets[botToken]}}}}
+}
+
+// Read yields the pages of a channel. Each page is one request, so that a limit of one
+// request a minute interrupts a sync but never repeats it.
+func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
+	return source.Pages(func(page func(source.SyncPage) bool) error {
+		r := c.open(a, part)
+		about, err := r.join(ctx)
+		if err != nil {
+			return err
+		}
+		p := checkpoint{Name: about.Name, Private: about.Private}
+		if at != nil {
+			if err := json.Unmarshal(at, &p); err != nil {
+				return err
+			}
+			if p.Private != about.Private {
+				return source.ErrFullScanNeeded // what was read has the wrong rule
+			}
+		}
+		if p.Private {
+			if err := r.readReaders(ctx, &p, at == nil); err != nil {
+				return err
+			}
+		}
+		return r.read(ctx, p, page)
+	})
+}
+
+// read yields the pages from p on: of the history, newest first, each followed by the
+// threads on it.
+func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	for {
+		var messages []Message
+		var err error
+		switch {
+		case len(p.Threads) > 0:
+			messages, err = r.replies(ctx, &p)
+		default:
+			messages, err = r.history(ctx, &p)
+		}
+		if err != nil {
+			return err
+		}
+		page := source.SyncPage{Notice: r.notice}
+		if page.Items, err = r.items(ctx, p, messages); err != nil {
+			return err
+		}
+		if page.Last = len(p.Threads) == 0 && p.Cursor == "" && p.Begun; page.Last {
+			page.Exact = p.Since == "" && !p.Limited
+			p = checkpoint{Since: cmp.Or(p.Newest, p.Since, "0"), Name: p.Name, Private: p.Private, Readers: p.Readers}
+		}
+		page.Checkpoint = p.encoded()
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		if page.Last {
+			return nil
+		}
+	}
+}
+
+// history reads a page of the channel's messages and notes their threads in p.
+func (r *reading) history(ctx context.Context, p *checkpoint) ([]Message, error) {
+	q := url.Values{"channel": {r.channel}, "limit": {strconv.Itoa(perPage)}}
+	since, changes := messageTime(p.Since)
+	if changes {
+		q.Set("oldest", fmt.Sprintf("%d.000000", since.Add(-window).Unix()))
+	}
+	if p.Cursor != "" {
+		q.Set("cursor", p.Cursor)
+	}
+	reply, err := call[historyReply](ctx, r, "conversations.history?"+q.Encode())
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range reply.Messages {
+		if m.TS > p.Newest { // times have the same length
+			p.Newest = m.TS
+		}
+		if latest := cmp.Or(m.LatestReply, m.TS); m.ReplyCount > 0 && (!changes || latest > p.Since) {
+			p.Threads = append(p.Threads, thread{TS: m.TS})
+			p.Newest = max(p.Newest, latest)
+		}
+	}
+	p.Cursor, p.Begun, p.Limited = reply.Metadata.Cursor, true, p.Limited || reply.Limited
+	return reply.Messages, nil
+}
+
+// replies reads a page of the first thread of p.
+func (r *reading) replies(ctx context.Context, p *checkpoint) ([]Message, error) {
+	first := p.Threads[0]
+	q := url.Values{"channel": {r.channel}, "ts": {first.TS}, "limit": {strconv.Itoa(perPage)}}
+	if p.Since > first.TS {
+		q.Set("oldest", p.Since)
+	}
+	if first.Cursor != "" {
+		q.Set("cursor", first.Cursor)
+	}
+	reply, err := call[historyReply](ctx, r, "conversations.replies?"+q.Encode())
+	if err != nil && !isCode(err, "thread_not_found") { // deleted in the meantime
+		return nil, err
+	}
+	p.Threads = slices.Clone(p.Threads)
+	if p.Threads[0].Cursor = reply.Metadata.Cursor; reply.Metadata.Cursor == "" {
+		p.Threads = p.Threads[1:]
+	}
+	return reply.Messages, nil
+}
+
+// items returns messages as items, with the names of users.
+func (r *reading) items(ctx context.Context, p checkpoint, messages []Message) ([]source.Item, error) {
+	if len(messages) > 0 {
+		if err := r.readUsers(ctx); err != nil {
+			return nil, err
+		}
+	}
+	items := make([]source.Item, 0, len(messages))
+	for _, m := range messages {
+		if i, ok := m.named(r.known.names).Item(r.channel, p.Name); ok {
+			if p.Private {
+				i.Access = r.rule
+			}
+			items = append(items, i)
+		}
+	}
+	return items, nil
+}
+
+// readReaders sets the rule of a private channel: its members, by their email addresses.
+// If they have changed since the checkpoint, everything is read again with the new rule.
+func (r *reading) readReaders(ctx context.Context, p *checkpoint, whole bool) error {
+	if err := r.readUsers(ctx); err != nil {
+		return err
+	}
+	rule, unknown := &access.Names{Users: []string{}, Groups: []string{}}, 0
+	for cursor := ""; ; {
+		reply, err := call[membersReply](ctx, r, "conversations.members?"+url.Values{"channel": {r.channel}, "limit": {"1000"}, "cursor": {cursor}}.Encode())
+		if err != nil {
+			return err
+		}
+		for _, id := range reply.Members {
+			if email := r.known.emails[id]; email != "" {
+				rule.Users = append(rule.Users, email)
+			} else {
+				unknown++
+			}
+		}
+		if cursor = reply.Metadata.Cursor; cursor == "" {
+			break
+		}
+	}
+	slices.Sort(rule.Users)
+	rule.Users = slices.Compact(rule.Users)
+	if more := len(rule.Users) - maxReaders; more > 0 {
+		rule.Users, unknown = rule.Users[:maxReaders], unknown+more
+	}
+	if unknown > 0 {
+		r.notice = &source.SyncError{Code: accessUnknown, Detail: fmt.Sprintf("%d members of the private channel %s cannot be named, so they do not read it here. "+
+			"The app needs the scope users:read.email, and a rule has at most %d names.", unknown, p.Name, maxReaders)}
+	}
+	sum := fnv.New64a()
+	for _, email := range rule.Users {
+		_, _ = sum.Write([]byte(email + "\n"))
+	}
+	if !whole && sum.Sum64() != p.Readers {
+		return source.ErrFullScanNeeded
+	}
+	r.rule, p.Readers = rule, sum.Sum64()
+	return nil
+}

@@ -1,0 +1,170 @@
+package slacktest
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"docent/shared/fetch"
+)
+
+// Token is the bot token that the server accepts.
+const Token = "xoxb-recorded"
+
+// Message is a message in the form of Slack's lists.
+type Message struct {
+	Type        string            `json:"type"`
+	User        string            `json:"user"`
+	Text        string            `json:"text"`
+	TS          string            `json:"ts"`
+	ThreadTS    string            `json:"thread_ts,omitempty"`
+	ReplyCount  int               `json:"reply_count,omitempty"`
+	LatestReply string            `json:"latest_reply,omitempty"`
+	Edited      map[string]string `json:"edited,omitempty"`
+}
+
+// Channel is a channel on the server. Messages are its history, and Replies those of
+// threads; both in order of time.
+type Channel struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Private  bool   `json:"is_private"`
+	Member   bool   `json:"is_member"`
+	Archived bool   `json:"is_archived"`
+
+	Messages []Message            `json:"-"`
+	Replies  map[string][]Message `json:"-"` // by the time of their thread
+	Members  []string             `json:"-"`
+	Limited  bool                 `json:"-"`
+}
+
+// Server behaves like the methods of Slack's Web API that read channels. Its fields may
+// be changed between requests.
+type Server struct {
+	*httptest.Server
+	mu       sync.Mutex
+	Channels map[string]*Channel
+	Emails   map[string]string // of users by id, who are named after it
+	PerPage  int               // the most messages of a reply
+	Lacks    string            // a scope that the app does not have
+	Before   func(n int, w http.ResponseWriter) (answered bool)
+	requests []string
+}
+
+// New starts a server without channels. It stops at the end of the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{Channels: map[string]*Channel{}, Emails: map[string]string{}, PerPage: 2}
+	s.Server = httptest.NewTLSServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Fetcher returns a Fetcher that reaches only the server.
+func (s *Server) Fetcher() *fetch.Fetcher {
+	own := s.Listener.Addr().(*net.TCPAddr).AddrPort()
+	return fetch.NewReaching(nil, func(to netip.AddrPort) bool { return to == own }, s.Certificate())
+}
+
+// Requests returns the methods called since the last call.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.requests
+	s.requests = nil
+	return out
+}
+
+// scopes are the scopes that methods need for a public channel.
+var scopes = map[string]string{"conversations.history": "channels:history", "conversations.replies": "channels:history", "conversations.info": "channels:read",
+	"conversations.join": "channels:join", "conversations.members": "channels:read", "users.list": "users:read"}
+
+// ServeHTTP answers a request of the API.
+func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	method := strings.TrimPrefix(q.URL.Path, "/api/")
+	s.requests = append(s.requests, method)
+	if s.Before != nil && s.Before(len(s.requests), w) {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(s.reply(method, q))
+}
+
+func refused(code string) map[string]any { return map[string]any{"ok": false, "error": code} }
+
+func (s *Server) reply(method string, q *http.Request) map[string]any {
+	query := q.URL.Query()
+	id := query.Get("channel")
+	if method == "conversations.join" {
+		var body struct{ Channel string }
+		_ = json.NewDecoder(q.Body).Decode(&body)
+		id = body.Channel
+	}
+	c := s.Channels[id]
+	switch {
+	case q.Header.Get("Authorization") != "Bearer "+Token:
+		return refused("invalid_auth")
+	case scopes[method] == "":
+		return refused("unknown_method")
+	case scopes[method] == s.Lacks:
+		return map[string]any{"ok": false, "error": "missing_scope", "needed": s.Lacks, "provided": "team:read"}
+	case method == "users.list":
+		return s.users()
+	case c == nil:
+		return refused("channel_not_found")
+	case method == "conversations.info":
+		return map[string]any{"ok": true, "channel": c}
+	case method == "conversations.join" && !c.Archived:
+		c.Member = true
+		return map[string]any{"ok": true, "channel": c}
+	case !c.Member:
+		return refused("not_in_channel")
+	case method == "conversations.members":
+		return map[string]any{"ok": true, "members": c.Members, "response_metadata": map[string]string{"next_cursor": ""}}
+	}
+	if method == "conversations.history" {
+		all := slices.Clone(c.Messages)
+		slices.Reverse(all)
+		return s.page(all, query.Get("oldest"), query.Get("cursor"), c.Limited)
+	}
+	at := slices.IndexFunc(c.Messages, func(m Message) bool { return m.TS == query.Get("ts") })
+	if at < 0 {
+		return refused("thread_not_found")
+	}
+	reply := s.page(c.Replies[query.Get("ts")], query.Get("oldest"), query.Get("cursor"), false)
+	reply["messages"] = append([]Message{c.Messages[at]}, reply["messages"].([]Message)...) // the thread's message is on every page
+	return reply
+}
+
+// page replies with the messages after oldest, from the one that cursor names.
+func (s *Server) page(all []Message, oldest, cursor string, limited bool) map[string]any {
+	all = slices.DeleteFunc(slices.Clone(all), func(m Message) bool { return m.TS <= oldest })
+	begin, _ := strconv.Atoi(cursor)
+	end := min(begin+s.PerPage, len(all))
+	next := ""
+	if end < len(all) {
+		next = strconv.Itoa(end)
+	}
+	return map[string]any{"ok": true, "messages": all[min(begin, end):end], "has_more": next != "", "is_limited": limited, "response_metadata": map[string]string{"next_cursor": next}}
+}
+
+func (s *Server) users() map[string]any {
+	type profile struct {
+		Name  string `json:"display_name"`
+		Email string `json:"email,omitempty"`
+	}
+	var members []map[string]any
+	for id, email := range s.Emails {
+		members = append(members, map[string]any{"id": id, "name": strings.ToLower(id), "profile": profile{"name of " + id, email}})
+	}
+	return map[string]any{"ok": true, "members": members, "response_metadata": map[string]string{"next_cursor": ""}}
+}

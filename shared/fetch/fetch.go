@@ -75,6 +75,9 @@ func (e *Error) Unwrap() error { return e.Cause }
 // ErrBlocked means that an address must not be reached.
 var ErrBlocked = errors.New("the address is not public")
 
+// ErrTooLarge means that a reply of Raw is larger than its limit.
+var ErrTooLarge = errors.New("the content is too large")
+
 // Fetcher fetches pages. It is safe for concurrent use.
 type Fetcher struct {
 	pages  *http.Client
@@ -234,7 +237,7 @@ func (f *Fetcher) raw(ctx context.Context, u *url.URL, limit int64) (Raw, error)
 		return Raw{}, err
 	}
 	if int64(len(body)) > limit {
-		return Raw{}, &Error{Code: Failed, Detail: fmt.Sprintf("The content is larger than %d bytes.", limit)}
+		return Raw{}, &Error{Failed, fmt.Sprintf("The content is larger than %d bytes.", limit), ErrTooLarge}
 	}
 	return Raw{reply.StatusCode, body}, nil
 }

@@ -1,0 +1,55 @@
+package fetch_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"docent/shared/fetch"
+)
+
+func TestPostsToNamesThatChangeTheirAddressAreBlocked(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer private.Close()
+	_, port, _ := net.SplitHostPort(private.Listener.Addr().String())
+	for name, answers := range map[string][]string{"private at once": {"127.0.0.1"}, "metadata": {"169.254.169.254"}, "after one": {"10.0.0.1", "127.0.0.1"}} {
+		f := fetch.NewFetcher(nil, nameServer(t, answers...), fetch.Public)
+		for range 3 {
+			address := "http://rebind.example.com:" + port + "/?token=secret"
+			if _, err := f.Post(t.Context(), address, nil, []byte("{}")); code(err) != fetch.Blocked || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if reached.Load() != 0 {
+		t.Error("the private server was reached")
+	}
+}
+
+func TestPostFollowsNoRedirectAndReadsLittle(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	f, address := site(t, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		if r.Method != http.MethodPost || r.Header.Get("Webhook-Id") != "msg_1" {
+			t.Errorf("%s %v", r.Method, r.Header)
+		}
+		w.Header().Set("Location", "/other")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		for range 1000 { // the client goes away before the end
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				return
+			}
+		}
+		t.Error("a gigabyte was read")
+	})
+	posted, err := f.Post(t.Context(), address, map[string]string{"Webhook-Id": "msg_1"}, []byte("{}"))
+	if err != nil || posted.Status != http.StatusTemporaryRedirect || calls.Load() != 1 {
+		t.Errorf("%+v, %v, %d calls", posted, err, calls.Load())
+	}
+}

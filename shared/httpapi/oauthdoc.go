@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/oauth"
+)
+
+// describeOAuth adds the operations of the authorization server to the document, which huma does not
+// serve: their bodies and errors are those of OAuth.
+func describeOAuth(api huma.API) {
+	doc := api.OpenAPI()
+	text := &huma.Schema{Type: huma.TypeString}
+	object := func(names ...string) *huma.Schema {
+		s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{}}
+		for _, name := range names {
+			s.Properties[name] = text
+		}
+		return s
+	}
+	named := func(name, about string, s *huma.Schema) *huma.Schema {
+		s.Description = about
+		doc.Components.Schemas.Map()[name] = s
+		return &huma.Schema{Ref: schemaPrefix + name}
+	}
+	fault := named("OAuthError", "An error of OAuth (RFC 6749 section 5.2).", object("error", "error_description"))
+	metadata := named("OAuthMetadata", "What a client reads before it asks for access (RFC 8414, RFC 9728).", object())
+	tokens := object("access_token", "token_type", "refresh_token", "scope")
+	tokens.Properties["expires_in"] = &huma.Schema{Type: huma.TypeInteger, Description: "Seconds."}
+	registration := object("client_id", "client_name", "token_endpoint_auth_method", "scope")
+	registration.Properties["redirect_uris"] = &huma.Schema{Type: huma.TypeArray, MinItems: ptr(1), MaxItems: ptr(oauth.MaxRedirectURIs), Items: text}
+	registration.Required = []string{"redirect_uris"}
+	client := named("OAuthClient", "A client (RFC 7591 section 3.2.1).", registration)
+	reply := named("OAuthTokens", "Tokens (RFC 6749 section 5.1).", tokens)
+	exchange := object("grant_type", "client_id", "code", "redirect_uri", "code_verifier", "refresh_token", "resource")
+	exchange.Properties["grant_type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{"authorization_code", "refresh_token"}}
+	exchange.Required = []string{"grant_type", "client_id"}
+	const json, form = "application/json", "application/x-www-form-urlencoded"
+	for _, o := range []struct {
+		pattern, id, summary string
+		status               int
+		reply                *huma.Schema
+		media                string
+		body                 *huma.Schema
+	}{
+		{oauthRegister, "registerClient", "Register a program that asks people for access", http.StatusCreated, client, json, client},
+		{oauthAuthorize, "authorize", "Ask the person in this browser for access", http.StatusFound, nil, "", nil},
+		{oauthToken, "exchangeToken", "Exchange a code or a refresh token for tokens", http.StatusOK, reply, form,
+			exchange},
+		{oauthRevoke, "revokeToken", "End the access that a token gives", http.StatusOK, nil, form, object("token", "token_type_hint", "client_id")},
+		{serverMetadata, "getAuthorizationServer", "Get the metadata of the authorization server", http.StatusOK, metadata, "", nil},
+		{serverMetadataOIDC, "getAuthorizationServerByDiscovery", "Get the metadata of the authorization server where OpenID Connect has it", http.StatusOK, metadata, "", nil},
+		{resourceMetadata, "getProtectedResource", "Get the metadata of the tools as a protected resource", http.StatusOK, metadata, "", nil},
+		{resourceMetadataMCP, "getProtectedResourceOfTools", "Get the metadata of the tools as a protected resource", http.StatusOK, metadata, "", nil},
+	} {
+		method, path, _ := strings.Cut(o.pattern, " ")
+		success := &huma.Response{Description: http.StatusText(o.status)}
+		op := &huma.Operation{OperationID: o.id, Method: method, Path: path, Summary: o.summary, Tags: []string{"Agents"},
+			Security: []map[string][]string{{}}, Responses: map[string]*huma.Response{strconv.Itoa(o.status): success}}
+		if o.reply != nil {
+			success.Content = map[string]*huma.MediaType{json: {Schema: o.reply}}
+		}
+		if o.body != nil {
+			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{o.media: {Schema: o.body}}}
+			for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized} {
+				op.Responses[strconv.Itoa(status)] = &huma.Response{Description: "An error of OAuth.", Content: map[string]*huma.MediaType{json: {Schema: fault}}}
+			}
+		}
+		if o.pattern == oauthAuthorize {
+			success.Headers = map[string]*huma.Param{"Location": {Schema: text}}
+			for _, name := range []string{"response_type", "client_id", "redirect_uri", "state", "scope", "resource", "code_challenge", "code_challenge_method"} {
+				op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text})
+			}
+		}
+		doc.AddOperation(op)
+	}
+}

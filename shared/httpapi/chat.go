@@ -1,0 +1,311 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"docent/shared/answer"
+	"docent/shared/apierr"
+	"docent/shared/memory"
+	"docent/shared/team"
+)
+
+// chatModel is the name of the one model that chat programs see.
+const chatModel = "docent"
+
+// chats serves OpenAI's Chat Completions, so that chat programs are clients: the last message of
+// the user is asked as a question, with the same quota, rights and records.
+type chats struct{ Services }
+
+func (h *chats) routes(api huma.API) {
+	tags := []string{"Answers"}
+	register(api, huma.Operation{OperationID: "createChatCompletion", Method: http.MethodPost, Path: "/chat/completions",
+		Summary: "Ask as chat programs do", Tags: tags, Errors: []int{404, 409}}, h.complete)
+	describeEvents(api, "/chat/completions", http.MethodPost, "With stream: chunks as OpenAI's Chat Completions have them, then [DONE].")
+	register(api, huma.Operation{OperationID: "listModels", Method: http.MethodGet, Path: "/models",
+		Summary: "List the models that chat programs may name", Tags: tags}, h.models)
+	register(api, huma.Operation{OperationID: "getModel", Method: http.MethodGet, Path: "/models/{model}",
+		Summary: "Get a model", Tags: tags, Errors: []int{404}}, h.model)
+}
+
+// isChat reports whether clients of OpenAI's API call the path, and read its errors.
+func isChat(path string) bool {
+	return path == "/chat/completions" || path == "/models" || strings.HasPrefix(path, "/models/")
+}
+
+// chatError is an error as clients of OpenAI's API read it.
+type chatError struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    string  `json:"code"`
+}
+
+func chatErrorOf(p *problem) *chatError {
+	e := &chatError{Message: cmp.Or(p.Detail, p.Title), Code: p.Code}
+	switch {
+	case p.Status == http.StatusUnauthorized:
+		e.Type = "authentication_error"
+	case p.Status == http.StatusForbidden:
+		e.Type = "permission_error"
+	case p.Code == apierr.CodeRateExceeded:
+		e.Type = "rate_limit_error"
+	case p.Status == http.StatusTooManyRequests:
+		e.Type = "insufficient_quota"
+	case p.Status >= 500:
+		e.Type = "server_error"
+	default:
+		e.Type = "invalid_request_error"
+	}
+	if len(p.Errors) > 0 {
+		param := strings.TrimPrefix(p.Errors[0].Pointer, "/")
+		e.Param = &param
+	}
+	return e
+}
+
+type chatModelBody struct {
+	ID      string `json:"id"`
+	Object  string `json:"object" enum:"model"`
+	Created int64  `json:"created" doc:"Unix seconds."`
+	OwnedBy string `json:"owned_by"`
+}
+
+// modelSince is when the model was first there, in Unix seconds.
+const modelSince = 1_767_225_600
+
+var theModel = chatModelBody{ID: chatModel, Object: "model", Created: modelSince, OwnedBy: "docent"}
+
+type listModelsOutput struct {
+	Body struct {
+		Object string          `json:"object" enum:"list"`
+		Data   []chatModelBody `json:"data"`
+	}
+}
+
+func (h *chats) models(ctx context.Context, _ *struct{}) (*listModelsOutput, error) {
+	if _, err := caller(ctx); err != nil {
+		return nil, err
+	}
+	out := &listModelsOutput{}
+	out.Body.Object, out.Body.Data = "list", []chatModelBody{theModel}
+	return out, nil
+}
+
+type getModelInput struct {
+	Model string `path:"model"`
+}
+
+type getModelOutput struct{ Body chatModelBody }
+
+func (h *chats) model(ctx context.Context, in *getModelInput) (*getModelOutput, error) {
+	if _, err := caller(ctx); err != nil {
+		return nil, err
+	}
+	if in.Model != chatModel {
+		return nil, apierr.Missing("model")
+	}
+	return &getModelOutput{theModel}, nil
+}
+
+type chatInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"A repeated request with the same key gets the same answer and is counted once."`
+	Body           struct {
+		Model         string        `json:"model" doc:"docent."`
+		Messages      []chatMessage `json:"messages" minItems:"1" doc:"The last one of the user is the question, understood together with the user's messages before it."`
+		Stream        bool          `json:"stream,omitempty"`
+		StreamOptions struct {
+			IncludeUsage bool `json:"include_usage,omitempty"`
+		} `json:"stream_options,omitempty"`
+	}
+}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content any    `json:"content,omitempty" doc:"Text, or a list of parts, of which those with text count."`
+}
+
+// text returns the text of a message.
+func (m chatMessage) text() string {
+	if text, ok := m.Content.(string); ok {
+		return text
+	}
+	parts, _ := m.Content.([]any)
+	var texts []string
+	for _, part := range parts {
+		if members, ok := part.(map[string]any); ok {
+			if text, ok := members["text"].(string); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// question returns the last message of the user.
+func (in *chatInput) question() (string, error) {
+	for i := len(in.Body.Messages) - 1; i >= 0; i-- {
+		if in.Body.Messages[i].Role != "user" {
+			continue
+		}
+		text := in.Body.Messages[i].text()
+		if n := utf8.RuneCountInString(text); n < 1 || n > answer.MaxQuestion {
+			return "", apierr.BadField("/messages", "must end with a message of the user that has 1 to %d characters of text", answer.MaxQuestion)
+		}
+		return text, nil
+	}
+	return "", apierr.BadField("/messages", "must have a message of the user")
+}
+
+// context returns the messages of the user before the last one, oldest first.
+func (in *chatInput) context() []string {
+	var texts []string
+	for _, m := range in.Body.Messages {
+		if m.Role == "user" {
+			texts = append(texts, m.text())
+		}
+	}
+	return texts[:max(len(texts)-1, 0)]
+}
+
+type chatOutput struct {
+	Body completionBody
+}
+
+type completionBody struct {
+	ID      string             `json:"id" doc:"The question's id; GET /answers/{questionId} returns the same answer."`
+	Object  string             `json:"object" enum:"chat.completion"`
+	Created int64              `json:"created" doc:"Unix seconds."`
+	Model   string             `json:"model"`
+	Choices []completionChoice `json:"choices"`
+	Usage   completionUsage    `json:"usage"`
+}
+
+type completionChoice struct {
+	Index        int               `json:"index"`
+	Message      completionMessage `json:"message"`
+	FinishReason string            `json:"finish_reason" enum:"stop"`
+}
+
+type completionMessage struct {
+	Role        string               `json:"role" enum:"assistant"`
+	Content     string               `json:"content" doc:"Markdown, with the references as a list at the end."`
+	Annotations []completionCitation `json:"annotations"`
+}
+
+type completionCitation struct {
+	Type     string      `json:"type" enum:"url_citation"`
+	Citation urlCitation `json:"url_citation"`
+}
+
+type urlCitation struct {
+	StartIndex int    `json:"start_index" doc:"Of its entry in the list of references, in characters."`
+	EndIndex   int    `json:"end_index"`
+	URL        string `json:"url"`
+	Title      string `json:"title"`
+}
+
+type completionUsage struct {
+	PromptTokens     int `json:"prompt_tokens" doc:"An estimate, as are the others: four characters count as one token."`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+}
+
+func usageOf(question, content string) completionUsage {
+	tokens := func(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
+	return completionUsage{tokens(question), tokens(content), tokens(question) + tokens(content)}
+}
+
+// chatID returns the id of the question that a request asks: of its Idempotency-Key if it has one.
+func chatID(p team.Principal, idempotencyKey string) (string, error) {
+	if idempotencyKey == "" {
+		return uuid.NewString(), nil
+	}
+	space, err := uuid.Parse(p.TeamID)
+	if err != nil {
+		return "", err
+	}
+	return uuid.NewSHA1(space, []byte("chat\x00"+p.KeyID+"\x00"+idempotencyKey)).String(), nil
+}
+
+func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Model != chatModel {
+		return nil, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such model. The only one is docent.")
+	}
+	text, err := in.question()
+	if err != nil {
+		return nil, err
+	}
+	id, err := chatID(p, in.IdempotencyKey)
+	if err != nil {
+		return nil, err
+	}
+	q := answer.Question{ID: id, Text: text, Context: in.context(), RequestID: requestFrom(ctx).id}
+	state, work, err := h.Answers.Accept(ctx, p.TeamID, askerOf(p), q)
+	noteQuota(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	// Clients repeat failed requests, which would ask again.
+	requestFrom(ctx).reply.Header().Set("X-Should-Retry", "false")
+	if in.Body.Stream {
+		return nil, h.stream(ctx, p, q, work, in.Body.StreamOptions.IncludeUsage)
+	}
+	if work != nil {
+		h.run(ctx, *work, answer.Listener{Found: func([]answer.Reference) { memory.Yield(ctx) }})
+	}
+	a, err := h.await(ctx, p, id, func() bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	if failed := h.unfinished(ctx, a); failed != nil {
+		return nil, failed
+	}
+	content, citations := withReferences(a)
+	return &chatOutput{completionBody{ID: id, Object: "chat.completion", Created: a.AskedAt.Unix(), Model: chatModel, Usage: usageOf(text, content),
+		Choices: []completionChoice{{FinishReason: "stop", Message: completionMessage{"assistant", content, citations}}}}}, nil
+}
+
+// unfinished returns the problem of an answer that failed or is still processing, or nil.
+func (h *chats) unfinished(ctx context.Context, a answer.Answer) *problem {
+	var p *problem
+	switch a.State {
+	case answer.Complete:
+		return nil
+	case answer.Failed:
+		p = failedProblem(ctx, *a.Failure)
+	default:
+		p = newProblem(ctx, http.StatusServiceUnavailable, apierr.CodeUnavailable,
+			"The question is still being answered. GET /answers/"+a.QuestionID+" returns the answer when it is ready.")
+	}
+	requestFrom(ctx).code = p.Code
+	p.ChatError = chatErrorOf(p)
+	return p
+}
+
+// withReferences returns the text of a with its references as a list at the end, and where each of
+// them is.
+func withReferences(a answer.Answer) (string, []completionCitation) {
+	citations := []completionCitation{}
+	if len(a.References) == 0 {
+		return a.Markdown, citations
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(a.Markdown, "\n"))
+	b.WriteString(referenceList(a, utf8.RuneCountInString(b.String()), &citations))
+	return b.String(), citations
+}
+
+// created returns when a question was asked, for events that are sent before it is read.
+func (h *chats) created() int64 { return h.Now().UTC().Truncate(time.Second).Unix() }

@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"docent/shared/answer"
+	"docent/shared/memory"
+	"docent/shared/pending"
+	"docent/shared/team"
+	"docent/shared/uri"
+)
+
+// referenceList returns the list of references at the end of a text of so many characters, and adds
+// where they are to citations.
+func referenceList(a answer.Answer, before int, citations *[]completionCitation) string {
+	var b strings.Builder
+	add := func(text string) {
+		b.WriteString(text)
+		before += utf8.RuneCountInString(text)
+	}
+	add("\n\nReferences:\n")
+	for i, r := range a.References {
+		link := uri.Link(r.HTMLURL)
+		title := strings.Join(strings.Fields(r.Title), " ")
+		add(fmt.Sprintf("\n%d. ", i+1))
+		start := before
+		switch {
+		case uri.WebLink(r.HTMLURL) == "" || title == "":
+			add(strings.TrimSpace(plainMarkdown(title) + " " + link))
+		default:
+			add(fmt.Sprintf("[%s](%s)", plainMarkdown(title), link))
+		}
+		*citations = append(*citations, completionCitation{"url_citation", urlCitation{start, before, link, title}})
+	}
+	return b.String()
+}
+
+// plainMarkdown returns text with the signs of Markdown escaped.
+func plainMarkdown(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_[]<>&|~$!", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// chunk is one event of a completion.
+type chunk struct {
+	ID      string           `json:"id"`
+	Object  string           `json:"object"`
+	Created int64            `json:"created"`
+	Model   string           `json:"model"`
+	Choices []chunkChoice    `json:"choices"`
+	Usage   *completionUsage `json:"usage,omitempty"`
+}
+
+type chunkChoice struct {
+	Index        int        `json:"index"`
+	Delta        chunkDelta `json:"delta"`
+	FinishReason *string    `json:"finish_reason"`
+}
+
+type chunkDelta struct {
+	Role        string               `json:"role,omitempty"`
+	Content     string               `json:"content,omitempty"`
+	Annotations []completionCitation `json:"annotations,omitempty"`
+}
+
+// unverified comes before the whole text where the text sent before it is not part of the answer:
+// a completion cannot take back what it has said.
+const unverified = "\n\n---\n\n*The text above is withdrawn, because too little of it was supported by the documents. The answer is:*\n\n"
+
+// stream replies with a completion in events. work is nil for a repeated request.
+func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question, work *pending.Work, withUsage bool) error {
+	events, err := openEvents(ctx)
+	if err != nil {
+		if work != nil {
+			h.Answers.Hand(ctx, *work)
+		}
+		return err
+	}
+	created := h.created()
+	send := func(delta chunkDelta, finish *string) {
+		events.send("", "", chunk{ID: q.ID, Object: "chat.completion.chunk", Created: created, Model: chatModel, Choices: []chunkChoice{{Delta: delta, FinishReason: finish}}})
+	}
+	said := ""
+	say := func(text string) {
+		if rest, ok := strings.CutPrefix(text, said); ok && rest != "" {
+			send(chunkDelta{Content: rest}, nil)
+			said = text
+		}
+	}
+	send(chunkDelta{Role: "assistant"}, nil)
+	if work != nil {
+		h.run(ctx, *work, answer.Listener{
+			Found:   func([]answer.Reference) { memory.Yield(ctx) },
+			Written: func(c answer.Composed) { say(c.Markdown) },
+		})
+	}
+	a, err := h.await(ctx, p, q.ID, events.isBroken)
+	var failed *problem
+	if err != nil {
+		failed = toProblem(ctx, err)
+	} else {
+		failed = h.unfinished(ctx, a)
+	}
+	if failed != nil {
+		events.send("", "", map[string]any{"error": chatErrorOf(failed)})
+		return nil
+	}
+	content := strings.TrimRight(a.Markdown, "\n")
+	if !strings.HasPrefix(content, said) {
+		content = said + unverified + content
+	}
+	var citations []completionCitation
+	if len(a.References) > 0 {
+		content += referenceList(a, utf8.RuneCountInString(content), &citations)
+	}
+	say(content)
+	if len(citations) > 0 {
+		send(chunkDelta{Annotations: citations}, nil)
+	}
+	stop := "stop"
+	send(chunkDelta{}, &stop)
+	if withUsage {
+		used := usageOf(q.Text, content)
+		events.send("", "", chunk{ID: q.ID, Object: "chat.completion.chunk", Created: created, Model: chatModel, Choices: []chunkChoice{}, Usage: &used})
+	}
+	events.write([]byte("data: [DONE]\n\n"))
+	return nil
+}

@@ -1,0 +1,159 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	eventsType = "text/event-stream"
+	// streamBytes are charged for a stream while it is open, for the event that is being sent.
+	streamBytes = 32 << 10
+	// keepOpenEvery is the time between two comments, which keep proxies from closing a
+	// connection that seems idle.
+	keepOpenEvery = 10 * time.Second
+)
+
+// wantsEvents reports whether the request of ctx asks for events: whether its Accept names
+// text/event-stream, with a weight above 0. A call of an agent never does, although its transport
+// names that type, too.
+func wantsEvents(ctx context.Context) bool {
+	reply := requestFrom(ctx).reply
+	if reply == nil || reply.r.Method == http.MethodHead || reply.request.route == http.MethodPost+" "+mcpPath {
+		return false
+	}
+	for name := range strings.SplitSeq(strings.Join(reply.r.Header.Values("Accept"), ","), ",") {
+		media, params, err := mime.ParseMediaType(name)
+		if err != nil || media != eventsType {
+			continue
+		}
+		weight, err := strconv.ParseFloat(params["q"], 64)
+		return err != nil || weight > 0
+	}
+	return false
+}
+
+// eventStream is a reply of server-sent events, as the HTML standard defines them in section
+// 9.2. A client must take each event within grace; otherwise the stream is broken, and
+// the rest is discarded. Its methods may be called from several goroutines at once.
+type eventStream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	ended   chan struct{} // closed by close
+
+	mu     sync.Mutex
+	broken bool
+	closed bool
+	quiet  bool // nothing was sent since the last look of keepOpen
+}
+
+// openEvents replies to the request of ctx with a stream: it sends the status and the headers, and
+// what the operation returns is discarded. It returns an error, and sends nothing, if there is no
+// room for another stream.
+func openEvents(ctx context.Context) (*eventStream, error) {
+	reply := requestFrom(ctx).reply
+	if err := reply.reserve(streamBytes); err != nil {
+		return nil, err
+	}
+	h := reply.Header()
+	h.Set("Content-Type", eventsType)
+	h.Set("X-Accel-Buffering", "no") // proxies must not collect the events
+	reply.WriteHeader(http.StatusOK)
+	reply.ResponseWriter.WriteHeader(http.StatusOK)
+	s := newEventStream(reply.ResponseWriter)
+	reply.events, reply.empty = s, true
+	s.write(nil) // sends the headers
+	return s, nil
+}
+
+func newEventStream(w http.ResponseWriter) *eventStream {
+	s := &eventStream{w: w, control: http.NewResponseController(w), ended: make(chan struct{})}
+	go s.keepOpen()
+	return s
+}
+
+// keepOpen sends a comment whenever nothing else was sent for a while.
+func (s *eventStream) keepOpen() {
+	tick := time.NewTicker(keepOpenEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ended:
+			return
+		case <-tick.C:
+		}
+		s.mu.Lock()
+		if s.quiet {
+			s.writeLocked([]byte(":\n\n"))
+		}
+		s.quiet = true
+		s.mu.Unlock()
+	}
+}
+
+// close ends the stream; a nil stream is ended.
+func (s *eventStream) close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		close(s.ended)
+	}
+}
+
+// send sends an event with data as JSON, and with an id unless that is empty.
+func (s *eventStream) send(name, id string, data any) {
+	text, err := json.Marshal(data)
+	if err != nil {
+		panic(err) // no event has a member that can fail to encode
+	}
+	var b bytes.Buffer
+	if name != "" {
+		fmt.Fprintf(&b, "event: %s\n", name)
+	}
+	if id != "" {
+		fmt.Fprintf(&b, "id: %s\n", id)
+	}
+	fmt.Fprintf(&b, "data: %s\n\n", text)
+	s.write(b.Bytes())
+}
+
+// write sends text and everything before it.
+func (s *eventStream) write(text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = false
+	s.writeLocked(text)
+}
+
+// writeLocked is write for a caller that holds s.mu.
+func (s *eventStream) writeLocked(text []byte) {
+	if s.broken || s.closed {
+		return
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(grace)) // tests and functions have no deadlines
+	_, err := s.w.Write(text)
+	if err == nil {
+		err = s.control.Flush()
+	}
+	s.broken = err != nil && !errors.Is(err, http.ErrNotSupported)
+}
+
+// isBroken reports whether the client is gone or does not read.
+func (s *eventStream) isBroken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}

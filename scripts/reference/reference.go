@@ -68,7 +68,7 @@ func (s schemas) operation(method, path string, op *huma.Operation) operation {
 	o := operation{ID: op.OperationID, Method: method, Path: path, Tag: op.Tags[0], Summary: op.Summary,
 		Statuses: slices.Sorted(maps.Keys(op.Responses))}
 	for _, p := range op.Parameters {
-		if p.Name != "Accept" {
+		if p.Name != "Accept" && p.Ref == "" { // what is shared by all operations, such as Content-Encoding, is left out
 			o.Parameters = append(o.Parameters, parameter{p.Name, p.In, s.typeOf(p.Schema), p.Required, cmp.Or(p.Description, s.resolve(p.Schema).Description)})
 		}
 	}

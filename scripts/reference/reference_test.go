@@ -32,7 +32,7 @@ func TestReference(t *testing.T) {
 		}
 		example, _ := json.Marshal(o.Example)
 		if o.Method != "POST" || o.Path != "/collections" || o.Media != "application/json" || string(example) != `{"description":"","name":""}` ||
-			len(o.Body) != 3 || !o.Body[0].Required || o.Reply == nil || len(o.Statuses) < 5 {
+			len(o.Body) != 4 || !o.Body[0].Required || o.Reply == nil || len(o.Statuses) < 5 {
 			t.Errorf("%+v, example %s", o, example)
 		}
 		return

@@ -26,9 +26,12 @@ func (h *administration) routes(api huma.API, m *mux) {
 		Summary: "Get the SAML identity provider", Tags: tags, Errors: []int{404}}, h.getSAML)
 	m.ServeMux.HandleFunc(samlPattern, h.setSAML)
 	describeSAML(api, tags)
+	register(api, huma.Operation{OperationID: "setSamlMetadataUrl", Method: http.MethodPut, Path: "/team/saml-metadata/url",
+		Summary: "Set the SAML identity provider by the address of its metadata", Tags: tags, Errors: []int{413}}, h.setSAMLURL)
 	register(api, huma.Operation{OperationID: "removeSamlMetadata", Method: http.MethodDelete, Path: "/team/saml-metadata",
 		Summary: "Remove the SAML identity provider; SCIM is refused from then on", Tags: tags,
-		DefaultStatus: http.StatusNoContent, Errors: []int{404}}, h.removeSAML)
+		DefaultStatus: http.StatusNoContent, Errors: []int{404, 409}}, h.removeSAML)
+	h.signOnRoutes(api, tags)
 	h.keyRoutes(api, tags)
 }
 

@@ -65,6 +65,7 @@ func TestOnlyAdminsAdminister(t *testing.T) {
 		{"PATCH", "/team", "", map[string]any{}, nil},
 		{"GET", "/team/saml-metadata", "", nil, nil},
 		{"PUT", "/team/saml-metadata", "", samlText, xml},
+		{"PUT", "/team/saml-metadata/url", "", map[string]any{"url": samlAddress}, nil},
 		{"DELETE", "/team/saml-metadata", "", nil, nil},
 		{"GET", "/api-keys", "", nil, nil},
 		{"POST", "/api-keys", "", map[string]any{"kind": "scim", "name": "n"}, nil},
@@ -97,6 +98,12 @@ func TestAPIKeys(t *testing.T) {
 		!strings.Contains(string(made.body), `"dataSourceIds":null`) || !strings.Contains(string(made.body), `"lastUsedAt":null`) {
 		t.Errorf("%s", made.body)
 	}
+	if made.text(t, "hint") != secret[len(secret)-4:] || made.text(t, "createdBy") != x.admin.ID {
+		t.Errorf("hint and creator of %s: %s", secret, made.body)
+	}
+	if operators := a.do(call{"GET", "/me", x.key, nil, nil}).want(t, 200); !strings.Contains(string(operators.body), `"createdBy":null`) {
+		t.Errorf("a key of the operator: %s", operators.body)
+	}
 	a.do(call{"GET", "/collections", secret, nil, nil}).want(t, 200)
 	list := a.do(call{"GET", "/api-keys", x.pat, nil, nil}).want(t, 200)
 	if strings.Contains(string(list.body), secret[len(secret)-20:]) || !strings.Contains(string(list.body), `"lastUsedAt":"2026-11-21T12:00:00.000Z"`) {
@@ -108,6 +115,9 @@ func TestAPIKeys(t *testing.T) {
 		t.Errorf("%s", rotated.body)
 	}
 	second := rotated.text(t, "secret")
+	if rotated.text(t, "hint") != second[len(second)-4:] || rotated.text(t, "createdBy") != x.admin.ID {
+		t.Errorf("hint and creator after a rotation: %s", rotated.body)
+	}
 	third := a.do(call{"POST", "/api-keys/" + id + "/rotate", x.pat, map[string]any{"overlapSeconds": 60}, nil}).want(t, 200).text(t, "secret")
 	a.clock.Advance(10 * time.Second)
 	for key, status := range map[string]int{secret: 401, second: 200, third: 200} {
@@ -216,4 +226,38 @@ func TestSAMLMetadata(t *testing.T) {
 	}
 	a.do(call{"DELETE", "/team/saml-metadata", x.pat, nil, nil}).want(t, 204)
 	get("").wantCode(t, 404, "not-found")
+}
+
+// TestSAMLMetadataByAddress: the provider's address is kept until metadata is sent; a refused
+// address changes nothing.
+func TestSAMLMetadataByAddress(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	put := func(address string) response {
+		t.Helper()
+		return a.do(call{"PUT", "/team/saml-metadata/url", x.pat, map[string]any{"url": address}, nil})
+	}
+	for range 2 {
+		if got := put(samlAddress).want(t, 200); got.text(t, "metadataUrl") != samlAddress || got.text(t, "entityId") != "https://idp.test/" {
+			t.Errorf("%s", got.body)
+		}
+	}
+	if feed := a.feed(x.key, "&eventType=saml_metadata.updated"); len(feed.Events) != 1 {
+		t.Errorf("%d events of one change", len(feed.Events))
+	}
+	for address, reason := range map[string]string{
+		"http://idp.example/metadata": "https address", "https://127.0.0.1/metadata": "not public", "https://[::1]/": "not public", "https://169.254.169.254/latest": "not public",
+	} {
+		if got := put(address).wantCode(t, 400, "invalid-request"); !strings.Contains(string(got.body), reason) || !strings.Contains(string(got.body), `"/url"`) {
+			t.Errorf("%s: %s", address, got.body)
+		}
+	}
+	xml := map[string]string{"Content-Type": "application/xml"}
+	if got := a.do(call{"GET", "/team/saml-metadata", x.pat, nil, nil}).want(t, 200); got.text(t, "metadataUrl") != samlAddress {
+		t.Errorf("after refused addresses: %s", got.body)
+	}
+	if got := a.do(call{"PUT", "/team/saml-metadata", x.pat, samlText, xml}).want(t, 200); strings.Contains(string(got.body), "metadataUrl") {
+		t.Errorf("the same text, sent: %s", got.body)
+	}
 }

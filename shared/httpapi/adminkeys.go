@@ -23,15 +23,19 @@ func (h *administration) keyRoutes(api huma.API, tags []string) {
 
 // KeyBody describes a key without its secret. A member that does not apply is null.
 type KeyBody struct {
-	ID                      string    `json:"id"`
-	Kind                    team.Kind `json:"kind" enum:"personal,team,scim,session"`
-	Name                    string    `json:"name"`
-	UserID                  *string   `json:"userId" nullable:"true" doc:"Of a personal key."`
-	DataSourceIDs           []string  `json:"dataSourceIds" nullable:"true" doc:"What a restricted key sees."`
-	CreatedAt               string    `json:"createdAt" format:"date-time"`
-	ExpiresAt               *string   `json:"expiresAt" nullable:"true" format:"date-time"`
-	LastUsedAt              *string   `json:"lastUsedAt" nullable:"true" format:"date-time" doc:"To the minute."`
-	PreviousSecretExpiresAt *string   `json:"previousSecretExpiresAt" nullable:"true" format:"date-time" doc:"While a rotated secret still works."`
+	ID                      string       `json:"id"`
+	Kind                    team.Kind    `json:"kind" enum:"personal,team,scim,session,agent"`
+	Name                    string       `json:"name"`
+	Hint                    *string      `json:"hint" nullable:"true" doc:"The last four characters of the key; null for a key that was made before there were hints, and for a session."`
+	CreatedBy               *string      `json:"createdBy" nullable:"true" doc:"The id of the user who made the key; null if the operator did."`
+	UserID                  *string      `json:"userId" nullable:"true" doc:"Of a personal key."`
+	DataSourceIDs           []string     `json:"dataSourceIds" nullable:"true" doc:"What a restricted key sees."`
+	Scopes                  []team.Scope `json:"scopes" nullable:"true" enum:"read,ask,write,manage,audit" doc:"What it may do; null for all that its kind may do."`
+	ActFor                  bool         `json:"actFor" doc:"A team key that may act for people, whom the header Docent-User names."`
+	CreatedAt               string       `json:"createdAt" format:"date-time"`
+	ExpiresAt               *string      `json:"expiresAt" nullable:"true" format:"date-time"`
+	LastUsedAt              *string      `json:"lastUsedAt" nullable:"true" format:"date-time" doc:"To the minute."`
+	PreviousSecretExpiresAt *string      `json:"previousSecretExpiresAt" nullable:"true" format:"date-time" doc:"While a rotated secret still works."`
 }
 
 // SecretKeyBody is a key with its secret; it is exported because huma reads
@@ -42,8 +46,15 @@ type SecretKeyBody struct {
 }
 
 func keyOf(k team.APIKey) KeyBody {
-	return KeyBody{ID: k.ID, Kind: k.Kind, Name: k.Name, UserID: k.UserID, DataSourceIDs: k.DataSourceIDs, CreatedAt: formatTime(k.CreatedAt),
+	return KeyBody{ID: k.ID, Kind: k.Kind, Name: k.Name, Hint: textOrNull(k.Hint), CreatedBy: textOrNull(k.CreatedBy), UserID: k.UserID, DataSourceIDs: k.DataSourceIDs, Scopes: k.Scopes, ActFor: k.ActFor, CreatedAt: formatTime(k.CreatedAt),
 		ExpiresAt: timeOrNull(k.ExpiresAt), LastUsedAt: timeOrNull(k.LastUsedAt), PreviousSecretExpiresAt: timeOrNull(k.PreviousSecretExpiresAt)}
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 type listKeysOutput struct {
@@ -98,7 +109,15 @@ type KeyPath struct {
 }
 
 // defaultOverlap is how long a rotated secret works by default.
-const defaultOverlap = 86400
+const defaultOverlap = 24 * time.Hour
+
+// overlap returns how long the old secret works if a request gives these seconds; nil: none.
+func overlap(seconds *int64) time.Duration {
+	if seconds == nil {
+		return defaultOverlap
+	}
+	return time.Duration(*seconds) * time.Second
+}
 
 type rotateKeyInput struct {
 	KeyPath
@@ -112,11 +131,11 @@ func (h *administration) rotateKey(ctx context.Context, in *rotateKeyInput) (*se
 	if err != nil {
 		return nil, err
 	}
-	overlap := int64(defaultOverlap)
-	if in.Body != nil && in.Body.OverlapSeconds != nil {
-		overlap = *in.Body.OverlapSeconds
+	var given *int64
+	if in.Body != nil {
+		given = in.Body.OverlapSeconds
 	}
-	k, secret, err := h.Teams.RotateKey(ctx, p.TeamID, in.ID, time.Duration(overlap)*time.Second)
+	k, secret, err := h.Teams.RotateKey(ctx, p.TeamID, in.ID, overlap(given))
 	if err != nil {
 		return nil, err
 	}

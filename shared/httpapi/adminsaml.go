@@ -29,6 +29,7 @@ type SamlMetadata struct {
 	EntityID        string            `json:"entityId"`
 	SingleSignOnURL string            `json:"singleSignOnUrl"`
 	Certificates    []SamlCertificate `json:"certificates"`
+	MetadataURL     string            `json:"metadataUrl,omitempty" doc:"Where the metadata was read; left out if it was sent."`
 	UpdatedAt       string            `json:"updatedAt" format:"date-time"`
 }
 
@@ -40,7 +41,7 @@ type SamlCertificate struct {
 }
 
 func samlOf(m team.SAMLMetadata) SamlMetadata {
-	body := SamlMetadata{EntityID: m.EntityID, SingleSignOnURL: m.SingleSignOnURL, UpdatedAt: formatTime(m.UpdatedAt)}
+	body := SamlMetadata{EntityID: m.EntityID, SingleSignOnURL: m.SingleSignOnURL, MetadataURL: m.MetadataURL, UpdatedAt: formatTime(m.UpdatedAt)}
 	for _, c := range m.Certificates {
 		body.Certificates = append(body.Certificates, SamlCertificate{c.Subject, c.SHA256, formatTime(c.NotAfter)})
 	}
@@ -109,6 +110,31 @@ func (h *administration) storeSAML(r *http.Request) (team.SAMLMetadata, error) {
 	return h.Teams.SetSAML(r.Context(), p.TeamID, provider, text)
 }
 
+type setSAMLURLInput struct {
+	Body struct {
+		URL string `json:"url" minLength:"1" maxLength:"2048" doc:"An https address on the public internet."`
+	}
+}
+
+// setSAMLURL reads the metadata at an address.
+func (h *administration) setSAMLURL(ctx context.Context, in *setSAMLURLInput) (*samlBody, error) {
+	p, err := administrator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	provider, text, err := h.FetchSAML(ctx, in.Body.URL)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.Teams.SetSAML(ctx, p.TeamID, provider, text)
+	if err != nil {
+		return nil, err
+	}
+	return &samlBody{samlOf(m)}, nil
+}
+
+type samlBody struct{ Body SamlMetadata }
+
 // readXML reads the body of a request with SAML metadata, at most its maximum size.
 func readXML(r *http.Request) ([]byte, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -132,6 +158,9 @@ func (h *administration) removeSAML(ctx context.Context, _ *struct{}) (*struct{}
 	if err != nil {
 		return nil, err
 	}
+	if err := h.SignOn.CheckRemovableSAML(ctx, p.TeamID); err != nil {
+		return nil, err
+	}
 	return nil, h.Teams.RemoveSAML(ctx, p.TeamID)
 }
 
@@ -147,8 +176,8 @@ func describeSAML(api huma.API, tags []string) {
 		"application/json": {Schema: metadata}, samlType: {Schema: text}}}
 	put := &huma.Operation{OperationID: "setSamlMetadata", Method: method, Path: path, Summary: "Set the SAML identity provider by its metadata",
 		Tags: tags, RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}, Responses: map[string]*huma.Response{}}
-	for _, t := range xmlTypes {
-		put.RequestBody.Content[t] = &huma.MediaType{Schema: text}
+	for _, t := range xmlTypes { // bytes: XML says itself how it is encoded
+		put.RequestBody.Content[t] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
 	for status, response := range get.Responses {
 		put.Responses[status] = response

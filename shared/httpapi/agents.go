@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"github.com/google/uuid"
 
+	"docent/shared/filter"
 	"docent/shared/search"
 	"docent/shared/source/question"
 	"docent/shared/usage"
@@ -19,12 +22,14 @@ type (
 		Query       string `json:"query" jsonschema:"what is looked for, in plain words"`
 		Instruction string `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
 		Limit       int    `json:"limit,omitempty" jsonschema:"how many sources at most; 10 when left out"`
+		FilterField
 	}
 	// ResearchFields are the fields of research.
 	ResearchFields struct {
 		Query       string          `json:"query" jsonschema:"the question"`
 		Instruction string          `json:"instruction,omitempty" jsonschema:"what to prefer among what is found; never adds to it or leaves out"`
 		Effort      question.Effort `json:"effort,omitempty" jsonschema:"low searches the question as it is and is the default; medium also other wordings of it; high also its parts"`
+		FilterField
 	}
 	// RecordFields are the fields of a query of issues or pull requests.
 	RecordFields struct {
@@ -33,6 +38,7 @@ type (
 		Labels   []string `json:"labels,omitempty" jsonschema:"all of these, in place of what the query says"`
 		UserName string   `json:"userName,omitempty" jsonschema:"author or assignee; me is the caller"`
 		Limit    int      `json:"limit,omitempty" jsonschema:"how many at most; 20 when left out"`
+		FilterField
 	}
 	// URLFields are the fields of a request for content.
 	URLFields struct {
@@ -41,6 +47,11 @@ type (
 	// QuestionFields are the fields of a question.
 	QuestionFields struct {
 		Question string `json:"question" jsonschema:"in plain words"`
+		FilterField
+	}
+	// FilterField is the filter of a search or a question.
+	FilterField struct {
+		Filter map[string]any `json:"filter,omitempty" jsonschema:"selects documents by their metadata, and by author, assignee, project, number, state, labels, createdAt, updatedAt, closedAt and mergedAt; for example {\"product\": \"api\", \"version\": {\"gte\": 2}, \"labels\": {\"in\": [\"draft\", \"new\"]}, \"not\": {\"author\": \"bot\"}, \"or\": [{...}, {...}]}; operators: in, gt, gte, lt, lte, exists; leave it out unless the names are known"`
 	}
 
 	// SourcesBody is the result of a search.
@@ -65,10 +76,27 @@ type (
 	AnswerBody = answerBody
 )
 
+// parse returns the filter; nil: none.
+func (f FilterField) parse() (*filter.Filter, error) {
+	if f.Filter == nil {
+		return nil, nil //nolint:nilnil // no filter
+	}
+	text, err := json.Marshal(f.Filter)
+	if err != nil {
+		return nil, fmt.Errorf("encode the filter: %w", err)
+	}
+	parsed, err := filter.Parse(text)
+	return parsed, filter.Under("/filter", err)
+}
+
 // SearchSpace searches one space.
 func (s Services) SearchSpace(ctx context.Context, space search.Space, in SearchFields) (SourcesBody, error) {
 	usage.NoteFeature(ctx, "context.search."+string(space))
 	request := &searchInput{}
+	var err error
+	if request.Body.Filter, err = in.parse(); err != nil {
+		return SourcesBody{}, err
+	}
 	request.Body.Query, request.Body.Instruction, request.Body.Limit = in.Query, in.Instruction, in.Limit
 	out, err := (&contexts{s}).search(ctx, request, []search.Space{space})
 	if err != nil {
@@ -81,6 +109,10 @@ func (s Services) SearchSpace(ctx context.Context, space search.Space, in Search
 func (s Services) Research(ctx context.Context, in ResearchFields) (ResearchBody, error) {
 	usage.NoteFeature(ctx, "context.research")
 	request := &researchInput{}
+	var err error
+	if request.Body.Filter, err = in.parse(); err != nil {
+		return ResearchBody{}, err
+	}
 	request.Body.Query, request.Body.Instruction, request.Body.Effort = in.Query, in.Instruction, in.Effort
 	if request.Body.Effort == "" {
 		request.Body.Effort = "low"
@@ -99,7 +131,11 @@ func (s Services) QueryRecords(ctx context.Context, space search.Space, in Recor
 	if limit == 0 {
 		limit = 20
 	}
-	out, err := (&contexts{s}).query(ctx, space, QueryFields{Query: in.Query, Projects: in.Projects, Labels: in.Labels, UserName: in.UserName, Limit: limit}, "")
+	where, err := in.parse()
+	if err != nil {
+		return RecordsBody{}, err
+	}
+	out, err := (&contexts{s}).query(ctx, space, QueryFields{Query: in.Query, Where: where, Projects: in.Projects, Labels: in.Labels, UserName: in.UserName, Limit: limit}, "")
 	if err != nil {
 		return RecordsBody{}, err
 	}
@@ -125,6 +161,10 @@ func (s Services) Ask(ctx context.Context, in QuestionFields) (AnswerBody, error
 	a := &answers{s}
 	request := &askInput{QuestionPath: QuestionPath{uuid.NewString()}}
 	request.Body.Question = in.Question
+	var err error
+	if request.Body.Filter, err = in.parse(); err != nil {
+		return AnswerBody{}, err
+	}
 	if _, err := a.ask(ctx, request); err != nil {
 		return AnswerBody{}, err
 	}

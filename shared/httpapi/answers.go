@@ -13,6 +13,8 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/apierr"
+	"docent/shared/filter"
+	"docent/shared/memory"
 	"docent/shared/team"
 	"docent/shared/uri"
 )
@@ -29,7 +31,12 @@ func (h *answers) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "askQuestion", Method: http.MethodPut, Path: "/answers/{questionId}",
 		Summary: "Ask a question", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{409}}, h.ask)
 	register(api, huma.Operation{OperationID: "getAnswer", Method: http.MethodGet, Path: "/answers/{questionId}",
-		Summary: "Get an answer", Tags: tags, Errors: []int{404}}, h.get)
+		Summary: "Get an answer", Tags: tags, Errors: []int{400, 404}}, h.get)
+	describeEvents(api, "/answers/{questionId}", http.MethodPut, answerEventsDoc)
+	describeEvents(api, "/answers/{questionId}", http.MethodGet, answerEventsDoc)
+	api.OpenAPI().Paths["/answers/{questionId}"].Get.Responses["204"] = &huma.Response{Description: "The client that resumes has all events."}
+	register(api, huma.Operation{OperationID: "rateAnswer", Method: http.MethodPut, Path: "/answers/{questionId}/feedback",
+		Summary: "Say whether an answer helped", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{404, 409}}, h.rate)
 	register(api, huma.Operation{OperationID: "deleteAnswer", Method: http.MethodDelete, Path: "/answers/{questionId}",
 		Summary: "Delete a question and its answer", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{404}}, h.delete)
 }
@@ -38,11 +45,20 @@ func (h *answers) routes(api huma.API) {
 type answerBody struct {
 	QuestionID string             `json:"questionId"`
 	Question   string             `json:"question"`
+	Filter     *filter.Filter     `json:"filter,omitempty"`
 	State      answer.State       `json:"state" enum:"processing,complete,failed"`
 	Result     *answerResult      `json:"result,omitempty"`
 	Answer     *string            `json:"answer,omitempty" doc:"Markdown; the same as in result."`
 	References []answer.Reference `json:"references,omitzero" doc:"The same as in result."`
 	Error      *answer.Failure    `json:"error,omitempty"`
+	Previous   string             `json:"previousQuestionId,omitempty" doc:"The question that it follows."`
+	Feedback   *feedbackBody      `json:"feedback,omitempty"`
+}
+
+// feedbackBody is what a reader says of an answer.
+type feedbackBody struct {
+	Rating  answer.Rating `json:"rating" enum:"up,down"`
+	Comment string        `json:"comment,omitempty" maxLength:"2000"`
 }
 
 type answerResult struct {
@@ -51,7 +67,11 @@ type answerResult struct {
 }
 
 func answerOf(a answer.Answer) answerBody {
-	body := answerBody{QuestionID: a.QuestionID, Question: a.Question, State: a.State, Error: a.Failure}
+	body := answerBody{QuestionID: a.QuestionID, Question: a.Question, State: a.State, Error: a.Failure, Previous: a.Previous}
+	if a.Feedback != nil {
+		body.Feedback = &feedbackBody{a.Feedback.Rating, a.Feedback.Comment}
+	}
+	body.Filter, _ = a.Filter() // one that cannot be read has ended the question as failed
 	if a.State == answer.Complete {
 		references := make([]answer.Reference, 0, len(a.References))
 		for _, r := range a.References {
@@ -65,7 +85,7 @@ func answerOf(a answer.Answer) answerBody {
 }
 
 func askerOf(p team.Principal) answer.Asker {
-	return answer.Asker{UserID: p.UserID, Sources: p.Sources}
+	return answer.Asker{UserID: p.UserID, Sources: p.Sources, Reader: p.Reader}
 }
 
 type listAnswersOutput struct {
@@ -101,8 +121,11 @@ type QuestionPath struct {
 
 type askInput struct {
 	QuestionPath
+	LastEventIDParam
 	Body struct {
-		Question string `json:"question" minLength:"1" maxLength:"10000"`
+		Question           string         `json:"question" minLength:"1" maxLength:"10000"`
+		PreviousQuestionID string         `json:"previousQuestionId,omitempty" maxLength:"36" doc:"A question that this one follows; it is understood together with it."`
+		Filter             *filter.Filter `json:"filter,omitempty"`
 	}
 }
 
@@ -115,20 +138,28 @@ func (h *answers) ask(ctx context.Context, in *askInput) (*struct{}, error) {
 	if !answer.ValidID(id) {
 		return nil, apierr.BadField("/path/questionId", "must be a UUID")
 	}
-	state, err := h.Answers.Ask(ctx, p.TeamID, askerOf(p),
-		answer.Question{ID: id, Text: in.Body.Question, RequestID: requestFrom(ctx).id})
-	if state.Name != "" {
-		requestFrom(ctx).addQuota(state)
+	q := answer.Question{ID: id, Text: in.Body.Question, Filter: in.Body.Filter.OrNil(), Previous: strings.ToLower(in.Body.PreviousQuestionID), RequestID: requestFrom(ctx).id}
+	if wantsEvents(ctx) {
+		return nil, h.stream(ctx, p, q)
 	}
+	state, err := h.Answers.Ask(ctx, p.TeamID, askerOf(p), q)
+	noteQuota(ctx, state)
 	return nil, err
 }
 
 type getAnswerInput struct {
 	QuestionPath
 	Prefer string `header:"Prefer" doc:"wait=N waits up to N seconds, at most 20, for the answer (RFC 7240)."`
+	LastEventIDParam
+}
+
+// LastEventIDParam is the header of a client that resumes a stream.
+type LastEventIDParam struct {
+	LastEventID string `header:"Last-Event-ID" maxLength:"100" doc:"The id of the last event that the client has. A stream starts after it."`
 }
 
 type getAnswerOutput struct {
+	Status            int
 	RetryAfter        string `header:"Retry-After" doc:"While processing: seconds to the next poll."`
 	PreferenceApplied string `header:"Preference-Applied"`
 	Body              answerBody
@@ -139,7 +170,10 @@ func (h *answers) get(ctx context.Context, in *getAnswerInput) (*getAnswerOutput
 	if err != nil {
 		return nil, err
 	}
-	out := &getAnswerOutput{}
+	if wantsEvents(ctx) {
+		return h.replay(ctx, p, strings.ToLower(in.ID), in.LastEventID)
+	}
+	out := &getAnswerOutput{Status: http.StatusOK}
 	wait, wanted := waitOf(in.Prefer)
 	if wanted {
 		out.PreferenceApplied = fmt.Sprintf("wait=%d", wait/time.Second)
@@ -153,6 +187,45 @@ func (h *answers) get(ctx context.Context, in *getAnswerInput) (*getAnswerOutput
 	}
 	out.Body = answerOf(a)
 	return out, nil
+}
+
+// replay replies with the events of an answer that was asked before, or with 204 if the client has
+// them all.
+func (h *answers) replay(ctx context.Context, p team.Principal, id, lastID string) (*getAnswerOutput, error) {
+	a, err := h.Answers.Get(ctx, p.TeamID, askerOf(p), id)
+	if err != nil {
+		return nil, err
+	}
+	if a.State == answer.Complete && lastID == completedID(a) {
+		return &getAnswerOutput{Status: http.StatusNoContent}, nil
+	}
+	events, err := openEvents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := newAnswerEvents(events.send)
+	e.resume(lastID)
+	e.created(a)
+	if a.State != answer.Processing {
+		e.end(a, func(f answer.Failure) *problem { return failedProblem(ctx, f) })
+		return &getAnswerOutput{}, nil
+	}
+	memory.Yield(ctx)
+	h.follow(ctx, p, id, events, e)
+	return &getAnswerOutput{}, nil
+}
+
+type rateInput struct {
+	QuestionPath
+	Body feedbackBody
+}
+
+func (h *answers) rate(ctx context.Context, in *rateInput) (*struct{}, error) {
+	p, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, h.Answers.Rate(ctx, p.TeamID, askerOf(p), strings.ToLower(in.ID), answer.Feedback{Rating: in.Body.Rating, Comment: in.Body.Comment})
 }
 
 func (h *answers) delete(ctx context.Context, in *QuestionPath) (*struct{}, error) {

@@ -4,8 +4,10 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,12 +17,16 @@ import (
 	"docent/shared/audit"
 	"docent/shared/collection"
 	"docent/shared/document"
+	"docent/shared/filter"
 	"docent/shared/memory"
+	"docent/shared/rate"
 	"docent/shared/scim"
+	"docent/shared/signon"
 	"docent/shared/source"
 	"docent/shared/source/question"
 	"docent/shared/team"
 	"docent/shared/usage"
+	"docent/shared/webhook"
 )
 
 // Services has the services that the operations call, and the settings of the API.
@@ -28,12 +34,18 @@ type Services struct {
 	Teams       *team.Service
 	Collections *collection.Service
 	Documents   *document.Service
+	Originals   Originals
+	Uploads     Uploads
 	Answers     *answer.Service
+	Answering   *answer.Worker // answers questions whose answers are streamed; nil: the queue does
 	Sources     *source.Service
 	Questions   *question.Service
 	Events      *audit.Log     // nil: nothing is recorded
 	Usage       *usage.Counter // nil: nothing is counted
+	Rates       *rate.Limiter  // the one that Teams asks; nil: nothing is limited
+	Webhooks    *webhook.Service
 	SCIM        *scim.Service
+	SignOn      *signon.Service
 	BaseURL     string // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -44,6 +56,8 @@ type Services struct {
 	// ParseSAML reads the metadata of a SAML identity provider, at most
 	// team.MaxSAMLBytes. It refuses with an *apierr.Error. Only the area Admin needs it.
 	ParseSAML func(text []byte) (team.SAMLProvider, error)
+	// FetchSAML reads the metadata at an address, with its text. It refuses as ParseSAML does.
+	FetchSAML func(ctx context.Context, address string) (team.SAMLProvider, []byte, error)
 	// Metrics returns attributes for the log line of a request; may be nil.
 	Metrics func(Served) []slog.Attr
 }
@@ -72,6 +86,14 @@ func OpenAPI(providers []source.Provider) *huma.OpenAPI {
 	describeNulls(doc)
 	describeNotModified(doc)
 	describeUnparsed(doc)
+	describeFilters(doc)
+	describeEventTypes(doc)
+	describeHeaders(doc)
+	shareErrors(doc)
+	link(doc)
+	describe(doc)
+	describeScopes(doc)
+	exemplify(doc)
 	return doc
 }
 
@@ -103,7 +125,7 @@ func (m *mux) serve(w http.ResponseWriter, r *http.Request, pattern string, hand
 			return err
 		}
 	}
-	in := newIntake(w, r, account, nil)
+	in := newIntake(w, r, account)
 	defer in.end()
 	body, err := receiveBody(r, in, f)
 	if err != nil {
@@ -141,7 +163,11 @@ func config() huma.Config {
 	c.Info.Description = "Answers questions from a team's own documents and says where each answer comes from.\n\n" +
 		"In a JSON body null stands for an optional member that is left out; in a merge patch it removes the member, and is refused " +
 		"where the member cannot be removed. 1.0 and 1e2 are integers."
+	c.Info.Contact = &huma.Contact{Name: "Docent"}
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
+	c.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
+	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[filter.Metadata](), reflect.TypeFor[Metadata]())
+	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[filter.Filter](), reflect.TypeFor[Filter]())
 	c.Servers = []*huma.Server{{URL: "/v1"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"apiKey": {Type: "http", Scheme: "bearer", Description: "An API key: docent_pat_…, docent_team_… or docent_scim_…"},
@@ -156,7 +182,9 @@ func config() huma.Config {
 		{Name: "SCIM", Description: "Users and groups, provisioned by an identity provider (RFC 7643, RFC 7644, RFC 9865)."},
 		{Name: "Administration", Description: "The team, its API keys, and its SAML identity provider."},
 		{Name: "Sessions", Description: "Signing in to the dashboard. A session is a cookie that counts only in requests of the dashboard's own pages."},
+		{Name: "Agents", Description: "OAuth for programs with tools: a person gives access in the browser, and takes it back in Settings."},
 		{Name: "Context", Description: "The right pieces of code, pull requests, issues, messages and documentation, for tools and agents."},
+		{Name: "Webhooks", Description: "Addresses of the team's own servers to which events are delivered, signed by the Standard Webhooks specification."},
 		{Name: "Data sources", Description: "Where content comes from: collections, and what is connected beside them."},
 	}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {

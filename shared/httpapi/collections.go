@@ -30,12 +30,31 @@ func (h *collections) routes(api huma.API) {
 type collectionOutput struct {
 	ETag     string `header:"ETag"`
 	Location string `header:"Location"`
-	Body     collection.Collection
+	Body     CollectionBody
+}
+
+// CollectionBody is a collection in replies.
+type CollectionBody struct {
+	ID string `json:"id"`
+	collection.Fields
+	DefaultAccess        *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its documents that have no access of their own. Absent: everyone in the team."`
+	DefaultAccessUnknown *AccessBody `json:"defaultAccessUnknown,omitempty" doc:"The names in defaultAccess that nobody had when it was set. They open to whoever gets them."`
+}
+
+func collectionOf(c collection.Collection) CollectionBody {
+	return CollectionBody{c.ID, c.Fields, accessOf(c.DefaultAccess), unknownOf(c.DefaultAccess)}
+}
+
+// NewCollection are the fields of a collection that a request sets; it is exported
+// because huma reads embedded members only of exported types.
+type NewCollection struct {
+	collection.Fields
+	DefaultAccess *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its documents that have no access of their own; up to 200 names. Absent: everyone in the team."`
 }
 
 type listCollectionsOutput struct {
 	Link string `header:"Link" doc:"RFC 8288 links with rel prev and next, where there are such pages."`
-	Body []collection.Collection
+	Body []CollectionBody
 }
 
 func (h *collections) list(ctx context.Context, in *struct{ PageParams }) (*listCollectionsOutput, error) {
@@ -52,16 +71,16 @@ func (h *collections) list(ctx context.Context, in *struct{ PageParams }) (*list
 		return nil, err
 	}
 	out := &listCollectionsOutput{Link: linkHeader(h.BaseURL, p.TeamID, "collections", in.Limit, nil, slice),
-		Body: make([]collection.Collection, 0, len(slice.Entries))}
+		Body: make([]CollectionBody, 0, len(slice.Entries))}
 	for _, e := range slice.Entries {
-		out.Body = append(out.Body, e.Value)
+		out.Body = append(out.Body, collectionOf(e.Value))
 	}
 	return out, nil
 }
 
 type createCollectionInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" pattern:"^[ -~]*$" doc:"Makes the request safe to repeat for 24 hours."`
-	Body           struct{ collection.Fields }
+	Body           struct{ NewCollection }
 }
 
 func (h *collections) create(ctx context.Context, in *createCollectionInput) (*collectionOutput, error) {
@@ -72,11 +91,15 @@ func (h *collections) create(ctx context.Context, in *createCollectionInput) (*c
 	if err := team.RequireUnrestricted(p); err != nil {
 		return nil, err
 	}
-	c, err := h.Collections.Create(ctx, p.TeamID, in.Body.Fields, collection.IdempotencyKey{APIKey: p.KeyID, Key: in.IdempotencyKey})
+	rule, err := h.rule(ctx, p.TeamID, "/defaultAccess", in.Body.DefaultAccess)
 	if err != nil {
 		return nil, err
 	}
-	return &collectionOutput{ETag: etag(c.Version), Location: h.BaseURL + "/collections/" + c.ID, Body: c}, nil
+	c, err := h.Collections.Create(ctx, p.TeamID, in.Body.Fields, rule, collection.IdempotencyKey{APIKey: p.KeyID, Key: in.IdempotencyKey})
+	if err != nil {
+		return nil, err
+	}
+	return &collectionOutput{ETag: etag(c.Version), Location: h.BaseURL + "/collections/" + c.ID, Body: collectionOf(c)}, nil
 }
 
 // CollectionPath is the path of one collection. This and the other paths are exported
@@ -97,13 +120,13 @@ func (h *collections) get(ctx context.Context, in *CollectionPath) (*collectionO
 	if err := team.RequireSource(p, c.ID); err != nil {
 		return nil, err
 	}
-	return &collectionOutput{ETag: etag(c.Version), Body: c}, nil
+	return &collectionOutput{ETag: etag(c.Version), Body: collectionOf(c)}, nil
 }
 
 type updateCollectionInput struct {
 	CollectionPath
 	IfMatch string `header:"If-Match"`
-	Body    struct{ patch[collection.Fields] }
+	Body    struct{ patch[NewCollection] }
 }
 
 func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*collectionOutput, error) {
@@ -111,11 +134,30 @@ func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.Collections.Update(ctx, p.TeamID, in.ID, in.Body.apply, preconditions(in.IfMatch, ""))
+	var given NewCollection
+	in.Body.apply(&given)
+	if in.Body.has("defaultAccess") {
+		// Whoever changes it could open every document of the collection to themselves.
+		if err := team.RequireTeamOrAdmin(p); err != nil {
+			return nil, err
+		}
+	}
+	rule, err := h.rule(ctx, p.TeamID, "/defaultAccess", given.DefaultAccess)
 	if err != nil {
 		return nil, err
 	}
-	return &collectionOutput{ETag: etag(c.Version), Body: c}, nil
+	c, err := h.Collections.Update(ctx, p.TeamID, in.ID, func(c *collection.Collection) {
+		fields := NewCollection{Fields: c.Fields}
+		in.Body.apply(&fields)
+		c.Fields = fields.Fields
+		if in.Body.has("defaultAccess") {
+			c.DefaultAccess = rule
+		}
+	}, preconditions(in.IfMatch, ""))
+	if err != nil {
+		return nil, err
+	}
+	return &collectionOutput{ETag: etag(c.Version), Body: collectionOf(c)}, nil
 }
 
 func (h *collections) delete(ctx context.Context, in *struct {
@@ -129,7 +171,7 @@ func (h *collections) delete(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.Collections.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, preconditions(in.IfMatch, ""))
+	return nil, h.Collections.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.Reader, preconditions(in.IfMatch, ""))
 }
 
 // callerOf returns the caller if its key may use the collection. A key restricted to other

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
+	"docent/shared/filter"
 	"docent/shared/memory"
 	"docent/shared/search"
 	"docent/shared/source/question"
@@ -36,7 +37,9 @@ func (h *contexts) routes(api huma.API) {
 			return h.search(ctx, in, o.spaces)
 		})
 	}
-	register(api, contextOperation("research", "/context/research", "Answer a question with its sources"), h.research)
+	research := contextOperation("research", "/context/research", "Answer a question with its sources")
+	register(api, research, h.research)
+	describeEvents(api, research.Path, research.Method, researchEventsDoc)
 	register(api, contextOperation("queryIssues", "/context/query/issues", "Query issues by question and filters"),
 		func(ctx context.Context, in *queryIssuesInput) (*recordsOutput, error) {
 			return h.query(ctx, search.Issues, in.Body.QueryFields, in.Body.State)
@@ -53,15 +56,16 @@ func contextOperation(id, path, summary string) huma.Operation {
 }
 
 func askedBy(p team.Principal) question.Caller {
-	return question.Caller{UserName: p.UserName, Sources: p.Sources}
+	return question.Caller{UserName: p.UserName, Sources: p.Sources, Reader: p.Reader}
 }
 
 type searchInput struct {
 	Body struct {
-		Query       string `json:"query" minLength:"1" maxLength:"10000"`
-		Instruction string `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
-		Limit       int    `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10"`
-		Explain     bool   `json:"explain,omitempty" doc:"Adds to each result why it is where it is."`
+		Query       string         `json:"query" minLength:"1" maxLength:"10000"`
+		Instruction string         `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
+		Limit       int            `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10"`
+		Explain     bool           `json:"explain,omitempty" doc:"Adds to each result why it is where it is."`
+		Filter      *filter.Filter `json:"filter,omitempty"`
 	}
 }
 
@@ -87,7 +91,8 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	usage.OutcomeKnown(ctx)
 	out := &sourcesOutput{}
 	out.Body.Sources, err = h.Questions.Search(ctx, p.TeamID, askedBy(p),
-		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit, Explain: in.Body.Explain}, spaces)
+		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit, Explain: in.Body.Explain,
+			Filter: in.Body.Filter.OrNil()}, spaces)
 	usage.Note(ctx, usage.Sources, int64(-likely))
 	noteSources(ctx, len(out.Body.Sources), err)
 	return out, err
@@ -120,6 +125,7 @@ type researchInput struct {
 		Query       string          `json:"query" minLength:"1" maxLength:"10000"`
 		Instruction string          `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
 		Effort      question.Effort `json:"effort,omitempty" enum:"low,medium,high" default:"low"`
+		Filter      *filter.Filter  `json:"filter,omitempty"`
 	}
 }
 
@@ -139,10 +145,46 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 	if err := memory.WaitTurn(ctx); err != nil {
 		return nil, err
 	}
-	out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, askedBy(p),
-		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction}, in.Body.Effort)
+	q := question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Filter: in.Body.Filter.OrNil()}
+	if !wantsEvents(ctx) {
+		out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, askedBy(p), q, in.Body.Effort)
+		noteSources(ctx, len(out.Body.Sources), err)
+		return out, err
+	}
+	events, err := openEvents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.streamResearch(ctx, p, q, in.Body.Effort, events)
+	return out, nil
+}
+
+// streamResearch is research whose reply is events.
+func (h *contexts) streamResearch(ctx context.Context, p team.Principal, q question.Question, effort question.Effort, events *eventStream) {
+	text := textEvents{send: events.send, id: func(string) string { return "" }, sources: map[string]int{}}
+	q.Listener = question.Listener{
+		Found: func(found []question.Source) {
+			for i, s := range found {
+				text.sources[s.URL] = i
+			}
+			events.send("sources", "", map[string]any{"sources": found})
+		},
+		Written: text.written,
+	}
+	out := &researchOutput{}
+	var err error
+	out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, askedBy(p), q, effort)
 	noteSources(ctx, len(out.Body.Sources), err)
-	return out, err
+	if err != nil {
+		events.send("error", "", toProblem(ctx, err))
+		return
+	}
+	urls := make([]string, 0, len(out.Body.Sources))
+	for _, s := range out.Body.Sources {
+		urls = append(urls, s.URL)
+	}
+	text.complete(out.Body.Answer, urls)
+	events.send("answer.completed", "", out.Body)
 }
 
 // QueryFields are the common fields of queries for issues and for pull requests.
@@ -150,6 +192,7 @@ type QueryFields struct {
 	Query           string         `json:"query" minLength:"1" maxLength:"10000" doc:"A question, with filters in it or not."`
 	Projects        []string       `json:"projects,omitempty" maxItems:"50" doc:"Any of these."`
 	Labels          []string       `json:"labels,omitempty" maxItems:"50" doc:"All of these."`
+	Where           *filter.Filter `json:"filter,omitempty"`
 	UserName        string         `json:"userName,omitempty" maxLength:"256" doc:"Author or assignee; me is the caller."`
 	CreatedAfter    time.Time      `json:"createdAfter,omitempty" doc:"Inclusive, as every after."`
 	CreatedBefore   time.Time      `json:"createdBefore,omitempty" doc:"Exclusive, as every before."`
@@ -243,7 +286,7 @@ func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields
 	if err := waitTurn(ctx, in.Query, ""); err != nil {
 		return nil, err
 	}
-	a, err := h.Questions.Query(ctx, p.TeamID, askedBy(p), space, question.RecordQuery{Text: in.Query, Limit: in.Limit,
+	a, err := h.Questions.Query(ctx, p.TeamID, askedBy(p), space, question.RecordQuery{Text: in.Query, Limit: in.Limit, Where: in.Where.OrNil(),
 		Filter: question.Filter{Projects: in.Projects, Labels: in.Labels, User: in.UserName, State: state, Sort: in.Sort,
 			Created:   question.Span{After: in.CreatedAfter, Before: in.CreatedBefore},
 			Updated:   question.Span{After: in.UpdatedAfter, Before: in.UpdatedBefore},

@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/source"
+	"docent/shared/team"
 )
 
 type dataSources struct{ Services }
@@ -20,6 +22,8 @@ func (h *dataSources) routes(api huma.API) {
 		Summary: "Connect a data source", Tags: tags, DefaultStatus: http.StatusCreated, Errors: []int{409}}, h.create)
 	register(api, huma.Operation{OperationID: "importItems", Method: http.MethodPost, Path: "/data-sources/{dataSourceId}/items",
 		Summary: "Import items as JSON Lines", Tags: tags, Errors: []int{404}}, h.importItems)
+	register(api, huma.Operation{OperationID: "updateDataSource", Method: http.MethodPatch, Path: "/data-sources/{dataSourceId}",
+		Summary: "Change a data source", Tags: tags, Errors: []int{400, 404}}, h.update)
 	register(api, huma.Operation{OperationID: "deleteDataSource", Method: http.MethodDelete, Path: "/data-sources/{dataSourceId}",
 		Summary: "Disconnect a data source and remove all its items", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{400, 404}}, h.delete)
 	h.describeSettings(api.OpenAPI().Components.Schemas.Map())
@@ -31,17 +35,23 @@ type DataSourceBody struct {
 	Provider  source.ProviderName `json:"provider"`
 	Name      string              `json:"name"`
 	Settings  source.Settings     `json:"settings"`
-	State     source.State        `json:"state" enum:"connecting,ready,failed"`
-	LastSync  string              `json:"lastSync,omitempty" format:"date-time" doc:"When content came last."`
+	State     source.State        `json:"state" enum:"connecting,ready,failed,paused"`
+	LastSync  string              `json:"lastSync,omitempty" format:"date-time" doc:"When content came last. This and the next two are shown to admins and team keys only: they are about all items, also those that a person may not read."`
 	LastError *source.SyncFailure `json:"lastError,omitempty" doc:"Why content could not be brought up to date."`
 	Sync      *source.Progress    `json:"sync,omitempty" doc:"How far reading the provider is, where a connector does that."`
 	CreatedAt string              `json:"createdAt" format:"date-time"`
 	UpdatedAt string              `json:"updatedAt" format:"date-time"`
+
+	DefaultAccess        *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its items that have no access of their own. Absent: everyone in the team."`
+	DefaultAccessUnknown *AccessBody `json:"defaultAccessUnknown,omitempty" doc:"The names in defaultAccess that nobody had when it was set. They open to whoever gets them."`
 }
 
 func dataSourceOf(d source.DataSource) DataSourceBody {
+	if d.Paused {
+		d.State = source.Paused
+	}
 	body := DataSourceBody{ID: d.ID, Provider: d.Provider, Name: d.Name, Settings: d.Settings, State: d.State, LastError: d.LastError, Sync: d.Sync,
-		CreatedAt: formatTime(d.CreatedAt), UpdatedAt: formatTime(d.UpdatedAt)}
+		CreatedAt: formatTime(d.CreatedAt), UpdatedAt: formatTime(d.UpdatedAt), DefaultAccess: accessOf(d.DefaultAccess), DefaultAccessUnknown: unknownOf(d.DefaultAccess)}
 	if d.LastSync != nil {
 		body.LastSync = formatTime(*d.LastSync)
 	}
@@ -68,8 +78,13 @@ func (h *dataSources) list(ctx context.Context, in *struct{ PageParams }) (*list
 	}
 	out := &listDataSourcesOutput{Link: linkHeader(h.BaseURL, p.TeamID, "data-sources", in.Limit, nil, slice),
 		Body: make([]DataSourceBody, 0, len(slice.Entries))}
+	whole := p.Admin || p.Kind == team.KindTeam && !p.ActsFor
 	for _, e := range slice.Entries {
-		out.Body = append(out.Body, dataSourceOf(e.Value))
+		body := dataSourceOf(e.Value)
+		if !whole { // how many items there are, and which one failed, is about items that not everyone may read
+			body.LastError, body.Sync, body.LastSync = nil, nil, ""
+		}
+		out.Body = append(out.Body, body)
 	}
 	return out, nil
 }
@@ -79,6 +94,8 @@ type createDataSourceInput struct {
 		Provider source.ProviderName `json:"provider"`
 		Name     string              `json:"name" minLength:"1" maxLength:"100"`
 		Settings NewSettings         `json:"settings,omitempty"`
+
+		DefaultAccess *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its items that have no access of their own; up to 200 names. Absent: everyone in the team."`
 	}
 }
 
@@ -89,8 +106,8 @@ type NewSettings struct{ source.Settings }
 // describeSettings adds the providers and their settings to the schemas of the
 // API document, which requests are validated against.
 func (h *dataSources) describeSettings(schemas map[string]*huma.Schema) {
-	create, given, shown := schemas["CreateDataSourceInputBody"], schemas["NewSettings"], schemas["Settings"]
-	given.Properties, shown.Properties = map[string]*huma.Schema{}, map[string]*huma.Schema{}
+	create, given, shown, changed := schemas["DataSourceInput"], schemas["DataSourceSettingsInput"], schemas["DataSourceSettings"], schemas["DataSourceSettingsPatch"]
+	given.Properties, shown.Properties, changed.Properties = map[string]*huma.Schema{}, map[string]*huma.Schema{}, map[string]*huma.Schema{}
 	for _, p := range h.Sources.Providers {
 		create.Properties["provider"].Enum = append(create.Properties["provider"].Enum, string(p.Name))
 		for _, s := range p.Settings {
@@ -110,6 +127,12 @@ func (h *dataSources) describeSettings(schemas map[string]*huma.Schema) {
 			}
 		}
 	}
+	for name, one := range given.Properties {
+		nullable := *one
+		nullable.Nullable = true
+		changed.Properties[name] = &nullable
+	}
+	changed.PrecomputeMessages()
 	create.PrecomputeMessages()
 	given.PrecomputeMessages()
 	shown.PrecomputeMessages()
@@ -132,7 +155,11 @@ func (h *dataSources) create(ctx context.Context, in *createDataSourceInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	d, secret, err := h.Sources.Create(ctx, p.TeamID, source.DataSource{Provider: b.Provider, Name: b.Name, Settings: settings}, secrets)
+	rule, err := h.rule(ctx, p.TeamID, "/defaultAccess", b.DefaultAccess)
+	if err != nil {
+		return nil, err
+	}
+	d, secret, err := h.Sources.Create(ctx, p.TeamID, source.DataSource{Provider: b.Provider, Name: b.Name, Settings: settings, DefaultAccess: rule}, secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +172,69 @@ func (h *dataSources) create(ctx context.Context, in *createDataSourceInput) (*c
 type DataSourcePath struct {
 	ID string `path:"dataSourceId"`
 }
+
+type updateDataSourceInput struct {
+	DataSourcePath
+	Body struct{ patch[ChangedDataSource] }
+}
+
+// ChangedDataSource are the fields of a data source that can change; it is exported
+// because huma reads embedded members only of exported types.
+type ChangedDataSource struct {
+	Name     string          `json:"name" minLength:"1" maxLength:"100"`
+	Settings ChangedSettings `json:"settings" doc:"The settings and secrets that change; null removes one. Others stay."`
+	Paused   bool            `json:"paused" doc:"Whether it is paused: no sync runs, and deliveries of webhooks are acknowledged and change nothing. When it is resumed, it is synced at once. Only for sources that a connector reads."`
+
+	DefaultAccess *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its items that have no access of their own; up to 200 names."`
+}
+
+// ChangedSettings are settings and secrets of a data source that change.
+type ChangedSettings struct {
+	source.Settings
+	without []string
+}
+
+// UnmarshalJSON decodes a merge patch of settings: null removes a member.
+func (c *ChangedSettings) UnmarshalJSON(text []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	c.without = nil
+	for name, value := range members {
+		if string(value) == "null" {
+			c.without = append(c.without, name)
+		}
+	}
+	return c.Settings.UnmarshalJSON(text)
+}
+
+func (h *dataSources) update(ctx context.Context, in *updateDataSourceInput) (*dataSourceOutput, error) {
+	p, err := administrator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var given ChangedDataSource
+	in.Body.apply(&given)
+	rule, err := h.rule(ctx, p.TeamID, "/defaultAccess", given.DefaultAccess)
+	if err != nil {
+		return nil, err
+	}
+	c := source.Change{Settings: given.Settings.Settings, Without: given.Settings.without, SetsAccess: in.Body.has("defaultAccess"), DefaultAccess: rule}
+	if in.Body.has("name") {
+		c.Name = &given.Name
+	}
+	if in.Body.has("paused") {
+		c.Paused = &given.Paused
+	}
+	d, err := h.Sources.Update(ctx, p.TeamID, in.ID, c)
+	if err != nil {
+		return nil, err
+	}
+	return &dataSourceOutput{dataSourceOf(d)}, nil
+}
+
+type dataSourceOutput struct{ Body DataSourceBody }
 
 type importItemsInput struct {
 	DataSourcePath

@@ -368,3 +368,109 @@ func TestChangesOfDataSourcesRecordTheirEvents(t *testing.T) {
 		t.Errorf("events %v, want %v", got, want)
 	}
 }
+
+func TestChangingADataSource(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme, rival := a.newTenant("acme"), a.newTenant("rival")
+	const first, second = "ghp-first-token", "ghp-second-token"
+	id, made := a.connect(acme, "github", map[string]any{"repositories": []string{"acme/api"}, "accessToken": first})
+	hook := made.text(t, "webhookSecret")
+	at := "/data-sources/" + id
+	change := func(body map[string]any) response { return a.do(call{"PATCH", at, acme.pat, body, nil}) }
+	settings := func(members map[string]any) map[string]any { return map[string]any{"settings": members} }
+
+	a.clock.Advance(time.Second)
+	reply := change(map[string]any{"name": "Code", "settings": map[string]any{"repositories": []string{"acme/api", "acme/web"}, "accessToken": second}}).want(t, 200)
+	for _, want := range []string{`"name":"Code"`, `"repositories":["acme/api","acme/web"]`, `"updatedAt":"` + a.clock.Now().UTC().Format("2006-01-02T15:04:05")} {
+		if !strings.Contains(string(reply.body), want) {
+			t.Errorf("%s lacks %s", reply.body, want)
+		}
+	}
+	change(settings(map[string]any{"baseUrl": "https://github.example/api/v3"})).want(t, 200)
+	if reply := change(settings(map[string]any{"baseUrl": nil})).want(t, 200); strings.Contains(string(reply.body), "baseUrl") || !strings.Contains(string(reply.body), "acme/web") {
+		t.Errorf("without baseUrl: %s", reply.body)
+	}
+	before := string(a.do(call{"GET", "/data-sources", acme.key, nil, nil}).body)
+	for name, body := range map[string]map[string]any{
+		"no name": {"name": ""}, "null as the name": {"name": nil}, "null as paused": {"paused": nil}, "a text as paused": {"paused": "yes"}, "null as settings": {"settings": nil},
+		"no repositories":      settings(map[string]any{"repositories": nil}),
+		"a bad repository":     settings(map[string]any{"repositories": []string{"api"}}),
+		"a foreign setting":    settings(map[string]any{"urls": []string{"https://x.test/"}}),
+		"a good and a bad one": {"name": "Other", "settings": map[string]any{"accessToken": "a b"}},
+	} {
+		t.Run(name, func(t *testing.T) { a.in(t).refused(call{"PATCH", at, acme.pat, body, nil}, 400, "invalid-request") })
+	}
+	a.refused(call{"PATCH", at, rival.pat, map[string]any{"name": "x"}, nil}, 404, "not-found")
+	a.refused(call{"PATCH", at, acme.key, map[string]any{"name": "x"}, nil}, 403, "admin-required")
+	if after := string(a.do(call{"GET", "/data-sources", acme.key, nil, nil}).body); after != before {
+		t.Errorf("changed: %s, before %s", after, before)
+	}
+
+	for _, paused := range []bool{true, false} {
+		reply := change(map[string]any{"paused": paused}).want(t, 200)
+		if state := reply.text(t, "state"); (state == "paused") != paused {
+			t.Errorf("paused %t: %s", paused, reply.body)
+		}
+	}
+	var feed struct {
+		Events []struct {
+			EventType string
+			Changes   []struct{ Field string }
+		}
+	}
+	a.do(call{"GET", "/security-events?category=configuration", acme.pat, nil, nil}).want(t, 200).json(t, &feed)
+	var fields []string
+	for _, e := range feed.Events {
+		for _, c := range e.Changes {
+			if e.EventType == "data_source.updated" {
+				fields = append(fields, c.Field)
+			}
+		}
+	}
+	slices.Sort(fields)
+	if want := []string{"name", "paused", "paused", "settings.accessToken", "settings.baseUrl", "settings.baseUrl", "settings.repositories"}; !slices.Equal(fields, want) {
+		t.Errorf("events of %q, want %q", fields, want)
+	}
+	if items := holding(a.stored(), first, second, hook); len(items) != 0 {
+		t.Errorf("stored in the open: %q", items)
+	}
+}
+
+func TestRacingChangesAllHold(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id, _ := a.connect(acme, "github", map[string]any{"repositories": []string{"acme/api"}})
+	var group sync.WaitGroup
+	for _, body := range []map[string]any{{"name": "Code"}, {"settings": map[string]any{"baseUrl": "https://github.example/"}}, {"settings": map[string]any{"accessToken": "t"}},
+		{"settings": map[string]any{"repositories": []string{"acme/web"}}}, {"paused": true}, {"defaultAccess": map[string]any{"users": []string{"eve@x.test"}}}} {
+		group.Go(func() { a.do(call{"PATCH", "/data-sources/" + id, acme.pat, body, nil}).want(t, 200) })
+	}
+	group.Wait()
+	shown := string(a.do(call{"GET", "/data-sources", acme.key, nil, nil}).body)
+	for _, want := range []string{`"name":"Code"`, `"baseUrl":"https://github.example/"`, `"repositories":["acme/web"]`, `"state":"paused"`, "eve@x.test"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%s lacks %s", shown, want)
+		}
+	}
+}
+
+func TestDeliveriesToAPausedSourceChangeNothing(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id, made := a.connect(acme, "github", map[string]any{"repositories": []string{"acme/api"}})
+	deliver := func(n string) {
+		body := fmt.Sprintf(`{"action":"opened","repository":{"full_name":"acme/api"},"issue":{"html_url":"https://github.com/acme/api/issues/%[1]s","number":%[1]s,"title":"Zeppelin %[1]s","body":"b","state":"open","created_at":"2026-05-01T00:00:00Z","updated_at":"2026-05-01T00:00:00Z"}}`, n)
+		a.do(githubCall(id, made.text(t, "webhookSecret"), "issues", n, body)).want(t, 202)
+	}
+	a.do(call{"PATCH", "/data-sources/" + id, acme.pat, map[string]any{"paused": true, "settings": map[string]any{"accessToken": "new"}}, nil}).want(t, 200)
+	deliver("1")
+	a.do(call{"PATCH", "/data-sources/" + id, acme.pat, map[string]any{"paused": false}, nil}).want(t, 200)
+	deliver("2")
+	a.drain()
+	if got := a.search(acme.key, "issues", "Zeppelin").found(t); len(got) != 1 || !strings.Contains(got[0], "2") {
+		t.Errorf("found %v", got)
+	}
+}

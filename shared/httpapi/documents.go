@@ -30,6 +30,9 @@ func (h *documents) routes(api huma.API) {
 		Summary: "Create, replace or move a document", Tags: tags, Errors: []int{404, 412}}, h.put)
 	register(api, huma.Operation{OperationID: "getDocument", Method: http.MethodGet, Path: "/documents/{documentId}",
 		Summary: "Get a document", Tags: tags, Errors: []int{404}}, h.get)
+	h.originalRoute(api)
+	register(api, huma.Operation{OperationID: "getDocumentAccess", Method: http.MethodGet, Path: "/documents/{documentId}/access",
+		Summary: "Find out whether a person may read a document", Tags: tags, Errors: []int{400, 404}}, h.access)
 	register(api, huma.Operation{OperationID: "deleteDocument", Method: http.MethodDelete, Path: "/documents/{documentId}",
 		Summary: "Delete a document", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{412}}, h.delete)
 }
@@ -38,12 +41,18 @@ func (h *documents) routes(api huma.API) {
 type DocumentEntry struct {
 	ID string `json:"id"`
 	document.Fields
-	CreatedAt string `json:"createdAt" format:"date-time"`
-	UpdatedAt string `json:"updatedAt" format:"date-time"`
+	Size      int64       `json:"size,omitempty" doc:"Bytes of the original file. Absent: it was put as text."`
+	Access    *AccessBody `json:"access,omitempty" doc:"Who may read it, as it was written. Absent: the default of its collection decides."`
+	CreatedAt string      `json:"createdAt" format:"date-time"`
+	UpdatedAt string      `json:"updatedAt" format:"date-time"`
 }
 
 func entryOf(e document.Entry) DocumentEntry {
-	return DocumentEntry{e.ID, e.Fields, formatTime(e.CreatedAt), formatTime(e.UpdatedAt)}
+	var size int64
+	if e.Original != nil {
+		size = e.Original.Bytes
+	}
+	return DocumentEntry{e.ID, e.Fields, size, accessOf(e.Access), formatTime(e.CreatedAt), formatTime(e.UpdatedAt)}
 }
 
 type listDocumentsInput struct {
@@ -66,7 +75,7 @@ func (h *documents) list(ctx context.Context, in *listDocumentsInput) (*listDocu
 		return nil, err
 	}
 	slice, err := h.Documents.List(ctx, p.TeamID,
-		document.Filter{CollectionID: in.CollectionID, Sources: p.Sources, Allowed: p.MayRead}, w)
+		document.Filter{CollectionID: in.CollectionID, Who: whoOf(p)}, w)
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +96,19 @@ type putDocumentInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"* creates only."`
 	Body        struct {
 		document.Fields
-		Body string `json:"body" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked."`
+		Body   *string     `json:"body,omitempty" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked. With a mediaType, the file in base64; 10 MB with everything else in the request. Required unless there is an upload."`
+		Upload string      `json:"upload,omitempty" maxLength:"36" doc:"The id of an upload whose file has been sent, instead of body. The mediaType may be left out."`
+		Access *AccessBody `json:"access,omitempty" doc:"Who may read it, besides team keys; up to 200 names. Absent: the defaultAccess of its collection decides, and without one everyone in the team reads it. Empty lists: no person. A name that its rule already has still means whom it meant when it was written first."`
+
+		KeepAccess bool `json:"keepAccess,omitempty" doc:"Keeps the access that the document has, if it exists. Not together with access."`
 	}
 }
 
 type putDocumentOutput struct {
 	ETag string `header:"ETag"`
 	Body struct {
-		ID string `json:"id"`
+		ID            string      `json:"id"`
+		AccessUnknown *AccessBody `json:"accessUnknown,omitempty" doc:"The names in access that nobody has yet. They open to whoever gets them."`
 	}
 }
 
@@ -109,28 +123,60 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if _, err := (&collections{h.Services}).callerOf(ctx, in.Body.CollectionID); err != nil {
 		return nil, err
 	}
-	if isPacked(in.Body.Body) { // unpack only a body that may be stored
+	sent, err := in.content()
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.MediaType != "" || isPacked(sent) { // unpack only a body that may be stored
 		if _, err := h.Collections.Get(ctx, p.TeamID, in.Body.CollectionID); err != nil {
 			return nil, err
 		}
 	}
-	body, err := unpackBody(ctx, in.Body.Body)
+	var body string
+	var file []byte
+	switch {
+	case in.Body.Upload != "":
+	case in.Body.MediaType != "":
+		file, err = decodeFile(ctx, sent)
+	default:
+		body, err = unpackBody(ctx, sent)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if len(body)+len(in.Body.Title)+len(in.Body.URI)+len(in.Body.CollectionID) > MaxBody {
 		return nil, tooLarge()
 	}
+	if in.Body.KeepAccess && in.Body.Access != nil {
+		return nil, apierr.BadField("/keepAccess", "must not be combined with access")
+	}
+	rule, err := h.rule(ctx, p.TeamID, "/access", in.Body.Access)
+	if err != nil {
+		return nil, err
+	}
 	id, version, err := h.Documents.Put(ctx, p.TeamID, document.Input{
-		Fields: in.Body.Fields, Body: body,
-		Match: preconditions(in.IfMatch, in.IfNoneMatch), Allowed: p.MayRead, RequestID: requestFrom(ctx).id,
+		Fields: in.Body.Fields, Body: body, File: file, Upload: in.Body.Upload,
+		Match: preconditions(in.IfMatch, in.IfNoneMatch), Who: whoOf(p), RequestID: requestFrom(ctx).id, Access: rule, KeepAccess: in.Body.KeepAccess,
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := &putDocumentOutput{ETag: etag(version)}
-	out.Body.ID = id
+	out.Body.ID, out.Body.AccessUnknown = id, unknownOf(rule)
 	return out, nil
+}
+
+// content returns the body, which is required unless there is an upload.
+func (in *putDocumentInput) content() (string, error) {
+	switch {
+	case in.Body.Upload == "" && in.Body.Body == nil:
+		return "", apierr.BadField("/body", "is required, or an upload")
+	case in.Body.Upload != "" && in.Body.Body != nil:
+		return "", apierr.BadField("/upload", "must not be combined with body")
+	case in.Body.Body == nil:
+		return "", nil
+	}
+	return *in.Body.Body, nil
 }
 
 // checkURI refuses an invalid address for a new document. A document stored before
@@ -144,7 +190,7 @@ func (h *documents) checkURI(ctx context.Context, p team.Principal, address stri
 	if err != nil {
 		return err
 	}
-	_, err = h.Documents.Get(ctx, p.TeamID, id, p.MayRead)
+	_, err = h.Documents.Get(ctx, p.TeamID, id, whoOf(p))
 	if apierr.IsCode(err, apierr.CodeNotFound) || apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
 		return refused
 	}
@@ -160,12 +206,13 @@ type documentOutput struct {
 	ETag string `header:"ETag"`
 	Body struct {
 		DocumentEntry
-		Body         string `json:"body" doc:"The text; above 1 MiB as base64 of its gzip form."`
+		Body         string `json:"body" doc:"The text; above 1 MiB as base64 of its gzip form. Of a file, its text as Markdown, empty until it is read."`
 		BodyEncoding string `json:"bodyEncoding,omitempty" enum:"gzip"`
 		Indexing     struct {
-			State   document.State        `json:"state" enum:"pending,indexed,failed" doc:"Whether questions find this version by its words."`
+			State   document.State        `json:"state" enum:"extracting,pending,indexed,failed" doc:"Whether questions find this version by its words. While the text of a file is read it is extracting; then the document gets its body and a new ETag, and is pending."`
 			Meaning document.MeaningState `json:"meaning,omitempty" enum:"pending,done" doc:"Whether they find it also by its meaning, which takes longer. Absent if this installation searches by words alone, or if indexing has failed."`
 			Error   *indexingError        `json:"error,omitempty"`
+			Notes   []string              `json:"notes,omitempty" doc:"What the text of a file lacks, such as a page that is a picture."`
 		} `json:"indexing" doc:"Whether questions find this version."`
 	}
 }
@@ -183,7 +230,7 @@ func (h *documents) get(ctx context.Context, in *DocumentPath) (*documentOutput,
 	if err != nil {
 		return nil, err
 	}
-	d, err := h.Documents.Get(ctx, p.TeamID, in.ID, p.MayRead)
+	d, err := h.Documents.Get(ctx, p.TeamID, in.ID, whoOf(p))
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +242,7 @@ func (h *documents) get(ctx context.Context, in *DocumentPath) (*documentOutput,
 		}
 		out.Body.BodyEncoding = "gzip"
 	}
-	out.Body.Indexing.State, out.Body.Indexing.Meaning = d.Indexing.State, d.Indexing.Meaning
+	out.Body.Indexing.State, out.Body.Indexing.Meaning, out.Body.Indexing.Notes = d.Indexing.State, d.Indexing.Meaning, d.Indexing.Notes
 	if d.Indexing.State == document.Failed {
 		out.Body.Indexing.Error = &indexingError{d.Indexing.Code, d.Indexing.Detail}
 	}
@@ -210,7 +257,7 @@ func (h *documents) delete(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.MayRead, preconditions(in.IfMatch, ""))
+	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, whoOf(p), preconditions(in.IfMatch, ""))
 }
 
 // isPacked reports whether body may be base64 of a gzip stream: it starts like one.
@@ -246,6 +293,18 @@ func unpackBody(ctx context.Context, body string) (string, error) {
 		return "", err
 	}
 	return string(text), nil
+}
+
+// decodeFile returns the file in body, which is base64.
+func decodeFile(ctx context.Context, body string) ([]byte, error) {
+	if err := memory.Reserve(ctx, int64(base64.StdEncoding.DecodedLen(len(body)))); err != nil {
+		return nil, err
+	}
+	file, err := base64.StdEncoding.Strict().DecodeString(body)
+	if err != nil {
+		return nil, apierr.BadField("/body", "must be the file, in base64")
+	}
+	return file, nil
 }
 
 // packBody returns body as base64 of a gzip stream.

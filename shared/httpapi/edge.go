@@ -38,9 +38,13 @@ type request struct {
 
 	badCoding bool // the body's content coding is not gzip
 
-	refused    error          // why a sign-in failed
-	refusedWho team.Principal // whose sign-in failed, if known
+	testing bool // it ends a test of single sign-on
 
+	refused    error          // why a sign-in failed
+	refusedWho team.Principal // who was refused before the request was theirs, if known
+
+	reply   *reply
+	chat    bool          // of a client of OpenAI's API
 	account *account      // pays for its memory
 	sender  source.Sender // of a delivery
 }
@@ -72,7 +76,7 @@ var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 // line, authentication, counting, and the replies to unknown paths and methods.
 func (s Services) edge(operations *mux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &request{id: requestIDOf(r), arrived: s.Now()}
+		req := &request{id: requestIDOf(r), arrived: s.Now(), chat: isChat(r.URL.Path)}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
 		var who team.Principal
 		var count *counting
@@ -82,6 +86,7 @@ func (s Services) edge(operations *mux) http.Handler {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 		}
 		reply := &reply{ResponseWriter: w, request: req, r: r}
+		req.reply = reply
 		defer reply.end()
 		defer func() {
 			if p := recover(); p != nil {
@@ -92,12 +97,13 @@ func (s Services) edge(operations *mux) http.Handler {
 				reply.forget()
 				writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
 			}
+			reply.events.close()
 			defer count.expect()()
 			reply.send()
 			s.observe(r, reply.status, who, count)
 			s.log(r, reply, who, meter.Read())
 		}()
-		if _, pattern := operations.Handler(r); (isSigned(pattern) || isOpen(pattern)) && r.URL.Path == path.Clean(r.URL.Path) {
+		if _, pattern := operations.Handler(r); (isSigned(pattern) || isOpen(pattern) || isPreflight(r)) && r.URL.Path == path.Clean(r.URL.Path) {
 			req.pattern = pattern
 			req.account = operations.addressAccount(r)
 			reply.charge(req.account)
@@ -107,13 +113,19 @@ func (s Services) edge(operations *mux) http.Handler {
 			}
 			return
 		}
-		authentication, err := s.authenticate(r)
+		_, pattern := operations.Handler(r)
+		authentication, err := s.authenticate(r, pattern)
 		if err != nil {
+			req.refusedWho = authentication.Principal
 			writeError(reply, r, err)
+			if reply.Header().Get("WWW-Authenticate") != "" {
+				reply.Header().Set("WWW-Authenticate", s.challenge(r.URL.Path, len(r.Header.Values("Authorization")) > 0))
+			}
 			s.recordRefusal(r, authentication.Principal, reply.status, err)
 			return
 		}
-		who = authentication.Principal
+		req.pattern = pattern
+		who, err = s.actFor(r, authentication.Principal, reads(pattern))
 		req.account = operations.teamAccount(who.TeamID)
 		reply.charge(req.account)
 		count = s.beginCounting(r, who, notes)
@@ -126,20 +138,38 @@ func (s Services) edge(operations *mux) http.Handler {
 				s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
 			}
 		})
+		touching.Go(func() {
+			if err := s.Rates.Settle(ctx, who.TeamID, who.KeyID); err != nil {
+				s.Log.WarnContext(ctx, "rate not settled", "key", who.KeyID, "err", err)
+			}
+		})
 		defer touching.Wait()
-		_, req.pattern = operations.Handler(r)
+		if err == nil && who.Kind == team.KindAgent && pattern != "" && !agentMay(pattern) {
+			err = apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "The token of an agent works only at %s.", mcpPath)
+		}
+		if err == nil {
+			err = requireScope(who, r.URL.Path, pattern)
+		}
+		if err != nil {
+			writeError(reply, r, err)
+			return
+		}
 		s.route(operations, reply, r.WithContext(audit.WithOrigin(team.WithPrincipal(r.Context(), who), originOf(r, who))))
 	})
 }
 
 // authenticate takes the key from the Authorization header (RFC 6750 section 2.1), or else the
 // session from the cookie.
-func (s Services) authenticate(r *http.Request) (team.Authentication, error) {
+func (s Services) authenticate(r *http.Request, pattern string) (team.Authentication, error) {
+	var options []team.Option
+	if reads(pattern) {
+		options = append(options, team.Reading)
+	}
 	if text, ok, err := s.session(r); ok || err != nil {
 		if err != nil {
 			return team.Authentication{}, err
 		}
-		return s.Teams.AuthenticateSession(r.Context(), text)
+		return s.Teams.AuthenticateSession(r.Context(), text, options...)
 	}
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -149,7 +179,7 @@ func (s Services) authenticate(r *http.Request) (team.Authentication, error) {
 	if r.Method == http.MethodOptions {
 		return s.Teams.Identify(r.Context(), key)
 	}
-	return s.Teams.Authenticate(r.Context(), key)
+	return s.Teams.Authenticate(r.Context(), key, options...)
 }
 
 // route finds the operation. ServeMux would answer unknown paths and methods as
@@ -170,6 +200,9 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 			return
 		}
 		w.Header().Set("Allow", allow)
+		if isPreflight(r) {
+			allowPreflight(w.Header(), allow)
+		}
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -231,6 +264,9 @@ func (m *mux) allowed(r *http.Request) string {
 // log writes the one line of a request: no bodies, no keys, no question text.
 func (s Services) log(r *http.Request, reply *reply, who team.Principal, cost table.Cost) {
 	took := s.Now().Sub(reply.request.arrived)
+	if who.TeamID == "" {
+		who = reply.request.refusedWho
+	}
 	attributes := []slog.Attr{
 		slog.String("requestId", reply.request.id), slog.String("method", r.Method), slog.String("route", reply.request.route),
 		slog.Int("status", reply.status), slog.Float64("ms", float64(took.Microseconds())/1000),

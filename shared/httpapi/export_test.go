@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 
 	"docent/shared/document"
@@ -30,3 +31,40 @@ func Inflate(packed []byte) ([]byte, error) { return inflate(context.Background(
 
 // UnpackBody is unpackBody outside of a request.
 func UnpackBody(body string) (string, error) { return unpackBody(context.Background(), body) }
+
+// DescribedOperations returns the ids of the operations that descriptions has a text for.
+func DescribedOperations() []string { return slices.Sorted(maps.Keys(descriptions)) }
+
+// ShownExamples returns the requests and replies that the document shows, by operation.
+func ShownExamples() map[string][2]string {
+	all := map[string][2]string{}
+	for id, e := range examples {
+		all[id] = [2]string{e.request, e.reply}
+	}
+	return all
+}
+
+// The ids in ShownExamples.
+const (
+	ExampleCollection = exampleCollection
+	ExampleDocument   = exampleDocument
+	ExampleQuestion   = exampleQuestion
+)
+
+// NewEventStream returns the send and close of a stream to w.
+func NewEventStream(w http.ResponseWriter) (send func(name, id string, data any), end func()) {
+	s := newEventStream(w)
+	return s.send, s.close
+}
+
+// ReadingPatterns are the operations that read documents.
+var ReadingPatterns = readingPatterns
+
+// ScopesOf returns the scopes of an operation.
+var ScopesOf = scopesOf
+
+// ScopedPatterns returns the operations in the table of scopes.
+func ScopedPatterns() []string { return slices.Collect(maps.Keys(scopes)) }
+
+// IsWithoutKey reports whether the operation at pattern needs no key.
+func IsWithoutKey(pattern string) bool { return isOpen(pattern) || isSigned(pattern) }

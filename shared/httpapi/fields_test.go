@@ -3,6 +3,7 @@ package httpapi
 import (
 	"testing"
 
+	"docent/shared/access"
 	"docent/shared/answer"
 	"docent/shared/document"
 	"docent/shared/fieldtest"
@@ -15,8 +16,11 @@ import (
 func TestEveryFieldIsShown(t *testing.T) {
 	t.Parallel()
 	fieldtest.Shows(t, entryOf, func(*document.Entry) {}, "Facts")
-	fieldtest.Shows(t, dataSourceOf, func(*source.DataSource) {})
+	fieldtest.Shows(t, dataSourceOf, func(d *source.DataSource) {
+		d.Paused = false // it hides the state
+		d.DefaultAccess = &access.Rule{Users: []access.Entry{{Name: "ada"}}, Groups: []access.Entry{{Name: "Engineering"}}}
+	}, "Paused")
 	fieldtest.Shows(t, keyOf, func(*team.APIKey) {}, "TeamID")
 	complete := func(a *answer.Answer) { a.State = answer.Complete }
-	fieldtest.Shows(t, answerOf, complete, "Model", "AskedAt", "TeamID", "UserID", "Sources")
+	fieldtest.Shows(t, answerOf, complete, "Model", "AskedAt", "TeamID", "UserID", "Sources", "Documents", "Restricted", "Context")
 }

@@ -21,6 +21,7 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 	"docent/shared/app/parts/web"
 	"docent/shared/logtest"
@@ -86,13 +87,32 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
+// fetchSAML reads metadata as saml.Fetcher does, but has its own of a provider that does not exist.
+func fetchSAML(ctx context.Context, address string) (team.SAMLProvider, []byte, error) {
+	if address != samlAddress {
+		return saml.Fetcher()(ctx, address)
+	}
+	provider, err := saml.Parse([]byte(samlText))
+	provider.MetadataURL = address
+	return provider, []byte(samlText), err
+}
+
+// samlAddress is the address of samlText.
+const samlAddress = "https://idp.example/metadata"
+
 func newAPI(t testing.TB) *api {
+	t.Helper()
+	return newAPIWith(t, identity.Providers())
+}
+
+// newAPIWith is newAPI with other protocols of identity providers.
+func newAPIWith(t testing.TB, signOn app.SignOn) *api {
 	t.Helper()
 	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &logtest.Buffer{}, dataDir: t.TempDir()}
 	var err error
 	a.local, err = app.OpenLocal(t.Context(), a.dataDir, app.LocalOptions{
 		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, NoSync: true,
-		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse}})
+		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, FetchSAML: fetchSAML, SignOn: signOn}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +226,8 @@ func (a *api) validate(r *http.Request, body []byte, reply response) {
 	if reply.Header.Get("Cache-Control") != "no-store" || reply.Header.Get("X-Content-Type-Options") != "nosniff" {
 		a.t.Errorf("%s %s: %d with the headers %v", r.Method, r.URL, reply.StatusCode, reply.Header)
 	}
-	if reply.StatusCode >= 400 {
+	oauth := strings.HasPrefix(r.URL.Path, "/v1/oauth/") && strings.HasPrefix(string(reply.body), `{"error":`) // RFC 6749 section 5.2
+	if reply.StatusCode >= 400 && !oauth {
 		a.isProblem(r, reply)
 	}
 	route, params, err := router().FindRoute(r)
@@ -305,6 +326,16 @@ func (r response) json(t testing.TB, into any) {
 // text returns a member of the reply by a path such as "result.answer".
 func (r response) text(t testing.TB, path string) string {
 	t.Helper()
+	text, ok := r.any(t, path).(string)
+	if !ok {
+		t.Fatalf("%s of %s is not a string", path, r.body)
+	}
+	return text
+}
+
+// any returns a member of any type, as text does.
+func (r response) any(t testing.TB, path string) any {
+	t.Helper()
 	var value any
 	r.json(t, &value)
 	for name := range strings.SplitSeq(path, ".") {
@@ -314,11 +345,7 @@ func (r response) text(t testing.TB, path string) string {
 		}
 		value = object[name]
 	}
-	text, ok := value.(string)
-	if !ok {
-		t.Fatalf("%s of %s is not a string", path, r.body)
-	}
-	return text
+	return value
 }
 
 // drain does all waiting work.

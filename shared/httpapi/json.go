@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/apierr"
+	"docent/shared/filter"
 	"docent/shared/jsoninput"
 )
 
@@ -20,6 +23,20 @@ var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal:
 // nullMember is the start of the error for a member that must not be null, before its
 // name.
 const nullMember = "null member "
+
+// memberFault is the start of the error for a member that refuses its own JSON, before its pointer, a blank and
+// what is wrong.
+const memberFault = "fault in "
+
+// faultIn returns err, from decoding the member of that name, in the form that fieldOf reads: huma keeps only the
+// text of an error.
+func faultIn(name string, err error) error {
+	var refused *apierr.Error
+	if errors.As(filter.Under("/"+name, err), &refused) && len(refused.Fields) == 1 {
+		return errors.New(memberFault + refused.Fields[0].Pointer + " " + refused.Fields[0].Detail)
+	}
+	return fmt.Errorf("decode %s: %w", name, err)
+}
 
 // unmarshalExact decodes data into the struct that into points to. It ignores unknown
 // members and null members; validation has already refused null for required ones.
@@ -53,7 +70,7 @@ func unmarshalExact(data []byte, into any) error {
 			}
 		}
 		if err := json.Unmarshal(wholeNumber(text, field.Type), member); err != nil {
-			return fmt.Errorf("decode %s: %w", name, err)
+			return faultIn(name, err)
 		}
 	}
 	return nil

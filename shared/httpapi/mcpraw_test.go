@@ -89,7 +89,7 @@ func TestArgumentsAreRefusedInPlainWords(t *testing.T) {
 		`{"query":"x","limit":51}`:               "limit must be a whole number from 1 to 50",
 		`{"query":"x","limit":1.5}`:              "limit must be a whole number from 1 to 50",
 		`{"query":"x","limit":"` + marker + `"}`: "limit must be a whole number from 1 to 50",
-		`{"query":"x","` + marker + `":1}`:       "the arguments may only be instruction, limit, query",
+		`{"query":"x","` + marker + `":1}`:       "the arguments may only be filter, instruction, limit, query",
 		`["` + marker + `"]`:                     "the arguments must be an object",
 		`"` + marker + `"`:                       "the arguments must be an object",
 		`{"query":"x","limit":null}`:             "",

@@ -34,6 +34,8 @@ func originOf(r *http.Request, who team.Principal) audit.Origin {
 		a.Type, a.ID, a.DisplayName, a.Credential.Type = audit.ActorUser, who.UserID, who.UserName, audit.PersonalKey
 	case team.KindSession:
 		a.Type, a.ID, a.DisplayName, a.Credential.Type = audit.ActorUser, who.UserID, who.UserName, audit.SessionCookie
+	case team.KindAgent:
+		a.Type, a.ID, a.DisplayName, a.Credential.Type = audit.ActorUser, who.UserID, who.UserName, audit.AgentToken
 	case team.KindSCIM:
 		a.Type, a.Credential.Type = audit.ActorSCIM, audit.SCIMKey
 	default:
@@ -61,10 +63,16 @@ func (s Services) observe(r *http.Request, status int, who team.Principal, count
 	}
 	var all sync.WaitGroup
 	all.Go(func() { count.end(status) })
-	if status == http.StatusForbidden || requestFrom(r.Context()).exceeded != nil {
+	if status == http.StatusForbidden || requestFrom(r.Context()).exceeded != nil || isFailedProvisioning(who, status) {
 		s.recordRefusal(r, who, status, nil)
 	}
 	all.Wait()
+}
+
+// isFailedProvisioning reports whether a request of an identity provider was wrong. Its admin
+// finds no trace of that at most providers.
+func isFailedProvisioning(who team.Principal, status int) bool {
+	return who.Kind == team.KindSCIM && (status == http.StatusBadRequest || status == http.StatusConflict)
 }
 
 // recordRefusal records a refusal as an event. A failure to do so is logged.
@@ -104,6 +112,8 @@ func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status 
 		return s.writeQuotaEvent(r, who, event)
 	case status == http.StatusForbidden && who.TeamID != "":
 		event.Type = audit.AccessDenied
+	case isFailedProvisioning(who, status):
+		event.Type = audit.SCIMRequestFailed
 	default:
 		return nil
 	}
@@ -238,6 +248,10 @@ func featureOf(route string) string {
 		return area
 	case "security-events":
 		return usage.SecurityEvents
+	case "uploads":
+		return usage.Documents
+	case "chat":
+		return usage.Answers
 	case "context":
 		return "context." + strings.ReplaceAll(rest, "/", ".")
 	default:

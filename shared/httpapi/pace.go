@@ -56,6 +56,16 @@ func (r pacedReader) Read(p []byte) (int, error) {
 	return r.move(func() (int, error) { return r.Reader.Read(p) })
 }
 
+// pacedWriter writes at the minimum pace.
+type pacedWriter struct {
+	io.Writer
+	*pace
+}
+
+func (w *pacedWriter) Write(p []byte) (int, error) {
+	return w.move(func() (int, error) { return w.Writer.Write(p) })
+}
+
 // writePaced writes a reply in parts at the minimum pace.
 func writePaced(w http.ResponseWriter, body []byte, p *pace) {
 	const part = 64 << 10

@@ -31,6 +31,12 @@ func (p *patch[T]) apply(fields *T) {
 	_ = p.set(fields) // UnmarshalJSON has tried it
 }
 
+// has reports whether the member name is given, null or not.
+func (p *patch[T]) has(name string) bool {
+	_, given := p.members[name]
+	return given
+}
+
 func (p *patch[T]) set(fields *T) error {
 	target := reflect.ValueOf(fields).Elem()
 	for _, field := range reflect.VisibleFields(target.Type()) {
@@ -59,8 +65,16 @@ func (p *patch[T]) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema
 	s.Properties = maps.Clone(of.Properties)
 	for name, member := range s.Properties {
 		if !slices.Contains(of.Required, name) {
+			if member.Ref != "" {
+				s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{member, {Type: "null"}},
+					Description: strings.TrimSpace(member.Description + " null removes it.")}
+				continue
+			}
 			nullable := *member
 			nullable.Nullable = true
+			if nullable.Enum != nil {
+				nullable.Enum = append(slices.Clone(nullable.Enum), nil)
+			}
 			nullable.Description = strings.TrimSpace(nullable.Description + " null removes it.")
 			s.Properties[name] = &nullable
 		}

@@ -17,6 +17,7 @@ import (
 	"docent/shared/audit"
 	"docent/shared/memory"
 	"docent/shared/quota"
+	"docent/shared/rate"
 	"docent/shared/table"
 )
 
@@ -31,9 +32,11 @@ type problem struct {
 	RequestID string         `json:"requestId,omitempty" doc:"The X-Request-Id of the reply."`
 	Errors    []apierr.Field `json:"errors,omitempty" doc:"The faulty fields or parameters."`
 
-	ViolatedPolicies []string `json:"violated-policies,omitempty" doc:"The quotas that are used up."`
-	ResetsAt         string   `json:"resetsAt,omitempty" doc:"When the quota is full again."`
+	ViolatedPolicies []string `json:"violated-policies,omitempty" doc:"The quotas or limits that are used up."`
+	ResetsAt         string   `json:"resetsAt,omitempty" doc:"When the daily quota is full again."`
 	OldestCursor     string   `json:"oldestCursor,omitempty" doc:"The cursor to continue from after one that is past retention."`
+
+	ChatError *chatError `json:"error,omitempty" doc:"The same as clients of OpenAI's API read it; only where they call."`
 
 	headers http.Header
 }
@@ -55,21 +58,36 @@ var titles = map[string]string{
 	apierr.CodeAdminRequired:       "Admin required",
 	apierr.CodeSAMLNotConfigured:   "SAML not configured",
 	apierr.CodeLinkExpired:         "Sign-in link expired",
+	apierr.CodeSignOnRequired:      "Single sign-on required",
+	apierr.CodeSignOnNotTested:     "Single sign-on not tested",
+	apierr.CodeSignOnNotConfigured: "Single sign-on not set up",
 	apierr.CodeCrossOrigin:         "Request from another origin",
 	apierr.CodeWrongKeyKind:        "Wrong kind of key",
 	apierr.CodeKeyRestricted:       "Key is restricted",
+	apierr.CodeMissingScope:        "Key lacks a scope",
 	apierr.CodeSourceNotAllowed:    "Data source not allowed",
+	apierr.CodeAccessDenied:        "Access denied",
+	apierr.CodeActingNotAllowed:    "Acting not allowed",
+	apierr.CodeUserNotActive:       "User not active",
 	apierr.CodeNotFound:            "Not found",
 	apierr.CodeMethodNotAllowed:    "Method not allowed",
 	apierr.CodeCollectionLimit:     "Collection limit reached",
 	apierr.CodeDataSourceLimit:     "Data source limit reached",
+
+	apierr.CodeWebhookEndpointLimit:    "Webhook endpoint limit reached",
+	apierr.CodeWebhookEndpointDisabled: "Webhook endpoint disabled",
+
 	apierr.CodeAnswerConflict:      "Question id is taken",
+	apierr.CodeUploadLimit:         "Upload limit reached",
+	apierr.CodeUploadIncomplete:    "Upload is not complete",
+	apierr.CodeUploadUsed:          "Upload is used",
 	apierr.CodeIdempotencyConflict: "Idempotency key is taken",
 	apierr.CodeCursorExpired:       "Cursor expired",
 	apierr.CodePreconditionFailed:  "Precondition failed",
 	apierr.CodeTooLarge:            "Request too large",
 	apierr.CodeUnsupportedMedia:    "Unsupported media type",
 	apierr.CodeQuotaExceeded:       "Daily quota exceeded",
+	apierr.CodeRateExceeded:        "Too many requests",
 	apierr.CodeInternal:            "Internal error",
 	apierr.CodeUnavailable:         "Temporarily unavailable",
 }
@@ -82,6 +100,10 @@ func newProblem(ctx context.Context, status int, code, detail string) *problem {
 // toProblem turns an error into a problem for the client. It has text of apierr only; an
 // unclassified error is logged and answered as internal.
 func toProblem(ctx context.Context, err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
 	var e *apierr.Error
 	if !errors.As(err, &e) || e.Kind == apierr.Internal {
 		e = classify(err)
@@ -91,7 +113,7 @@ func toProblem(ctx context.Context, err error) *problem {
 		requestFrom(ctx).cause = err
 	}
 	requestFrom(ctx).code = e.Code
-	p := newProblem(ctx, e.Kind.Status(), e.Code, e.Detail)
+	p = newProblem(ctx, e.Kind.Status(), e.Code, e.Detail)
 	p.Errors = e.Fields
 	var exceeded *quota.ExceededError
 	if errors.As(err, &exceeded) {
@@ -103,6 +125,13 @@ func toProblem(ctx context.Context, err error) *problem {
 		requestFrom(ctx).addQuota(exceeded.State)
 		requestFrom(ctx).exceeded = &exceeded.State
 	}
+	var limited *rate.ExceededError
+	if errors.As(err, &limited) {
+		p.Type = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+		p.ViolatedPolicies = []string{limited.Name}
+		p.headers.Set("Retry-After", strconv.FormatInt(limited.RetryAfter(), 10))
+		requestFrom(ctx).addQuota(limited.State)
+	}
 	var expired *audit.ExpiredError
 	if errors.As(err, &expired) {
 		p.OldestCursor = expired.Oldest
@@ -112,6 +141,9 @@ func toProblem(ctx context.Context, err error) *problem {
 		p.headers.Set("WWW-Authenticate", "Bearer")
 	case apierr.Unavailable:
 		p.headers.Set("Retry-After", "1")
+	}
+	if requestFrom(ctx).chat {
+		p.ChatError = chatErrorOf(p)
 	}
 	return p
 }
@@ -205,6 +237,10 @@ func fromHuma(ctx context.Context, status int, errs []error) *problem {
 func fieldOf(fault *huma.ErrorDetail) apierr.Field {
 	if name, ok := strings.CutPrefix(fault.Message, nullMember); ok {
 		return apierr.Field{Pointer: "/" + name, Detail: "must not be null"}
+	}
+	if fault, ok := strings.CutPrefix(fault.Message, memberFault); ok {
+		pointer, detail, _ := strings.Cut(fault, " ")
+		return apierr.Field{Pointer: pointer, Detail: detail}
 	}
 	if f, ok := missingField(fault.Location, fault.Message); ok {
 		return f

@@ -16,9 +16,13 @@ func TestAThousandQuestionsADay(t *testing.T) {
 	acme, rival := a.newTenant("acme"), a.newTenant("rival")
 	accepted, refused := -1, -1
 	count := map[int]int{}
-	for n, reply := range a.atOnce(1200, func(n int) call {
+	asks := func(n int) call {
 		return call{"PUT", "/answers/" + numberedID(n), acme.key, map[string]string{"question": fmt.Sprint(n)}, nil}
-	}) {
+	}
+	for n, reply := range a.atOnce(1200, asks) {
+		for reply.StatusCode == http.StatusServiceUnavailable { // it waited too long for its turn, on a busy machine
+			reply = a.do(asks(n))
+		}
 		switch count[reply.StatusCode]++; reply.StatusCode {
 		case http.StatusNoContent:
 			accepted = n

@@ -19,17 +19,16 @@ type intake struct {
 	account *account
 	first   *memory.Lease
 	large   *memory.Lease
-	length  int64 // as announced; -1: unknown
-	checks  io.Writer
+	length  int64     // as announced; -1: unknown
+	checks  io.Writer // every byte is also written to it; its first error ends the reading; nil: nothing is
 	read    int64
 }
 
-// newIntake returns the intake of r; end returns its memory. Every byte is also written to
-// checks, which may be nil; its first error ends the reading.
-func newIntake(w http.ResponseWriter, r *http.Request, a *account, checks io.Writer) *intake {
+// newIntake returns the intake of r; end returns its memory.
+func newIntake(w http.ResponseWriter, r *http.Request, a *account) *intake {
 	set := http.NewResponseController(w).SetReadDeadline
 	return &intake{from: pacedReader{r.Body, newPace(time.Now, set)}, account: a,
-		first: a.first(), large: a.large(), length: r.ContentLength, checks: checks}
+		first: a.first(), large: a.large(), length: r.ContentLength}
 }
 
 func (in *intake) end() {

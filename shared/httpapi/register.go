@@ -42,5 +42,5 @@ func caller(ctx context.Context) (team.Principal, error) {
 	if !ok {
 		return p, apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, unauthorizedDetail)
 	}
-	return p, team.RequireKind(p, team.KindPersonal, team.KindTeam, team.KindSession)
+	return p, team.RequireKind(p, team.KindPersonal, team.KindTeam, team.KindSession, team.KindAgent)
 }

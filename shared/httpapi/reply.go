@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"docent/shared/memory"
@@ -22,6 +24,8 @@ type reply struct {
 	body    []byte
 	first   *memory.Lease // nil: not charged
 	large   *memory.Lease
+	events  *eventStream  // has sent the status and the headers; nil: none
+	file    io.ReadCloser // sent instead of body; nil: none
 }
 
 // charge charges the body to a, starting now.
@@ -29,12 +33,40 @@ func (w *reply) charge(a *account) {
 	w.first, w.large = a.first(), a.replies.Lease(a.owner)
 }
 
+// bodies has *[]byte: bodies of replies that were sent, to be written over.
+var bodies sync.Pool
+
+// mostPooled is the capacity of the largest body in bodies, in bytes.
+const mostPooled = 64 << 10
+
 // end returns the memory of the body.
 func (w *reply) end() {
+	if body := w.body; cap(body) > 0 && cap(body) <= mostPooled {
+		body = body[:0]
+		bodies.Put(&body)
+	}
+	w.body = nil
+	if w.file != nil {
+		_ = w.file.Close() // it was only read
+		w.file = nil
+	}
 	if w.first != nil {
 		w.first.End()
 		w.large.End()
 	}
+}
+
+// filePart is how much of a file is in memory while it is sent.
+const filePart = 64 << 10
+
+// sendFile makes file the body. It is closed when it is sent, or when the reply is another one.
+func (w *reply) sendFile(file io.ReadCloser) error {
+	if err := w.reserve(filePart); err != nil {
+		_ = file.Close() // unread
+		return err
+	}
+	w.file = file
+	return nil
 }
 
 // Unwrap returns the connection for http.ResponseController.
@@ -69,7 +101,7 @@ func (w *reply) WriteHeader(status int) {
 
 // send writes the status, the headers and the body.
 func (w *reply) send() {
-	if w.status == 0 {
+	if w.status == 0 || w.events != nil {
 		return
 	}
 	if len(w.body) > 0 && w.Header().Get("Content-Length") == "" {
@@ -78,6 +110,11 @@ func (w *reply) send() {
 	w.ResponseWriter.WriteHeader(w.status)
 	if len(w.body) > 0 {
 		writePaced(w.ResponseWriter, w.body, newPace(time.Now, http.NewResponseController(w.ResponseWriter).SetWriteDeadline))
+	}
+	if w.file != nil && !w.empty {
+		out := &pacedWriter{w.ResponseWriter, newPace(time.Now, http.NewResponseController(w.ResponseWriter).SetWriteDeadline)}
+		// What is missing after a failure shows in the length. The client is gone or too slow, or the disk fails.
+		_, _ = io.CopyBuffer(out, struct{ io.Reader }{w.file}, make([]byte, filePart))
 	}
 	if w.status < http.StatusBadRequest && (len(w.body) > 0 || w.empty) {
 		// The client need not wait while the request is counted; a refusal is recorded
@@ -89,7 +126,7 @@ func (w *reply) send() {
 // forget discards the reply, so that another can replace it.
 func (w *reply) forget() {
 	clear(w.Header())
-	w.status, w.empty, w.body = 0, false, nil
+	w.status, w.empty = 0, false
 	w.end()
 	w.first, w.large = nil, nil
 }
@@ -107,6 +144,11 @@ func (w *reply) Write(body []byte) (int, error) {
 			writeError(w, w.r, err)
 			w.empty = true // the rest is dropped
 			return len(body), nil
+		}
+	}
+	if w.body == nil {
+		if spare, ok := bodies.Get().(*[]byte); ok {
+			w.body = *spare
 		}
 	}
 	w.body = append(w.body, body...)

@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	for _, media := range []string{"application/xml", "text/xml", "application/samlmetadata+xml"} {
+	for _, media := range []string{"text/html", "application/xml", "text/xml", "application/samlmetadata+xml"} {
 		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
 	}
 }

@@ -24,7 +24,7 @@ func (s Services) scimFace() scim.Handler {
 	return scim.Handler{Service: s.SCIM, Classify: func(ctx context.Context, err error) (int, string, http.Header) {
 		p := toProblem(ctx, err)
 		return p.Status, p.Detail, p.headers
-	}}
+	}, Failed: func(ctx context.Context, scimType string) { requestFrom(ctx).code = scimType }}
 }
 
 // scimRoutes adds the SCIM area, which routes its own paths.
@@ -42,7 +42,7 @@ func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 		usage.OutcomeKnown(r.Context())
 	}
 	account := requestFrom(r.Context()).account
-	in := newIntake(w, r, account, nil)
+	in := newIntake(w, r, account)
 	defer in.end()
 	work := account.work()
 	defer work.End()

@@ -14,18 +14,29 @@ import (
 // describeSCIM adds the SCIM area to the document. Its media types, projection
 // and errors do not fit typed handlers, so it is described by hand.
 func describeSCIM(doc *huma.OpenAPI) {
-	free := func(description string) *huma.Schema {
-		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: description}
+	described := func(name, description string, members []string, required ...string) *huma.Schema {
+		doc.Components.Schemas.Map()[name] = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: description,
+			Properties: scimMembers(members), Required: required}
+		return &huma.Schema{Ref: schemaPrefix + name}
 	}
-	resource := free("A SCIM resource: a user or a group.")
-	list := free("A ListResponse.")
-	message := free("A SCIM message.")
-	user := free("A user (RFC 7643 section 4.1), with the enterprise extension. The value admin in roles makes a team admin. " +
-		"Only the personal key of a team admin sets or removes it; with other keys the role stays as it is, and the rest is applied. " +
-		"The last active admin with a working personal key cannot be deleted, deactivated or demoted (409).")
-	group := free("A group (RFC 7643 section 4.2).")
-	patch := free("A PatchOp (RFC 7644 section 3.5.2). In a value without a path every key is a path, with a value filter where it has one. " +
-		"Changes of one resource are made one after the other; one that cannot be made within 10 seconds is 503.")
+	named := func(name, description string, required ...string) *huma.Schema {
+		return described(name, description, required, required...)
+	}
+	resource := named("ScimResource", "A resource: a user, a group, a type of resource or a schema.")
+	list := named("ScimListResponse", "A page of resources (RFC 7644 section 3.4.2).", "schemas", "totalResults")
+	message := named("ScimMessage", "A SCIM message: a search, a Bulk request or response, or the service's configuration.")
+	fault := named("ScimError", "An error (RFC 7644 section 3.12).", "schemas", "status")
+	user := named("ScimUser", "A user (RFC 7643 section 4.1), with the enterprise extension. The value admin in roles makes a team admin. "+
+		"Only the personal key of a team admin sets or removes it; with other keys the role stays as it is, and the rest is applied. "+
+		"The last active admin with a working personal key cannot be deleted, deactivated or demoted (409).", "userName")
+	group := named("ScimGroup", "A group (RFC 7643 section 4.2).", "displayName")
+	// A request may ask for some attributes only, so a reply need not have what a request must.
+	storedUser := described("ScimStoredUser", "A user with its id, without the attributes that the request does not ask for.",
+		[]string{"schemas", "id", "userName"}, "schemas", "id")
+	storedGroup := described("ScimStoredGroup", "A group with its id, without the attributes that the request does not ask for.",
+		[]string{"schemas", "id", "displayName"}, "schemas", "id")
+	patch := named("ScimPatch", "A PatchOp (RFC 7644 section 3.5.2). In a value without a path every key is a path, with a value filter where it has one. "+
+		"Changes of one resource are made one after the other; one that cannot be made within 10 seconds is 503.", "schemas", "Operations")
 	for _, p := range []struct {
 		method, path, id, summary string
 		in, out                   *huma.Schema
@@ -35,17 +46,17 @@ func describeSCIM(doc *huma.OpenAPI) {
 		{"GET", "", "searchScimRoot", "List users and groups", nil, list, 200, []int{400}},
 		{"POST", "/.search", "searchScim", "Search users and groups", message, list, 200, nil},
 		{"GET", "/Users", "listScimUsers", "List users", nil, list, 200, []int{400}},
-		{"POST", "/Users", "createScimUser", "Create a user", user, user, 201, []int{409}},
+		{"POST", "/Users", "createScimUser", "Create a user", user, storedUser, 201, []int{409}},
 		{"POST", "/Users/.search", "searchScimUsers", "Search users", message, list, 200, nil},
-		{"GET", "/Users/{id}", "getScimUser", "Get a user", nil, user, 200, []int{404}},
-		{"PUT", "/Users/{id}", "replaceScimUser", "Replace a user", user, user, 200, []int{404, 409, 412}},
-		{"PATCH", "/Users/{id}", "updateScimUser", "Change a user", patch, user, 200, []int{404, 409, 412}},
+		{"GET", "/Users/{id}", "getScimUser", "Get a user", nil, storedUser, 200, []int{404}},
+		{"PUT", "/Users/{id}", "replaceScimUser", "Replace a user", user, storedUser, 200, []int{404, 409, 412}},
+		{"PATCH", "/Users/{id}", "updateScimUser", "Change a user", patch, storedUser, 200, []int{404, 409, 412}},
 		{"DELETE", "/Users/{id}", "deleteScimUser", "Delete a user", nil, nil, 204, []int{404, 409, 412}},
 		{"GET", "/Groups", "listScimGroups", "List groups", nil, list, 200, []int{400}},
-		{"POST", "/Groups", "createScimGroup", "Create a group", group, group, 201, []int{409}},
+		{"POST", "/Groups", "createScimGroup", "Create a group", group, storedGroup, 201, []int{409}},
 		{"POST", "/Groups/.search", "searchScimGroups", "Search groups", message, list, 200, nil},
-		{"GET", "/Groups/{id}", "getScimGroup", "Get a group", nil, group, 200, []int{404}},
-		{"PUT", "/Groups/{id}", "replaceScimGroup", "Replace a group", group, group, 200, []int{404, 409, 412}},
+		{"GET", "/Groups/{id}", "getScimGroup", "Get a group", nil, storedGroup, 200, []int{404}},
+		{"PUT", "/Groups/{id}", "replaceScimGroup", "Replace a group", group, storedGroup, 200, []int{404, 409, 412}},
 		{"PATCH", "/Groups/{id}", "updateScimGroup", "Change a group; 200 with the group where attributes or excludedAttributes is given", patch, nil, 204, []int{404, 409, 412}},
 		{"DELETE", "/Groups/{id}", "deleteScimGroup", "Delete a group", nil, nil, 204, []int{404, 412}},
 		{"POST", "/Bulk", "bulkScim", "Run up to 1,000 operations, each by itself", message, message, 200, nil},
@@ -70,10 +81,10 @@ func describeSCIM(doc *huma.OpenAPI) {
 			success.Headers = map[string]*huma.Param{"ETag": {Schema: &huma.Schema{Type: huma.TypeString}}}
 		}
 		if p.id == "updateScimGroup" {
-			op.Responses["200"] = &huma.Response{Description: "OK", Content: scimContent(group)}
+			op.Responses["200"] = &huma.Response{Description: "OK", Content: scimContent(storedGroup)}
 		}
 		for _, status := range slices.Concat(p.errors, []int{401, 403, 405, 429, 500, 503}) {
-			content := scimContent(free("An error (RFC 7644 section 3.12)."))
+			content := scimContent(fault)
 			content["text/plain"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 			op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content}
 		}
@@ -82,6 +93,24 @@ func describeSCIM(doc *huma.OpenAPI) {
 			delete(op.RequestBody.Content, "application/merge-patch+json") // not how SCIM patches
 		}
 	}
+}
+
+// scimMembers returns the schemas of members.
+func scimMembers(names []string) map[string]*huma.Schema {
+	kinds := map[string]*huma.Schema{
+		"schemas":      {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, Description: "The URNs of what the object is."},
+		"Operations":   {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "The changes, in order."},
+		"totalResults": {Type: huma.TypeInteger, Description: "How many resources there are on all pages."},
+		"status":       {Type: huma.TypeString, Description: "The HTTP status, as text."},
+		"id":           {Type: huma.TypeString, Description: "Unique in the team; never changes."},
+		"userName":     {Type: huma.TypeString, Description: "Unique in the team, without regard to case."},
+		"displayName":  {Type: huma.TypeString, Description: "Unique in the team."},
+	}
+	out := map[string]*huma.Schema{}
+	for _, name := range names {
+		out[name] = kinds[name]
+	}
+	return out
 }
 
 func scimContent(s *huma.Schema) map[string]*huma.MediaType {

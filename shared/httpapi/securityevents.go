@@ -50,9 +50,22 @@ func (eventObject) Schema(r huma.Registry) *huma.Schema {
 	}
 	return &huma.Schema{OneOf: []*huma.Schema{
 		native,
-		{Type: huma.TypeObject, Description: "An object of OCSF " + audit.OCSFVersion + ", with format=ocsf.",
-			Required: []string{"class_uid", "type_uid", "time", "metadata"}, AdditionalProperties: true},
+		ocsfEvent(r),
 	}}
+}
+
+// ocsfEvent returns the schema of an event with format=ocsf: the members that a collector can rely on.
+func ocsfEvent(r huma.Registry) *huma.Schema {
+	const name = "OcsfEvent"
+	whole := func(about string) *huma.Schema { return &huma.Schema{Type: huma.TypeInteger, Description: about} }
+	r.Map()[name] = &huma.Schema{Type: huma.TypeObject, Description: "An object of OCSF " + audit.OCSFVersion + ", with format=ocsf.",
+		Required: []string{"class_uid", "type_uid", "time", "metadata"}, AdditionalProperties: true, Properties: map[string]*huma.Schema{
+			"class_uid": whole("The class of the event."),
+			"type_uid":  whole("The class times 100, plus the activity."),
+			"time":      whole("When it happened, in Unix milliseconds."),
+			"metadata":  {Type: huma.TypeObject, AdditionalProperties: true, Description: "The product, the version of OCSF, and uid: the id of the event."},
+		}}
+	return &huma.Schema{Ref: schemaPrefix + name}
 }
 
 func renderEvent(e audit.Event, format string) eventObject {

@@ -24,7 +24,10 @@ type feedEvent struct {
 	Outcome       struct{ Reason string }
 	Actor         struct{ Type, ID string }
 	Targets       []struct{ Type, ID, DisplayName string }
-	Changes       []struct{ Field string }
+	Changes       []struct {
+		Field    string
+		From, To any
+	}
 }
 
 type feedPage struct {
@@ -46,14 +49,17 @@ func (a *api) feed(key, query string) feedPage {
 
 // withoutEvent are the changing operations that record nothing by design; usage
 // carries their counts.
-var withoutEvent = []string{
+var withoutEvent = []string{"rateAnswer", "createUpload",
 	"searchContext", "searchCode", "searchPullRequests", "searchIssues", "searchDocumentation", "searchMessages",
 	"research", "queryIssues", "queryPullRequests", "getContent",
 	"searchScimRoot", "searchScim", "searchScimUsers", "searchScimGroups",
-	"takeGitHubDelivery", "takeSlackEvent", // accepted deliveries
-	"callTools",                           // its tools are context operations and asking
+	"takeGitHubDelivery", "takeGitLabDelivery", "takeSlackEvent", // accepted deliveries
+	"callTools",                                    // its tools are context operations and asking
+	"testWebhookEndpoint", "replayWebhookDelivery", // they are listed as deliveries
 	"bulkScim",                            // its operations record theirs
 	"signIn", "endSession", "endSessions", // see sessions_test.go
+	"assertSingleSignOn",                                                                                // see signon_test.go
+	"registerClient", "showConsent", "decideConsent", "exchangeToken", "revokeToken", "disconnectAgent", // see oauth_test.go
 }
 
 const scimUserBody = `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"`
@@ -65,7 +71,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 	a := newAPI(t)
 	acme := a.newTenant("acme")
 	const secret = "Birnenmost" // in bodies, questions and settings: in no event
-	var wiki, question, key, source, user, group string
+	var wiki, question, key, source, user, group, hook string
 	question = numberedID(7)
 	send := func(method, path string, body any, header ...string) func() response {
 		return func() response {
@@ -73,7 +79,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 			for i := 0; i+1 < len(header); i += 2 {
 				c.header[header[i]] = header[i+1]
 			}
-			for from, to := range map[string]string{"{wiki}": wiki, "{key}": key, "{source}": source, "{user}": user, "{group}": group} {
+			for from, to := range map[string]string{"{wiki}": wiki, "{key}": key, "{source}": source, "{user}": user, "{group}": group, "{hook}": hook} {
 				c.path = strings.ReplaceAll(c.path, from, to)
 				if text, ok := c.body.(string); ok {
 					c.body = strings.ReplaceAll(text, from, to)
@@ -113,6 +119,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 			defer a.drain()
 			return send("PUT", "/answers/"+question, map[string]string{"question": secret + "?"})()
 		}, "answer.asked"},
+		{"createChatCompletion", send("POST", "/chat/completions", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": secret}}}), "answer.asked"},
 		{"deleteAnswer", send("DELETE", "/answers/"+question, nil), "answer.deleted"},
 		{"createApiKey", keep(&key, send("POST", "/api-keys", map[string]any{"kind": "team", "name": "CI"})), "api_key.created"},
 		{"rotateApiKey", send("POST", "/api-keys/{key}/rotate", map[string]any{}), "api_key.rotated"},
@@ -120,8 +127,14 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 		{"updateTeam", send("PATCH", "/team", map[string]any{"name": "Acme & Co"}), "team.updated"},
 		{"createDataSource", keep(&source, send("POST", "/data-sources", map[string]string{"provider": "jira", "name": "Tickets"})), "data_source.created"},
 		{"importItems", send("POST", "/data-sources/{source}/items", `{"uri":"https://j.test/1","title":"t","body":"`+secret+`","sourceType":"issue"}`, "Content-Type", "application/x-ndjson"), "data_source.items_imported"},
+		{"updateDataSource", send("PATCH", "/data-sources/{source}", map[string]any{"defaultAccess": map[string]any{"users": []string{"eve@x.test"}}}), "data_source.updated"},
 		{"deleteDataSource", send("DELETE", "/data-sources/{source}", nil), "data_source.deleted"},
+		{"createWebhookEndpoint", keep(&hook, send("POST", "/webhook-endpoints", map[string]any{"url": "https://hooks.x.test/" + secret, "eventTypes": []string{"answer.failed"}})), "webhook_endpoint.created"},
+		{"updateWebhookEndpoint", send("PATCH", "/webhook-endpoints/{hook}", map[string]any{"url": "https://hooks.x.test/2" + secret}), "webhook_endpoint.updated"},
+		{"rotateWebhookSecret", send("POST", "/webhook-endpoints/{hook}/rotate", map[string]any{}), "webhook_endpoint.rotated"},
+		{"deleteWebhookEndpoint", send("DELETE", "/webhook-endpoints/{hook}", nil), "webhook_endpoint.deleted"},
 		{"setSamlMetadata", send("PUT", "/team/saml-metadata", samlText, "Content-Type", "application/xml"), "saml_metadata.updated"},
+		{"setSamlMetadataUrl", send("PUT", "/team/saml-metadata/url", map[string]any{"url": samlAddress}), "saml_metadata.updated"},
 		{"createScimUser", keep(&user, send("POST", "/scim/v2/Users", scimUserBody+`bob@x.test","password":"`+secret+`"}`, "Content-Type", scimType, "Accept", jsonType)), "scim.user.created"},
 		{"updateScimUser", send("PATCH", "/scim/v2/Users/{user}", patch("active", "false"), "Content-Type", scimType, "Accept", jsonType), "scim.user.deactivated"},
 		{"updateScimUser", send("PATCH", "/scim/v2/Users/{user}", patch("active", "true"), "Content-Type", scimType, "Accept", jsonType), "scim.user.reactivated"},
@@ -134,6 +147,9 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 		{"updateScimGroup", send("PATCH", "/scim/v2/Groups/{group}", patch("displayName", `"All"`), "Content-Type", scimType, "Accept", jsonType), "scim.group.updated"},
 		{"deleteScimGroup", send("DELETE", "/scim/v2/Groups/{group}", nil, "Accept", jsonType), "scim.group.deleted"},
 		{"deleteScimUser", send("DELETE", "/scim/v2/Users/{user}", nil, "Accept", jsonType), "scim.user.deleted"},
+		{"updateSingleSignOn", send("PATCH", "/team/single-sign-on", map[string]any{"attribute": "mail"}), "single_sign_on.updated"},
+		{"setOpenIdProvider", send("PUT", "/team/openid-provider", map[string]any{"issuer": "https://idp.x.test", "clientId": "docent", "clientSecret": secret}), "single_sign_on.updated"},
+		{"removeOpenIdProvider", send("DELETE", "/team/openid-provider", nil), "single_sign_on.updated"},
 		{"removeSamlMetadata", send("DELETE", "/team/saml-metadata", nil), "saml_metadata.deleted"},
 		{"deleteCollection", send("DELETE", "/collections/{wiki}", nil), "collection.deleted"},
 	}
@@ -201,7 +217,7 @@ func TestEveryNewAndFormerAdminHasAnEvent(t *testing.T) {
 	}
 }
 
-// TestAKeysEventsDescribeIt: a new key's event has its kind, owner, restrictions and expiry. The
+// TestAKeysEventsDescribeIt: a new key's event has its kind, owner, restrictions, scopes and expiry. The
 // event of a rotation says that the secret changed and until when the old one works.
 func TestAKeysEventsDescribeIt(t *testing.T) {
 	t.Parallel()
@@ -211,7 +227,7 @@ func TestAKeysEventsDescribeIt(t *testing.T) {
 	cursor := *a.feed(acme.key, "").NextCursor
 	expires := a.clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	made := a.do(call{"POST", "/api-keys", acme.pat, map[string]any{"kind": "personal", "name": "laptop", "userId": acme.admin.ID,
-		"dataSourceIds": []string{wiki}, "expiresAt": expires}, nil}).want(t, 201)
+		"dataSourceIds": []string{wiki}, "scopes": []string{"read", "ask"}, "expiresAt": expires}, nil}).want(t, 201)
 	rotated := a.do(call{"POST", "/api-keys/" + made.text(t, "id") + "/rotate", acme.pat, map[string]int{"overlapSeconds": 60}, nil}).want(t, 200)
 	var page struct {
 		Events []struct {
@@ -231,7 +247,7 @@ func TestAKeysEventsDescribeIt(t *testing.T) {
 		}
 	}
 	want := []map[string]any{
-		{"kind": "personal", "userId": acme.admin.ID, "dataSourceIds": []any{wiki}, "expiresAt": expires},
+		{"kind": "personal", "userId": acme.admin.ID, "dataSourceIds": []any{wiki}, "scopes": []any{"read", "ask"}, "expiresAt": expires},
 		{"secret": "changed", "previousSecretExpiresAt": a.clock.Now().Add(time.Minute).UTC().Format(time.RFC3339)},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -12,11 +12,14 @@ import (
 	"docent/shared/team"
 )
 
-// openPatterns are the operations without a key: they sign in.
+// openPatterns are the operations without a key: they sign in. The address of an upload is no operation, and has a
+// secret of its own.
 var openPatterns = []string{"POST /sessions"}
 
 // isOpen reports whether the operation at pattern requires no key.
-func isOpen(pattern string) bool { return slices.Contains(openPatterns, pattern) }
+func isOpen(pattern string) bool {
+	return slices.Contains(openPatterns, pattern) || pattern == uploadPattern || isSignOn(pattern) || slices.Contains(oauthPatterns, pattern)
+}
 
 // sessions has the operations with which a person signs in and out.
 type sessions struct{ Services }
@@ -41,7 +44,7 @@ func (h *sessions) routes(api huma.API) {
 type SessionBody struct {
 	ID         string      `json:"id"`
 	Name       string      `json:"name" doc:"The browser."`
-	SignIn     team.SignIn `json:"signIn" enum:"link,key" doc:"How it was opened."`
+	SignIn     team.SignIn `json:"signIn" enum:"link,key,saml,oidc" doc:"How it was opened."`
 	Current    bool        `json:"current" doc:"It makes this request."`
 	CreatedAt  string      `json:"createdAt" format:"date-time"`
 	ExpiresAt  string      `json:"expiresAt" format:"date-time" doc:"It ends earlier after an hour without a request."`

@@ -52,12 +52,8 @@ func Unparsed(status int) []byte {
 // describeUnparsed adds to every operation the refusal of headers that are too large,
 // including the path and the query.
 func describeUnparsed(doc *huma.OpenAPI) {
-	problem := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}
-	for _, item := range doc.Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if op != nil {
-				op.Responses["431"] = &huma.Response{Description: http.StatusText(http.StatusRequestHeaderFieldsTooLarge), Content: problem}
-			}
-		}
+	problem := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: schemaPrefix + "Problem"}}}
+	for _, op := range operations(doc) {
+		op.Responses["431"] = &huma.Response{Description: http.StatusText(http.StatusRequestHeaderFieldsTooLarge), Content: problem}
 	}
 }

@@ -36,6 +36,8 @@ func (h *usageReports) routes(api huma.API) {
 		Tags: tags, Errors: []int{400}, Responses: tableResponses(schemas.Schema(reflect.TypeFor[usagePage](), true, "Usage"))}, h.report)
 	register(api, huma.Operation{OperationID: "listUsageUsers", Method: http.MethodGet, Path: "/usage/users", Summary: "Report usage by user",
 		Tags: tags, Errors: []int{400}, Responses: tableResponses(schemas.Schema(reflect.TypeFor[usageUsersPage](), true, "UsageUsers"))}, h.users)
+	register(api, huma.Operation{OperationID: "listUnanswered", Method: http.MethodGet, Path: "/usage/unanswered", Summary: "List questions that were not answered well",
+		Tags: tags, Errors: []int{400}}, h.unanswered)
 	register(api, huma.Operation{OperationID: "getQuotas", Method: http.MethodGet, Path: "/usage/quotas", Summary: "Report quotas", Tags: tags}, h.quotas)
 }
 
@@ -157,7 +159,7 @@ func viewer(ctx context.Context) (p team.Principal, only string, err error) {
 	if p, err = caller(ctx); err != nil {
 		return p, "", err
 	}
-	if p.Kind == team.KindTeam {
+	if p.Kind == team.KindTeam && !p.ActsFor {
 		return p, "", team.RequireUnrestricted(p)
 	}
 	if p.Admin {

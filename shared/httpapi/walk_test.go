@@ -51,31 +51,64 @@ func examples(collection, document, question string) map[string]example {
 		"deleteCollection": of("DELETE", "/collections/", collection, nil),
 		"listDocuments":    {owned: call{"GET", "/documents?collectionId=" + collection, "", nil, nil}, unknown: call{"GET", "/documents?collectionId=" + unknownID, "", nil, nil}, list: true, gone: true},
 		"putDocument":      {owned: put(collection), unknown: put(unknownID)},
+		"createUpload":     {owned: call{"POST", "/uploads", "", map[string]any{"mediaType": "application/pdf", "size": 5}, nil}, list: true},
 		"getDocument":      of("GET", "/documents/", document, nil),
-		"deleteDocument":   of("DELETE", "/documents/", document, nil),
-		"listAnswers":      {owned: call{"GET", "/answers", "", nil, nil}, list: true},
-		"askQuestion":      ask,
-		"getAnswer":        of("GET", "/answers/", question, nil),
-		"deleteAnswer":     of("DELETE", "/answers/", question, nil),
+		"getDocumentOriginal": {owned: call{"GET", "/documents/" + document + "/original", "", nil, nil},
+			unknown: call{"GET", "/documents/" + unknownID + "/original", "", nil, nil}},
+		"getDocumentAccess": {owned: call{"GET", "/documents/" + document + "/access?user=ada", "", nil, nil},
+			unknown: call{"GET", "/documents/" + unknownID + "/access?user=ada", "", nil, nil}},
+		"deleteDocument": of("DELETE", "/documents/", document, nil),
+		"listAnswers":    {owned: call{"GET", "/answers", "", nil, nil}, list: true},
+		"askQuestion":    ask,
+		"getAnswer":      of("GET", "/answers/", question, nil),
+		"deleteAnswer":   of("DELETE", "/answers/", question, nil),
 
-		"searchContext":       {owned: contextCall("search"), list: true},
-		"searchCode":          {owned: contextCall("search/code"), list: true},
-		"searchPullRequests":  {owned: contextCall("search/prs"), list: true},
-		"searchIssues":        {owned: contextCall("search/issues"), list: true},
-		"searchDocumentation": {owned: contextCall("search/documentation"), list: true},
-		"searchMessages":      {owned: contextCall("search/messages"), list: true},
-		"research":            {owned: contextCall("research"), list: true},
-		"queryIssues":         {owned: contextCall("query/issues"), list: true},
-		"queryPullRequests":   {owned: contextCall("query/prs"), list: true},
-		"getContent":          {owned: call{"POST", "/context/get", "", map[string]any{"urls": []string{"https://acme.test/"}}, nil}, list: true},
-		"callTools":           {owned: call{"POST", "/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil}, list: true},
-		"listDataSources":     {owned: call{"GET", "/data-sources", "", nil, nil}, list: true},
-		"createDataSource":    {owned: newDataSource, admin: true},
-		"importItems":         {owned: importCall(collection), unknown: importCall(unknownID)},
-		"deleteDataSource":    {owned: call{"DELETE", "/data-sources/" + collection, "", nil, nil}, unknown: call{"DELETE", "/data-sources/" + unknownID, "", nil, nil}},
-		"takeGitHubDelivery":  of("POST", "/webhooks/github/", collection, nil),
-		"takeSlackEvent":      of("POST", "/webhooks/slack/", collection, nil),
+		"createChatCompletion":  {owned: call{"POST", "/chat/completions", "", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": "Who?"}}}, nil}, list: true},
+		"listModels":            {owned: call{"GET", "/models", "", nil, nil}, list: true},
+		"getModel":              {owned: call{"GET", "/models/docent", "", nil, nil}, list: true},
+		"rateAnswer":            {owned: rateCall(question), unknown: rateCall(unknownID)},
+		"listUnanswered":        {owned: call{"GET", "/usage/unanswered", "", nil, nil}, list: true},
+		"searchContext":         {owned: contextCall("search"), list: true},
+		"searchCode":            {owned: contextCall("search/code"), list: true},
+		"searchPullRequests":    {owned: contextCall("search/prs"), list: true},
+		"searchIssues":          {owned: contextCall("search/issues"), list: true},
+		"searchDocumentation":   {owned: contextCall("search/documentation"), list: true},
+		"searchMessages":        {owned: contextCall("search/messages"), list: true},
+		"research":              {owned: contextCall("research"), list: true},
+		"queryIssues":           {owned: contextCall("query/issues"), list: true},
+		"queryPullRequests":     {owned: contextCall("query/prs"), list: true},
+		"getContent":            {owned: call{"POST", "/context/get", "", map[string]any{"urls": []string{"https://acme.test/"}}, nil}, list: true},
+		"callTools":             {owned: call{"POST", "/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil}, list: true},
+		"listDataSources":       {owned: call{"GET", "/data-sources", "", nil, nil}, list: true},
+		"createDataSource":      {owned: newDataSource, admin: true},
+		"importItems":           {owned: importCall(collection), unknown: importCall(unknownID)},
+		"updateDataSource":      {owned: call{"PATCH", "/data-sources/" + collection, "", map[string]any{}, nil}, unknown: call{"PATCH", "/data-sources/" + unknownID, "", map[string]any{}, nil}},
+		"deleteDataSource":      {owned: call{"DELETE", "/data-sources/" + collection, "", nil, nil}, unknown: call{"DELETE", "/data-sources/" + unknownID, "", nil, nil}},
+		"listWebhookEndpoints":  {owned: call{"GET", "/webhook-endpoints", "", nil, nil}, admin: true},
+		"createWebhookEndpoint": {owned: newWebhookEndpoint, admin: true},
+		"getWebhookEndpoint":    of("GET", "/webhook-endpoints/", unknownID, nil), // TestAnotherTeamsWebhooksAreAbsent has known ones
+		"updateWebhookEndpoint": of("PATCH", "/webhook-endpoints/", unknownID, map[string]any{"disabled": true}),
+		"deleteWebhookEndpoint": {owned: call{"DELETE", "/webhook-endpoints/" + unknownID, "", nil, nil}, unknown: call{"DELETE", "/webhook-endpoints/" + unknownID, "", nil, nil}},
+		"rotateWebhookSecret":   below("POST", "/rotate", map[string]any{}),
+		"testWebhookEndpoint":   below("POST", "/test", nil),
+		"listWebhookDeliveries": below("GET", "/deliveries", nil),
+		"replayWebhookDelivery": below("POST", "/deliveries/msg_1/replay", nil),
+		"takeGitHubDelivery":    of("POST", "/webhooks/github/", collection, nil),
+		"takeGitLabDelivery":    of("POST", "/webhooks/gitlab/", collection, nil),
+		"takeSlackEvent":        of("POST", "/webhooks/slack/", collection, nil),
 	}
+}
+
+var newWebhookEndpoint = call{"POST", "/webhook-endpoints", "", map[string]any{"url": "https://hooks.test/docent", "eventTypes": []string{"answer.failed"}}, nil}
+
+// below returns a call of an operation below an unknown webhook endpoint.
+func below(method, path string, body any) example {
+	c := call{method, "/webhook-endpoints/" + unknownID + path, "", body, nil}
+	return example{owned: c, unknown: c}
+}
+
+func rateCall(question string) call {
+	return call{"PUT", "/answers/" + question + "/feedback", "", map[string]string{"rating": "down"}, nil}
 }
 
 func contextCall(path string) call {
@@ -99,8 +132,8 @@ func walk(t *testing.T, all map[string]example, visit func(op *huma.Operation, e
 			if op == nil {
 				continue
 			}
-			if tag := op.Tags[0]; slices.Contains([]string{"SCIM", "Administration", "Sessions"}, tag) {
-				continue // scim_test.go, admin_test.go and sessions_test.go
+			if tag := op.Tags[0]; slices.Contains([]string{"SCIM", "Administration", "Sessions", "Agents"}, tag) {
+				continue // scim_test.go, admin_test.go, sessions_test.go and oauth_test.go
 			}
 			e, ok := all[op.OperationID]
 			if !ok {
@@ -127,7 +160,7 @@ func TestNoOperationWithoutAKey(t *testing.T) {
 	a := newAPI(t)
 	walk(t, examples(unknownID, unknownID, unknownID), func(op *huma.Operation, e example) {
 		reply := a.refused(e.owned, 401, "unauthorized")
-		if got := reply.Header.Get("WWW-Authenticate"); got != "Bearer" {
+		if got := reply.Header.Get("WWW-Authenticate"); got != "Bearer" && op.OperationID != "callTools" {
 			t.Errorf("WWW-Authenticate %q", got)
 		}
 		for _, status := range []string{"401", "403", "405", "429", "500", "503"} {

@@ -1,0 +1,60 @@
+package httpapi_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/app"
+	"docent/shared/httpapi"
+)
+
+// TestEveryOperationIsDescribed: a reader learns from the document what an operation does, and a
+// refusal is described once for all operations.
+func TestEveryOperationIsDescribed(t *testing.T) {
+	t.Parallel()
+	doc := httpapi.OpenAPI(app.Providers())
+	known := map[string]bool{}
+	for path, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op == nil {
+				continue
+			}
+			known[op.OperationID] = true
+			if op.Description == "" || op.Summary == "" || !strings.HasSuffix(op.Description, ".") {
+				t.Errorf("%s %s: summary %q, description %q", op.Method, path, op.Summary, op.Description)
+			}
+			for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
+				if r := op.Responses[status]; status >= "400" && r.Ref == "" {
+					t.Errorf("%s %s: %s repeats a refusal that the components have, with other contents", op.Method, path, status)
+				}
+			}
+		}
+	}
+	for _, id := range httpapi.DescribedOperations() {
+		if !known[id] {
+			t.Errorf("the text of %s describes no operation", id)
+		}
+	}
+}
+
+// TestSchemaNamesAreForPeople: generated clients make types of these names.
+func TestSchemaNamesAreForPeople(t *testing.T) {
+	t.Parallel()
+	schemas := httpapi.OpenAPI(app.Providers()).Components.Schemas.Map()
+	for name := range schemas {
+		for _, ours := range []string{"Body", "Struct", "Output", "Native", "Gotten"} {
+			if strings.Contains(name, ours) {
+				t.Errorf("schema %s has the name of a Go type", name)
+			}
+		}
+	}
+	for _, name := range []string{"Collection", "CollectionInput", "Document", "DocumentInput", "Question", "Answer", "SecurityEvent", "OcsfEvent", "ScimUser", "Problem"} {
+		if schemas[name] == nil {
+			t.Errorf("there is no schema %s", name)
+		}
+	}
+}

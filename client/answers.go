@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"docent/shared/filter"
 )
 
 // The states of an answer.
@@ -41,10 +43,16 @@ type Reference struct {
 	Title   string `json:"title"` // may be empty
 }
 
+// Question is what Ask asks.
+type Question struct {
+	Text   string         `json:"question"`
+	Filter *filter.Filter `json:"filter,omitempty"` // nil: everything
+}
+
 // Ask submits a question under a UUID that the caller chooses. Asking the same question again under the same id
 // changes nothing.
-func (c *Client) Ask(ctx context.Context, id, question string) error {
-	body, err := marshal(map[string]string{"question": question})
+func (c *Client) Ask(ctx context.Context, id string, q Question) error {
+	body, err := marshal(q)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
-// Package client calls Docent's HTTP API for the command line: collections, documents, answers and the team. It
-// repeats calls that are safe to repeat, waits when the server asks for it, and turns problem objects into one-line
-// errors.
+// Package client calls Docent's HTTP API from Go programs, as the command line does: collections, documents, answers,
+// searches, data sources, security events, usage and the team. It repeats calls that are safe to repeat, waits when the
+// server asks for it, and turns problem objects into one-line errors. VerifyWebhook is for receivers of webhooks.
+//
+// The methods are those that programs need most; openapi.yaml describes every operation.
 package client
 
 import (
@@ -31,9 +33,13 @@ const gzipFrom = 1024
 // Client calls one server with one key. It is safe for concurrent use once its
 // fields are set.
 type Client struct {
-	base      string // ends in /v1, no slash at the end
-	key       string
-	userAgent string
+	base string // ends in /v1, no slash at the end
+	key  string
+
+	// UserAgent is sent with every request.
+	UserAgent string
+	// As is the user that a team key acts for, by userName or id; empty: nobody.
+	As string
 
 	// HTTP sends the requests. Every call has its own time limit.
 	HTTP *http.Client
@@ -43,11 +49,14 @@ type Client struct {
 	Now func() time.Time
 }
 
-// New returns a client of the API at server, an absolute http or https URL; without a path, /v1 is added. The key
-// must not be empty.
-func New(server, key, version string) (*Client, error) {
+// ErrNoKey means that the key is empty.
+var ErrNoKey = errors.New("no API key")
+
+// New returns a client of the API at server, an absolute http or https URL; without a path, /v1 is added. It returns
+// ErrNoKey if the key is empty.
+func New(server, key string) (*Client, error) {
 	if key == "" {
-		return nil, errors.New("no API key: give --key or set DOCENT_API_KEY")
+		return nil, ErrNoKey
 	}
 	u, err := url.Parse(server)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -64,7 +73,7 @@ func New(server, key, version string) (*Client, error) {
 	return &Client{
 		base:      strings.TrimRight(u.String(), "/"),
 		key:       key,
-		userAgent: "docent/" + version,
+		UserAgent: "docent-client-go",
 		HTTP:      &http.Client{Transport: transport},
 		Pause:     pause.For,
 		Now:       time.Now,
@@ -150,7 +159,10 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	if header.Get("Accept") == "" {
 		header.Set("Accept", "application/json")
 	}
-	header.Set("User-Agent", c.userAgent)
+	header.Set("User-Agent", c.UserAgent)
+	if c.As != "" {
+		header.Set("Docent-User", c.As)
+	}
 	req.Header = header
 	return req, nil
 }
@@ -184,7 +196,7 @@ func marshal(v any) ([]byte, error) {
 
 func decode(r reply, into any) error {
 	if err := json.Unmarshal(r.body, into); err != nil {
-		return fmt.Errorf("the reply is not the JSON that was expected; is %s the API's address? %w", "--server", err)
+		return fmt.Errorf("the reply is not the JSON that was expected; is the server's address that of the API? %w", err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (w *waits) pause(ctx context.Context, d time.Duration) error {
 
 func connect(t *testing.T, url string) (*client.Client, *waits) {
 	t.Helper()
-	c, err := client.New(url, apitest.Key, "test")
+	c, err := client.New(url, apitest.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,12 +54,12 @@ func TestServerAddress(t *testing.T) {
 		{name: "stage of a gateway", server: "https://h/prod/v1", key: "k", base: "https://h/prod/v1"},
 		{name: "no scheme", server: "localhost:8080", key: "k", wrong: "is not an http or https URL"},
 		{name: "query", server: "http://h/v1?x=1", key: "k", wrong: "must not have a query"},
-		{name: "no key", server: "http://h/v1", wrong: "DOCENT_API_KEY"},
+		{name: "no key", server: "http://h/v1", wrong: "no API key"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			c, err := client.New(tc.server, tc.key, "test")
+			c, err := client.New(tc.server, tc.key)
 			switch {
 			case tc.wrong != "" && (err == nil || !strings.Contains(err.Error(), tc.wrong)):
 				t.Fatalf("error %v, want one with %q", err, tc.wrong)
@@ -193,7 +193,7 @@ func TestCancelEndsRetries(t *testing.T) {
 		return true
 	}
 	c, _ := connect(t, api.URL)
-	if err := c.Ask(ctx, "x", "why"); !errors.Is(err, context.Canceled) {
+	if err := c.Ask(ctx, "x", client.Question{Text: "why"}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want canceled", err)
 	}
 }
@@ -277,7 +277,7 @@ func TestAwaitKeepsTheServersPace(t *testing.T) {
 	c, w := connect(t, api.URL)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	c.Now = func() time.Time { return now }
-	if err := c.Ask(t.Context(), "q", "how?"); err != nil {
+	if err := c.Ask(t.Context(), "q", client.Question{Text: "how?"}); err != nil {
 		t.Fatal(err)
 	}
 	a, err := c.Await(t.Context(), "q")

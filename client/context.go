@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"docent/shared/filter"
 )
 
 // Source is a piece of content that a search found.
@@ -47,7 +49,9 @@ type SearchRequest struct {
 	Limit       int    `json:"limit,omitempty"`
 	Effort      string `json:"effort,omitempty"`
 	Explain     bool   `json:"explain,omitempty"`
-	Space       string `json:"-"`
+	// Filter selects documents; nil: all.
+	Filter *filter.Filter `json:"filter,omitempty"`
+	Space  string         `json:"-"`
 }
 
 // Search searches one space or all of them.

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"docent/shared/filter"
 )
 
 // MaxDocument is the maximum size in bytes of all fields of a document, as text (10 MB).
@@ -25,6 +27,22 @@ type Document struct {
 	Title        string `json:"title"`
 	Body         string `json:"body"`
 	URI          string `json:"uri"`
+	// MediaType is that of a PDF or Office file, whose Body is the file in base64; empty: Body is text.
+	MediaType string `json:"mediaType,omitempty"`
+	// Upload is the id of an upload, in place of Body.
+	Upload string `json:"upload,omitempty"`
+
+	Metadata filter.Metadata `json:"metadata,omitempty"`
+	Access   *Access         `json:"access,omitempty"` // nil: as its collection says
+	// KeepAccess keeps the access that the document has; only without Access.
+	KeepAccess bool `json:"keepAccess,omitempty"`
+}
+
+// Access is who may read a document, besides team keys: users by userName or id, groups by displayName, externalId
+// or id. Without any nobody may.
+type Access struct {
+	Users  []string `json:"users"`
+	Groups []string `json:"groups"`
 }
 
 // Listed is a document in the server's list.
@@ -43,11 +61,18 @@ type Put struct {
 
 // PutDocument creates or replaces the document that d's URI names.
 func (c *Client) PutDocument(ctx context.Context, d Document) (Put, error) {
-	body, err := marshal(d)
+	var sent any = d
+	if d.Upload != "" {
+		sent = struct {
+			Document
+			Body *string `json:"body,omitempty"` // hides that of Document
+		}{Document: d}
+	}
+	body, err := marshal(sent)
 	if err != nil {
 		return Put{}, err
 	}
-	if len(body) > packFrom {
+	if len(body) > packFrom && d.MediaType == "" && d.Upload == "" {
 		packed := d
 		if packed.Body, err = pack(d.Body); err != nil {
 			return Put{}, err

@@ -18,6 +18,13 @@ type Error struct {
 	RequestID  string
 	RetryAfter time.Duration // 0 when the reply names none
 	ResetsAt   time.Time     // of a used-up quota; else zero
+	Fields     []FieldError  // of a request that is not valid, as far as the reply names them
+}
+
+// FieldError is a faulty field of a request.
+type FieldError struct {
+	Pointer string `json:"pointer"` // such as /settings/accessToken
+	Detail  string `json:"detail"`
 }
 
 // Error returns one line: the detail, then the code and the request id if known.
@@ -47,10 +54,15 @@ func problem(res *http.Response, body []byte, now time.Time) *Error {
 		Code      string    `json:"code"`
 		RequestID string    `json:"requestId"`
 		ResetsAt  time.Time `json:"resetsAt"`
+
+		Errors []FieldError `json:"errors"`
 	}
 	e := &Error{Status: res.StatusCode, RetryAfter: retryAfter(res.Header.Get("Retry-After"), now)}
 	if json.Unmarshal(body, &p) == nil {
 		e.Code, e.Detail, e.ResetsAt = Printable(p.Code), oneLine(p.Detail), p.ResetsAt
+		for _, f := range p.Errors {
+			e.Fields = append(e.Fields, FieldError{Printable(f.Pointer), oneLine(f.Detail)})
+		}
 		if e.Detail == "" {
 			e.Detail = oneLine(p.Title)
 		}

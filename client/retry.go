@@ -59,7 +59,7 @@ func backOff(err error, try int) (time.Duration, bool) {
 		}
 	}
 	wait := minWait << (try - 1)
-	return wait + rand.N(wait/2), true
+	return wait + rand.N(wait/2), true //nolint:gosec // not a secret: it spreads retries
 }
 
 // explain returns a *NoReplyError for an error that came from no server.

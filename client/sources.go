@@ -59,6 +59,29 @@ func (c *Client) AddSource(ctx context.Context, s NewSource) (DataSource, error)
 	return out, decode(r, &out)
 }
 
+// SourceChange is a change of a data source. Members that are nil stay. Settings include
+// the provider's secrets; nil removes one.
+type SourceChange struct {
+	Name     *string        `json:"name,omitempty"`
+	Paused   *bool          `json:"paused,omitempty"`
+	Settings map[string]any `json:"settings,omitempty"`
+}
+
+// ChangeSource changes a connected data source. A repeat changes nothing.
+func (c *Client) ChangeSource(ctx context.Context, id string, change SourceChange) (DataSource, error) {
+	var out DataSource
+	body, err := marshal(change)
+	if err != nil {
+		return out, err
+	}
+	r, err := c.do(ctx, call{method: http.MethodPatch, path: sourcesPath + "/" + url.PathEscape(id), body: body})
+	if err != nil {
+		return out, err
+	}
+	out.Raw = r.body
+	return out, decode(r, &out)
+}
+
 // RemoveSource removes a connected data source with all its items.
 func (c *Client) RemoveSource(ctx context.Context, id string) error {
 	_, err := c.do(ctx, call{method: http.MethodDelete, path: sourcesPath + "/" + url.PathEscape(id)})

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 )
@@ -15,7 +16,8 @@ type SAML struct {
 		SHA256   string    `json:"sha256"`
 		NotAfter time.Time `json:"notAfter"`
 	} `json:"certificates"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	MetadataURL string    `json:"metadataUrl,omitempty"`
+	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
 const samlPath = "/team/saml-metadata"
@@ -35,6 +37,20 @@ func (c *Client) SetSAML(ctx context.Context, metadata []byte) (SAML, error) {
 	var out SAML
 	r, err := c.do(ctx, call{method: http.MethodPut, path: samlPath, body: metadata,
 		header: http.Header{"Content-Type": {"application/samlmetadata+xml"}}})
+	if err != nil {
+		return out, err
+	}
+	return out, decode(r, &out)
+}
+
+// SetSAMLURL sets the team's SAML identity provider from the metadata at an address, which the server reads.
+func (c *Client) SetSAMLURL(ctx context.Context, address string) (SAML, error) {
+	var out SAML
+	body, err := json.Marshal(map[string]string{"url": address})
+	if err != nil {
+		return out, err
+	}
+	r, err := c.do(ctx, call{method: http.MethodPut, path: samlPath + "/url", body: body})
 	if err != nil {
 		return out, err
 	}

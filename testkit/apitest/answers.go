@@ -1,6 +1,9 @@
 package apitest
 
-import "net/http"
+import (
+	"io"
+	"net/http"
+)
 
 type answer struct {
 	question string
@@ -19,6 +22,11 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.answers[id] == nil {
 		s.answers[id] = &answer{question: in.Question}
+	}
+	if s.Events != "" && r.Header.Get("Accept") == "text/event-stream" {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, s.Events)
+		return
 	}
 	w.WriteHeader(204)
 }

@@ -1,5 +1,5 @@
-// Package apitest is an in-memory server that implements the HTTP contract as far as the command line uses it, for
-// tests of the command line.
+// Package apitest is an in-memory server that implements the HTTP contract as far as the package client uses it, for
+// tests of the client and of the command line.
 package apitest
 
 import (
@@ -32,6 +32,8 @@ type Server struct {
 	Polls int
 	// Failed makes answers end as failed.
 	Failed bool
+	// Events is the reply to a question whose answer is streamed; empty: there is no stream.
+	Events string
 
 	mu          sync.Mutex
 	now         time.Time

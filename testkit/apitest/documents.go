@@ -26,6 +26,9 @@ type Document struct {
 	Title        string    `json:"title"`
 	URI          string    `json:"uri"`
 	Body         string    `json:"-"`
+	Metadata     string    `json:"-"` // its JSON; empty: none
+	Access       string    `json:"-"` // its JSON; empty: none
+	Upload       string    `json:"-"` // the id of an upload in place of Body
 	Encoding     string    `json:"-"` // the Content-Encoding of the request, or "body" for gzip inside the JSON
 }
 
@@ -71,7 +74,11 @@ func (s *Server) listDocuments(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) putDocument(w http.ResponseWriter, r *http.Request) {
-	var in struct{ CollectionID, Title, Body, URI string }
+	var in struct {
+		CollectionID, Title, Body, URI, Upload string
+		Metadata, Access                       json.RawMessage
+		KeepAccess                             bool
+	}
 	if !decode(w, r, &in) {
 		return
 	}
@@ -110,12 +117,15 @@ func (s *Server) putDocument(w http.ResponseWriter, r *http.Request) {
 		i = 0
 	}
 	d := s.documents[i]
-	if d.CollectionID != in.CollectionID || d.Title != in.Title || d.Body != in.Body {
-		d.CollectionID, d.Title, d.Body = in.CollectionID, in.Title, in.Body
+	if in.KeepAccess {
+		in.Access = json.RawMessage(d.Access)
+	}
+	if d.CollectionID != in.CollectionID || d.Title != in.Title || d.Body != in.Body || d.Metadata != string(in.Metadata) || d.Access != string(in.Access) {
+		d.CollectionID, d.Title, d.Body, d.Metadata, d.Access = in.CollectionID, in.Title, in.Body, string(in.Metadata), string(in.Access)
 		// Later than the Date header by a fraction of a second, which the header cannot express.
 		d.UpdatedAt = s.now.Add(900 * time.Millisecond)
 	}
-	d.Encoding = encoding
+	d.Encoding, d.Upload = encoding, in.Upload
 	reply(w, 200, map[string]string{"id": d.ID})
 }
 

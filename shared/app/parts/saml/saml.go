@@ -1,9 +1,10 @@
 // Package saml reads the metadata by which a team's SAML identity provider
-// describes itself (SAML V2.0 Metadata, section 2).
+// describes itself (SAML V2.0 Metadata, section 2), and signs people in there.
 package saml
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -121,12 +122,15 @@ func check(text []byte) error {
 
 // signOn prefers the binding by redirect.
 func signOn(endpoints []saml.Endpoint) string {
-	for _, binding := range []string{redirect, post} {
-		for _, e := range endpoints {
-			u, err := url.Parse(e.Location)
-			if e.Binding == binding && err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && len(e.Location) <= maxURL {
-				return e.Location
-			}
+	return cmp.Or(destination(endpoints, redirect), destination(endpoints, post))
+}
+
+// destination returns the address of the first usable endpoint with the binding, or nothing.
+func destination(endpoints []saml.Endpoint, binding string) string {
+	for _, e := range endpoints {
+		u, err := url.Parse(e.Location)
+		if e.Binding == binding && err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && len(e.Location) <= maxURL {
+			return e.Location
 		}
 	}
 	return ""

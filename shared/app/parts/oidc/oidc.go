@@ -1,0 +1,188 @@
+// Package oidc signs people in at an OpenID Connect provider: OpenID Connect Core 1.0 with the
+// authorization code flow, PKCE (RFC 7636), state and nonce.
+package oidc
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"docent/shared/fetch"
+	"docent/shared/signon"
+)
+
+// reached is an address prefix that Protocol may use in addition to public addresses: the one of
+// a test's provider. Only the linker sets it (-X), in a binary that a test builds.
+var reached string
+
+// trusted is the certificate of that provider in base64 of its DER form. It is set like reached.
+var trusted string
+
+// Bounds of what a provider replies.
+const (
+	replyTime = 8 * time.Second // a function has 29 seconds for three requests
+	maxReply  = 1 << 20
+)
+
+// Protocol signs people in at OpenID Connect providers.
+type Protocol struct{ client *http.Client }
+
+// Public returns the Protocol of providers on public addresses.
+func Public() *Protocol {
+	if reached == "" {
+		return With(fetch.New(nil))
+	}
+	own := netip.MustParsePrefix(reached)
+	der, err := base64.StdEncoding.DecodeString(trusted)
+	if err != nil {
+		panic(err) // the test has set something else
+	}
+	certificates, err := x509.ParseCertificates(der)
+	if err != nil {
+		panic(err)
+	}
+	return With(fetch.NewReaching(nil, func(to netip.AddrPort) bool { return fetch.Public(to) || own.Contains(to.Addr()) }, certificates...))
+}
+
+// With returns the Protocol of providers that f reaches.
+func With(f *fetch.Fetcher) *Protocol {
+	client := f.Client(replyTime)
+	client.Transport = bounded{client.Transport}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return errors.New("a provider must not redirect") }
+	return &Protocol{client}
+}
+
+// bounded cuts replies off after maxReply bytes.
+type bounded struct{ http.RoundTripper }
+
+// RoundTrip sends r.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	reply, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		reply.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(reply.Body, maxReply), reply.Body}
+	}
+	return reply, err
+}
+
+// discover reads the provider's configuration (OpenID Connect Discovery 1.0, section 4).
+func (p *Protocol) discover(ctx context.Context, at signon.Party) (*oidc.Provider, *oauth2.Config, error) {
+	c := at.Settings.OIDC
+	provider, err := oidc.NewProvider(ctx, c.Issuer)
+	if err != nil {
+		return nil, nil, fail(signon.ProviderDown, "read the configuration of %s: %w", c.Issuer, err)
+	}
+	endpoint := provider.Endpoint()
+	for _, address := range []string{endpoint.AuthURL, endpoint.TokenURL} {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return nil, nil, fail(signon.ProviderDown, "the configuration of %s lacks an address", c.Issuer)
+		}
+	}
+	return provider, &oauth2.Config{ClientID: c.ClientID, ClientSecret: at.Secret, Endpoint: endpoint, RedirectURL: at.Callback,
+		Scopes: []string{oidc.ScopeOpenID, "email"}}, nil
+}
+
+// Begin makes an authentication request (OpenID Connect Core, section 3.1.2.1).
+func (p *Protocol) Begin(ctx context.Context, at signon.Party, r *signon.Request, state string) (signon.Redirect, error) {
+	_, config, err := p.discover(oidc.ClientContext(ctx, p.client), at)
+	if err != nil {
+		return signon.Redirect{}, err
+	}
+	r.Nonce, r.Verifier = signon.NewSecret(), oauth2.GenerateVerifier()
+	return signon.Redirect{URL: config.AuthCodeURL(state, oidc.Nonce(r.Nonce), oauth2.S256ChallengeOption(r.Verifier))}, nil
+}
+
+// Finish exchanges the code for an ID token, and verifies that (section 3.1.3.7).
+func (p *Protocol) Finish(ctx context.Context, at signon.Party, r signon.Request, values url.Values) (signon.Identity, error) {
+	var who signon.Identity
+	if refused := values.Get("error"); refused != "" {
+		return who, fail(signon.ProviderRefused, "error %.100q", refused)
+	}
+	// Another provider that this browser also visits could send its own code (RFC 9207).
+	if issuer := values.Get("iss"); issuer != "" && issuer != at.Settings.OIDC.Issuer {
+		return who, fail(signon.OtherIssuer, "the answer is of %.100q", issuer)
+	}
+	if values.Get("code") == "" {
+		return who, fail(signon.Malformed, "no code")
+	}
+	ctx = oidc.ClientContext(ctx, p.client)
+	provider, config, err := p.discover(ctx, at)
+	if err != nil {
+		return who, err
+	}
+	token, err := config.Exchange(ctx, values.Get("code"), oauth2.VerifierOption(r.Verifier))
+	if err != nil {
+		var refused *oauth2.RetrieveError
+		if errors.As(err, &refused) {
+			return who, fail(signon.ProviderRefused, "exchange the code: error %.100q, status %d", refused.ErrorCode, refused.Response.StatusCode)
+		}
+		return who, fail(signon.ProviderDown, "exchange the code: %w", err)
+	}
+	raw, ok := token.Extra("id_token").(string)
+	if !ok {
+		return who, fail(signon.ProviderDown, "the reply has no ID token")
+	}
+	return p.read(ctx, provider, at, r, raw)
+}
+
+// read verifies an ID token and returns whom it names.
+func (p *Protocol) read(ctx context.Context, provider *oidc.Provider, at signon.Party, r signon.Request, raw string) (signon.Identity, error) {
+	c := at.Settings.OIDC
+	// The audience is checked here, to tell its failure from that of the signature.
+	token, err := provider.VerifierContext(ctx, &oidc.Config{SkipClientIDCheck: true, Now: func() time.Time { return at.Now.Add(-signon.Skew) }}).Verify(ctx, raw)
+	var expired *oidc.TokenExpiredError
+	switch {
+	case errors.As(err, &expired):
+		return signon.Identity{}, fail(signon.Expired, "%w", err)
+	case err != nil:
+		return signon.Identity{}, fail(signon.BadSignature, "%w", err)
+	}
+	var claims struct {
+		Email          string `json:"email"`
+		EmailVerified  any    `json:"email_verified"` // some providers send a text
+		DomainVerified any    `json:"xms_edov"`       // Entra ID: the domain of email is the tenant's own
+		Party          string `json:"azp"`
+	}
+	if err := token.Claims(&claims); err != nil {
+		return signon.Identity{}, fail(signon.Malformed, "%w", err)
+	}
+	ours := false
+	for _, a := range token.Audience {
+		ours = ours || a == c.ClientID
+	}
+	switch {
+	case !ours, claims.Party != "" && claims.Party != c.ClientID, len(token.Audience) > 1 && claims.Party == "":
+		return signon.Identity{}, fail(signon.OtherAudience, "the token is for another client")
+	case token.Nonce == "" || token.Nonce != r.Nonce:
+		return signon.Identity{}, fail(signon.OtherRequest, "the token answers another request")
+	case token.IssuedAt.After(at.Now.Add(signon.Skew)) || token.IssuedAt.Before(at.Now.Add(-signon.RequestLife-signon.Skew)):
+		return signon.Identity{}, fail(signon.Expired, "the token is of %s, now is %s", token.IssuedAt, at.Now)
+	case token.Subject == "" || len(token.Subject) > 255: // section 2
+		return signon.Identity{}, fail(signon.NoName, "the token has no subject")
+	}
+	who := signon.Identity{Subject: token.Subject, Issuer: c.Issuer}
+	if holds(claims.EmailVerified) || claims.EmailVerified == nil && holds(claims.DomainVerified) {
+		who.Name = claims.Email
+	}
+	return who, nil
+}
+
+// holds reports whether a claim is true.
+func holds(claim any) bool { return claim == true || claim == "true" || claim == "1" || claim == 1.0 }
+
+func fail(reason signon.Reason, format string, args ...any) error {
+	return &signon.Failure{Reason: reason, Cause: fmt.Errorf(format, args...)}
+}

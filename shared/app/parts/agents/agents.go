@@ -6,11 +6,14 @@ package agents
 import (
 	"context"
 	"net/http"
+	"reflect"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"docent/shared/apierr"
+	"docent/shared/filter"
 	"docent/shared/httpapi"
 	"docent/shared/search"
 	"docent/shared/team"
@@ -46,7 +49,8 @@ const instructions = "Docent holds a team's documents, code, pull requests, issu
 
 func serverOf(s httpapi.Services) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "docent", Title: "Docent", Version: "v1"},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}) // the list never changes
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}) // the list of a key never changes
+	server.AddReceivingMiddleware(allowedTools)
 	for _, t := range []struct {
 		name, title, what string
 		space             search.Space
@@ -60,12 +64,12 @@ func serverOf(s httpapi.Services) *mcp.Server {
 		{"prs", "Search pull requests", "Finds pull requests and comments on them by what they say; their diffs are not searched. " +
 			"To select by state, person, label, project or date use context_query_prs.", search.PRs},
 	} {
-		addTool(server, description{name: "context_search_" + t.name, title: t.title, what: t.what, most: mostSources},
+		addTool(server, description{scope: team.ScopeRead, name: "context_search_" + t.name, title: t.title, what: t.what, most: mostSources},
 			func(ctx context.Context, in httpapi.SearchFields) (httpapi.SourcesBody, error) {
 				return s.SearchSpace(ctx, t.space, in)
 			}, sourcesText)
 	}
-	addTool(server, description{name: "context_research", title: "Research a question",
+	addTool(server, description{scope: team.ScopeRead, name: "context_research", title: "Research a question",
 		what: "Answers a question from everything that the team has connected: Markdown, and the sources that it is quoted from, best first. " +
 			"It says so when nothing fits, and takes 25 seconds at most. To look through one kind of content use a search."}, s.Research, researchText)
 	for _, t := range []struct {
@@ -75,7 +79,7 @@ func serverOf(s httpapi.Services) *mcp.Server {
 		{"issues", "Query issues", "issues", "open or closed", search.Issues},
 		{"prs", "Query pull requests", "pull requests", "open, closed or merged", search.PRs},
 	} {
-		addTool(server, description{name: "context_query_" + t.name, title: t.title, most: mostRecords,
+		addTool(server, description{scope: team.ScopeRead, name: "context_query_" + t.name, title: t.title, most: mostRecords,
 			what: "Finds " + t.what + " by a question with filters in it, such as: open ones about login assigned to me since March. " +
 				"It understands states (" + t.completed + "), people (me is the key's user), labels, projects, dates and order; interpreted says how it was understood. " +
 				"Filters alone give the newest first."},
@@ -83,10 +87,10 @@ func serverOf(s httpapi.Services) *mcp.Server {
 				return s.QueryRecords(ctx, t.space, in)
 			}, recordsText)
 	}
-	addTool(server, description{name: "context_get_urls", title: "Read URLs", web: true,
+	addTool(server, description{scope: team.ScopeRead, name: "context_get_urls", title: "Read URLs", web: true,
 		what: "Reads up to 10 URLs whole, as Markdown, in their order: from what is connected, else from the web where the team allows it. " +
 			"What cannot be read has an error in its place; what is longer than 250,000 bytes is cut and marked as truncated."}, s.Contents, contentsText)
-	addTool(server, description{name: "ask", title: "Ask a question", keeps: true,
+	addTool(server, description{scope: team.ScopeAsk, name: "ask", title: "Ask a question", keeps: true,
 		what: "Asks a question that is answered from the team's content and kept for the team to read. One of the team's questions of the day. " +
 			"Waits 20 seconds; the state is processing when that was too short. To answer without keeping use context_research."}, s.Ask, answerText)
 	return server
@@ -101,14 +105,36 @@ const (
 // description is the description of a tool for agents.
 type description struct {
 	name, title, what string
-	most              float64 // maximum of its limit
-	web               bool    // it may read the open web
-	keeps             bool    // each call stores something
+	scope             team.Scope // that a caller needs; the list of tools has it under scopeKey
+	most              float64    // maximum of its limit
+	web               bool       // it may read the open web
+	keeps             bool       // each call stores something
 }
 
 func (d description) annotations() *mcp.ToolAnnotations {
 	destroys := false // no tool changes or removes stored data
 	return &mcp.ToolAnnotations{Title: d.title, ReadOnlyHint: !d.keeps, IdempotentHint: !d.keeps, DestructiveHint: &destroys, OpenWorldHint: &d.web}
+}
+
+// scopeKey is the key of a tool's scope in its metadata.
+const scopeKey = "docent/scope"
+
+// allowedTools leaves the tools out of tools/list that the caller lacks the scope for.
+func allowedTools(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, r)
+		list, ok := result.(*mcp.ListToolsResult)
+		if err != nil || !ok {
+			return result, err
+		}
+		p, ok := team.PrincipalFrom(ctx)
+		allowed := *list
+		allowed.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *mcp.Tool) bool {
+			scope, _ := t.Meta[scopeKey].(string)
+			return !ok || !p.Has(team.Scope(scope))
+		})
+		return &allowed, nil
+	}
 }
 
 // addTool adds a tool. Its errors have the same text as those of the operation. Its result is
@@ -117,10 +143,16 @@ func addTool[In, Out any](s *mcp.Server, d description, call func(context.Contex
 	input, output := schemaFor[In](), schemaFor[Out]()
 	bound(input, d.most)
 	takes := newArguments(input)
-	s.AddTool(&mcp.Tool{Name: d.name, Title: d.title, Description: d.what, InputSchema: input, OutputSchema: output, Annotations: d.annotations()},
+	s.AddTool(&mcp.Tool{Name: d.name, Title: d.title, Description: d.what, InputSchema: input, OutputSchema: output, Annotations: d.annotations(),
+		Meta: mcp.Meta{scopeKey: string(d.scope)}},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			if _, ok := team.PrincipalFrom(ctx); !ok {
+			p, ok := team.PrincipalFrom(ctx)
+			if !ok {
 				return failed(apierr.CodeUnauthorized), nil
+			}
+			if err := team.RequireScope(p, d.scope); err != nil {
+				code, detail := httpapi.Refusal(ctx, err)
+				return failed(code + ": " + detail), nil
 			}
 			var in In
 			if err := takes.read(r.Params.Arguments, &in); err != nil {
@@ -137,7 +169,9 @@ func addTool[In, Out any](s *mcp.Server, d description, call func(context.Contex
 }
 
 func schemaFor[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](nil)
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[filter.Filter](): {Type: "object"}, // filter.Parse checks its members
+	}})
 	if err != nil {
 		panic(err) // the types are our own
 	}

@@ -76,6 +76,8 @@ func wanted(s *jsonschema.Schema) string {
 			names[i] = fmt.Sprint(value)
 		}
 		return "one of " + strings.Join(names, ", ")
+	case kind == "object":
+		return "an object"
 	case kind == "integer":
 		return fmt.Sprintf("a whole number from %v to %v", *s.Minimum, *s.Maximum)
 	case kind == "array" && s.MinItems != nil:

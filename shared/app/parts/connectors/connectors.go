@@ -3,47 +3,19 @@
 package connectors
 
 import (
-	"crypto/x509"
-	"encoding/base64"
-	"net/netip"
 	"time"
 
 	"docent/shared/app"
+	"docent/shared/app/parts/reach"
 	"docent/shared/connect"
 	"docent/shared/fetch"
 	"docent/shared/fetch/page"
 	"docent/shared/source"
 )
 
-// reached is an address prefix that Public's connectors may use in addition to public
-// addresses: the one of a test's stand-in for a provider. Only the linker sets it (-X), in a
-// binary that a test builds.
-var reached string
-
-// trusted is the certificate of that stand-in in base64 of its DER form. It is set like
-// reached.
-var trusted string
-
 // Public returns the connectors, which reach public addresses only.
 func Public(now func() time.Time) map[source.ProviderName]source.Connection {
-	if reached != "" {
-		own := netip.MustParsePrefix(reached)
-		return With(fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return fetch.Public(to) || own.Contains(to.Addr()) }, certificates()...))(now)
-	}
-	return With(fetch.New(page.Read))(now)
-}
-
-// certificates decodes trusted. It panics if the test has set something else.
-func certificates() []*x509.Certificate {
-	der, err := base64.StdEncoding.DecodeString(trusted)
-	if err != nil {
-		panic(err)
-	}
-	all, err := x509.ParseCertificates(der)
-	if err != nil {
-		panic(err)
-	}
-	return all
+	return With(reach.Public(page.Read))(now)
 }
 
 // With returns the connectors that reach what f reaches.

@@ -11,7 +11,7 @@ import (
 )
 
 // Redrive starts moving the dead letters of a queue back to it: "Questions", "Documents",
-// "Syncs", "Rebuilds" or "Embeddings". AWS moves at most perSecond messages per second, and chooses the
+// "Extractions", "Syncs", "Rebuilds", "Embeddings" or "Deliveries". AWS moves at most perSecond messages per second, and chooses the
 // rate, up to 500, if it is 0. Redrive returns about how many there are, and starts nothing if
 // there are none. The moving continues after it returns.
 func (s *Stack) Redrive(ctx context.Context, queue string, perSecond int32) (messages int, err error) {

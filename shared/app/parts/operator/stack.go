@@ -20,6 +20,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"docent/shared/app"
+	"docent/shared/app/parts/vault"
 	"docent/shared/team"
 )
 
@@ -30,6 +31,7 @@ type Stack struct {
 	BaseURL string // of its API
 	Teams   *team.Service
 
+	config   app.Config
 	rebuilds app.Rebuilds
 	outputs  map[string]string
 	queues   *sqs.Client
@@ -43,7 +45,12 @@ const (
 	outQuestions = "QuestionsQueueURL"
 	outDocuments = "DocumentsQueueURL"
 	outRebuilds  = "RebuildsQueueURL"
-	outDead      = "DeadLetterURL" // after Questions, Documents, Syncs, Rebuilds or Embeddings
+	outSyncs     = "SyncsQueueURL"
+	outEmbed     = "EmbeddingsQueueURL"
+	outExtract   = "ExtractionsQueueURL"
+	outDeliver   = "DeliveriesQueueURL"
+	outKey       = "KeyID"
+	outDead      = "DeadLetterURL" // after Questions, Documents, Extractions, Syncs, Rebuilds, Embeddings or Deliveries
 )
 
 // settingsOf reads region and credentials as the AWS command line does, from the environment
@@ -71,6 +78,7 @@ func Open(ctx context.Context, name string) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	renewed := settings.Credentials
 	settings.Credentials = aws.NewCredentialsCache(aws.CredentialsProviderFunc(
 		func(context.Context) (aws.Credentials, error) { return own, nil }))
 	s := &Stack{Name: name, Region: settings.Region, queues: sqs.NewFromConfig(settings)}
@@ -80,13 +88,26 @@ func Open(ctx context.Context, name string) (*Stack, error) {
 	s.BaseURL = s.outputs[outBaseURL]
 	c := app.Config{Service: name, Bucket: s.outputs[outBucket], BaseURL: s.BaseURL,
 		QuestionsQueue: s.outputs[outQuestions], DocumentsQueue: s.outputs[outDocuments], RebuildsQueue: s.outputs[outRebuilds],
+		SyncsQueue: s.outputs[outSyncs], EmbeddingsQueue: s.outputs[outEmbed], DeliveriesQueue: s.outputs[outDeliver], ExtractionsQueue: s.outputs[outExtract], SecretsKey: s.outputs[outKey],
 		Region: settings.Region, Credentials: app.Credentials{KeyID: own.AccessKeyID, Secret: own.SecretAccessKey, SessionToken: own.SessionToken},
 		AWSEndpoint: aws.ToString(settings.BaseEndpoint)}
 	if err := json.Unmarshal([]byte(s.outputs[outTables]), &c.Tables); err != nil {
 		return nil, fmt.Errorf("the stack %s has no output with the names of tables: is it Docent's, and of this version?", name)
 	}
+	s.config = c
+	s.config.Provider = renewed
 	s.Teams, s.rebuilds = app.TeamsOnAWS(c, slog.New(slog.DiscardHandler)), app.RebuildsOnAWS(c, slog.New(slog.DiscardHandler))
 	return s, nil
+}
+
+// Move returns the options of a move from or to the stack. It returns an error for a stack of an
+// older version.
+func (s *Stack) Move() (app.MoveOptions, error) {
+	if s.config.SecretsKey == "" {
+		return app.MoveOptions{}, fmt.Errorf("the stack %s has no output %s: is it of this version?", s.Name, outKey)
+	}
+	return app.MoveOptions{Config: s.config, Vault: vault.Open(s.config),
+		Name: fmt.Sprintf("the stack %s in %s (bucket %s)", s.Name, s.Region, s.config.Bucket)}, nil
 }
 
 // Rebuilds starts and watches the rebuilding of search indexes. It returns an error for a

@@ -1,0 +1,177 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"docent/shared/blob/dir"
+)
+
+// backedUp makes data with a team and an object, and returns its folder and a backup of it.
+func backedUp(t *testing.T) (folder string, backup []byte) {
+	t.Helper()
+	folder = t.TempDir()
+	l := openHere(t, folder)
+	if _, _, err := l.Teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.objects.Put(t.Context(), "kept/Object", []byte("content")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	report, err := BackupData(t.Context(), folder, &out)
+	if err != nil || report.Objects != 1 || report.Database == 0 {
+		t.Fatalf("backup: %+v, %v", report, err)
+	}
+	return folder, out.Bytes()
+}
+
+func openHere(t *testing.T, folder string) *Local {
+	t.Helper()
+	l, err := OpenLocal(t.Context(), folder, LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestARestoredBackupIsTheData(t *testing.T) {
+	t.Parallel()
+	folder, backup := backedUp(t)
+	restored := filepath.Join(t.TempDir(), "new")
+	if _, err := Restore(t.Context(), restored, bytes.NewReader(backup)); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(folder, keyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(filepath.Join(restored, keyFile))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the key of secrets differs: %v", err)
+	}
+	l := openHere(t, restored)
+	defer l.Close()
+	teams, err := l.Teams.Teams(t.Context())
+	if err != nil || len(teams) != 1 || teams[0].Name != "acme" {
+		t.Errorf("teams %+v, %v", teams, err)
+	}
+	object, err := l.objects.Get(t.Context(), "kept/Object")
+	if err != nil || string(object) != "content" {
+		t.Errorf("object %q, %v", object, err)
+	}
+	if _, err := Restore(t.Context(), folder, bytes.NewReader(backup)); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("restored over data: %v", err)
+	}
+}
+
+func TestADamagedBackupRestoresNothing(t *testing.T) {
+	t.Parallel()
+	_, backup := backedUp(t)
+	content := bytes.Index(backup, []byte("content"))
+	sums := bytes.LastIndex(backup, []byte("  docent.db\n"))
+	if content < 0 || sums < 0 {
+		t.Fatal("the backup has another form")
+	}
+	changed := func(at int, text string) []byte {
+		damaged := bytes.Clone(backup)
+		copy(damaged[at:], text)
+		return damaged
+	}
+	for name, damaged := range map[string][]byte{
+		"empty":                 nil,
+		"another file":          bytes.Repeat([]byte("no archive "), 1000),
+		"cut in the database":   backup[:20_000],
+		"cut before the end":    backup[:sums-2000],
+		"an object changed":     changed(content, "CONTENT"),
+		"a file is not listed":  changed(sums, "  docent.xx\n"),
+		"a digest is different": changed(sums-4, "0000"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			if _, err := Restore(t.Context(), folder, bytes.NewReader(damaged)); err == nil {
+				t.Error("it was restored")
+			}
+			entries, err := os.ReadDir(folder)
+			if err != nil || len(entries) > 0 {
+				t.Errorf("left %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+func TestAnInterruptedRestoreIsNeverOpened(t *testing.T) {
+	t.Parallel()
+	_, backup := backedUp(t)
+	for name, left := range map[string][]string{
+		"while it unpacked":  {unfinishedFolder + "/docent.db"},
+		"while it published": {"blobs/objects", unfinishedFolder + "/docent.db"},
+		"before its end":     {"docent.db", "secrets.key", unfinishedFolder + "/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			for _, path := range left {
+				if err := os.MkdirAll(filepath.Join(folder, filepath.Dir(path)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if !strings.HasSuffix(path, "/") {
+					if err := os.WriteFile(filepath.Join(folder, path), nil, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if _, err := OpenLocal(t.Context(), folder, LocalOptions{}); !errors.Is(err, ErrUnfinished) {
+				t.Errorf("opened: %v", err)
+			}
+			if _, err := Restore(t.Context(), folder, bytes.NewReader(backup)); !errors.Is(err, ErrUnfinished) && !errors.Is(err, ErrNotEmpty) {
+				t.Errorf("restored over it: %v", err)
+			}
+		})
+	}
+}
+
+func TestOneBackupAtATime(t *testing.T) {
+	t.Parallel()
+	l := openHere(t, t.TempDir())
+	defer l.Close()
+	hold, err := l.objects.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Backup(t.Context(), io.Discard); !errors.Is(err, dir.ErrHeld) {
+		t.Errorf("a second backup: %v", err)
+	}
+	if err := hold.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Backup(t.Context(), io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABackupListsItsFiles(t *testing.T) {
+	t.Parallel()
+	_, backup := backedUp(t)
+	var names []string
+	if _, err := ReadBackup(bytes.NewReader(backup), func(name string, _ int64, _ io.Reader) error {
+		names = append(names, name)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"docent.db", "secrets.key", "blobs/kept/Object"}; !slices.Equal(names, want) {
+		t.Errorf("files %q, want %q", names, want)
+	}
+}

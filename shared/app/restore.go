@@ -1,0 +1,178 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/blob/dir"
+	"docent/shared/table/bolt"
+)
+
+// unfinishedFolder holds data within a data directory until all of it is there. A directory
+// with this folder is never opened.
+const unfinishedFolder = "unfinished"
+
+var (
+	// ErrNotEmpty means that the directory to restore into holds files.
+	ErrNotEmpty = errors.New("the folder is not empty")
+	// ErrUnfinished means that a restore or an export into the data directory did not finish.
+	ErrUnfinished = errors.New("the data is incomplete: a restore or an export into this folder has not finished")
+)
+
+// restoredAtOnce bounds the objects that Restore writes at the same time.
+const restoredAtOnce = 8
+
+// Restore makes dataDir from a backup. The directory must be empty or missing. If Restore
+// fails, it is empty again; if the process is killed, OpenLocal refuses the directory.
+func Restore(ctx context.Context, dataDir string, backup io.Reader) (report BackupReport, err error) {
+	if err := makeEmpty(dataDir); err != nil {
+		return report, err
+	}
+	unfinished := filepath.Join(dataDir, unfinishedFolder)
+	if err := os.Mkdir(unfinished, 0o700); err != nil {
+		return report, fmt.Errorf("restore: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(unfinished))
+		}
+	}()
+	if report, err = unpack(ctx, unfinished, backup); err != nil {
+		return report, err
+	}
+	if err := checkDatabase(filepath.Join(unfinished, databaseFile)); err != nil {
+		return report, err
+	}
+	return report, publish(dataDir)
+}
+
+// makeEmpty makes the directory, or returns ErrNotEmpty if it holds anything.
+func makeEmpty(dataDir string) error {
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return fmt.Errorf("create the data directory: %w", err)
+	}
+	entries, err := os.ReadDir(dataDir)
+	if err != nil {
+		return fmt.Errorf("read the data directory: %w", err)
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "lost+found": // of a file system that is mounted there
+		case unfinishedFolder:
+			return fmt.Errorf("%w; remove what is in %s, and try again", ErrUnfinished, dataDir)
+		default:
+			return fmt.Errorf("%w: %s holds %s", ErrNotEmpty, dataDir, e.Name())
+		}
+	}
+	return nil
+}
+
+// unpack writes the files of a backup into folder, durably.
+func unpack(ctx context.Context, folder string, backup io.Reader) (BackupReport, error) {
+	objects, err := dir.Open(filepath.Join(folder, blobsFolder))
+	if err != nil {
+		return BackupReport{}, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(restoredAtOnce)
+	report, err := ReadBackup(backup, func(name string, size int64, content io.Reader) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if object, ok := strings.CutPrefix(name, blobsFolder+"/"); ok {
+			data, err := io.ReadAll(content)
+			if err != nil {
+				return fmt.Errorf("%w: %w", errBackupIncomplete, err)
+			}
+			group.Go(func() error { return objects.Put(ctx, object, data) })
+			return nil
+		}
+		if name != databaseFile && name != keyFile {
+			return fmt.Errorf("%w: it holds the unknown file %q", errBackupIncomplete, name)
+		}
+		return writeNew(filepath.Join(folder, name), content)
+	})
+	if put := group.Wait(); put != nil {
+		err = put // the other error is that ctx ended, or a second one
+	}
+	return report, errors.Join(err, objects.Close())
+}
+
+// writeNew is writeOnce for content of any size.
+func writeNew(path string, content io.Reader) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// checkDatabase returns an error unless the database can be opened.
+func checkDatabase(file string) error {
+	store, err := bolt.Open(file, bolt.Options{Remove: []string{queueTable}})
+	if err != nil {
+		return err
+	}
+	return store.Close()
+}
+
+// publish moves complete data from the unfinished folder to dataDir. It continues where an
+// interrupted one has stopped.
+func publish(dataDir string) error {
+	unfinished := filepath.Join(dataDir, unfinishedFolder)
+	if err := syncFolder(unfinished); err != nil {
+		return err
+	}
+	for _, name := range []string{blobsFolder, keyFile, databaseFile} {
+		final := filepath.Join(dataDir, name)
+		err := os.Rename(filepath.Join(unfinished, name), final)
+		if errors.Is(err, fs.ErrNotExist) {
+			_, err = os.Lstat(final) // it was moved before
+		}
+		if err != nil {
+			return fmt.Errorf("publish the data: %w", err)
+		}
+	}
+	if err := syncFolder(dataDir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(unfinished); err != nil {
+		return fmt.Errorf("publish the data: %w", err)
+	}
+	return syncFolder(dataDir)
+}
+
+// syncFolder makes the entries of a folder durable.
+func syncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", folder, err)
+	}
+	err = f.Sync()
+	if runtime.GOOS == "windows" { // it has no such call
+		err = nil
+	}
+	return errors.Join(err, f.Close())
+}
+
+// refuseUnfinished returns ErrUnfinished for a directory whose data is incomplete.
+func refuseUnfinished(dataDir string) error {
+	_, err := os.Lstat(filepath.Join(dataDir, unfinishedFolder))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look at the data directory: %w", err)
+	}
+	return fmt.Errorf("%w: %s", ErrUnfinished, dataDir)
+}

@@ -37,6 +37,7 @@ const (
 	engine   layer = "an engine"
 	connect  layer = "a connector"
 	wiring   layer = "the wiring"
+	public   layer = "the Go client"
 	command  layer = "a command"
 	function layer = "a function"
 	stack    layer = "the stack"
@@ -48,10 +49,10 @@ const (
 // packages are the folders under shared/. A folder below a model or below llm is an engine.
 var packages = map[string]layer{
 	"pause": ground, "jsoninput": ground, "jsonpost": ground, "memory": ground, "fold": ground,
-	"apierr": model, "uri": model, "table": model, "blob": model, "queue": model, "deployed": model,
-	"embed": model,
-	"team":  area, "quota": area, "collection": area, "document": area, "answer": area, "source": area,
-	"scim": area, "audit": area, "usage": area, "search": area, "pending": area,
+	"apierr": model, "uri": model, "access": model, "table": model, "blob": model, "queue": model, "deployed": model,
+	"embed": model, "extract": model,
+	"team": area, "signon": area, "oauth": area, "quota": area, "rate": area, "collection": area, "document": area, "answer": area, "source": area,
+	"scim": area, "audit": area, "usage": area, "search": area, "pending": area, "filter": area, "webhook": area, "moving": area,
 	"httpapi": rest, "lambdahttp": lambda, "llm": engine, "fetch": engine, "connect": connect, "app": wiring,
 }
 
@@ -62,10 +63,10 @@ var areaParts = []string{"scim/protocol"}
 // document, which need each other in life, are joined in app. A folder inside an area may have a height of its
 // own, and is then an area for this rule.
 var height = map[string]int{
-	"quota": 0, "pending": 0, "audit": 0,
+	"quota": 0, "pending": 0, "filter": 0, "moving": 0, "audit": 1, "rate": 1,
 	"search/text": 0, "search/lru": 0, "search/vectors": 0, "search/segment": 1,
 	"team": 2, "usage": 2, "search": 2,
-	"collection": 3, "document": 3, "scim": 3,
+	"collection": 3, "document": 3, "scim": 3, "signon": 3, "oauth": 3, "webhook": 3,
 	"answer": 4, "source": 4,
 	"source/question": 5,
 }
@@ -81,7 +82,8 @@ var below = map[layer][]layer{
 	engine:   {model},
 	connect:  {model, area, engine},
 	wiring:   {model, area, rest, lambda, engine, connect},
-	command:  {model, area, wiring, connect, pages},
+	public:   {area}, // filters, which it sends
+	command:  {model, area, wiring, connect, pages, public},
 	function: {lambda, wiring, pages},
 	pages:    {},
 	stack:    {model}, // the tables, and what is deployed: data, not behaviour
@@ -98,7 +100,7 @@ var outside = []struct {
 }{
 	{
 		paths:  []string{"net/http"},
-		layers: []layer{rest, lambda, engine, connect, wiring, command, function, script, support, pages}, packages: []string{"scim", "jsonpost"},
+		layers: []layer{rest, lambda, engine, connect, wiring, public, command, function, script, support, pages}, packages: []string{"scim", "jsonpost"},
 		why: "only scim, whose statuses and media types are its domain, and jsonpost, which engines share, know HTTP below the edges",
 	},
 	{
@@ -140,6 +142,11 @@ var outside = []struct {
 		why:    "the dashboard is bundled before the programs are built",
 	},
 	{
+		paths:  []string{"github.com/crewjam/saml", "github.com/russellhaering/goxmldsig", "github.com/coreos/go-oidc", "golang.org/x/oauth2"},
+		layers: []layer{wiring, support},
+		why:    "only the parts saml and oidc know the protocols of identity providers",
+	},
+	{
 		paths:    []string{"go.etcd.io/bbolt"},
 		packages: []string{"table/bolt"},
 		why:      "the file has one owner",
@@ -164,11 +171,13 @@ func packageOf(folder string) (pkg string, l layer, known bool) {
 	parts := strings.Split(folder, "/")
 	switch top := parts[0]; {
 	case len(parts) > 1 && strings.HasSuffix(parts[len(parts)-1], "test"):
-		return folder, support, top == "shared" || top == "cmd"
+		return folder, support, top == "shared" || top == "cmd" || top == "testkit"
 	case len(parts) > 1 && top == "cmd":
 		return "cmd/" + parts[1], command, true
 	case len(parts) > 1 && top == "functions":
 		return "functions/" + parts[1], function, true
+	case top == "client":
+		return top, public, true
 	case top == "dashboard":
 		return top, pages, true
 	case top == "infra":
@@ -435,7 +444,7 @@ func TestForbidden(t *testing.T) {
 		{"the test kit imports a model", "testkit/lambdarun", "docent/shared/queue", yes},
 		{"the test kit imports AWS", "testkit/moto", "github.com/aws/aws-sdk-go-v2/aws", yes},
 		{"the test kit imports a script", "testkit/moto", "docent/scripts/e2e", no},
-		{"app imports a command", "shared/app", "docent/cmd/docent/internal/client", no},
+		{"app imports a command", "shared/app", "docent/cmd/docent/internal/put", no},
 		{"test support imports a test library", "shared/table/tabletest", "github.com/google/go-cmp/cmp", yes},
 		{"test support imports its engine", "shared/table/bolt/bolttest", "docent/shared/table/bolt", yes},
 		{"test support imports testing", "shared/table/bolt/bolttest", "testing", yes},
@@ -445,7 +454,12 @@ func TestForbidden(t *testing.T) {
 		{"a connector imports httpapi", "shared/connect/web", "docent/shared/httpapi", no},
 		{"an area imports a connector", "shared/source", "docent/shared/connect/github", no},
 		{"a command imports app", "cmd/docent", "docent/shared/app", yes},
-		{"a command imports its own folder", "cmd/docent", "docent/cmd/docent/internal/client", yes},
+		{"a command imports the client", "cmd/docent", "docent/client", yes},
+		{"the client imports filters", "client", "docent/shared/filter", yes},
+		{"the client imports the wiring", "client", "docent/shared/app", no},
+		{"the client imports a model", "client", "docent/shared/table", no},
+		{"an area imports the client", "shared/answer", "docent/client", no},
+		{"a command imports its own folder", "cmd/docent", "docent/cmd/docent/internal/put", yes},
 		{"a command imports an engine", "cmd/docent", "docent/shared/table/bolt", no},
 		{"a command imports another command", "cmd/docent", "docent/cmd/other", no},
 		{"a command imports kong", "cmd/docent", "github.com/alecthomas/kong", yes},
@@ -479,7 +493,7 @@ func TestForbiddenInTests(t *testing.T) {
 		{"an engine's test imports the test kit", "shared/table/dynamo", "docent/testkit/moto", true},
 		{"a test imports a script", "shared/app", "docent/scripts/e2e", false},
 		{"a test beside go.mod imports app", ".", "docent/shared/app", true},
-		{"a test imports a command", "shared/app", "docent/cmd/docent/internal/client", false},
+		{"a test imports a command", "shared/app", "docent/cmd/docent/internal/put", false},
 		{"a test imports an unknown package", "shared/app", "docent/shared/utils", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

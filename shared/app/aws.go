@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,15 +40,9 @@ const (
 // other sources is a tenth of a binary.
 func AWSConfig(c Config) aws.Config {
 	settings := aws.Config{
-		Region: c.Region,
-		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(
-			c.Credentials.KeyID, c.Credentials.Secret, c.Credentials.SessionToken)),
-		HTTPClient: awshttp.NewBuildableClient().
-			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
-			WithTransportOptions(func(t *http.Transport) {
-				t.MaxIdleConns, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 2*idlePerHost, idlePerHost, keepIdle
-				t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = tlsTimeout, answerTimeout
-			}),
+		Region:      c.Region,
+		Credentials: aws.NewCredentialsCache(c.provider()),
+		HTTPClient:  awsClient(answerTimeout),
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts, o.MaxBackoff = attempts, longestBackoff
@@ -59,10 +55,35 @@ func AWSConfig(c Config) aws.Config {
 	return settings
 }
 
-// openAWS makes the clients of a function. It sends no request.
+// awsClient returns a client whose requests are answered within timeout.
+func awsClient(timeout time.Duration) *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
+		WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConns, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 2*idlePerHost, idlePerHost, keepIdle
+			t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = tlsTimeout, timeout
+		})
+}
+
+// provider returns what gives the credentials of c.
+func (c Config) provider() aws.CredentialsProvider {
+	if c.Provider != nil {
+		return c.Provider
+	}
+	return credentials.NewStaticCredentialsProvider(c.Credentials.KeyID, c.Credentials.Secret, c.Credentials.SessionToken)
+}
+
+// openAWS makes the clients of a function or of a standing process. It sends no request.
 func openAWS(c Config) engines {
+	if c.Engines != nil {
+		return c.Engines.of(c)
+	}
 	settings := AWSConfig(c)
-	messages := awssqs.NewFromConfig(settings)
+	messages := awssqs.NewFromConfig(settings, func(o *awssqs.Options) {
+		if c.standing { // it waits for messages
+			o.HTTPClient = awsClient(queue.MaxWait + answerTimeout)
+		}
+	})
 	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) {
 		o.UsePathStyle = c.AWSEndpoint != ""               // stand-ins have no host name per bucket
 		o.DisableLogOutputChecksumValidationSkipped = true // parts of objects never have one
@@ -73,15 +94,33 @@ func openAWS(c Config) engines {
 		}
 		return sqs.New(messages, address)
 	}
+	blobs := s3.New(objects, c.Bucket, c.BlobPrefix)
 	return engines{
-		table:      dynamo.New(dynamodb.NewFromConfig(settings), dynamo.Options{Names: c.Tables, Prefix: c.TablePrefix, Now: c.Now}),
-		blobs:      s3.New(objects, c.Bucket, c.BlobPrefix),
-		questions:  sqs.New(messages, c.QuestionsQueue),
-		documents:  sqs.New(messages, c.DocumentsQueue),
-		syncs:      sqs.New(messages, c.SyncsQueue),
-		rebuilds:   optional(c.RebuildsQueue),
-		embeddings: optional(c.EmbeddingsQueue),
+		table:       dynamo.New(dynamodb.NewFromConfig(settings), dynamo.Options{Names: c.Tables, Prefix: c.TablePrefix, Now: c.Now}),
+		blobs:       blobs,
+		link:        blobs.Link,
+		uploadLink:  blobs.UploadLink,
+		questions:   sqs.New(messages, c.QuestionsQueue),
+		documents:   sqs.New(messages, c.DocumentsQueue),
+		syncs:       sqs.New(messages, c.SyncsQueue),
+		rebuilds:    optional(c.RebuildsQueue),
+		embeddings:  optional(c.EmbeddingsQueue),
+		deliveries:  sqs.New(messages, c.DeliveriesQueue),
+		extractions: optional(c.ExtractionsQueue),
 	}
+}
+
+// UploadOrigin returns the origin of the addresses of uploads, for the dashboard. It sends no request.
+func UploadOrigin(ctx context.Context, c Config) (string, error) {
+	where := awss3.EndpointParameters{Bucket: &c.Bucket, Region: &c.Region}
+	if c.AWSEndpoint != "" {
+		where.Endpoint, where.ForcePathStyle = &c.AWSEndpoint, aws.Bool(true)
+	}
+	endpoint, err := awss3.NewDefaultEndpointResolverV2().ResolveEndpoint(ctx, where)
+	if err != nil {
+		return "", fmt.Errorf("address of the bucket: %w", err)
+	}
+	return endpoint.URI.Scheme + "://" + endpoint.URI.Host, nil
 }
 
 // TeamsOnAWS returns the teams and keys of the installation on AWS that c names, for

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"docent/shared/deployed"
+	"docent/shared/rate"
 	"docent/shared/table"
 )
 
@@ -27,22 +30,32 @@ type Config struct {
 	DocumentsQueue  string // DOCENT_DOCUMENTS_QUEUE_URL
 	SyncsQueue      string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
 	EmbeddingsQueue string // DOCENT_EMBEDDINGS_QUEUE_URL: of documents and parts of the index that wait for vectors; empty: this function does not use the queue
-	RebuildsQueue   string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function does not use the queue
-	BaseURL         string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
-	AWSEndpoint     string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
-	Region          string // AWS_REGION, which Lambda sets
-	Credentials     Credentials
-	SecretsKey      string // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
-	ModelProvider   string // DOCENT_MODEL_PROVIDER: bedrock or openai; the default is that of ProviderOf. Empty: answers are quoted
-	Model           string // DOCENT_MODEL: the model's name there, with Bedrock its id, or the id or ARN of an inference profile
-	ModelURL        string // DOCENT_MODEL_URL: of the model's server, before /chat/completions; with Bedrock another endpoint than AWS's own
+	DeliveriesQueue string // DOCENT_DELIVERIES_QUEUE_URL: of what webhook endpoints are told
+	// DOCENT_EXTRACTIONS_QUEUE_URL: of files whose text is to be read; empty: this function does not use the queue.
+	ExtractionsQueue string
+	RebuildsQueue    string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function does not use the queue
+	BaseURL          string // DOCENT_BASE_URL: of the API as clients reach it, without a slash at its end
+	AWSEndpoint      string // DOCENT_AWS_ENDPOINT: of a local stand-in for AWS; empty: AWS itself
+	Region           string // AWS_REGION, which Lambda sets
+	Credentials      Credentials
+	SecretsKey       string // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
+	ModelProvider    string // DOCENT_MODEL_PROVIDER: bedrock or openai; the default is that of ProviderOf. Empty: answers are quoted
+	Model            string // DOCENT_MODEL: the model's name there, with Bedrock its id, or the id or ARN of an inference profile
+	ModelURL         string // DOCENT_MODEL_URL: of the model's server, before /chat/completions; with Bedrock another endpoint than AWS's own
 	// DOCENT_MODEL_KEY_PARAMETER: name of the SecureString in AWS Systems Manager that holds the key of an
 	// OpenAI-compatible server; empty: it needs none.
 	ModelKeyParameter string
 	Embedding         Embedding  // embeds passages and questions
+	Streams           bool       // DOCENT_RESPONSE_TRANSFER: stream where the gateway passes on replies while they are written, or buffered; empty: buffered
+	TeamRate          int        // DOCENT_TEAM_RATE: requests per second that a team may send; empty or 0: as many as it likes
+	Memory            int        // AWS_LAMBDA_FUNCTION_MEMORY_SIZE: MB of the function; empty: not known
 	LogLevel          slog.Level // DOCENT_LOG_LEVEL: debug, info, warn or error; empty: info, which metrics need
 
-	Now func() time.Time // nil: time.Now; not read from the environment
+	// What is not read from the environment:
+	Now      func() time.Time        // nil: time.Now
+	Engines  *Engines                // used instead of AWS; nil: AWS
+	Provider aws.CredentialsProvider // renews the credentials of a standing process; nil: Credentials, which a function has for life
+	standing bool                    // the process waits for messages of the queues
 }
 
 // The providers of models.
@@ -104,18 +117,20 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		return strings.TrimRight(value, "/")
 	}
 	c := Config{
-		Service:         getenv(deployed.Service),
-		TablePrefix:     getenv(deployed.TablePrefix),
-		Bucket:          required(deployed.Bucket),
-		BlobPrefix:      getenv(deployed.BlobPrefix),
-		QuestionsQueue:  address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
-		DocumentsQueue:  address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
-		SyncsQueue:      address(deployed.SyncsQueue, required(deployed.SyncsQueue)),
-		EmbeddingsQueue: address(deployed.EmbeddingsQueue, getenv(deployed.EmbeddingsQueue)),
-		RebuildsQueue:   address(deployed.RebuildsQueue, getenv(deployed.RebuildsQueue)),
-		BaseURL:         address(deployed.BaseURL, required(deployed.BaseURL)),
-		AWSEndpoint:     address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
-		Region:          required(deployed.Region),
+		Service:          getenv(deployed.Service),
+		TablePrefix:      getenv(deployed.TablePrefix),
+		Bucket:           required(deployed.Bucket),
+		BlobPrefix:       getenv(deployed.BlobPrefix),
+		QuestionsQueue:   address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
+		DocumentsQueue:   address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
+		SyncsQueue:       address(deployed.SyncsQueue, required(deployed.SyncsQueue)),
+		DeliveriesQueue:  address(deployed.DeliveriesQueue, required(deployed.DeliveriesQueue)),
+		EmbeddingsQueue:  address(deployed.EmbeddingsQueue, getenv(deployed.EmbeddingsQueue)),
+		ExtractionsQueue: address(deployed.ExtractionsQueue, getenv(deployed.ExtractionsQueue)),
+		RebuildsQueue:    address(deployed.RebuildsQueue, getenv(deployed.RebuildsQueue)),
+		BaseURL:          address(deployed.BaseURL, required(deployed.BaseURL)),
+		AWSEndpoint:      address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
+		Region:           required(deployed.Region),
 		Credentials: Credentials{KeyID: required(deployed.KeyID), Secret: required(deployed.Secret),
 			SessionToken: getenv(deployed.SessionToken)},
 		SecretsKey:        getenv(deployed.SecretsKey),
@@ -148,6 +163,23 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	}
 	if c.Service == "" {
 		c.Service = "docent"
+	}
+	switch getenv(deployed.Transfer) {
+	case "", "buffered":
+	case "stream":
+		c.Streams = true
+	default:
+		errs = append(errs, errors.New("DOCENT_RESPONSE_TRANSFER is neither stream nor buffered"))
+	}
+	if limit := getenv(deployed.TeamRate); limit != "" {
+		if c.TeamRate, err = strconv.Atoi(limit); err != nil || c.TeamRate < 0 || c.TeamRate > rate.MaxPerSecond {
+			errs = append(errs, fmt.Errorf("DOCENT_TEAM_RATE is not a number from 0 to %d", rate.MaxPerSecond))
+		}
+	}
+	if memory := getenv(deployed.Memory); memory != "" {
+		if c.Memory, err = strconv.Atoi(memory); err != nil || c.Memory <= 0 {
+			errs = append(errs, errors.New("AWS_LAMBDA_FUNCTION_MEMORY_SIZE is not a number of MB"))
+		}
 	}
 	if level := getenv(deployed.LogLevel); level != "" {
 		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {

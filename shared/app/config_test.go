@@ -15,24 +15,28 @@ import (
 
 // environment holds a value for every variable.
 var environment = map[string]string{
-	"DOCENT_SERVICE":              "docent-beta",
-	"DOCENT_TABLE_PREFIX":         "beta-",
-	"DOCENT_TABLES":               strings.Join(tables("T-"), ", "),
-	"DOCENT_BUCKET":               "segments",
-	"DOCENT_BLOB_PREFIX":          "v1/",
-	"DOCENT_QUESTIONS_QUEUE_URL":  "https://sqs.test/1/questions",
-	"DOCENT_DOCUMENTS_QUEUE_URL":  "https://sqs.test/1/documents",
-	"DOCENT_SYNCS_QUEUE_URL":      "https://sqs.test/1/syncs",
-	"DOCENT_REBUILDS_QUEUE_URL":   "https://sqs.test/1/rebuilds",
-	"DOCENT_EMBEDDINGS_QUEUE_URL": "https://sqs.test/1/embeddings",
-	"DOCENT_BASE_URL":             "https://docent.test/v1/",
-	"DOCENT_AWS_ENDPOINT":         "http://127.0.0.1:4566/",
-	"DOCENT_SECRETS_KEY":          "arn:aws:kms:eu-central-1:1:key/k",
-	"DOCENT_MODEL_PROVIDER":       "openai",
-	"DOCENT_MODEL":                "llama3.3",
-	"DOCENT_MODEL_URL":            "https://models.test/v1/",
-	"DOCENT_MODEL_KEY_PARAMETER":  "/docent/model-key",
-	"DOCENT_LOG_LEVEL":            "debug",
+	"DOCENT_SERVICE":               "docent-beta",
+	"DOCENT_TABLE_PREFIX":          "beta-",
+	"DOCENT_TABLES":                strings.Join(tables("T-"), ", "),
+	"DOCENT_BUCKET":                "segments",
+	"DOCENT_BLOB_PREFIX":           "v1/",
+	"DOCENT_QUESTIONS_QUEUE_URL":   "https://sqs.test/1/questions",
+	"DOCENT_DOCUMENTS_QUEUE_URL":   "https://sqs.test/1/documents",
+	"DOCENT_SYNCS_QUEUE_URL":       "https://sqs.test/1/syncs",
+	"DOCENT_DELIVERIES_QUEUE_URL":  "https://sqs.test/1/deliveries",
+	"DOCENT_REBUILDS_QUEUE_URL":    "https://sqs.test/1/rebuilds",
+	"DOCENT_EXTRACTIONS_QUEUE_URL": "https://sqs.test/1/extractions",
+	"DOCENT_EMBEDDINGS_QUEUE_URL":  "https://sqs.test/1/embeddings",
+	"DOCENT_BASE_URL":              "https://docent.test/v1/",
+	"DOCENT_AWS_ENDPOINT":          "http://127.0.0.1:4566/",
+	"DOCENT_SECRETS_KEY":           "arn:aws:kms:eu-central-1:1:key/k",
+	"DOCENT_MODEL_PROVIDER":        "openai",
+	"DOCENT_MODEL":                 "llama3.3",
+	"DOCENT_MODEL_URL":             "https://models.test/v1/",
+	"DOCENT_MODEL_KEY_PARAMETER":   "/docent/model-key",
+	"DOCENT_LOG_LEVEL":             "debug",
+	"DOCENT_TEAM_RATE":             "100",
+	"DOCENT_RESPONSE_TRANSFER":     "stream",
 
 	"DOCENT_EMBEDDING_PROVIDER":      "openai",
 	"DOCENT_EMBEDDING_MODEL":         "nomic-embed-text",
@@ -44,6 +48,8 @@ var environment = map[string]string{
 	"AWS_ACCESS_KEY_ID":     "KEYID",
 	"AWS_SECRET_ACCESS_KEY": "secret",
 	"AWS_SESSION_TOKEN":     "session",
+
+	"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1024",
 }
 
 // tables returns the names of all tables in the form of DOCENT_TABLES.
@@ -69,10 +75,10 @@ func TestEveryFieldArrives(t *testing.T) {
 		names[name] = "T-" + name
 	}
 	want := app.Config{Service: "docent-beta", TablePrefix: "beta-", Tables: names, Bucket: "segments", BlobPrefix: "v1/",
-		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents", SyncsQueue: "https://sqs.test/1/syncs",
-		RebuildsQueue: "https://sqs.test/1/rebuilds", EmbeddingsQueue: "https://sqs.test/1/embeddings",
+		QuestionsQueue: "https://sqs.test/1/questions", DocumentsQueue: "https://sqs.test/1/documents", SyncsQueue: "https://sqs.test/1/syncs", DeliveriesQueue: "https://sqs.test/1/deliveries",
+		RebuildsQueue: "https://sqs.test/1/rebuilds", EmbeddingsQueue: "https://sqs.test/1/embeddings", ExtractionsQueue: "https://sqs.test/1/extractions",
 		BaseURL: "https://docent.test/v1", AWSEndpoint: "http://127.0.0.1:4566", SecretsKey: "arn:aws:kms:eu-central-1:1:key/k",
-		ModelProvider: app.ModelOfOpenAI, Model: "llama3.3", ModelURL: "https://models.test/v1", ModelKeyParameter: "/docent/model-key", LogLevel: slog.LevelDebug,
+		ModelProvider: app.ModelOfOpenAI, Model: "llama3.3", ModelURL: "https://models.test/v1", ModelKeyParameter: "/docent/model-key", LogLevel: slog.LevelDebug, TeamRate: 100, Streams: true, Memory: 1024,
 		Embedding: app.Embedding{Provider: app.EmbeddingOfOpenAI, Model: "nomic-embed-text", URL: "https://models.test/v1", Size: 768, KeyParameter: "/docent/embedding-key"},
 		Region:    "eu-central-1", Credentials: app.Credentials{KeyID: "KEYID", Secret: "secret", SessionToken: "session"}}
 	if !reflect.DeepEqual(c, want) {
@@ -85,7 +91,7 @@ func TestEveryFieldArrives(t *testing.T) {
 	}
 	fields := reflect.ValueOf(c)
 	for i := range fields.NumField() {
-		if name := fields.Type().Field(i).Name; name != "Now" && fields.Field(i).IsZero() {
+		if name := fields.Type().Field(i).Name; !slices.Contains([]string{"Now", "Engines", "Provider", "standing"}, name) && fields.Field(i).IsZero() {
 			t.Errorf("%s is set by no variable of this test", name)
 		}
 	}
@@ -124,8 +130,8 @@ func TestTheListOfVariablesIsWhatIsRead(t *testing.T) {
 
 func TestOptionalFieldsHaveDefaults(t *testing.T) {
 	t.Parallel()
-	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN",
-		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_MODEL_KEY_PARAMETER", "DOCENT_SECRETS_KEY", "DOCENT_EMBEDDINGS_QUEUE_URL",
+	optional := []string{"DOCENT_SERVICE", "DOCENT_TABLES", "DOCENT_BLOB_PREFIX", "DOCENT_AWS_ENDPOINT", "DOCENT_LOG_LEVEL", "AWS_SESSION_TOKEN", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+		"DOCENT_MODEL_PROVIDER", "DOCENT_MODEL", "DOCENT_MODEL_URL", "DOCENT_MODEL_KEY_PARAMETER", "DOCENT_SECRETS_KEY", "DOCENT_EMBEDDINGS_QUEUE_URL", "DOCENT_EXTRACTIONS_QUEUE_URL",
 		"DOCENT_EMBEDDING_PROVIDER", "DOCENT_EMBEDDING_MODEL", "DOCENT_EMBEDDING_URL", "DOCENT_EMBEDDING_SIZE", "DOCENT_EMBEDDING_KEY_PARAMETER"}
 	c, err := app.ConfigFromEnv(func(name string) string {
 		if slices.Contains(optional, name) {
@@ -134,7 +140,7 @@ func TestOptionalFieldsHaveDefaults(t *testing.T) {
 		return environment[name]
 	})
 	if err != nil || c.Service != "docent" || c.BlobPrefix != "" || c.AWSEndpoint != "" || c.LogLevel != slog.LevelInfo || c.Tables != nil ||
-		c.Credentials.SessionToken != "" || c.Embedding != (app.Embedding{Provider: app.EmbeddingLocal}) {
+		c.Credentials.SessionToken != "" || c.Memory != 0 || c.Embedding != (app.Embedding{Provider: app.EmbeddingLocal}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -80,6 +80,45 @@ func BenchmarkContext(b *testing.B) {
 			b.ReportMetric(got.ReadUnits, "read-units")
 		})
 	}
+	b.Run("first event of a stream", func(b *testing.B) { benchFirstEvent(b, c, words) })
+}
+
+// firstEvent is a reply that notes when the first event arrived that says what was found.
+type firstEvent struct {
+	*httptest.ResponseRecorder
+	begun time.Time
+	took  time.Duration
+}
+
+func (w *firstEvent) Write(text []byte) (int, error) {
+	if w.took == 0 && strings.HasPrefix(string(text), "event: sources\n") {
+		w.took = time.Since(w.begun)
+	}
+	return w.ResponseRecorder.Write(text)
+}
+
+// benchFirstEvent measures the time from a request for a stream to the event that says what was
+// found.
+func benchFirstEvent(b *testing.B, c *costs, words *itemWords) {
+	var took []time.Duration
+	for b.Loop() {
+		body, err := json.Marshal(map[string]any{"query": words.query()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(b.Context(), "POST", "/v1/context/research", strings.NewReader(string(body)))
+		r.Header.Set("Authorization", "Bearer "+c.teamKey)
+		r.Header.Set("Accept", "text/event-stream")
+		w := &firstEvent{ResponseRecorder: httptest.NewRecorder(), begun: time.Now()}
+		c.handler.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || w.took == 0 {
+			b.Fatalf("%d %s", w.Code, w.Body)
+		}
+		took = append(took, w.took)
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2])/float64(time.Millisecond), "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100])/float64(time.Millisecond), "p99-ms")
 }
 
 func itemURI(n int) string { return fmt.Sprint("https://tracker.test/", n) }

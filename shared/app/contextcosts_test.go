@@ -20,14 +20,15 @@ var contextCosts = []costCase{
 		return c.context("/context/get", map[string]any{"urls": []string{uriOf("page/0")}})
 	}},
 	// The list of segments, the candidates that the limit may need, and the rest of two hundred.
-	{operation: "POST context/query/issues, with a text", ceiling: cost{4, 220, 0}, run: func(c *costs) spent {
+	{operation: "POST context/query/issues, with a text", ceiling: cost{4, 225, 0}, run: func(c *costs) spent {
 		takes := c.pace.takes
 		c.pace.takes = 0 // an import holds a lock while it calls, and the clock of a bubble does not advance then
 		c.importItems(1500, newItemWords())
 		c.pace.takes = takes
 		return c.context("/context/query/issues", map[string]any{"query": "open issues about " + word(1) + " " + word(2)})
 	}},
-	{operation: "POST context/query/prs, with a text, 10 wanted", ceiling: cost{3, 65, 0}, run: func(c *costs) spent {
+	// The lists of segments of words and of vectors are 7 units each here.
+	{operation: "POST context/query/prs, with a text, 10 wanted", ceiling: cost{3, 75, 0}, run: func(c *costs) spent {
 		return c.context("/context/query/prs", map[string]any{"query": "merged PRs about " + word(1) + " " + word(2), "limit": 10})
 	}},
 	// The sources, a page of their items, and these items' content.

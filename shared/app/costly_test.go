@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +17,9 @@ import (
 	"docent/shared/answer"
 	"docent/shared/blob/dir"
 	"docent/shared/document"
+	"docent/shared/embed"
+	"docent/shared/embed/embedtest"
+	"docent/shared/extract"
 	"docent/shared/httpapi"
 	"docent/shared/queue/local"
 	"docent/shared/search/text"
@@ -46,6 +50,7 @@ type costs struct {
 	handler     http.Handler
 	asked       *local.Queue
 	changed     *local.Queue
+	published   *local.Queue // by their words: they wait for vectors
 	team        team.Team
 	teamKey     string
 	personalKey string
@@ -58,8 +63,8 @@ type costs struct {
 // each, and five of ten batches merged.
 const batchesPerSource = 59
 
-// newCosts returns a product on the engines of a temporary file, wrapped by wrap and counted by
-// p, with documents indexed in that many batches.
+// newCosts returns a product with a model, as most installations have, on the engines of a temporary
+// file, wrapped by wrap and counted by p, with documents indexed in that many batches.
 func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engines) *costs {
 	t.Helper()
 	c := &costs{t: t, pace: p}
@@ -69,14 +74,18 @@ func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engi
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.asked, c.changed = local.New(local.Options{Visibility: visibility}), local.New(local.Options{Visibility: visibility})
-	c.services = newServices(base{engines: wrap(engines{table: store, blobs: blobs, questions: c.asked, documents: c.changed}, p),
+	for _, q := range []**local.Queue{&c.asked, &c.changed, &c.published} {
+		*q = local.New(local.Options{Visibility: visibility})
+	}
+	link := func(_ context.Context, name, _, _ string) (string, error) { return "https://objects.test/" + name, nil } // signed without a call
+	c.services = newServices(base{engines: wrap(engines{table: store, blobs: blobs, link: link, questions: c.asked, documents: c.changed, embeddings: c.published,
+		extractions: local.New(local.Options{Visibility: visibility})}, p),
 		log: slog.New(slog.DiscardHandler), now: clock, wait: func(context.Context) error { return errStopping },
 		onFinished: func(context.Context, answer.Answer) {
 			if c.onFinished != nil {
 				c.onFinished()
 			}
-		}}, Parts{})
+		}}, Parts{Embedder: embedtest.New(embed.Model{Name: "words", Size: 384})})
 	c.handler = root(httpapi.New(c.services.surface("https://docent.test/v1", 0, nil), httpapi.Areas()...))
 	c.fill(batches)
 	return c
@@ -136,12 +145,23 @@ func (c *costs) work() {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		done = indexed + answered
+		embedded, err := drainOnce(c.t.Context(), c.published, c.services.embeds(time.Minute, nil), 10)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		done = indexed + answered + embedded
 	}
 }
 
 func (c *costs) document(name, body string) map[string]string {
 	return map[string]string{"collectionId": c.collections[0], "title": "About releases", "uri": uriOf(name), "body": body}
+}
+
+// fileDocument is document for a file of 3 KB.
+func (c *costs) fileDocument(name string) map[string]string {
+	d := c.document(name, base64.StdEncoding.EncodeToString([]byte("PK"+short)))
+	d["mediaType"] = extract.DOCX
+	return d
 }
 
 func uriOf(name string) string { return "https://docent.test/wiki/" + name }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
@@ -23,6 +26,10 @@ import (
 // segments. Each sweep does some teams, in the order of their ids, and continues where
 // the last one stopped.
 type daily struct {
+	// parallel is how many teams are done at the same time; 0: one. pages is how many times
+	// teamsPerSweep teams are done in a sweep, unless its time is over; 0: once.
+	parallel, pages int
+
 	table   table.Store
 	now     func() time.Time
 	events  *audit.Log
@@ -71,23 +78,26 @@ func (d *daily) run(ctx context.Context) error {
 	} else if round.Numbers[doneField] > 0 {
 		return nil
 	}
-	ids, err := d.teams.IDs(ctx, after, teamsPerSweep)
-	if err != nil {
-		return err
-	}
 	done := int64(0)
-	if len(ids) < teamsPerSweep {
-		done = 1
-	}
 	var failed []error
-	for _, id := range ids {
-		err := d.team(ctx, id, today)
-		if ctx.Err() != nil {
-			done = 0
-			break // the next run starts with this team
+	for range max(d.pages, 1) {
+		ids, err := d.teams.IDs(ctx, after, teamsPerSweep)
+		if err != nil {
+			failed = append(failed, err)
+			break
 		}
+		n, err := d.some(ctx, ids, today)
 		failed = append(failed, err)
-		after = id
+		if n > 0 {
+			after = ids[n-1]
+		}
+		if n < len(ids) {
+			break // the time is over; the next run starts with the first team that was not done
+		}
+		if len(ids) < teamsPerSweep {
+			done = 1
+			break
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
 	defer cancel()
@@ -97,6 +107,33 @@ func (d *daily) run(ctx context.Context) error {
 		failed = append(failed, fmt.Errorf("save how far the day's round is: %w", err))
 	}
 	return errors.Join(failed...)
+}
+
+// some does the day's work for teams, some at the same time. It returns how many, from the first,
+// are done before ctx ends, and the joined errors of those that failed.
+func (d *daily) some(ctx context.Context, ids []string, today quota.Window) (int, error) {
+	done := make([]bool, len(ids))
+	failed := make([]error, len(ids))
+	var work errgroup.Group
+	work.SetLimit(max(d.parallel, 1))
+	for i, id := range ids {
+		work.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
+			}
+			err := d.team(ctx, id, today)
+			if done[i] = ctx.Err() == nil; done[i] {
+				failed[i] = err
+			}
+			return nil
+		})
+	}
+	_ = work.Wait() // failed has the errors
+	n := slices.Index(done, false)
+	if n < 0 {
+		n = len(ids)
+	}
+	return n, errors.Join(failed...)
 }
 
 // team does the day's work for one team. It is idempotent.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,8 +125,8 @@ func TestARoundContinuesWhereItStopped(t *testing.T) {
 		}
 	}
 	visited := map[string]int{}
-	h.services.daily.table = heads{h.store, visited}
-	h.services.events.Table = heads{h.store, visited}
+	h.services.daily.table = heads{h.store, visited, &sync.Mutex{}}
+	h.services.events.Table = heads{h.store, visited, &sync.Mutex{}}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for sweep, want := range []int{100, 100, 200, 250, 250} {
@@ -156,15 +157,46 @@ func TestARoundContinuesWhereItStopped(t *testing.T) {
 	}
 }
 
+// A function does many teams at the same time, and all of them if its time allows.
+func TestAFunctionsRoundDoesAllTeams(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.services.daily.parallel, h.services.daily.pages = 16, 10
+	const teams = 2 * teamsPerSweep // the last page is empty
+	for n := range teams - 1 {
+		if _, _, err := h.services.teams.CreateTeam(t.Context(), fmt.Sprintf("team %d", n), "ada"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visited := map[string]int{}
+	h.services.events.Table = heads{h.store, visited, &sync.Mutex{}}
+	for range 2 {
+		if err := h.services.daily.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, n := range visited {
+		if n != 1 {
+			t.Errorf("team %s done %d times", id, n)
+		}
+	}
+	if len(visited) != teams {
+		t.Errorf("%d teams done, want %d", len(visited), teams)
+	}
+}
+
 // heads counts how often the head of each team's feed is read.
 type heads struct {
 	table.Store
 	visited map[string]int
+	mu      *sync.Mutex
 }
 
 func (s heads) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (table.Item, error) {
 	if k.Table == table.Events && k.Sort == "head" {
+		s.mu.Lock()
 		s.visited[k.Partition]++
+		s.mu.Unlock()
 	}
 	item, err := s.Store.Get(ctx, k, opts...)
 	if err != nil {

@@ -119,7 +119,7 @@ func TestOutagesOfAWSEndInTime(t *testing.T) {
 			t.Cleanup(server.Close)
 			log := &logtest.Buffer{}
 			functions := app.FunctionsOnAWS(app.Config{Service: "docent", TablePrefix: "x-", Bucket: "x", BaseURL: "https://docent.test/v1",
-				QuestionsQueue: server.URL + "/q", DocumentsQueue: server.URL + "/d", SyncsQueue: server.URL + "/s", AWSEndpoint: server.URL, Region: "us-east-1",
+				QuestionsQueue: server.URL + "/q", DocumentsQueue: server.URL + "/d", SyncsQueue: server.URL + "/s", DeliveriesQueue: server.URL + "/w", AWSEndpoint: server.URL, Region: "us-east-1",
 				Credentials: app.Credentials{KeyID: "test", Secret: "test"}}, log)
 			invoke := func(name, event string) []byte {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/collection"
 	"docent/shared/document"
 	"docent/shared/team"
 )
 
-//go:embed sample/*.md
+//go:embed sample/*.md sample/private/*.md
 var sample embed.FS
 
 // greet prints the address of the API. On a first start it creates the demo team and
@@ -44,6 +45,9 @@ Docent itself. The team's keys are shown this once:
   admin's personal key  %[3]s
   team key              %[4]s
 
+Two people are in the team: ada@example.com may read a private page, ben@example.com
+may not. The team key may act for either of them.
+
 Ask your first question:
 
   curl -sS -X PUT %[1]s/answers/%[5]s -H 'Authorization: Bearer %[4]s' \
@@ -54,6 +58,8 @@ Or on the command line:
 
   export DOCENT_SERVER=%[1]s DOCENT_API_KEY=%[4]s
   %[6]s ask "What happens when I delete a collection?"
+  %[6]s ask --as ada@example.com "Where is the summer party?"
+  %[6]s ask --as ben@example.com "Where is the summer party?"
 `, c.BaseURL, c.DataDir, admin, teamWide, question, c.Program, l.signInText(ctx, c, teams))
 	return err
 }
@@ -86,11 +92,11 @@ func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error
 	if _, admin, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindPersonal, Name: "demo admin", UserID: user.ID}); err != nil {
 		return "", "", err
 	}
-	if _, teamWide, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindTeam, Name: "demo"}); err != nil {
+	if _, teamWide, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindTeam, Name: "demo", ActFor: true}); err != nil {
 		return "", "", err
 	}
 	about, err := l.collections.Create(ctx, t.ID, collection.Fields{Name: "About Docent",
-		Description: "How Docent works and how to use it, by its makers."}, collection.IdempotencyKey{})
+		Description: "How Docent works and how to use it, by its makers."}, nil, collection.IdempotencyKey{})
 	if err != nil {
 		return "", "", err
 	}
@@ -99,34 +105,53 @@ func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error
 		return "", "", err
 	}
 	for _, page := range pages {
-		if err := l.putSample(ctx, t.ID, about.ID, page); err != nil {
+		if err := l.putSample(ctx, t.ID, about.ID, page, nil); err != nil {
 			return "", "", fmt.Errorf("%s: %w", page, err)
 		}
 	}
+	ada, err := l.demoPerson(ctx, t.ID, "ada@example.com")
+	if err != nil {
+		return "", "", err
+	}
+	if _, err := l.demoPerson(ctx, t.ID, "ben@example.com"); err != nil {
+		return "", "", err
+	}
+	onlyAda := &access.Rule{Users: []access.Entry{{Name: ada.UserName, ID: ada.ID}}}
+	if err := l.putSample(ctx, t.ID, about.ID, "sample/private/summer-party.md", onlyAda); err != nil {
+		return "", "", fmt.Errorf("the private page: %w", err)
+	}
 	return admin, teamWide, nil
+}
+
+// demoPerson creates a member of the demo team.
+func (l *Local) demoPerson(ctx context.Context, teamID, userName string) (team.User, error) {
+	p, err := l.Teams.NewProfile(fmt.Appendf(nil, `{"userName":%q}`, userName))
+	if err != nil {
+		return team.User{}, fmt.Errorf("create %s: %w", userName, err)
+	}
+	return p.User, l.Teams.InsertProfile(ctx, teamID, p)
 }
 
 // samplePatience bounds the wait for one sample page to be indexed. If it passes, the demo
 // starts anyway and finds the page a little later.
 const samplePatience = 10 * time.Second
 
-func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string) error {
+func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string, rule *access.Rule) error {
 	text, err := sample.ReadFile(page)
 	if err != nil {
 		return err
 	}
-	everything := func(string) bool { return true }
 	heading, _, _ := strings.Cut(string(text), "\n")
 	id, _, err := l.documents.Put(ctx, teamID, document.Input{
 		Fields: document.Fields{CollectionID: collectionID, Title: strings.TrimPrefix(heading, "# "),
 			URI: "https://docent.example/docs/" + strings.TrimSuffix(path.Base(page), ".md")},
-		Body: string(text), Match: func(int64) error { return nil }, Allowed: everything,
+		Body: string(text), Match: func(int64) error { return nil }, Who: document.Anyone(), Access: rule,
 	})
 	if err != nil {
 		return err
 	}
 	for end := time.Now().Add(samplePatience); time.Now().Before(end); {
-		d, err := l.documents.Get(ctx, teamID, id, everything)
+		d, err := l.documents.Get(ctx, teamID, id, document.Anyone())
 		if err != nil || d.Indexing.State != document.Pending {
 			return err
 		}

@@ -12,6 +12,10 @@ import (
 // to its last delivery. It is for tests and for commands; Serve has its own workers.
 func (l *Local) Drain(ctx context.Context) error {
 	for {
+		extracted, err := drainOnce(ctx, l.extractQueue, l.extracting.Batch, 1)
+		if err != nil {
+			return err
+		}
 		indexed, err := drainOnce(ctx, l.documentQueue, l.indexing.Batch, queue.MaxBatch)
 		if err != nil {
 			return err
@@ -24,7 +28,7 @@ func (l *Local) Drain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if indexed+answered+rebuilt == 0 {
+		if extracted+indexed+answered+rebuilt == 0 {
 			return nil
 		}
 	}

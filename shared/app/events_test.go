@@ -73,10 +73,22 @@ func TestEvents(t *testing.T) {
 		"answers-ask-upper-case": {status: 204, then: func(s *stage) {
 			s.get("answers", "/answers/0190d2a0-0000-7000-8000-00000000000b", 200)
 		}},
+		"answers-ask-stream": {status: 200, body: "event: answer.completed", header: map[string]string{"Content-Type": "text/event-stream"},
+			then: func(s *stage) { s.wantWaiting() }},
+		"answers-get-stream":  {status: 200, body: "event: answer.completed", header: map[string]string{"X-Accel-Buffering": "no"}},
+		"answers-chat":        {status: 200, body: `"object":"chat.completion"`, then: func(s *stage) { s.wantWaiting() }},
+		"answers-chat-stream": {status: 200, body: "data: [DONE]", then: func(s *stage) { s.wantWaiting() }},
+		"answers-feedback": {status: 204, then: func(s *stage) {
+			if a := s.get("answers", "/answers/"+s.values["ANSWERED"], 200); !strings.Contains(a, `"rating":"down"`) {
+				s.t.Error(a)
+			}
+		}},
+		"answers-models":      {status: 200, body: `"id":"docent"`},
 		"answers-get":         {status: 200, body: `"state":"complete"`, header: map[string]string{"Cache-Control": "no-store"}},
 		"answers-get-waiting": {status: 200, body: `"state":"processing"`, header: map[string]string{"Preference-Applied": "wait=20", "Retry-After": "2"}},
 		"answers-delete":      {status: 204, then: func(s *stage) { s.get("answers", "/answers/"+s.values["ANSWERED"], 404) }},
 
+		"context-research-stream":  {status: 200, body: "event: answer.completed"},
 		"context-search":           {status: 200, body: `"title":"Login fails"`},
 		"context-search-invalid":   {status: 400, code: "invalid-request", body: "/query"},
 		"context-query-issues":     {status: 200, body: `"state":"open"`},
@@ -137,6 +149,7 @@ func TestEvents(t *testing.T) {
 		"usage-report-csv":     {status: 200, header: map[string]string{"Content-Type": "text/csv"}},
 		"usage-report-invalid": {status: 400, code: "invalid-request"},
 		"usage-users":          {status: 200, body: `"users":[`},
+		"usage-unanswered":     {status: 200, body: `"groups":[`},
 		"usage-quotas":         {status: 200, body: `"limit":1000`},
 		"usage-wrong-method":   {status: 405, code: "method-not-allowed"},
 		"usage-unknown-path":   {status: 404, code: "not-found"},
@@ -156,6 +169,20 @@ func TestEvents(t *testing.T) {
 			s.sweep()
 			s.wantWaiting(pending.AnswerQuestion, pending.IndexDocument, pending.RemoveDocument) // and not RemoveCollection
 		}},
+
+		"embedding-one": {then: func(s *stage) {
+			s.wantMeaning("DOCUMENT", "done")
+			s.wantFailed(s.invoke(s.function, s.event), nil) // SQS delivers it once more
+			s.wantMeaning("DOCUMENT", "done")
+		}},
+		"embedding-mixed": {failed: []string{"2", "3"}, then: func(s *stage) { s.wantMeaning("DOCUMENT", "done") }},
+
+		"delivering-one": {then: func(s *stage) {
+			s.wantDelivered()
+			s.invoke(s.function, s.event) // SQS delivers it once more
+			s.wantDelivered()
+		}},
+		"delivering-mixed": {failed: []string{"2", "3"}, then: func(s *stage) { s.wantDelivered() }},
 
 		"syncing-one": {then: func(s *stage) {
 			if got := s.get("admin", "/data-sources", 200); !strings.Contains(got, `"read":1`) || !strings.Contains(got, `"lastSync":"2026-11-21`) {

@@ -44,10 +44,12 @@ func Handles(h queue.Handler) Batches {
 
 func (f *functions) all() map[string]lambda.Handler {
 	all := map[string]lambda.Handler{
-		"answering": lambda.NewHandler(f.answersQuestions()),
-		"indexing":  lambda.NewHandler(f.indexesDocuments()),
-		"sweeping":  lambda.NewHandler(f.sweeps()),
-		"syncing":   lambda.NewHandler(f.readsSources()),
+		"answering":  lambda.NewHandler(f.answersQuestions()),
+		"indexing":   lambda.NewHandler(f.indexesDocuments()),
+		"sweeping":   lambda.NewHandler(f.sweeps()),
+		"embedding":  lambda.NewHandler(f.embedsDocuments()),
+		"delivering": lambda.NewHandler(f.delivers()),
+		"syncing":    lambda.NewHandler(f.readsSources()),
 	}
 	for _, area := range httpapi.Areas() {
 		all[area.Name] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
@@ -86,6 +88,16 @@ func (l *Local) Waiting(ctx context.Context) ([]string, error) {
 // WaitingSyncs is Waiting for data sources.
 func (l *Local) WaitingSyncs(ctx context.Context) ([]string, error) {
 	return l.waiting(ctx, l.syncQueue)
+}
+
+// WaitingEmbeddings is Waiting for documents that wait for vectors.
+func (l *Local) WaitingEmbeddings(ctx context.Context) ([]string, error) {
+	return l.waiting(ctx, l.embedQueue)
+}
+
+// WaitingDeliveries is Waiting for webhook endpoints.
+func (l *Local) WaitingDeliveries(ctx context.Context) ([]string, error) {
+	return l.waiting(ctx, l.hookQueue)
 }
 
 func (l *Local) waiting(ctx context.Context, queues ...queue.Queue) ([]string, error) {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"docent/shared/access"
 	"docent/shared/app/faulttest"
 	"docent/shared/document"
 	"docent/shared/search"
@@ -52,7 +53,7 @@ func (h *home) collectionID(name string) string { return h.prepared[name] }
 // found fails the test unless asking for word quotes it or, with want false, finds nothing.
 func (h *home) found(t *testing.T, word string, want bool) {
 	t.Helper()
-	result, err := h.services.answering.Search(t.Context(), h.team.ID, search.Query{Text: word})
+	result, err := h.services.answering.Search(t.Context(), h.team.ID, search.Query{Reader: access.Everything(), Text: word})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +128,17 @@ func stories() []story {
 				a := h.must(200, "GET", "/answers/"+questionID, nil)
 				if a.text(t, "state") != "complete" || !strings.Contains(a.text(t, "answer"), "zebra") {
 					t.Errorf("answer: %s", a.body)
+				}
+			}},
+		{"ask for a stream", both,
+			func(h *home) reply {
+				return h.do("PUT", "/answers/"+questionID, map[string]string{"question": "How small is the zebra?"}, "Accept", "text/event-stream")
+			}, 200,
+			func(t *testing.T, h *home) {
+				a := h.do("GET", "/answers/"+questionID, nil, "Accept", "text/event-stream")
+				events := eventsOf(t, a.body)
+				if last := events[len(events)-1]; last.name != "answer.completed" || !strings.Contains(received(events), "zebra") {
+					t.Errorf("events: %s", a.body)
 				}
 			}},
 		{"delete an answer", func(h *home) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -54,14 +56,19 @@ func pausePoll(ctx context.Context) error {
 const maxSCIMReply = 5 << 20
 
 func (f *functions) http(area httpapi.Area) http.Handler {
-	return httpapi.New(f.surface(f.baseURL, maxSCIMReply, f.served(area.Name)), area)
+	s := f.surface(f.baseURL, maxSCIMReply, f.served(area.Name))
+	s.Answering = f.answerer(f.logAnswer)
+	return httpapi.New(s, area)
 }
 
 func (f *functions) answersQuestions() Batches {
-	return f.batches("answering", f.answerer(func(ctx context.Context, a answer.Answer) {
-		f.log.LogAttrs(ctx, slog.LevelInfo, "answer", append([]slog.Attr{
-			slog.String("team", a.TeamID), slog.String("question", a.QuestionID)}, f.ended(a)...)...)
-	}).Batch)
+	return f.batches("answering", f.answerer(f.logAnswer).Batch)
+}
+
+// logAnswer writes the metrics of a finished answer.
+func (f *functions) logAnswer(ctx context.Context, a answer.Answer) {
+	f.log.LogAttrs(ctx, slog.LevelInfo, "answer", append([]slog.Attr{
+		slog.String("team", a.TeamID), slog.String("question", a.QuestionID)}, f.ended(a)...)...)
 }
 
 func (f *functions) indexesDocuments() Batches {
@@ -101,6 +108,13 @@ func isRebuild(m queue.Message) bool {
 	return err == nil && w.Kind == pending.RebuildIndex
 }
 
+func (f *functions) extractsFiles() Batches { return f.batches("extracting", f.extracting.Batch) }
+
+func (f *functions) delivers() Batches {
+	f.webhooks.BaseURL = f.baseURL
+	return f.batches("delivering", f.delivering.Batch)
+}
+
 func (f *functions) readsSources() Batches { return f.batches("syncing", f.turn) }
 
 // batches adds a margin of time and one log line to h.
@@ -130,6 +144,30 @@ func causes(batch []queue.Message) []string {
 	return ids
 }
 
+// What a function does with its memory: a quarter is for segments of the index, since every search of a large
+// team that is not in memory reads from S3; near the whole, garbage is collected more often.
+const (
+	segmentCacheShare = 4
+	memoryPercent     = 90
+)
+
+// boundMemory makes the function collect garbage before its memory of so many MB is used up. 0 is not known.
+func boundMemory(megabytes int) {
+	if megabytes > 0 {
+		debug.SetMemoryLimit(int64(megabytes) << 20 / 100 * memoryPercent)
+	}
+}
+
+// indexParallel is how many teams of a batch are indexed at the same time: mostly, each waits for AWS.
+const indexParallel = queue.MaxBatch
+
+// How much sweeping does in a minute. With 5 ms a round trip, 16 at a time send 60,000 pieces of
+// work again in half of it, and a round over 100,000 teams takes a quarter of an hour.
+const (
+	sweepParallel = 16
+	sweepPages    = 1000 // of teams: its time ends before
+)
+
 // sweeps sends pending work again, removes unused segments, and continues the day's
 // round over all teams. Failures are retried a minute later; the error is for the
 // function's alarm.
@@ -139,9 +177,13 @@ func (f *functions) sweeps() Schedule {
 		defer cancel()
 		ctx, meter := table.WithMeter(ctx)
 		begun := f.now()
+		var clean, daily error
+		var others sync.WaitGroup // so that none takes all of the time
+		others.Go(func() { _, clean = f.index.Clean(ctx) })
+		others.Go(func() { daily = f.daily.run(ctx) })
 		result, err := f.sweeper.Sweep(ctx)
-		_, clean := f.index.Clean(ctx)
-		err = errors.Join(err, clean, f.daily.run(ctx))
+		others.Wait()
+		err = errors.Join(err, clean, daily)
 		f.log.LogAttrs(ctx, slog.LevelInfo, "sweep", append([]slog.Attr{slog.Int("roundTrips", meter.Read().RoundTrips)},
 			f.swept(begun, result, err != nil)...)...)
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"docent/shared/app/faulttest"
 	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 	"docent/shared/blob"
 	"docent/shared/blob/dir"
@@ -67,7 +68,7 @@ func newHome(t *testing.T, change ...func(*home, *base, *Parts)) *home {
 	e := engines{table: faulttest.Table{Store: h.store, Plan: h.plan}, blobs: faulttest.Blob{Store: blobs, Plan: h.plan},
 		questions: h.questions, documents: h.documents, embeddings: h.vectors}
 	b := base{engines: e, log: slog.New(slog.DiscardHandler), now: h.clock.Now, wait: func(context.Context) error { return errStopping }}
-	p := Parts{Tools: agents.Tools, ParseSAML: saml.Parse,
+	p := Parts{Tools: agents.Tools, ParseSAML: saml.Parse, SignOn: identity.Providers(),
 		Embedder: faulttest.Embedder{Engine: embedtest.New(embed.Model{Name: "words", Size: 384}), Plan: h.plan}}
 	for _, apply := range change {
 		apply(h, &b, &p)

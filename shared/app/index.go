@@ -62,7 +62,7 @@ func (r Rebuilds) Start(ctx context.Context, teamID string) (families int, err e
 	if err != nil {
 		return 0, err
 	}
-	for _, source := range sources {
+	for source := range sources {
 		for _, space := range search.Spaces {
 			asked, err := r.services.index.AskRebuild(ctx, teamID, source, space)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/access"
 	"docent/shared/search"
 )
 
@@ -143,7 +144,7 @@ func (h *home) nothingOf(ctx context.Context, was, is changing) error {
 		}
 	}
 	if was.word != "" && (is.source == "" || was.word != is.word) {
-		hits, err := h.find(ctx, was, search.Query{Text: was.word})
+		hits, err := h.find(ctx, was, search.Query{Reader: access.Everything(), Text: was.word})
 		if err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (h *home) nothingOf(ctx context.Context, was, is changing) error {
 // hitsOf returns the hits of a document by a common word and by its own word, in these sources or
 // in all.
 func (h *home) hitsOf(ctx context.Context, d changing, sources []string) ([]search.Hit, error) {
-	return h.find(ctx, d, search.Query{Text: "zebra called " + d.word, Sources: sources})
+	return h.find(ctx, d, search.Query{Reader: access.Everything(), Text: "zebra called " + d.word, Sources: sources})
 }
 
 // find returns the hits of a document among those of a query.

@@ -19,8 +19,9 @@ func Collections(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.
 // Documents returns the handler of /v1/documents on AWS.
 func Documents(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Documents) }
 
-// Answers returns the handler of /v1/answers on AWS.
-func Answers(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Answers) }
+// Answers returns the handler of /v1/answers on AWS, with the parts Model and Embedder, because it
+// answers questions itself whose answers are streamed.
+func Answers(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Answers) }
 
 // Context returns the handler of /v1/context and /v1/mcp on AWS, with the parts Fetch,
 // Tools, Model and Embedder.
@@ -36,11 +37,11 @@ func Usage(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Usage)
 func SCIM(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.SCIM) }
 
 // Admin returns the handler of the administration of a team on AWS, with the parts
-// Vault and ParseSAML.
+// Vault, ParseSAML and FetchSAML.
 func Admin(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Admin) }
 
-// Dashboard returns the handler of the dashboard's pages and of signing in on AWS, with the part
-// Pages.
+// Dashboard returns the handler of the dashboard's pages and of signing in on AWS, with the parts
+// Pages, SignOn and Vault.
 func Dashboard(c Config, p Parts) http.Handler {
 	return withPages(p.Pages, onAWS(c, p).http(httpapi.Dashboard))
 }
@@ -54,9 +55,15 @@ func Indexing(c Config) Batches { return onAWS(c, Parts{}).indexesDocuments() }
 // EmbeddingDocuments returns the worker of the queue of embeddings on AWS, with the part Embedder.
 func EmbeddingDocuments(c Config, p Parts) Batches { return onAWS(c, p).embedsDocuments() }
 
+// Extracting returns the worker of the queue of files on AWS, with the part Extract.
+func Extracting(c Config, p Parts) Batches { return onAWS(c, p).extractsFiles() }
+
 // Syncing returns the worker of the queue of data sources on AWS, with the parts
 // Connect and Vault.
 func Syncing(c Config, p Parts) Batches { return onAWS(c, p).readsSources() }
+
+// Delivering returns the worker of the queue of deliveries on AWS, with the parts Post and Vault.
+func Delivering(c Config, p Parts) Batches { return onAWS(c, p).delivers() }
 
 // Sweeping returns the work of every minute on AWS.
 func Sweeping(c Config) Schedule { return onAWS(c, Parts{}).sweeps() }
@@ -64,6 +71,7 @@ func Sweeping(c Config) Schedule { return onAWS(c, Parts{}).sweeps() }
 func onAWS(c Config, p Parts) *functions {
 	log := newFunctionLog(os.Stdout, c.LogLevel)
 	slog.SetDefault(log) // engines have no logger of their own
+	boundMemory(c.Memory)
 	return joinOnAWS(c, p, log)
 }
 
@@ -71,7 +79,12 @@ func joinOnAWS(c Config, p Parts, log *slog.Logger) *functions {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p.Vectors = c.Embedding.Vectors()
+	p.Vectors, p.TeamRate = c.Embedding.Vectors(), c.TeamRate
 	b := base{engines: openAWS(c), log: log, now: c.Now, wait: pausePoll}
-	return &functions{services: newServices(b, p), baseURL: c.BaseURL, service: c.Service}
+	b.sharedRates = b.engines.table
+	f := &functions{services: newServices(b, p), baseURL: c.BaseURL, service: c.Service}
+	f.services.indexing.Parallel = indexParallel
+	f.index.CacheBytes = int64(c.Memory) << 20 / segmentCacheShare
+	f.sweeper.Parallel, f.index.Parallel, f.daily.parallel, f.daily.pages = sweepParallel, sweepParallel, sweepParallel, sweepPages
+	return f
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,21 +17,24 @@ import (
 // namespace holds Docent's metrics in CloudWatch.
 const namespace = "Docent"
 
-// metric is a number of a log line. Its value is a number or, for several
-// values at once, a list of at most 100 numbers.
+// metric is a number of a log line that CloudWatch keeps as a metric. Each costs money in every hour in which it is written:
+// what AWS's own metrics of functions and queues say is a field only. Its value is a number or, for several values at
+// once, a list of at most 100 numbers.
 type metric struct {
 	Name  string
 	Unit  string
 	value any
 }
 
+// fields are numbers of a log line that CloudWatch does not keep as metrics.
+type fields map[string]any
+
 // dimension distinguishes metrics of the same name. CloudWatch charges for each value, so ids
 // of teams, keys or documents are never used.
 type dimension struct{ name, value string }
 
 // embedded returns the attributes by which CloudWatch reads metrics from a JSON log line
-// (embedded metric format). Each metric is stored twice: by all dimensions, and by the
-// first two, service and function.
+// (embedded metric format), by all dimensions.
 func embedded(at time.Time, dimensions []dimension, metrics ...metric) []slog.Attr {
 	var names []string
 	var attributes []slog.Attr
@@ -41,29 +45,38 @@ func embedded(at time.Time, dimensions []dimension, metrics ...metric) []slog.At
 	for _, m := range metrics {
 		attributes = append(attributes, slog.Any(m.Name, m.value))
 	}
-	sets := [][]string{names}
-	if len(names) > 2 {
-		sets = append(sets, names[:2])
-	}
 	return append(attributes, slog.Any("_aws", map[string]any{
 		"Timestamp":         at.UnixMilli(),
-		"CloudWatchMetrics": []any{map[string]any{"Namespace": namespace, "Dimensions": sets, "Metrics": metrics}},
+		"CloudWatchMetrics": []any{map[string]any{"Namespace": namespace, "Dimensions": [][]string{names}, "Metrics": metrics}},
 	}))
 }
 
-// served returns the metrics of one request.
+// attributes returns the fields in the order of their names.
+func (f fields) attributes() (all []slog.Attr) {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		all = append(all, slog.Any(name, f[name]))
+	}
+	return all
+}
+
+// served returns the fields of one request, and its latency as a metric of the installation. Answers are
+// excluded: a client may ask to wait for up to 20 seconds.
 func (f *functions) served(function string) func(httpapi.Served) []slog.Attr {
 	return func(s httpapi.Served) []slog.Attr {
-		return embedded(s.Arrived, []dimension{{"service", f.service}, {"function", function},
-			{"operation", cmp.Or(s.Route, "none")}, {"outcome", cmp.Or(s.Code, "ok")}},
-			metric{"Requests", "Count", 1}, metric{"Latency", "Milliseconds", milliseconds(s.Took)})
+		line := fields{"function": function, "operation": cmp.Or(s.Route, "none"), "outcome": cmp.Or(s.Code, "ok")}
+		service := []dimension{{"service", f.service}}
+		if function == "answers" {
+			line["service"], line["Latency"] = f.service, milliseconds(s.Took)
+			return line.attributes()
+		}
+		return append(line.attributes(), embedded(s.Arrived, service, metric{"Latency", "Milliseconds", milliseconds(s.Took)})...)
 	}
 }
 
-// delivered returns the metrics of one batch that began at begun.
+// delivered returns the fields of one batch that began at begun.
 func (f *functions) delivered(function string, begun time.Time, batch []queue.Message, failed int) []slog.Attr {
-	metrics := []metric{{"Messages", "Count", len(batch)}, {"FailedMessages", "Count", failed},
-		{"BatchTime", "Milliseconds", milliseconds(f.now().Sub(begun))}}
+	line := fields{"service": f.service, "function": function, "Messages": len(batch), "FailedMessages": failed,
+		"BatchTime": milliseconds(f.now().Sub(begun))}
 	var ages []float64
 	for _, m := range batch {
 		if w, err := pending.Decode(m.Body); err == nil && w.Kind != pending.RebuildIndex { // which takes hours, in turns
@@ -71,17 +84,17 @@ func (f *functions) delivered(function string, begun time.Time, batch []queue.Me
 		}
 	}
 	if len(ages) > 0 {
-		metrics = append(metrics, metric{"QueueAge", "Seconds", slices.Max(ages)})
+		line["QueueAge"] = slices.Max(ages)
 	}
-	return embedded(begun, []dimension{{"service", f.service}, {"function", function}}, metrics...)
+	return line.attributes()
 }
 
-// ended returns the metrics of one finished question.
+// ended returns the fields and metrics of one finished question.
 func (f *functions) ended(a answer.Answer) []slog.Attr {
-	metrics := []metric{{"Answers", "Count", 1}, {"AnswerTime", "Seconds", seconds(f.now().Sub(a.AskedAt))}}
-	var model []slog.Attr
+	line := fields{"state": string(a.State)}
+	metrics := []metric{{"AnswerTime", "Seconds", seconds(f.now().Sub(a.AskedAt))}}
 	if a.Model != nil {
-		model = []slog.Attr{slog.String("model", a.Model.Outcome)}
+		line["model"] = a.Model.Outcome
 		failures := 0
 		if slices.Contains(modelFailures, llm.Outcome(a.Model.Outcome)) {
 			failures = 1
@@ -89,24 +102,24 @@ func (f *functions) ended(a answer.Answer) []slog.Attr {
 		metrics = append(metrics, metric{"InputTokens", "Count", a.Model.InputTokens}, metric{"OutputTokens", "Count", a.Model.OutputTokens},
 			metric{"ModelFailures", "Count", failures})
 	}
-	return append(model, embedded(f.now(), []dimension{{"service", f.service}, {"function", "answering"}, {"state", string(a.State)}}, metrics...)...)
+	return append(line.attributes(), embedded(f.now(), []dimension{{"service", f.service}, {"function", "answering"}}, metrics...)...)
 }
 
 // modelFailures are the outcomes caused by the model's server.
 var modelFailures = []llm.Outcome{llm.Throttled, llm.OutOfTime, llm.Errored}
 
-// swept returns the metrics of one sweep.
+// swept returns the fields and metrics of one sweep.
 func (f *functions) swept(begun time.Time, r pending.Result, failed bool) []slog.Attr {
 	failures := 0
 	if failed {
 		failures = 1
 	}
-	metrics := []metric{{"SentAgain", "Count", r.Sent}, {"GivenUp", "Count", r.GivenUp},
-		{"OldestPending", "Seconds", seconds(r.Oldest)}, {"FailedSweeps", "Count", failures}}
+	line := fields{"SentAgain": r.Sent, "GivenUp": r.GivenUp, "FailedSweeps": failures}
+	metrics := []metric{{"OldestPending", "Seconds", seconds(r.Oldest)}}
 	if r.Left > 0 { // a metric is charged only for hours in which it is written
 		metrics = append(metrics, metric{"DocumentsToRebuild", "Count", r.Left})
 	}
-	return embedded(begun, []dimension{{"service", f.service}, {"function", "sweeping"}}, metrics...)
+	return append(line.attributes(), embedded(begun, []dimension{{"service", f.service}, {"function", "sweeping"}}, metrics...)...)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(max(d, 0).Microseconds()) / 1000 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"docent/shared/answer"
@@ -21,8 +22,9 @@ const (
 // logged to log.
 type Model = func(log *slog.Logger) (compose, *question.Model)
 
-// compose writes the answer to a question from the passages found.
-type compose = func(ctx context.Context, text string, found []search.Hit) (answer.Composed, error)
+// compose writes the answer to a question from the passages found, and gives soFar, which may be
+// nil, what it has written so far.
+type compose = func(ctx context.Context, text string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error)
 
 // WrittenBy returns a Model that uses model, or nil if model is nil.
 func WrittenBy(model llm.Composer) Model {
@@ -34,16 +36,27 @@ func WrittenBy(model llm.Composer) Model {
 
 func composer(model llm.Composer) compose {
 	writer := &llm.Writer{Model: model}
-	return func(ctx context.Context, text string, found []search.Hit) (answer.Composed, error) {
+	return func(ctx context.Context, text string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error) {
 		found = found[:min(answerPassages, len(found))]
-		written, err := writer.Write(ctx, text, "", passagesOf(found))
+		var verified func(llm.Verified)
+		if soFar != nil {
+			verified = func(v llm.Verified) { soFar(answer.Composed{Markdown: v.Markdown, References: cited(found, v.Used)}) }
+		}
+		written, err := writer.Stream(ctx, text, "", passagesOf(found), verified)
 		composed := answer.Composed{Markdown: written.Markdown, ModelUse: answer.ModelUse{Outcome: string(written.Outcome),
 			InputTokens: written.InputTokens, OutputTokens: written.OutputTokens}}
-		for _, i := range written.Used {
-			composed.References = append(composed.References, answer.Reference{HTMLURL: found[i].URI, Title: found[i].Title})
-		}
+		composed.References = cited(found, written.Used)
 		return composed, err
 	}
+}
+
+// cited returns the documents of the hits at the places used.
+func cited(found []search.Hit, used []int) []answer.Reference {
+	var out []answer.Reference
+	for _, i := range used {
+		out = append(out, answer.Reference{HTMLURL: found[i].Address(), Title: found[i].Title})
+	}
+	return out
 }
 
 // researcher logs the failure of a request, but never the question or the text.
@@ -64,8 +77,18 @@ func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 	return &question.Model{
 		Wordings: propose(llm.ProposeWordings, "wordings"),
 		Parts:    propose(llm.ProposeParts, "parts"),
-		Write: func(ctx context.Context, text, instruction string, found []search.Hit) question.Written {
-			written, err := writer.Write(ctx, text, instruction, passagesOf(found))
+		Write: func(ctx context.Context, text, instruction string, found []search.Hit, soFar func(string, []string)) question.Written {
+			var verified func(llm.Verified)
+			if soFar != nil {
+				verified = func(v llm.Verified) {
+					var urls []string
+					for _, r := range cited(found, v.Used) {
+						urls = append(urls, r.HTMLURL)
+					}
+					soFar(strings.TrimSpace(v.Markdown), urls)
+				}
+			}
+			written, err := writer.Stream(ctx, text, instruction, passagesOf(found), verified)
 			failed(ctx, "answer", err)
 			return question.Written{Markdown: written.Markdown, Tokens: question.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
 		},

@@ -42,7 +42,7 @@ func modelServer(t *testing.T, texts ...string) string {
 // has its references twice: in result, and next to it.
 func TestAnswersByModel(t *testing.T) {
 	t.Parallel()
-	const written = "*Written by a language model from 1 document.*\n\nThe zebra is 7 metres tall ([1](https://wiki.test/zebra)).\n"
+	const written = "*Written by a language model from the documents that it cites.*\n\nThe zebra is 7 metres tall ([1](https://wiki.test/zebra)).\n"
 	for _, c := range []struct {
 		name, question string
 		says           []string

@@ -18,7 +18,7 @@ func TestDocumentsOfOldAddressesKeepWorking(t *testing.T) {
 	put := map[string]string{"collectionId": wiki, "title": "Okapis", "body": "An okapi eats leaves in the forest.", "uri": old}
 	h.must(400, "PUT", "/documents", put)
 	id, _, err := h.services.documents.Put(t.Context(), h.team.ID, document.Input{Fields: document.Fields{CollectionID: wiki, Title: "Okapi", URI: old}, Body: "Okapi.",
-		Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }})
+		Match: func(int64) error { return nil }, Who: document.Anyone()})
 	if err != nil {
 		t.Fatal(err)
 	}

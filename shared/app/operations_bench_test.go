@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/search"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkOperations(b *testing.B) {
 		{"GET documents, 100", func() { c.do(c.teamKey, "GET", "/documents?limit=100", nil, 200) }},
 		{"GET answer", func() { c.do(c.teamKey, "GET", "/answers/"+c.answered, nil, 200) }},
 		{"search, 10 sources", func() {
-			q := search.Query{Text: questionBody["question"], Limit: 10}
+			q := search.Query{Reader: access.Everything(), Text: questionBody["question"], Limit: 10}
 			if result, err := c.services.index.Search(b.Context(), c.team.ID, q); err != nil || len(result.Hits) == 0 {
 				b.Fatalf("search: %d hits, %v", len(result.Hits), err)
 			}

@@ -92,7 +92,8 @@ func (p *pace) call(ctx context.Context, name string, do func(context.Context) e
 
 // paced returns e at the pace of a bubble.
 func paced(e engines, p *pace) engines {
-	return engines{table: pacedTable{e.table, p}, blobs: pacedBlobs{e.blobs, p}, questions: pacedQueue{e.questions, p}, documents: pacedQueue{e.documents, p}}
+	return engines{table: pacedTable{e.table, p}, blobs: pacedBlobs{e.blobs, p}, link: e.link, questions: pacedQueue{e.questions, p}, embeddings: pacedQueue{e.embeddings, p},
+		documents: pacedQueue{e.documents, p}, extractions: pacedQueue{e.extractions, p}}
 }
 
 // pacedTable is a store at the pace of a bubble.

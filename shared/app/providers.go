@@ -1,7 +1,11 @@
 package app
 
 import (
+	"docent/shared/connect/confluence"
 	"docent/shared/connect/github"
+	"docent/shared/connect/gitlab"
+	"docent/shared/connect/jira"
+	"docent/shared/connect/notion"
 	"docent/shared/connect/slack"
 	"docent/shared/connect/web"
 	"docent/shared/source"
@@ -12,14 +16,14 @@ import (
 func Providers() []source.Provider {
 	return []source.Provider{
 		github.Provider,
-		{Name: "gitlab"},
+		gitlab.Provider,
 		{Name: "bitbucket"},
 		{Name: "azure_devops"},
-		{Name: "jira"},
+		jira.Provider,
 		{Name: "linear"},
 		{Name: "asana"},
-		{Name: "confluence"},
-		{Name: "notion"},
+		confluence.Provider,
+		notion.Provider,
 		{Name: "google_drive"},
 		{Name: "coda"},
 		{Name: "stack_overflow"},

@@ -48,7 +48,7 @@ func newIndexed(t *testing.T, documents int) *indexed {
 		t.Fatal(err)
 	}
 	x.team = acme.ID
-	made, err := x.collections.Create(t.Context(), x.team, collection.Fields{Name: "wiki", Description: "d"}, collection.IdempotencyKey{})
+	made, err := x.collections.Create(t.Context(), x.team, collection.Fields{Name: "wiki", Description: "d"}, nil, collection.IdempotencyKey{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func newIndexed(t *testing.T, documents int) *indexed {
 func (x *indexed) put(t *testing.T, name string) {
 	t.Helper()
 	_, _, err := x.documents.Put(t.Context(), x.team, document.Input{Fields: document.Fields{CollectionID: x.collection, Title: name, URI: "https://wiki.test/" + name},
-		Body: "The zebra " + name + " is small.", Match: func(int64) error { return nil }, Allowed: func(string) bool { return true }})
+		Body: "The zebra " + name + " is small.", Match: func(int64) error { return nil }, Who: document.Anyone()})
 	if err != nil {
 		t.Fatal(err)
 	}

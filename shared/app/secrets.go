@@ -53,7 +53,7 @@ func writeOnce(path string, content []byte) error {
 type noVault struct{}
 
 func (noVault) Seal(context.Context, []byte, string) ([]byte, error) {
-	return nil, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This installation has no key to encrypt the secrets of data sources with, so sources with secrets cannot be connected.")
+	return nil, apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "This installation has no key to encrypt secrets with, so sources with secrets cannot be connected and webhook endpoints cannot be added.")
 }
 
 func (noVault) Open(context.Context, []byte, string) ([]byte, error) {

@@ -3,19 +3,10 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
-	"runtime"
-	"strings"
 	"sync"
 	"time"
-
-	"docent/shared/httpapi"
-	"docent/shared/pause"
-	"docent/shared/queue"
 )
 
 // ServeConfig says how Docent is served on one machine.
@@ -39,10 +30,12 @@ const (
 	idleTimeout    = 2 * time.Minute
 	headerBytes    = 64 << 10
 	drainTime      = 8 * time.Second       // of requests and work in progress when the process stops
+	vectorsGrace   = 4 * time.Second       // of it for vectors: a large document takes minutes, and is begun again at the next start
 	gatherTime     = 10 * time.Millisecond // wait for more documents, since every batch costs a segment with its syncs and merges
 	answerWorkers  = 4
 	indexWorkers   = 2
 	syncWorkers    = 2
+	hookWorkers    = 4 // each posts to up to queue.MaxBatch endpoints at the same time
 	// serveRebuildTurn is less than half of drainTime, so that stopping loses no slice. The
 	// one worker that rebuilds rests after each slice for as long as the slice took.
 	serveRebuildTurn = 2 * time.Second
@@ -54,88 +47,25 @@ func Serve(ctx context.Context, c ServeConfig) error {
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
-	if err != nil {
-		return errors.Join(fmt.Errorf("listen: %w", err), l.Close())
-	}
-	address := "http://" + listener.Addr().String()
-	boundProcess()
-	if c.BaseURL == "" {
-		c.BaseURL = address + "/v1"
-	}
 	if l.resumed > 0 {
 		c.Log.Info("resumed pending work", "sent", l.resumed)
 	}
-	server := &http.Server{
-		Handler:           l.Handler(c.BaseURL),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: replyTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
-	}
-	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	var workers sync.WaitGroup
-	l.work(working, &workers, c.Log)
-	failed := make(chan error, 1)
-	listener = answerUnparsed(server, newBoundedListener(listener))
-	go func() { failed <- server.Serve(listener) }()
-	if err = l.greet(ctx, c); err == nil {
-		select {
-		case <-ctx.Done():
-		case err = <-failed:
-		}
-	}
-	close(l.stopping)
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	stopWork()
-	if shut := server.Shutdown(draining); shut != nil {
-		c.Log.Warn("requests were cut off", "err", shut)
-		shut = server.Close()
-		err = errors.Join(err, shut)
-	}
-	workers.Wait()
-	if flush := l.usage.Flush(draining); flush != nil {
-		c.Log.Warn("latency not counted", "err", flush)
-	}
-	return errors.Join(err, l.Close())
+	return errors.Join(l.serve(ctx, c, place{work: l.work, greet: l.greet}), l.Close())
 }
 
-// work starts the workers and the sweeper; they end with ctx.
+// work starts the work that only one machine has, in addition to that of the process.
 func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Logger) {
-	options := queue.WorkOptions{Wait: 20 * time.Second, Grace: drainTime, Log: log}
-	background := func(work func()) { workers.Go(func() { inBackground(work) }) }
+	l.process.work(ctx, workers, workOptions{gather: gatherTime, turn: l.tidy}, log)
+	workers.Go(func() { l.control(ctx, log) })
 	workers.Go(func() { boundFiles(ctx, l.store.DropResident, log) })
-	for range answerWorkers {
-		workers.Go(func() { queue.Work(ctx, l.questionQueue, l.answering.Batch, options) })
-	}
-	batches := options
-	batches.Batch, batches.Gather = queue.MaxBatch, gatherTime
-	for range min(indexWorkers, max(runtime.NumCPU()-1, 1)) { // one processor is left for requests
-		background(func() { queue.Work(ctx, l.documentQueue, l.indexing.Batch, batches) })
-	}
-	for range syncWorkers {
-		workers.Go(func() { queue.Work(ctx, l.syncQueue, l.turn, options) })
-	}
+	workers.Go(func() {
+		l.usage.Gather(ctx, func(uncertain int, err error) {
+			log.WarnContext(ctx, "usage not counted", "usage_adds_uncertain", uncertain, "err", err)
+		})
+	})
 	if l.embedQueue != nil {
 		workers.Go(func() { l.planVectors(ctx, log) })
-		for range max(runtime.NumCPU()/2, 1) { // a model in the process computes on the worker's thread
-			background(func() { queue.Work(ctx, l.embedQueue, l.embeds(serveRebuildTurn, pause.For), batches) })
-		}
 	}
-	background(func() { queue.Work(ctx, l.rebuildQueue, l.rebuilder(serveRebuildTurn, pause.For).Batch, options) })
-	workers.Go(func() {
-		every := time.NewTicker(sweepEvery)
-		defer every.Stop()
-		for { // pending work was sent when the data was opened
-			l.tidy(ctx, log)
-			select {
-			case <-every.C:
-				l.sweep(ctx, log)
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
 }
 
 // planVectors plans the vectors of documents that were indexed without this model. Later, the
@@ -155,47 +85,13 @@ func (l *Local) planVectors(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// sweepEvery is the time between two sweeps.
-const sweepEvery = time.Minute
-
-// sweep sends pending work again.
-func (l *Local) sweep(ctx context.Context, log *slog.Logger) {
-	result, err := l.sweeper.Sweep(ctx)
-	if result.Sent+result.GivenUp > 0 {
-		log.InfoContext(ctx, "swept", "sent", result.Sent, "givenUp", result.GivenUp, "oldest", result.Oldest)
-	}
-	if err != nil && ctx.Err() == nil {
-		log.ErrorContext(ctx, "sweep failed", "err", err)
-	}
-}
-
-// tidy removes expired items and continues the day's round over all teams.
+// tidy removes expired items, and is otherwise that of every process.
 func (l *Local) tidy(ctx context.Context, log *slog.Logger) {
-	_, clean := l.index.Clean(ctx)
-	_, expired := l.store.Sweep(ctx)
-	if err := errors.Join(clean, expired, l.daily.run(ctx)); err != nil && ctx.Err() == nil {
-		log.ErrorContext(ctx, "tidying failed", "err", err)
+	if _, err := l.store.Sweep(ctx); err != nil && ctx.Err() == nil {
+		log.ErrorContext(ctx, "expired items were not removed", "err", err)
 	}
-}
-
-// root serves the API under /v1, and /healthz.
-func root(api http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" {
-			w.Header().Set("Content-Type", "application/json")
-			httpapi.Protect(w.Header())
-			_, _ = io.WriteString(w, `{"status":"ok"}`)
-			return
-		}
-		if path, ok := strings.CutPrefix(r.URL.Path, "/v1"); ok && strings.HasPrefix(path+"/", "/") {
-			inner := *r.URL
-			inner.Path = path
-			inner.RawPath = strings.TrimPrefix(r.URL.RawPath, "/v1")
-			r = r.WithContext(r.Context())
-			r.URL = &inner
-			api.ServeHTTP(w, r)
-			return
-		}
-		httpapi.WriteNotFound(w, r, "The API is under /v1.")
-	})
+	if err := l.objects.RemoveUnfinished(); err != nil {
+		log.ErrorContext(ctx, "objects that were not finished were not removed", "err", err)
+	}
+	l.process.tidy(ctx, log)
 }

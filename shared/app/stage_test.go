@@ -24,13 +24,17 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 	"docent/shared/app/parts/web"
 	"docent/shared/clocktest"
+	"docent/shared/embed"
+	"docent/shared/embed/embedtest"
 	"docent/shared/logtest"
 	"docent/shared/pending"
 	"docent/shared/scim/scimtest"
 	"docent/shared/team"
+	"docent/shared/webhook"
 )
 
 // stage is all functions on a temporary file with a team that has
@@ -41,6 +45,8 @@ import (
 //   - a data source with an indexed issue (TRACKER), and one of GitHub with a signed
 //     delivery that has not come yet (GITHUB, GITHUB_BODY, GITHUB_SIGNATURE),
 //     and whose first sync is due (SYNC_MESSAGE),
+//   - the vectors of the indexed document to make (EMBED_MESSAGE),
+//   - a webhook endpoint (ENDPOINT) with a delivery to make (DELIVERY_MESSAGE),
 //   - a SAML identity provider (SAML) and a provisioned user (USER),
 //   - keys of each kind: KEY (KEY_ID) of the team, PAT of its admin, MEMBER of the user, SCIM.
 //
@@ -52,6 +58,7 @@ type stage struct {
 	log       *logtest.Buffer
 	functions map[string]lambda.Handler
 	values    map[string]string // of the placeholders of events
+	posted    []webhook.Request // to the endpoint
 	function  string            // the function under test
 	event     string            // its input
 }
@@ -64,9 +71,14 @@ const (
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t, clock: clocktest.New(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), log: &logtest.Buffer{}}
+	post := func(_ context.Context, r webhook.Request) webhook.Reply {
+		s.posted = append(s.posted, r)
+		return webhook.Reply{Status: 204}
+	}
 	var err error
 	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
-		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse}, NoSync: true})
+		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, SignOn: identity.Providers(),
+			Embedder: embedtest.New(embed.Model{Name: "words", Size: 64}), Post: post}, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +140,34 @@ func (s *stage) fill() {
 	if len(waiting) != len(names) {
 		s.t.Fatalf("waiting: %q", waiting)
 	}
+	s.fillQueued()
 	s.values["PUT_BASE64"] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
 		`{"collectionId":%q,"title":"Größe","body":"7 µm","uri":"https://wiki.test/size"}`, s.values["COLLECTION"]))
+}
+
+// fillQueued adds the work of the queues of embeddings and deliveries.
+func (s *stage) fillQueued() {
+	s.t.Helper()
+	embeddings, err := s.local.WaitingEmbeddings(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, body := range embeddings {
+		if w, err := pending.Decode([]byte(body)); err == nil && w.Kind == pending.IndexDocument && w.ID == s.values["DOCUMENT"] {
+			s.values["EMBED_MESSAGE"] = body
+		}
+	}
+	if s.values["EMBED_MESSAGE"] == "" {
+		s.t.Fatalf("the document does not wait for vectors: %q", embeddings)
+	}
+	s.wantMeaning("DOCUMENT", "pending")
+	s.values["ENDPOINT"] = s.id(s.callAs("PAT", "admin", "POST", "/webhook-endpoints", `{"url":"https://hooks.test/docent","eventTypes":["collection.updated"]}`, 201))
+	s.callAs("PAT", "admin", "POST", "/webhook-endpoints/"+s.values["ENDPOINT"]+"/test", "", 202)
+	deliveries, err := s.local.WaitingDeliveries(s.t.Context())
+	if err != nil || len(deliveries) != 1 {
+		s.t.Fatalf("deliveries: %q, %v", deliveries, err)
+	}
+	s.values["DELIVERY_MESSAGE"] = deliveries[0]
 }
 
 // fillConnected adds connected sources and the other data of a team.
@@ -296,6 +334,25 @@ func (s *stage) wantIndexed(placeholder string) {
 	s.t.Helper()
 	if got := s.get("documents", "/documents/"+s.values[placeholder], 200); !strings.Contains(got, `"state":"indexed"`) {
 		s.t.Errorf("%s is %s, want indexed", placeholder, got)
+	}
+}
+
+// wantMeaning fails the test unless the vectors of a document are made or not.
+func (s *stage) wantMeaning(placeholder, meaning string) {
+	s.t.Helper()
+	if got := s.get("documents", "/documents/"+s.values[placeholder], 200); !strings.Contains(got, `"meaning":"`+meaning+`"`) {
+		s.t.Errorf("%s is %s, want its meaning %s", placeholder, got, meaning)
+	}
+}
+
+// wantDelivered fails the test unless the endpoint was posted to once, with the body of its delivery.
+func (s *stage) wantDelivered() {
+	s.t.Helper()
+	if len(s.posted) != 1 || s.posted[0].URL != "https://hooks.test/docent" || s.posted[0].Header["Webhook-Signature"] == "" {
+		s.t.Errorf("posted: %+v", s.posted)
+	}
+	if got := s.callAs("PAT", "admin", "GET", "/webhook-endpoints/"+s.values["ENDPOINT"]+"/deliveries", "", 200).Body; !strings.Contains(got, `"status":"delivered"`) {
+		s.t.Errorf("deliveries: %s", got)
 	}
 }
 

@@ -40,6 +40,8 @@ func written(t *testing.T, m *storedtest.Manifest) fs.FS {
 	f.leaveWork(m)
 	f.leaveLink()
 	f.record(m)
+	f.leaveSignOn()
+	f.leaveConsent()
 	return f.stored()
 }
 

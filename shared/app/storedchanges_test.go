@@ -1,13 +1,13 @@
 package app
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"docent/shared/audit"
+	"docent/shared/pending"
 	"docent/shared/scim/scimtest"
 	"docent/shared/storedtest"
 	"docent/shared/table"
@@ -94,8 +94,8 @@ func (in *installation) wantContent(m *storedtest.Manifest, url, content string)
 func (in *installation) wantNothingPending() {
 	in.t.Helper()
 	for _, name := range []string{table.Documents, table.Answers} {
-		for shard := range 8 {
-			for item, err := range table.All(in.t.Context(), in.index.Table, table.Query{Table: name, Partition: fmt.Sprintf("pending/%d", shard)}) {
+		for _, partition := range pending.Partitions(name) {
+			for item, err := range table.All(in.t.Context(), in.index.Table, table.Query{Table: name, Partition: partition}) {
 				if err != nil {
 					in.t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +19,13 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/httpapi"
+	"docent/shared/oauth"
 	"docent/shared/pending"
 	"docent/shared/queue"
+	"docent/shared/rate"
 	"docent/shared/scim/scimtest"
 	"docent/shared/search"
+	"docent/shared/signon"
 	"docent/shared/source"
 	"docent/shared/storedtest"
 	"docent/shared/table"
@@ -53,21 +57,98 @@ func fill(t *testing.T, in *installation, m *storedtest.Manifest) *filling {
 	f.beginEarly()
 	in.clock.Set(storedMain)
 	f.work()
-	for _, part := range []func(){f.fillIdentities, f.fillCollections, f.fillDocuments, f.fillSources, f.fillAnswers, f.fillFeed, f.failSomeWork, f.leaveSyncs, f.leaveRebuild} {
+	for _, part := range []func(){f.fillIdentities, f.fillCollections, f.fillDocuments, f.fillSources, f.fillAnswers, f.fillFeed, f.failSomeWork, f.leaveSyncs, f.leaveRebuild, f.leaveWebhooks, f.leaveRates, f.leaveFile} {
 		part()
 		in.clock.Advance(5 * time.Minute)
 	}
 	return f
 }
 
-// leaveLink makes a sign-in link, which expires soon.
+// leaveFile leaves a file whose text is not read yet.
+func (f *filling) leaveFile() {
+	f.t.Helper()
+	f.must(200, f.key, "PUT", "/documents", map[string]any{"collectionId": f.m.IDs["archive"], "uri": "https://wiki.test/file.pdf", "title": "A file",
+		"mediaType": "application/pdf", "body": "JVBERi0xLjcK"})
+}
+
+// leaveWebhooks leaves an endpoint with a delivery that has failed once, and an event that it has
+// not been told.
+func (f *filling) leaveWebhooks() {
+	f.t.Helper()
+	var hook struct{ ID string }
+	decodeStored(f.t, f.must(201, f.admin, "POST", "/webhook-endpoints", map[string]any{"url": "https://hooks.test/", "eventTypes": []string{"collection.updated"}}), &hook)
+	f.must(202, f.admin, "POST", "/webhook-endpoints/"+hook.ID+"/test", nil)
+	f.drain("deliveries")
+	f.must(200, f.key, "PATCH", "/collections/"+f.m.IDs["archive"], map[string]string{"description": "for hooks"})
+}
+
+// leaveRates makes a request of a limited key, as functions do.
+func (f *filling) leaveRates() {
+	f.t.Helper()
+	_, id, _, _ := team.ParseKey(f.key)
+	l := &rate.Limiter{PerSecond: 1, Now: f.now, Table: f.engines.table}
+	if _, err := l.Take(f.teamID, id); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := l.Settle(f.t.Context(), f.teamID, id); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// leaveLink makes a sign-in link and an upload, which expire soon.
 func (f *filling) leaveLink() {
 	f.t.Helper()
+	f.must(201, f.key, "POST", "/uploads", map[string]any{"mediaType": "application/pdf", "size": 9})
 	admin, err := f.teams.FirstAdmin(f.t.Context(), f.teamID)
 	if err == nil {
 		_, _, err = f.teams.Invite(f.t.Context(), f.teamID, admin.ID)
 	}
 	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// standInProvider authenticates everybody as the team's admin.
+type standInProvider struct{ state string }
+
+func (p *standInProvider) Begin(_ context.Context, _ signon.Party, _ *signon.Request, state string) (signon.Redirect, error) {
+	p.state = state
+	return signon.Redirect{}, nil
+}
+
+func (p *standInProvider) Finish(_ context.Context, at signon.Party, _ signon.Request, _ url.Values) (signon.Identity, error) {
+	return signon.Identity{Name: "ada@acme.test", Subject: "ada", Issuer: "https://idp.test/", ProofID: "assertion", ProofEnd: at.Now.Add(time.Hour)}, nil
+}
+
+// leaveConsent lets a user give a program access, which it has not taken yet.
+func (f *filling) leaveConsent() {
+	f.t.Helper()
+	const redirect = "https://assistant.test/callback"
+	client, err := oauth.Register("Assistant", []string{redirect})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	server := oauth.Service{Table: f.engines.table, Teams: f.teams, Now: f.now, Issuer: "https://docent.test/v1"}
+	if _, err := server.Allow(f.t.Context(), team.Principal{TeamID: f.teamID, UserID: "ada", UserName: "ada@acme.test"}, oauth.Request{ResponseType: "code",
+		ClientID: client.ID(), RedirectURI: redirect, Challenge: strings.Repeat("a", 43), ChallengeKind: "S256"}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// leaveSignOn begins two sign-ins at an identity provider, and finishes one but for its session.
+func (f *filling) leaveSignOn() {
+	f.t.Helper()
+	ctx, provider := f.t.Context(), &standInProvider{}
+	f.signOn.Protocols = map[signon.Method]signon.Protocol{signon.SAML: provider}
+	if _, err := f.signOn.Update(ctx, f.teamID, func(s *signon.Fields) { s.Attribute = "mail" }); err != nil {
+		f.t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := f.signOn.Begin(ctx, f.teamID, signon.NewSecret(), ""); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	if _, _, err := f.signOn.Finish(ctx, f.teamID, signon.SAML, url.Values{"RelayState": {provider.state}}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -303,6 +384,8 @@ func (f *filling) fillDocuments() {
 	}
 	f.put(f.m, "wiki", "large", "Large", longBody("pelican", large))
 	f.put(f.m, "archive", "old", "Old", "The canteen served soup at noon in the old days.\n")
+	f.must(200, f.key, "PUT", "/documents", map[string]any{"collectionId": f.m.IDs["archive"], "uri": "https://wiki.test/described", "title": "Described",
+		"body": "The menu of today.\n", "metadata": map[string]any{"year": 2026, "season": "autumn", "dishes": []string{"soup"}, "vegan": true}})
 	f.work()
 	// Ten segments of one source become one of the next level, and clean-up follows.
 	for n := range 10 {
@@ -356,6 +439,7 @@ func (f *filling) fillSources() {
 	f.t.Helper()
 	settings := map[source.ProviderName]any{
 		"github": map[string]any{"repositories": []string{"acme/api", "acme/slow"}, "accessToken": "not-a-token"},
+		"gitlab": map[string]any{"projects": []string{"acme/api"}, "accessToken": "not-a-token"},
 		"slack":  map[string]any{"signingSecret": "slack-signs"},
 		"web":    map[string]any{"urls": []string{"https://crash.test/"}},
 	}
@@ -403,6 +487,12 @@ func (f *filling) leaveSyncs() {
 	if _, err := f.syncing.Sync(ctx, f.teamID, f.m.IDs["web"], nil); err == nil {
 		f.t.Fatal("the sync was not stopped")
 	}
+	// A source is paused whose settings were changed since its last sync.
+	var made struct{ ID string }
+	decodeStored(f.t, f.must(201, f.admin, "POST", "/data-sources", map[string]any{"provider": "github", "name": "Paused",
+		"settings": map[string]any{"repositories": []string{"acme/before"}}}), &made)
+	f.m.IDs["paused"] = made.ID
+	f.must(200, f.admin, "PATCH", "/data-sources/"+made.ID, map[string]any{"paused": true, "settings": map[string]any{"repositories": []string{"acme/after"}}})
 }
 
 // leaveRebuild leaves the rebuild of a part of the index to be made.
@@ -417,7 +507,7 @@ func (f *filling) leaveRebuild() {
 // drain does the work of one queue.
 func (in *installation) drain(name string) {
 	in.t.Helper()
-	h := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "embeddings": in.embeds(0, nil)}[name]
+	h := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "embeddings": in.embeds(0, nil), "deliveries": in.delivering.Batch}[name]
 	for done := 1; done > 0; {
 		var err error
 		if done, err = drainOnce(in.t.Context(), in.queues[name], h, queue.MaxBatch); err != nil {

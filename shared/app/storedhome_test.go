@@ -6,11 +6,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +26,7 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 	"docent/shared/blob/s3"
 	"docent/shared/clocktest"
@@ -45,6 +48,7 @@ import (
 type installation struct {
 	*services
 	t       *testing.T
+	local   *Local // nil on AWS
 	clock   *clocktest.Clock
 	handler http.Handler
 	queues  map[string]queue.Queue // by the names of storedQueues
@@ -55,7 +59,7 @@ type installation struct {
 const storedURL = "https://docent.test/v1"
 
 // storedQueues are the queues in the order in which their work is done.
-var storedQueues = []string{"documents", "embeddings", "questions", "syncs", "rebuilds"}
+var storedQueues = []string{"documents", "embeddings", "questions", "syncs", "rebuilds", "deliveries", "extractions"}
 
 // storedAt opens a copy of what a fixture holds; without files it is a new installation.
 func storedAt(t *testing.T, engine string, files fs.FS, now time.Time) *installation {
@@ -68,16 +72,22 @@ func storedAt(t *testing.T, engine string, files fs.FS, now time.Time) *installa
 
 func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 	t.Helper()
-	in := &installation{t: t, clock: clocktest.New(now)}
 	folder := t.TempDir()
 	if files != nil {
 		if err := os.CopyFS(folder, files); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return storedInPlace(t, folder, clocktest.New(now), nil)
+}
+
+// storedInPlace opens a data directory, and changes it. Without a vault, it is the directory's own.
+func storedInPlace(t *testing.T, folder string, clock *clocktest.Clock, vault Vault) *installation {
+	t.Helper()
+	in := &installation{t: t, clock: clock}
 	log := slog.New(slog.DiscardHandler)
 	l, err := OpenLocal(t.Context(), folder, LocalOptions{Log: log, Now: in.clock.Now, NoSync: true,
-		Parts: Parts{Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections, Embedder: storedEmbedder()}})
+		Parts: Parts{Vault: vault, Tools: agents.Tools, ParseSAML: saml.Parse, SignOn: identity.Providers(), Connect: storedConnections, Embedder: storedEmbedder()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,8 +97,8 @@ func storedInFolder(t *testing.T, files fs.FS, now time.Time) *installation {
 		}
 	})
 	t.Cleanup(closeOnce)
-	in.services, in.handler = l.services, l.Handler(storedURL)
-	in.queues = map[string]queue.Queue{"documents": l.documentQueue, "questions": l.questionQueue, "syncs": l.syncQueue, "rebuilds": l.rebuildQueue, "embeddings": l.embedQueue}
+	in.services, in.local, in.handler = l.services, l, l.Handler(storedURL)
+	in.queues = map[string]queue.Queue{"documents": l.documentQueue, "questions": l.questionQueue, "syncs": l.syncQueue, "rebuilds": l.rebuildQueue, "embeddings": l.embedQueue, "deliveries": l.hookQueue, "extractions": l.extractQueue}
 	in.sweep = func(ctx context.Context) error {
 		_, err := l.sweeper.Sweep(ctx)
 		_, clean := l.index.Clean(ctx)
@@ -110,49 +120,80 @@ var vaultKey = bytes.Repeat([]byte{7}, 32)
 
 func storedOnAWS(t *testing.T, files fs.FS, now time.Time) *installation {
 	t.Helper()
-	in := &installation{t: t, clock: clocktest.New(now)}
-	settings := moto.Config(moto.OneAtATime(t, moto.Start(t)))
-	mark := "stored-" + strings.ToLower(rand.Text()[:10])
-	c := Config{Service: "docent", TablePrefix: mark + "-", Bucket: mark, BaseURL: storedURL, AWSEndpoint: *settings.BaseEndpoint,
-		Region: settings.Region, Credentials: Credentials{KeyID: "test", Secret: "test"}, Now: in.clock.Now}
-	database := dynamodb.NewFromConfig(settings)
-	if err := dynamo.New(database, dynamo.Options{Prefix: c.TablePrefix}).CreateTables(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) { o.UsePathStyle = true })
-	if _, err := objects.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: &c.Bucket}); err != nil {
-		t.Fatal(err)
-	}
-	messages := awssqs.NewFromConfig(settings)
-	in.queues = map[string]queue.Queue{}
-	for name, address := range map[string]*string{"questions": &c.QuestionsQueue, "documents": &c.DocumentsQueue, "syncs": &c.SyncsQueue, "rebuilds": &c.RebuildsQueue, "embeddings": &c.EmbeddingsQueue} {
-		out, err := messages.CreateQueue(t.Context(), &awssqs.CreateQueueInput{QueueName: aws.String(mark + "-" + name)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		*address = *out.QueueUrl
-		in.queues[name] = sqs.New(messages, *address)
-	}
-	cloud := &storedCloud{t: t, database: database, prefix: c.TablePrefix, queues: in.queues, blobs: s3.New(objects, c.Bucket, "")}
+	clock := clocktest.New(now)
+	m := newMoto(t, clock.Now)
 	if files != nil {
-		cloud.load(files)
+		m.cloud(t).load(files)
 	}
 	vault, err := source.NewSealer(vaultKey)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m.installation(t, clock, vault)
+}
+
+// installation opens what is stored at m.
+func (m *motoHome) installation(t *testing.T, clock *clocktest.Clock, vault Vault) *installation {
+	t.Helper()
+	in := &installation{t: t, clock: clock, queues: m.queues, stored: m.cloud(t).save}
+	c := m.Config
+	c.Now = clock.Now
 	logged := &logtest.Buffer{}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the functions printed:\n%s", logged)
 		}
 	})
-	f := joinOnAWS(c, Parts{Vault: vault, Tools: agents.Tools, ParseSAML: saml.Parse, Connect: storedConnections, Embedder: storedEmbedder()}, newFunctionLog(logged, slog.LevelError))
+	f := joinOnAWS(c, Parts{Vault: vault, Tools: agents.Tools, ParseSAML: saml.Parse, SignOn: identity.Providers(), Connect: storedConnections, Embedder: storedEmbedder()}, newFunctionLog(logged, slog.LevelError))
 	in.services = f.services
 	in.handler = root(httpapi.New(f.surface(storedURL, 0, nil), httpapi.Areas()...))
 	in.sweep = f.sweeps()
-	in.stored = cloud.save
 	return in
+}
+
+func (m *motoHome) cloud(t *testing.T) *storedCloud {
+	return &storedCloud{t: t, database: m.database, prefix: m.TablePrefix, queues: m.queues, blobs: m.blobs}
+}
+
+// motoHome is a new installation on the protocol server.
+type motoHome struct {
+	Config
+	database *dynamodb.Client
+	blobs    *s3.Store
+	queues   map[string]queue.Queue // by the names of storedQueues
+}
+
+func newMoto(t *testing.T, now func() time.Time) *motoHome {
+	t.Helper()
+	settings := moto.Config(moto.OneAtATime(t, moto.Start(t)))
+	mark := "stored-" + strings.ToLower(rand.Text()[:10])
+	m := &motoHome{Config: Config{Service: "docent", TablePrefix: mark + "-", Bucket: mark, BaseURL: storedURL, AWSEndpoint: *settings.BaseEndpoint,
+		Region: settings.Region, Credentials: Credentials{KeyID: "test", Secret: "test"}, Now: now}}
+	m.database = dynamodb.NewFromConfig(settings)
+	if err := dynamo.New(m.database, dynamo.Options{Prefix: m.TablePrefix}).CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) { o.UsePathStyle = true })
+	if _, err := objects.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: &m.Bucket}); err != nil {
+		t.Fatal(err)
+	}
+	m.blobs = s3.New(objects, m.Bucket, "")
+	messages := awssqs.NewFromConfig(settings)
+	dead, err := messages.CreateQueue(t.Context(), &awssqs.CreateQueueInput{QueueName: aws.String(mark + "-dead")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]string{"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:%s:123456789012:%s","maxReceiveCount":"%d"}`, m.Region, path.Base(*dead.QueueUrl), queue.MaxReceives)}
+	m.queues = map[string]queue.Queue{}
+	for name, address := range map[string]*string{"questions": &m.QuestionsQueue, "documents": &m.DocumentsQueue, "syncs": &m.SyncsQueue, "rebuilds": &m.RebuildsQueue, "embeddings": &m.EmbeddingsQueue, "deliveries": &m.DeliveriesQueue, "extractions": &m.ExtractionsQueue} {
+		out, err := messages.CreateQueue(t.Context(), &awssqs.CreateQueueInput{QueueName: aws.String(mark + "-" + name), Attributes: ends})
+		if err != nil {
+			t.Fatal(err)
+		}
+		*address = *out.QueueUrl
+		m.queues[name] = sqs.New(messages, *address)
+	}
+	return m
 }
 
 // storedCloud moves the data of an installation on AWS from and to a fixture.
@@ -295,7 +336,7 @@ func (in *installation) work() {
 	if err := in.sweep(ctx); err != nil {
 		in.t.Fatal(err)
 	}
-	handlers := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "syncs": in.turn, "rebuilds": in.rebuilder(0, nil).Batch, "embeddings": in.embeds(0, nil)}
+	handlers := map[string]queue.Handler{"documents": in.indexing.Batch, "questions": in.answering.Batch, "syncs": in.turn, "rebuilds": in.rebuilder(0, nil).Batch, "embeddings": in.embeds(0, nil), "deliveries": in.delivering.Batch, "extractions": in.extracting.Batch}
 	for idle := 0; idle < len(storedQueues); {
 		for _, name := range storedQueues {
 			done, err := drainOnce(ctx, in.queues[name], handlers[name], queue.MaxBatch)

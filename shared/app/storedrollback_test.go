@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path"
@@ -12,6 +13,10 @@ import (
 
 	"docent/shared/storedtest"
 )
+
+// newMembers are the members of replies that the newest release does not have. Empty it when a
+// release's fixture is added.
+var newMembers = []string{"actFor", "createdBy", "hint", "meaning", "scopes"}
 
 // TestRollBack opens the data of the newest release, changes it with the current code and leaves
 // unfinished work. Then the release's own tests open the result with the release's own code. It
@@ -35,6 +40,7 @@ func TestRollBack(t *testing.T) {
 			in.changes(&m)
 			in.leaveWork(&m)
 			in.record(&m)
+			m.Reads = withoutNewMembers(t, m.Reads)
 			if err := storedtest.Save(folder, m, in.stored()); err != nil {
 				t.Fatal(err)
 			}
@@ -51,6 +57,22 @@ func TestRollBack(t *testing.T) {
 		t.Fatalf("%s does not open what the current code has stored: %v\n%s", version, err, output)
 	}
 	t.Logf("%s opens what the current code has stored:\n%s", version, output)
+}
+
+// withoutNewMembers removes from the replies what the newest release cannot give.
+func withoutNewMembers(t *testing.T, reads []storedtest.Exchange) []storedtest.Exchange {
+	t.Helper()
+	for i, e := range reads {
+		if len(e.Reply) == 0 {
+			continue
+		}
+		var reply any
+		if err := json.Unmarshal(e.Reply, &reply); err != nil {
+			t.Fatalf("reply to %s: %v", e.Path, err)
+		}
+		reads[i].Reply = encodeStored(t, storedtest.Digested(reply, newMembers...))
+	}
+	return reads
 }
 
 // checkout writes the tree of the commit that added a release's fixture to a temporary folder and

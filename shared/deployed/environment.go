@@ -4,24 +4,28 @@ import "slices"
 
 // The variables that functions read. app.Config says what each holds.
 const (
-	Service         = "DOCENT_SERVICE"
-	TablePrefix     = "DOCENT_TABLE_PREFIX"
-	Tables          = "DOCENT_TABLES"
-	Bucket          = "DOCENT_BUCKET"
-	BlobPrefix      = "DOCENT_BLOB_PREFIX"
-	QuestionsQueue  = "DOCENT_QUESTIONS_QUEUE_URL"
-	DocumentsQueue  = "DOCENT_DOCUMENTS_QUEUE_URL"
-	SyncsQueue      = "DOCENT_SYNCS_QUEUE_URL"
-	RebuildsQueue   = "DOCENT_REBUILDS_QUEUE_URL"
-	EmbeddingsQueue = "DOCENT_EMBEDDINGS_QUEUE_URL"
-	BaseURL         = "DOCENT_BASE_URL"
-	AWSEndpoint     = "DOCENT_AWS_ENDPOINT"
-	LogLevel        = "DOCENT_LOG_LEVEL"
-	SecretsKey      = "DOCENT_SECRETS_KEY"
-	ModelProvider   = "DOCENT_MODEL_PROVIDER"
-	Model           = "DOCENT_MODEL"
-	ModelURL        = "DOCENT_MODEL_URL"
-	ModelKey        = "DOCENT_MODEL_KEY_PARAMETER"
+	Service          = "DOCENT_SERVICE"
+	TablePrefix      = "DOCENT_TABLE_PREFIX"
+	Tables           = "DOCENT_TABLES"
+	Bucket           = "DOCENT_BUCKET"
+	BlobPrefix       = "DOCENT_BLOB_PREFIX"
+	QuestionsQueue   = "DOCENT_QUESTIONS_QUEUE_URL"
+	DocumentsQueue   = "DOCENT_DOCUMENTS_QUEUE_URL"
+	SyncsQueue       = "DOCENT_SYNCS_QUEUE_URL"
+	RebuildsQueue    = "DOCENT_REBUILDS_QUEUE_URL"
+	EmbeddingsQueue  = "DOCENT_EMBEDDINGS_QUEUE_URL"
+	DeliveriesQueue  = "DOCENT_DELIVERIES_QUEUE_URL"
+	ExtractionsQueue = "DOCENT_EXTRACTIONS_QUEUE_URL"
+	BaseURL          = "DOCENT_BASE_URL"
+	AWSEndpoint      = "DOCENT_AWS_ENDPOINT"
+	LogLevel         = "DOCENT_LOG_LEVEL"
+	TeamRate         = "DOCENT_TEAM_RATE"
+	Transfer         = "DOCENT_RESPONSE_TRANSFER"
+	SecretsKey       = "DOCENT_SECRETS_KEY"
+	ModelProvider    = "DOCENT_MODEL_PROVIDER"
+	Model            = "DOCENT_MODEL"
+	ModelURL         = "DOCENT_MODEL_URL"
+	ModelKey         = "DOCENT_MODEL_KEY_PARAMETER"
 
 	EmbeddingProvider = "DOCENT_EMBEDDING_PROVIDER"
 	EmbeddingModel    = "DOCENT_EMBEDDING_MODEL"
@@ -33,6 +37,7 @@ const (
 	KeyID        = "AWS_ACCESS_KEY_ID"
 	Secret       = "AWS_SECRET_ACCESS_KEY"
 	SessionToken = "AWS_SESSION_TOKEN"
+	Memory       = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" // MB
 )
 
 // Variable is one that functions read.
@@ -50,7 +55,7 @@ func (v Variable) ReadBy(function string) bool {
 
 // Functions that embed texts, and those that must know the model by which others do.
 var (
-	embedding = []string{"answering", "context", "embedding"}
+	embedding = []string{"answering", "answers", "context", "embedding"}
 	vectors   = append([]string{"documents", "indexing", "sweeping"}, embedding...)
 )
 
@@ -65,16 +70,20 @@ var Environment = []Variable{
 	{Name: QuestionsQueue, Required: true},
 	{Name: DocumentsQueue, Required: true},
 	{Name: SyncsQueue, Required: true},
+	{Name: DeliveriesQueue, Required: true},
 	{Name: RebuildsQueue, Functions: []string{"indexing", "sweeping"}},
 	{Name: EmbeddingsQueue, Functions: []string{"embedding", "indexing", "sweeping"}},
+	{Name: ExtractionsQueue, Functions: []string{"documents", "extracting", "sweeping", "syncing"}},
 	{Name: BaseURL, Required: true},
 	{Name: AWSEndpoint},
 	{Name: LogLevel},
-	{Name: SecretsKey, Functions: []string{"admin", "syncing"}},
-	{Name: ModelProvider, Functions: []string{"answering", "context"}},
-	{Name: Model, Functions: []string{"answering", "context"}},
-	{Name: ModelURL, Functions: []string{"answering", "context"}},
-	{Name: ModelKey, Functions: []string{"answering", "context"}},
+	{Name: TeamRate, Functions: []string{"admin", "answers", "collections", "context", "dashboard", "documents", "scim", "securityevents", "usage"}},
+	{Name: Transfer, Functions: []string{"answers", "context"}},
+	{Name: SecretsKey, Functions: []string{"admin", "dashboard", "delivering", "syncing"}},
+	{Name: ModelProvider, Functions: []string{"answering", "answers", "context"}},
+	{Name: Model, Functions: []string{"answering", "answers", "context"}},
+	{Name: ModelURL, Functions: []string{"answering", "answers", "context"}},
+	{Name: ModelKey, Functions: []string{"answering", "answers", "context"}},
 	{Name: EmbeddingProvider, Functions: vectors},
 	{Name: EmbeddingModel, Functions: vectors},
 	{Name: EmbeddingURL, Functions: vectors},
@@ -84,4 +93,5 @@ var Environment = []Variable{
 	{Name: KeyID, Required: true, Runtime: true},
 	{Name: Secret, Required: true, Runtime: true},
 	{Name: SessionToken, Runtime: true},
+	{Name: Memory, Runtime: true},
 }

@@ -14,6 +14,8 @@ type Function struct {
 	// CatchAll: it also gets every path that no function has as a root, the root itself
 	// included, and answers what there is nothing at.
 	CatchAll bool
+	// Streams: the gateway passes on what it replies while it is written.
+	Streams bool
 }
 
 // HTTP reports whether the function is reached by paths.
@@ -23,16 +25,18 @@ func (f Function) HTTP() bool { return len(f.Roots) > 0 }
 // are listed so that a test can hold them against the operations.
 var Functions = []Function{
 	{Name: "collections", Roots: []string{"collections"}},
-	{Name: "documents", Roots: []string{"documents"}},
-	{Name: "answers", Roots: []string{"answers"}},
-	{Name: "context", Roots: []string{"context", "mcp"}},
+	{Name: "documents", Roots: []string{"documents", "uploads"}},
+	{Name: "answers", Roots: []string{"answers", "chat", "models"}, Streams: true},
+	{Name: "context", Roots: []string{"context", "mcp"}, Streams: true},
 	{Name: "scim", Roots: []string{"scim"}},
 	{Name: "securityevents", Roots: []string{"security-events"}},
 	{Name: "usage", Roots: []string{"usage"}},
-	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks"}, CatchAll: true},
-	{Name: "dashboard", Roots: []string{"dashboard", "sessions"}},
+	{Name: "admin", Roots: []string{"me", "team", "api-keys", "data-sources", "webhooks", "webhook-endpoints"}, CatchAll: true},
+	{Name: "dashboard", Roots: []string{"dashboard", "sessions", "sso", "oauth", "agents", ".well-known"}},
 	{Name: "answering"},
+	{Name: "delivering"},
 	{Name: "embedding"},
+	{Name: "extracting"},
 	{Name: "indexing"},
 	{Name: "sweeping"},
 	{Name: "syncing"},

@@ -38,12 +38,17 @@ func (b Blob) GetRange(ctx context.Context, name string, offset, length int64) (
 
 // List implements blob.Store.
 func (b Blob) List(ctx context.Context, prefix string) iter.Seq2[blob.Info, error] {
+	return b.ListAfter(ctx, prefix, "")
+}
+
+// ListAfter implements blob.Store.
+func (b Blob) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
 	return func(yield func(blob.Info, error) bool) {
 		if err := b.Plan.run(func() error { return nil }, "blob.List", prefix); err != nil {
 			yield(blob.Info{}, err)
 			return
 		}
-		b.Store.List(ctx, prefix)(yield)
+		b.Store.ListAfter(ctx, prefix, after)(yield)
 	}
 }
 

@@ -14,8 +14,14 @@ type Queue struct {
 	Plan *Plan
 }
 
-// Send implements queue.Queue.
+// Send implements queue.Queue. A message that is of no team is a mistake: it would have to wait for
+// all others of nobody.
 func (q Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
+	for _, m := range messages {
+		if m.Group == "" {
+			panic("a message without a group: " + string(m.Body))
+		}
+	}
 	send := func() error { return q.Queue.Send(ctx, messages...) }
 	switch mode := q.Plan.next("Send", len(messages)); mode {
 	case "":

@@ -1,0 +1,185 @@
+package app
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func chatRequest(stream bool, messages ...string) map[string]any {
+	var list []any
+	for i, m := range messages {
+		role := "user"
+		if i%2 == 1 {
+			role = "assistant"
+		}
+		list = append(list, map[string]any{"role": role, "content": m})
+	}
+	return map[string]any{"model": "docent", "messages": list, "stream": stream, "stream_options": map[string]any{"include_usage": true}, "temperature": 0.7}
+}
+
+// completion is the part of a completion, or of a chunk of one, that these tests read.
+type completion struct {
+	ID, Object, Model string
+	Created           int64
+	Choices           []struct {
+		Message, Delta struct {
+			Role, Content string
+			Annotations   []struct {
+				Type     string
+				Citation struct {
+					Start int `json:"start_index"`
+					End   int `json:"end_index"`
+					URL   string
+					Title string
+				} `json:"url_citation"`
+			}
+		}
+		FinishReason *string `json:"finish_reason"`
+	}
+	Usage *struct {
+		Total int `json:"total_tokens"`
+	}
+	Error *struct {
+		Message, Type, Code string
+		Param               *string
+	}
+}
+
+func decodedCompletion(t *testing.T, text []byte) completion {
+	t.Helper()
+	var c completion
+	if err := json.Unmarshal(text, &c); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return c
+}
+
+// TestChatAsksTheLastMessage: it is one question, stored under the id of the completion, and its references can be
+// found in the text.
+func TestChatAsksTheLastMessage(t *testing.T) {
+	t.Parallel()
+	h := zebraHome(t, nil)
+	reply := h.must(200, "POST", "/chat/completions", chatRequest(false, "Hello", "Hi.", "How tall is the zebra?"))
+	c := decodedCompletion(t, reply.body)
+	if c.Object != "chat.completion" || c.Model != "docent" || c.Created != h.clock.Now().Unix() || len(c.Choices) != 1 || *c.Choices[0].FinishReason != "stop" || c.Usage.Total == 0 {
+		t.Fatalf("%s", reply.body)
+	}
+	stored := h.must(200, "GET", "/answers/"+c.ID, nil)
+	message := c.Choices[0].Message
+	if stored.text(t, "question") != "How tall is the zebra?" || !strings.HasPrefix(message.Content, strings.TrimSpace(stored.text(t, "answer"))) || message.Role != "assistant" {
+		t.Errorf("%s, stored %s", reply.body, stored.body)
+	}
+	if len(message.Annotations) != 1 {
+		t.Fatalf("%s", reply.body)
+	}
+	a := message.Annotations[0]
+	if entry := string([]rune(message.Content)[a.Citation.Start:a.Citation.End]); a.Type != "url_citation" || entry != "[Zebra](https://wiki.test/zebra)" ||
+		a.Citation.URL != "https://wiki.test/zebra" || a.Citation.Title != "Zebra" {
+		t.Errorf("entry %q of %+v", entry, a)
+	}
+	// The count is read while the question is stored.
+	if left := reply.header.Get("RateLimit"); !strings.Contains(left, `"answers-day";r=999`) && !strings.Contains(left, `"answers-day";r=1000`) {
+		t.Errorf("left %s", left)
+	}
+	if again := h.must(200, "POST", "/chat/completions", chatRequest(false, "Who?"), "Idempotency-Key", "k"); again.header.Get("X-Should-Retry") != "false" {
+		t.Errorf("%v", again.header)
+	} else if same := h.must(200, "POST", "/chat/completions", chatRequest(false, "Who?"), "Idempotency-Key", "k"); string(same.body) != string(again.body) || !strings.Contains(same.header.Get("RateLimit"), `"answers-day";r=998`) {
+		t.Errorf("repeated: %s %v", same.body, same.header)
+	}
+	h.must(409, "POST", "/chat/completions", chatRequest(false, "Which?"), "Idempotency-Key", "k")
+}
+
+// TestChatIsStreamed: its text is that of the completion that is not streamed, unless text had to be withdrawn.
+func TestChatIsStreamed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pieces []string
+		starts string
+		has    string
+	}{
+		"quoted":    {nil, "*Quoted from 1 document", "References:\n\n1. [Zebra](https://wiki.test/zebra)"},
+		"written":   {[]string{"The zebra is 7 metres tall [1].", " It sleeps standing [1].", " It eats grass [1]."}, intro, "It eats grass"},
+		"withdrawn": {[]string{"The zebra is 7 metres tall [1]. It", " has 99 legs [1]. It has 98 eyes [1]. It has 97 ears [1]. ", "No."}, intro, "is withdrawn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := zebraHome(t, c.pieces)
+			reply := h.must(200, "POST", "/chat/completions", chatRequest(true, "How tall is the zebra?"))
+			var text string
+			var last completion
+			annotations, stops, usages := 0, 0, 0
+			lines := strings.Split(strings.TrimSpace(string(reply.body)), "\n\n")
+			for _, line := range lines[:len(lines)-1] {
+				last = decodedCompletion(t, []byte(strings.TrimPrefix(line, "data: ")))
+				if last.Object != "chat.completion.chunk" {
+					t.Fatalf("%s", line)
+				}
+				if last.Usage != nil {
+					usages++
+				}
+				for _, choice := range last.Choices {
+					text += choice.Delta.Content
+					annotations += len(choice.Delta.Annotations)
+					if choice.FinishReason != nil {
+						stops++
+					}
+				}
+			}
+			if lines[len(lines)-1] != "data: [DONE]" || annotations != 1 || stops != 1 || usages != 1 || len(last.Choices) != 0 {
+				t.Errorf("%d annotations, %d stops, %d usages: %s", annotations, stops, usages, reply.body)
+			}
+			if !strings.HasPrefix(text, c.starts) || !strings.Contains(text, c.has) {
+				t.Errorf("text %q", text)
+			}
+			if stored := strings.TrimSpace(h.must(200, "GET", "/answers/"+last.ID, nil).text(t, "answer")); !strings.Contains(text, stored) {
+				t.Errorf("text %q, stored %q", text, stored)
+			}
+		})
+	}
+}
+
+// TestChatErrorsAreOpenAIs: as clients of that API read them, and with ours next to it.
+func TestChatErrorsAreOpenAIs(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	other := chatRequest(false, "Who?")
+	other["model"] = "gpt-x"
+	for i, c := range []struct {
+		status int
+		body   any
+		kind   string
+		param  string
+	}{
+		{404, other, "invalid_request_error", ""},
+		{400, map[string]any{"model": "docent", "messages": []any{}}, "invalid_request_error", "messages"},
+		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "system", "content": "x"}}}, "invalid_request_error", "messages"},
+		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "image_url"}}}}}, "invalid_request_error", "messages"},
+		{400, chatRequest(false, strings.Repeat("x", 10001)), "invalid_request_error", "messages"},
+	} {
+		reply := h.must(c.status, "POST", "/chat/completions", c.body)
+		e := decodedCompletion(t, reply.body).Error
+		if e == nil || e.Message == "" || e.Type != c.kind || e.Code != reply.text(t, "code") || (c.param != "") != (e.Param != nil) || e.Param != nil && *e.Param != c.param {
+			t.Errorf("%d: %s", i, reply.body)
+		}
+	}
+	key := h.key
+	h.key = "docent_team_wrong"
+	if e := decodedCompletion(t, h.must(401, "POST", "/chat/completions", other).body).Error; e == nil || e.Type != "authentication_error" {
+		t.Errorf("%+v", e)
+	}
+	h.key = key
+	parts := map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "text", "text": "Who"}, map[string]any{"type": "text", "text": "is it?"}}}}}
+	made := decodedCompletion(t, h.must(200, "POST", "/chat/completions", parts).body)
+	if asked := h.must(200, "GET", "/answers/"+made.ID, nil).text(t, "question"); asked != "Who\nis it?" {
+		t.Errorf("asked %q", asked)
+	}
+	if models := h.must(200, "GET", "/models", nil); !strings.Contains(string(models.body), `"data":[{"id":"docent","object":"model"`) {
+		t.Errorf("%s", models.body)
+	}
+	h.must(200, "GET", "/models/docent", nil)
+	if e := decodedCompletion(t, h.must(404, "GET", "/models/gpt-x", nil).body).Error; e == nil {
+		t.Error("an unknown model has no error")
+	}
+}

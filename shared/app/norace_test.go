@@ -1,0 +1,6 @@
+//go:build !race
+
+package app
+
+// everyNth: every call is made to fail.
+const everyNth = 1

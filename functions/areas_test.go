@@ -18,6 +18,9 @@ import (
 	"docent/testkit/lambdarun"
 )
 
+// nowhere is the address of a provider that cannot be reached (RFC 6761 section 6.4).
+const nowhere = "https://github.invalid/api/v3"
+
 // TestAdministrationThroughTheBinaries covers keys, a data source whose secret only KMS can read, its content by
 // import and by webhook, and what agents find of it.
 func TestAdministrationThroughTheBinaries(t *testing.T) {
@@ -35,7 +38,7 @@ func TestAdministrationThroughTheBinaries(t *testing.T) {
 
 	const token = "github-token-of-the-test"
 	connected := c.want(admin.do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Code",
-		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token}}), 201)
+		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token, "baseUrl": nowhere}}), 201, "provider-failed")
 	var source struct{ ID, WebhookSecret string }
 	decode(t, connected.body, &source)
 	for _, name := range table.Names {
@@ -101,13 +104,15 @@ func TestASyncThroughTheBinaries(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
 	const token = "github-token-of-the-sync"
+	c.want(c.as(c.admin).do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Inside",
+		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token, "baseUrl": "https://127.0.0.1:9"}}), 400, "/settings/baseUrl")
 	c.want(c.as(c.admin).do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Code",
-		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token, "baseUrl": "https://127.0.0.1:9"}}), 201)
+		"settings": map[string]any{"repositories": []string{"acme/api"}, "accessToken": token, "baseUrl": nowhere}}), 201)
 	delivery, err := lambdarun.Deliver(t.Context(), c.syncs, c.functions["syncing"].Invoke, 1)
 	if err != nil || delivery.Err != nil || delivery.Received != 1 || delivery.Failed != 0 {
 		t.Fatalf("delivery %+v, %v", delivery, err)
 	}
-	c.want(c.do("GET", "/data-sources", nil), 200, `"state":"failed"`, `"address-refused"`, `"next":"`)
+	c.want(c.do("GET", "/data-sources", nil), 200, `"state":"failed"`, `"provider-failed"`, `"next":"`)
 	later := c.config
 	later.Now = func() time.Time { return time.Now().Add(5 * time.Minute) }
 	c.sweep(later)
@@ -167,7 +172,7 @@ func TestWithoutAKeyOfSecretsNoneIsTaken(t *testing.T) {
 	}
 	admin := c.as(c.admin)
 	c.want(admin.do("POST", "/data-sources", map[string]any{"provider": "github", "name": "Code",
-		"settings": map[string]any{"repositories": []string{"acme/api"}}}), 503, "no key to encrypt the secrets of data sources with")
+		"settings": map[string]any{"repositories": []string{"acme/api"}}}), 503, "no key to encrypt secrets with")
 	c.want(admin.do("POST", "/data-sources", map[string]any{"provider": "jira", "name": "Tracker"}), 201)
 	c.want(c.do("GET", "/data-sources", nil), 200, "Tracker")
 }

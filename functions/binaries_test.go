@@ -46,29 +46,34 @@ var names = sync.OnceValues(func() ([]string, error) {
 // host builds every function for this machine, once.
 var host = sync.OnceValues(func() (string, error) { return build("host", "lambda.norpc") })
 
-// reaching builds syncing for this machine, once, with connectors that also reach the test servers.
+// reaching builds syncing and admin for this machine, once, so that they also reach the test servers.
 var reaching = sync.OnceValues(func() (string, error) {
 	standIn := httptest.NewTLSServer(nil) // all have the same certificate
 	defer standIn.Close()
-	const at = "-X docent/shared/app/parts/connectors."
+	const at = "-X docent/shared/app/parts/reach."
 	trusted := base64.StdEncoding.EncodeToString(standIn.Certificate().Raw)
-	return linked("reaching", "lambda.norpc", at+"reached=127.0.0.1/32 "+at+"trusted="+trusted, "./syncing")
+	return linked("reaching", "lambda.norpc", at+"reached=127.0.0.1/32 "+at+"trusted="+trusted, []string{"./syncing", "./admin"})
+})
+
+// posting builds delivering for this machine, once, so that it also reaches the test's receivers.
+var posting = sync.OnceValues(func() (string, error) {
+	return linked("posting", "lambda.norpc", "-X docent/shared/app/parts/hooks.reached=127.0.0.1/32", []string{"./delivering"})
 })
 
 // build runs the compiler with the options of make build and these tags. environment is added to that of this
 // process.
 func build(folder, tags string, environment ...string) (string, error) {
-	return linked(folder, tags, "", "./...", environment...)
+	return linked(folder, tags, "", []string{"./..."}, environment...)
 }
 
 // linked is build of packages with another option of the linker.
-func linked(folder, tags, option, packages string, environment ...string) (string, error) {
+func linked(folder, tags, option string, packages []string, environment ...string) (string, error) {
 	folder = filepath.Join(workspace, folder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w "+option,
-		"-o", folder+string(filepath.Separator), packages)
+	cmd := exec.Command("go", append([]string{"build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w " + option,
+		"-o", folder + string(filepath.Separator)}, packages...)...)
 	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the functions: %w\n%s", err, output)

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -22,9 +25,13 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/app"
+	"docent/shared/blob"
+	"docent/shared/blob/s3"
 	"docent/shared/deployed"
 	"docent/shared/embed"
 	"docent/shared/embed/embedtest"
+	"docent/shared/extract"
+	"docent/shared/extract/readers/officetest"
 	"docent/shared/logtest"
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -45,10 +52,12 @@ type cloud struct {
 	config    app.Config // without the tap
 	database  *dynamodb.Client
 	store     *dynamo.Store
+	objects   blob.Store
 	questions *sqs.Queue
 	documents *sqs.Queue
 	syncs     *sqs.Queue
 	rebuilds  *sqs.Queue
+	files     *sqs.Queue        // the queue of extractions
 	vectors   *sqs.Queue        // the queue of embeddings
 	embedder  *embedtest.Server // of the embedding model
 	env       map[string]string
@@ -77,6 +86,7 @@ func newCloud(t *testing.T) *cloud {
 	if _, err := objects.CreateBucket(ctx, &awss3.CreateBucketInput{Bucket: &c.config.Bucket}); err != nil {
 		t.Fatal(err)
 	}
+	c.objects = s3.New(objects, c.config.Bucket, "")
 	messages := awssqs.NewFromConfig(settings)
 	newQueue := func(name string) string {
 		out, err := messages.CreateQueue(ctx, &awssqs.CreateQueueInput{QueueName: aws.String(mark + "-" + name),
@@ -91,11 +101,14 @@ func newCloud(t *testing.T) *cloud {
 	c.embedder = embedtest.Serve(t, embedtest.New(embed.Model{Name: "words", Size: 64}))
 	c.config.Embedding = app.Embedding{Provider: app.EmbeddingOfOpenAI, Model: "words", URL: c.embedder.OpenAI(), Size: 64}
 	c.questions, c.documents = sqs.New(messages, c.config.QuestionsQueue), sqs.New(messages, c.config.DocumentsQueue)
+	c.config.DeliveriesQueue, c.config.ExtractionsQueue = newQueue("deliveries"), newQueue("extractions")
+	c.files = sqs.New(messages, c.config.ExtractionsQueue)
 	c.syncs, c.rebuilds = sqs.New(messages, c.config.SyncsQueue), sqs.New(messages, c.config.RebuildsQueue)
 	c.vectors = sqs.New(messages, c.config.EmbeddingsQueue)
 	c.env = map[string]string{
 		"DOCENT_TABLE_PREFIX": c.config.TablePrefix, "DOCENT_BUCKET": c.config.Bucket, "DOCENT_BASE_URL": c.config.BaseURL,
 		"DOCENT_QUESTIONS_QUEUE_URL": c.config.QuestionsQueue, "DOCENT_DOCUMENTS_QUEUE_URL": c.config.DocumentsQueue,
+		"DOCENT_DELIVERIES_QUEUE_URL": c.config.DeliveriesQueue, "DOCENT_EXTRACTIONS_QUEUE_URL": c.config.ExtractionsQueue,
 		"DOCENT_SYNCS_QUEUE_URL": c.config.SyncsQueue, "DOCENT_REBUILDS_QUEUE_URL": c.config.RebuildsQueue,
 		"DOCENT_EMBEDDINGS_QUEUE_URL": c.config.EmbeddingsQueue, "DOCENT_EMBEDDING_MODEL": "words", "DOCENT_EMBEDDING_SIZE": "64",
 		"DOCENT_EMBEDDING_URL": c.config.Embedding.URL,
@@ -122,7 +135,11 @@ func newCloud(t *testing.T) *cloud {
 // serve starts a function and routes its paths to it.
 func (c *cloud) serve(f deployed.Function) {
 	c.t.Helper()
-	invoke := c.start(f.Name).Invoke
+	c.route(f, c.start(f.Name).Invoke)
+}
+
+// route makes the gateway call invoke for the paths of f.
+func (c *cloud) route(f deployed.Function, invoke lambdarun.Invoker) {
 	for _, root := range f.Roots {
 		c.gateway.Functions[root] = invoke
 	}
@@ -250,6 +267,32 @@ func (c *cloud) put(collection, page, text string) reply {
 		"title": page, "body": text})
 }
 
+// putFile puts a Word file with a paragraph per line of text.
+func (c *cloud) putFile(collection, page, text string) reply {
+	c.t.Helper()
+	var body strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(&body, "<w:p><w:r><w:t>%s</w:t></w:r></w:p>", html.EscapeString(line))
+	}
+	return c.do("PUT", "/documents", map[string]string{"collectionId": collection, "uri": "https://wiki.test/" + page, "title": page,
+		"mediaType": extract.DOCX, "body": base64.StdEncoding.EncodeToString(officetest.Docx(c.t, body.String(), nil))})
+}
+
+// keepsOriginals checks how many original files are stored.
+func (c *cloud) keepsOriginals(want int) {
+	c.t.Helper()
+	var names []string
+	for b, err := range c.objects.List(c.t.Context(), "originals/") {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		names = append(names, b.Name)
+	}
+	if len(names) != want {
+		c.t.Errorf("%d original files, want %d: %v", len(names), want, names)
+	}
+}
+
 func (c *cloud) ask(id, question string) reply {
 	c.t.Helper()
 	return c.do("PUT", "/answers/"+id, map[string]string{"question": question})
@@ -263,7 +306,7 @@ func (c *cloud) deliver(only ...string) (received, failed int) {
 		q     queue.Queue
 		name  string
 		limit int
-	}{{c.documents, "indexing", 10}, {c.vectors, "embedding", 10}, {c.questions, "answering", 1}} {
+	}{{c.files, "extracting", 1}, {c.documents, "indexing", 10}, {c.vectors, "embedding", 10}, {c.questions, "answering", 1}} {
 		if len(only) > 0 && !slices.Contains(only, d.name) {
 			continue
 		}
@@ -304,8 +347,24 @@ func (c *cloud) settle() {
 		}
 		later := c.config
 		later.Now = func() time.Time { return time.Now().Add(time.Duration(minutes) * time.Minute) }
+		c.endReads()
 		c.sweep(later)
 		c.drain()
+	}
+}
+
+// endReads lets the time pass in which a killed function may still be reading a file.
+func (c *cloud) endReads() {
+	c.t.Helper()
+	for _, partition := range pending.Partitions(table.Documents) {
+		for item, err := range table.All(c.t.Context(), c.store, table.Query{Table: table.Documents, Partition: partition}) {
+			if err == nil && item.Numbers["until"] > 0 {
+				_, err = c.store.Add(c.t.Context(), table.Add{Key: item.Key, Numbers: map[string]int64{"until": 0}, If: table.Exists()})
+			}
+			if err != nil {
+				c.t.Fatal(err)
+			}
+		}
 	}
 }
 
@@ -321,8 +380,8 @@ func (c *cloud) sweep(config app.Config) {
 func (c *cloud) pending() (n int) {
 	c.t.Helper()
 	for _, kind := range []pending.Kind{pending.AnswerQuestion, pending.IndexDocument} {
-		for shard := range 8 {
-			q := table.Query{Table: kind.Table(), Partition: "pending/" + string(rune('0'+shard))}
+		for _, partition := range pending.Partitions(kind.Table()) {
+			q := table.Query{Table: kind.Table(), Partition: partition}
 			for _, err := range table.All(c.t.Context(), c.store, q) {
 				if err != nil {
 					c.t.Fatal(err)

@@ -189,6 +189,28 @@ var acts = []act{
 			a.c.want(a.c.do("DELETE", "/collections/"+a.collection, nil), 204)
 		},
 		do: (*attempt).work, check: func(a *attempt) { a.isGone(); a.collection = "" }},
+	{name: "put a file", function: "documents", ok: 200,
+		do:    func(a *attempt) reply { return a.c.putFile(a.collection, a.page, rollback) },
+		check: func(a *attempt) { a.isFound(true); a.c.keepsOriginals(1) }},
+	{name: "replace a file", function: "documents", ok: 200,
+		prepare: func(a *attempt) { a.c.want(a.c.putFile(a.collection, a.page, lunch), 200); a.c.drain() },
+		do:      func(a *attempt) reply { return a.c.putFile(a.collection, a.page, rollback) },
+		check:   func(a *attempt) { a.isFound(true); a.c.keepsOriginals(1) }},
+	{name: "read a file", function: "extracting",
+		prepare: func(a *attempt) { a.document = a.c.id(a.c.want(a.c.putFile(a.collection, a.page, rollback), 200)) },
+		do:      (*attempt).work,
+		check: func(a *attempt) {
+			a.c.want(a.c.do("GET", "/documents/"+a.document, nil), 200, `"state":"indexed"`)
+			a.isFound(true)
+			a.c.keepsOriginals(1)
+		}},
+	{name: "clean up after a file", function: "indexing",
+		prepare: func(a *attempt) {
+			a.document = a.c.id(a.c.want(a.c.putFile(a.collection, a.page, rollback), 200))
+			a.c.drain()
+			a.c.want(a.c.do("DELETE", "/documents/"+a.document, nil), 204)
+		},
+		do: (*attempt).work, check: func(a *attempt) { a.isGone(); a.c.keepsOriginals(0) }},
 	{name: "answer", function: "answering",
 		prepare: func(a *attempt) { prepareDocument(a); a.c.want(a.c.ask(a.question, howTo), 204) },
 		do:      (*attempt).work,

@@ -39,7 +39,7 @@ func TestMeaningThroughTheBinaries(t *testing.T) {
 	}
 	for _, f := range deployed.Functions {
 		program := binary(t, f.Name)
-		if slices.Contains([]string{"answering", "context", "embedding"}, f.Name) {
+		if slices.Contains([]string{"answering", "answers", "context", "embedding"}, f.Name) {
 			program = withWeights(t, f.Name)
 		}
 		started, err := lambdarun.Start(context.Background(), program, lambdarun.Options{Name: f.Name, Env: c.env, Log: c.log})
@@ -90,7 +90,7 @@ func TestWithoutWeightsSearchGoesByWords(t *testing.T) {
 	for range 2 {
 		c.want(c.do("POST", "/context/search", map[string]any{"query": "deployment"}), 200, "https://wiki.test/runbook")
 	}
-	if n := strings.Count(c.log.String(), "search goes by words alone"); n != 3 { // each function that embeds says so once
+	if n := strings.Count(c.log.String(), "search goes by words alone"); n != 4 { // each function that embeds says so once
 		t.Errorf("said %d times", n)
 	}
 }

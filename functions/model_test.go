@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"maps"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,15 @@ func TestModelsThroughTheBinaries(t *testing.T) {
 						t.Errorf("%s: %s", b.name, body)
 					}
 				}
+			}
+			model.Now(llmtest.Says, "Run `deployctl undo` within 24 hours [1].")
+			streamed := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), "PUT", "/v1/answers/"+uuid.NewString(), strings.NewReader(`{"question":"`+question+`"}`))
+			r.Header.Set("Authorization", "Bearer "+c.key)
+			r.Header.Set("Accept", "text/event-stream")
+			c.gateway.ServeHTTP(streamed, r)
+			if body := streamed.Body.String(); !strings.Contains(body, "event: answer.completed") || !strings.Contains(body, "Written by a language model") || model.Asked() != 1 {
+				t.Errorf("asked %d times for a stream: %s", model.Asked(), body)
 			}
 			if log := c.log.String(); strings.Contains(log, "roll back") || strings.Contains(log, "hours") || model.Key != "" && strings.Contains(log, model.Key) {
 				t.Errorf("log: %s", log)

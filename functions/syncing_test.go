@@ -40,12 +40,19 @@ func newReader(t *testing.T) (*cloud, *githubtest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := lambdarun.Start(context.Background(), filepath.Join(folder, "syncing"), lambdarun.Options{Name: "syncing", Env: c.env, Log: c.log})
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"syncing", "admin"} {
+		f, err := lambdarun.Start(context.Background(), filepath.Join(folder, name), lambdarun.Options{Name: name, Env: c.env, Log: c.log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(f.Close)
+		c.functions[name] = f
 	}
-	t.Cleanup(f.Close)
-	c.functions["syncing"] = f
+	for _, f := range deployed.Functions {
+		if f.Name == "admin" {
+			c.route(f, c.functions["admin"].Invoke)
+		}
+	}
 	return c, githubtest.New(t)
 }
 

@@ -1,5 +1,5 @@
 // Command admin is the Lambda function behind /v1/me, /v1/team, /v1/api-keys,
-// /v1/data-sources and /v1/webhooks.
+// /v1/data-sources, /v1/webhooks and /v1/webhook-endpoints.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"docent/shared/app"
+	"docent/shared/app/parts/probe"
 	"docent/shared/app/parts/saml"
 	"docent/shared/app/parts/vault"
 	"docent/shared/lambdahttp"
@@ -17,5 +18,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Admin(config, app.Parts{Vault: vault.Open(config), ParseSAML: saml.Parse}))
+	lambdahttp.Start(app.Admin(config, app.Parts{Probe: probe.Public(), Vault: vault.Open(config), ParseSAML: saml.Parse, FetchSAML: saml.Fetcher()}))
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"docent/shared/app"
+	"docent/shared/app/parts/models"
 	"docent/shared/lambdahttp"
 )
 
@@ -14,5 +15,17 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Answers(config))
+	model, err := models.OnAWS(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	embedder, wordsAlone, err := models.EmbedderOnAWS(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	start := lambdahttp.Start
+	if config.Streams {
+		start = lambdahttp.StartStreaming
+	}
+	start(app.Answers(config, app.Parts{Model: app.WrittenBy(model), Embedder: embedder, WordsAlone: wordsAlone}))
 }

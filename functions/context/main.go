@@ -25,6 +25,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambdahttp.Start(app.Context(config, app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, Model: app.WrittenBy(model),
+	start := lambdahttp.Start
+	if config.Streams {
+		start = lambdahttp.StartStreaming
+	}
+	start(app.Context(config, app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, Model: app.WrittenBy(model),
 		Embedder: embedder, WordsAlone: wordsAlone}))
 }

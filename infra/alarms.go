@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -15,23 +17,24 @@ import (
 )
 
 // addAlarms adds the alarms and, if an address is given, the topic that sends them. README.md says what each means
-// and what to do.
+// and what to do. AWS charges for each metric that an alarm watches, and five times as much for a composite alarm. So
+// an alarm is left out if another one tells the same: a failed or late call of the API is a reply of the gateway, a
+// throttled table is first slow and then an error, and a worker that fails leaves its messages waiting.
 func (s *stack) addAlarms() {
 	s.countRefused()
 	s.topic = s.newTopic()
 	s.alarmAPI()
 	for _, f := range functions {
-		s.alarmFunction(f)
+		if !f.serves() && !ageIsWatched(f) {
+			s.alarm(*id(f.name)+"Errors", "A call of the function "+f.name+" has failed.", s.lambda(f.name, "Errors", "Sum"), 0)
+		}
 	}
+	// Of the account, because its limit of concurrency is what throttles.
+	s.alarm("Throttles", "A function of the account is throttled.", metric("AWS/Lambda", "Throttles", "Sum", nil), 0)
 	s.alarmQueues()
-	for _, name := range table.Names {
-		s.alarm("Throttled"+name, "Requests to the table "+name+" are throttled.",
-			formula("throttled", "a+b", s.table(name, "ReadThrottleEvents"), s.table(name, "WriteThrottleEvents")), 0)
-	}
 	// Every audited write of a team updates the item of the feed's number line.
-	s.alarm("EventConflicts", "More than 5 % of the feed's transactions conflict with another one.",
-		formula("conflicts", "IF(b>20, 100*a/b, 0)", s.table(table.Events, "TransactionConflict"),
-			s.operation(table.Events, "TransactWriteItems", "SuccessfulRequestLatency", "SampleCount")), 5)
+	s.alarm("EventConflicts", fmt.Sprintf("More than %d of the feed's transactions in 5 minutes conflict with another one.", eventConflicts),
+		s.table(table.Events, "TransactionConflict"), eventConflicts)
 	s.alarm("AnswerTime", "1 in 20 questions waits longer than a minute for its answer.", s.docentMetric("answering", "AnswerTime", "p95"), 60)
 	switch s.provider {
 	case openai:
@@ -45,30 +48,32 @@ func (s *stack) addAlarms() {
 
 func (s *stack) alarmAPI() {
 	s.alarm("ServerErrors", "More than 1 % of the API's replies are 5xx.", s.gateway("5XXError", "Average"), 0.01)
-	// Answers are excluded: a client may ask to wait for up to 20 seconds.
-	var latencies []awscloudwatch.IMetric
-	for _, f := range functions {
-		if f.serves() && f.name != "answers" {
-			latencies = append(latencies, s.docentMetric(f.name, "Latency", "p99"))
-		}
-	}
-	s.alarm("Latency", "In one area, 1 in 100 requests takes longer than 2 s.", formula("p99, ms", "MAX(METRICS())", latencies...), 2000)
+	// Of an area with few requests, all may fail and be less than 1 %.
+	s.alarm("FailedRequests", fmt.Sprintf("More than %d replies in 5 minutes are 5xx.", failedRequests), s.gateway("5XXError", "Sum"), failedRequests)
+	s.alarm("Latency", "1 in 100 requests takes longer than 2 s.",
+		metric(namespace, "Latency", "p99", map[string]*string{"service": jsii.String(s.stackName())}), 2000)
 	s.alarm("Refused", fmt.Sprintf("More than %d requests in 5 minutes had a key that is refused.", s.refusedKeys),
 		metric(namespace, refusedKeys, "Sum", map[string]*string{"service": jsii.String(s.stackName())}), float64(s.refusedKeys))
 }
 
-func (s *stack) alarmFunction(f function) {
-	name := *id(f.name)
-	errors, throttles := s.lambda(f.name, "Errors", "Sum"), s.lambda(f.name, "Throttles", "Sum")
-	if f.serves() {
-		s.alarm(name+"Errors", "More than 1 % of the calls of the function "+f.name+" fail.",
-			formula("errors", "IF(b>0, 100*a/b, 0)", errors, s.lambda(f.name, "Invocations", "Sum")), 1)
-	} else {
-		s.alarm(name+"Errors", "A call of the function "+f.name+" has failed.", errors, 0)
+// That many within 5 minutes raise an alarm.
+const (
+	failedRequests = 20
+	eventConflicts = 3000
+)
+
+// oldest is how long a message of a queue may wait, in seconds. Messages of the other queues may wait for any time.
+var oldest = map[string]float64{questions: 120, documents: 600, syncs: 3600, deliveries: 1200, extractions: 1800}
+
+// ageIsWatched reports whether an alarm rings when the worker does not work: all its messages have a limit of age. It
+// does not for the worker of syncs, whose limit is an hour.
+func ageIsWatched(f function) bool {
+	for _, queue := range f.takes {
+		if oldest[queue] == 0 && queue != rebuilds || oldest[queue] >= 3600 {
+			return false
+		}
 	}
-	s.alarm(name+"Throttles", "The function "+f.name+" is throttled.", throttles, 0)
-	const part = 800 // milliseconds of each second that it has
-	s.alarm(name+"Duration", "The function "+f.name+" is close to its timeout.", s.lambda(f.name, "Duration", "p99"), float64(part*f.timeout))
+	return len(f.takes) > 0
 }
 
 func (s *stack) alarmQueues() {
@@ -79,16 +84,14 @@ func (s *stack) alarmQueues() {
 		}
 		return metric("AWS/SQS", name, "Maximum", map[string]*string{"QueueName": q.QueueName()})
 	}
-	for _, c := range []struct {
-		name   string
-		pair   queuePair
-		oldest float64 // seconds; 0: messages may wait for any time
-	}{{"Questions", s.questions, 120}, {"Documents", s.documents, 600}, {"Syncs", s.syncs, 3600}, {"Rebuilds", s.rebuilds, 0}, {"Embeddings", s.embeddings, 0}} {
-		if c.oldest > 0 {
-			s.alarm(c.name+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", c.name, c.oldest),
-				queued(c.pair, false, "ApproximateAgeOfOldestMessage"), c.oldest)
+	pairs := s.queuePairs()
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		title := *id(name)
+		if oldest[name] > 0 {
+			s.alarm(title+"Age", fmt.Sprintf("A message of the queue %s is older than %.0f s.", title, oldest[name]),
+				queued(pairs[name], false, "ApproximateAgeOfOldestMessage"), oldest[name])
 		}
-		s.alarm(c.name+"DeadLetters", "The queue "+c.name+" has a dead letter.", queued(c.pair, true, "ApproximateNumberOfMessagesVisible"), 0)
+		s.alarm(title+"DeadLetters", "The queue "+title+" has a dead letter.", queued(pairs[name], true, "ApproximateNumberOfMessagesVisible"), 0)
 	}
 	s.alarmMissing("Pending", "Work other than syncs and rebuilds has been pending for more than 5 minutes, or sweeping does not run.", s.docentMetric("sweeping", "OldestPending", "Maximum"), 300)
 }
@@ -113,6 +116,9 @@ func (s *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above, pe
 		TreatMissingData:   missing,
 	})
 	s.alarms = append(s.alarms, a)
+	if slices.Contains(rollsBack, name) {
+		s.rollback = append(s.rollback, a)
+	}
 	if s.topic != nil {
 		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(s.topic))
 		a.AddOkAction(awscloudwatchactions.NewSnsAction(s.topic))

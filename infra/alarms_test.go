@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -22,14 +23,11 @@ func TestAlarmsAreExplained(t *testing.T) {
 		_, topic, _ := strings.Cut(about, "alarms, ")
 		topic = strings.TrimSuffix(topic, ".")
 		for _, f := range functions { // the README explains those of functions together
-			if rest, ok := strings.CutPrefix(topic, *id(f.name)); ok && (rest == "Errors" || rest == "Throttles" || rest == "Duration") {
-				topic = "…" + rest
+			if topic == *id(f.name)+"Errors" {
+				topic = "…Errors"
 			}
 		}
-		if rest, ok := strings.CutPrefix(topic, "Throttled"); ok && rest != "" {
-			topic = "Throttled…"
-		}
-		for _, queue := range []string{"Questions", "Documents", "Syncs", "Rebuilds", "Embeddings"} {
+		for _, queue := range []string{"Questions", "Documents", "Syncs", "Rebuilds", "Embeddings", "Deliveries", "Extractions"} {
 			if rest, ok := strings.CutPrefix(topic, queue); ok && (rest == "Age" || rest == "DeadLetters") {
 				topic = "…" + rest
 			}
@@ -81,7 +79,7 @@ func TestAlarmsWatchWhatIsWritten(t *testing.T) {
 			}
 		})
 	}
-	if watched < 5 {
+	if watched < 4 {
 		t.Errorf("%d metrics of Docent are watched", watched)
 	}
 }
@@ -126,15 +124,11 @@ func TestEveryDeadLetterQueueHasAnAlarm(t *testing.T) {
 	}
 }
 
-// TestTheGuideCountsWhatAlarmsCost checks that the README counts the cost of each metric that an alarm watches.
-func TestTheGuideCountsWhatAlarmsCost(t *testing.T) {
-	t.Parallel()
-	guide, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// watchedMetrics counts the metrics that alarms watch: AWS charges for each.
+func watchedMetrics(t *testing.T, m template) int {
+	t.Helper()
 	watched := 0
-	plain(t).each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, _ string, r resource) {
+	m.each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, _ string, r resource) {
 		of := 0
 		for _, m := range list(r.at("Metrics")) {
 			if (resource{Properties: m.(map[string]any)}).at("MetricStat") != nil {
@@ -143,8 +137,82 @@ func TestTheGuideCountsWhatAlarmsCost(t *testing.T) {
 		}
 		watched += max(of, 1)
 	})
+	if len(m.of("AWS::CloudWatch::CompositeAlarm")) > 0 {
+		t.Error("a composite alarm costs as much as five metrics and is not counted")
+	}
+	return watched
+}
+
+// TestTheGuideCountsWhatAlarmsCost checks that the README and make cost count each metric that an alarm watches.
+func TestTheGuideCountsWhatAlarmsCost(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched := watchedMetrics(t, plain(t))
 	row := fmt.Sprintf("| alarms: %d metrics at 0.10 (`-c alarms=false`: 0) | %.2f |", watched, 0.1*float64(watched))
 	if !strings.Contains(string(guide), row) {
 		t.Errorf("README.md has no row %q", row)
+	}
+	text, err := os.ReadFile("../scripts/cost/load.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var load struct {
+		Always struct{ Alarms, Queues int }
+	}
+	if err := json.Unmarshal(text, &load); err != nil || load.Always.Alarms != watched || load.Always.Queues != len(plain(t).of("AWS::SQS::Queue"))/2 {
+		t.Errorf("scripts/cost/load.json counts %+v; the stack has %d metrics of alarms (%v)", load.Always, watched, err)
+	}
+}
+
+// TestEveryWorkerThatFailsIsTold checks that each function is watched: those of the API by the gateway's failures, a worker by
+// the age of its messages or by its errors.
+func TestEveryWorkerThatFailsIsTold(t *testing.T) {
+	t.Parallel()
+	errors := map[string]bool{}
+	plain(t).each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, name string, r resource) {
+		if r.at("MetricName") == "Errors" && r.at("Threshold") == 0.0 {
+			errors[target(r.at("Dimensions", 0, "Value"))] = true
+		}
+	})
+	for _, f := range functions {
+		if want := !f.serves() && !ageIsWatched(f); errors[*id(f.name)] != want {
+			t.Errorf("%s has an alarm of its errors: %t, want %t", f.name, errors[*id(f.name)], want)
+		}
+	}
+	for name, want := range map[string]bool{"answering": true, "indexing": true, "delivering": true, "extracting": true, "syncing": false, "embedding": false, "sweeping": false} {
+		if ageIsWatched(specOf(name)) != want {
+			t.Errorf("the age of the messages of %s is watched: %t", name, !want)
+		}
+	}
+}
+
+// TestDashboardsAreFree counts the metrics of each dashboard: AWS gives an account three dashboards of at most 50.
+func TestDashboardsAreFree(t *testing.T) {
+	t.Parallel()
+	for _, m := range []template{plain(t), whole(t)} {
+		boards := m.of("AWS::CloudWatch::Dashboard")
+		if len(boards) == 0 || len(boards) > 3 {
+			t.Errorf("%d dashboards", len(boards))
+		}
+		for name, r := range boards {
+			var body struct {
+				Widgets []struct{ Properties struct{ Metrics []any } }
+			}
+			text := words(r.at("DashboardBody"))
+			if err := json.Unmarshal([]byte(text), &body); err != nil {
+				t.Fatalf("%s: %v in %s", name, err, text)
+			}
+			count := 0
+			for _, w := range body.Widgets {
+				count += len(w.Properties.Metrics)
+			}
+			if count == 0 || count > 50 {
+				t.Errorf("%s has %d metrics", name, count)
+			}
+			t.Log(name, count)
+		}
 	}
 }

@@ -27,7 +27,7 @@ func (s *stack) addAPI() {
 		CloudWatchRole:            jsii.Bool(s.logRole),
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String(stageName),
-			TracingEnabled:       jsii.Bool(true),
+			TracingEnabled:       jsii.Bool(s.tracing),
 			ThrottlingRateLimit:  jsii.Number(s.rate),
 			ThrottlingBurstLimit: jsii.Number(s.burst),
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(log),
@@ -48,11 +48,17 @@ const accessLog = `{"requestId":"$context.requestId","time":"$context.requestTim
 // addRoutes connects each root of the paths with its function, and every other path with the function that catches
 // the rest.
 func (s *stack) addRoutes() {
-	integrations := map[string]awsapigateway.LambdaIntegration{}
+	integrations, streams := map[string]awsapigateway.LambdaIntegration{}, map[string]bool{}
+	for _, f := range deployed.Functions {
+		streams[f.Name] = f.Streams
+	}
 	answer := func(r awsapigateway.IResource, function string) {
 		if _, ok := integrations[function]; !ok {
-			integrations[function] = awsapigateway.NewLambdaIntegration(s.functions[function], &awsapigateway.LambdaIntegrationOptions{
-				AllowTestInvoke: jsii.Bool(false), ScopePermissionToMethod: jsii.Bool(false)})
+			options := &awsapigateway.LambdaIntegrationOptions{AllowTestInvoke: jsii.Bool(false), ScopePermissionToMethod: jsii.Bool(false)}
+			if streams[function] && s.transfer() == streamed {
+				options.ResponseTransferMode = awsapigateway.ResponseTransferMode_STREAM
+			}
+			integrations[function] = awsapigateway.NewLambdaIntegration(s.callable(function), options)
 		}
 		r.AddMethod(jsii.String("ANY"), integrations[function], nil)
 	}
@@ -71,14 +77,36 @@ func (s *stack) addRoutes() {
 	}
 }
 
+// The values of deployed.Transfer.
+const (
+	streamed = "stream"
+	buffered = "buffered"
+)
+
+// transfer returns how functions that stream reply. LocalStack's gateway has no streams.
+func (s *stack) transfer() string {
+	if s.local != "" {
+		return buffered
+	}
+	return streamed
+}
+
 // baseURL is the API's URL for clients. It is built from its parts, because the gateway's own URL depends on the
 // stage, the stage on the functions, and their environment on this.
 func (s *stack) baseURL() *string {
-	if s.domain != "" {
-		return jsii.String("https://" + s.domain + "/" + stageName)
-	}
-	if s.local != "" { // LocalStack's form, which needs no name and no certificate
+	if s.domain == "" && s.local != "" { // LocalStack's form, which needs no name and no certificate
 		return jsii.String(s.local + "/_aws/execute-api/" + *s.api.RestApiId() + "/" + stageName)
 	}
-	return jsii.String("https://" + *s.api.RestApiId() + ".execute-api." + *s.construct.Region() + "." + *s.construct.UrlSuffix() + "/" + stageName)
+	return jsii.String(s.origin() + "/" + stageName)
+}
+
+// origin returns the scheme and the host of baseURL.
+func (s *stack) origin() string {
+	switch {
+	case s.domain != "":
+		return "https://" + s.domain
+	case s.local != "":
+		return s.local
+	}
+	return "https://" + *s.api.RestApiId() + ".execute-api." + *s.construct.Region() + "." + *s.construct.UrlSuffix()
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"docent/shared/app"
+	"docent/shared/deployed"
 	"docent/shared/httpapi"
 )
 
@@ -36,7 +37,7 @@ func newGateway(m template) gateway {
 	for _, r := range m.of("AWS::ApiGateway::Method") {
 		if r.at("HttpMethod") == "ANY" && r.at("Integration", "Type") == "AWS_PROXY" {
 			for _, f := range functions {
-				if strings.Contains(words(r.at("Integration", "Uri")), "${"+*id(f.name)+"}/invocations") {
+				if strings.Contains(words(r.at("Integration", "Uri")), "${"+*id(f.name)+"}/") {
 					g.answers[name(r.at("ResourceId"))] = f.name
 				}
 			}
@@ -126,4 +127,37 @@ func TestOneFunctionAnswersEachResource(t *testing.T) {
 			t.Errorf("%s has %d methods", name, n)
 		}
 	}
+}
+
+// TestFunctionsThatStreamHaveStreams: the gateway passes on their replies while they are written, and says so to
+// them; LocalStack's does not.
+func TestFunctionsThatStreamHaveStreams(t *testing.T) {
+	t.Parallel()
+	check := func(t *testing.T, m template, want string) {
+		t.Helper()
+		seen := map[string]bool{}
+		for _, r := range m.of("AWS::ApiGateway::Method") {
+			uri := words(r.at("Integration", "Uri"))
+			for _, f := range deployed.Functions {
+				if !strings.Contains(uri, "${"+*id(f.Name)+"}/") {
+					continue
+				}
+				seen[f.Name] = true
+				streams := r.at("Integration", "ResponseTransferMode") == "STREAM" && strings.Contains(uri, "/response-streaming-invocations")
+				if streams != (f.Streams && want == streamed) {
+					t.Errorf("%s: %v %s", f.Name, r.at("Integration", "ResponseTransferMode"), uri)
+				}
+			}
+		}
+		for _, f := range deployed.Functions {
+			if f.HTTP() && !seen[f.Name] {
+				t.Errorf("%s is reached by no method", f.Name)
+			}
+			if mode := m.of("AWS::Lambda::Function")[*id(f.Name)].at("Environment", "Variables", deployed.Transfer); f.Streams && mode != want || !f.Streams && mode != nil {
+				t.Errorf("%s is told %v", f.Name, mode)
+			}
+		}
+	}
+	check(t, plain(t), streamed)
+	check(t, compatible(t), buffered)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -17,17 +18,21 @@ func (s *stack) environment(function string) *map[string]*string {
 		names = append(names, jsii.String(name+"="+*s.tables[name].TableName()))
 	}
 	values := map[string]*string{
-		deployed.Service:         jsii.String(s.stackName()),
-		deployed.Tables:          awscdk.Fn_Join(jsii.String(","), &names),
-		deployed.Bucket:          s.bucket.BucketName(),
-		deployed.QuestionsQueue:  s.questions.queue.QueueUrl(),
-		deployed.DocumentsQueue:  s.documents.queue.QueueUrl(),
-		deployed.SyncsQueue:      s.syncs.queue.QueueUrl(),
-		deployed.RebuildsQueue:   s.rebuilds.queue.QueueUrl(),
-		deployed.EmbeddingsQueue: s.embeddings.queue.QueueUrl(),
-		deployed.BaseURL:         s.baseURL(),
-		deployed.SecretsKey:      s.key.KeyArn(),
-		deployed.LogLevel:        jsii.String(s.logLevel),
+		deployed.Service:          jsii.String(s.stackName()),
+		deployed.Tables:           awscdk.Fn_Join(jsii.String(","), &names),
+		deployed.Bucket:           s.bucket.BucketName(),
+		deployed.QuestionsQueue:   s.questions.queue.QueueUrl(),
+		deployed.DocumentsQueue:   s.documents.queue.QueueUrl(),
+		deployed.SyncsQueue:       s.syncs.queue.QueueUrl(),
+		deployed.RebuildsQueue:    s.rebuilds.queue.QueueUrl(),
+		deployed.DeliveriesQueue:  s.deliveries.queue.QueueUrl(),
+		deployed.EmbeddingsQueue:  s.embeddings.queue.QueueUrl(),
+		deployed.ExtractionsQueue: s.extractions.queue.QueueUrl(),
+		deployed.BaseURL:          s.baseURL(),
+		deployed.SecretsKey:       s.key.KeyArn(),
+		deployed.LogLevel:         jsii.String(s.logLevel),
+		deployed.TeamRate:         jsii.String(strconv.Itoa(s.teamRate)),
+		deployed.Transfer:         jsii.String(s.transfer()),
 	}
 	for name, value := range map[string]string{deployed.ModelProvider: s.provider, deployed.Model: s.model,
 		deployed.ModelURL: s.modelURL, deployed.ModelKey: s.modelKey,

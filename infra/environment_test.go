@@ -55,6 +55,9 @@ func TestFunctionsStartWithWhatTheyAreTold(t *testing.T) {
 		m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
 			set, _ := r.at("Environment", "Variables").(map[string]any)
 			_, err := app.ConfigFromEnv(func(variable string) string {
+				if variable == deployed.Memory {
+					return "512"
+				}
 				if strings.HasPrefix(variable, "AWS_") {
 					return "of Lambda"
 				}

@@ -29,9 +29,10 @@ type grant struct {
 	reads   []string // tables
 	writes  []string // tables, which it also reads
 	objects access   // in the bucket
+	files   access   // original files in the bucket; writes: it also keeps them, but never deletes one
 	sends   []string // queues
 	takes   []string // queues whose messages it handles
-	secrets bool     // encrypts and decrypts the secrets of data sources
+	secrets access   // decrypts secrets of data sources, single sign-on and webhook endpoints; writes: also encrypts them
 	model   bool     // calls the model, if there is one
 	embeds  bool     // embeds texts: it has the weights or calls the embedding model
 }
@@ -50,8 +51,12 @@ const (
 	documents = "documents"
 	syncs     = "syncs"
 	rebuilds  = "rebuilds"
+	// extractions carries files whose text is to be read.
+	extractions = "extractions"
 	// embeddings carries documents and parts of the index that wait for vectors.
 	embeddings = "embeddings"
+	// deliveries carries what webhook endpoints are told: whoever records a security event sends to it.
+	deliveries = "deliveries"
 )
 
 // served returns the tables that every request of the API writes: the key's last use and daily count, the usage,
@@ -62,38 +67,45 @@ func served(others ...string) []string {
 
 var functions = []function{
 	{"admin", "teams, keys, data sources and webhooks", 512, gatewayTimeout,
-		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs}, secrets: true}},
+		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs, deliveries}, secrets: writes}},
 	{"answering", "answers the questions in its queue", 1024, 120,
-		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Index},
-			objects: reads, takes: []string{questions}, model: true, embeds: true}},
-	{"answers", "questions and answers", 512, gatewayTimeout,
-		grant{writes: served(table.Answers), reads: []string{table.Collections}, sends: []string{questions}}},
+		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Identities, table.Index},
+			objects: reads, sends: []string{deliveries}, takes: []string{questions}, model: true, embeds: true}},
+	{"answers", "questions and answers", 1024, gatewayTimeout,
+		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
+			sends: []string{questions, deliveries}, model: true, embeds: true}}, // it answers questions whose answers are streamed
 	{"collections", "collections", 512, gatewayTimeout,
-		grant{writes: served(table.Collections, table.Documents), sends: []string{documents}}},
+		grant{writes: served(table.Collections, table.Documents), sends: []string{documents, deliveries}}},
 	{"context", "search and tools", 1024, gatewayTimeout,
 		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
-			sends: []string{questions}, model: true, embeds: true}}, // an agent may ask; a model may write research
+			sends: []string{questions, deliveries}, model: true, embeds: true}}, // an agent may ask; a model may write research
 	{"dashboard", "the pages of the dashboard, and signing in", 512, gatewayTimeout,
-		grant{writes: served()}},
+		grant{writes: served(), sends: []string{deliveries}, secrets: reads}}, // the client's secret at an OpenID Connect provider
+	{"delivering", "delivers events to the webhook endpoints in its queue", 512, 60, // a turn of 20 s and a last reply of 15 s
+		grant{writes: []string{table.Events}, sends: []string{deliveries}, takes: []string{deliveries}, secrets: reads}},
 	{"documents", "documents", 1024, gatewayTimeout,
-		grant{writes: served(table.Documents), reads: []string{table.Collections}, sends: []string{documents}}},
+		grant{writes: served(table.Documents), reads: []string{table.Collections}, files: writes, sends: []string{documents, extractions, deliveries}}},
 	{"embedding", "makes the vectors of the documents in its queue, and of outdated segments", 1769, 900, // MB for a whole processor; a document of 10 MB takes minutes
 		grant{writes: []string{table.Documents, table.Index}, reads: []string{table.Collections}, objects: writes, sends: []string{embeddings},
 			takes: []string{embeddings}, embeds: true}},
+	{"extracting", "reads the text of the files in its queue", 2048, 360, // reading takes up to four minutes, below the alarm of its duration
+		grant{writes: []string{table.Documents, table.Events}, reads: []string{table.Collections}, files: reads, sends: []string{documents, deliveries},
+			takes: []string{extractions}}},
 	{"indexing", "indexes the documents in its queue, and rebuilds outdated segments", 1024, 120,
-		grant{writes: []string{table.Documents, table.Index, table.Collections}, objects: writes,
-			sends: []string{rebuilds, embeddings}, takes: []string{documents, rebuilds}}},
+		grant{writes: []string{table.Documents, table.Index, table.Collections, table.Events}, objects: writes,
+			sends: []string{rebuilds, embeddings, deliveries}, takes: []string{documents, rebuilds}}},
 	{"scim", "users and groups", 512, gatewayTimeout,
-		grant{writes: served()}},
+		grant{writes: served(), sends: []string{deliveries}}},
 	{"securityevents", "the feed of security events", 512, gatewayTimeout,
-		grant{writes: served()}},
+		grant{writes: served(), sends: []string{deliveries}}},
 	{"sweeping", "sends again what a crash left behind", 512, 50,
 		grant{writes: []string{table.Answers, table.Collections, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Identities},
-			objects: writes, sends: []string{questions, documents, syncs, rebuilds, embeddings}}},
+			objects: writes, sends: []string{questions, documents, extractions, syncs, rebuilds, embeddings, deliveries}}},
 	{"syncing", "syncs the data sources in its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
-		grant{writes: []string{table.Collections, table.Documents}, sends: []string{documents, syncs}, takes: []string{syncs}, secrets: true}},
+		grant{writes: []string{table.Collections, table.Documents, table.Events}, files: writes, sends: []string{documents, extractions, syncs, deliveries},
+			takes: []string{syncs}, secrets: reads}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,
-		grant{writes: served(), reads: []string{table.Collections}}},
+		grant{writes: served(), reads: []string{table.Answers, table.Collections}, sends: []string{deliveries}}},
 }
 
 // serves reports whether the gateway waits for the function.
@@ -110,6 +122,15 @@ func (s settings) architecture() awslambda.Architecture {
 		return awslambda.Architecture_X86_64()
 	}
 	return awslambda.Architecture_ARM_64()
+}
+
+// traced returns whether functions are traced. X-Ray's default rule records the first request of every second, which are nearly
+// all of an installation with few requests, so tracing is the operator's choice.
+func (s settings) traced() awslambda.Tracing {
+	if s.tracing {
+		return awslambda.Tracing_ACTIVE
+	}
+	return awslambda.Tracing_DISABLED
 }
 
 func (s *stack) addFunctions() {
@@ -130,7 +151,7 @@ func (s *stack) addFunctions() {
 			Code:         awslambda.Code_FromAsset(jsii.String(s.code(f.name)), nil),
 			MemorySize:   jsii.Number(f.memory),
 			Timeout:      awscdk.Duration_Seconds(jsii.Number(f.timeout)),
-			Tracing:      awslambda.Tracing_ACTIVE,
+			Tracing:      s.traced(),
 			LogGroup:     log,
 			// The policy is all that it may do; the library adds nothing.
 			Role:        role.WithoutPolicyUpdates(nil),

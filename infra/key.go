@@ -6,7 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addKey adds the key that encrypts the secrets of data sources. KMS keeps old key material when it rotates the
+// addKey adds the key that encrypts the secrets of data sources and of single sign-on. KMS keeps old key material when it rotates the
 // key, so old secrets stay readable.
 func (s *stack) addKey() {
 	s.key = awskms.NewKey(s.construct, id("SecretsKey"), &awskms.KeyProps{

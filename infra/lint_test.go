@@ -25,6 +25,7 @@ func TestTemplatePassesLint(t *testing.T) {
 	for _, m := range []template{plain(t), whole(t)} {
 		args = append(args, filepath.Join(m.folder, templateFile))
 	}
+	args = append(args, filepath.Join(whole(t).folder, backupsID+".template.json"))
 	if out, err := exec.Command(lint, args...).CombinedOutput(); err != nil {
 		t.Errorf("cfn-lint: %v\n%s", err, out)
 	}

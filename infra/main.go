@@ -2,13 +2,15 @@
 // its assets: a cloud assembly, which the CDK command line deploys. It asks AWS
 // nothing and needs Node, in which the CDK's library runs.
 //
-//	infra [-o FOLDER] [-c KEY=VALUE]...
+//	infra [-o FOLDER] [-last FILE] [-c KEY=VALUE]...
 //
-// The values of -c are those of README.md in this folder.
+// The values of -c are those of README.md in this folder. The file has those of the last deployment, as JSON; one that is not
+// given again is kept.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -34,6 +36,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("infra", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it
 	folder := flags.String("o", "cdk.out", "where the assembly is written")
+	last := flags.String("last", "", "a file with the values of the last deployment")
 	flags.Func("c", "a value of the stack, KEY=VALUE", func(pair string) error {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
@@ -48,9 +51,23 @@ func run(args []string) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%q is not an argument", flags.Arg(0))
 	}
+	if *last != "" {
+		text, err := os.ReadFile(*last)
+		if err != nil {
+			return fmt.Errorf("read the values of the last deployment: %w", err)
+		}
+		kept := map[string]string{}
+		if err := json.Unmarshal(text, &kept); err != nil {
+			return fmt.Errorf("read the values of the last deployment in %s: %w", *last, err)
+		}
+		given = remembered(given, kept)
+	}
 	s, err := parse(given)
 	if err != nil {
 		return err
+	}
+	if s.told() == nobody && s.local == "" {
+		fmt.Fprintln(os.Stderr, "infra: nobody will be told of alarms: give -c alarmsEmail=ops@example.com")
 	}
 	if err := s.built(); err != nil {
 		return err

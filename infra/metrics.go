@@ -15,9 +15,12 @@ const refusedKeys = "RefusedKeys"
 func period() awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(5)) }
 
 func metric(namespace, name, statistic string, dimensions map[string]*string) awscloudwatch.IMetric {
-	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace: jsii.String(namespace), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
-		DimensionsMap: &dimensions, Period: period()})
+	props := &awscloudwatch.MetricProps{
+		Namespace: jsii.String(namespace), MetricName: jsii.String(name), Statistic: jsii.String(statistic), Period: period()}
+	if len(dimensions) > 0 {
+		props.DimensionsMap = &dimensions
+	}
+	return awscloudwatch.NewMetric(props)
 }
 
 // docentMetric returns a metric that a function of Docent writes.
@@ -31,11 +34,6 @@ func (s *stack) lambda(function, name, statistic string) awscloudwatch.IMetric {
 
 func (s *stack) table(table, name string) awscloudwatch.IMetric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": s.tables[table].TableName()})
-}
-
-// operation returns a metric that DynamoDB keeps for each kind of request.
-func (s *stack) operation(table, operation, name, statistic string) awscloudwatch.IMetric {
-	return metric("AWS/DynamoDB", name, statistic, map[string]*string{"TableName": s.tables[table].TableName(), "Operation": jsii.String(operation)})
 }
 
 func (s *stack) gateway(name, statistic string) awscloudwatch.IMetric {
@@ -54,14 +52,6 @@ func formula(label, expression string, metrics ...awscloudwatch.IMetric) awsclou
 	}
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Label: jsii.String(label), Expression: jsii.String(expression), UsingMetrics: &using, Period: period()})
-}
-
-// search finds all metrics of a name by the dimensions in the log lines.
-func (s *stack) search(label, name, where string) awscloudwatch.IMetric {
-	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Label: jsii.String(label), Period: period(),
-		Expression: jsii.String("SEARCH('{" + namespace + ",service,function,operation,outcome} MetricName=\"" + name +
-			"\" service=\"" + s.stackName() + "\" " + where + "', 'Sum', 300)")})
 }
 
 // countRefused counts the requests of all functions whose key was refused.

@@ -20,16 +20,22 @@ var (
 	readObjects  = []string{"s3:GetObject"}
 	listObjects  = []string{"s3:ListBucket"} // without it S3 reports a missing object as forbidden
 	writeObjects = []string{"s3:DeleteObject", "s3:PutObject"}
+	putObjects   = []string{"s3:PutObject"}
 
 	sendMessages = []string{"sqs:SendMessage"}
 	takeMessages = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}
 
+	openKey  = []string{"kms:Decrypt"}
 	useKey   = []string{"kms:Decrypt", "kms:Encrypt"}
-	askModel = []string{"bedrock:InvokeModel"}
+	askModel = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
+	embed    = []string{"bedrock:InvokeModel"}
 	readKey  = []string{"ssm:GetParameter"}
 	writeLog = []string{"logs:CreateLogStream", "logs:PutLogEvents"}
 	trace    = []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 )
+
+// originals are the objects of the original files of documents.
+const originals = "originals/*"
 
 // policy returns everything that a function may do.
 func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
@@ -49,13 +55,23 @@ func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	if f.objects == writes {
 		allow(writeObjects, s.bucket.ArnForObjects(jsii.String("*")))
 	}
+	if f.files >= reads {
+		allow(readObjects, s.bucket.ArnForObjects(jsii.String(originals)))
+		allow(listObjects, s.bucket.BucketArn())
+	}
+	if f.files == writes {
+		allow(putObjects, s.bucket.ArnForObjects(jsii.String(originals)))
+	}
 	for _, name := range f.sends {
 		allow(sendMessages, s.queuePairs()[name].queue.QueueArn())
 	}
 	for _, name := range f.takes {
 		allow(takeMessages, s.queuePairs()[name].queue.QueueArn())
 	}
-	if f.secrets {
+	switch f.secrets {
+	case reads:
+		allow(openKey, s.key.KeyArn())
+	case writes:
 		allow(useKey, s.key.KeyArn())
 	}
 	if f.model {
@@ -63,11 +79,13 @@ func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 		allow(readKey, s.keyParameter(s.modelKey)...)
 	}
 	if f.embeds {
-		allow(askModel, s.embeddingModels()...)
+		allow(embed, s.embeddingModels()...)
 		allow(readKey, s.keyParameter(s.embedding.key)...)
 	}
 	allow(writeLog, log.LogGroupArn())
-	allow(trace, jsii.String("*")) // X-Ray has no resources
+	if s.tracing {
+		allow(trace, jsii.String("*")) // X-Ray has no resources
+	}
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }
 
@@ -79,7 +97,7 @@ func (s *stack) tableARNs(names []string) (arns []*string) {
 }
 
 func (s *stack) queuePairs() map[string]queuePair {
-	return map[string]queuePair{questions: s.questions, documents: s.documents, syncs: s.syncs, rebuilds: s.rebuilds, embeddings: s.embeddings}
+	return map[string]queuePair{questions: s.questions, documents: s.documents, syncs: s.syncs, rebuilds: s.rebuilds, embeddings: s.embeddings, deliveries: s.deliveries, extractions: s.extractions}
 }
 
 // models returns the ARNs of what may be invoked for the model. A model is invoked in the function's region. A

@@ -29,6 +29,8 @@ func (s *stack) addQueues() {
 	s.syncs = s.newQueuePair("Syncs", "syncing")
 	s.rebuilds = s.newQueuePair("Rebuilds", "indexing")
 	s.embeddings = s.newQueuePair("Embeddings", "embedding")
+	s.deliveries = s.newQueuePair("Deliveries", "delivering")
+	s.extractions = s.newQueuePair("Extractions", "extracting")
 }
 
 // newQueuePair adds a queue for the worker, and the queue of its dead letters.
@@ -65,9 +67,11 @@ func (s *stack) addWorkers() {
 		{"syncing", "syncing", s.syncs, 1, s.workers}, // a source may take all of a turn
 		{"rebuilding", "indexing", s.rebuilds, 1, rebuildWorkers},
 		{"embedding", "embedding", s.embeddings, queue.MaxBatch, s.workers},
+		{"extracting", "extracting", s.extractions, 1, s.workers},             // a file may take most of the available time
+		{"delivering", "delivering", s.deliveries, queue.MaxBatch, s.workers}, // it handles the messages of a batch at the same time
 	} {
 		awslambda.NewEventSourceMapping(s.construct, id(w.name, "Source"), &awslambda.EventSourceMappingProps{
-			Target:                  s.functions[w.worker],
+			Target:                  s.callable(w.worker),
 			EventSourceArn:          w.from.queue.QueueArn(),
 			BatchSize:               jsii.Number(w.batch),
 			MaxConcurrency:          jsii.Number(w.most),

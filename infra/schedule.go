@@ -11,7 +11,7 @@ import (
 // addSchedule runs sweeping every minute. A failed run is not repeated: the next one does its work.
 func (s *stack) addSchedule() {
 	minute := awscdk.Duration_Minutes(jsii.Number(1))
-	sweeping := s.functions["sweeping"]
+	sweeping := s.callable("sweeping")
 	sweeping.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{MaxEventAge: minute, RetryAttempts: jsii.Number(0)})
 	awsevents.NewRule(s.construct, id("EveryMinute"), &awsevents.RuleProps{
 		Description: jsii.String("Has Docent send again what a crash left behind."),

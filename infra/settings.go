@@ -25,6 +25,8 @@ type settings struct {
 	zone        string // id of the Route 53 zone of domain; empty: its record is made by hand
 	zoneName    string // its name
 	waf         bool   // a web firewall in front of the API
+	canary      bool   // new versions get a tenth of the calls first
+	tracing     bool   // requests are traced by X-Ray
 	logDays     int    // how long logs are kept
 	logLevel    string
 	logRole     bool     // set the account's role for the gateway's logs
@@ -35,11 +37,18 @@ type settings struct {
 	modelARNs   []string // what may be invoked for a model of Bedrock
 	embedding   embedding
 	rate, burst int    // requests per second that the gateway accepts, and at once
+	teamRate    int    // requests per second of a team; 0: as many as the gateway accepts
 	workers     int    // of each queue at the same time
 	destroy     bool   // delete the data with the stack; false: it stays
 	x86         bool   // the functions are built for x86-64; false: for arm64
-	local       string // address of a local emulator of AWS; empty: it is AWS
-	dist        string // the folder of the built functions
+	restored    string // moment of the restored tables that are used; empty: the stack's own tables are
+	// region of the daily copies of the tables, and of original files; empty: there are none
+	backupRegion string
+	backupDays   int    // how long the copies are kept
+	local        string // address of a local emulator of AWS; empty: it is AWS
+	dist         string // the folder of the built functions
+
+	chosen map[string]string // the values of -c that are not the defaults and are remembered
 }
 
 // embedding is the model that embeds texts.
@@ -68,6 +77,8 @@ var known = map[string]setting{
 	"certificate": {"", textOf(func(s *settings) *string { return &s.certificate }, `(arn:[a-z-]+:acm:\S+)?`)},
 	"zone":        {"", textOf(func(s *settings) *string { return &s.zone }, `(Z[A-Z0-9]+)?`)},
 	"zoneName":    {"", textOf(func(s *settings) *string { return &s.zoneName }, `([a-z0-9-]+(\.[a-z0-9-]+)+)?`)},
+	"canary":      {"false", yesOrNo(func(s *settings) *bool { return &s.canary })},
+	"tracing":     {"false", yesOrNo(func(s *settings) *bool { return &s.tracing })},
 	"waf":         {"false", yesOrNo(func(s *settings) *bool { return &s.waf })},
 	"logDays": {"30", func(s *settings, value string) error {
 		if err := numberOf(func(s *settings) *int { return &s.logDays }, 1, 3653)(s, value); err != nil {
@@ -101,9 +112,10 @@ var known = map[string]setting{
 	"embeddingSize":         {"", textOf(func(s *settings) *string { return &s.embedding.size }, `([1-9][0-9]{0,3})?`)},
 	"embeddingKeyParameter": {"", textOf(func(s *settings) *string { return &s.embedding.key }, `[a-zA-Z0-9_./-]*`)},
 
-	"rate":    {"500", numberOf(func(s *settings) *int { return &s.rate }, 1, 100_000)},
-	"burst":   {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
-	"workers": {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, 1000)}, // the range of an event source mapping
+	"rate":     {"500", numberOf(func(s *settings) *int { return &s.rate }, 1, 100_000)},
+	"burst":    {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
+	"teamRate": {"100", numberOf(func(s *settings) *int { return &s.teamRate }, 0, 100_000)},
+	"workers":  {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, 1000)}, // the range of an event source mapping
 	"removal": {"retain", func(s *settings, value string) error {
 		s.destroy = value == "destroy"
 		if !s.destroy && value != "retain" {
@@ -118,8 +130,11 @@ var known = map[string]setting{
 		}
 		return nil
 	}},
-	"local": {"", textOf(func(s *settings) *string { return &s.local }, `(https?://[a-zA-Z0-9.-]+(:[0-9]{1,5})?)?`)},
-	"dist":  {"dist", textOf(func(s *settings) *string { return &s.dist }, `.+`)},
+	"restored":     {"", textOf(func(s *settings) *string { return &s.restored }, `([0-9]{8}T[0-9]{6}Z)?`)},
+	"backupRegion": {"", textOf(func(s *settings) *string { return &s.backupRegion }, `([a-z]{2}(-[a-z]+)+-[0-9])?`)},
+	"backupDays":   {"7", numberOf(func(s *settings) *int { return &s.backupDays }, 1, 365)},
+	"local":        {"", textOf(func(s *settings) *string { return &s.local }, `(https?://[a-zA-Z0-9.-]+(:[0-9]{1,5})?)?`)},
+	"dist":         {"dist", textOf(func(s *settings) *string { return &s.dist }, `.+`)},
 }
 
 func textOf(field func(*settings) *string, pattern string) func(*settings, string) error {
@@ -154,9 +169,27 @@ func numberOf(field func(*settings) *int, least, most int) func(*settings, strin
 	}
 }
 
+// perBuild are the values that belong to a build and are not remembered.
+var perBuild = []string{"architecture", "dist", "local"}
+
+// remembered adds to the given values those of the last deployment that are not given. It leaves out what this version does
+// not know any more.
+func remembered(given, last map[string]string) map[string]string {
+	all := maps.Clone(given)
+	for key, value := range last {
+		if _, ok := known[key]; !ok {
+			continue
+		}
+		if _, ok := all[key]; !ok {
+			all[key] = value
+		}
+	}
+	return all
+}
+
 // parse reads the values of -c. The error names every wrong one.
 func parse(given map[string]string) (settings, error) {
-	var s settings
+	s := settings{chosen: map[string]string{}}
 	var errs []error
 	for key := range given {
 		if _, ok := known[key]; !ok {
@@ -167,6 +200,9 @@ func parse(given map[string]string) (settings, error) {
 		value, ok := given[key]
 		if !ok {
 			value = known[key].fallback
+		}
+		if value != known[key].fallback && !slices.Contains(perBuild, key) {
+			s.chosen[key] = value
 		}
 		if err := known[key].set(&s, value); err != nil {
 			errs = append(errs, fmt.Errorf("%s=%s: %w", key, value, err))
@@ -183,6 +219,15 @@ func parse(given map[string]string) (settings, error) {
 	}
 	if s.budget > 0 && s.alarmsEmail == "" {
 		errs = append(errs, errors.New("a budget requires alarmsEmail"))
+	}
+	if s.backupRegion != "" && s.local != "" {
+		errs = append(errs, errors.New("a local emulator of AWS has no other region"))
+	}
+	if s.backupRegion != "" && len(s.stackName()) > longestBackupName {
+		errs = append(errs, fmt.Errorf("backupRegion requires a name of at most %d characters, with its stage", longestBackupName))
+	}
+	if s.canary && !s.withAlarms {
+		errs = append(errs, errors.New("a canary requires alarms, which end it"))
 	}
 	errs = append(errs, s.chooseModel()...)
 	if err := s.embedding.choose(); err != nil {

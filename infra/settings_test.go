@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,10 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"another architecture":             {map[string]string{"architecture": "amd64"}, []string{"neither arm64 nor x86_64"}},
 		"a zone without a domain":          {map[string]string{"zone": "Z1", "zoneName": "example.com"}, []string{"zone and zoneName"}},
 		"a budget without an address":      {map[string]string{"budget": "5"}, []string{"a budget requires alarmsEmail"}},
+		"a backup within an emulator":      {map[string]string{"backupRegion": "eu-west-1", "local": "http://localhost:4566"}, []string{"no other region"}},
+		"a region that is none":            {map[string]string{"backupRegion": "Ireland", "backupDays": "0"}, []string{"backupRegion=Ireland", "backupDays=0"}},
+		"a long name with backups":         {map[string]string{"backupRegion": "eu-west-1", "name": "a-name-of-nearly-thirty-letters"}, []string{"at most 26 characters"}},
+		"a canary without alarms":          {map[string]string{"canary": "true", "alarms": "false"}, []string{"a canary requires alarms"}},
 		"a model's ARN alone":              {map[string]string{"model": "arn:aws:bedrock:eu-central-1:1:inference-profile/x"}, []string{"requires modelArns"}},
 		"ARNs without a model":             {map[string]string{"modelArns": "arn:aws:bedrock:eu-central-1::foundation-model/x"}, []string{"modelArns require model"}},
 		"a server without a model":         {map[string]string{"modelUrl": "https://models.example.com/v1"}, []string{"require model"}},
@@ -93,6 +98,62 @@ func TestTheProviderThatIsMeant(t *testing.T) {
 	}
 }
 
+// TestNothingChangesByWhatIsNotGiven checks that a deployment keeps the values of the one before it, which it reads in the output
+// Settings, and that a value is forgotten when its default is given.
+func TestNothingChangesByWhatIsNotGiven(t *testing.T) {
+	t.Parallel()
+	given := map[string]string{"alarmsEmail": "ops@example.com", "rate": "50", "removal": "destroy", "architecture": "x86_64", "dist": "elsewhere", "backupRegion": "eu-west-1"}
+	first, err := parse(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"alarmsEmail":"ops@example.com","backupRegion":"eu-west-1","rate":"50","removal":"destroy"}`; first.chosenJSON() != want {
+		t.Errorf("remembered %s, want %s", first.chosenJSON(), want)
+	}
+	last := maps.Clone(first.chosen)
+	last["colour"] = "red" // of another version
+	for _, c := range []struct {
+		name  string
+		given map[string]string
+		want  string
+	}{
+		{"nothing", nil, first.chosenJSON()},
+		{"another value", map[string]string{"rate": "60"}, `{"alarmsEmail":"ops@example.com","backupRegion":"eu-west-1","rate":"60","removal":"destroy"}`},
+		{"defaults", map[string]string{"rate": "500", "alarmsEmail": "", "removal": "retain", "backupRegion": ""}, `{}`},
+	} {
+		if c.given == nil {
+			c.given = map[string]string{}
+		}
+		s, err := parse(remembered(c.given, last))
+		if err != nil || s.chosenJSON() != c.want {
+			t.Errorf("%s: %s, want %s (%v)", c.name, s.chosenJSON(), c.want, err)
+		}
+	}
+}
+
+func TestTheStackSaysWhetherAnybodyIsToldOfAlarms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		given map[string]string
+		want  string
+	}{
+		{nil, nobody}, {map[string]string{"alarmsEmail": "ops@example.com"}, "ops@example.com"},
+		{map[string]string{"alarmsEmail": "ops@example.com", "alarms": "false"}, nobody},
+	} {
+		if s, err := parse(c.given); err != nil || s.told() != c.want {
+			t.Errorf("%v: %s, want %s (%v)", c.given, s.told(), c.want, err)
+		}
+	}
+	for want, m := range map[string]template{nobody: plain(t), "ops@example.com": whole(t)} {
+		if got := m.Outputs["AlarmsTold"].Value; got != want {
+			t.Errorf("the output is %v, want %s", got, want)
+		}
+	}
+	if got, _ := whole(t).Outputs["Settings"].Value.(string); !strings.Contains(got, `"alarmsEmail":"ops@example.com"`) {
+		t.Errorf("the output Settings is %s", got)
+	}
+}
+
 func TestTheStageNamesTheStack(t *testing.T) {
 	t.Parallel()
 	for want, given := range map[string]map[string]string{
@@ -112,6 +173,7 @@ func TestNothingIsWrittenOfFunctionsThatAreNotBuilt(t *testing.T) {
 	for args, want := range map[string]string{
 		"-c dist=" + folder: "is not built: run make build",
 		"-c waf":            "not KEY=VALUE",
+		"-last " + folder:   "the values of the last deployment",
 		"more":              `"more" is not an argument`,
 		"-c stage=a/b":      "stage=a/b",
 	} {

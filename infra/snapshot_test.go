@@ -32,7 +32,7 @@ var shown = map[string][]string{
 	"AWS::ApiGateway::GatewayResponse": {"StatusCode"},
 	"AWS::ApiGateway::Resource":        {"PathPart"},
 	"AWS::Logs::MetricFilter":          {"FilterPattern"},
-	"AWS::S3::Bucket":                  {"LifecycleConfiguration"},
+	"AWS::S3::Bucket":                  {"LifecycleConfiguration", "CorsConfiguration"},
 	"AWS::ApiGateway::RestApi":         {"MinimumCompressionSize"},
 	"AWS::ApiGateway::Account":         {},
 	"AWS::ApiGateway::Deployment":      {},

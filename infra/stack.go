@@ -28,20 +28,26 @@ type stack struct {
 
 	app       awscdk.App
 	construct awscdk.Stack
-	tables    map[string]awsdynamodb.Table // by the names in shared/table
+	tables    map[string]awsdynamodb.ITable // by the names in shared/table
 	bucket    awss3.Bucket
 	questions queuePair
 	documents queuePair
 	syncs     queuePair
-	rebuilds  queuePair
+	// extractions carries files whose text is to be read.
+	extractions queuePair
+	// deliveries carries what webhook endpoints are told.
+	deliveries queuePair
+	rebuilds   queuePair
 	// embeddings are the documents and parts of the index that wait for vectors.
 	embeddings queuePair
 	key        awskms.Key
 	api        awsapigateway.RestApi
 	functions  map[string]awslambda.Function
+	aliases    map[string]awslambda.Alias  // nil: functions are called as they are
 	logs       map[string]awslogs.LogGroup // of functions
 	topic      awssns.ITopic               // nil: alarms are not sent
 	alarms     []interfacesawscloudwatch.IAlarmRef
+	rollback   []interfacesawscloudwatch.IAlarmRef // those that undo a deployment
 }
 
 func newStack(app awscdk.App, values settings) *stack {
@@ -58,7 +64,9 @@ func newStack(app awscdk.App, values settings) *stack {
 	s.addQueues()
 	s.addKey()
 	s.addAPI()
+	s.allowUploads()
 	s.addFunctions()
+	s.addAliases()
 	s.addRoutes()
 	s.addWorkers()
 	s.addSchedule()
@@ -67,8 +75,12 @@ func newStack(app awscdk.App, values settings) *stack {
 	if s.withAlarms {
 		s.addAlarms()
 	}
+	s.addCanary()
+	if s.backupRegion != "" {
+		s.addBackups(newBackups(app, values))
+	}
 	s.addBudget()
-	s.addDashboard()
+	s.addDashboards()
 	s.addOutputs()
 	return s
 }

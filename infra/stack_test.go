@@ -44,6 +44,27 @@ func TestTablesAreKeptAndRecoverable(t *testing.T) {
 	})
 }
 
+// TestRestoredTablesTakeThePlaceOfTheirs checks that a stack with restored tables makes none, and uses those everywhere.
+func TestRestoredTablesTakeThePlaceOfTheirs(t *testing.T) {
+	t.Parallel()
+	m := compatible(t)
+	if n := len(m.of("AWS::DynamoDB::Table")); n != 0 {
+		t.Errorf("%d tables of its own", n)
+	}
+	for _, name := range table.Names {
+		restored := "docent-20261123T050000Z-" + name
+		if got := words(m.Outputs["Tables"].Value); !strings.Contains(got, `"`+name+`":"`+restored+`"`) {
+			t.Errorf("the output Tables is %s", got)
+		}
+		if got := words(m.of("AWS::Lambda::Function")["Sweeping"].at("Environment")); !strings.Contains(got, name+"="+restored) {
+			t.Errorf("the environment of sweeping lacks %s: %s", restored, got)
+		}
+		if got := words(m.of("AWS::IAM::Role")["SweepingRole"].at("Policies")); !strings.Contains(got, ":table/"+restored) {
+			t.Errorf("sweeping may not read %s: %s", restored, got)
+		}
+	}
+}
+
 func TestDataStaysUnlessItIsToGo(t *testing.T) {
 	t.Parallel()
 	holds := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key"}
@@ -146,7 +167,7 @@ func TestQueuesLoseNothing(t *testing.T) {
 			t.Errorf("%s: concurrency %v", name, n)
 		}
 	})
-	if len(taken) != 5 || len(queues) != 10 {
+	if len(taken) != 7 || len(queues) != 14 {
 		t.Errorf("%d queues, %d with a worker", len(queues), len(taken))
 	}
 }
@@ -156,8 +177,7 @@ func TestFunctionsAreBuiltAndWatched(t *testing.T) {
 	m := plain(t)
 	logs := m.of("AWS::Logs::LogGroup")
 	m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
-		for property, want := range map[string]string{"Runtime": "provided.al2023", "Architectures": "arm64", "TracingConfig": "Mode=Active",
-			"Handler": "bootstrap"} {
+		for property, want := range map[string]string{"Runtime": "provided.al2023", "Architectures": "arm64", "Handler": "bootstrap"} {
 			if got := words(r.at(property)); got != want {
 				t.Errorf("%s: %s is %s, want %s", name, property, got, want)
 			}
@@ -175,6 +195,26 @@ func TestFunctionsAreBuiltAndWatched(t *testing.T) {
 			t.Errorf("%s: %v", name, r.Properties)
 		}
 	})
+}
+
+// TestTracingIsTheOperatorsChoice checks that nothing is traced and paid for unless it is wanted.
+func TestTracingIsTheOperatorsChoice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		m      template
+		traced bool
+	}{{plain(t), false}, {whole(t), true}} {
+		c.m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {
+			if got := r.at("TracingConfig", "Mode") == "Active"; got != c.traced {
+				t.Errorf("%s is traced: %t", name, got)
+			}
+		})
+		c.m.each(t, "AWS::ApiGateway::Stage", func(t *testing.T, name string, r resource) {
+			if r.at("TracingEnabled") != c.traced {
+				t.Errorf("%s is traced: %v", name, r.at("TracingEnabled"))
+			}
+		})
+	}
 }
 
 func TestFunctionsHaveTheChosenArchitecture(t *testing.T) {
@@ -279,7 +319,7 @@ func TestStageIsBoundedAndLogged(t *testing.T) {
 	t.Parallel()
 	m := plain(t)
 	m.each(t, "AWS::ApiGateway::Stage", func(t *testing.T, _ string, r resource) {
-		if r.at("StageName") != "v1" || r.at("TracingEnabled") != true || r.at("MethodSettings", 0, "ThrottlingRateLimit") != 500.0 {
+		if r.at("StageName") != "v1" || r.at("TracingEnabled") != false || r.at("MethodSettings", 0, "ThrottlingRateLimit") != 500.0 {
 			t.Errorf("stage %v", r.Properties)
 		}
 		format, _ := r.at("AccessLogSetting", "Format").(string)

@@ -10,10 +10,14 @@ import (
 // recoveryDays is how many days back a table can be restored to any second; AWS's maximum.
 const recoveryDays = 35
 
-// addTables adds one table for each name.
+// addTables adds one table for each name, or takes the one that was restored into use (README.md, Restoring).
 func (s *stack) addTables(names []string) {
-	s.tables = map[string]awsdynamodb.Table{}
+	s.tables = map[string]awsdynamodb.ITable{}
 	for _, name := range names {
+		if s.restored != "" {
+			s.tables[name] = awsdynamodb.Table_FromTableName(s.construct, id("Restored", name), jsii.String(s.stackName()+"-"+s.restored+"-"+name))
+			continue
+		}
 		s.tables[name] = awsdynamodb.NewTable(s.construct, id("Table", name), &awsdynamodb.TableProps{
 			PartitionKey:        keyOf(table.PartitionAttribute),
 			SortKey:             keyOf(table.SortAttribute),

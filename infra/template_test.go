@@ -45,13 +45,16 @@ var (
 	plain = once("plain", nil)
 	whole = once("whole", map[string]string{"stage": "beta", "alarmsEmail": "ops@example.com", "budget": "50",
 		"domain": "docent.example.com", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
-		"zone": "Z0123", "zoneName": "example.com", "waf": "true", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
-		"removal": "destroy", "logRole": "false",
+		"zone": "Z0123", "zoneName": "example.com", "waf": "true", "tracing": "true", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+		"removal": "destroy", "logRole": "false", "backupRegion": "eu-west-1", "backupDays": "14",
 		"embeddingProvider": "bedrock", "embeddingModel": "amazon.titan-embed-text-v2:0", "embeddingSize": "256"})
-	// compatible is the stack with a model of an OpenAI-compatible server, for a local emulator of AWS.
+	// compatible is the stack with a model of an OpenAI-compatible server and restored tables, for a local emulator of AWS.
 	compatible = once("compatible", map[string]string{"model": "llama3.3", "modelUrl": "https://models.example.com/v1",
 		"modelKeyParameter": "/docent/model-key", "embeddingModel": "nomic-embed-text", "embeddingUrl": "https://models.example.com/v1",
-		"embeddingSize": "768", "embeddingKeyParameter": "/docent/embedding-key", "architecture": "x86_64", "local": "http://localhost:4566"})
+		"embeddingSize": "768", "embeddingKeyParameter": "/docent/embedding-key", "architecture": "x86_64", "local": "http://localhost:4566",
+		"restored": "20261123T050000Z"})
+	// careful is the stack whose new versions are tried by a few calls.
+	careful = once("careful", map[string]string{"canary": "true"})
 )
 
 // template is a synthesised stack.
@@ -66,6 +69,7 @@ type resource struct {
 	Type           string
 	Properties     map[string]any
 	DeletionPolicy string
+	UpdatePolicy   map[string]any
 }
 
 // jsii has one process of Node, which does one thing at a time.

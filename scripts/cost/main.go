@@ -79,7 +79,7 @@ type operationCost struct {
 
 // count runs the test that counts and reads what it reports.
 func count(ctx context.Context) (map[string]operationCost, error) {
-	test := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-run", "^TestOperationsStayBelowTheirCeilings$", "./shared/app")
+	test := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-run", "^TestOperationsStayBelowTheirCeilings$", "docent/shared/app")
 	events, err := test.Output()
 	if err != nil {
 		return nil, fmt.Errorf("count what operations cost: %w\n%s", err, events)

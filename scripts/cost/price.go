@@ -12,9 +12,16 @@ type prices struct {
 	PerMillion                   struct {
 		GatewayRequests, FunctionRequests, ReadUnits, WriteUnits, MessageRequests, ObjectReads, ObjectWrites, Traces float64
 	}
-	PerGigabyte                                               struct{ TableMonth, RecoveryMonth, ObjectMonth, Logs, Transfer float64 }
-	TitanMillionTokens                                        float64 // of Titan Text Embeddings V2 on Amazon Bedrock
-	FunctionGigabyteSecond, KeyMonth, AlarmMonth, MetricMonth float64
+	PerGigabyte                                                               struct{ TableMonth, RecoveryMonth, ObjectMonth, Logs, LogMonth, Transfer float64 }
+	TitanMillionTokens                                                        float64 // of Titan Text Embeddings V2 on Amazon Bedrock
+	FunctionGigabyteSecond, KeyMonth, AlarmMonth, MetricMonth, DashboardMonth float64
+	Free                                                                      allowance
+}
+
+// allowance is what AWS charges no account for, each month. The offers of an account's first year are not in it.
+type allowance struct {
+	FunctionRequests, FunctionGigabyteSeconds, MessageRequests, TableGigabytes, LogGigabytes, TransferGigabytes float64
+	Traces, Alarms, Metrics, Dashboards                                                                         float64
 }
 
 // work is an operation and how often it happens in a month; the other fields are per operation.
@@ -34,11 +41,14 @@ type load struct {
 	Workers  []work
 	Assumed  struct {
 		UsageUnitsARequest      float64 // write units of counting a call
+		RateUnitsARequest       float64 // write units of settling its tokens (shared/rate)
 		MillisecondsARoundTrip  float64
 		MillisecondsOfComputing float64
 		TableGigabytes          float64
 		ObjectGigabytes         float64
-		LogBytesARequest        float64
+		LogBytesARequest        float64 // of a function, with Lambda's own lines
+		AccessLogBytesARequest  float64
+		LogMonths               float64 // that logs are kept
 		ReplyBytesARequest      float64
 		TracedPart              float64
 		Metrics                 float64 // that Docent's requests and workers write
@@ -51,15 +61,16 @@ type load struct {
 	// Always is what an unused installation does.
 	Always struct {
 		Sweeps, SweepMemoryMB, SweepMilliseconds, SweepReadUnits float64
-		QueuePolls                                               float64 // of all queues, by their event source mappings
-		Alarms, Metrics                                          float64 // metrics that alarms watch, and metrics that sweeping writes
+		Queues, PollsAQueue                                      float64 // by event source mappings: five pollers that wait 20 s
+		Alarms, Metrics, Dashboards                              float64 // metrics that alarms watch, and metrics that sweeping writes
 	}
 }
 
 // line is a line of the bill.
 type line struct {
 	what, how string
-	dollars   float64
+	dollars   float64 // at list prices
+	alone     float64 // in an account with nothing else
 }
 
 // price calculates the bill of l.
@@ -79,7 +90,7 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 		puts += w.Count * w.ObjectWrites
 		if viaGateway {
 			requests += w.Count
-			writes += w.Count * l.Assumed.UsageUnitsARequest
+			writes += w.Count * (l.Assumed.UsageUnitsARequest + l.Assumed.RateUnitsARequest)
 		}
 		return nil
 	}
@@ -97,32 +108,48 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 	invocations += a.Sweeps
 	seconds += a.Sweeps * a.SweepMemoryMB / 1024 * a.SweepMilliseconds / 1000
 	reads += a.Sweeps * a.SweepReadUnits
-	messages += a.QueuePolls
+	messages += a.Queues * a.PollsAQueue
 	metrics := a.Metrics
 	if requests > 0 { // a metric is charged for the hours in which it is written
 		metrics += l.Assumed.Metrics
 	}
-	logs := (invocations * l.Assumed.LogBytesARequest) / 1e9
+	logs := (invocations*l.Assumed.LogBytesARequest + requests*l.Assumed.AccessLogBytesARequest) / 1e9
 	replies := requests * l.Assumed.ReplyBytesARequest / 1e9
-	million := func(n, price float64) float64 { return n / 1e6 * price }
+	traces := requests * l.Assumed.TracedPart
 	tables, objects := l.Assumed.TableGigabytes, l.Assumed.ObjectGigabytes
-	return []line{
-		{"gateway", fmt.Sprintf("%.2f million requests", requests/1e6), million(requests, p.PerMillion.GatewayRequests)},
-		{"functions, invocations", fmt.Sprintf("%.2f million", invocations/1e6), million(invocations, p.PerMillion.FunctionRequests)},
-		{"functions, time", fmt.Sprintf("%.0f GB-seconds", seconds), seconds * p.FunctionGigabyteSecond},
-		{"tables, reads", fmt.Sprintf("%.1f million units", reads/1e6), million(reads, p.PerMillion.ReadUnits)},
-		{"tables, writes", fmt.Sprintf("%.1f million units", writes/1e6), million(writes, p.PerMillion.WriteUnits)},
-		{"tables, storage and recovery", fmt.Sprintf("%.0f GB", tables), tables * (p.PerGigabyte.TableMonth + p.PerGigabyte.RecoveryMonth)},
-		{"queues", fmt.Sprintf("%.2f million calls", messages/1e6), million(messages, p.PerMillion.MessageRequests)},
-		{"bucket", fmt.Sprintf("%.0f GB, %.2f million calls", objects, (gets+puts)/1e6),
-			objects*p.PerGigabyte.ObjectMonth + million(gets, p.PerMillion.ObjectReads) + million(puts, p.PerMillion.ObjectWrites)},
-		{"logs", fmt.Sprintf("%.2f GB", logs), logs * p.PerGigabyte.Logs},
-		{"traces", fmt.Sprintf("%.0f %% of requests", 100*l.Assumed.TracedPart), million(requests*l.Assumed.TracedPart, p.PerMillion.Traces)},
-		{"replies to the internet", fmt.Sprintf("%.1f GB", replies), replies * p.PerGigabyte.Transfer},
-		{"alarms and metrics", fmt.Sprintf("%.0f and %.0f", a.Alarms, metrics), a.Alarms*p.AlarmMonth + metrics*p.MetricMonth},
-		{"key", "1", p.KeyMonth},
-	}, nil
+	var bill []line
+	charge := func(what, how string, parts ...charged) {
+		entry := line{what: what, how: how}
+		for _, c := range parts {
+			entry.dollars += c.amount * c.price
+			entry.alone += max(0, c.amount-c.free) * c.price
+		}
+		bill = append(bill, entry)
+	}
+	million := func(n, price, free float64) charged { return charged{n, price / 1e6, free} }
+	charge("gateway", fmt.Sprintf("%.2f million requests", requests/1e6), million(requests, p.PerMillion.GatewayRequests, 0))
+	charge("functions, invocations", fmt.Sprintf("%.2f million", invocations/1e6), million(invocations, p.PerMillion.FunctionRequests, p.Free.FunctionRequests))
+	charge("functions, time", fmt.Sprintf("%.0f GB-seconds", seconds), charged{seconds, p.FunctionGigabyteSecond, p.Free.FunctionGigabyteSeconds})
+	charge("tables, reads", fmt.Sprintf("%.1f million units", reads/1e6), million(reads, p.PerMillion.ReadUnits, 0))
+	charge("tables, writes", fmt.Sprintf("%.1f million units", writes/1e6), million(writes, p.PerMillion.WriteUnits, 0))
+	charge("tables, storage and recovery", fmt.Sprintf("%.0f GB", tables),
+		charged{tables, p.PerGigabyte.TableMonth, p.Free.TableGigabytes}, charged{tables, p.PerGigabyte.RecoveryMonth, 0})
+	charge("queues", fmt.Sprintf("%.2f million calls", messages/1e6), million(messages, p.PerMillion.MessageRequests, p.Free.MessageRequests))
+	charge("bucket", fmt.Sprintf("%.0f GB, %.2f million calls", objects, (gets+puts)/1e6),
+		charged{objects, p.PerGigabyte.ObjectMonth, 0}, million(gets, p.PerMillion.ObjectReads, 0), million(puts, p.PerMillion.ObjectWrites, 0))
+	charge("logs", fmt.Sprintf("%.2f GB", logs), charged{logs, p.PerGigabyte.Logs, p.Free.LogGigabytes},
+		charged{logs * l.Assumed.LogMonths, p.PerGigabyte.LogMonth, max(0, p.Free.LogGigabytes-logs)})
+	charge("traces", fmt.Sprintf("%.0f %% of requests", 100*l.Assumed.TracedPart), million(traces, p.PerMillion.Traces, p.Free.Traces))
+	charge("replies to the internet", fmt.Sprintf("%.1f GB", replies), charged{replies, p.PerGigabyte.Transfer, p.Free.TransferGigabytes})
+	charge("alarms and metrics", fmt.Sprintf("%.0f and %.0f", a.Alarms, metrics), charged{a.Alarms, p.AlarmMonth, p.Free.Alarms}, charged{metrics, p.MetricMonth, p.Free.Metrics})
+	// The three that every account may have, of at most 50 metrics each, are no offer that ends: nobody is billed for them.
+	charge("dashboards", fmt.Sprintf("%.0f", a.Dashboards), charged{max(0, a.Dashboards-p.Free.Dashboards), p.DashboardMonth, 0})
+	charge("key", "1", charged{1, p.KeyMonth, 0})
+	return bill, nil
 }
+
+// charged is an amount, the price of one of it, and how many of it are free in an account.
+type charged struct{ amount, price, free float64 }
 
 // wholeProcessor is the memory, in GB, of a function that has one whole processor. Less memory has as much less of it, so
 // that a second of a processor costs the same with any memory.
@@ -146,14 +173,16 @@ func priceEmbedding(l load, p prices) (local, titan embedded) {
 func show(out io.Writer, l load, p prices, busy, idle []line) error {
 	fmt.Fprintf(out, "%s\nPrices of %s as of %s, in %s. %s\n\n", l.About, p.Region, p.AsOf, p.Currency, p.Note)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "\tper month\tthis load\tno requests\t\n")
-	var sum, least float64
+	fmt.Fprint(w, "\t\tlist prices\t\tafter what is free\t\t\n\tper month\tthis load\tno requests\tthis load\tno requests\t\n")
+	var sum, least line
 	for i, b := range busy {
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t\n", b.what, b.how, b.dollars, idle[i].dollars)
-		sum += b.dollars
-		least += idle[i].dollars
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t\n", b.what, b.how, b.dollars, idle[i].dollars, b.alone, idle[i].alone)
+		sum.dollars += b.dollars
+		sum.alone += b.alone
+		least.dollars += idle[i].dollars
+		least.alone += idle[i].alone
 	}
-	fmt.Fprintf(w, "together\t\t%.2f\t%.2f\t\n", sum, least)
+	fmt.Fprintf(w, "together\t\t%.2f\t%.2f\t%.2f\t%.2f\t\n", sum.dollars, least.dollars, sum.alone, least.alone)
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -9,36 +9,50 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // toolkit is the stack with which an account is bootstrapped for the CDK.
 const toolkit = "CDKToolkit"
 
-// stackName reads the name of the stack from the assembly.
-func stackName(assembly string) (string, error) {
+// nobody is the output AlarmsTold of a stack whose alarms only show in AWS.
+const nobody = "nobody"
+
+// stackName reads the name of the stack from the assembly, and the region of the stack with the copies, or "" without one.
+func stackName(assembly string) (name, backupRegion string, err error) {
 	text, err := os.ReadFile(filepath.Join(assembly, "manifest.json"))
 	if err != nil {
-		return "", fmt.Errorf("there is no stack in %s: run make synth", assembly)
+		return "", "", fmt.Errorf("there is no stack in %s: run make synth", assembly)
 	}
 	var manifest struct {
 		Artifacts map[string]struct {
-			Type       string
-			Properties struct{ StackName string }
+			Type        string
+			Environment string
+			Properties  struct{ StackName string }
 		}
 	}
 	if err := json.Unmarshal(text, &manifest); err != nil {
-		return "", fmt.Errorf("read %s: %w", assembly, err)
+		return "", "", fmt.Errorf("read %s: %w", assembly, err)
 	}
-	for _, artifact := range manifest.Artifacts {
-		if artifact.Type == "aws:cloudformation:stack" && artifact.Properties.StackName != "" {
-			return artifact.Properties.StackName, nil
-		}
+	name = manifest.Artifacts[constructID].Properties.StackName
+	if name == "" {
+		return "", "", fmt.Errorf("there is no stack in %s: run make synth", assembly)
 	}
-	return "", fmt.Errorf("there is no stack in %s: run make synth", assembly)
+	environment := manifest.Artifacts[backupsID].Environment // aws://ACCOUNT/REGION
+	return name, environment[strings.LastIndexByte(environment, '/')+1:], nil
 }
 
+// The stacks in the assembly; see infra.
+const (
+	constructID = "Docent"
+	backupsID   = "DocentBackups"
+)
+
 // deploy checks whether the stack can be deployed, lets the CDK deploy it, and prints its URL.
-func (a *account) deploy(ctx context.Context, name, assembly, cdk string, out io.Writer) error {
+func (a *account) deploy(ctx context.Context, name, backupRegion, assembly, cdk string, out io.Writer) error {
+	if backupRegion == a.region {
+		return fmt.Errorf("backupRegion=%s is the region of the stack: choose another one", backupRegion)
+	}
 	there, err := a.stack(ctx, name)
 	if err != nil {
 		return err
@@ -57,6 +71,9 @@ func (a *account) deploy(ctx context.Context, name, assembly, cdk string, out io
 			a.region, a.id)
 	}
 	fmt.Fprintf(out, "Deploying %s to %s in the account %s.\n", name, a.region, a.id)
+	if backupRegion != "" {
+		fmt.Fprintf(out, "Copies of the data go to %s.\n", backupRegion)
+	}
 	program := exec.CommandContext(ctx, cdk, "deploy", "--app", assembly, "--all", "--require-approval", "never", "--no-notices")
 	program.Env = append(os.Environ(), "CDK_DISABLE_CLI_TELEMETRY=true")
 	program.Stdout, program.Stderr = out, os.Stderr
@@ -75,5 +92,8 @@ func (a *account) deploy(ctx context.Context, name, assembly, cdk string, out io
 	}
 	fmt.Fprintf(out, "\nThe API is at %s\nNext, the first team and its admin's key, which is shown once:\n\n"+
 		"  AWS_REGION=%s bin/docent team create --aws --stack %s --name Acme --admin ada@acme.example\n", base, a.region, name)
+	if output(there, "AlarmsTold") == nobody {
+		fmt.Fprint(out, "\nNobody is told of alarms: run make deploy CONTEXT='-c alarmsEmail=ops@example.com'.\n")
+	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,10 +25,17 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Method == http.MethodGet { // S3 lists
-		fmt.Fprint(w, `<ListBucketResult><Contents><Key>segments/1</Key></Contents><IsTruncated>false</IsTruncated></ListBucketResult>`)
+		fmt.Fprint(w, `<ListVersionsResult><Version><Key>segments/1</Key><VersionId>v1</VersionId></Version>`+
+			`<DeleteMarker><Key>segments/2</Key><VersionId>v2</VersionId></DeleteMarker><IsTruncated>false</IsTruncated></ListVersionsResult>`)
 		return
 	}
 	if r.URL.Query().Has("delete") {
+		body, _ := io.ReadAll(r.Body)
+		for _, version := range []string{"<VersionId>v1<", "<VersionId>v2<"} {
+			if !strings.Contains(string(body), version) {
+				c.did = append(c.did, "keep "+version)
+			}
+		}
 		c.did = append(c.did, "empty "+strings.Trim(r.URL.Path, "/"))
 		fmt.Fprint(w, `<DeleteResult></DeleteResult>`)
 		return
@@ -92,7 +100,7 @@ func given(t *testing.T, c *cloud) {
 func assembly(t *testing.T, name string) (args []string, asked string) {
 	t.Helper()
 	folder := t.TempDir()
-	manifest := `{"artifacts":{"Docent.assets":{"type":"cdk:asset-manifest"},"Docent":{"type":"aws:cloudformation:stack","properties":{"stackName":"` + name + `"}}}}`
+	manifest := `{"artifacts":{"Docent.assets":{"type":"cdk:asset-manifest"},"DocentBackups":{"type":"aws:cloudformation:stack","environment":"aws://unknown-account/eu-west-1","properties":{"stackName":"` + name + `-backups"}},"Docent":{"type":"aws:cloudformation:stack","properties":{"stackName":"` + name + `"}}}}`
 	asked = filepath.Join(folder, "asked")
 	cdk := filepath.Join(folder, "cdk")
 	for file, text := range map[string]string{filepath.Join(folder, "manifest.json"): manifest, cdk: "#!/bin/sh\necho \"$@\" >" + asked + "\n"} {
@@ -114,7 +122,7 @@ func TestDeploySaysWhereTheAPIIs(t *testing.T) { // not parallel: it changes the
 	if err := run(t.Context(), args, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{base, "AWS_REGION=eu-central-1 bin/docent team create --aws --stack docent-beta"} {
+	for _, want := range []string{base, "Copies of the data go to eu-west-1.", "AWS_REGION=eu-central-1 bin/docent team create --aws --stack docent-beta"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %s", want, out.String())
 		}
@@ -148,8 +156,9 @@ func TestDeployRefusesInOneLine(t *testing.T) {
 			want: "is not Docent's"},
 		"a stack that changes": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "UPDATE_IN_PROGRESS", "docent")}},
 			want: "is being changed (UPDATE_IN_PROGRESS)"},
-		"nothing synthesised": {change: func(args []string) []string { args[1] = t.TempDir(); return args }, want: "run make synth"},
-		"no command line":     {change: func(args []string) []string { args[3] += "x"; return args }, want: "not installed: run make deploy"},
+		"backups in its own region": {set: map[string]string{"AWS_REGION": "eu-west-1"}, want: "backupRegion=eu-west-1 is the region of the stack"},
+		"nothing synthesised":       {change: func(args []string) []string { args[1] = t.TempDir(); return args }, want: "run make synth"},
+		"no command line":           {change: func(args []string) []string { args[3] += "x"; return args }, want: "not installed: run make deploy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.cloud == nil {
@@ -213,11 +222,58 @@ func TestDestroyEmptiesTheBucketAndDeletes(t *testing.T) {
 	}
 }
 
-func TestLookOnlyLooks(t *testing.T) {
-	fake := &cloud{}
-	given(t, fake)
-	var out strings.Builder
-	if err := run(t.Context(), []string{"-look"}, &out); err != nil || out.String() != "The account 123456789012, eu-central-1.\n" {
-		t.Errorf("%q, %v", out.String(), err)
+func TestDeploySaysWhetherAnybodyIsToldOfAlarms(t *testing.T) {
+	for told, want := range map[string]bool{"nobody": true, "ops@example.com": false, "": false} {
+		fake := &cloud{stacks: map[string]string{"CDKToolkit": described("CDKToolkit", "CREATE_COMPLETE", ""),
+			"docent": described("docent", "UPDATE_COMPLETE", "docent", "BaseURL", base, "AlarmsTold", told)}}
+		given(t, fake)
+		args, _ := assembly(t, "docent")
+		var out strings.Builder
+		if err := run(t.Context(), args, &out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "Nobody is told of alarms") != want {
+			t.Errorf("alarms go to %q: %s", told, out.String())
+		}
+	}
+}
+
+// TestSettingsAreRemembered checks what the next deployment keeps, and that nothing else happens.
+func TestSettingsAreRemembered(t *testing.T) {
+	for name, c := range map[string]struct {
+		stack, args string
+		kept, says  string
+		fails       string
+	}{
+		"no stack": {"", "", "{}", "The account 123456789012, eu-central-1.", ""},
+		"values that are not given": {described("docent", "UPDATE_COMPLETE", "docent", "Settings", `{"alarmsEmail":"ops@example.com","rate":"50"}`), "-c rate=60",
+			`{"alarmsEmail":"ops@example.com","rate":"50"}`, "Kept: alarmsEmail=ops@example.com\nChanged: rate=60, was 50\n", ""},
+		"a stack of an older version": {described("docent", "UPDATE_COMPLETE", "docent"), "", "{}", "give all of them this time", ""},
+		"another stage":               {described("wiki-beta", "UPDATE_COMPLETE", "wiki-beta", "Settings", `{"name":"wiki","stage":"beta"}`), "-c name=wiki -c stage=beta", `{"name":"wiki","stage":"beta"}`, "", ""},
+		"another owner's stack":       {described("docent", "UPDATE_COMPLETE", "wiki"), "", "", "", "is not Docent's"},
+		"a stack that changes":        {described("docent", "UPDATE_IN_PROGRESS", "docent"), "", "", "", "is being changed"},
+		"settings that are damaged":   {described("docent", "UPDATE_COMPLETE", "docent", "Settings", "{"), "", "", "", "read the settings of the stack docent"},
+		"no pair":                     {"", "-c rate", "", "", "not KEY=VALUE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := &cloud{stacks: map[string]string{}}
+			if at, _, ok := strings.Cut(strings.TrimPrefix(c.stack, "<StackName>"), "<"); ok {
+				fake.stacks[at] = c.stack
+			}
+			given(t, fake)
+			file := filepath.Join(t.TempDir(), "settings.json")
+			var out strings.Builder
+			err := run(t.Context(), append([]string{"-remember", file}, strings.Fields(c.args)...), &out)
+			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+				t.Fatalf("error %v, want %q", err, c.fails)
+			}
+			text, _ := os.ReadFile(file)
+			if string(text) != c.kept || !strings.Contains(out.String(), c.says) {
+				t.Errorf("kept %s, want %s; it says %s", text, c.kept, out.String())
+			}
+			if len(fake.did) > 0 {
+				t.Errorf("it did %v", fake.did)
+			}
+		})
 	}
 }

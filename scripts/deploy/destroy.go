@@ -49,17 +49,20 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 	return nil
 }
 
-// empty deletes the content of a bucket, because CloudFormation deletes only empty ones.
+// empty deletes the content of a bucket with all versions, because CloudFormation deletes only empty ones.
 func (a *account) empty(ctx context.Context, bucket string) error {
-	pages := s3.NewListObjectsV2Paginator(a.objects, &s3.ListObjectsV2Input{Bucket: &bucket})
+	pages := s3.NewListObjectVersionsPaginator(a.objects, &s3.ListObjectVersionsInput{Bucket: &bucket})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return fmt.Errorf("list the bucket %s: %w", bucket, a.explain(err))
 		}
 		var batch []s3types.ObjectIdentifier
-		for _, object := range page.Contents {
-			batch = append(batch, s3types.ObjectIdentifier{Key: object.Key})
+		for _, object := range page.Versions {
+			batch = append(batch, s3types.ObjectIdentifier{Key: object.Key, VersionId: object.VersionId})
+		}
+		for _, marker := range page.DeleteMarkers {
+			batch = append(batch, s3types.ObjectIdentifier{Key: marker.Key, VersionId: marker.VersionId})
 		}
 		if len(batch) == 0 {
 			continue

@@ -2,8 +2,9 @@
 // and region of the environment, or removes it from there. Before it changes
 // anything it checks whether it can, and says in one line what is missing.
 //
-//	deploy -look
+//	deploy -remember FILE [-c KEY=VALUE]...
 //	deploy [-assembly FOLDER]
+//	deploy -restore TIME [-c KEY=VALUE]...
 //	deploy -destroy NAME
 package main
 
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -33,7 +35,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(io.Discard) // the error says it
 	assembly := flags.String("assembly", "infra/cdk.out", "what make synth has written")
 	cdk := flags.String("cdk", ".cache/cdk/node_modules/.bin/cdk", "the CDK's command line")
-	look := flags.Bool("look", false, "only say which account and region it is")
+	file := flags.String("remember", "", "only write the settings of the deployed stack to this file")
+	given := settings{}
+	flags.Func("c", "a value of the stack, KEY=VALUE", given.add)
+	moment := flags.String("restore", "", "restore the tables of the stack to this moment, such as 2026-11-23T05:00:00Z, into new ones")
 	destroy := flags.String("destroy", "", "the stack to remove")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -45,19 +50,25 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *look {
-		fmt.Fprintf(out, "The account %s, %s.\n", a.id, a.region)
-		return nil
+	if *file != "" {
+		return a.remember(ctx, given, *file, out)
+	}
+	if *moment != "" {
+		at, err := time.Parse("2006-01-02T15:04:05Z", *moment)
+		if err != nil {
+			return fmt.Errorf("%q is not a moment of UTC, such as 2026-11-23T05:00:00Z", *moment)
+		}
+		return a.restore(ctx, given.stackName(), at, out)
 	}
 	if *destroy != "" {
 		return a.destroy(ctx, *destroy, out)
 	}
-	name, err := stackName(*assembly)
+	name, backupRegion, err := stackName(*assembly)
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(*cdk); err != nil {
 		return errors.New("the CDK's command line is not installed: run make deploy, which installs it")
 	}
-	return a.deploy(ctx, name, *assembly, *cdk, out)
+	return a.deploy(ctx, name, backupRegion, *assembly, *cdk, out)
 }

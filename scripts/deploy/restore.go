@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	cftypes "github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"docent/shared/table"
+)
+
+const (
+	// restoreWait is how long all tables together may take. AWS restores most within an hour.
+	restoreWait = 12 * time.Hour
+	restorePoll = 10 * time.Second
+	// restoredForm is the form of the moment in the names of restored tables, and the value of -c restored.
+	restoredForm = "20060102T150405Z"
+	recoveryDays = 35
+)
+
+// restore makes new tables with what the stack's tables held at a moment, and waits until they are as the stack needs them. All
+// have the same moment, because a transaction spans several. It changes neither the stack nor its tables; deploying with
+// -c restored=MOMENT takes the new ones into use. An interrupted run may be repeated: it continues.
+func (a *account) restore(ctx context.Context, name string, at time.Time, out io.Writer) error {
+	at = at.UTC()
+	there, err := a.stack(ctx, name)
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		return fmt.Errorf("there is no stack %s in %s of the account %s", name, a.region, a.id)
+	}
+	if err := a.usable(there); err != nil {
+		return err
+	}
+	tables := map[string]string{}
+	if err := json.Unmarshal([]byte(output(there, "Tables")), &tables); err != nil || len(tables) == 0 {
+		return fmt.Errorf("the stack %s does not say what its tables are called", name)
+	}
+	for _, theirs := range tables {
+		if err := a.recoverable(ctx, theirs, at); err != nil {
+			return err
+		}
+	}
+	return a.restoreTables(ctx, there, tables, at, out)
+}
+
+// restoreTables restores tables, by their names in shared/table, to a moment that all of them have.
+func (a *account) restoreTables(ctx context.Context, of *cftypes.Stack, tables map[string]string, at time.Time, out io.Writer) error {
+	name, names := aws.ToString(of.StackName), slices.Sorted(maps.Keys(tables))
+	moment := at.Format(restoredForm)
+	restored := func(ours string) string { return name + "-" + moment + "-" + ours }
+	for _, ours := range names {
+		fmt.Fprintf(out, "Restoring %s as %s.\n", tables[ours], restored(ours))
+		if err := a.restoreTable(ctx, tables[ours], restored(ours), at); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, restoreWait)
+	defer cancel()
+	for _, ours := range names {
+		if err := a.complete(ctx, restored(ours), of); err != nil {
+			return fmt.Errorf("prepare the table %s: %w", restored(ours), err)
+		}
+	}
+	fmt.Fprintf(out, "All tables of %s are restored to %s.\n", name, at.Format(time.RFC3339))
+	return nil
+}
+
+// recoverable returns an error if a table cannot be restored to a moment.
+func (a *account) recoverable(ctx context.Context, name string, at time.Time) error {
+	described, err := a.tables.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: &name})
+	if err != nil {
+		return fmt.Errorf("read the recovery of the table %s: %w", name, a.explain(err))
+	}
+	recovery := described.ContinuousBackupsDescription.PointInTimeRecoveryDescription
+	if recovery == nil || recovery.PointInTimeRecoveryStatus != types.PointInTimeRecoveryStatusEnabled {
+		return fmt.Errorf("the table %s has no recovery", name)
+	}
+	from, to := aws.ToTime(recovery.EarliestRestorableDateTime), aws.ToTime(recovery.LatestRestorableDateTime)
+	if at.Before(from) || at.After(to) {
+		return fmt.Errorf("the table %s can be restored to a moment from %s to %s", name, from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// restoreTable begins to restore a table, unless an earlier run did.
+func (a *account) restoreTable(ctx context.Context, from, to string, at time.Time) error {
+	_, err := a.tables.RestoreTableToPointInTime(ctx, &dynamodb.RestoreTableToPointInTimeInput{
+		SourceTableName: &from, TargetTableName: &to, RestoreDateTime: &at})
+	var there *types.TableAlreadyExistsException
+	if err != nil && !errors.As(err, &there) {
+		return fmt.Errorf("restore the table %s: %w", from, a.explain(err))
+	}
+	return nil
+}
+
+// complete waits until a restored table is there, and gives it what a restored table lacks: expiry, recovery, protection and tag.
+func (a *account) complete(ctx context.Context, name string, of *cftypes.Stack) error {
+	arn, err := a.active(ctx, name)
+	if err != nil {
+		return err
+	}
+	expiry, err := a.tables.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	if err != nil {
+		return a.explain(err)
+	}
+	if status := expiry.TimeToLiveDescription; status == nil || status.TimeToLiveStatus == types.TimeToLiveStatusDisabled {
+		if _, err := a.tables.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(table.ExpiresAttribute), Enabled: aws.Bool(true)}}); err != nil {
+			return a.explain(err)
+		}
+	}
+	if _, err := a.tables.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: &name,
+		PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true),
+			RecoveryPeriodInDays: aws.Int32(recoveryDays)}}); err != nil {
+		return a.explain(err)
+	}
+	if output(of, "DataRetained") != "false" {
+		if _, err := a.tables.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(true)}); err != nil {
+			return a.explain(err)
+		}
+	}
+	if _, err := a.tables.TagResource(ctx, &dynamodb.TagResourceInput{ResourceArn: &arn,
+		Tags: []types.Tag{{Key: aws.String(ownerTag), Value: of.StackName}}}); err != nil {
+		return a.explain(err)
+	}
+	_, err = a.active(ctx, name) // the changes are made
+	return err
+}
+
+// active waits until a table can be used and returns its ARN.
+func (a *account) active(ctx context.Context, name string) (string, error) {
+	for {
+		described, err := a.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+		if err != nil {
+			return "", a.explain(err)
+		}
+		if described.Table.TableStatus == types.TableStatusActive {
+			return aws.ToString(described.Table.TableArn), nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("it is still %s: run the command again to continue", described.Table.TableStatus)
+		case <-time.After(restorePoll):
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	cftypes "github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"docent/shared/table/dynamo"
+	"docent/testkit/moto"
+)
+
+// restorable returns an account with the tables of a stack, which holds one record, and the stack's name. The protocol server
+// restores a table as it is now, whatever the moment.
+func restorable(t *testing.T) (*account, string) {
+	t.Helper()
+	config := moto.Config(moto.OneAtATime(t, moto.Start(t)))
+	client := dynamodb.NewFromConfig(config)
+	name := "docent-" + uuid.NewString()[:8]
+	store := dynamo.New(client, dynamo.Options{Prefix: name + "-", Now: time.Now})
+	if err := store.CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]string{"documents": name + "-documents", "usage": name + "-usage"}
+	for _, theirs := range tables {
+		if _, err := client.UpdateContinuousBackups(t.Context(), &dynamodb.UpdateContinuousBackupsInput{TableName: &theirs,
+			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tables["documents"]),
+		Item: map[string]types.AttributeValue{"p": &types.AttributeValueMemberS{Value: "team"}, "s": &types.AttributeValueMemberS{Value: "one"}}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stacks := cloudformation.NewFromConfig(config)
+	if _, err := stacks.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name,
+		Tags: []cftypes.Tag{{Key: aws.String(ownerTag), Value: &name}},
+		TemplateBody: aws.String(`{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}, "Outputs": {"Tables": {"Value": ` +
+			string(quoted(t, string(text))) + `}, "DataRetained": {"Value": "true"}}}`)}); err != nil {
+		t.Fatal(err)
+	}
+	return &account{id: "123456789012", region: "us-east-1", stacks: stacks, tables: client}, name
+}
+
+func quoted(t *testing.T, text string) []byte {
+	t.Helper()
+	q, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func TestRestoreMakesCompleteTablesAndMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	a, name := restorable(t)
+	at := time.Now().Truncate(time.Second)
+	stack, err := a.stack(t.Context(), name)
+	if err != nil || stack == nil {
+		t.Fatalf("%v, %v", stack, err)
+	}
+	for range 2 { // the server says of each moment but its own that it cannot be restored
+		if err := a.restoreTables(t.Context(), stack, map[string]string{"documents": name + "-documents", "usage": name + "-usage"}, at, &strings.Builder{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ours := range []string{"documents", "usage"} {
+		restored := aws.String(name + "-" + at.UTC().Format(restoredForm) + "-" + ours)
+		items, err := a.tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: restored})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := int32(len(ours) / len("documents")); items.Count != want {
+			t.Errorf("%s has %d records, want %d", *restored, items.Count, want)
+		}
+		expiry, err := a.tables.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: restored})
+		if err != nil || aws.ToString(expiry.TimeToLiveDescription.AttributeName) != "e" {
+			t.Errorf("%s: its expiry is %+v, %v", *restored, expiry, err)
+		}
+		if err := a.recoverable(t.Context(), *restored, time.Now().Add(-time.Second)); err != nil && strings.Contains(err.Error(), "no recovery") {
+			t.Error(err)
+		}
+		described, err := a.tables.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: restored})
+		if err != nil || !aws.ToBool(described.Table.DeletionProtectionEnabled) {
+			t.Errorf("%s is not protected, %v", *restored, err)
+		}
+	}
+}
+
+func TestRestoreRefusesBeforeItChangesAnything(t *testing.T) {
+	t.Parallel()
+	a, name := restorable(t)
+	for want, err := range map[string]error{
+		"there is no stack none":      a.restore(t.Context(), "none", time.Now(), &strings.Builder{}),
+		"can be restored to a moment": a.restore(t.Context(), name, time.Now().Add(time.Hour), &strings.Builder{}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	listed, err := a.tables.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range listed.TableNames {
+		if strings.HasPrefix(table, name+"-20") {
+			t.Errorf("it has made %s", table)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"docent/shared/app"
+)
+
+type backupCmd struct {
+	To string `arg:"" help:"The file to write, which must not exist; a folder, which gets docent-TIME.tar; or - for standard output."`
+	dataFlags
+	JSON bool `name:"json" help:"Print JSON with the file and what it contains."`
+}
+
+// Validate checks what the types of the flags cannot.
+func (c *backupCmd) Validate() error {
+	if c.JSON && c.To == "-" {
+		return errors.New("--json and - both use standard output")
+	}
+	return nil
+}
+
+// Help is the long help of docent backup.
+func (c *backupCmd) Help() string {
+	return `Writes everything that was acknowledged before it begins, also while docent serve runs on the data. Requests continue. The backup is one tar file with the database, the objects and the key that encrypts secrets: keep it as safe as the data folder. It is checked while it is written, and has its name only when it is complete. sha256sum can check the files of the archive by the SHA256SUMS in it.
+
+Examples:
+
+    docent backup /var/backups/docent
+    docent backup --data /var/lib/docent - | ssh vault 'cat > docent.tar'`
+}
+
+// backupDone is the JSON of docent backup and docent restore.
+type backupDone struct {
+	File string `json:"file,omitempty"`
+	Data string `json:"data,omitempty"`
+	app.BackupReport
+}
+
+// Run writes the backup.
+func (c *backupCmd) Run(ctx context.Context, con *console) error {
+	if err := c.exists(); err != nil {
+		return err
+	}
+	if c.To == "-" {
+		_, err := app.BackupData(ctx, c.Data, con.out)
+		return inUse(err, c.Data)
+	}
+	file, err := c.file(con)
+	if err != nil {
+		return err
+	}
+	report, err := writeBackup(file, func(w io.Writer) (app.BackupReport, error) { return app.BackupData(ctx, c.Data, w) })
+	if err != nil {
+		return inUse(err, c.Data)
+	}
+	if c.JSON {
+		return printJSON(con.out, backupDone{File: file, BackupReport: report})
+	}
+	return printf(con.out, "Wrote %s: %d bytes, %d objects.\n", file, report.Bytes, report.Objects)
+}
+
+// file returns the name of the backup, which does not exist.
+func (c *backupCmd) file(con *console) (string, error) {
+	file := c.To
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "docent-"+con.now().UTC().Format("20060102T150405Z")+".tar")
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return "", errors.Join(fmt.Errorf("%s exists already; name another file", file), err)
+	}
+	return file, nil
+}
+
+// writeBackup writes a new file by write. The file has its name only when it is complete and on disk.
+func writeBackup(file string, write func(io.Writer) (app.BackupReport, error)) (report app.BackupReport, err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".unfinished-*") // with mode 0600
+	if err != nil {
+		return report, fmt.Errorf("write the backup: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temporary.Name()) // the first error says why
+		}
+	}()
+	report, err = write(temporary)
+	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
+		return report, err
+	}
+	if err := os.Rename(temporary.Name(), file); err != nil {
+		return report, fmt.Errorf("write the backup: %w", err)
+	}
+	return report, nil
+}
+
+type restoreCmd struct {
+	From string `arg:"" help:"The backup that docent backup wrote, or - for standard input."`
+	dataFlags
+	JSON bool `name:"json" help:"Print JSON with the folder and what it contains."`
+}
+
+// Help is the long help of docent restore.
+func (c *restoreCmd) Help() string {
+	return `Restores a backup into a data folder that is empty or missing. Every file is compared with its digest before any is used: if the backup is damaged or incomplete, the folder stays empty. No server opens a folder whose restore was interrupted.
+
+Example:
+
+    docent restore --data /var/lib/docent /var/backups/docent/docent-20261123T020000Z.tar`
+}
+
+// Run restores the backup.
+func (c *restoreCmd) Run(ctx context.Context, con *console) (err error) {
+	from := io.Reader(os.Stdin)
+	if c.From != "-" {
+		file, err := os.Open(c.From)
+		if err != nil {
+			return fmt.Errorf("read the backup: %w", err)
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		from = file
+	}
+	report, err := app.Restore(ctx, c.Data, from)
+	if errors.Is(err, app.ErrNotEmpty) {
+		return fmt.Errorf("%w; restore into an empty folder", err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(con.out, backupDone{Data: c.Data, BackupReport: report})
+	}
+	return printf(con.out, "Restored the backup of %s into %s: %d bytes, %d objects. Start it with: docent serve --data %s\n",
+		date(&report.Created), c.Data, report.Bytes, report.Objects, c.Data)
+}

@@ -15,9 +15,12 @@ import (
 type askCmd struct {
 	Question string `arg:"" help:"The question, 1 to 10000 characters."`
 	serverFlags
+	FilterFlag
+	As      string        `placeholder:"USER" help:"Ask as this user, by userName or id, with a team key that may act for people."`
 	ID      string        `name:"id" placeholder:"UUID" help:"Id of the question (default: a new one). Asking again with the same id costs nothing."`
 	Timeout time.Duration `default:"2m" placeholder:"TIME" help:"How long to wait for the answer (default ${default})."`
-	JSON    bool          `name:"json" help:"Print the answer as the API's JSON object."`
+	JSON    bool          `name:"json" xor:"form" help:"Print the answer as the API's JSON object."`
+	Stream  bool          `xor:"form" help:"Print the answer while it is written, as is done on a terminal."`
 }
 
 // Help is the long help of docent ask.
@@ -28,6 +31,7 @@ Examples:
 
     export DOCENT_API_KEY=docent_team_...
     docent ask "How many questions may a team ask per day?"
+    docent ask --filter '{"product": "api", "version": {"gte": 2}}' "How do I undo?"
     docent ask --json "How do I revoke a key?" | jq -r .result.answer`
 }
 
@@ -38,6 +42,9 @@ func (c *askCmd) Validate() error {
 	}
 	if c.Timeout <= 0 {
 		return errors.New("--timeout must be more than 0")
+	}
+	if err := checkUser(c.As); err != nil {
+		return err
 	}
 	if c.ID == "" {
 		return nil
@@ -56,14 +63,18 @@ func (c *askCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	api.As = c.As
 	if c.ID == "" {
 		c.ID = uuid.NewString()
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	err = api.Ask(limited, c.ID, c.Question)
 	var answer client.Answer
-	if err == nil {
+	printed := &printedText{con: con}
+	q := client.Question{Text: c.Question, Filter: c.Filter.of}
+	if c.Stream || isTerminal(con.out) && !c.JSON {
+		answer, err = api.AskStreaming(limited, c.ID, q, printed.add)
+	} else if err = api.Ask(limited, c.ID, q); err == nil {
 		answer, err = api.Await(limited, c.ID)
 	}
 	if limited.Err() != nil && err != nil {
@@ -76,10 +87,50 @@ func (c *askCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	return c.show(con, answer)
+	return c.show(con, answer, printed)
 }
 
-func (c *askCmd) show(con *console, a client.Answer) error {
+// printedText is the text of an answer that is printed while it is written.
+type printedText struct {
+	con  *console
+	text string
+	err  error // of printing
+}
+
+// add prints text, or with replace all of it after a line, because a terminal takes nothing back.
+func (p *printedText) add(text string, replace bool) {
+	if replace {
+		p.print("\n\n---\nThe text above is withdrawn; the answer is:\n\n")
+		p.text = ""
+	}
+	p.text += text
+	p.print(text)
+}
+
+func (p *printedText) print(text string) {
+	if p.err == nil {
+		// The text of documents must not control the terminal.
+		p.err = printf(p.con.out, "%s", client.Printable(text))
+	}
+}
+
+// finish prints what is missing of the whole text, and ends its line.
+func (p *printedText) finish(whole string) error {
+	whole = strings.TrimRight(whole, "\n")
+	if rest, ok := strings.CutPrefix(whole, strings.TrimRight(p.text, "\n")); !ok {
+		p.add(whole, true)
+	} else if rest != "" {
+		p.print(rest)
+		p.text = whole
+	}
+	if p.text == "" || !strings.HasSuffix(p.text, "\n") {
+		p.print("\n")
+	}
+	return p.err
+}
+
+// show prints a. Of its text, some may be printed already.
+func (c *askCmd) show(con *console, a client.Answer, printed *printedText) error {
 	if c.JSON {
 		if err := printJSON(con.out, a.Raw); err != nil {
 			return err
@@ -93,8 +144,10 @@ func (c *askCmd) show(con *console, a client.Answer) error {
 	case c.JSON:
 		return nil
 	}
+	if err := printed.finish(a.Result.Answer); err != nil {
+		return err
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", strings.TrimRight(a.Result.Answer, "\n"))
 	for i, r := range a.Result.References {
 		if i == 0 {
 			b.WriteString("\nReferences:\n")

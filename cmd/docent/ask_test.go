@@ -104,3 +104,34 @@ func TestAskInterrupted(t *testing.T) {
 		t.Fatalf("status %d, errors %q", status, errOut.String())
 	}
 }
+
+// TestAskPrintsWhileTheAnswerIsWritten: whatever becomes of the stream, the whole answer is printed in the end.
+func TestAskPrintsWhileTheAnswerIsWritten(t *testing.T) {
+	t.Parallel()
+	const (
+		start      = "event: answer.created\nid: 1\ndata: {}\n\n:\n\nevent: sources\nid: 2\ndata: {\"sources\":[]}\n\n"
+		references = "\nReferences:\n1. Undo[2J: https://wiki.example/undo\n2. https://wiki.example/untitled\n"
+		done       = "event: answer.completed\ndata: {\"state\":\"complete\",\"result\":{\"answer\":\"Run **undo**.\",\"references\":[]}}\n\n"
+		delta      = "event: text.delta\ndata: {\"text\":\"Run \\u001b**\"}\n\n"
+	)
+	for name, tc := range map[string]struct{ events, out string }{
+		"whole":            {start + "event: text.delta\ndata: {\"text\":\"Run **\"}\n\nevent: text.delta\ndata: {\"text\":\"undo**.\"}\n\n" + done, "Run **undo**.\n"},
+		"only the end":     {start + done, "Run **undo**.\n"},
+		"broken":           {start + "event: text.delta\ndata: {\"text\":\"Run **\"}\n\n", "Run **undo**.\n" + references},
+		"broken at once":   {"event: ", "Run **undo**.\n" + references},
+		"ended in a line":  {start + "event: text.delta\ndata: {\"text\":\"Run **undo**.\\n\"}\n\n" + done, "Run **undo**.\n"},
+		"other text":       {start + delta + done, "Run **\n\n---\nThe text above is withdrawn; the answer is:\n\nRun **undo**.\n"},
+		"replaced":         {start + "event: text.delta\ndata: {\"text\":\"Stop.\"}\n\nevent: text.replace\ndata: {\"text\":\"Run **undo**.\"}\n\n" + done, "Stop.\n\n---\nThe text above is withdrawn; the answer is:\n\nRun **undo**.\n"},
+		"no stream at all": {"", "Run **undo**.\n" + references},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := apitest.New(t)
+			api.Events = tc.events
+			status, out, errOut := docent(t, "ask", "--server", api.URL, "--key", apitest.Key, "--stream", "How do I undo?")
+			if status != 0 || out != tc.out {
+				t.Errorf("status %d, output %q, want %q, errors %q", status, out, tc.out, errOut)
+			}
+		})
+	}
+}

@@ -26,6 +26,8 @@ type commands struct {
 	Serve   serveCmd   `cmd:"" group:"server" help:"Run the server until it is interrupted."`
 	Open    openCmd    `cmd:"" group:"server" help:"Open the dashboard in the browser, signed in."`
 	Signin  signinCmd  `cmd:"" group:"server" help:"Print a one-time link that signs in to the dashboard."`
+	Backup  backupCmd  `cmd:"" group:"server" help:"Write a backup of the data folder, also while the server runs."`
+	Restore restoreCmd `cmd:"" group:"server" help:"Restore a backup into an empty data folder."`
 	Openapi openapiCmd `cmd:"" group:"server" help:"Print the OpenAPI document of the API as YAML."`
 	Team    struct {
 		Create teamCreateCmd `cmd:"" help:"Create a team with its first admin, and print the admin's key."`
@@ -43,7 +45,9 @@ type commands struct {
 	Queue struct {
 		Redrive queueRedriveCmd `cmd:"" help:"Move dead-letter messages back to their queue."`
 	} `cmd:"" group:"aws" help:"The queues of an installation on AWS."`
-	Index struct {
+	Export exportCmd `cmd:"" group:"aws" help:"Copy an installation on AWS into a data folder."`
+	Import importCmd `cmd:"" group:"aws" help:"Copy a data folder into an installation on AWS, also while a server runs on it."`
+	Index  struct {
 		Check   indexCheckCmd   `cmd:"" help:"Check the search index against the documents, in the data folder of this machine."`
 		Status  indexStatusCmd  `cmd:"" help:"Show the segments of the search index and the progress of their rebuilds."`
 		Rebuild indexRebuildCmd `cmd:"" help:"Rebuild the search index from the documents."`
@@ -59,19 +63,23 @@ type commands struct {
 		Add    sourceAddCmd    `cmd:"" group:"client" help:"Connect a data source."`
 		List   sourceListCmd   `cmd:"" group:"client" help:"List data sources and their sync progress."`
 		Import sourceImportCmd `cmd:"" group:"client" help:"Import items from a file: JSON Lines, or the archive of a Slack export."`
+		Set    sourceSetCmd    `cmd:"" group:"client" help:"Change a data source: its name, settings and secrets."`
+		Pause  sourcePauseCmd  `cmd:"" group:"client" help:"Stop syncing a data source until it is resumed."`
+		Resume sourceResumeCmd `cmd:"" group:"client" help:"Sync a paused data source again."`
 		Remove sourceRemoveCmd `cmd:"" group:"client" help:"Disconnect a data source and remove its items."`
 		Sync   sourceSyncCmd   `cmd:"" group:"data" help:"Read data sources now, in the data folder of this machine."`
 	} `cmd:"" group:"client" help:"Data sources: repositories, messages, web pages and imported items."`
 	Search   searchCmd   `cmd:"" group:"client" help:"Search collections and data sources."`
 	Research researchCmd `cmd:"" group:"client" help:"Answer a question from collections and data sources, with its sources."`
 	Get      getCmd      `cmd:"" group:"client" help:"Print the content of URLs."`
-	Put      putCmd      `cmd:"" group:"client" help:"Put files and folders of Markdown, text and HTML into a collection."`
+	Put      putCmd      `cmd:"" group:"client" help:"Put files and folders of Markdown, text, HTML, PDF and Office files into a collection."`
 	Ask      askCmd      `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
+	Eval     evalCmd     `cmd:"" group:"client" help:"Measure search and answers on questions whose answers are known."`
 	Usage    usageCmd    `cmd:"" group:"client" help:"Print a usage report of the team or your user."`
 	Events   struct {
 		Follow eventsFollowCmd `cmd:"" help:"Print the team's security events as they arrive, one JSON object per line."`
 	} `cmd:"" group:"client" help:"The team's security events, for a SIEM."`
-	Version versionCmd `cmd:"" group:"server" help:"Print the version."`
+	Version versionCmd `cmd:"" group:"server" help:"Print the version, the commit and its date."`
 }
 
 // console holds the outputs of a command, its clock, and the connectors of data sources.
@@ -79,6 +87,9 @@ type console struct {
 	out, err io.Writer
 	now      func() time.Time
 	connect  app.Connect
+	// ask asks the person at the terminal and returns the line typed, which is not shown
+	// while it is typed if it is secret; nil: there is no terminal.
+	ask func(question string, secret bool) (string, error)
 }
 
 // errReported ends a command whose failure its output already describes.
@@ -90,6 +101,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	providers := app.Providers()
 	var all commands
 	all.Source.Add.setUp(providers)
+	all.Source.Set.setUp(providers)
 	parser, err := kong.New(&all,
 		kong.Name("docent"),
 		kong.Description("Docent answers questions from a team's own documents and says where each answer comes from."),
@@ -106,7 +118,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 			return len(p.Settings) > 0 || p.Webhook != nil
 		})},
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(&console{out: out, err: errOut, now: time.Now, connect: connectors.Public}),
+		kong.Bind(&console{out: out, err: errOut, now: time.Now, connect: connectors.Public, ask: asker(errOut)}),
 	)
 	if err != nil {
 		panic(err) // the command tree itself is wrong

@@ -14,8 +14,19 @@ import (
 type findFlags struct {
 	Query string `arg:"" help:"What to look for, 1 to 10000 characters."`
 	serverFlags
+	FilterFlag
 	Instruction string `placeholder:"TEXT" help:"Affects ranking only, not what is searched."`
+	As          string `placeholder:"USER" help:"Search as this user, by userName or id, with a team key that may act for people."`
 	JSON        bool   `name:"json" help:"Print the reply as the API's JSON object."`
+}
+
+// searcher returns the client, which acts for the user of --as.
+func (f *findFlags) searcher() (*client.Client, error) {
+	api, err := f.client()
+	if err == nil {
+		api.As = f.As
+	}
+	return api, err
 }
 
 // Validate checks what the types of the flags cannot.
@@ -23,7 +34,7 @@ func (f *findFlags) Validate() error {
 	if strings.TrimSpace(f.Query) == "" {
 		return errors.New("the query is empty")
 	}
-	return nil
+	return checkUser(f.As)
 }
 
 type searchCmd struct {
@@ -42,16 +53,17 @@ Examples:
 
     docent search "rolling back a release"
     docent search --space prs "retry of failed uploads"
+    docent search --filter '{"product": "api", "version": {"gte": 2}}' "undo a deployment"
     docent search --explain "undo a deployment"`
 }
 
 // Run searches and prints.
 func (c *searchCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.searcher()
 	if err != nil {
 		return err
 	}
-	w := client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Limit: c.Limit, Space: c.Space, Explain: c.Explain}
+	w := client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Limit: c.Limit, Space: c.Space, Explain: c.Explain, Filter: c.Filter.of}
 	if c.Space == "all" {
 		w.Space = ""
 	}
@@ -84,11 +96,11 @@ Example:
 
 // Run asks and prints.
 func (c *researchCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.searcher()
 	if err != nil {
 		return err
 	}
-	found, err := api.Research(ctx, client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Effort: c.Effort})
+	found, err := api.Research(ctx, client.SearchRequest{Query: c.Query, Instruction: c.Instruction, Effort: c.Effort, Filter: c.Filter.of})
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/extract"
 	"docent/testkit/serving"
 )
 
@@ -30,7 +33,7 @@ const (
 	crashFiles   = 12 // documents that each client puts, replaces and deletes
 )
 
-// TestServeLosesNothingWhenKilled kills docent serve while clients put, delete and ask. Afterwards everything
+// TestServeLosesNothingWhenKilled kills docent serve while clients put texts and files, delete and ask. Afterwards everything
 // acknowledged must have happened, once.
 func TestServeLosesNothingWhenKilled(t *testing.T) {
 	t.Parallel()
@@ -55,7 +58,9 @@ func TestServeLosesNothingWhenKilled(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	c.verify()
+	if files := c.verify(); files == 0 {
+		t.Error("no file was left to compare")
+	}
 }
 
 // crash is a server that is killed and restarted, and what it has acknowledged.
@@ -66,6 +71,7 @@ type crash struct {
 	key, collection string
 	team            uuid.UUID
 	server          *exec.Cmd
+	ended           func() error // waits until the server has ended; a second Wait would never return
 	done            atomic.Int64
 	progress        chan struct{}
 
@@ -74,13 +80,14 @@ type crash struct {
 
 	mu        sync.Mutex
 	documents map[string]string // uri to body; empty: deleted
+	files     map[string][]byte // uri to the file that the document is made from; nil: it is text
 	questions map[string]bool   // asked and not deleted
 }
 
 func newCrash(t *testing.T) *crash {
 	t.Helper()
 	c := &crash{t: t, dir: t.TempDir(), progress: make(chan struct{}, crashOps+1),
-		documents: map[string]string{}, questions: map[string]bool{}}
+		documents: map[string]string{}, files: map[string][]byte{}, questions: map[string]bool{}}
 	c.binary = filepath.Join(c.dir, "docent")
 	run(t, repositoryRoot(t), "go", "build", "-o", c.binary, "./cmd/docent")
 	made, err := serving.NewTeam(t.Context(), c.binary, "Crash", "--data", c.data())
@@ -119,11 +126,12 @@ func (c *crash) start() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.server, c.ended = server.Command, sync.OnceValue(server.Command.Wait)
+	ended := c.ended
 	c.t.Cleanup(func() { // before its folder is removed
 		_ = server.Command.Process.Kill()
-		_ = server.Command.Wait()
+		_ = ended()
 	})
-	c.server = server.Command
 	if c.address == "" { // later servers take the same; clients read it meanwhile
 		c.address = server.Address()
 	}
@@ -142,7 +150,7 @@ func (c *crash) kill() {
 	if err := c.server.Process.Kill(); err != nil {
 		c.t.Fatal(err)
 	}
-	_ = c.server.Wait() // the kill is no failure
+	_ = c.ended() // the kill is no failure
 }
 
 // reached waits until n operations are acknowledged.
@@ -158,9 +166,15 @@ func (c *crash) client(n int) {
 	for op := range crashOps / crashClients {
 		uri := fmt.Sprintf("https://crash.test/%d/%d", n, random.IntN(crashFiles))
 		switch choice := random.IntN(20); {
+		case choice < 3: // a file, whose text is read later
+			body := fmt.Sprintf("The token of this file is tok%dx%d.", n, op)
+			file := wordFile(c.t, body)
+			c.until(200, "PUT", "/documents", map[string]string{"collectionId": c.collection, "uri": uri, "title": "T",
+				"mediaType": extract.DOCX, "body": base64.StdEncoding.EncodeToString(file)})
+			c.setFile(uri, body+"\n\n", file)
 		case choice < 11:
 			body := fmt.Sprintf("The token of this page is tok%dx%d.\n", n, op)
-			if choice == 0 {
+			if choice == 3 {
 				body = strings.Repeat(body, 200) // in chunks
 			}
 			c.until(200, "PUT", "/documents", map[string]string{"collectionId": c.collection, "uri": uri, "title": "T", "body": body})
@@ -181,10 +195,38 @@ func (c *crash) client(n int) {
 	}
 }
 
-func (c *crash) set(uri, body string) {
+func (c *crash) set(uri, body string) { c.setFile(uri, body, nil) }
+
+func (c *crash) setFile(uri, body string, file []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.documents[uri] = body
+	c.documents[uri], c.files[uri] = body, file
+}
+
+// wordFile returns a DOCX file with one paragraph.
+func wordFile(t *testing.T, text string) []byte {
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	const head = `<?xml version="1.0" encoding="UTF-8"?>`
+	for name, part := range map[string]string{
+		"[Content_Types].xml": head + `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+		"_rels/.rels": head + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r" Target="word/document.xml" ` +
+			`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/></Relationships>`,
+		"word/document.xml": head + `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>` +
+			text + `</w:t></w:r></w:p></w:body></w:document>`,
+	} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, part)
+		}
+		if err != nil {
+			t.Errorf("write a file: %v", err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Errorf("write a file: %v", err)
+	}
+	return file.Bytes()
 }
 
 // id returns the document id of uri, as any client can compute it.
@@ -244,8 +286,8 @@ func pause(ctx context.Context) {
 	}
 }
 
-// verify compares what is stored with what was acknowledged.
-func (c *crash) verify() {
+// verify compares what is stored with what was acknowledged, and returns how many of the documents are made from files.
+func (c *crash) verify() (files int) {
 	t := c.t
 	there, gone, indexed := 0, 0, 0
 	for uri, body := range c.documents {
@@ -256,20 +298,29 @@ func (c *crash) verify() {
 		}
 		var d struct {
 			Body     string
-			Indexing struct{ State string }
+			Indexing struct {
+				State string
+				Error any
+			}
 		}
 		for d.Indexing.State != "indexed" {
 			if err := json.Unmarshal(c.until(200, "GET", "/documents/"+c.id(uri), nil), &d); err != nil {
 				t.Fatal(err)
 			}
 			if d.Indexing.State == "failed" {
-				t.Fatalf("%s: indexing failed", uri)
+				t.Fatalf("%s: indexing failed: %v", uri, d.Indexing.Error)
 			}
 			pause(t.Context())
 		}
 		indexed++
 		if d.Body != body {
 			t.Errorf("%s holds %.60q, want %.60q", uri, d.Body, body)
+		}
+		if file := c.files[uri]; file != nil {
+			files++
+			if got := c.until(200, "GET", "/documents/"+c.id(uri)+"/original", nil); !bytes.Equal(got, file) {
+				t.Errorf("the original of %s has %d bytes, want %d", uri, len(got), len(file))
+			}
 		}
 		there++
 	}
@@ -294,7 +345,7 @@ func (c *crash) verify() {
 	if err := c.server.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.server.Wait(); err != nil {
+	if err := c.ended(); err != nil {
 		t.Errorf("docent serve did not end well: %v", err)
 	}
 	var reports []struct{ Damaged, Missing []string }
@@ -302,6 +353,7 @@ func (c *crash) verify() {
 	if len(reports) != 1 || len(reports[0].Damaged)+len(reports[0].Missing) > 0 {
 		t.Errorf("index check: %+v", reports)
 	}
-	t.Logf("%d operations acknowledged, %d kills, %d retries; %d documents there and %d indexed, %d deleted; questions %v",
-		c.done.Load(), crashKills, c.retries.Load(), there, indexed, gone, states)
+	t.Logf("%d operations acknowledged, %d kills, %d retries; %d documents there and %d indexed, %d of them files, %d deleted; questions %v",
+		c.done.Load(), crashKills, c.retries.Load(), there, indexed, files, gone, states)
+	return files
 }

@@ -93,7 +93,7 @@ func TestDataThatIsInUseOrMissing(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for _, args := range []string{"team create --name n --admin a", "key list --team t", "serve --addr 127.0.0.1:0"} {
+	for _, args := range []string{"team create --name n --admin a", "key list --team t", "serve --addr 127.0.0.1:0", "backup -"} {
 		status, _, errOut := docent(t, append(strings.Fields(args), "--data", dir)...)
 		if status != 1 || !strings.Contains(errOut, "stop it, run this, then start it again") {
 			t.Errorf("%s: status %d, errors %q", args, status, errOut)

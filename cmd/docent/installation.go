@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -8,9 +9,6 @@ import (
 	"docent/shared/app/parts/operator"
 	"docent/shared/team"
 )
-
-// defaultStack is the name of the stack unless --stack gives another.
-const defaultStack = "docent"
 
 // installationFlags name the installation that a command works on: on this machine or on AWS.
 type installationFlags struct {
@@ -51,9 +49,4 @@ func (f installationFlags) deployed(ctx context.Context, do func(*team.Service) 
 	return do(stack.Teams)
 }
 
-func stackName(given string) string {
-	if given == "" {
-		return defaultStack
-	}
-	return given
-}
+func stackName(given string) string { return cmp.Or(given, operator.DefaultStack) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,9 @@ type keyCreateCmd struct {
 	Name       string   `required:"" placeholder:"NAME" help:"Name of the key, 1 to 100 characters."`
 	User       string   `placeholder:"USERNAME" help:"The user of a personal key."`
 	DataSource []string `placeholder:"ID" sep:"none" help:"Limit the key to this data source, such as a collection; may be repeated."`
+	Scope      []string `placeholder:"SCOPE" enum:"read,ask,write,manage,audit" help:"What the key may do: read (documents and context), ask (questions and answers), write (documents), manage (collections, sources, keys, settings) or audit (security events, usage); may be repeated or separated by commas (default: all that its kind may do)."`
 	Expires    expiry   `placeholder:"TIME" help:"When it expires: after days or hours (90d, 12h), or at a date or RFC 3339 time (default: never)."`
-	JSON       bool     `name:"json" help:"Print JSON with the id, kind, name and secret."`
+	JSON       bool     `name:"json" help:"Print JSON with the id, kind, name, scopes and secret."`
 }
 
 // Help is the long help of docent key create.
@@ -34,6 +36,7 @@ func (c *keyCreateCmd) Help() string {
 
     docent key create --team ID --kind team --name "Support bot" --expires 90d
     docent key create --team ID --kind personal --user ada@example.com --name laptop
+    docent key create --team ID --kind team --scope read,ask --name "Chat bot"
     docent key create --team ID --kind team --data-source COLLECTION --name "Handbook only" --json
     docent key create --aws --stack docent --team ID --kind team --name "Support bot"`
 }
@@ -53,6 +56,9 @@ func (c *keyCreateCmd) Validate() error {
 func (c *keyCreateCmd) Run(ctx context.Context, con *console) error {
 	return c.existing(ctx, func(teams *team.Service) error {
 		wanted := team.NewKey{Kind: team.Kind(c.Kind), Name: c.Name, DataSourceIDs: c.DataSource}
+		for _, scope := range c.Scope {
+			wanted.Scopes = append(wanted.Scopes, team.Scope(scope))
+		}
 		if at, ok := c.Expires.from(con.now()); ok {
 			wanted.ExpiresAt = &at
 		}
@@ -69,11 +75,12 @@ func (c *keyCreateCmd) Run(ctx context.Context, con *console) error {
 		}
 		if c.JSON {
 			return printJSON(con.out, struct {
-				ID     string `json:"id"`
-				Kind   string `json:"kind"`
-				Name   string `json:"name"`
-				Secret string `json:"secret"`
-			}{k.ID, string(k.Kind), k.Name, secret})
+				ID     string       `json:"id"`
+				Kind   string       `json:"kind"`
+				Name   string       `json:"name"`
+				Scopes []team.Scope `json:"scopes"`
+				Secret string       `json:"secret"`
+			}{k.ID, string(k.Kind), k.Name, k.Scopes, secret})
 		}
 		return printf(con.out, "Key %s, shown this once:\n%s\n", k.ID, secret)
 	})
@@ -117,10 +124,10 @@ func printKeys(con *console, keys []team.APIKey) error {
 		return printf(con.out, "The team has no keys.\n")
 	}
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	rows := [][]string{{"ID", "KIND", "NAME", "CREATED", "EXPIRES", "LAST USED"}}
+	rows := [][]string{{"ID", "KIND", "NAME", "MAY", "ENDS IN", "CREATED", "EXPIRES", "LAST USED"}}
 	for _, k := range keys {
 		rows = append(rows, []string{
-			k.ID, string(k.Kind), client.Printable(k.Name), date(&k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt),
+			k.ID, string(k.Kind), client.Printable(k.Name), scopesText(k), cmp.Or(k.Hint, "-"), date(&k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt),
 		})
 	}
 	for _, row := range rows {
@@ -129,6 +136,18 @@ func printKeys(con *console, keys []team.APIKey) error {
 		}
 	}
 	return w.Flush()
+}
+
+// scopesText returns the scopes of k, or all.
+func scopesText(k team.APIKey) string {
+	if k.Scopes == nil {
+		return "all"
+	}
+	names := make([]string, len(k.Scopes))
+	for i, scope := range k.Scopes {
+		names[i] = string(scope)
+	}
+	return strings.Join(names, ",")
 }
 
 func date(t *time.Time) string {

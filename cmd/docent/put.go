@@ -24,7 +24,15 @@ type serverFlags struct {
 }
 
 func (f serverFlags) client() (*client.Client, error) {
-	return client.New(f.Server, f.Key, versionText())
+	c, err := client.New(f.Server, f.Key)
+	if errors.Is(err, client.ErrNoKey) {
+		return nil, errors.New("no API key: give --key or set DOCENT_API_KEY")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.UserAgent = "docent/" + versionText()
+	return c, nil
 }
 
 type putCmd struct {
@@ -33,19 +41,23 @@ type putCmd struct {
 	CollectionName string   `placeholder:"NAME" xor:"collection" required:"" help:"The collection, by its name; it is created if no collection has it."`
 	Description    string   `placeholder:"TEXT" help:"Description for a collection that is created."`
 	serverFlags
-	BaseURI  string `name:"base-uri" placeholder:"URI" help:"A file's URI is this and its path below the given folder (default: the file: URI of its absolute path)."`
-	Parallel int    `default:"8" placeholder:"N" help:"Files sent at a time, 1 to 64 (default ${default})."`
-	Delete   bool   `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Does not ask for confirmation."`
-	DryRun   bool   `help:"Show what would be done, and do nothing."`
-	Force    bool   `help:"Send unchanged files too."`
-	JSON     bool   `name:"json" help:"Print the summary as JSON."`
+	Metadata         map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Metadata of every document, by which filters select; repeat it for several. A value that is a number, true, false or a JSON list of strings is taken as such."`
+	AccessUser       []string          `placeholder:"USER" sep:"none" help:"Who may read the documents, by userName or id; repeat it for several."`
+	AccessGroup      []string          `placeholder:"GROUP" sep:"none" help:"Which groups may read the documents, by displayName, externalId or id; repeat it for several."`
+	CollectionAccess bool              `help:"Take the access from documents that have none by these flags or front matter: who may read the collection reads them."`
+	BaseURI          string            `name:"base-uri" placeholder:"URI" help:"A file's URI is this and its path below the given folder (default: the file: URI of its absolute path)."`
+	Parallel         int               `default:"8" placeholder:"N" help:"Files sent at a time, 1 to 64 (default ${default})."`
+	Delete           bool              `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Does not ask for confirmation."`
+	DryRun           bool              `help:"Show what would be done, and do nothing."`
+	Force            bool              `help:"Send unchanged files too."`
+	JSON             bool              `name:"json" help:"Print the summary as JSON."`
 }
 
 // Help is the long help of docent put.
 func (c *putCmd) Help() string {
-	return `Folders are searched for Markdown (.md .markdown .mdx), text (.txt .text .rst) and HTML (.html .htm). Hidden files and folders and node_modules below them are skipped. Symbolic links are followed; each file is put once. HTML is converted to Markdown without scripts, navigation and forms. Text is UTF-8, or UTF-16 with a byte order mark; a file over 10 MB or in another encoding is counted as failed, and the run continues.
+	return `Folders are searched for Markdown (.md .markdown .mdx), text (.txt .text .rst), HTML (.html .htm), PDF (.pdf) and Office files (.docx .xlsx .pptx). Hidden files and folders and node_modules below them are skipped. Symbolic links are followed; each file is put once. HTML is converted to Markdown without scripts, navigation and forms. Text is UTF-8, or UTF-16 with a byte order mark; a text over 10 MB or in another encoding is counted as failed, and the run continues. Docent reads the text of PDF and Office files, which may have up to 100 MB, after they are put; those over 4 MB are sent to a one-time address.
 
-The title of a document is its first level-1 heading, the title of its front matter or its HTML title, else its file's name.
+The title of a document is its first level-1 heading, the title of its front matter or its HTML title, else its file's name. Everything else in the front matter of a Markdown file becomes metadata: texts, numbers, dates, true and false, and lists. It takes precedence over --metadata. But access with lists of users and groups says who may read the document, in place of --access-user and --access-group; without any of them a document keeps the access that it has, also if it was set elsewhere, and a new one is read by whoever may read the collection. --collection-access takes it away. A file whose access cannot be read is not put. What metadata cannot hold is left out, with a warning: nested values, names with other characters than letters, digits and _, texts over 256 characters.
 
 Files that have not changed since the last run are not sent again. docent remembers them in its folder of the user's cache, and skips a file only while the server still lists the document as it was put. After an interruption, run the same command again to continue.
 
@@ -56,6 +68,8 @@ Examples:
     export DOCENT_API_KEY=docent_team_...
     docent put --collection-name handbook docs
     docent put --collection-name handbook --base-uri https://wiki.example/ --delete docs
+    docent put --collection-name api --metadata product=api --metadata version=3 docs
+    docent put --collection-name people --access-group HR docs/people
     docent put --collection ID --dry-run notes README.md`
 }
 
@@ -70,18 +84,26 @@ func (c *putCmd) Validate() error {
 	if utf8.RuneCountInString(c.Description) > 4096 {
 		return errors.New("--description must have at most 4096 characters")
 	}
-	return nil
+	if c.CollectionAccess && c.access() != nil {
+		return errors.New("--collection-access cannot be combined with --access-user and --access-group")
+	}
+	_, err := metadataFlag(c.Metadata)
+	return err
 }
 
 // Run puts the files.
 func (c *putCmd) Run(ctx context.Context, con *console) error {
+	metadata, err := metadataFlag(c.Metadata)
+	if err != nil {
+		return err
+	}
 	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	config := put.Config{
 		Client: api, CollectionID: c.Collection, CollectionName: c.CollectionName, Description: c.Description,
-		Paths: c.Paths, BaseURI: c.BaseURI, Parallel: c.Parallel,
+		Metadata: metadata, Access: c.access(), CollectionAccess: c.CollectionAccess, Paths: c.Paths, BaseURI: c.BaseURI, Parallel: c.Parallel,
 		DryRun: c.DryRun, Delete: c.Delete, Force: c.Force,
 		Warn: func(s string) { _ = printf(con.err, "docent: %s\n", s) },
 		Now:  con.now,
@@ -103,6 +125,14 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	sum, err := put.Run(ctx, config)
 	end()
 	return c.report(con, sum, err)
+}
+
+// access returns what the flags say of who may read the documents; nil: nothing.
+func (c *putCmd) access() *client.Access {
+	if len(c.AccessUser)+len(c.AccessGroup) == 0 {
+		return nil
+	}
+	return &client.Access{Users: append([]string{}, c.AccessUser...), Groups: append([]string{}, c.AccessGroup...)}
 }
 
 // report prints the summary, unless nothing was started, and turns failures into the exit status.

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"docent/client"
 )
 
 type samlSetCmd struct {
-	File string `arg:"" placeholder:"FILE" help:"The metadata as the identity provider gives it, XML; - reads standard input."`
+	File string `arg:"" placeholder:"FILE" help:"The metadata as the identity provider gives it, XML; - reads standard input, and the server reads an https address."`
 	serverFlags
 }
 
@@ -24,17 +25,25 @@ Examples:
 
     export DOCENT_API_KEY=docent_pat_...
     docent team saml set metadata.xml
+    docent team saml set https://idp.example/metadata
     curl -s https://idp.example/metadata | docent team saml set -`
 }
 
 // maxMetadata is one byte more than the server accepts, so that the server reports the excess.
 const maxMetadata = 1<<20 + 1
 
-// Run sends the file.
+// Run sends the file, or the address.
 func (c *samlSetCmd) Run(ctx context.Context, con *console) error {
 	api, err := c.client()
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(c.File, "https://") {
+		m, err := api.SetSAMLURL(ctx, c.File)
+		if err != nil {
+			return err
+		}
+		return showSAML(con, m)
 	}
 	var from io.Reader = os.Stdin
 	if c.File != "-" {
@@ -103,6 +112,11 @@ func noSAML(err error) error {
 func showSAML(con *console, m client.SAML) error {
 	if err := printf(con.out, "Identity provider %s\nSign-on at %s\n", m.EntityID, m.SingleSignOnURL); err != nil {
 		return err
+	}
+	if m.MetadataURL != "" {
+		if err := printf(con.out, "Metadata read at %s\n", m.MetadataURL); err != nil {
+			return err
+		}
 	}
 	for _, c := range m.Certificates {
 		state := "valid until"

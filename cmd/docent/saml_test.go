@@ -45,6 +45,7 @@ func TestSAMLAndSCIM(t *testing.T) {
 	expect(1, "", "no identity provider is set", at("team", "saml", "remove")...)
 	expect(1, "", "well-formed", at("team", "saml", "set", filepath.Join("testdata", "..", "saml.go"))...)
 	expect(1, "", "no such file", at("team", "saml", "set", file+"x")...)
+	expect(1, "", "reads no metadata from the web", at("team", "saml", "set", "https://idp.test/metadata")...)
 	expect(0, "docent_scim_", "docent team saml set FILE", at("scim", "setup")...)
 	expect(0, "Identity provider https://idp.test/\nSign-on at https://idp.test/sso\nCertificate CN=idp.test, valid until 2036-", "", at("team", "saml", "set", file)...)
 	expect(0, "valid until 2036-", "", at("team", "saml", "show")...)

@@ -12,17 +12,26 @@ import (
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
 	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/files"
+	"docent/shared/app/parts/hooks"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/models"
 	"docent/shared/app/parts/operator"
+	"docent/shared/app/parts/probe"
 	"docent/shared/app/parts/saml"
+	"docent/shared/app/parts/vault"
 	"docent/shared/app/parts/web"
+	"docent/shared/rate"
 )
 
 type serveCmd struct {
 	dataFlags
-	Addr    string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
-	BaseURL string `name:"base-url" placeholder:"URL" help:"Address by which clients reach the API, ending in /v1 (default: made from --addr)."`
-	Demo    bool   `default:"true" negatable:"" help:"On the first start, make a demo team with keys and a sample collection (default; --no-demo leaves it out)."`
+	Engine   string `default:"local" enum:"local,aws" placeholder:"NAME" help:"Where the data is: local, in the data folder (default), or aws, in DynamoDB, S3 and SQS."`
+	Stack    string `placeholder:"NAME" help:"With --engine aws: the stack that has the tables, bucket, queues and key (default: that of the environment's DOCENT_ variables, else docent)."`
+	Addr     string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
+	BaseURL  string `name:"base-url" placeholder:"URL" help:"Address by which clients reach the API, ending in /v1 (default: made from --addr)."`
+	TeamRate int    `name:"team-rate" default:"10000" placeholder:"NUMBER" help:"Requests per second that a team may send, and each of its keys half of it; more get a 429 with Retry-After (default ${default}; 0: no limit)."`
+	Demo     bool   `default:"true" negatable:"" help:"On the first start, make a demo team with keys and a sample collection (default; --no-demo leaves it out)."`
 
 	Model         string `name:"model" env:"DOCENT_MODEL" placeholder:"NAME" help:"Model that writes answers: its name on the server, or the id of a model or an inference profile of Amazon Bedrock (default: answers are quoted)."`
 	ModelProvider string `name:"model-provider" env:"DOCENT_MODEL_PROVIDER" placeholder:"NAME" help:"Where the model is: openai, on any server that speaks OpenAI's Chat Completions, or bedrock (default: openai with --model-url, bedrock without)."`
@@ -34,17 +43,20 @@ type serveCmd struct {
 
 // Help is the long help of docent serve.
 func (c *serveCmd) Help() string {
-	return `The data is in one folder, which is created if it is missing. The API is below /v1; GET /healthz returns 200 when the server is ready. An interrupt lets running requests end.
+	return `The data is in one folder, which is created if it is missing. With --engine aws it is that of a deployed stack: this process then does what the stack's functions do, beside them, beside other such processes, or instead. The API is below /v1; GET /healthz returns 200 when the server is ready. An interrupt lets running requests end.
 
 Examples:
 
     docent serve
     docent serve --data /var/lib/docent --addr 0.0.0.0:8080 --base-url https://docent.example/v1 --no-demo
     docent serve --model-url http://127.0.0.1:11434/v1 --model llama3.3
+    AWS_REGION=eu-central-1 docent serve --engine aws --stack docent --addr 0.0.0.0:8080 --base-url https://docent.example/v1
     AWS_PROFILE=docs AWS_REGION=eu-central-1 docent serve --model eu.anthropic.claude-sonnet-4-5-20250929-v1:0
     docent serve --embedding-url http://127.0.0.1:11434/v1 --embedding-model nomic-embed-text --embedding-size 768
 
 With bedrock, region and credentials are those of the AWS command line: the environment and its files.
+
+A team may send --team-rate requests per second, each of its keys half of them, and ten seconds' worth at once. More get a 429 that says when to come back.
 
 The passages found are sent to the model. A sentence is kept only if it cites passages that contain its numbers, names and quotations. If too little is left, or the model is late, the answer quotes instead.
 
@@ -53,12 +65,21 @@ Search goes by words and by meaning. The model for the meaning runs in this proc
 
 // Validate checks what the types of the flags cannot.
 func (c *serveCmd) Validate() error {
+	if c.Stack != "" && c.Engine != engineAWS {
+		return errors.New("--stack requires --engine aws")
+	}
+	if c.TeamRate < 0 || c.TeamRate > rate.MaxPerSecond {
+		return fmt.Errorf("--team-rate is not a number from 0 to %d", rate.MaxPerSecond)
+	}
 	_, err := c.provider()
 	if err == nil {
 		_, err = c.embedding()
 	}
 	return err
 }
+
+// engineAWS is the --engine on AWS.
+const engineAWS = "aws"
 
 // provider returns where the model is, or "" if no model is named.
 func (c *serveCmd) provider() (string, error) {
@@ -78,14 +99,32 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	settings := app.ServeConfig{
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
 		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
-		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse,
-			Embedder: embedder, WordsAlone: wordsAlone, Pages: dashboard.Pages(true)},
+		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, Extract: files.Reader(), Probe: probe.Public(), Post: hooks.Public(), PostLocal: hooks.Local(), ParseSAML: saml.Parse, FetchSAML: saml.Fetcher(), SignOn: identity.Providers(),
+			Embedder: embedder, WordsAlone: wordsAlone, TeamRate: c.TeamRate, Pages: dashboard.Pages(true, "")},
 	}
-	err = app.Serve(ctx, settings)
+	if c.Engine == engineAWS {
+		err = c.onAWS(ctx, settings)
+	} else {
+		err = app.Serve(ctx, settings)
+	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use; choose another address with --addr (make run: ADDR=HOST:PORT)", c.Addr)
 	}
 	return inUse(err, c.Data)
+}
+
+// onAWS serves the installation on AWS.
+func (c *serveCmd) onAWS(ctx context.Context, settings app.ServeConfig) error {
+	installation, where, err := operator.Standing(ctx, c.Stack, os.Getenv)
+	if err != nil {
+		return err
+	}
+	uploads, err := app.UploadOrigin(ctx, installation)
+	if err != nil {
+		return err
+	}
+	settings.Parts.Vault, settings.Parts.Pages = vault.Open(installation), dashboard.Pages(true, uploads)
+	return app.ServeAWS(ctx, settings, installation, where)
 }
 
 // openModel returns the model that the flags name, or nil.

@@ -16,7 +16,7 @@ import (
 func TestSignInWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	local, err := app.OpenLocal(t.Context(), dir, app.LocalOptions{NoSync: true, Parts: app.Parts{Pages: dashboard.Pages(true)}})
+	local, err := app.OpenLocal(t.Context(), dir, app.LocalOptions{NoSync: true, Parts: app.Parts{Pages: dashboard.Pages(true, "")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 )
 
 type sourceAddCmd struct {
-	Provider string `arg:"" help:"The provider: one that has settings or a webhook (${configured}), or one that is filled by docent source import, such as jira or notion."`
+	Provider string `arg:"" help:"The provider: one that has settings or a webhook (${configured}), or one that is filled by docent source import, such as linear or coda."`
 	serverFlags
-	Name  string       `required:"" placeholder:"NAME" help:"What to call it, 1 to 100 characters."`
+	Name  string       `placeholder:"NAME" help:"What to call it, 1 to 100 characters."`
 	Flags kong.Plugins `embed:""` // of the providers' settings
 	JSON  bool         `name:"json" help:"Print the data source as the API's JSON object."`
 
@@ -51,7 +51,9 @@ func (c *sourceAddCmd) Help() string {
 			fmt.Fprintf(&guides, " For %s: %s.", p.Name, p.Webhook.Guide)
 		}
 	}
-	return `Requires a team admin's personal key. Secrets are read from environment variables, so that no process list shows them; the server encrypts them and never returns them.
+	return `Requires a team admin's personal key. Secrets are read from environment variables, so that no process list shows them; the server encrypts them and never returns them. On a terminal the command asks for the settings that no flag and no variable gives, without showing secrets.
+
+The server asks the provider at once whether it can read what the settings name. What it cannot, such as a rejected token, a missing scope or a repository that is not there, is an error, and nothing is connected.
 
 From then on a server syncs sources of ` + providerNames(c.providers, func(p source.Provider) bool { return p.Opener != nil }) + `: docent source list shows progress and errors. If the provider sends webhooks, the command prints their URL and, this once, the secret that Docent makes to sign them.` + guides.String() + `
 
@@ -67,7 +69,7 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	d, err := api.AddSource(ctx, client.NewSource{Provider: c.Provider, Name: c.Name, Settings: c.flags.settings(c.provider(c.Provider))})
+	d, err := c.add(ctx, con, api)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,12 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 		}
 	}
 	if d.WebhookSecret != "" {
-		return printf(con.out, "Secret      %s\n", d.WebhookSecret)
+		if err := printf(con.out, "Secret      %s\n", d.WebhookSecret); err != nil {
+			return err
+		}
+	}
+	if d.LastError != nil {
+		return printf(con.err, "docent: it was connected, but could not be checked now: %s\n", client.Printable(d.LastError.Detail))
 	}
 	return nil
 }

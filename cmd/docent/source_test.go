@@ -30,11 +30,17 @@ type fixture struct {
 	web       *httptest.Server
 	key, pat  string
 	closeOnce func()
+	parts     app.Parts
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	o := &fixture{t: t, dir: t.TempDir(), closeOnce: func() {}}
+	return newFixtureOf(t, app.Parts{})
+}
+
+func newFixtureOf(t testing.TB, parts app.Parts) *fixture {
+	t.Helper()
+	o := &fixture{t: t, dir: t.TempDir(), closeOnce: func() {}, parts: parts}
 	o.open()
 	made, admin, err := o.local.Teams.CreateTeam(t.Context(), "Acme", "ada@acme.test")
 	if err != nil {
@@ -53,7 +59,7 @@ func newFixture(t testing.TB) *fixture {
 func (o *fixture) open() {
 	o.t.Helper()
 	var err error
-	if o.local, err = app.OpenLocal(o.t.Context(), o.dir, app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true}); err != nil {
+	if o.local, err = app.OpenLocal(o.t.Context(), o.dir, app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true, Parts: o.parts}); err != nil {
 		o.t.Fatal(err)
 	}
 	o.web = httptest.NewServer(o.local.Handler("https://docent.example/v1"))

@@ -83,6 +83,27 @@ func (f providerFlags) settings(p source.Provider) map[string]any {
 	return out
 }
 
+// changed returns the settings of p that the flags name. Unlike in settings, a secret
+// without its flag is not among them, and an empty variable is an error.
+func (f providerFlags) changed(p source.Provider) (map[string]any, error) {
+	given := reflect.ValueOf(f.plugins[0]).Elem()
+	out := f.settings(p)
+	for _, s := range p.Settings {
+		name := ""
+		if s.Kind == source.Secret {
+			name = given.Field(f.index[s.Flag]).String()
+		}
+		switch {
+		case s.Kind != source.Secret:
+		case name == "":
+			delete(out, s.Name)
+		case out[s.Name] == nil:
+			return nil, fmt.Errorf("the environment variable %s of --%s is empty", name, s.Flag)
+		}
+	}
+	return out, nil
+}
+
 // providerNames lists the names of the providers that keep accepts, as in "a, b and c".
 func providerNames(providers []source.Provider, keep func(source.Provider) bool) string {
 	var names []string

@@ -26,7 +26,7 @@ type sourceImportCmd struct {
 
 // Help is the long help of docent source import.
 func (c *sourceImportCmd) Help() string {
-	return `JSON Lines has one item per line: uri, title, body and sourceType (code, pull_request, issue, documentation or message), and optionally author, assignees, project, number, state, labels, createdAt, updatedAt, closedAt and mergedAt. From a Slack export, the messages of public channels are imported.
+	return `JSON Lines has one item per line: uri, title, body and sourceType (code, pull_request, issue, documentation or message), and optionally author, assignees, project, number, state, labels, createdAt, updatedAt, closedAt, mergedAt and metadata. From a Slack export, the messages of public channels are imported.
 
 Requires a team admin's personal key. Importing again changes only items that are newer. The exit status is 1 if an item was rejected.
 

@@ -99,7 +99,7 @@ func (c *crash) terminate() {
 		c.t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- c.server.Wait() }()
+	go func() { ended <- c.ended() }()
 	limit := time.NewTimer(stopWithin)
 	defer limit.Stop()
 	select {

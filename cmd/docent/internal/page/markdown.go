@@ -15,13 +15,6 @@ var yamlKey = regexp.MustCompile(`^(#|["']?[\pL\pN_.-]+["']?[ \t]*:([ \t\r]|$))`
 // titleWithin is how many bytes of a file are searched for a heading.
 const titleWithin = 64 << 10
 
-// readMarkdown returns the title in a Markdown file, or "", and the body without YAML front matter. The title is
-// the first level-1 heading, else the front matter's.
-func readMarkdown(s string) (title, body string) {
-	front, body := cutFrontMatter(s)
-	return choose(heading(body), frontTitle(front)), body
-}
-
 // heading returns the text of the first level-1 heading, ATX or setext.
 func heading(s string) string {
 	if len(s) > titleWithin {

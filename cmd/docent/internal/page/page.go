@@ -1,16 +1,25 @@
 // Package page turns a Markdown, text or HTML file into what Docent stores: a title and a body in Markdown or plain
-// text, both valid UTF-8.
+// text, both valid UTF-8. A PDF or Office file stays as it is: Docent reads its text.
 package page
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"docent/client"
+	"docent/shared/extract"
+	"docent/shared/filter"
 )
 
 // MaxFile is the maximum size of a file in bytes (10 MB).
 const MaxFile = 10 << 20
+
+// MaxInline is the maximum size in bytes of a PDF or Office file that Read takes. Larger ones are uploaded. Base64 makes
+// it a third larger, and a gateway of AWS passes on 6 MB.
+const MaxInline = 4 << 20
 
 // maxTitle is the maximum number of code points of a title.
 const maxTitle = 1024
@@ -19,6 +28,14 @@ const maxTitle = 1024
 type Page struct {
 	Title string // 1 to 1024 code points, on one line
 	Body  string
+	// MediaType is that of a PDF or Office file, whose Body is the file in base64; otherwise empty.
+	MediaType string
+	// Metadata is what the front matter of a Markdown file says besides the title; nil: nothing. LeftOut has the
+	// names of what metadata cannot hold, sorted.
+	Metadata filter.Metadata
+	LeftOut  []string
+	// Access is who may read the document by its front matter; nil: the front matter does not say.
+	Access *client.Access
 }
 
 type kind int
@@ -28,6 +45,7 @@ const (
 	markdown
 	text
 	markup
+	office // a PDF or Office file
 )
 
 // kinds has every supported extension. The help text lists the same.
@@ -37,10 +55,15 @@ var kinds = map[string]kind{
 	".html": markup, ".htm": markup,
 }
 
-// Known reports whether the extension of a file name is one of Markdown, text or HTML, in any case.
+// Known reports whether the extension of a file name is one of Markdown, text, HTML, PDF or Office, in any case.
 func Known(name string) bool { return kindOf(name) != unknown }
 
-func kindOf(name string) kind { return kinds[strings.ToLower(filepath.Ext(name))] }
+func kindOf(name string) kind {
+	if _, ok := extract.MediaTypeOf(name); ok {
+		return office
+	}
+	return kinds[strings.ToLower(filepath.Ext(name))]
+}
 
 // Read makes a page from a file's content. The error says in a few words why the file cannot become a document.
 func Read(name string, data []byte) (Page, error) {
@@ -53,8 +76,10 @@ func Read(name string, data []byte) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
-		title, body := readMarkdown(s)
-		return Page{Title: choose(title, fileTitle(name)), Body: body}, nil
+		front, body := cutFrontMatter(s)
+		p := Page{Title: choose(choose(heading(body), frontTitle(front)), fileTitle(name)), Body: body}
+		p.Access, p.Metadata, p.LeftOut, err = readFront(front)
+		return p, err
 	case text:
 		s, err := decode(data)
 		if err != nil {
@@ -71,12 +96,38 @@ func Read(name string, data []byte) (Page, error) {
 			return Page{}, err
 		}
 		return Page{Title: choose(title, fileTitle(name)), Body: body}, nil
+	case office:
+		if len(data) > MaxInline {
+			return Page{}, tooLarge(int64(len(data)), MaxInline)
+		}
+		p := Uploaded(name)
+		p.Body = base64.StdEncoding.EncodeToString(data)
+		return p, nil
 	default:
-		return Page{}, errors.New("it is not a Markdown, text or HTML file")
+		return Page{}, errors.New("it is not a Markdown, text, HTML, PDF or Office file")
 	}
 }
 
 // TooLarge returns the reason why a file of size bytes is skipped.
-func TooLarge(size int64) error {
-	return fmt.Errorf("it has %.1f MB, over the limit of %d MB", float64(size)/(1<<20), MaxFile>>20)
+func TooLarge(size int64) error { return tooLarge(size, MaxFile) }
+
+func tooLarge(size, most int64) error {
+	return fmt.Errorf("it has %.1f MB, over the limit of %d MB", float64(size)/(1<<20), most>>20)
+}
+
+// Uploaded returns the page of a PDF or Office file without its body. Its MediaType is empty if the file is none.
+func Uploaded(name string) Page {
+	mediaType, ok := extract.MediaTypeOf(name)
+	if !ok {
+		return Page{}
+	}
+	return Page{Title: fileTitle(name), MediaType: mediaType}
+}
+
+// CheckUpload returns an error if a PDF or Office file of size bytes is too large to upload.
+func CheckUpload(size int64) error {
+	if size > client.MaxUpload {
+		return tooLarge(size, client.MaxUpload)
+	}
+	return nil
 }

@@ -3,12 +3,14 @@ package page_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"docent/cmd/docent/internal/page"
+	"docent/shared/filter"
 )
 
 func TestTitles(t *testing.T) {
@@ -49,6 +51,70 @@ func TestTitles(t *testing.T) {
 	}
 }
 
+func TestFrontMatterIsMetadata(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ front, want, leftOut string }{
+		"every kind": {"title: T\nproduct: api\nversion: 3\nshare: 0.5\ndraft: false\nreviewed: 2026-11-01\nat: 2026-11-01T10:00:00Z # when\ntags: [a, 1, 2026]\nnothing:\nquoted: \"3\"\n",
+			`{"at":"2026-11-01T10:00:00Z","draft":false,"product":"api","quoted":"3","reviewed":"2026-11-01","share":0.5,"tags":["a","1","2026"],"version":3}`, ""},
+		"a list below":       {"labels:\n  - draft\n  - new one\n", `{"labels":["draft","new one"]}`, ""},
+		"what does not fit":  {"og:\n  title: N\nmy-key: 1\nnot: x\nlist: [[a]]\nlong: " + strings.Repeat("x", 257) + "\nok: 1\n", `{"ok":1}`, "list long my-key not og"},
+		"an anchor":          {"a: &x 1\nb: *x\n", `{"a":1}`, "b"},
+		"no number":          {"a: .inf\nb: .nan\n", ``, "a b"},
+		"no YAML":            {"a: [1\nb: 2\n", ``, ""},
+		"a comment only":     {"# nothing\n", ``, ""},
+		"the same key twice": {"a: 1\na: 2\n", `{"a":2}`, ""},
+	} {
+		p, err := page.Read("a.md", []byte("---\n"+c.front+"---\ntext"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if p.Metadata != nil {
+			got = p.Metadata.JSON()
+		}
+		if got != c.want || strings.Join(p.LeftOut, " ") != c.leftOut || p.Body != "text" {
+			t.Errorf("%s: %s, left out %v, body %q; want %s and %s", name, got, p.LeftOut, p.Body, c.want, c.leftOut)
+		}
+	}
+}
+
+func TestFrontMatterSaysWhoMayRead(t *testing.T) {
+	t.Parallel()
+	for front, want := range map[string]string{
+		"access:\n  users: [ada@acme.example]\n  groups:\n    - Engineering\n    - 7\n": "[ada@acme.example] [Engineering 7]",
+		"access: {groups: [HR]}\n":               "[] [HR]",
+		"access: {users: [], groups: []}\n":      "[] []",
+		"a: 1\n":                                 "none",
+		"a:\n  access: {users: [x]}\n":           "none", // of something else
+		"access:\n":                              "error",
+		"access: HR\n":                           "error",
+		"access: [HR]\n":                         "error",
+		"access: {}\n":                           "error",
+		"access: {users: ada}\n":                 "error",
+		"access: {users: [[ada]]}\n":             "error",
+		"access: {users: [\"\"]}\n":              "error",
+		"access: {users: [a], teams: [b]}\n":     "error",
+		"Access: {users: [a]}\n":                 "error",
+		"a: &x {access: {users: [a]}}\n<<: *x\n": "error",
+		"access: {users: [a]\nb: 1\n":            "error", // no YAML
+	} {
+		p, err := page.Read("a.md", []byte("---\n"+front+"---\ntext"))
+		got := "none"
+		switch {
+		case err != nil:
+			got = "error"
+		case p.Access != nil:
+			got = fmt.Sprint(p.Access.Users, p.Access.Groups)
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s: %v", front, got, want, err)
+		}
+		if p.Metadata["access"] != (filter.Value{}) {
+			t.Errorf("%q: access is metadata", front)
+		}
+	}
+}
+
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	le := func(s string) string {
@@ -79,7 +145,7 @@ func TestBodies(t *testing.T) {
 		{name: "Latin-1 HTML that says so", file: "a.html", content: `<meta charset="iso-8859-1"><p>caf` + "\xe9", body: "café"},
 		{name: "Latin-1 HTML that does not", file: "a.html", content: "<p>caf\xe9", wrong: "not valid UTF-8"},
 		{name: "HTML that lies", file: "a.html", content: `<meta charset="utf-8"><p>caf` + "\xe9", wrong: "not valid UTF-8"},
-		{name: "another kind", file: "a.pdf", content: "x", wrong: "not a Markdown, text or HTML file"},
+		{name: "another kind", file: "a.zip", content: "x", wrong: "not a Markdown, text, HTML, PDF or Office file"},
 		{name: "10 MB", file: "a.txt", content: strings.Repeat("a", page.MaxFile), body: strings.Repeat("a", page.MaxFile)},
 		{name: "a byte more", file: "a.txt", content: strings.Repeat("a", page.MaxFile+1), wrong: "over the limit of 10 MB"},
 		{

@@ -1,12 +1,15 @@
-// Package put sends folders of Markdown, text and HTML to a collection: many files in parallel, only what has
+// Package put sends folders of Markdown, text, HTML, PDF and Office files to a collection: many files in parallel, only what has
 // changed. A run that was stopped at any point continues when it is started again.
 package put
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 	"docent/client"
 	"docent/cmd/docent/internal/page"
 	"docent/cmd/docent/internal/walk"
+	"docent/shared/filter"
 )
 
 // giveUpAfter is how many files in a row may reach no working server, each after all its tries, before the run
@@ -27,6 +31,14 @@ type Config struct {
 	// Exactly one of CollectionID and CollectionName is set. If no collection has the name, it is created with
 	// Description.
 	CollectionID, CollectionName, Description string
+
+	// Metadata is of every document. A member of the same name in a file's front matter takes precedence.
+	Metadata filter.Metadata
+	// Access is who may read every document; nil: a document keeps the access that it has, and a new one has none of its
+	// own. That in a file's front matter replaces it.
+	Access *client.Access
+	// CollectionAccess takes the access from documents that have none by Access or front matter: their collection decides.
+	CollectionAccess bool
 
 	Paths   []string // files and folders, at least one
 	BaseURI string   // see walk.Find
@@ -46,7 +58,7 @@ type Config struct {
 // the summary and are no error.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	start := c.Now()
-	r := run{Config: c}
+	r := run{Config: c, uploads: make(chan struct{}, parallelUploads)}
 	r.sum.DryRun = c.DryRun
 	err := r.all(ctx)
 	r.sum.finish(c.Now().Sub(start))
@@ -63,6 +75,7 @@ type run struct {
 	Config
 	collection string // its id; empty only when a dry run would create it
 	state      *state
+	uploads    chan struct{} // has one for each large file that is being sent
 
 	mu        sync.Mutex // guards what is below
 	sum       Summary
@@ -199,32 +212,76 @@ const (
 )
 
 func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
-	data, err := read(f.Path)
+	large, err := openLarge(f.Path)
 	if err != nil {
 		return 0, err
 	}
-	p, err := page.Read(f.Path, data)
-	if err != nil {
+	defer large.close()
+	p := page.Uploaded(f.Path)
+	var content string
+	if large == nil {
+		data, err := read(f.Path)
+		if err != nil {
+			return 0, err
+		}
+		if p, err = page.Read(f.Path, data); err != nil {
+			return 0, err
+		}
+		content = p.Body
+	} else if content, err = large.hash(); err != nil {
 		return 0, err
 	}
 	if n := len(p.Title) + len(p.Body) + len(f.URI) + len(r.collection); n > client.MaxDocument {
 		return 0, page.TooLarge(int64(n))
 	}
-	hash := hashOf(p.Title, p.Body)
+	metadata, err := r.metadata(f, p)
+	if err != nil {
+		return 0, err
+	}
+	access := cmp.Or(p.Access, r.Access)
+	hash := hashOf(p.Title, p.MediaType+content, metadata, access)
+	keep := access == nil && !r.CollectionAccess
+	if access == nil && r.CollectionAccess {
+		hash += "-collection" // somebody may have set access since it was put
+	}
 	if !r.Force && r.state.has(f.URI, hash) {
 		return wasUnchanged, nil
 	}
 	if r.DryRun {
 		return wasPut, nil
 	}
+	upload := ""
+	if large != nil {
+		r.uploads <- struct{}{}
+		defer func() { <-r.uploads }()
+		if upload, err = r.Client.Upload(ctx, p.MediaType, large.file, large.size); err != nil {
+			return 0, err
+		}
+	}
 	done, err := r.Client.PutDocument(ctx, client.Document{
-		CollectionID: r.collection, Title: p.Title, Body: p.Body, URI: f.URI,
+		CollectionID: r.collection, Title: p.Title, Body: p.Body, MediaType: p.MediaType, Upload: upload, URI: f.URI, Metadata: metadata, Access: access, KeepAccess: keep,
 	})
 	if err != nil {
 		return 0, err
 	}
 	r.state.record(entry{URI: f.URI, Hash: hash, ID: done.ID, PutAt: done.At})
 	return wasPut, nil
+}
+
+// metadata returns the metadata of a file. It warns of front matter that metadata cannot hold.
+func (r *run) metadata(f walk.File, p page.Page) (filter.Metadata, error) {
+	if len(p.LeftOut) > 0 {
+		r.mu.Lock()
+		r.Warn(fmt.Sprintf("%s: not kept as metadata: %s", f.Path, strings.Join(p.LeftOut, ", ")))
+		r.mu.Unlock()
+	}
+	all := filter.Metadata{}
+	maps.Copy(all, r.Metadata)
+	maps.Copy(all, p.Metadata)
+	if err := all.Check(""); err != nil {
+		return nil, errors.New("its metadata and that of --metadata exceed 20 members or 8 KB together")
+	}
+	return all, nil
 }
 
 // count records the result of f. Its error, if any, ends the run.

@@ -16,6 +16,7 @@ import (
 
 	"docent/client"
 	"docent/cmd/docent/internal/put"
+	"docent/shared/filter"
 	"docent/testkit/apitest"
 )
 
@@ -34,7 +35,7 @@ func newBench(t *testing.T, files ...string) *bench {
 	t.Helper()
 	b := &bench{t: t, api: apitest.New(t), dir: t.TempDir()}
 	b.api.PageSize = 2
-	c, err := client.New(b.api.URL, apitest.Key, "test")
+	c, err := client.New(b.api.URL, apitest.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +124,87 @@ func TestOnlyWhatChangedIsSent(t *testing.T) {
 	b.run(6, 0, 0)
 }
 
+func TestMetadataOfFlagsAndFrontMatter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "a.md", "b.txt")
+	b.run(2, 0, 0)
+	b.config.Metadata = filter.Metadata{"product": filter.Text("api"), "version": filter.Number(2)}
+	b.run(2, 0, 0)
+	b.run(0, 2, 0)
+	b.write("a.md", "---\nversion: 3\n---\ntext of a.md")
+	b.run(1, 1, 0)
+	for name, want := range map[string]string{"a.md": `{"product":"api","version":3}`, "b.txt": `{"product":"api","version":2}`} {
+		if got := b.api.Documents()[base+name].Metadata; got != want {
+			t.Errorf("%s has the metadata %s, want %s", name, got, want)
+		}
+	}
+	b.config.Metadata = nil
+	b.run(2, 0, 0)
+	if got := b.api.Documents()[base+"b.txt"].Metadata; got != "" {
+		t.Errorf("metadata %s after a run without", got)
+	}
+	b.write("c.md", "---\nmy-key: 1\nversion: 3\n---\ntext")
+	if _, err := put.Run(t.Context(), b.config); err != nil || len(b.warned) != 1 || !strings.Contains(b.warned[0], "c.md: not kept as metadata: my-key") {
+		t.Errorf("warnings %q, %v", b.warned, err)
+	}
+	b.config.Metadata, b.warned = filter.Metadata{"x": filter.Bool(true)}, nil
+	b.write("c.md", "text")
+	b.write("d.md", "---\n"+manyKeys(20)+"---\ntext")
+	b.run(3, 0, 1) // 21 members
+}
+
+func TestAccessOfFlagsAndFrontMatter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "a.md", "b.txt")
+	b.run(2, 0, 0)
+	b.config.Access = &client.Access{Users: []string{}, Groups: []string{"HR"}}
+	b.run(2, 0, 0)
+	b.run(0, 2, 0)
+	b.write("a.md", "---\naccess: {users: [ada]}\n---\ntext of a.md")
+	b.run(1, 1, 0)
+	for name, want := range map[string]string{"a.md": `{"users":["ada"],"groups":[]}`, "b.txt": `{"users":[],"groups":["HR"]}`} {
+		if got := b.api.Documents()[base+name].Access; got != want {
+			t.Errorf("%s has the access %s, want %s", name, got, want)
+		}
+	}
+	b.write("a.md", "---\naccess: {user: [ada]}\n---\ntext of a.md")
+	b.run(0, 1, 1)
+	b.config.Access = nil
+	b.run(1, 0, 1)
+}
+
+// A rule that was set elsewhere, or by an earlier run, is not lost by putting the folder again.
+func TestAccessStaysUnlessItIsTakenAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "a.md", "b.md")
+	b.config.Access = &client.Access{Users: []string{"ada"}, Groups: []string{}}
+	b.run(2, 0, 0)
+	b.config.Access = nil
+	b.write("a.md", "changed")
+	b.run(2, 0, 0)
+	check := func(want string) {
+		t.Helper()
+		for name, d := range b.api.Documents() {
+			if d.Access != want {
+				t.Errorf("%s has the access %q, want %q", name, d.Access, want)
+			}
+		}
+	}
+	check(`{"users":["ada"],"groups":[]}`)
+	b.config.CollectionAccess = true
+	b.run(2, 0, 0)
+	check("")
+	b.run(0, 2, 0)
+}
+
+func manyKeys(n int) string {
+	var keys strings.Builder
+	for i := range n {
+		fmt.Fprintf(&keys, "k%d: %d\n", i, i)
+	}
+	return keys.String()
+}
+
 func TestChangeBySomeoneElseDuringTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "a.md", "b.md")
@@ -198,7 +280,7 @@ func TestFailuresAreCountedAndTheRestIsPut(t *testing.T) {
 		}
 		// The length of a small body distinguishes the documents.
 		switch {
-		case r.ContentLength == int64(len(fmt.Sprintf(`{"collectionId":%q,"title":"refused","body":"text of refused.md","uri":%q}`,
+		case r.ContentLength == int64(len(fmt.Sprintf(`{"collectionId":%q,"title":"refused","body":"text of refused.md","uri":%q,"keepAccess":true}`,
 			b.config.CollectionID, base+"refused.md"))):
 			apitest.Problem(w, 400, "invalid-request", "Not this one.")
 			return true

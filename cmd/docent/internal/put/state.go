@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"docent/client"
+	"docent/shared/filter"
 )
 
 // slack is how much later than a put reply's Date (whole seconds) updatedAt may be and still be from that put.
@@ -22,7 +23,7 @@ const slack = 2 * time.Second
 // entry is the last put of a URI.
 type entry struct {
 	URI       string    `json:"uri"`
-	Hash      string    `json:"hash"` // of title and body
+	Hash      string    `json:"hash"` // of title, body, metadata and access
 	ID        string    `json:"id"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"` // from the server's list; zero until it is listed
 	PutAt     time.Time `json:"putAt,omitzero"`     // the time of the server's reply, until it lists the document
@@ -210,9 +211,20 @@ func (s *state) note(err error) {
 	}
 }
 
-func hashOf(title, body string) string {
+func hashOf(title, body string, metadata filter.Metadata, access *client.Access) string {
 	h := sha256.New()
 	h.Write([]byte(title + "\x00")) // a title has no NUL
 	h.Write([]byte(body))
+	if len(metadata) > 0 { // without, the hash is that of states from before metadata
+		h.Write([]byte("\x00" + metadata.JSON())) // nor has a body
+	}
+	if access != nil {
+		text, err := json.Marshal(access)
+		if err != nil {
+			panic(err) // lists of strings always encode
+		}
+		h.Write([]byte("\x00access"))
+		h.Write(text)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -14,7 +14,7 @@ import (
 func (t Tree) CheckDelete() error {
 	for _, r := range t.roots {
 		if r.base != "" && r.files == 0 {
-			return fmt.Errorf("--delete: %s contains no Markdown, text or HTML file, so every document under %s would be removed; "+
+			return fmt.Errorf("--delete: %s contains no Markdown, text, HTML, PDF or Office file, so every document under %s would be removed; "+
 				"leave the folder out, or delete the collection if that is meant", r.shown, r.base)
 		}
 	}

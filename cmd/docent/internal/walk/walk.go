@@ -116,7 +116,7 @@ func (f *finder) root(path string) error {
 	case info.IsDir():
 		f.folder(at)
 	case !page.Known(path) || !info.Mode().IsRegular():
-		f.fail(path, errors.New("it is not a Markdown, text or HTML file"))
+		f.fail(path, errors.New("it is not a Markdown, text, HTML, PDF or Office file"))
 	default:
 		f.file(at)
 	}

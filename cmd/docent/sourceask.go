@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"docent/client"
+	"docent/shared/source"
+)
+
+// maxAsked is how often a setting that the server rejects is asked for.
+const maxAsked = 3
+
+// asker returns a console's ask, which writes questions to out; nil if out or the
+// standard input is not a terminal.
+func asker(out io.Writer) func(question string, secret bool) (string, error) {
+	in := os.Stdin
+	if !isTerminal(in) || !isTerminal(out) {
+		return nil
+	}
+	return func(question string, secret bool) (string, error) {
+		if _, err := io.WriteString(out, question); err != nil {
+			return "", err
+		}
+		if !secret {
+			return readLine(in)
+		}
+		line, err := term.ReadPassword(int(in.Fd()))
+		_, printed := fmt.Fprintln(out) // the terminal does not show the end of the line either
+		return string(line), errors.Join(err, printed)
+	}
+}
+
+// readLine reads a line without reading ahead, so that the next question gets the rest.
+func readLine(in io.Reader) (string, error) {
+	var line []byte
+	for b := []byte{0}; ; line = append(line, b[0]) {
+		if _, err := io.ReadFull(in, b); err != nil || b[0] == '\n' {
+			return strings.TrimSuffix(string(line), "\r"), err
+		}
+	}
+}
+
+// add connects the data source. It asks for what the flags do not give, and again for a
+// setting that the server rejects.
+func (c *sourceAddCmd) add(ctx context.Context, con *console, api *client.Client) (client.DataSource, error) {
+	p := c.provider(c.Provider)
+	s := client.NewSource{Provider: c.Provider, Name: c.Name, Settings: c.flags.settings(p)}
+	if con.ask == nil {
+		if s.Name == "" {
+			return client.DataSource{}, errors.New("the data source has no name; give one with --name")
+		}
+		return api.AddSource(ctx, s)
+	}
+	if s.Name == "" {
+		name, err := con.ask(fmt.Sprintf("Name (default %s): ", c.Provider), false)
+		if err != nil {
+			return client.DataSource{}, err
+		}
+		if s.Name = strings.TrimSpace(name); s.Name == "" {
+			s.Name = c.Provider
+		}
+	}
+	for _, setting := range p.Settings {
+		if !given(p, s.Settings, setting) {
+			if err := askSetting(con, setting, s.Settings); err != nil {
+				return client.DataSource{}, err
+			}
+		}
+	}
+	for asked := 1; ; asked++ {
+		d, err := api.AddSource(ctx, s)
+		wrong, ok := rejected(p, err)
+		if !ok || asked == maxAsked {
+			return d, err
+		}
+		if err := printf(con.err, "docent: %s\n", explain(err, con.now())); err != nil {
+			return client.DataSource{}, err
+		}
+		if err := askSetting(con, wrong, s.Settings); err != nil {
+			return client.DataSource{}, err
+		}
+	}
+}
+
+// given reports whether settings have one, or one that excludes it.
+func given(p source.Provider, settings map[string]any, one source.Setting) bool {
+	for _, s := range p.Settings {
+		if settings[s.Name] != nil && (s.Name == one.Name || s.Either != "" && s.Either == one.Either) {
+			return true
+		}
+	}
+	return false
+}
+
+// askSetting asks for a setting. No answer leaves it out.
+func askSetting(con *console, s source.Setting, settings map[string]any) error {
+	first, size := utf8.DecodeRuneInString(s.Help)
+	question := strings.ToUpper(string(first)) + s.Help[size:]
+	switch {
+	case s.Kind == source.Secret:
+		question += " (not shown)"
+	case s.Kind == source.List:
+		question += fmt.Sprintf(" (%s; several with blanks between)", s.Placeholder)
+	case s.Placeholder != "":
+		question += fmt.Sprintf(" (%s)", s.Placeholder)
+	}
+	line, err := con.ask(question+": ", s.Kind == source.Secret)
+	if err != nil {
+		return err
+	}
+	delete(settings, s.Name)
+	switch words := strings.Fields(line); {
+	case len(words) == 0:
+	case s.Kind == source.List:
+		settings[s.Name] = words
+	default:
+		settings[s.Name] = strings.TrimSpace(line)
+	}
+	return nil
+}
+
+// rejected returns the setting that a refusal is about, if it is about one.
+func rejected(p source.Provider, err error) (source.Setting, bool) {
+	var refused *client.Error
+	if !errors.As(err, &refused) {
+		return source.Setting{}, false
+	}
+	for _, f := range refused.Fields {
+		below, ok := strings.CutPrefix(f.Pointer, "/settings/")
+		name, _, _ := strings.Cut(below, "/")
+		for _, s := range p.Settings {
+			if ok && s.Name == name {
+				return s, true
+			}
+		}
+	}
+	return source.Setting{}, false
+}

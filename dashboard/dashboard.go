@@ -18,8 +18,17 @@ var dist embed.FS
 
 // Policy is the Content-Security-Policy of every page. The style and the scripts are files of
 // the dashboard, it connects to its own API only, and text cannot become markup or script.
+// PolicyWith also lets it send files to another origin.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types read-html-file"
+
+// PolicyWith returns Policy with one more origin to connect to; empty: none.
+func PolicyWith(origin string) string {
+	if origin == "" {
+		return Policy
+	}
+	return strings.Replace(Policy, "connect-src 'self'", "connect-src 'self' "+origin, 1)
+}
 
 // page is a file as it is sent.
 type page struct {
@@ -28,8 +37,10 @@ type page struct {
 }
 
 // Pages returns the handler of the files by their paths, "/" for the start page. If compress is
-// true, it compresses for browsers that accept it.
-func Pages(compress bool) http.Handler {
+// true, it compresses for browsers that accept it. Large files are sent to the origin uploads, such as
+// "https://bucket.s3.eu-central-1.amazonaws.com"; empty: to the API.
+func Pages(compress bool, uploads string) http.Handler {
+	policy := PolicyWith(uploads)
 	pages, err := load(compress)
 	if err != nil {
 		panic(err) // the files are part of the program
@@ -39,7 +50,7 @@ func Pages(compress bool) http.Handler {
 		if name == "" {
 			name = "index.html"
 		}
-		protect(w.Header())
+		protect(w.Header(), policy)
 		p, ok := pages[name]
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -54,8 +65,8 @@ func Pages(compress bool) http.Handler {
 }
 
 // protect sets the headers of every reply, also of errors.
-func protect(h http.Header) {
-	h.Set("Content-Security-Policy", Policy)
+func protect(h http.Header, policy string) {
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -28,7 +28,7 @@ func get(t *testing.T, h http.Handler, method, path string, header ...string) *h
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	h := dashboard.Pages(true)
+	h := dashboard.Pages(true, "")
 	files, err := os.ReadDir("dist")
 	if err != nil {
 		t.Fatal(err)
@@ -68,10 +68,19 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+func TestPagesConnectToOneMoreOrigin(t *testing.T) {
+	t.Parallel()
+	const bucket = "https://bucket.s3.eu-central-1.amazonaws.com"
+	policy := get(t, dashboard.Pages(false, bucket), "GET", "/").Header().Get("Content-Security-Policy")
+	if !strings.Contains(policy, "; connect-src 'self' "+bucket+"; ") || strings.Count(policy, bucket) != 1 {
+		t.Errorf("policy %q", policy)
+	}
+}
+
 // TestPagesAreText holds because API Gateway passes on bytes that are not text as base64.
 func TestPagesAreText(t *testing.T) {
 	t.Parallel()
-	if got := get(t, dashboard.Pages(false), "GET", "/", "Accept-Encoding", "gzip"); got.Header().Get("Content-Encoding") != "" {
+	if got := get(t, dashboard.Pages(false, ""), "GET", "/", "Accept-Encoding", "gzip"); got.Header().Get("Content-Encoding") != "" {
 		t.Error("a function compresses")
 	}
 }

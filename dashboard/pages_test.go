@@ -13,8 +13,8 @@ import (
 )
 
 // pages are all pages of the dashboard.
-var pages = []string{"ask", "search", "collections", "sources", "usage", "events", "reference", "settings/tokens",
-	"settings/single-sign-on", "settings/team", "settings/sessions"}
+var pages = []string{"ask", "search", "collections", "sources", "unanswered", "usage", "events", "reference", "settings/tokens",
+	"settings/single-sign-on", "settings/team", "settings/sessions", "settings/agents", "settings/webhooks"}
 
 // axe returns the accessibility checker, which make test installs.
 func axe(t *testing.T) string {
@@ -91,7 +91,7 @@ func keep(t *testing.T, b *browser.Tab, page string, width int64, scheme string)
 		first += "-" + second
 	}
 	name := fmt.Sprintf("%s-%d-%s.png", first, width, scheme)
-	if err := os.WriteFile(filepath.Join(folder, name), b.Screenshot(width > 360), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, name), b.Screenshot(width > 360 && first != "reference"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,19 +11,26 @@ import (
 	"docent/dashboard"
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 )
 
 // serve runs the whole product with its demo team, and returns the link that it prints.
 func serve(t testing.TB) (link string) {
 	t.Helper()
+	return serveWith(t, app.Parts{FetchSAML: saml.Fetcher(), SignOn: identity.Providers()})
+}
+
+// serveWith is serve with some parts, to which it adds those that every test has.
+func serveWith(t testing.TB, p app.Parts) (link string) {
+	t.Helper()
+	p.Tools, p.ParseSAML, p.Pages = agents.Tools, saml.Parse, dashboard.Pages(true, "")
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- app.Serve(ctx, app.ServeConfig{DataDir: t.TempDir(), Addr: "127.0.0.1:0", Program: "docent", Demo: true, Out: in,
-			Log:   slog.New(slog.DiscardHandler),
-			Parts: app.Parts{Tools: agents.Tools, ParseSAML: saml.Parse, Pages: dashboard.Pages(true)}})
+			Log: slog.New(slog.DiscardHandler), Parts: p})
 		_ = in.Close()
 	}()
 	t.Cleanup(func() {

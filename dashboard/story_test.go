@@ -14,7 +14,12 @@ import (
 // signedIn opens the dashboard by the link that docent serve prints, and waits until it is there.
 func signedIn(t *testing.T) (b *browser.Tab, base string) {
 	t.Helper()
-	link := serve(t)
+	return signedInAt(t, serve(t))
+}
+
+// signedInAt is signedIn with the link of a server.
+func signedInAt(t *testing.T, link string) (b *browser.Tab, base string) {
+	t.Helper()
 	b = browser.Open(t)
 	b.Look(1280, 800, "light")
 	b.Go(link)
@@ -89,7 +94,13 @@ var keyText = regexp.MustCompile(`docent_(?:pat|team)_[0-9A-Za-z]{16}_[0-9A-Za-z
 // status returns the status of GET /me with a key.
 func status(t *testing.T, base, key string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/me", nil)
+	return statusOf(t, base+"/me", key)
+}
+
+// statusOf returns the status of a GET with a key.
+func statusOf(t *testing.T, address, key string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +135,8 @@ func TestTokens(t *testing.T) {
 	}
 	b.Click("Create team key")
 	b.Fill("Name", "Support bot")
+	b.Click("Chosen scopes")
+	b.Click("Ask Questions, answers, chat and feedback") // is chosen at first, as reading is
 	b.Click("Chosen sources")
 	b.Click("About Docent collection")
 	b.Click("Create key")
@@ -133,6 +146,10 @@ func TestTokens(t *testing.T) {
 	b.Gone("Support bot is ready")
 	b.Settled()
 	b.Wait("About Docent")
+	b.Wait("Read")
+	if read, ask, may := statusOf(t, base+"/documents", first), statusOf(t, base+"/answers", first), b.Text("[data-label=May]"); read != 200 || ask != 403 {
+		t.Errorf("a key that may read: documents %d, answers %d, shown as %s", read, ask, may)
+	}
 	b.Click("Rotate Support bot")
 	b.Select("The old key works for", "3600")
 	b.Click("Rotate key")
@@ -160,6 +177,10 @@ func TestProblemsNameTheirRequest(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	open(b, "settings/single-sign-on")
+	b.Fill("Address of the metadata", "https://127.0.0.1/metadata")
+	b.Click("Read metadata")
+	b.Wait("it leads to an address that is not public")
+	b.Click("As text or a file")
 	b.Fill("The provider’s metadata", "<html>not metadata</html>")
 	b.Click("Save metadata")
 	b.Wait("EntityDescriptor")

@@ -6,9 +6,9 @@ import { useLoad } from "./load";
 import { Ask } from "./pages/ask";
 import { Collection } from "./pages/collection";
 import { Collections } from "./pages/collections";
-import { SignIn } from "./pages/signin";
+import { remember, SignIn } from "./pages/signin";
 import { go, to, useRoute } from "./route";
-import { SessionContext } from "./session";
+import { rememberConnect, resumeConnect, SessionContext } from "./session";
 import type { Me } from "./types";
 import { Page, Problem } from "./ui";
 
@@ -24,12 +24,16 @@ function later(load: () => Promise<FunctionComponent>): FunctionComponent {
 
 const Search = later(() => import("./pages/search").then((m) => m.Search));
 const Sources = later(() => import("./pages/sources").then((m) => m.Sources));
+const Unanswered = later(() => import("./pages/unanswered").then((m) => m.Unanswered));
 const Usage = later(() => import("./pages/usage").then((m) => m.UsagePage));
 const Events = later(() => import("./pages/events").then((m) => m.Events));
 const Tokens = later(() => import("./pages/tokens").then((m) => m.Tokens));
 const SingleSignOn = later(() => import("./pages/sso").then((m) => m.SingleSignOn));
 const TeamPage = later(() => import("./pages/team").then((m) => m.TeamPage));
 const Sessions = later(() => import("./pages/sessions").then((m) => m.Sessions));
+const Connect = later(() => import("./pages/connect").then((m) => m.Connect));
+const Agents = later(() => import("./pages/agents").then((m) => m.Agents));
+const Webhooks = later(() => import("./pages/webhooks").then((m) => m.Webhooks));
 const Reference = later(() => import("./pages/reference").then((m) => m.Reference));
 
 const settings: [string, string, FunctionComponent][] = [
@@ -37,6 +41,8 @@ const settings: [string, string, FunctionComponent][] = [
 	["single-sign-on", "Single sign-on", SingleSignOn],
 	["team", "Team", TeamPage],
 	["sessions", "Your sessions", Sessions],
+	["agents", "Connected programs", Agents],
+	["webhooks", "Webhooks", Webhooks],
 ];
 
 const places: [string, string, string][] = [
@@ -44,6 +50,7 @@ const places: [string, string, string][] = [
 	["search", "Search", "search"],
 	["collections", "Collections", "collections"],
 	["sources", "Data sources", "sources"],
+	["unanswered", "Not answered", "unanswered"],
 	["usage", "Usage", "usage"],
 	["events", "Security events", "events"],
 	["reference", "API reference", "reference"],
@@ -61,12 +68,16 @@ function pageOf(route: string[]): ComponentChildren {
 			return second ? <Collection id={second} key={second} /> : <Collections />;
 		case "sources":
 			return <Sources />;
+		case "unanswered":
+			return <Unanswered />;
 		case "usage":
 			return <Usage />;
 		case "events":
 			return <Events />;
 		case "reference":
 			return <Reference />;
+		case "connect":
+			return <Connect />;
 		case "settings": {
 			const Found = settings.find(([name]) => name === (second ?? "tokens"))?.[2];
 			if (Found) return <Found key={second} />;
@@ -81,23 +92,37 @@ function pageOf(route: string[]): ComponentChildren {
 	);
 }
 
+/** Pages for people who are not signed in. */
+const doors = ["sign-in", "sign-in-failed", "sign-in-team"];
+
 export function App() {
 	const route = useRoute();
-	const [signedOut, setSignedOut] = useState(route[0] === "sign-in");
+	const atDoor = doors.includes(route[0] ?? "");
+	const [signedOut, setSignedOut] = useState(atDoor);
 	const me = useLoad(() => (signedOut ? Promise.resolve(undefined) : call<Me>("/me")), [signedOut]);
 	useEffect(() => {
 		whenSignedOut(() => setSignedOut(true));
 		addEventListener("unhandledrejection", (e) => console.error(e.reason));
 	}, []);
 	useEffect(() => {
-		if (route[0] === "sign-in") setSignedOut(true);
+		if (atDoor) setSignedOut(true);
+		if (route[0] === "signed-in") {
+			remember(route[1] ?? "");
+			history.replaceState(null, "", location.pathname);
+			go("ask");
+		}
 	}, [route[0]]);
+	useEffect(() => {
+		if (signedOut) rememberConnect(route);
+		else if (me.value) resumeConnect(route);
+	}, [signedOut, me.value, route[0]]);
 	if (signedOut) {
 		return (
 			<SignIn
 				code={route[0] === "sign-in" ? route[1] : undefined}
+				failed={route[0] === "sign-in-failed" ? route.slice(1) : undefined}
 				onSignedIn={() => {
-					if (route[0] === "sign-in") go("ask");
+					if (atDoor) go("ask");
 					setSignedOut(false);
 				}}
 			/>
@@ -176,7 +201,7 @@ function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: (
 					</a>
 					<nav aria-label="Pages">
 						<ul>
-							{places.map(([name, label, icon]) => (
+							{places.filter(([name]) => name !== "unanswered" || me.user?.role === "admin").map(([name, label, icon]) => (
 								<li key={name}>
 									<a href={name === "settings" ? to("settings", "tokens") : to(name)} aria-current={here(name) && name !== "settings" ? "page" : undefined}>
 										<Icon name={icon} />

@@ -6,12 +6,17 @@ export interface Me {
 	key: Key;
 }
 
+/** A part of what a key may do. */
+export type Scope = "read" | "ask" | "write" | "manage" | "audit";
+
 export interface Key {
 	id: string;
-	kind: "personal" | "team" | "scim" | "session";
+	kind: "personal" | "team" | "scim" | "session" | "agent";
 	name: string;
+	hint: string | null;
 	userId: string | null;
 	dataSourceIds: string[] | null;
+	scopes: Scope[] | null;
 	createdAt: string;
 	expiresAt: string | null;
 	lastUsedAt: string | null;
@@ -21,7 +26,7 @@ export interface Key {
 export interface Session {
 	id: string;
 	name: string;
-	signIn: "link" | "key";
+	signIn: "link" | "key" | "saml" | "oidc";
 	current: boolean;
 	createdAt: string;
 	expiresAt: string;
@@ -35,14 +40,24 @@ export interface Collection {
 	iconUrl?: string;
 }
 
+/** Who may read a document. */
+export interface Access {
+	users: string[];
+	groups: string[];
+}
+
 export interface Document {
 	id: string;
 	collectionId: string;
 	title: string;
 	uri: string;
+	/** Of a document that was put as a file. */
+	mediaType?: string;
 	createdAt: string;
 	updatedAt: string;
-	indexing?: { state: "pending" | "indexed" | "failed"; error?: { code: string; detail: string } };
+	access?: Access;
+	metadata?: Record<string, string | number | boolean | string[]>;
+	indexing?: { state: "extracting" | "pending" | "indexed" | "failed"; error?: { code: string; detail: string } };
 }
 
 export interface Answer {
@@ -51,7 +66,11 @@ export interface Answer {
 	state: "processing" | "complete" | "failed";
 	result?: { answer: string; references: Reference[] };
 	error?: { code: string; detail: string };
+	previousQuestionId?: string;
+	feedback?: { rating: Rating; comment?: string };
 }
+
+export type Rating = "up" | "down";
 
 export interface Reference {
 	htmlUrl: string;
@@ -62,7 +81,7 @@ export interface DataSource {
 	id: string;
 	provider: string;
 	name: string;
-	state: "connecting" | "ready" | "failed";
+	state: "connecting" | "ready" | "failed" | "paused";
 	settings: { repositories?: string[]; urls?: string[]; sitemap?: string; baseUrl?: string };
 	createdAt: string;
 	lastSync?: string;
@@ -116,7 +135,20 @@ export interface Saml {
 	entityId: string;
 	singleSignOnUrl: string;
 	certificates: { subject: string; sha256: string; notAfter: string }[];
+	metadataUrl?: string;
 	updatedAt: string;
+}
+
+export interface SignOn {
+	method?: "saml" | "oidc";
+	required: boolean;
+	attribute: string;
+	oidc?: { issuer: string; clientId: string; hasSecret: boolean };
+	test?: { at: string; userName: string; current: boolean };
+	signInUrl: string;
+	entityId: string;
+	acsUrl: string;
+	redirectUrl: string;
 }
 
 export interface Team {

@@ -134,6 +134,39 @@ export function Empty({ title, children, actions }: Children & { title: string; 
 	);
 }
 
+/** A column of a table: its name, empty for the buttons of a row, and what it shows of a row. */
+export type Column<T> = [name: string, show: (row: T) => ComponentChildren, look?: "fit" | "wrap"];
+
+/** A table whose rows become cards on a narrow screen. */
+export function Table<T extends { id: string }>({ columns, rows }: { columns: Column<T>[]; rows: T[] }) {
+	return (
+		<div class="table cards">
+			<table>
+				<thead>
+					<tr>
+						{columns.map(([name]) => (
+							<th key={name} scope="col">
+								{name || <span class="hidden">Actions</span>}
+							</th>
+						))}
+					</tr>
+				</thead>
+				<tbody>
+					{rows.map((row) => (
+						<tr key={row.id}>
+							{columns.map(([name, show, look]) => (
+								<td key={name} data-label={name} class={look}>
+									{show(row)}
+								</td>
+							))}
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</div>
+	);
+}
+
 let ids = 0;
 
 /** Returns an id that is unique in the page. */

@@ -1,4 +1,5 @@
 // Reads dropped files and folders, and makes documents of them.
+import { base, call, Failure } from "./api";
 import { bytes } from "./format";
 
 export interface Upload {
@@ -8,11 +9,32 @@ export interface Upload {
 
 const extensions = /\.(md|markdown|mdx|txt|text|html?|xhtml)$/i;
 const most = 10_000_000; // bytes of a request
+const office = "application/vnd.openxmlformats-officedocument.";
+/** The files whose text the server reads, by extension. */
+const types: Record<string, string> = {
+	pdf: "application/pdf",
+	docx: office + "wordprocessingml.document",
+	xlsx: office + "spreadsheetml.sheet",
+	pptx: office + "presentationml.presentation",
+};
+const mostInline = 4_000_000; // bytes of such a file in a request; a larger one is sent to an address of its own
+const mostUploaded = 100 * 2 ** 20;
+
+/** The extensions that can be put, for an input. */
+export const accepted = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.docx,.xlsx,.pptx";
+
+/** Returns the media type of a file whose text the server reads, or nothing. */
+function typeOf(path: string): string | undefined {
+	const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+	return Object.hasOwn(types, extension) ? types[extension] : undefined;
+}
 
 /** Returns why a file cannot be put, or nothing. */
 export function refusal(u: Upload): string | undefined {
-	if (!extensions.test(u.path)) return "Only Markdown, text and HTML can be put";
-	if (u.file.size > most) return `It has ${bytes(u.file.size)}; at most ${bytes(most)} can be put`;
+	const type = typeOf(u.path);
+	if (!type && !extensions.test(u.path)) return "Only Markdown, text, HTML, PDF, Word, Excel and PowerPoint files can be put";
+	const limit = type ? mostUploaded : most;
+	if (u.file.size > limit) return `It has ${bytes(u.file.size)}; at most ${bytes(limit)} can be put`;
 	if (u.file.size === 0) return "It is empty";
 	return undefined;
 }
@@ -47,16 +69,88 @@ export function chosen(files: FileList): Upload[] {
 	return [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file })).filter((u) => !u.path.split("/").some((p) => p.startsWith(".")));
 }
 
-/** Returns the document of a file: its address, title and Markdown. */
-export async function documentOf(u: Upload): Promise<{ uri: string; title: string; body: string }> {
-	const text = (await u.file.text()).replace(/^\ufeff/, "");
+interface Content {
+	uri: string;
+	title: string;
+	body?: string;
+	mediaType?: string;
+	upload?: string;
+}
+
+/**
+ * Returns the document of a file: its address, title and Markdown, or the file itself. A large file is sent on the way;
+ * sent gets the part of it that was, from 0 to 1.
+ */
+export async function documentOf(u: Upload, sent: (part: number) => void): Promise<Content> {
 	const name = u.path.split("/").pop() ?? u.path;
 	const uri = "file:///" + u.path.split("/").map(encodeURIComponent).join("/");
+	const mediaType = typeOf(u.path);
+	if (mediaType) {
+		const title = (name.replace(/\.[^.]+$/, "") || name).slice(0, 1024);
+		if (u.file.size <= mostInline) return { uri, title, mediaType, body: await base64(u.file) };
+		return { uri, title, mediaType, upload: await sendFile(u.file, mediaType, sent) };
+	}
+	const text = (await u.file.text()).replace(/^\ufeff/, "");
 	if (/\.x?html?$/i.test(u.path)) {
 		const { readPage } = await import("./html");
 		const page = readPage(text);
 		return { uri, title: (page.title || name).slice(0, 1024), body: page.body };
 	}
+	if (limitsReaders(text)) {
+		throw new Error("Its front matter says who may read it, which this page does not take over. Put it with docent put, or remove access there and choose its readers here");
+	}
 	const heading = /^#\s+(.+?)\s*#*$/m.exec(text)?.[1];
 	return { uri, title: (heading || name.replace(extensions, "")).slice(0, 1024), body: text };
+}
+
+function base64(file: File): Promise<string> {
+	return new Promise((done, failed) => {
+		const reader = new FileReader();
+		reader.onload = () => done(String(reader.result).replace(/^[^,]*,/, ""));
+		reader.onerror = () => failed(new Error("It cannot be read"));
+		reader.readAsDataURL(file);
+	});
+}
+
+interface Address {
+	id: string;
+	uploadUrl: string;
+	method: string;
+	headers: Record<string, string>;
+}
+
+/** Sends a file to an address that works once, and returns the id of the upload. */
+async function sendFile(file: File, mediaType: string, sent: (part: number) => void): Promise<string> {
+	const to = await call<Address>("/uploads", { method: "POST", body: { mediaType, size: file.size } });
+	const address = new URL(to.uploadUrl);
+	// The server's own address may have another name than the one of this page, to which alone it may connect.
+	const own = address.pathname.endsWith(`/v1/uploads/${to.id}`);
+	// fetch does not tell how much was sent.
+	const request = new XMLHttpRequest();
+	await new Promise<void>((done, failed) => {
+		request.open(to.method, own ? `${base}/uploads/${to.id}${address.search}` : address.href);
+		for (const [name, value] of Object.entries(to.headers)) request.setRequestHeader(name, value);
+		request.upload.onprogress = (e) => sent(e.loaded / file.size);
+		request.onerror = () => failed(new Failure(0, "offline", "It was not sent completely. Check the connection and whether the file has changed, then drop it again.", ""));
+		request.onload = () => (request.status >= 200 && request.status < 300 ? done() : failed(refused(request)));
+		request.send(file);
+	});
+	return to.id;
+}
+
+/** Returns the error of a reply, which is not JSON if a bucket refuses a file. */
+function refused(request: XMLHttpRequest): Failure {
+	let problem: { code?: string; detail?: string; requestId?: string } = {};
+	try {
+		problem = JSON.parse(request.responseText) as typeof problem;
+	} catch {
+		// the status has to do
+	}
+	return new Failure(request.status, problem.code ?? "unknown", problem.detail ?? `The file was refused with status ${request.status}. Drop it again.`, problem.requestId ?? "");
+}
+
+/** Reports whether the front matter of a Markdown file has access, which says who may read it. */
+function limitsReaders(text: string): boolean {
+	const front = /^---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/.exec(text)?.[1];
+	return front !== undefined && /^["']?access["']?[ \t]*:/m.test(front);
 }

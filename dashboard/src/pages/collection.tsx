@@ -6,7 +6,8 @@ import { Link } from "../markdown";
 import { go, to } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
 import { Badge, Confirm, Empty, Loaded, Mark, Page, Problem, Time } from "../ui";
-import { chosen, documentOf, dropped, refusal, type Upload } from "../upload";
+import { accepted, chosen, documentOf, dropped, refusal, type Upload } from "../upload";
+import { AccessDialog, readersOf } from "./access";
 import { CollectionForm } from "./collections";
 
 /** A collection with its documents, and the place to drop more. */
@@ -81,6 +82,7 @@ interface Progress {
 	put: number;
 	failed: { path: string; why: string; requestId?: string }[];
 	running: boolean;
+	sending: Record<string, number>; // the part of each large file that was sent, from 0 to 1, by path
 }
 
 /** Puts dropped files, four at a time. */
@@ -97,7 +99,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 		return () => removeEventListener("beforeunload", warn);
 	}, [busy]);
 	const put = async (uploads: Upload[]) => {
-		const p: Progress = { total: uploads.length, put: 0, failed: [], running: true };
+		const p: Progress = { total: uploads.length, put: 0, failed: [], running: true, sending: {} };
 		set({ ...p });
 		const waiting = [...uploads];
 		const worker = async () => {
@@ -106,12 +108,19 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 				if (why) p.failed.push({ path: u.path, why });
 				else {
 					try {
-						await call("/documents", { method: "PUT", body: { collectionId, ...(await documentOf(u)) } });
+						const path = u.path;
+						const content = await documentOf(u, (part) => {
+							p.sending = { ...p.sending, [path]: part };
+							set({ ...p });
+						});
+						await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content } });
 						p.put++;
 					} catch (e) {
 						p.failed.push({ path: u.path, why: e instanceof Error ? e.message : String(e), requestId: e instanceof Failure ? e.requestId : undefined });
 					}
 				}
+				const { [u.path]: _, ...rest } = p.sending;
+				p.sending = rest;
 				set({ ...p });
 			}
 		};
@@ -135,7 +144,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 				}}
 			>
 				<h2>Drop files or a folder here</h2>
-				<p class="quiet">Markdown, text and HTML. A file that you drop again replaces its document.</p>
+				<p class="quiet">Markdown, text, HTML, PDF, Word, Excel and PowerPoint. A file that you drop again replaces its document.</p>
 				<div class="row">
 					<button type="button" disabled={busy} onClick={() => folder.current?.click()}>
 						Choose a folder
@@ -145,14 +154,20 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 					</button>
 				</div>
 				<input ref={folder} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" onChange={(e) => e.currentTarget.files && void put(chosen(e.currentTarget.files))} />
-				<input ref={files} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" accept=".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml" onChange={(e) => e.currentTarget.files && void put(chosen(e.currentTarget.files))} />
+				<input ref={files} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" accept={accepted} onChange={(e) => e.currentTarget.files && void put(chosen(e.currentTarget.files))} />
 			</div>
 			{progress && (
 				<div class="card stack" role="status">
 					<p>
 						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. They can be found within a minute.`}
 					</p>
-					{progress.running && <progress value={progress.put + progress.failed.length} max={progress.total} aria-label="Upload" />}
+					{progress.running && <progress value={progress.put + progress.failed.length + Object.values(progress.sending).reduce((a, b) => a + b, 0)} max={progress.total} aria-label="Upload" />}
+					{progress.running &&
+						Object.entries(progress.sending).map(([path, part]) => (
+							<p key={path} class="small quiet wrap">
+								{path}: {Math.floor(part * 100)} %
+							</p>
+						))}
 					{progress.failed.length > 0 && (
 						<details open={progress.put === 0}>
 							<summary>{plural(progress.failed.length, "file was", "files were")} left out</summary>
@@ -187,11 +202,13 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 	const [after, setAfter] = useState<string[]>([]);
 	const list = useLoad(() => page<Document>(`/documents?collectionId=${collectionId}`, 25, after.at(-1)).then(withStates), [collectionId, changed, after]);
 	const action = useAction();
-	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending") ?? false, list.again);
+	const [opened, open] = useState<Document>();
+	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending" || d.indexing?.state === "extracting") ?? false, list.again);
 	return (
 		<section class="stack" aria-label="Documents">
 			<h2>Documents</h2>
 			<Problem error={action.error} />
+			{opened && <AccessDialog document={opened} onClose={() => open(undefined)} onSaved={list.again} />}
 			<Loaded of={list}>
 				{(p) =>
 					p.items.length === 0 ? (
@@ -219,6 +236,8 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 														<div class="quiet">
 															<Link to={d.uri}>{d.uri}</Link>
 														</div>
+														<Metadata of={d} />
+														{d.access && <div class="small quiet">{readersOf(d.access)}</div>}
 														{d.indexing?.error && <div>{d.indexing.error.detail}</div>}
 													</div>
 												</td>
@@ -229,6 +248,11 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 													<Time at={d.updatedAt} />
 												</td>
 												<td data-label="" class="fit">
+													{!d.mediaType && ( // saving them would put the text in place of the file
+														<button type="button" class="plain" onClick={() => open(d)}>
+															Readers<span class="hidden"> of {d.title}</span>
+														</button>
+													)}
 													<button
 														type="button"
 														class="plain"
@@ -265,8 +289,26 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 	);
 }
 
+/** The metadata of a document, as names and values. */
+function Metadata({ of }: { of: Document }) {
+	const all = Object.entries(of.metadata ?? {});
+	if (all.length === 0) return null;
+	return (
+		<dl class="metadata small" aria-label={`Metadata of ${of.title}`}>
+			{all.map(([name, value]) => (
+				<div key={name}>
+					<dt>{name}</dt>
+					<dd>{Array.isArray(value) ? value.join(", ") : String(value)}</dd>
+				</div>
+			))}
+		</dl>
+	);
+}
+
 function State({ of }: { of: Document }) {
 	switch (of.indexing?.state) {
+		case "extracting":
+			return <Badge tone="accent">Reading</Badge>;
 		case "pending":
 			return <Badge tone="accent">Indexing</Badge>;
 		case "failed":

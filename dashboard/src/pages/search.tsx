@@ -5,6 +5,7 @@ import { useAction } from "../load";
 import { Link } from "../markdown";
 import type { Found } from "../types";
 import { Badge, Choice, Empty, Page, Problem } from "../ui";
+import { type Condition, Conditions, filterOf } from "./conditions";
 
 type Space = "" | "documentation" | "messages" | "code" | "prs" | "issues";
 const spaces: [Space, string][] = [
@@ -20,12 +21,13 @@ const spaces: [Space, string][] = [
 export function Search() {
 	const [query, setQuery] = useState("");
 	const [space, setSpace] = useState<Space>("");
+	const [conditions, setConditions] = useState<Condition[]>([]);
 	const [found, setFound] = useState<{ query: string; sources: Found[] }>();
 	const action = useAction();
 	const search = (text: string, where: Space) => {
 		if (text.trim() === "") return;
 		action.run(async () => {
-			const reply = await call<{ sources: Found[] }>(`/context/search${where && "/" + where}`, { method: "POST", body: { query: text.trim(), limit: 20 } });
+			const reply = await call<{ sources: Found[] }>(`/context/search${where && "/" + where}`, { method: "POST", body: { query: text.trim(), limit: 20, filter: filterOf(conditions) } });
 			setFound({ query: text.trim(), sources: reply.sources });
 		});
 	};
@@ -56,10 +58,12 @@ export function Search() {
 						}}
 					/>
 				</div>
+				<Conditions value={conditions} onChange={setConditions} />
 			</form>
 			<Problem error={action.error} />
+			{!found && !action.error && <Empty title="Search by words or by meaning">The passages that fit best come first, with a link to where they are from. To get an answer instead, ask.</Empty>}
 			{found?.sources.length === 0 && (
-				<Empty title={`Nothing matches “${found.query}”`}>Try other words, or another tab.</Empty>
+				<Empty title={`Nothing matches “${found.query}”`}>{conditions.length > 0 ? "Try other words, another tab, or fewer filters." : "Try other words, or another tab."}</Empty>
 			)}
 			{found && found.sources.length > 0 && (
 				<div class="stack" aria-live="polite">

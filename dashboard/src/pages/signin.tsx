@@ -1,11 +1,67 @@
 import { useEffect, useState } from "preact/hooks";
-import { call } from "../api";
+import { base, call } from "../api";
 import { Icon } from "../icons";
 import { useAction } from "../load";
 import { Field, Problem } from "../ui";
+import { SignOnProblem } from "./signonproblem";
 
-/** Signs in: with the code of a one-time link at once, otherwise with a personal key. */
-export function SignIn({ code, onSignedIn }: { code?: string; onSignedIn: () => void }) {
+/** The team whose identity provider signed this browser in last. */
+const remembered = "docent-team";
+
+export function remember(team: string): void {
+	try {
+		localStorage.setItem(remembered, team);
+	} catch {
+		// storage is forbidden: the team is asked for
+	}
+}
+
+function lastTeam(): string {
+	try {
+		return localStorage.getItem(remembered) ?? "";
+	} catch {
+		return "";
+	}
+}
+
+/** Returns the team in an id or a sign-in address, empty without one. */
+function teamIn(text: string): string {
+	return /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text.toLowerCase())?.[0] ?? "";
+}
+
+/** Leads to the identity provider of the team that was used last, of the only one, or of the one that is asked for. */
+function AtProvider({ ask }: { ask: boolean }) {
+	const [team, setTeam] = useState("");
+	const last = lastTeam();
+	if (!ask) {
+		return (
+			<a class="button" href={`${base}/sso${last && "/" + encodeURIComponent(last)}`}>
+				Sign in with single sign-on
+			</a>
+		);
+	}
+	const id = teamIn(team);
+	return (
+		<form
+			class="card stack"
+			onSubmit={(e) => {
+				e.preventDefault();
+				if (id) location.href = `${base}/sso/${id}`;
+			}}
+		>
+			<Field label="Team" hint="The sign-in address of your team, or its id. An admin finds it under Settings, Single sign-on.">
+				{(a) => <input {...a} value={team} spellcheck={false} onInput={(e) => setTeam(e.currentTarget.value)} />}
+			</Field>
+			<button class="primary" disabled={id === ""}>
+				Continue
+			</button>
+		</form>
+	);
+}
+
+/** Signs in: with the code of a one-time link at once, otherwise at the identity provider or with a personal key. */
+export function SignIn({ code, failed, onSignedIn }: { code?: string; failed?: string[]; onSignedIn: () => void }) {
+	const asksTeam = location.hash === "#/sign-in-team" || failed?.[0] === "not-found";
 	const [key, setKey] = useState("");
 	const action = useAction();
 	const open = (credential: string) =>
@@ -32,6 +88,8 @@ export function SignIn({ code, onSignedIn }: { code?: string; onSignedIn: () => 
 				</div>
 				{action.busy && code !== undefined && <p role="status">Signing you in …</p>}
 				<Problem error={action.error} />
+				{failed && <SignOnProblem code={failed[0] ?? ""} request={failed[1]} />}
+				<AtProvider ask={asksTeam} />
 				<form
 					class="card stack"
 					onSubmit={(e) => {

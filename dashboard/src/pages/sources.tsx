@@ -13,6 +13,8 @@ export function Sources() {
 	const sources = useLoad(() => all<DataSource>("/data-sources").then((list) => list.filter((s) => s.provider !== "custom")));
 	const [connecting, connect] = useState(false);
 	const [removing, remove] = useState<DataSource>();
+	const [editing, edit] = useState<DataSource>();
+	const pausing = useAction();
 	const [made, setMade] = useState<DataSource>();
 	useEvery(3000, sources.value?.some((s) => s.state === "connecting" || s.sync?.state === "reading") ?? false, sources.again);
 	const button = admin && (
@@ -81,7 +83,25 @@ export function Sources() {
 									</div>
 								)}
 								{admin && (
-									<div>
+									<div class="row">
+										<button type="button" onClick={() => edit(s)}>
+											Edit<span class="hidden"> {s.name}</span>
+										</button>
+										{s.sync && (
+											<button
+												type="button"
+												disabled={pausing.busy}
+												onClick={() =>
+													pausing.run(async () => {
+														await call(`/data-sources/${s.id}`, { method: "PATCH", body: { paused: s.state !== "paused" } });
+														sources.again();
+													})
+												}
+											>
+												{s.state === "paused" ? "Resume" : "Pause"}
+												<span class="hidden"> {s.name}</span>
+											</button>
+										)}
 										<button type="button" class="danger" onClick={() => remove(s)}>
 											Disconnect<span class="hidden"> {s.name}</span>
 										</button>
@@ -115,6 +135,17 @@ export function Sources() {
 					</div>
 				</Dialog>
 			)}
+			<Problem error={pausing.error} />
+			{editing && (
+				<Edit
+					of={editing}
+					onClose={() => edit(undefined)}
+					onDone={() => {
+						edit(undefined);
+						sources.again();
+					}}
+				/>
+			)}
 			{removing && (
 				<Confirm
 					title={`Disconnect ${removing.name}`}
@@ -139,9 +170,69 @@ function State({ of }: { of: DataSource }) {
 			return <Badge tone="good">Ready</Badge>;
 		case "failed":
 			return <Badge tone="bad">Failed</Badge>;
+		case "paused":
+			return <Badge>Paused</Badge>;
 		default:
 			return <Badge tone="accent">Connecting</Badge>;
 	}
+}
+
+const repositoriesOf = (text: string) => text.split(/[\s,]+/).filter((r) => r !== "");
+
+/** Changes the name, the settings and the secret of a data source. */
+function Edit({ of, onClose, onDone }: { of: DataSource; onClose: () => void; onDone: () => void }) {
+	const [name, setName] = useState(of.name);
+	const [repositories, setRepositories] = useState((of.settings.repositories ?? []).join("\n"));
+	const [sitemap, setSitemap] = useState(of.settings.sitemap ?? "");
+	const [secret, setSecret] = useState("");
+	const action = useAction();
+	const settings = () => ({
+		...(of.settings.repositories && { repositories: repositoriesOf(repositories) }),
+		...(of.settings.sitemap && { sitemap: sitemap.trim() }),
+		...(secret.trim() && { [of.provider === "github" ? "accessToken" : "signingSecret"]: secret.trim() }),
+	});
+	return (
+		<Dialog title={`Edit ${of.name}`} onClose={onClose}>
+			<form
+				class="stack loose"
+				onSubmit={(e) => {
+					e.preventDefault();
+					action.run(async () => {
+						await call(`/data-sources/${of.id}`, { method: "PATCH", body: { name: name.trim(), settings: settings() } });
+						onDone();
+					});
+				}}
+			>
+				<div class="stack">
+					<Field label="Name">{(a) => <input {...a} required maxLength={100} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
+					{of.settings.repositories && (
+						<Field label="Repositories" hint="owner/name, one per line. Those that stay are not read again; items of those left out are removed.">
+							{(a) => <textarea {...a} required rows={3} value={repositories} onInput={(e) => setRepositories(e.currentTarget.value)} />}
+						</Field>
+					)}
+					{of.settings.sitemap && (
+						<Field label="Sitemap" hint="The address of its sitemap.xml">
+							{(a) => <input {...a} type="url" required value={sitemap} onInput={(e) => setSitemap(e.currentTarget.value)} />}
+						</Field>
+					)}
+					{(of.provider === "github" || of.provider === "slack") && (
+						<Field label={of.provider === "github" ? "New access token" : "New signing secret"} hint="Leave it empty to keep the one before.">
+							{(a) => <input {...a} type="password" autoComplete="off" value={secret} onInput={(e) => setSecret(e.currentTarget.value)} />}
+						</Field>
+					)}
+				</div>
+				<Problem error={action.error} />
+				<div class="actions">
+					<button type="button" onClick={onClose}>
+						Cancel
+					</button>
+					<button class="primary" disabled={action.busy}>
+						Save
+					</button>
+				</div>
+			</form>
+		</Dialog>
+	);
 }
 
 type Provider = "github" | "web" | "slack" | "jira";
@@ -157,7 +248,7 @@ function Connect({ onClose, onDone }: { onClose: () => void; onDone: (s: DataSou
 	const settings = () => {
 		switch (provider) {
 			case "github":
-				return { repositories: repositories.split(/[\s,]+/).filter((r) => r !== ""), accessToken: token || undefined };
+				return { repositories: repositoriesOf(repositories), accessToken: token || undefined };
 			case "web":
 				return { sitemap: sitemap.trim() };
 			case "slack":

@@ -3,12 +3,14 @@ import { all, base, call, Failure, send } from "../api";
 import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { Key, Saml, SecurityEvent, Team } from "../types";
-import { Badge, Confirm, Empty, Field, Loaded, Page, Problem, Snippet, Time } from "../ui";
+import { Badge, Choice, Confirm, Empty, Field, Loaded, Page, Problem, Snippet, Time } from "../ui";
+import { SignInSettings } from "./signon";
 import { MadeKey, TokenForm } from "./tokenform";
 import type { Secret } from "./tokens";
 
 /** Settings, Single sign-on: the identity provider, and provisioning by SCIM. */
 export function SingleSignOn() {
+	const [turn, setTurn] = useState(0); // what depends on the provider is loaded again when it changes
 	if (!useAdmin()) {
 		return (
 			<Page title="Single sign-on">
@@ -17,9 +19,10 @@ export function SingleSignOn() {
 		);
 	}
 	return (
-		<Page title="Single sign-on" about="Your identity provider, such as Okta or Entra ID. Its metadata comes first; then it may provision users and groups by SCIM.">
-			<Provider />
-			<Provisioning />
+		<Page title="Single sign-on" about="Make an application at your identity provider, such as Okta or Entra ID, with our values under Sign-in. Then give its metadata here. It may also provision users and groups by SCIM.">
+			<Provider onChange={() => setTurn(turn + 1)} />
+			<SignInSettings key={`s${turn}`} />
+			<Provisioning key={`p${turn}`} />
 		</Page>
 	);
 }
@@ -32,38 +35,56 @@ async function metadata(): Promise<Saml | null> {
 	});
 }
 
-function Provider() {
-	const saml = useLoad(metadata);
+const readFrom = (url: string) => call<Saml>("/team/saml-metadata/url", { method: "PUT", body: { url } });
+
+/** Takes the metadata by its address, or as text. */
+function MetadataForm({ before, onDone, onCancel }: { before: Saml | null; onDone: (m: Saml) => void; onCancel: () => void }) {
+	const [how, setHow] = useState<"address" | "text">(before && !before.metadataUrl ? "text" : "address");
+	const [url, setUrl] = useState(before?.metadataUrl ?? "");
 	const [text, setText] = useState("");
-	const [editing, edit] = useState(false);
-	const [removing, remove] = useState(false);
 	const action = useAction();
-	const form = (
+	return (
 		<form
 			class="stack"
 			onSubmit={(e) => {
 				e.preventDefault();
 				action.run(async () => {
+					if (how === "address") return onDone(await readFrom(url.trim()));
 					const reply = await send("/team/saml-metadata", { method: "PUT", body: text, headers: { "Content-Type": "application/samlmetadata+xml" } });
-					saml.set((await reply.json()) as Saml);
-					edit(false);
-					setText("");
+					onDone((await reply.json()) as Saml);
 				});
 			}}
 		>
-			<Field label="The provider’s metadata" hint="XML that begins with <EntityDescriptor. Okta: Sign On, View SAML setup instructions. Entra ID: Federation Metadata XML.">
-				{(a) => <textarea {...a} class="mono" rows={6} required spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} />}
-			</Field>
+			<Choice
+				label="How the metadata comes here"
+				options={[
+					["address", "By its address"],
+					["text", "As text or a file"],
+				]}
+				value={how}
+				onChange={setHow}
+			/>
+			{how === "address" ? (
+				<Field label="Address of the metadata" hint="Okta: Sign On, Metadata URL. Entra ID: App Federation Metadata Url. It is read now, and later whenever you ask for it.">
+					{(a) => <input {...a} type="url" required placeholder="https://" value={url} autoComplete="off" spellcheck={false} maxLength={2048} onInput={(e) => setUrl(e.currentTarget.value)} />}
+				</Field>
+			) : (
+				<Field label="The provider’s metadata" hint="XML with an EntityDescriptor. Okta: Sign On, Metadata details. Entra ID: Federation Metadata XML.">
+					{(a) => <textarea {...a} class="mono" rows={6} required spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} />}
+				</Field>
+			)}
 			<div class="row">
-				<label class="button">
-					Choose a file
-					<input class="hidden" type="file" accept=".xml,text/xml,application/xml,application/samlmetadata+xml" onChange={(e) => void e.currentTarget.files?.[0]?.text().then(setText)} />
-				</label>
-				<button class="primary" disabled={action.busy || text.trim() === ""}>
-					Save metadata
+				{how === "text" && (
+					<label class="button">
+						Choose a file
+						<input class="hidden" type="file" accept=".xml,text/xml,application/xml,application/samlmetadata+xml" onChange={(e) => void e.currentTarget.files?.[0]?.text().then(setText)} />
+					</label>
+				)}
+				<button class="primary" disabled={action.busy || (how === "address" ? url : text).trim() === ""}>
+					{how === "address" ? "Read metadata" : "Save metadata"}
 				</button>
-				{editing && (
-					<button type="button" onClick={() => edit(false)}>
+				{before && (
+					<button type="button" onClick={onCancel}>
 						Cancel
 					</button>
 				)}
@@ -71,13 +92,34 @@ function Provider() {
 			<Problem error={action.error} />
 		</form>
 	);
+}
+
+function Provider({ onChange }: { onChange: () => void }) {
+	const saml = useLoad(metadata);
+	const [editing, edit] = useState(false);
+	const [removing, remove] = useState(false);
+	const [read, setRead] = useState("");
+	const action = useAction();
+	const stored = (m: Saml) => {
+		setRead("");
+		saml.set(m);
+		edit(false);
+		onChange();
+	};
+	const again = (m: Saml, url: string) =>
+		action.run(async () => {
+			const now = await readFrom(url);
+			stored(now);
+			setRead(now.updatedAt === m.updatedAt ? "The metadata has not changed." : "The metadata has changed. Test the sign-in again.");
+		});
+	const form = (m: Saml | null) => <MetadataForm before={m} onDone={stored} onCancel={() => edit(false)} />;
 	return (
 		<section class="card stack loose" aria-label="Identity provider">
 			<h2>Identity provider (SAML)</h2>
-			<Loaded of={saml}>
+			<Loaded of={saml} bones={2} tall>
 				{(m) =>
 					m === null ? (
-						form
+						form(null)
 					) : (
 						<>
 							<dl class="facts">
@@ -85,6 +127,12 @@ function Provider() {
 								<dd>{m.entityId}</dd>
 								<dt>Sign-on address</dt>
 								<dd>{m.singleSignOnUrl}</dd>
+								{m.metadataUrl && (
+									<>
+										<dt>Metadata</dt>
+										<dd>{m.metadataUrl}</dd>
+									</>
+								)}
 								<dt>Changed</dt>
 								<dd>
 									<Time at={m.updatedAt} />
@@ -97,9 +145,14 @@ function Provider() {
 								</dd>
 							</dl>
 							{editing ? (
-								form
+								form(m)
 							) : (
 								<div class="row">
+									{m.metadataUrl && (
+										<button type="button" disabled={action.busy} onClick={() => again(m, m.metadataUrl!)}>
+											Read metadata again
+										</button>
+									)}
 									<button type="button" onClick={() => edit(true)}>
 										Replace metadata
 									</button>
@@ -108,6 +161,12 @@ function Provider() {
 									</button>
 								</div>
 							)}
+							{read && (
+								<p class="small quiet" role="status">
+									{read}
+								</p>
+							)}
+							<Problem error={action.error} />
 						</>
 					)
 				}
@@ -121,6 +180,7 @@ function Provider() {
 					onDone={async () => {
 						await call("/team/saml-metadata", { method: "DELETE" });
 						saml.set(null);
+						onChange();
 					}}
 				>
 					<p>SCIM is refused until a provider is set again. Users and their keys stay.</p>
@@ -136,7 +196,7 @@ function Certificate({ of }: { of: Saml["certificates"][number] }) {
 		<div>
 			{of.subject} {left <= 0 ? <Badge tone="bad">Expired</Badge> : left < 30 * 86400_000 ? <Badge tone="warn">Expires soon</Badge> : <Badge tone="good">Valid</Badge>}
 			<div class="small quiet">
-				until <Time at={of.notAfter} />, SHA-256 <code>{of.sha256.slice(0, 16)}…</code>
+				{left > 0 ? "ends" : "ended"} <Time at={of.notAfter} />, SHA-256 <code>{of.sha256.slice(0, 16)}…</code>
 			</div>
 		</div>
 	);

@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import { base, call } from "../api";
 import { useAction, useLoad } from "../load";
 import { useMe } from "../session";
-import type { Key, Team } from "../types";
+import type { Key, Scope, Team } from "../types";
 import { Choice, Dialog, Field, Problem, Snippet } from "../ui";
-import type { Secret, Source } from "./tokens";
+import { scopes, type Secret, type Source } from "./tokens";
 
 const lives: [string, string][] = [
 	["7", "7 days"],
@@ -36,6 +36,8 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 	const [date, setDate] = useState("");
 	const [limited, setLimited] = useState<"all" | "some">("all");
 	const [chosen, setChosen] = useState<string[]>([]);
+	const [part, setPart] = useState<"all" | "some">("all");
+	const [may, setMay] = useState<Scope[]>(["read", "ask"]);
 	const [user, setUser] = useState(me.user?.id ?? "");
 	const users = useLoad(() => (kind === "personal" && me.user ? people(me.user) : Promise.resolve([])));
 	const action = useAction();
@@ -50,7 +52,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 				onSubmit={(e) => {
 					e.preventDefault();
 					action.run(async () => {
-						const body = { kind, name: name.trim(), expiresAt: expiresAt(), userId: kind === "personal" ? user : undefined, dataSourceIds: limited === "some" ? chosen : undefined };
+						const body = { kind, name: name.trim(), expiresAt: expiresAt(), userId: kind === "personal" ? user : undefined, dataSourceIds: limited === "some" ? chosen : undefined, scopes: part === "some" ? may : undefined };
 						onDone(await call<Secret>("/api-keys", { method: "POST", body }));
 					});
 				}}
@@ -86,12 +88,41 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 					{life === "date" && <Field label="Last day">{(a) => <input {...a} type="date" required min={new Date().toISOString().slice(0, 10)} value={date} onInput={(e) => setDate(e.currentTarget.value)} />}</Field>}
 					{kind !== "scim" && (
 						<div class="field">
-							<span class="label">May read</span>
+							<span class="label">May</span>
 							<div>
 								<Choice
-									label="May read"
+									label="May"
 									options={[
-										["all", "Everything"],
+										["all", kind === "personal" ? "All that its user may" : "All that a team key may"],
+										["some", "Chosen scopes"],
+									]}
+									value={part}
+									onChange={setPart}
+								/>
+							</div>
+							{part === "some" && (
+								<fieldset class="checks stack">
+									<legend class="hidden">Scopes</legend>
+									{scopes.map(([scope, title, about]) => (
+										<label key={scope} class="check">
+											<input type="checkbox" checked={may.includes(scope)} onChange={(e) => setMay(e.currentTarget.checked ? [...may, scope] : may.filter((s) => s !== scope))} />
+											<span class="wrap">
+												{title} <span class="quiet">{about}</span>
+											</span>
+										</label>
+									))}
+								</fieldset>
+							)}
+						</div>
+					)}
+					{kind !== "scim" && (
+						<div class="field">
+							<span class="label">Sources</span>
+							<div>
+								<Choice
+									label="Sources"
+									options={[
+										["all", "All"],
 										["some", "Chosen sources"],
 									]}
 									value={limited}
@@ -120,7 +151,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 					<button type="button" onClick={onClose}>
 						Cancel
 					</button>
-					<button class="primary" disabled={action.busy || (limited === "some" && chosen.length === 0)}>
+					<button class="primary" disabled={action.busy || (limited === "some" && chosen.length === 0) || (part === "some" && may.length === 0)}>
 						Create key
 					</button>
 				</div>

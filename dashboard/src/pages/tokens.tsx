@@ -3,8 +3,8 @@ import { all, call } from "../api";
 import { ago } from "../format";
 import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
-import type { Collection, DataSource, Key } from "../types";
-import { Badge, Confirm, Dialog, Empty, Field, Loaded, Page, Problem, Time } from "../ui";
+import type { Collection, DataSource, Key, Scope } from "../types";
+import { Badge, Confirm, Dialog, Empty, Field, Loaded, Page, Problem, Table, Time } from "../ui";
 import { MadeKey, TokenForm } from "./tokenform";
 
 export interface Secret extends Key {
@@ -23,6 +23,15 @@ export async function sources(): Promise<Source[]> {
 	const known = new Set(collections.map((c) => c.id));
 	return [...collections.map((c) => ({ id: c.id, name: c.name, kind: "collection" })), ...connected.filter((s) => !known.has(s.id)).map((s) => ({ id: s.id, name: s.name, kind: s.provider }))];
 }
+
+/** What a key may do, in words. */
+export const scopes: [Scope, string, string][] = [
+	["read", "Read", "Documents, collections, sources and search"],
+	["ask", "Ask", "Questions, answers, chat and feedback"],
+	["write", "Write", "Put and delete documents"],
+	["manage", "Manage", "Collections, sources, keys, users and settings"],
+	["audit", "Audit", "Security events and usage"],
+];
 
 type Open = { create: Key["kind"] } | { made: Secret; rotated?: boolean } | { rotate: Key } | { revoke: Key };
 
@@ -125,58 +134,47 @@ function Section({ kind, keys, names, onOpen }: { kind: "personal" | "team"; key
 
 function Keys({ keys, names, onOpen }: { keys: Key[]; names: Map<string, string>; onOpen: (o: Open) => void }) {
 	return (
-		<div class="table cards">
-			<table>
-				<thead>
-					<tr>
-						<th scope="col">Name</th>
-						<th scope="col">Reads</th>
-						<th scope="col">Last used</th>
-						<th scope="col">Created</th>
-						<th scope="col">Expires</th>
-						<th scope="col">
-							<span class="hidden">Actions</span>
-						</th>
-					</tr>
-				</thead>
-				<tbody>
-					{keys.map((k) => (
-						<tr key={k.id}>
-							<td data-label="Name">
-								<div class="wrap">
-									<b>{k.name}</b> <code class="quiet">{k.id}</code>
-									<div class="row">
-										<State of={k} />
-									</div>
-								</div>
-							</td>
-							<td data-label="Reads" class="wrap">
-								{k.dataSourceIds ? k.dataSourceIds.map((id) => names.get(id) ?? "a deleted source").join(", ") : "Everything"}
-							</td>
-							<td data-label="Last used" class="fit">
-								<Time at={k.lastUsedAt} />
-							</td>
-							<td data-label="Created" class="fit">
-								<Time at={k.createdAt} />
-							</td>
-							<td data-label="Expires" class="fit">
-								<Time at={k.expiresAt} />
-							</td>
-							<td data-label="" class="fit">
-								<div class="row">
-									<button type="button" onClick={() => onOpen({ rotate: k })}>
-										Rotate<span class="hidden"> {k.name}</span>
-									</button>
-									<button type="button" class="danger" onClick={() => onOpen({ revoke: k })}>
-										Revoke<span class="hidden"> {k.name}</span>
-									</button>
-								</div>
-							</td>
-						</tr>
-					))}
-				</tbody>
-			</table>
-		</div>
+		<Table
+			rows={keys}
+			columns={[
+				[
+					"Name",
+					(k) => (
+						<div class="wrap">
+							<b>{k.name}</b> <code class="quiet">{k.id}</code>
+							{k.hint && (
+								<span class="small quiet">
+									{" "}
+									ends in <code>{k.hint}</code>
+								</span>
+							)}
+							<div class="row">
+								<State of={k} />
+							</div>
+						</div>
+					),
+				],
+				["May", (k) => (k.scopes ? k.scopes.map((s) => scopes.find(([scope]) => scope === s)?.[1] ?? s).join(", ") : "Everything"), "wrap"],
+				["Sources", (k) => (k.dataSourceIds ? k.dataSourceIds.map((id) => names.get(id) ?? "a deleted source").join(", ") : "All"), "wrap"],
+				["Last used", (k) => <Time at={k.lastUsedAt} />, "fit"],
+				["Created", (k) => <Time at={k.createdAt} />, "fit"],
+				["Expires", (k) => <Time at={k.expiresAt} />, "fit"],
+				[
+					"",
+					(k) => (
+						<div class="row">
+							<button type="button" onClick={() => onOpen({ rotate: k })}>
+								Rotate<span class="hidden"> {k.name}</span>
+							</button>
+							<button type="button" class="danger" onClick={() => onOpen({ revoke: k })}>
+								Revoke<span class="hidden"> {k.name}</span>
+							</button>
+						</div>
+					),
+					"fit",
+				],
+			]}
+		/>
 	);
 }
 

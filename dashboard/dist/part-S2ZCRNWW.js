@@ -1,1 +1,0 @@
-import{c as o,h as n}from"./part-5E5XLRLD.js";var t=o(void 0);function r(){let e=n(t);if(!e)throw new Error("nobody is signed in");return e}function u(){let e=r();return e.user?.role==="admin"&&e.key.dataSourceIds===null}export{t as a,r as b,u as c};

@@ -1,0 +1,48 @@
+package dashboard_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"docent/shared/app"
+	"docent/shared/app/parts/identity"
+	"docent/shared/extract"
+	"docent/testkit/browser"
+)
+
+// TestDropFiles drops a small file, which goes with the request, a large one, which goes to an address of its own, and
+// one that is too large.
+func TestDropFiles(t *testing.T) {
+	t.Parallel()
+	b, _ := signedInAt(t, serveWith(t, app.Parts{SignOn: identity.Providers(), Extract: func(_ context.Context, mediaType string, file io.ReaderAt, size int64) (extract.Document, error) {
+		first := make([]byte, 40)
+		_, err := file.ReadAt(first, 0)
+		return extract.Document{Pages: []extract.Page{{Number: 1, Markdown: fmt.Sprintf("%s of %d bytes: %s", extract.ExtensionOf(mediaType), size, strings.TrimRight(string(first), "x"))}}}, err
+	}}))
+	b.Click("Collections")
+	b.Click("Create collection")
+	b.Fill("Name", "files")
+	b.Fill("Description", "Files.")
+	b.Click("Create collection")
+	b.Wait("No documents yet")
+	b.Drop(".drop", write(t, map[string]string{
+		"small.docx": "PK small file" + strings.Repeat("x", 100),
+		"large.pdf":  "%PDF-1.7 large file" + strings.Repeat("x", 12_000_000),
+		"false.xlsx": strings.Repeat("x", 5_000_000),
+		"logo.png":   "no text",
+	}))
+	b.Wait("2 documents put.")
+	b.Wait("2 files were left out")
+	b.Click("2 files were left out")
+	b.Wait("must have a file of the media type")
+	b.Wait("large")
+	b.Wait("small")
+	b.Gone("Reading")
+	b.Gone("Failed")
+	if got := browser.Value[string](b, `fetch("../documents").then((r) => r.json()).then((all) => all.map((d) => d.title + " " + d.size).sort().join())`); !strings.Contains(got, "large 12000019") || !strings.Contains(got, "small 113") {
+		t.Errorf("stored %q", got)
+	}
+}

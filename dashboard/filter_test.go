@@ -1,0 +1,66 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"docent/testkit/browser"
+)
+
+// TestSearchWithFilters puts two documents with metadata and searches by it with the form.
+func TestSearchWithFilters(t *testing.T) {
+	t.Parallel()
+	checker := axe(t)
+	b, base := signedIn(t)
+	open(b, "collections")
+	_, collection, _ := strings.Cut(strings.TrimPrefix(browser.Value[string](b, `document.querySelector("a.card").hash`), "#/"), "/")
+	for n, product := range map[int]string{2: "api", 3: "web"} {
+		status := browser.Value[int](b, fmt.Sprintf(`fetch(%q, { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify({
+			collectionId: %q, uri: "https://wiki.example/%s", title: "The kingfisher of %s", body: "A kingfisher nests at the %s.",
+			metadata: { product: %q, version: %d, labels: ["draft", "new"] } }) }).then((r) => r.status)`,
+			base+"/documents", collection, product, product, product, product, n))
+		if status != 200 {
+			t.Fatalf("put: status %d", status)
+		}
+	}
+	open(b, "collections/"+collection)
+	b.Gone("Indexing")
+	b.Wait("draft, new")
+	open(b, "search")
+	b.Fill("Search for", "kingfisher")
+	b.Click("Search")
+	b.Wait("2 results")
+	b.Click("Add a filter")
+	if at := browser.Value[string](b, `document.activeElement.getAttribute("aria-label") ?? ""`); at != "Name in filter 1" {
+		t.Errorf("after a filter is added the focus is on %q", at)
+	}
+	b.Fill("Name in filter 1", "version")
+	b.Select("Comparison in filter 1", "gte")
+	b.Fill("Value in filter 1", "3")
+	b.Press(browser.KeyEnter)
+	b.Wait("1 result")
+	b.Wait("The kingfisher of web")
+	b.Gone("The kingfisher of api")
+	b.Click("Add a filter")
+	b.Fill("Name in filter 2", "product")
+	b.Fill("Value in filter 2", "api")
+	b.Press(browser.KeyEnter)
+	b.Wait("Nothing matches")
+	browser.Value[bool](b, checker+"; true")
+	for _, scheme := range []string{"light", "dark"} {
+		b.Look(360, 800, scheme)
+		for _, v := range violations(t, b) {
+			t.Errorf("%s: %s", scheme, v)
+		}
+	}
+	b.Look(1280, 800, "light")
+	b.Click("Remove filter 1")
+	b.Select("Comparison in filter 1", "in")
+	b.Fill("Value in filter 1", "api, none")
+	b.Press(browser.KeyEnter)
+	b.Wait("The kingfisher of api")
+	b.Select("Comparison in filter 1", "missing")
+	b.Click("Search")
+	b.Wait("Nothing matches")
+}

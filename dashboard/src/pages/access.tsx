@@ -1,0 +1,121 @@
+import { useState } from "preact/hooks";
+import { call, send } from "../api";
+import { useAction } from "../load";
+import { useAdmin } from "../session";
+import type { Access, Document } from "../types";
+import { Choice, Dialog, Field, Problem } from "../ui";
+
+type Mode = "default" | "chosen";
+
+/** Says in a few words who may read a document. */
+export function readersOf(access: Access | undefined): string {
+	if (!access) return "";
+	const all = [...access.groups, ...access.users];
+	if (all.length === 0) return "Read by nobody";
+	return `Read by ${all.slice(0, 2).join(", ")}${all.length > 2 ? ` and ${all.length - 2} more` : ""}`;
+}
+
+const names = (text: string) =>
+	text
+		.split("\n")
+		.map((n) => n.trim())
+		.filter((n) => n !== "");
+
+/** Shows and changes who may read a document, and tells whether a person may. */
+export function AccessDialog({ document, onClose, onSaved }: { document: Document; onClose: () => void; onSaved: () => void }) {
+	const [mode, setMode] = useState<Mode>(document.access ? "chosen" : "default");
+	const [groups, setGroups] = useState(document.access?.groups.join("\n") ?? "");
+	const [users, setUsers] = useState(document.access?.users.join("\n") ?? "");
+	const [unknown, setUnknown] = useState<Access>();
+	const action = useAction();
+	const save = () =>
+		action.run(async () => {
+			const reply = await send(`/documents/${document.id}`);
+			const d = (await reply.json()) as Document & { body: string };
+			const access = mode === "chosen" ? { groups: names(groups), users: names(users) } : undefined;
+			const saved = await call<{ accessUnknown?: Access }>("/documents", {
+				method: "PUT",
+				headers: { "If-Match": reply.headers.get("ETag") ?? "*" },
+				body: { collectionId: d.collectionId, title: d.title, uri: d.uri, body: d.body, metadata: d.metadata, access },
+			});
+			onSaved();
+			if (saved.accessUnknown) setUnknown(saved.accessUnknown);
+			else onClose();
+		});
+	return (
+		<Dialog title={`Who may read “${document.title}”`} onClose={onClose}>
+			<form
+				class="stack loose"
+				onSubmit={(e) => {
+					e.preventDefault();
+					save();
+				}}
+			>
+				<Choice
+					label="Readers"
+					options={[
+						["default", "As its collection says"],
+						["chosen", "Only these"],
+					]}
+					value={mode}
+					onChange={setMode}
+				/>
+				{mode === "chosen" && (
+					<>
+						<Field label="Groups" hint="One a line, by the name in your identity provider.">
+							{(a) => <textarea {...a} rows={3} spellcheck={false} value={groups} onInput={(e) => setGroups(e.currentTarget.value)} />}
+						</Field>
+						<Field label="People" hint="One user name a line. With neither groups nor people, only team keys read it.">
+							{(a) => <textarea {...a} rows={3} spellcheck={false} value={users} onInput={(e) => setUsers(e.currentTarget.value)} />}
+						</Field>
+					</>
+				)}
+				{unknown && (
+					<p role="status">
+						Saved. Nobody has these names yet: {[...unknown.groups, ...unknown.users].join(", ")}. They open nothing until somebody has them.
+					</p>
+				)}
+				<Problem error={action.error} />
+				<div class="actions">
+					<button type="button" onClick={onClose}>
+						{unknown ? "Close" : "Cancel"}
+					</button>
+					<button class="primary" disabled={action.busy}>
+						Save readers
+					</button>
+				</div>
+			</form>
+			<Preview id={document.id} />
+		</Dialog>
+	);
+}
+
+/** Tells whether a person may read the document as it is stored. */
+function Preview({ id }: { id: string }) {
+	const [user, setUser] = useState("");
+	const [verdict, set] = useState<{ user: string; mayRead: boolean }>();
+	const action = useAction();
+	if (!useAdmin()) return null;
+	return (
+		<form
+			class="stack"
+			onSubmit={(e) => {
+				e.preventDefault();
+				action.run(async () => set({ user, ...(await call<{ mayRead: boolean }>(`/documents/${id}/access?user=${encodeURIComponent(user)}`)) }));
+			}}
+		>
+			<Field label="May this person read it?" hint="A user name.">
+				{(a) => <input {...a} value={user} autoComplete="off" spellcheck={false} onInput={(e) => setUser(e.currentTarget.value)} />}
+			</Field>
+			<Problem error={action.error} />
+			<div class="row">
+				<button disabled={action.busy || user.trim() === ""}>Check person</button>
+				{verdict && (
+					<span role="status">
+						{verdict.user} <b>{verdict.mayRead ? "may read it" : "may not read it"}</b>.
+					</span>
+				)}
+			</div>
+		</form>
+	);
+}

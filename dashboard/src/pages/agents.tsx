@@ -1,0 +1,60 @@
+import { base, call } from "../api";
+import { useAction, useLoad } from "../load";
+import { Empty, Loaded, Page, Problem, Snippet, Table, Time } from "../ui";
+
+interface Agent {
+	id: string;
+	name: string;
+	host: string;
+	createdAt: string;
+	refreshedAt: string | null;
+}
+
+/** Settings, Connected programs. */
+export function Agents() {
+	const agents = useLoad(() => call<Agent[]>("/agents"));
+	const action = useAction();
+	const end = (id: string) =>
+		action.run(async () => {
+			await call(`/agents/${id}`, { method: "DELETE" });
+			agents.again();
+		});
+	return (
+		<Page title="Connected programs" about="Assistants and other programs that search and read in your name. To connect one, give it this address.">
+			<Snippet text={`${base}/mcp`} what="the address for programs" />
+			<Problem error={action.error} />
+			<Loaded of={agents}>
+				{(list) =>
+					list.length === 0 ? (
+						<Empty title="No program is connected">Add the address above as a custom connector in your assistant. It asks for your consent here.</Empty>
+					) : (
+						<Table
+							rows={list}
+							columns={[
+								[
+									"Program",
+									(a) => (
+										<span>
+											<b>{a.name || "Without a name"}</b> <span class="quiet">{a.host}</span>
+										</span>
+									),
+								],
+								["Connected", (a) => <Time at={a.createdAt} />, "fit"],
+								["Last renewed", (a) => <Time at={a.refreshedAt} />, "fit"],
+								[
+									"",
+									(a) => (
+										<button type="button" class="plain" disabled={action.busy} onClick={() => end(a.id)}>
+											Disconnect<span class="hidden"> {a.name}</span>
+										</button>
+									),
+									"fit",
+								],
+							]}
+						/>
+					)
+				}
+			</Loaded>
+		</Page>
+	);
+}

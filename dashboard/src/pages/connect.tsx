@@ -1,0 +1,52 @@
+import { call } from "../api";
+import { useAction, useLoad } from "../load";
+import { useRoute } from "../route";
+import { useMe } from "../session";
+import { Loaded, Page, Problem } from "../ui";
+
+const members = ["response_type", "client_id", "redirect_uri", "state", "scope", "resource", "code_challenge", "code_challenge_method"];
+
+/** Asks the person whether a program gets access. */
+export function Connect() {
+	const me = useMe();
+	const query = new URLSearchParams(useRoute()[1] ?? "");
+	const request = Object.fromEntries(members.filter((m) => query.has(m)).map((m) => [m, query.get(m)]));
+	const asked = useLoad(() => call<{ name: string; host: string; scopes: string[] }>("/oauth/consent", { method: "POST", body: request }), [query.toString()]);
+	const action = useAction();
+	const decide = (allow: boolean) =>
+		action.run(async () => {
+			const to = await call<{ redirectTo: string }>("/oauth/decision", { method: "POST", body: { ...request, allow } });
+			location.assign(to.redirectTo);
+		});
+	return (
+		<Page title="Connect a program" about="A program asks to search and read in your name.">
+			<Loaded of={asked}>
+				{(program) => (
+					<section class="card stack">
+						<p>
+							<b>{program.name || "A program without a name"}</b> asks for access to <b>{me.team.name}</b> as <b>{me.user?.userName}</b>.
+						</p>
+						<p>
+							Your answer goes to <b>{program.host}</b>. Anybody can choose any name, so go on only if you know this address.
+						</p>
+						<ul>
+							{program.scopes.includes("read") && <li>It can search and read what you can read.</li>}
+							{program.scopes.includes("ask") && <li>It can ask questions, which are kept with their answers.</li>}
+							<li>It cannot change documents, keys or settings.</li>
+							<li>You can end it at any time, in Settings, Connected programs.</li>
+						</ul>
+						<Problem error={action.error} />
+						<div class="row">
+							<button type="button" class="primary" disabled={action.busy} onClick={() => decide(true)}>
+								Give access
+							</button>
+							<button type="button" disabled={action.busy} onClick={() => decide(false)}>
+								Refuse
+							</button>
+						</div>
+					</section>
+				)}
+			</Loaded>
+		</Page>
+	);
+}

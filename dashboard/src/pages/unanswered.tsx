@@ -1,0 +1,75 @@
+import { useState } from "preact/hooks";
+import { call } from "../api";
+import { plural } from "../format";
+import { useLoad } from "../load";
+import { to } from "../route";
+import { Choice, Empty, Loaded, Page, Time } from "../ui";
+
+interface Group {
+	question: string;
+	count: number;
+	notFound: number;
+	failed: number;
+	ratedDown: number;
+	lastAskedAt: string;
+	questionIds: string[];
+	comments: string[];
+}
+
+type Days = "7" | "30" | "90";
+
+/** What could not be answered, grouped by alike wording: what is missing in the documents. */
+export function Unanswered() {
+	const [days, setDays] = useState<Days>("30");
+	const found = useLoad(() => call<{ groups: Group[]; complete: boolean }>(`/usage/unanswered?days=${days}`), [days]);
+	return (
+		<Page
+			title="Could not be answered"
+			about="Questions for which nothing was found, that failed, or whose answers were rated as not helpful. Alike ones are together, the most frequent first."
+			actions={
+				<Choice
+					label="Period"
+					options={[
+						["7", "7 days"],
+						["30", "30 days"],
+						["90", "90 days"],
+					]}
+					value={days}
+					onChange={setDays}
+				/>
+			}
+		>
+			<Loaded of={found} tall>
+				{({ groups, complete }) => (
+					<>
+						{groups.length === 0 && <Empty title="Everything was answered">No question of this time is without an answer.</Empty>}
+						<ul class="list">
+							{groups.map((g) => (
+								<li key={g.questionIds[0]}>
+									<a href={to("ask", g.questionIds[0] ?? "")}>
+										<span class="wrap">
+											{g.question}
+											{g.comments.map((c) => (
+												<span key={c} class="small quiet comment">
+													“{c}”
+												</span>
+											))}
+										</span>
+										<span class="small quiet">
+											{[[g.notFound, "not found"] as const, [g.failed, "failed"] as const, [g.ratedDown, "not helpful"] as const]
+												.filter(([n]) => n > 0)
+												.map(([n, what]) => `${n} ${what}`)
+												.join(", ")}
+											, <Time at={g.lastAskedAt} />
+										</span>
+									</a>
+								</li>
+							))}
+						</ul>
+						{!complete && <p class="small quiet">Only the newest 2,000 questions were looked at: {plural(groups.length, "group")}.</p>}
+					</>
+				)}
+			</Loaded>
+		</Page>
+	);
+}

@@ -1,0 +1,183 @@
+"""Folders of documents."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+
+from .errors import DocentError
+from .rest import AuthenticatedClient
+from .rest.api.documents import delete_document, get_document, put_document
+from .rest.models.document import Document
+from .rest.models.document_input import DocumentInput
+from .rest.models.document_receipt import DocumentReceipt
+from .rest.models.document_summary import DocumentSummary
+from .rest.models.indexing_state import IndexingState
+from .rest.types import Unset
+
+KINDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".rst")
+MAX_DOCUMENT = 10 << 20
+PACK_FROM = 4 << 20
+"""The size in bytes from which a body is sent compressed."""
+
+Prepare = Callable[[Path, DocumentInput], DocumentInput | None]
+"""Changes a document before it is put, for example its metadata and access; None leaves the file out."""
+
+
+@dataclass
+class FolderResult:
+    """What put_folder did, by paths and URIs."""
+
+    put: list[Path] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    """The reason by path or URI."""
+    pending: list[Path] = field(default_factory=list)
+    """Files whose documents were put, but not found yet when the time to wait was over."""
+
+
+def put_folder(
+    rest: AuthenticatedClient,
+    documents: Callable[[str], Iterator[DocumentSummary]],
+    folder: Path,
+    collection_id: str,
+    base_uri: str | None = None,
+    delete: bool = False,
+    parallel: int = 8,
+    prepare: Prepare | None = None,
+    wait: float = 0.0,
+) -> FolderResult:
+    """Put the Markdown and text files below folder into a collection, several at a time.
+
+    A file's URI is base_uri followed by its path below folder; without base_uri it is its file: URI.
+    A file that has not changed changes nothing on the server, so a run that broke off is started
+    again. Hidden files and folders, and node_modules, are left out. A file that fails does not stop
+    the others. A key that is refused, or a used-up quota, does: DocentError.
+
+    With delete, documents of the collection are removed whose URI is below base_uri and whose file is
+    gone; a folder without any file is then an error. Front matter is not read: a file whose front
+    matter says who may read it fails unless prepare sets its access. With wait, at most so many
+    seconds are waited until questions find what was put.
+    """
+    folder = Path(os.path.abspath(folder))
+    base = base_uri or "file://" + _escape(folder.as_posix() if folder.as_posix().startswith("/") else "/" + folder.as_posix())
+    if not base.endswith(("/", "=")):
+        base += "/"
+    files = {base + _escape(path.relative_to(folder).as_posix()): path for path in _files(folder)}
+    if delete and not files:
+        raise ValueError(f"{folder} has no Markdown or text file, so every document under {base} would be removed")
+    result = FolderResult()
+    stored: dict[Path, str] = {}
+    end = 0.0
+
+    def put(uri: str, path: Path) -> None:
+        try:
+            document = _document(path, uri, collection_id)
+            if prepare is not None:
+                prepared = prepare(path, document)
+                if prepared is None:
+                    return
+                document = prepared
+            if isinstance(document.access, Unset) and re.match(r"---\r?\n(?:(?!---).*\n)*access\s*:", document.body):
+                raise ValueError("its front matter says who may read it, which is not read here: set access by prepare")
+            document.body = _packed(document.body)
+            receipt = put_document.sync(client=rest, body=document)
+            result.put.append(path)
+            if isinstance(receipt, DocumentReceipt):
+                stored[path] = receipt.id
+        except (OSError, ValueError, httpx.TransportError, DocentError) as error:
+            _fail(result, str(path), error)
+
+    def remove(uri: str, identifier: str) -> None:
+        try:
+            delete_document.sync_detailed(identifier, client=rest)
+            result.deleted.append(uri)
+        except (httpx.TransportError, DocentError) as error:
+            _fail(result, uri, error)
+
+    def await_index(path: Path, identifier: str) -> None:
+        try:
+            pause = 0.05
+            while True:
+                document = get_document.sync(identifier, client=rest)
+                indexing = document.indexing if isinstance(document, Document) else None
+                if indexing is None or indexing.state is IndexingState.INDEXED:
+                    return
+                if indexing.state is IndexingState.FAILED:
+                    reason = indexing.error.detail if not isinstance(indexing.error, Unset) else ""
+                    result.failed[str(path)] = reason or "it could not be indexed"
+                    return
+                if time.monotonic() + pause > end:
+                    result.pending.append(path)
+                    return
+                time.sleep(pause)
+                pause = min(2 * pause, 2.0)
+        except (httpx.TransportError, DocentError) as error:
+            _fail(result, str(path), error)
+
+    with ThreadPoolExecutor(parallel) as pool:
+        try:
+            list(pool.map(put, files.keys(), files.values()))
+            if delete:
+                gone = {d.uri: d.id for d in documents(collection_id) if d.uri.startswith(base) and d.uri not in files}
+                list(pool.map(remove, gone.keys(), gone.values()))
+            if wait > 0:
+                end = time.monotonic() + wait
+                list(pool.map(await_index, stored.keys(), stored.values()))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    result.put.sort()
+    result.deleted.sort()
+    result.pending.sort()
+    return result
+
+
+def _fail(result: FolderResult, what: str, error: Exception) -> None:
+    if isinstance(error, DocentError) and error.status in (401, 403, 429):
+        raise error  # every further call would fail as well
+    result.failed[what] = str(error)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    def stop(error: OSError) -> None:
+        raise error  # a folder that cannot be read must not look empty
+
+    for root, folders, names in os.walk(folder, onerror=stop):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+        for name in sorted(names):
+            path = Path(root, name)
+            if not name.startswith(".") and path.suffix.lower() in KINDS and path.is_file():
+                yield path
+
+
+def _document(path: Path, uri: str, collection_id: str) -> DocumentInput:
+    data = path.read_bytes()
+    if len(data) > MAX_DOCUMENT:
+        raise ValueError("it has over 10 MB")
+    body = data.decode("utf-8-sig")
+    if not body.strip():
+        raise ValueError("it is empty")
+    heading = re.search(r"^# +(\S.*?)\s*#*\s*$", body, re.MULTILINE)
+    title = heading.group(1) if heading else path.stem
+    return DocumentInput(body=body, collection_id=collection_id, title=title[:1024], uri=uri)
+
+
+def _packed(body: str) -> str:
+    """Return a large text as base64 of its gzip form, because gateways limit the size of requests."""
+    data = body.encode()
+    return base64.b64encode(gzip.compress(data)).decode() if len(data) > PACK_FROM else body
+
+
+def _escape(path: str) -> str:
+    return "/".join(quote(part, safe="$&+:=@") for part in path.split("/"))

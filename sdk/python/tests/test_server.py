@@ -1,0 +1,187 @@
+"""The SDK against a running docent serve, which DOCENT_SERVER and DOCENT_API_KEY name."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import unittest
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from docent_client import AnswerEvent, Docent, DocentError
+from docent_client.rest.api.answers import list_answers
+from docent_client.rest.api.collections import list_collections
+from docent_client.rest.models.access import Access
+from docent_client.rest.models.collection import Collection
+from docent_client.rest.models.document_input import DocumentInput
+
+TEXT = "# Rolling back\n\nTo roll back a release, run `deployctl undo` within 24 hours.\n"
+QUESTION = "How do I roll back a release?"
+
+
+class Cut(httpx.BaseTransport):
+    """Breaks the first so many streams of answers after an event each."""
+
+    def __init__(self, cuts: int) -> None:
+        self.inner, self.cuts, self.resumed = httpx.HTTPTransport(), cuts, list[str]()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = self.inner.handle_request(request)
+        if request.headers.get("Accept") != "text/event-stream":
+            return response
+        self.resumed.append(request.headers.get("Last-Event-ID", ""))
+        if self.cuts == 0:
+            return response
+        self.cuts -= 1
+        whole = response.read()
+
+        class Broken(httpx.SyncByteStream):
+            def __iter__(self) -> Iterator[bytes]:
+                yield b"\n\n".join(whole.split(b"\n\n")[:2]) + b"\n\n"
+                raise httpx.ReadError("cut")
+
+        return httpx.Response(200, headers={"Content-Type": "text/event-stream"}, stream=Broken())
+
+
+class TestServer(unittest.TestCase):
+    docent: Docent
+    folder: Path
+    handbook: Collection
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.docent = Docent()
+        cls.addClassCleanup(cls.docent.close)
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        (cls.folder / "sub dir").mkdir()
+        (cls.folder / ".git").mkdir()
+        for name, text in {"undo.md": TEXT, "sub dir/lunch.txt": "The canteen opens at noon.\n", ".git/x.md": "hidden", "a.png": ""}.items():
+            (cls.folder / name).write_text(text)
+        cls.handbook = cls.docent.collection("python-" + uuid.uuid4().hex[:8])
+        result = cls.docent.put_folder(cls.folder, cls.handbook.id, base_uri="https://wiki.example/docs", wait=120)
+        assert not result.failed and not result.pending, result
+        assert [str(path.relative_to(cls.folder)) for path in result.put] == ["sub dir/lunch.txt", "undo.md"], result
+
+    def test_ask_waits_for_the_answer(self) -> None:
+        identifier = str(uuid.uuid4())
+        answer = self.docent.ask(QUESTION, question_id=identifier)
+        self.assertIn("deployctl undo", str(answer.answer))
+        self.assertIn("undo.md", str(answer.references))
+        self.assertEqual(self.docent.ask(QUESTION, question_id=identifier).to_dict(), answer.to_dict())
+        self.assertIn(identifier, [a.question_id for a in self.docent.answers()])
+
+    def test_a_filter_restricts_what_is_found(self) -> None:
+        answer = self.docent.ask(QUESTION, filter={"product": "none"})
+        self.assertFalse(answer.references)
+
+    def text_of(self, events: list[AnswerEvent]) -> str:
+        text = ""
+        for event in events:
+            text = event.text if event.name == "text.replace" else text + event.text
+        return text
+
+    def test_a_stream_has_the_text_and_the_answer(self) -> None:
+        events = list(self.docent.stream(QUESTION))
+        self.assertEqual(events[0].name, "answer.created")
+        self.assertTrue(any(s.url.endswith("undo.md") for e in events for s in e.sources))
+        answer = events[-1].answer
+        assert answer is not None
+        self.assertEqual(self.text_of(events), answer.answer)
+
+    def test_a_broken_stream_is_continued(self) -> None:
+        cut = Cut(2)
+        with Docent(transport=cut) as docent:
+            events = list(docent.stream(QUESTION))
+        answer = events[-1].answer
+        assert answer is not None
+        self.assertEqual(self.text_of(events), answer.answer)
+        self.assertEqual(len(cut.resumed), 3)
+        self.assertEqual(cut.resumed[0], "")
+        self.assertNotIn("", cut.resumed[1:])
+
+    def test_lists_are_read_to_the_end(self) -> None:
+        for i in range(3):
+            self.docent.ask(f"{QUESTION} {i}")
+        pages = [a.question_id for a in self.docent.pages(list_answers.sync_detailed, limit=2)]
+        self.assertGreater(len(pages), 2)
+        self.assertEqual(pages, list(dict.fromkeys(pages)))
+        self.assertLessEqual({"Rolling back", "lunch"}, {d.title for d in self.docent.documents(self.handbook.id)})
+
+    def test_security_events_are_read_to_the_end(self) -> None:
+        pages = list(self.docent.security_events())
+        self.assertTrue(any(page.events for page in pages))
+        self.assertFalse(pages[-1].has_more)
+        cursor = pages[-1].next_cursor
+        self.assertTrue(cursor)
+        again = [event for page in self.docent.security_events(cursor) for event in page.events]
+        self.assertLess(len(again), sum(len(page.events) for page in pages))
+
+    def test_files_that_are_gone_are_deleted(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            collection = self.docent.collection("gone-" + uuid.uuid4().hex[:8])
+            for file in ("a.md", "b.md"):
+                (folder / file).write_text("# " + file)
+            (folder / "bad.md").write_bytes(b"\xff\xfe\xff")
+            (folder / "secret.md").write_text("---\ntitle: x\naccess:\n  users: [eve]\n---\nSecret.\n")
+            result = self.docent.put_folder(folder, collection.id)
+            self.assertEqual(sorted(Path(path).name for path in result.failed), ["bad.md", "secret.md"])
+            (folder / "a.md").unlink()
+
+            def limit(path: Path, document: DocumentInput) -> DocumentInput | None:
+                document.access = Access(users=["eve"], groups=[])
+                return document if path.name == "secret.md" else None
+
+            result = self.docent.put_folder(folder, collection.id, delete=True, prepare=limit)
+            self.assertEqual([Path(uri).name for uri in result.deleted], ["a.md"])
+            self.assertEqual(sorted(Path(d.uri).name for d in self.docent.documents(collection.id)), ["b.md", "secret.md"])
+            for path in folder.iterdir():
+                path.unlink()
+            with self.assertRaises(ValueError):
+                self.docent.put_folder(folder, collection.id, delete=True)
+
+    def test_large_documents_are_put(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "large.txt").write_text("A line of a long log file.\n" * 200_000)
+            result = self.docent.put_folder(name, self.handbook.id)
+            self.assertEqual(result.failed, {})
+            self.assertIn("large", [d.title for d in self.docent.documents(self.handbook.id)])
+
+    def test_refusals_are_errors(self) -> None:
+        with self.assertRaises(DocentError) as caught:
+            self.docent.ask("")
+        self.assertEqual((caught.exception.status, caught.exception.code), (400, "invalid-request"))
+        self.assertTrue(caught.exception.request_id)
+        with Docent(key="docent_team_wrong") as stranger, self.assertRaises(DocentError) as refused:
+            list(stranger.collections())
+        self.assertEqual(refused.exception.status, 401)
+        with Docent(key="docent_team_wrong") as stranger, self.assertRaises(DocentError):
+            stranger.put_folder(self.folder, self.handbook.id)
+
+    def test_generated_operations_also_run_asynchronously(self) -> None:
+        async def run() -> Any:
+            return await list_collections.asyncio(client=self.docent.rest)
+
+        collections = asyncio.run(run())
+        self.assertIn(self.handbook.id, [c.id for c in collections])
+
+    def test_every_module_can_be_imported(self) -> None:
+        import importlib
+        import pkgutil
+
+        import docent_client
+
+        modules = [m.name for m in pkgutil.walk_packages(docent_client.__path__, "docent_client.")]
+        self.assertGreater(len(modules), 200)
+        for module in modules:
+            importlib.import_module(module)
+
+
+if __name__ == "__main__":
+    assert os.environ.get("DOCENT_API_KEY"), "set DOCENT_API_KEY"
+    unittest.main()

@@ -1,0 +1,195 @@
+import { errorOf } from "./errors.js";
+import { answerEventOf, readEvents, type AnswerEvent } from "./events.js";
+import { createClient, type Client } from "./rest/client/index.js";
+import * as rest from "./rest/index.js";
+import { retrying, sleep, tries } from "./retries.js";
+
+export const defaultServer = "http://127.0.0.1:8080/v1";
+
+export interface DocentOptions {
+  /** The address of the API, which ends in /v1. Unless given: DOCENT_SERVER of the environment, or defaultServer. */
+  server?: string;
+  /** The API key. Unless given: DOCENT_API_KEY of the environment. */
+  key?: string;
+  fetch?: typeof fetch;
+}
+
+export interface AskOptions {
+  /** Selects documents by their metadata. */
+  filter?: rest.Filter;
+  /** A question that this one follows; it is understood together with it. */
+  previousQuestionId?: string;
+  /** A UUID. Asking the same again under the same id costs nothing. */
+  questionId?: string;
+  signal?: AbortSignal;
+}
+
+/** A question that could not be answered. Match on code. */
+export class AnswerFailed extends Error {
+  override name = "AnswerFailed";
+  readonly code: string;
+
+  constructor(readonly answer: rest.Answer) {
+    super(answer.error?.detail ?? "The question was not answered.");
+    this.code = answer.error?.code ?? "";
+  }
+}
+
+/** List is an operation of the API whose reply is a page of items. */
+export type List<Item, Query> = (options: {
+  client: Client;
+  query: Query & { after?: string };
+  throwOnError: true;
+}) => Promise<{ data: Item[]; response: Response }>;
+
+/** A client of one server with one key. */
+export class Docent {
+  /** What the generated operations take as their client. They throw DocentError, and repeat as this class does. */
+  readonly rest: Client;
+  readonly #server: string;
+  readonly #key: string;
+  readonly #fetch: typeof fetch;
+
+  constructor(options: DocentOptions = {}) {
+    const environment: Record<string, string | undefined> = globalThis.process?.env ?? {};
+    const key = options.key || environment["DOCENT_API_KEY"];
+    if (!key) throw new Error("no API key: give key or set DOCENT_API_KEY");
+    this.#key = key;
+    this.#server = (options.server || environment["DOCENT_SERVER"] || defaultServer).replace(/\/+$/, "");
+    if (!/^https?:\/\/./.test(this.#server)) throw new Error(`the server ${this.#server} is not an http or https URL such as ${defaultServer}`);
+    this.#fetch = retrying(options.fetch ?? ((input, init) => fetch(input, init)));
+    this.rest = createClient({ baseUrl: this.#server, auth: key, fetch: this.#fetch, throwOnError: true });
+  }
+
+  /**
+   * ask asks a question and waits for its answer, at most timeout seconds (120). It throws AnswerFailed, DocentError,
+   * and a TimeoutError; the question is answered nevertheless after the last.
+   */
+  async ask(question: string, options: AskOptions & { timeout?: number } = {}): Promise<rest.Answer> {
+    const questionId = options.questionId ?? crypto.randomUUID();
+    const { signal, timeout = 120 } = options;
+    const end = Date.now() + timeout * 1000;
+    const common = { client: this.rest, path: { questionId }, throwOnError: true as const, ...(signal && { signal }) };
+    await rest.askQuestion({ ...common, body: questionOf(question, options) });
+    for (;;) {
+      const started = Date.now();
+      const wait = Math.max(0, Math.min(20, Math.floor((end - started) / 1000)));
+      const { data } = await rest.getAnswer({ ...common, headers: { Prefer: `wait=${wait}` } });
+      const answer = data as rest.Answer; // 304, which has none, needs If-None-Match
+      if (answer.state === "failed") throw new AnswerFailed(answer);
+      if (answer.state === "complete") return answer;
+      if (Date.now() >= end) {
+        throw new DOMException(`question ${questionId} is not answered after ${timeout} seconds`, "TimeoutError");
+      }
+      if (Date.now() - started < 1000) {
+        await sleep(Math.max(0, Math.min(2, (end - Date.now()) / 1000)), signal); // the server did not hold the request
+      }
+    }
+  }
+
+  /**
+   * stream asks a question and yields what is new of its answer while it is written; the last event has the whole
+   * answer. A broken connection is continued where it broke. It throws DocentError if the question cannot be answered.
+   */
+  async *stream(question: string, options: AskOptions = {}): AsyncGenerator<AnswerEvent, void> {
+    const url = `${this.#server}/answers/${encodeURIComponent(options.questionId ?? crypto.randomUUID())}`;
+    const headers = new Headers({
+      Accept: "text/event-stream",
+      Authorization: `Bearer ${this.#key}`,
+      "Content-Type": "application/json",
+    });
+    const body = JSON.stringify(questionOf(question, options));
+    for (let failed = 0; ; ) {
+      let broken: unknown = new Error("the stream ended before the answer was complete");
+      const response = await this.#fetch(url, { method: "PUT", headers, body, signal: options.signal ?? null });
+      const events = response.body ? readEvents(response.body) : undefined;
+      try {
+        for (;;) {
+          let next;
+          try {
+            next = await events?.next();
+          } catch (error) {
+            if (options.signal?.aborted) throw error;
+            broken = error;
+          }
+          if (!next || next.done) break;
+          failed = 0;
+          const sent = next.value;
+          if (sent.name === "error") throw errorOf(Number(JSON.parse(sent.data).status), new Headers(), sent.data);
+          if (sent.id) headers.set("Last-Event-ID", sent.id);
+          const event = answerEventOf(sent);
+          if (event) yield event;
+          if (event?.name === "answer.completed") return;
+        }
+      } finally {
+        await events?.return(); // closes the connection, also when the caller stops early
+      }
+      failed++;
+      if (failed === tries) throw broken;
+      await sleep(0.5 * 2 ** (failed - 1), options.signal);
+    }
+  }
+
+  /** pages yields the items of all pages of a list, such as pages(rest.listDocuments, { collectionId }). */
+  async *pages<Item, Query extends object>(list: List<Item, Query>, query: Query): AsyncGenerator<Item, void> {
+    for (let after: string | undefined; ; ) {
+      const page = await list({ client: this.rest, query: after ? { ...query, after } : query, throwOnError: true });
+      yield* page.data;
+      const next = nextOf(page.response.headers.get("Link") ?? "");
+      if (!next || next === after) return;
+      after = next;
+    }
+  }
+
+  /** collections yields the team's collections, newest first. */
+  collections(): AsyncGenerator<rest.Collection, void> {
+    return this.pages((options) => rest.listCollections(options), { limit: 200 });
+  }
+
+  /** documents yields the documents of a collection, or all, newest first and without bodies. */
+  documents(collectionId?: string): AsyncGenerator<rest.DocumentSummary, void> {
+    return this.pages((options) => rest.listDocuments(options), { limit: 200, ...(collectionId && { collectionId }) });
+  }
+
+  /** answers yields the questions that were asked, newest first, with their answers. */
+  answers(): AsyncGenerator<rest.Answer, void> {
+    return this.pages((options) => rest.listAnswers(options), { limit: 200 });
+  }
+
+  /**
+   * securityEvents yields the pages of the feed of security events after a cursor, or from the beginning, until none is
+   * left. Keep the nextCursor of a page once its events are handled, and continue from it later.
+   */
+  async *securityEvents(after?: string): AsyncGenerator<rest.SecurityEventsPage, void> {
+    for (;;) {
+      const query = { limit: 200, ...(after && { after }) };
+      const { data } = await rest.listSecurityEvents({ client: this.rest, query, throwOnError: true });
+      yield data;
+      if (!data.hasMore || !data.nextCursor) return;
+      after = data.nextCursor;
+    }
+  }
+
+  /** collection returns the collection of that name, which is created if there is none. */
+  async collection(name: string, description = `Documents of ${name}.`): Promise<rest.Collection> {
+    const found: rest.Collection[] = [];
+    for await (const collection of this.collections()) if (collection.name === name) found.push(collection);
+    if (found.length > 1) throw new Error(`${found.length} collections have the name ${name}; choose one by its id`);
+    if (found[0]) return found[0];
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    return (await rest.createCollection({ client: this.rest, body: { name, description }, headers, throwOnError: true })).data;
+  }
+}
+
+function questionOf(question: string, { filter, previousQuestionId }: AskOptions): rest.Question {
+  return { question, ...(filter && { filter }), ...(previousQuestionId && { previousQuestionId }) };
+}
+
+/** nextOf returns the cursor of the next page (RFC 8288). The rest of the address is the caller's own. */
+function nextOf(link: string): string | undefined {
+  for (const part of link.split(",")) {
+    const found = /^\s*<([^>]*)>(.*)$/.exec(part);
+    if (found?.[1] && found[2]?.includes('rel="next"')) return new URL(found[1], defaultServer).searchParams.get("after") ?? undefined;
+  }
+  return undefined;
+}

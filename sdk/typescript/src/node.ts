@@ -1,0 +1,151 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, extname, join, relative, resolve, sep } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Docent } from "./docent.js";
+import { DocentError } from "./errors.js";
+import * as rest from "./rest/index.js";
+import { sleep } from "./retries.js";
+
+const kinds = [".md", ".markdown", ".mdx", ".txt", ".text", ".rst"];
+const maxDocument = 10 << 20;
+/** The size in bytes from which a body is sent compressed. */
+const packFrom = 4 << 20;
+
+export interface FolderOptions {
+  /** A file's URI is this followed by its path below the folder; its file: URI unless given. */
+  baseUri?: string;
+  /** Removes documents of the collection whose URI is below baseUri and whose file is gone. */
+  delete?: boolean;
+  /** How many files are sent at a time; 8 unless given. */
+  parallel?: number;
+  /** At most so many seconds are waited until questions find what was put; 0 unless given. */
+  wait?: number;
+  /** Changes a document before it is put, for example its metadata and access; undefined leaves the file out. */
+  prepare?: (path: string, document: rest.DocumentInput) => rest.DocumentInput | undefined;
+}
+
+/** What putFolder did. failed has the reason by path or URI; pending are files that are not found yet. */
+export interface FolderResult {
+  put: string[];
+  deleted: string[];
+  failed: Record<string, string>;
+  pending: string[];
+}
+
+/**
+ * putFolder puts the Markdown and text files below folder into a collection, several at a time. A file that has not
+ * changed changes nothing on the server, so a run that broke off is started again. Hidden files and folders, and
+ * node_modules, are left out. A file that fails does not stop the others. A key that is refused, or a used-up quota,
+ * does: DocentError.
+ *
+ * With delete, a folder without any file is an error. Front matter is not read: a file whose front matter says who may
+ * read it fails unless prepare sets its access.
+ */
+export async function putFolder(docent: Docent, folder: string, collectionId: string, options: FolderOptions = {}): Promise<FolderResult> {
+  folder = resolve(folder);
+  let base = options.baseUri ?? "file://" + escape(folder.split(sep).join("/").replace(/^(?!\/)/, "/"));
+  if (!/[/=]$/.test(base)) base += "/";
+  const files = new Map<string, string>();
+  for await (const path of filesBelow(folder)) files.set(base + escape(relative(folder, path).split(sep).join("/")), path);
+  if (options.delete && files.size === 0) {
+    throw new Error(`${folder} has no Markdown or text file, so every document under ${base} would be removed`);
+  }
+  const result: FolderResult = { put: [], deleted: [], failed: {}, pending: [] };
+  const each = <T>(items: Iterable<T>, name: (item: T) => string, act: (item: T) => Promise<void>) =>
+    inParallel(items, options.parallel ?? 8, (item) =>
+      act(item).catch((error: unknown) => {
+        if (error instanceof DocentError && [401, 403, 429].includes(error.status)) throw error; // as would every further call
+        result.failed[name(item)] = error instanceof Error ? error.message : String(error);
+      }),
+    );
+  const common = { client: docent.rest, throwOnError: true as const };
+
+  const stored: [path: string, documentId: string][] = [];
+  await each(files, ([, path]) => path, async ([uri, path]) => {
+    let document: rest.DocumentInput | undefined = await documentOf(path, uri, collectionId);
+    if (options.prepare) document = options.prepare(path, document);
+    if (!document) return;
+    if (document.access === undefined && /^---\r?\n(?:(?!---).*\n)*access\s*:/.test(document.body)) {
+      throw new Error("its front matter says who may read it, which is not read here: set access by prepare");
+    }
+    const { data } = await rest.putDocument({ ...common, body: { ...document, body: await packed(document.body) } });
+    result.put.push(path);
+    stored.push([path, data.id]);
+  });
+
+  if (options.delete) {
+    const gone: rest.DocumentSummary[] = [];
+    for await (const d of docent.documents(collectionId)) if (d.uri.startsWith(base) && !files.has(d.uri)) gone.push(d);
+    await each(gone, (d) => d.uri, async (d) => {
+      await rest.deleteDocument({ ...common, path: { documentId: d.id } });
+      result.deleted.push(d.uri);
+    });
+  }
+
+  const end = Date.now() + (options.wait ?? 0) * 1000;
+  if (options.wait) {
+    await each(stored, ([path]) => path, async ([path, documentId]) => {
+      for (let pause = 0.05; ; pause = Math.min(2 * pause, 2)) {
+        const { indexing } = (await rest.getDocument({ ...common, path: { documentId } })).data;
+        if (indexing.state === "indexed") return;
+        if (indexing.state === "failed") throw new Error(indexing.error?.detail ?? "it could not be indexed");
+        if (Date.now() + pause * 1000 > end) return void result.pending.push(path);
+        await sleep(pause);
+      }
+    });
+  }
+  for (const list of [result.put, result.deleted, result.pending]) list.sort();
+  return result;
+}
+
+async function inParallel<T>(items: Iterable<T>, parallel: number, act: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items].reverse();
+  const work = async () => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await act(item);
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.max(1, parallel) }, work));
+  } finally {
+    waiting.length = 0; // after an error the others stop, too
+  }
+}
+
+async function* filesBelow(folder: string): AsyncGenerator<string, void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    if (entry.isDirectory()) yield* filesBelow(path);
+    else if (kinds.includes(extname(entry.name).toLowerCase()) && (await isFile(path))) yield path;
+  }
+}
+
+/** isFile follows links. One that leads nowhere is no file. */
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then((info) => info.isFile(), () => false);
+}
+
+async function documentOf(path: string, uri: string, collectionId: string): Promise<rest.DocumentInput> {
+  const data = await readFile(path);
+  if (data.length > maxDocument) throw new Error("it has over 10 MB");
+  const body = new TextDecoder("utf-8", { fatal: true }).decode(data);
+  if (body.trim() === "") throw new Error("it is empty");
+  const heading = /^# +(\S.*?)\s*#*\s*$/m.exec(body)?.[1];
+  return { body, collectionId, title: (heading ?? basename(path, extname(path))).slice(0, 1024), uri };
+}
+
+/** packed returns a large text as base64 of its gzip form, because gateways limit the size of requests. */
+async function packed(body: string): Promise<string> {
+  if (Buffer.byteLength(body) <= packFrom) return body;
+  return (await promisify(gzip)(body)).toString("base64");
+}
+
+/** escape percent-encodes a path as the command line does. */
+function escape(path: string): string {
+  const part = (text: string) =>
+    encodeURIComponent(text)
+      .replace(/[!'()*]/g, (c) => "%" + c.charCodeAt(0).toString(16).toUpperCase())
+      .replace(/%(24|26|2B|3A|3D|40)/g, (c) => decodeURIComponent(c));
+  return path.split("/").map(part).join("/");
+}

@@ -1,0 +1,72 @@
+import { DocentError, errorOf } from "./errors.js";
+
+/** How often a request is sent at most. */
+export const tries = 5;
+/** The longest wait in seconds. If a server asks for more, the caller has to decide. */
+export const maxWait = 60;
+
+/** Sleep resolves after so many seconds, or rejects when the signal is aborted. */
+export type Sleep = (seconds: number, signal?: AbortSignal | null) => Promise<void>;
+
+export const sleep: Sleep = (seconds, signal) =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, seconds * 1000);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+
+/**
+ * waitBefore returns the seconds to wait after a failed attempt, counted from 1, or undefined if it must not be
+ * repeated. GET, PUT and DELETE are repeated, and POST with an Idempotency-Key. Any other request is repeated only
+ * if it changed nothing: it reached no server, or was refused for now.
+ */
+export function waitBefore(attempt: number, request: Request, error: unknown): number | undefined {
+  if (attempt >= tries || request.signal.aborted) return undefined;
+  const safe = ["GET", "HEAD", "PUT", "DELETE"].includes(request.method) || request.headers.has("Idempotency-Key");
+  let wait: number | undefined;
+  if (error instanceof DocentError) {
+    wait = error.retryAfter;
+    if (error.status === 429) {
+      if (wait === undefined) return undefined;
+    } else if (error.status < 500 || !(safe || (error.status === 503 && wait !== undefined))) {
+      return undefined;
+    }
+  } else if (!safe && !refused(error)) {
+    return undefined;
+  }
+  wait ??= 0.5 * 2 ** (attempt - 1) * (1 + Math.random() / 2);
+  return wait <= maxWait ? wait : undefined;
+}
+
+/** refused reports whether Node says that nothing listens at the address. */
+function refused(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && (cause as { code?: unknown }).code === "ECONNREFUSED";
+}
+
+/** retrying returns a fetch that repeats requests by waitBefore, and throws DocentError for replies from 400 on. */
+export function retrying(inner: typeof fetch, pause: Sleep = sleep): typeof fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    for (let attempt = 1; ; attempt++) {
+      let failure: unknown;
+      try {
+        const response = await inner(request.clone());
+        if (response.status < 400) return response;
+        failure = errorOf(response.status, response.headers, await response.text());
+      } catch (error) {
+        failure = error;
+      }
+      const wait = waitBefore(attempt, request, failure);
+      if (wait === undefined) throw failure;
+      await pause(wait, request.signal);
+    }
+  };
+}

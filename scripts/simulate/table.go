@@ -1,0 +1,414 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"docent/shared/memory"
+	"docent/shared/pause"
+	"docent/shared/table"
+)
+
+var _ table.Store = (*Table)(nil)
+
+// How table/dynamo repeats a call that was refused; see its retry.go.
+const (
+	firstWait = 20 * time.Millisecond
+	longWait  = 400 * time.Millisecond
+	retryFor  = 3 * time.Second
+)
+
+// Table is DynamoDB: all tables of an installation. Its calls take time, its partitions have a capacity, and
+// transactions on the same items refuse each other.
+type Table struct {
+	chance *Chance
+	now    func() time.Time
+
+	mu         sync.Mutex
+	partitions map[partitionKey]*partition
+	busy       map[table.Key]int // items of transactions between prepare and commit
+	used       Used
+	waiters    map[string]chan struct{} // by the work that they wait for; see Ended
+}
+
+// Used is what the calls of a Table were.
+type Used struct {
+	Calls, Throttled, Conflicts int
+	ReadUnits, WriteUnits       float64
+}
+
+type partitionKey struct{ table, partition string }
+
+// partition has the items of a partition key, in the order of their sort keys.
+type partition struct {
+	items         []*table.Item
+	reads, writes *bucket
+	used          float64 // units of both kinds
+}
+
+// NewTable returns empty tables. Their calls take the time that chance draws.
+func NewTable(chance *Chance, now func() time.Time) *Table {
+	return &Table{chance: chance, now: now, partitions: map[partitionKey]*partition{}, busy: map[table.Key]int{}}
+}
+
+// Used returns what the calls were so far.
+func (t *Table) Used() Used {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.used
+}
+
+// Hottest returns the partition that used the most units, and how many.
+func (t *Table) Hottest(name string) (partition string, units float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k, p := range t.partitions {
+		if k.table == name && p.used > units {
+			partition, units = k.partition, p.used
+		}
+	}
+	return partition, units
+}
+
+// of returns the partition of k. The caller holds the lock.
+func (t *Table) of(name, key string) *partition {
+	k := partitionKey{name, key}
+	p := t.partitions[k]
+	if p == nil {
+		now := t.now()
+		p = &partition{reads: newBucket(partitionReadUnits, partitionBurst, now), writes: newBucket(partitionWriteUnits, partitionBurst, now)}
+		t.partitions[k] = p
+	}
+	return p
+}
+
+func (p *partition) find(sort string) (int, bool) {
+	return slices.BinarySearchFunc(p.items, sort, func(i *table.Item, s string) int { return strings.Compare(i.Sort, s) })
+}
+
+func (p *partition) get(sort string) *table.Item {
+	if i, ok := p.find(sort); ok {
+		return p.items[i]
+	}
+	return nil
+}
+
+func (p *partition) put(item *table.Item) {
+	i, ok := p.find(item.Sort)
+	if ok {
+		p.items[i] = item
+		return
+	}
+	p.items = slices.Insert(p.items, i, item)
+}
+
+func (p *partition) remove(sort string) {
+	if i, ok := p.find(sort); ok {
+		p.items = slices.Delete(p.items, i, i+1)
+	}
+}
+
+func checkTable(name string) error {
+	if !slices.Contains(table.Names, name) {
+		return fmt.Errorf("%w: no table %q", table.ErrInvalid, name)
+	}
+	return nil
+}
+
+func checkKey(k table.Key) error {
+	if err := checkTable(k.Table); err != nil {
+		return err
+	}
+	return k.Check()
+}
+
+// admitted begins a call on the partitions of keys. It waits and tries again while one of them is above its capacity, as
+// table/dynamo does, and returns table.ErrThrottled in the end.
+func (t *Table) admitted(ctx context.Context, writes bool, keys ...table.Key) error {
+	var tries retries
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if t.admit(writes, keys) {
+			return nil
+		}
+		if err := tries.again(ctx, t.chance, table.ErrThrottled); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *Table) admit(writes bool, keys []table.Key) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.used.Calls++
+	if t.chance.random == nil {
+		return true
+	}
+	now := t.now()
+	for _, k := range keys {
+		p := t.of(k.Table, k.Partition)
+		b := p.reads
+		if writes {
+			b = p.writes
+		}
+		if !b.admits(now) {
+			t.used.Throttled++
+			return false
+		}
+	}
+	return true
+}
+
+// charge takes units from a partition. The caller holds the lock.
+func (t *Table) charge(p *partition, read, write float64) {
+	p.reads.level -= read
+	p.writes.level -= write
+	p.used += read + write
+	t.used.ReadUnits += read
+	t.used.WriteUnits += write
+}
+
+// retries are the attempts of one call.
+type retries struct {
+	count  int
+	waited time.Duration
+}
+
+// again waits before another attempt, or returns cause if there have been enough.
+func (r *retries) again(ctx context.Context, chance *Chance, cause error) error {
+	d := chance.upTo(min(firstWait<<min(r.count, 10), longWait)) + time.Millisecond
+	r.count++
+	if r.waited += d; r.waited > retryFor {
+		return fmt.Errorf("%w after %d attempts", cause, r.count)
+	}
+	return pause.For(ctx, d)
+}
+
+// copied returns a copy of item that shares its body only, which nobody changes.
+func copied(item *table.Item) *table.Item {
+	if item == nil {
+		return nil
+	}
+	c := *item
+	c.Numbers, c.Strings = cloned(item.Numbers), cloned(item.Strings)
+	c.Body = slices.Clone(item.Body)
+	return &c
+}
+
+func cloned[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	c := make(map[string]V, len(m))
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
+
+// Get implements table.Store.
+func (t *Table) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (table.Item, error) {
+	if err := checkKey(k); err != nil {
+		return table.Item{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return table.Item{}, err
+	}
+	meter := table.MeterFrom(ctx)
+	defer meter.Begin()()
+	if err := t.admitted(ctx, false, k); err != nil {
+		return table.Item{}, err
+	}
+	if err := t.chance.take(ctx, readLatency); err != nil {
+		return table.Item{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.of(k.Table, k.Partition)
+	found := p.get(k.Sort)
+	size := 0
+	if found != nil {
+		size = table.Size(*found)
+	}
+	units := table.ReadUnits(size, table.IsEventual(opts))
+	t.charge(p, units, 0)
+	meter.Units(units, 0)
+	if found = table.Live(found, t.now()); found == nil {
+		return table.Item{}, table.ErrNotFound
+	}
+	return *copied(found), nil
+}
+
+// BatchGet implements table.Store. Its requests run at the same time, as those of table/dynamo.
+func (t *Table) BatchGet(ctx context.Context, keys []table.Key, opts ...table.ReadOption) ([]table.Item, error) {
+	var unique []table.Key
+	seen := map[table.Key]bool{}
+	for _, k := range keys {
+		if err := checkKey(k); err != nil {
+			return nil, err
+		}
+		if !seen[k] {
+			seen[k] = true
+			unique = append(unique, k)
+		}
+	}
+	if err := ctx.Err(); err != nil || len(unique) == 0 {
+		return nil, err
+	}
+	meter := table.MeterFrom(ctx)
+	chunks := slices.Collect(slices.Chunk(unique, batchKeys))
+	sizes := make([]int, len(chunks))
+	errs := make([]error, len(chunks))
+	found := make([][]table.Item, len(chunks))
+	var all sync.WaitGroup
+	ends := make([]func(), len(chunks))
+	for n := range chunks {
+		ends[n] = meter.Begin()
+	}
+	for n, some := range chunks {
+		all.Go(func() { found[n], sizes[n], errs[n] = t.batch(ctx, meter, some, table.IsEventual(opts)) })
+	}
+	all.Wait()
+	for _, end := range ends {
+		end()
+	}
+	total := 0
+	var items []table.Item
+	for n := range chunks {
+		if errs[n] != nil {
+			return nil, errs[n]
+		}
+		total += sizes[n]
+		items = append(items, found[n]...)
+	}
+	return items, memory.ReserveRead(ctx, int64(total))
+}
+
+// batch reads one chunk of a BatchGet, with a further request for each 16 MB.
+func (t *Table) batch(ctx context.Context, meter *table.Meter, keys []table.Key, eventual bool) ([]table.Item, int, error) {
+	if err := t.admitted(ctx, false, keys...); err != nil {
+		return nil, 0, err
+	}
+	if err := t.chance.take(ctx, readLatency); err != nil {
+		return nil, 0, err
+	}
+	items, size := t.readAll(meter, keys, eventual)
+	for left := size - batchBytes; left > 0; left -= batchBytes {
+		end := meter.Begin()
+		err := t.chance.take(ctx, readLatency)
+		end()
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return items, size, nil
+}
+
+func (t *Table) readAll(meter *table.Meter, keys []table.Key, eventual bool) (items []table.Item, total int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	for _, k := range keys {
+		p := t.of(k.Table, k.Partition)
+		item := p.get(k.Sort)
+		size := 0
+		if item != nil {
+			size = table.Size(*item)
+		}
+		total += size
+		units := table.ReadUnits(size, eventual)
+		t.charge(p, units, 0)
+		meter.Units(units, 0)
+		if table.Live(item, now) != nil {
+			items = append(items, *copied(item))
+		}
+	}
+	return items, total
+}
+
+// Query implements table.Store.
+func (t *Table) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	if err := checkTable(q.Table); err != nil {
+		return table.Page{}, err
+	}
+	if err := q.Check(); err != nil {
+		return table.Page{}, err
+	}
+	after, err := q.After()
+	if err != nil {
+		return table.Page{}, err
+	}
+	if q.Empty() || ctx.Err() != nil {
+		return table.Page{}, ctx.Err()
+	}
+	meter := table.MeterFrom(ctx)
+	defer meter.Begin()()
+	if err := t.admitted(ctx, false, table.Key{Table: q.Table, Partition: q.Partition}); err != nil {
+		return table.Page{}, err
+	}
+	if err := t.chance.take(ctx, readLatency); err != nil {
+		return table.Page{}, err
+	}
+	page, size := t.page(q, after)
+	meter.Units(table.ReadUnits(size, q.Eventual), 0)
+	return page, memory.ReserveRead(ctx, int64(size))
+}
+
+// page reads one page of a query, at most 1 MB, and charges it.
+func (t *Table) page(q table.Query, after string) (page table.Page, size int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, now := t.of(q.Table, q.Partition), t.now()
+	low, _ := p.find(max(q.From, q.Prefix))
+	high := len(p.items)
+	if q.To != "" {
+		end, found := p.find(q.To)
+		if high = end; found {
+			high++
+		}
+	}
+	if after != "" {
+		place, found := p.find(after)
+		if q.Descending {
+			high = min(high, place)
+		} else if low = max(low, place); found && low == place {
+			low++
+		}
+	}
+	read, last := 0, ""
+	for n := range max(high-low, 0) {
+		item := p.items[low+n]
+		if q.Descending {
+			item = p.items[high-1-n]
+		}
+		if !strings.HasPrefix(item.Sort, q.Prefix) {
+			if q.Descending && item.Sort > q.Prefix {
+				continue // above the prefix
+			}
+			break
+		}
+		if q.Limit > 0 && read == q.Limit {
+			break
+		}
+		bytes := table.Size(*item)
+		if read > 0 && size+bytes > pageBytes {
+			page.Cursor = q.CursorAt(last)
+			break
+		}
+		read, last, size = read+1, item.Sort, size+bytes
+		if !item.Expired(now) {
+			page.Items = append(page.Items, *copied(item))
+		}
+	}
+	if q.Limit > 0 && read == q.Limit {
+		page.Cursor = q.CursorAt(last)
+	}
+	t.charge(p, table.ReadUnits(size, q.Eventual), 0)
+	return page, size
+}

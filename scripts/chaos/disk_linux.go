@@ -1,0 +1,10 @@
+package main
+
+import "syscall"
+
+// mountDisk mounts a small disk in memory at a folder.
+func mountDisk(folder string) error {
+	return syscall.Mount("docent-chaos", folder, "tmpfs", 0, "size=256m,mode=700")
+}
+
+func unmountDisk(folder string) error { return syscall.Unmount(folder, 0) }

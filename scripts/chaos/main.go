@@ -1,0 +1,110 @@
+// Command chaos puts load on docent serve while its process is killed, its disk is full, or it stands still, and checks that
+// nothing it acknowledged is lost and that it goes on without help. It prints what happened and exits with status 1 if
+// something was lost.
+//
+//	go run ./scripts/chaos -docent bin/docent [-for 3m] [-clients 8] [-seed 1]
+//
+// It starts the server itself, on data of its own that it removes, and connects to the loopback interface only. README.md lists
+// the faults; the disk is only filled where this program may mount a small one (Linux, root).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error says it
+	program := flags.String("docent", "bin/docent", "the program")
+	lasting := flags.Duration("for", 3*time.Minute, "how long, at least 10s")
+	clients := flags.Int("clients", 8, "clients at the same time, 1 to 64")
+	seed := flags.Uint64("seed", 1, "of the choice of faults")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *lasting < 10*time.Second || *clients < 1 || *clients > 64 || flags.NArg() > 0 {
+		return errors.New("-for is at least 10s, -clients 1 to 64, and there are no arguments")
+	}
+	w, err := newWorld(ctx, *program)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.remove()) }()
+	return w.live(ctx, *lasting, *clients, rand.New(rand.NewPCG(*seed, 1)), out) //nolint:gosec // a run can be repeated
+}
+
+// live has clients write, and one fault after another happen, until the time is over.
+func (w *world) live(ctx context.Context, lasting time.Duration, clients int, random *rand.Rand, out io.Writer) error {
+	if w.ballast == "" {
+		fmt.Fprintln(out, "The disk is not filled: this program may not mount one.")
+	}
+	ending, end := context.WithTimeout(ctx, lasting)
+	defer end()
+	var all sync.WaitGroup
+	for n := range clients {
+		all.Go(func() { w.client(ending, n) })
+	}
+	lost, began := 0, time.Now()
+	happened := map[string]int{}
+	var order []int
+	for ending.Err() == nil {
+		wait(ending, time.Duration(1+random.IntN(4))*time.Second)
+		if len(order) == 0 { // each fault comes before one comes again
+			order = random.Perm(len(faults))
+		}
+		f := faults[order[0]]
+		order = order[1:]
+		if ending.Err() != nil || f.fills && w.ballast == "" {
+			continue
+		}
+		if err := f.do(ctx, w, random); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		recovered, err := w.recovers(ctx)
+		if err != nil {
+			return fmt.Errorf("after %s: %w", f.name, err)
+		}
+		happened[f.name]++
+		fmt.Fprintf(out, "%6.1fs  %-12s writes again after %.1fs; %d acknowledged, %d refused\n",
+			time.Since(began).Seconds(), f.name, recovered.Seconds(), w.acknowledged.Load(), w.refused.Load())
+	}
+	all.Wait()
+	for _, problem := range w.check(ctx) {
+		lost++
+		fmt.Fprintln(out, "LOST:", problem)
+	}
+	fmt.Fprintf(out, "%d writes acknowledged, %d refused or unanswered; faults %v; %d documents and %d answers checked, %d lost\n",
+		w.acknowledged.Load(), w.refused.Load(), happened, len(w.documents), len(w.questions), lost)
+	if lost > 0 {
+		return fmt.Errorf("%d lost", lost)
+	}
+	return ctx.Err()
+}
+
+// wait waits, unless ctx ends before.
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

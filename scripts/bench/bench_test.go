@@ -73,6 +73,21 @@ func TestReadBenchmarks(t *testing.T) {
 	}
 }
 
+func TestReadReaders(t *testing.T) {
+	t.Parallel()
+	const text = "goos: linux\nBenchmarkReaders/0_sets-2 \t 1\t 0 ns/op\t 3.5 all-first-ms\t 1.0 all-p50-ms\t 2.0 all-p99-ms\n" +
+		"BenchmarkReaders/100_sets \t 1\t 0.5 9-of-10-p50-ms\t 2.5 9-of-10-p99-ms\t 0.9 all-p50-ms\t 2.1 all-p99-ms\nPASS\n"
+	want := []searchTimes{{"0 sets", "all", 1, 2, 0}, {"100 sets", "9-of-10", 0.5, 2.5, 0.9}, {"100 sets", "all", 0.9, 2.1, 1.1}}
+	if got, err := readReaders(strings.NewReader(text)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, text := range []string{"PASS\n", "BenchmarkReaders/0_sets 1 x all-p50-ms\n"} {
+		if got, err := readReaders(strings.NewReader(text)); err == nil {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
 func TestLoadCallsOftenEnough(t *testing.T) {
 	t.Parallel()
 	var sum atomic.Int64

@@ -100,8 +100,9 @@ func (b *bench) starting(ctx context.Context, name, binary string) error {
 var environment = map[string]string{
 	"DOCENT_TABLE_PREFIX": "bench-", "DOCENT_BUCKET": "bench", "DOCENT_BASE_URL": "https://docent.test/v1",
 	"DOCENT_QUESTIONS_QUEUE_URL": "http://127.0.0.1:9/1/questions", "DOCENT_DOCUMENTS_QUEUE_URL": "http://127.0.0.1:9/1/documents",
-	"DOCENT_SYNCS_QUEUE_URL": "http://127.0.0.1:9/1/syncs",
-	"DOCENT_AWS_ENDPOINT":    "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench",
+	"DOCENT_SYNCS_QUEUE_URL":      "http://127.0.0.1:9/1/syncs",
+	"DOCENT_DELIVERIES_QUEUE_URL": "http://127.0.0.1:9/1/deliveries",
+	"DOCENT_AWS_ENDPOINT":         "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench",
 	"DOCENT_LOG_LEVEL": "error",
 }
 
@@ -109,7 +110,7 @@ var environment = map[string]string{
 // schedule would call AWS at once.
 func eventOf(name string) string {
 	switch name {
-	case "answering", "embedding", "indexing", "syncing":
+	case "answering", "delivering", "embedding", "extracting", "indexing", "syncing":
 		return `{"Records":[]}`
 	case "sweeping":
 		return ""

@@ -23,8 +23,8 @@ type server struct {
 	client     http.Client
 }
 
-// startServer serves new data in a folder below b's.
-func startServer(ctx context.Context, b *bench, name string) (*server, error) {
+// startServer serves new data in a folder below b's, with further flags of docent serve.
+func startServer(ctx context.Context, b *bench, name string, flags ...string) (*server, error) {
 	binary := filepath.Join(b.folder, "docent")
 	if _, err := goOutput(ctx, "build", "-trimpath", "-o", binary, "./cmd/docent"); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func startServer(ctx context.Context, b *bench, name string) (*server, error) {
 		return nil, err
 	}
 	defer log.Close()
-	if s.Server, err = serving.Start(ctx, serving.Options{Program: binary, Data: data, Log: log}); err != nil {
+	if s.Server, err = serving.Start(ctx, serving.Options{Program: binary, Data: data, Flags: append([]string{"--team-rate", "0"}, flags...), Log: log}); err != nil {
 		return nil, err
 	}
 	if err := s.addCollection(ctx); err != nil {

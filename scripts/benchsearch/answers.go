@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/access"
 	"docent/shared/search"
 )
 
@@ -21,7 +22,7 @@ func (d *docent) answers(ctx context.Context, v values) error {
 	}
 	var known, without, impossible []float64
 	for _, g := range d.set.answers {
-		r, err := d.index.Search(ctx, teamID, search.Query{Text: g.Text, Limit: deep})
+		r, err := d.index.Search(ctx, teamID, search.Query{Reader: access.Everything(), Text: g.Text, Limit: deep})
 		if err != nil {
 			return err
 		}
@@ -47,7 +48,7 @@ func (d *docent) answers(ctx context.Context, v values) error {
 
 // quote measures the quoted answer. Its text is measured separately from the decision to quote.
 func (d *docent) quote(ctx context.Context, g gold, v values) error {
-	r, err := d.index.Search(ctx, teamID, search.Query{Text: g.Text, Limit: askedFor})
+	r, err := d.index.Search(ctx, teamID, search.Query{Reader: access.Everything(), Text: g.Text, Limit: askedFor})
 	if err != nil {
 		return err
 	}

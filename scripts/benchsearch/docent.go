@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/shared/access"
 	"docent/shared/blob/dir"
 	"docent/shared/embed"
 	"docent/shared/search"
@@ -73,7 +74,9 @@ func (l *library) Current(_ context.Context, _ string, ids []uuid.UUID) (map[uui
 }
 
 // Sources implements search.Corpus.
-func (l *library) Sources(context.Context, string) ([]string, error) { return []string{l.source}, nil }
+func (l *library) Sources(context.Context, string) (map[string]*access.Rule, error) {
+	return map[string]*access.Rule{l.source: nil}, nil
+}
 
 // List implements search.Corpus. Only a rebuild calls it, and none happens here.
 func (l *library) List(context.Context, string, string, search.Space, string, int) ([]search.Listed, error) {
@@ -144,7 +147,7 @@ func (d *docent) close() error {
 }
 
 func (d *docent) rank(ctx context.Context, question string, limit int) ([]string, error) {
-	r, err := d.index.Search(ctx, teamID, search.Query{Text: question, Limit: limit})
+	r, err := d.index.Search(ctx, teamID, search.Query{Reader: access.Everything(), Text: question, Limit: limit})
 	var ids []string
 	for _, h := range r.Hits {
 		ids = append(ids, d.set.idOf[h.Document])

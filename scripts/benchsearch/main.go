@@ -5,6 +5,9 @@
 //	go -C scripts/benchsearch run -mod=mod . -sets FOLDER [-only squad,cosqa] [-save now.json] [-against before.json] [-http] [-alone] [-passages N,N] [-model FOLDER] [-picture FILE]
 //	make bench-search DOCENT_EVAL=FOLDER ARGS='-save FILE -against FILE'
 //
+// With -write FOLDER it measures nothing: for each set it writes FOLDER/SET/items.jsonl for docent source
+// import and FOLDER/SET/questions.jsonl for docent eval, so that a running server can be measured on the same questions.
+//
 // Paths are absolute, or from scripts/benchsearch. Docent is measured with its model, which docent model fetch brings,
 // and by words alone; "vectors" is the model alone.
 // The folder holds one set a folder: corpus.jsonl, queries.jsonl, qrels.tsv, and
@@ -42,6 +45,7 @@ type run map[string]map[string]values
 
 type options struct {
 	folder, only, save, against, spaces, model, picture, passages string
+	write                                                         string
 	http, alone                                                   bool
 }
 
@@ -52,6 +56,7 @@ func main() {
 	flag.StringVar(&o.save, "save", "", "file to save the run in, for later comparison")
 	flag.StringVar(&o.against, "against", "", "file of an earlier run")
 	flag.StringVar(&o.spaces, "spaces", "cosqa=code,cosqa-others=code,gitbugs-hadoop=issues,seamonkey=issues", "sets that are not documentation")
+	flag.StringVar(&o.write, "write", "", "folder to write the sets to, for docent source import and docent eval, instead of measuring")
 	flag.BoolVar(&o.http, "http", false, "ask the questions with gold answers through the HTTP API as well")
 	flag.BoolVar(&o.alone, "alone", false, "measure docent alone, to try a change quickly")
 	flag.StringVar(&o.passages, "passages", "10000,50000,150000", "sizes of generated collections on which the engines are timed; 0: none")
@@ -80,6 +85,9 @@ func measure(ctx context.Context, o options) (err error) {
 	all, err := sets(o.folder, spaces)
 	if err != nil {
 		return err
+	}
+	if o.write != "" {
+		return writeSets(o.write, o.only, all)
 	}
 	before, err := readRun(o.against)
 	if err != nil {

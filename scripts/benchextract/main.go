@@ -1,0 +1,146 @@
+// Command benchextract measures what extract reads of public files: how many words of those that another program
+// finds, how many pairs of words in the same order, and the seconds and memory of each file.
+//
+// PDF files are compared with pdftotext, of poppler-utils: words with -layout, order without. Word files are compared
+// with the text that LibreOffice exports, workbooks with its CSV, slides with its PDF. The files are those of files.txt,
+// read from clones of the repositories:
+//
+//	git clone https://github.com/apache/tika && git clone https://github.com/py-pdf/sample-files
+//	go run ./scripts/benchextract -clone apache/tika=tika -clone py-pdf/sample-files=sample-files
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed files.txt
+var list string
+
+// clones are folders of repositories by their names.
+type clones map[string]string
+
+func (c clones) String() string { return "" }
+
+func (c clones) Set(value string) error {
+	name, folder, ok := strings.Cut(value, "=")
+	if !ok {
+		return errors.New("want owner/name=folder")
+	}
+	c[name] = folder
+	return nil
+}
+
+func main() {
+	have := clones{}
+	flag.Var(have, "clone", "owner/name=folder of a git clone; once for each repository")
+	folder := flag.String("folder", filepath.Join(os.TempDir(), "benchextract"), "where files and the other programs' texts are kept")
+	only := flag.String("only", "", "measure only files whose path has this text")
+	show := flag.Bool("show", false, "print the words that only one side has")
+	child := flag.String("read", "", "read one file and print what it cost, for the program itself")
+	flag.Parse()
+	var err error
+	if *child != "" {
+		err = read(*child)
+	} else {
+		err = measureAll(have, *folder, *only, *show)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func measureAll(have clones, folder, only string, show bool) error {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	fmt.Println("| File | Pages | Words | Found | Of its own | Pairs in order | Seconds | MB |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	var sum score
+	files := 0
+	for line := range strings.Lines(list) {
+		f := strings.Fields(line)
+		if strings.HasPrefix(line, "#") || len(f) != 3 || !strings.Contains(f[2], only) {
+			continue
+		}
+		name, err := fetch(have, folder, f[0], f[1], f[2])
+		if err != nil {
+			return err
+		}
+		s, err := measure(name, show)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Printf("| %s | %d | %d | %.1f %% | %.1f %% | %.1f %% | %.2f | %d |\n", filepath.Base(name), s.Pages, s.Words,
+			percent(s.Found, s.Words), percent(s.Found, s.Own), percent(s.Pairs, s.Words-1), s.Seconds, s.MB)
+		sum.Words, sum.Own, sum.Found, sum.Pairs, sum.Pages = sum.Words+s.Words, sum.Own+s.Own, sum.Found+s.Found, sum.Pairs+s.Pairs, sum.Pages+s.Pages
+		sum.Seconds, sum.MB = sum.Seconds+s.Seconds, max(sum.MB, s.MB)
+		files++
+	}
+	fmt.Printf("| %d files | %d | %d | %.1f %% | %.1f %% | %.1f %% | %.2f | %d at most |\n", files, sum.Pages, sum.Words,
+		percent(sum.Found, sum.Words), percent(sum.Found, sum.Own), percent(sum.Pairs, sum.Words-files), sum.Seconds, sum.MB)
+	return nil
+}
+
+func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
+
+// fetch writes a file of a commit to the folder and returns its name there.
+func fetch(have clones, folder, repository, commit, path string) (string, error) {
+	name := filepath.Join(folder, filepath.Base(path))
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	}
+	clone, ok := have[repository]
+	if !ok {
+		return "", fmt.Errorf("%s is missing: give -clone %s=folder", path, repository)
+	}
+	text, err := exec.Command("git", "-C", clone, "show", commit+":"+path).Output()
+	if err != nil {
+		return "", fmt.Errorf("git show %s:%s: %w", commit, path, err)
+	}
+	return name, os.WriteFile(name, text, 0o600)
+}
+
+// score is what was measured of one file.
+type score struct {
+	Pages, Words, Own, Found, Pairs int
+	Seconds                         float64
+	MB                              int
+}
+
+// measure reads a file in a process of its own, so that the memory is that of the file.
+func measure(name string, show bool) (score, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return score{}, err
+	}
+	command := exec.Command(self, "-read", name)
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		return score{}, err
+	}
+	var got result
+	if err := json.Unmarshal(out, &got); err != nil {
+		return score{}, err
+	}
+	words, order, err := reference(name)
+	if err != nil {
+		return score{}, err
+	}
+	own := wordsOf(plain(got.Markdown))
+	s := score{Pages: got.Pages, Words: len(words), Own: len(own), Seconds: got.Seconds, MB: peak(command.ProcessState)}
+	s.Found = common(counted(own), counted(words))
+	s.Pairs = common(pairs(own), pairs(order))
+	if show {
+		printMissing(counted(words), counted(own))
+	}
+	return s, nil
+}

@@ -18,6 +18,7 @@ import (
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
 	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 	"docent/shared/team"
 )
@@ -51,7 +52,7 @@ func newTarget(t *testing.T, size int) (target, *bytes.Buffer) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- app.Serve(ctx, app.ServeConfig{DataDir: folder, Addr: "127.0.0.1:0", Out: out,
-			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse}, Log: slog.New(slog.NewJSONHandler(log, nil))})
+			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse, SignOn: identity.Providers()}, Log: slog.New(slog.NewJSONHandler(log, nil))})
 	}()
 	t.Cleanup(func() {
 		stop()

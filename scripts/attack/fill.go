@@ -159,8 +159,8 @@ func (f *filler) putDocuments(ctx context.Context) (err error) {
 
 func (f *filler) makeSources(ctx context.Context) error {
 	var made struct{ ID, WebhookSecret string }
-	// Nothing listens at this address, and no connection to it is allowed, so nothing is read.
-	settings := map[string]any{"repositories": []string{"attack/x"}, "baseUrl": "https://127.0.0.1:9"}
+	// No such host exists, so nothing is read. (An address that is not public would be refused.)
+	settings := map[string]any{"repositories": []string{"attack/x"}, "baseUrl": "https://attack.invalid"}
 	if err := f.call(ctx, "POST", "/data-sources", map[string]any{"provider": "github", "name": "x", "settings": settings}, &made); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
 	"docent/shared/app/parts/connectors"
+	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 	"docent/shared/team"
 )
@@ -47,7 +48,7 @@ func newTarget(t *testing.T) Target {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- app.Serve(ctx, app.ServeConfig{DataDir: folder, Addr: "127.0.0.1:0", Out: out,
-			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse, Pages: dashboard.Pages(true)}, Log: slog.New(slog.DiscardHandler)})
+			Parts: app.Parts{Tools: agents.Tools, Connect: connectors.Public, ParseSAML: saml.Parse, FetchSAML: saml.Fetcher(), SignOn: identity.Providers(), Pages: dashboard.Pages(true, "")}, Log: slog.New(slog.DiscardHandler)})
 	}()
 	t.Cleanup(func() {
 		stop()

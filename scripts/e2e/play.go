@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"docent/shared/app/parts/saml/samltest"
 )
 
 // Target is an installation of Docent that scripts are played against.
@@ -53,6 +55,7 @@ func params(h Target, files []string) testscript.Params {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[lastReply{}] = &reply{}
+			env.Values[provider{}] = new(*samltest.Provider)
 			// With unique names, scripts can be played again against the same target.
 			env.Setenv("RUN", uuid.NewString()[:8])
 			env.Setenv("TODAY", time.Now().UTC().Format(time.DateOnly))

@@ -60,6 +60,7 @@ func (p *player) commands() map[string]func(*testscript.TestScript, bool, []stri
 	set := map[string]func(*testscript.TestScript, bool, []string){
 		"status": p.status, "is": p.is, "like": p.like, "has": p.has, "header": p.header, "save": p.save,
 		"saveheader": p.saveHeader, "uuid": p.uuid, "until": p.until, "fill": p.fill, "pack": p.pack, "sign": p.sign, "fault": p.fault,
+		"idp": p.idp, "assert": p.assert,
 	}
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 		set[method] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -87,9 +88,13 @@ func (p *player) send(ts *testscript.TestScript, method string, args []string) (
 		name, value, pair := strings.Cut(arg, ":")
 		file, isFile := strings.CutPrefix(arg, "@")
 		as, isKey := strings.CutPrefix(arg, "as=")
+		form, isForm := strings.CutPrefix(arg, "form=")
 		switch {
 		case isKey:
 			key = os.Expand(as, ts.Getenv)
+		case isForm:
+			body = []byte(expand(ts, form))
+			header.Set("Content-Type", "application/x-www-form-urlencoded")
 		case isFile:
 			body = []byte(expand(ts, ts.ReadFile(file)))
 		case strings.HasPrefix(arg, "{"), strings.HasPrefix(arg, "["), strings.HasPrefix(arg, "<"):
@@ -97,7 +102,7 @@ func (p *player) send(ts *testscript.TestScript, method string, args []string) (
 		case pair:
 			header.Add(name, strings.TrimSpace(expand(ts, value)))
 		default:
-			return nil, fmt.Errorf("%q is neither as=KEY, nor NAME:VALUE, nor JSON, nor @FILE", arg)
+			return nil, fmt.Errorf("%q is neither as=KEY, nor form=TEXT, nor NAME:VALUE, nor JSON, nor @FILE", arg)
 		}
 	}
 	if body != nil && header.Get("Content-Type") == "" {

@@ -101,7 +101,7 @@ func start(ctx context.Context, program, folder string) (*server, error) {
 	if s.log, err = os.Create(filepath.Join(folder, "serve.log")); err != nil {
 		return nil, err
 	}
-	s.command = exec.CommandContext(ctx, program, "serve", "--data", data, "--addr", address, "--no-demo")
+	s.command = exec.CommandContext(ctx, program, "serve", "--data", data, "--addr", address, "--no-demo", "--team-rate", "0")
 	s.command.Stderr = s.log
 	out, err := s.command.StdoutPipe()
 	if err == nil {

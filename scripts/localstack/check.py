@@ -113,9 +113,15 @@ def bucket(id, p):
     encryption = s3.get_bucket_encryption(Bucket=id)["ServerSideEncryptionConfiguration"]["Rules"]
     return {"BucketEncryption": {"ServerSideEncryptionConfiguration": [
                 {"ServerSideEncryptionByDefault": r["ApplyServerSideEncryptionByDefault"]} for r in encryption]},
+            "CorsConfiguration": {"CorsRules": cors(id)},
             "LifecycleConfiguration": lifecycle(id),
             "OwnershipControls": s3.get_bucket_ownership_controls(Bucket=id)["OwnershipControls"],
             "PublicAccessBlockConfiguration": s3.get_public_access_block(Bucket=id)["PublicAccessBlockConfiguration"]}
+
+
+def cors(bucket):
+    rules = client("s3").get_bucket_cors(Bucket=bucket)["CORSRules"]
+    return [{"MaxAge" if name == "MaxAgeSeconds" else name: value for name, value in r.items()} for r in rules]
 
 
 def lifecycle(bucket):

@@ -28,6 +28,8 @@ export PATH := $(CURDIR)/.cache/node/bin:$(PATH)
 
 # Not under the race detector: the stack's tests do one thing at a time, and the CDK would take minutes to build.
 TEST_INFRA = go test $(filter-out -race,$(TESTFLAGS)) ./infra
+# Nor these, which drive other processes (the built functions, a browser, emulators, the SDKs) or run WebAssembly.
+DRIVERS := ./dashboard/... ./functions/... ./scripts/... ./sdk/... ./testkit/... ./shared/extract/...
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
@@ -40,16 +42,17 @@ run: bin/docent weights ## build the program and serve on 127.0.0.1:8080, data i
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
-test: moto scimtester mcpclient node weights dashboard-modules ## run every test
-	go test $(TESTFLAGS) $$(go list ./... | grep -v '/infra$$')
-	$(TEST_INFRA)
+test: moto scimtester mcpclient webhooks samlp oidcprovider node weights dashboard-modules sdk-tools clients ## run every test
+	go test $(TESTFLAGS) $$(comm -23 <(go list ./... | sort) <(go list ./infra $(DRIVERS) | sort))
+	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^TestAChangeHappensWithItsEventOrNotAtAll$$' ./shared/app)
+	go test $(filter-out -race,$(TESTFLAGS)) $(DRIVERS) ./infra
 
 .PHONY: race
-race: ## run every test under the race detector
+race: ## run every test, under the race detector where the tested code runs in the test's process
 	$(MAKE) test TESTFLAGS='-race $(TESTFLAGS)'
 
 .PHONY: check
-check: format vet lint tidy openapi-check dashboard-check paths vuln template ## format, vet, lint, tidy modules, openapi.yaml and the dashboard up to date, no path of this machine, known vulnerabilities, the AWS stack
+check: format vet lint tidy openapi-check contract dashboard-check kernels-check paths vuln template ## format, vet, lint, tidy modules, openapi.yaml sound, it, the dashboard and the assembly up to date, no path of this machine, known vulnerabilities, the AWS stack
 
 .PHONY: format
 format:
@@ -84,6 +87,31 @@ openapi-check:
 	@go run ./cmd/docent openapi | diff -u openapi.yaml - || { echo "openapi.yaml differs from the code: run make openapi"; exit 1; }
 	@go run ./scripts/reference | cmp - dashboard/dist/reference.json || { echo "the dashboard's API reference differs from the code: run make openapi"; exit 1; }
 
+# The linters of openapi.yaml.
+CONTRACT := .cache/contract/node_modules
+
+$(CONTRACT)/.package-lock.json: scripts/contract/package.json scripts/contract/package-lock.json | node
+	mkdir -p .cache/contract
+	cp scripts/contract/package.json scripts/contract/package-lock.json .cache/contract/
+	cd .cache/contract && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+.PHONY: contract
+contract: $(CONTRACT)/.package-lock.json ## lint openapi.yaml with Redocly and Spectral
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(CONTRACT)/.bin/redocly lint openapi.yaml --config scripts/contract/redocly.yaml \
+		--format=github-actions --max-problems=1000 2>/dev/null | { ! grep .; }
+	$(CONTRACT)/.bin/spectral lint openapi.yaml --ruleset scripts/contract/spectral.yaml --fail-severity=warn --quiet
+
+# The commit whose contract is compared.
+BASE ?= HEAD~1
+OASDIFF := github.com/oasdiff/oasdiff@v1.35.0
+
+.PHONY: breaking
+breaking: ## list what changed in openapi.yaml since BASE=commit that would break a client
+	@mkdir -p bin
+	git show $(BASE):openapi.yaml > bin/base.yaml
+	go run $(OASDIFF) breaking bin/base.yaml openapi.yaml --fail-on ERR
+
 MODULES := .cache/dashboard/node_modules
 
 # The packages that the dashboard is bundled with, and those that check it.
@@ -106,6 +134,10 @@ dashboard-check: dashboard-modules
 	@rm -rf .cache/dashboard/dist
 	@go run ./scripts/dashboard -to .cache/dashboard/dist
 	@diff -r -x reference.json .cache/dashboard/dist dashboard/dist || { echo "dashboard/dist differs from dashboard/src: run make dashboard"; exit 1; }
+
+.PHONY: kernels-check
+kernels-check:
+	scripts/kernels
 
 # Where make screenshots writes, a folder that exists.
 SCREENSHOTS ?= $(CURDIR)/docs
@@ -159,7 +191,7 @@ node: ## install Node under .cache/ if this machine has none that the CDK suppor
 
 .PHONY: synth
 synth: build node ## write the AWS stack as a CloudFormation template to infra/cdk.out
-	go run ./infra -o infra/cdk.out -c architecture=$(ARCH:amd64=x86_64) $(CONTEXT)
+	go run ./infra -o infra/cdk.out $(if $(LAST),-last $(LAST)) -c architecture=$(ARCH:amd64=x86_64) $(CONTEXT)
 
 CDK := .cache/cdk/node_modules/.bin/cdk
 
@@ -171,12 +203,22 @@ $(CDK): infra/package.json infra/package-lock.json | node
 	rm -rf .cache/cdk/node_modules/aws-cdk/lib/init-templates
 	touch $@
 
-# Checks the account first, before the long build.
+# Checks the account first, before the long build, and reads the values of the last deployment, which are kept.
 .PHONY: deploy
-deploy: ## deploy the AWS stack to the account and region of the environment (CONTEXT as for synth)
-	go run ./scripts/deploy -look
-	$(MAKE) synth $(CDK)
+deploy: ## deploy the AWS stack to the account and region of the environment (CONTEXT as for synth; the last deployment's values are kept)
+	@mkdir -p bin
+	go run ./scripts/deploy -remember bin/deployed.json $(CONTEXT)
+	$(MAKE) synth $(CDK) LAST=bin/deployed.json
 	go run ./scripts/deploy
+
+# The moment to restore, such as 2026-11-23T05:00:00Z.
+AT ?=
+
+.PHONY: restore
+restore: ## restore all tables of the AWS stack to the moment AT=2026-11-23T05:00:00Z, and take them into use (CONTEXT with name and stage)
+	@test -n "$(AT)" || { echo "name the moment: make restore AT=2026-11-23T05:00:00Z"; exit 1; }
+	go run ./scripts/deploy -restore $(AT) $(CONTEXT)
+	$(MAKE) deploy CONTEXT="$(CONTEXT) -c restored=$(subst :,,$(subst -,,$(AT)))"
 
 .PHONY: bootstrap
 bootstrap: $(CDK) ## prepare the account and region of the environment for the CDK, once
@@ -226,9 +268,17 @@ localstack: host node $(CDK) ## start LocalStack without containers, run localst
 load: bin/docent ## put load on docent serve on this machine for a minute and report (ARGS='-for 20s -rate 100')
 	go -C scripts/load run . -docent $(CURDIR)/bin/docent $(ARGS)
 
+.PHONY: simulate
+simulate: ## run the handlers and workers on simulated AWS in virtual time, and draw what many teams see (up to half an hour; ARGS='-run TestFullRounds')
+	go test ./scripts/simulate -count=1 -v -timeout 60m -run '^TestFull' $(ARGS) -full
+
 .PHONY: attack
 attack: bin/docent ## attack docent serve for a minute and print its peak memory and the delay of a quiet team (ARGS='-only reader -for 20s')
 	go run ./scripts/attack -docent bin/docent $(ARGS)
+
+.PHONY: chaos
+chaos: bin/docent ## kill docent serve, fill its disk and let it stand still under load for 3 minutes, and check that nothing acknowledged is lost (ARGS='-for 1h')
+	go run ./scripts/chaos -docent bin/docent $(ARGS)
 
 .PHONY: cost
 cost: ## print what AWS charges per month for a given load, from the counted cost of each operation
@@ -257,6 +307,32 @@ collectors: ## run the recipes for SIEM collectors in Elastic's CEL evaluator an
 	go -C scripts/collectors vet ./...
 	go -C scripts/collectors test -count=1 -v ./...
 
+GORELEASER := go run github.com/goreleaser/goreleaser/v2@v2.16.0
+
+# The container image needs Docker.
+SKIP_IMAGE = $(if $(or $(filter true,$(DOCENT_SKIP_IMAGE)),$(if $(shell docker info >/dev/null 2>&1 && echo yes),,none)),$(comma)docker)
+comma := ,
+
+.PHONY: release-snapshot
+release-snapshot: ## build a release of the current commit for all platforms in bin/release; packaging/README.md explains it
+	$(GORELEASER) release --snapshot --clean --skip=publish$(SKIP_IMAGE)
+
+.PHONY: release-check
+release-check: ## build the release for this machine alone, and install, run and remove its Debian package on a bare Debian (Linux, root, debootstrap)
+	@mkdir -p bin
+	sed -E "s/^( *goos: )\[.*/\1[$$(go env GOOS)]/; s/^( *goarch: )\[.*/\1[$$(go env GOARCH)]/" .goreleaser.yaml >bin/goreleaser.yaml
+	$(GORELEASER) release --config bin/goreleaser.yaml --snapshot --clean --skip=publish,docker
+	packaging/check
+
+.PHONY: release
+release: ## build the release of the tag of the current commit and publish it as a draft
+	$(GORELEASER) release --clean$(if $(SKIP_IMAGE), --skip=docker)
+
+# Without cgo, as the release is built.
+.PHONY: cross
+cross: ## compile the program for each system that the release is for
+	for os in linux darwin windows freebsd; do CGO_ENABLED=0 GOOS=$$os go build -o /dev/null ./cmd/docent; done
+
 # The version of the release, such as v0.2.
 VERSION ?=
 
@@ -268,6 +344,12 @@ fixture: moto ## keep what the release VERSION stores as a fixture (shared/store
 .PHONY: rollback
 rollback: moto ## open what the current code stores with the code of the newest release (needs the git history)
 	DOCENT_TEST_ROLLBACK=1 go test -count=1 -timeout 20m -run '^TestRollBack$$' -v ./shared/app
+
+MOVE_RECORDS ?= 100000
+
+.PHONY: move
+move: moto ## move MOVE_RECORDS mixed records from a folder to moto and back, and compare every reply
+	go test -count=1 -timeout 90m -run '^TestAMoveChangesNothing$$' -v ./shared/app -move-records $(MOVE_RECORDS)
 
 .PHONY: schemathesis
 schemathesis: bin/docent ## run Schemathesis against docent serve with each kind of key, for some minutes (ARGS='-kinds scim')
@@ -290,9 +372,75 @@ moto: ## install the AWS protocol server of the tests under .cache/
 scimtester: ## install the SCIM checker of the tests under .cache/
 	scripts/venv scimtester
 
+SAMLP := .cache/samlp/node_modules
+
+$(SAMLP)/.package-lock.json: testkit/samlp/package.json testkit/samlp/package-lock.json | node
+	mkdir -p .cache/samlp
+	cp testkit/samlp/package.json testkit/samlp/package-lock.json .cache/samlp/
+	cd .cache/samlp && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+.PHONY: samlp
+samlp: $(SAMLP)/.package-lock.json ## install the SAML identity provider of the tests under .cache/
+
+WEBHOOKS := .cache/webhooks-npm/node_modules
+
+$(WEBHOOKS)/.package-lock.json: testkit/webhooks/package.json testkit/webhooks/package-lock.json | node
+	mkdir -p .cache/webhooks-npm
+	cp testkit/webhooks/package.json testkit/webhooks/package-lock.json .cache/webhooks-npm/
+	cd .cache/webhooks-npm && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+.PHONY: webhooks
+webhooks: $(WEBHOOKS)/.package-lock.json ## install the libraries that verify deliveries in the tests under .cache/
+	scripts/venv webhooks
+
+OIDCPROVIDER := .cache/oidcprovider/node_modules
+
+$(OIDCPROVIDER)/.package-lock.json: testkit/oidcprovider/package.json testkit/oidcprovider/package-lock.json | node
+	mkdir -p .cache/oidcprovider
+	cp testkit/oidcprovider/package.json testkit/oidcprovider/package-lock.json .cache/oidcprovider/
+	cd .cache/oidcprovider && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+.PHONY: oidcprovider
+oidcprovider: $(OIDCPROVIDER)/.package-lock.json ## install the OpenID Connect provider of the tests under .cache/
+
 .PHONY: mcpclient
 mcpclient: ## install the Python client of the tests' tools for agents under .cache/
 	scripts/venv mcpclient
+
+SDK_MODULES := .cache/sdk-typescript/node_modules
+
+$(SDK_MODULES)/.package-lock.json: sdk/typescript/package.json sdk/typescript/package-lock.json | node
+	mkdir -p .cache/sdk-typescript
+	cp sdk/typescript/package.json sdk/typescript/package-lock.json .cache/sdk-typescript/
+	cd .cache/sdk-typescript && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+.PHONY: sdk-tools
+sdk-tools: $(SDK_MODULES)/.package-lock.json ## install the generators of the SDKs, and what their tests need, under .cache/
+	scripts/venv sdk
+
+.PHONY: sdk
+sdk: sdk-tools ## write the Python and the TypeScript SDK to dist/sdk, generated from openapi.yaml and ready to publish
+	scripts/sdk/generate dist/sdk
+
+CLIENTS := .cache/clients-node/node_modules
+
+$(CLIENTS)/.package-lock.json: testkit/clients/package.json testkit/clients/package-lock.json | node
+	mkdir -p .cache/clients-node
+	cp testkit/clients/package.json testkit/clients/package-lock.json .cache/clients-node/
+	cd .cache/clients-node && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+.PHONY: clients
+clients: $(CLIENTS)/.package-lock.json ## install other people's libraries under .cache/, which call docent serve in tests
+	scripts/venv clients
+
+.PHONY: sdk-test
+sdk-test: sdk-tools clients ## test the SDKs, and programs with other libraries, against docent serve
+	go test -count=1 -v ./sdk
 
 # Without them search goes by words alone, so a machine without network still builds, serves and tests.
 .PHONY: weights

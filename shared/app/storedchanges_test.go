@@ -25,9 +25,9 @@ func (in *installation) worksOff(m *storedtest.Manifest) {
 		in.wantNotFound(m, word, "https://wiki.test/"+page)
 	}
 	in.wantAnswered(m, "processing", "deployctl undo")
-	in.wantNothingPending()
-	in.clock.Advance(2 * time.Hour) // when the provider may be asked again
+	in.clock.Advance(2 * time.Hour) // when the provider may be asked again, and uploads that nobody used are removed
 	in.work()
+	in.wantNothingPending()
 	// Syncs continued after the pages that had been read.
 	for _, part := range []string{"acme/api", "acme/slow", "crash.test/"} {
 		in.wantContent(m, "https://provider.test/"+part+"/2", "Page 2 of what was synced.")

@@ -197,6 +197,36 @@ func TestSlackEvents(t *testing.T) {
 	a.do(slackCall(id, secret, a.clock.Now().Add(-5*time.Minute), `{}`)).want(t, 202)
 }
 
+func TestSlackFilesAreRemovedWithTheirMessages(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	const secret = "slack-signing-secret"
+	id, _ := a.connect(acme, "slack", map[string]any{"signingSecret": secret})
+	for _, file := range []string{"p1779000000000100?file=F1", "p1779000000000100?file=F2", "p1779000001000100?file=F3"} {
+		a.do(call{"POST", "/data-sources/" + id + "/items", acme.pat, `{"uri":"https://slack.com/archives/C1/` + file + `","title":"Plan","body":"The zeppelin plan.",` +
+			`"sourceType":"message","updatedAt":"2026-05-01T00:00:00Z"}`, map[string]string{"Content-Type": "application/x-ndjson"}}).want(t, 200)
+	}
+	for n, inner := range []string{
+		`"subtype":"message_changed","event_ts":"1779000300.000100","message":{"user":"U1","text":"Without the second zeppelin","ts":"1779000000.000100",
+			"files":[{"id":"F1","mode":"hosted"},{"id":"F2","mode":"tombstone"}]}`,
+		`"subtype":"message_deleted","deleted_ts":"1779000001.000100","event_ts":"1779000400.000100","previous_message":{"files":[{"id":"F3","mode":"hosted"}]}`,
+	} {
+		a.do(slackCall(id, secret, a.clock.Now(), fmt.Sprintf(`{"type":"event_callback","event_id":"Ev%d","event":{"type":"message","channel":"C1",%s}}`, n, inner))).want(t, 202)
+	}
+	a.drain()
+	var body struct{ Sources []struct{ URL string } }
+	a.search(acme.key, "messages", "zeppelin").json(t, &body)
+	var left []string
+	for _, s := range body.Sources {
+		left = append(left, strings.TrimPrefix(s.URL, "https://slack.com/archives/C1/"))
+	}
+	slices.Sort(left)
+	if want := []string{"p1779000000000100", "p1779000000000100?file=F1"}; !slices.Equal(left, want) {
+		t.Errorf("left %q, want %q", left, want)
+	}
+}
+
 // TestUnsignedDeliveriesAreAllTheSame: whatever is wrong, a sender without the secret gets the
 // same reply, and nothing changes.
 func TestUnsignedDeliveriesAreAllTheSame(t *testing.T) {

@@ -104,8 +104,8 @@ type Event struct {
 	// Concerns reports whether the source's settings include what changed; nil: they do.
 	Concerns func(Settings) bool
 	Item     *Item     // as it is now
-	Removed  string    // the uri of an item that was deleted
-	At       time.Time // when it was deleted
+	Removed  []string  // uris of items that were deleted
+	At       time.Time // when they were deleted
 	Sync     bool      // the source should be synced soon
 }
 

@@ -153,18 +153,22 @@ func (s *Service) takeEvent(ctx context.Context, k Sender, requestID string, e E
 	return s.applyChange(ctx, k, requestID, e)
 }
 
-func (e Event) isEmpty() bool { return e.Item == nil && e.Removed == "" && !e.Sync }
+func (e Event) isEmpty() bool { return e.Item == nil && len(e.Removed) == 0 && !e.Sync }
 
-// applyChange stores or removes the item of e. An item that cannot be stored becomes
+// applyChange removes and stores the items of e. An item that cannot be stored becomes
 // the source's last error, because the sender could not correct it.
 func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e Event) error {
 	var err error
-	if e.Removed != "" {
-		_, err = s.Documents.Remove(ctx, k.teamID, k.id, e.Removed, e.At, requestID)
-	} else if err = e.Item.check(); err == nil {
+	for _, uri := range e.Removed {
+		if _, err = s.Documents.Remove(ctx, k.teamID, k.id, uri, e.At, requestID); err != nil {
+			break
+		}
+	}
+	if err == nil && e.Item != nil {
+		if wrong := e.Item.check(); wrong != nil {
+			return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its " + wrong.Error() + "."})
+		}
 		err = s.put(ctx, k.teamID, k.id, requestID, *e.Item)
-	} else {
-		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its " + err.Error() + "."})
 	}
 	switch {
 	case errors.Is(err, document.ErrOtherSource):

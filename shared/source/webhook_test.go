@@ -27,7 +27,10 @@ type parcel struct {
 }
 
 func (p parcel) event() source.Event {
-	e := source.Event{ID: p.ID, Removed: p.Removed, At: p.At, Sync: p.Sync, Concerns: func(source.Settings) bool { return !p.Elsewhere }}
+	e := source.Event{ID: p.ID, At: p.At, Sync: p.Sync, Concerns: func(source.Settings) bool { return !p.Elsewhere }}
+	if p.Removed != "" {
+		e.Removed = []string{p.Removed}
+	}
 	if p.URI != "" {
 		e.Item = &source.Item{URI: p.URI, Title: p.Title, SourceType: "documentation"}
 	}

@@ -51,7 +51,7 @@ func (e event) change(name string) source.Event {
 	project := e.Repository.FullName
 	switch {
 	case name == "issues" && e.Issue != nil && gone:
-		return source.Event{Removed: e.Issue.HTMLURL, At: e.Issue.UpdatedAt}
+		return source.Event{Removed: []string{e.Issue.HTMLURL}, At: e.Issue.UpdatedAt}
 	case name == "issues" && e.Issue != nil:
 		return source.Event{Item: e.Issue.Item(project)}
 	case name == "pull_request" && e.PullRequest != nil:
@@ -74,7 +74,7 @@ func (e event) comment(on Issue, gone bool) source.Event {
 		return source.Event{}
 	}
 	if gone {
-		return source.Event{Removed: c.HTMLURL, At: c.UpdatedAt}
+		return source.Event{Removed: []string{c.HTMLURL}, At: c.UpdatedAt}
 	}
 	return source.Event{Item: c.Item(e.Repository.FullName, strconv.Itoa(on.Number), on.Title, on.Pull != nil)}
 }

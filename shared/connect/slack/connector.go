@@ -38,6 +38,7 @@ type Connector struct {
 	Now   func() time.Time
 	Pause func(ctx context.Context, d time.Duration) error // before a retry
 	Base  string                                           // URL of the API, with a slash at the end
+	Files string                                           // URL below which files are, with a slash at the end
 
 	mu    sync.Mutex
 	users map[[sha256.Size]byte]directory // by the hash of the token
@@ -55,7 +56,7 @@ const directoryLife = 10 * time.Minute
 // Parts returns one part per channel.
 func (c *Connector) Parts(s source.Settings) []string { return s.List(channels) }
 
-// PartContains reports whether uri is a message of the channel.
+// PartContains reports whether uri is a message of the channel, or a file of one.
 func (c *Connector) PartContains(_ source.Settings, part, uri string) bool {
 	return strings.HasPrefix(uri, messageURI(part, ""))
 }
@@ -152,6 +153,9 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			return err
 		}
 		page := source.SyncPage{Notice: r.notice}
+		for _, m := range messages {
+			page.Removed = append(page.Removed, m.deletedFiles(r.channel)...)
+		}
 		if page.Items, err = r.items(ctx, p, messages); err != nil {
 			return err
 		}
@@ -217,7 +221,7 @@ func (r *reading) replies(ctx context.Context, p *checkpoint) ([]Message, error)
 	return reply.Messages, nil
 }
 
-// items returns messages as items, with the names of users.
+// items returns messages and their files as items, with the names of users.
 func (r *reading) items(ctx context.Context, p checkpoint, messages []Message) ([]source.Item, error) {
 	if len(messages) > 0 {
 		if err := r.readUsers(ctx); err != nil {
@@ -226,11 +230,15 @@ func (r *reading) items(ctx context.Context, p checkpoint, messages []Message) (
 	}
 	items := make([]source.Item, 0, len(messages))
 	for _, m := range messages {
-		if i, ok := m.named(r.known.names).Item(r.channel, p.Name); ok {
-			if p.Private {
-				i.Access = r.rule
-			}
+		m = m.named(r.known.names)
+		if i, ok := m.Item(r.channel, p.Name); ok {
 			items = append(items, i)
+		}
+		items = append(items, r.fileItems(m, p.Name)...)
+	}
+	if p.Private {
+		for i := range items {
+			items[i].Access = r.rule
 		}
 	}
 	return items, nil

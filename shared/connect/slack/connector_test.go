@@ -31,7 +31,7 @@ func workspace(t *testing.T) (*slacktest.Server, *slack.Connector, source.Access
 	s.Channels[ops] = c
 	s.Emails["U1"], s.Emails["U2"] = "ada@acme.test", ""
 	reply(c, 1, 1001, 1002, 1003)
-	return s, &slack.Connector{HTTP: s.Fetcher().Client(0), Now: func() time.Time { return now }, Pause: func(context.Context, time.Duration) error { return nil }, Base: s.URL + "/api/"},
+	return s, &slack.Connector{HTTP: s.Fetcher().Client(0), Now: func() time.Time { return now }, Pause: func(context.Context, time.Duration) error { return nil }, Base: s.URL + "/api/", Files: s.URL + "/files/"},
 		source.Access{Settings: source.NewSettings(map[string]any{"channels": []string{ops}}), Secrets: source.Secrets{"botToken": slacktest.Token}}
 }
 

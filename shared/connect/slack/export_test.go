@@ -9,5 +9,5 @@ import (
 
 // ProbeAt is Probe of a server.
 func ProbeAt(ctx context.Context, base string, f *fetch.Fetcher, a source.Access) error {
-	return opener{base}.Probe(ctx, f, a)
+	return opener{base: base}.Probe(ctx, f, a)
 }

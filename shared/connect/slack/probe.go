@@ -12,13 +12,17 @@ import (
 	"docent/shared/source"
 )
 
-const base = "https://slack.com/api/"
+// Where the API and files are.
+const (
+	base  = "https://slack.com/api/"
+	files = "https://files.slack.com/"
+)
 
-type opener struct{ base string }
+type opener struct{ base, files string }
 
 // Open returns the connector.
 func (o opener) Open(f *fetch.Fetcher, now func() time.Time) source.Connector {
-	return &Connector{HTTP: f.Client(0), Now: now, Pause: pause.For, Base: o.base}
+	return &Connector{HTTP: f.Client(0), Now: now, Pause: pause.For, Base: o.base, Files: o.files}
 }
 
 // Probe asks Slack for each channel, and for a message of the first one.

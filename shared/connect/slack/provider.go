@@ -31,7 +31,7 @@ var Provider = source.Provider{
 	},
 	Check:     check,
 	Connected: func(s source.Settings) bool { return len(s.List(channels)) > 0 },
-	Opener:    opener{base}, SyncEvery: 15 * time.Minute,
+	Opener:    opener{base, files}, SyncEvery: 15 * time.Minute,
 	FullScanEvery: 7 * 24 * time.Hour, // it needs a request per page and thread; events tell most of what it finds
 	Webhook: &source.Webhook{
 		OperationID: "takeSlackEvent", Summary: "Take an event of Slack",

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"regexp"
@@ -56,7 +57,8 @@ type innerEvent struct {
 	Kind      string   `json:"channel_type"`
 	EventTS   string   `json:"event_ts"`
 	DeletedTS string   `json:"deleted_ts"`
-	Changed   *Message `json:"message"` // of message_changed
+	Previous  Message  `json:"previous_message"` // of message_deleted
+	Changed   *Message `json:"message"`          // of message_changed
 }
 
 // Message is a message in events and in exports.
@@ -66,6 +68,7 @@ type Message struct {
 	Username string `json:"username"`
 	Text     string `json:"text"`
 	TS       string `json:"ts"`
+	Files    []File `json:"files"`
 	// Of a thread, in the history of its channel.
 	ReplyCount  int    `json:"reply_count"`
 	LatestReply string `json:"latest_reply"`
@@ -88,9 +91,17 @@ func (e innerEvent) change() source.Event {
 		if !ok {
 			return source.Event{}
 		}
-		return source.Event{Removed: messageURI(e.Channel, e.DeletedTS), At: at}
+		removed := []string{messageURI(e.Channel, e.DeletedTS)}
+		for _, f := range e.Previous.Files {
+			removed = append(removed, fileURI(e.Channel, e.DeletedTS, f.ID))
+		}
+		return source.Event{Removed: removed, At: at}
 	case e.Subtype == "message_changed" && e.Changed != nil:
-		return e.Changed.change(e.Channel)
+		change := e.Changed.change(e.Channel)
+		if at, ok := messageTime(e.EventTS); ok {
+			change.Removed, change.At = e.Changed.deletedFiles(e.Channel), at
+		}
+		return change
 	default:
 		return e.Message.change(e.Channel)
 	}
@@ -117,14 +128,12 @@ func (m Message) Item(channel, project string) (source.Item, bool) {
 			changed = t
 		}
 	}
-	author := m.User
-	if author == "" {
-		author = m.Username
-	}
 	first, _, _ := strings.Cut(text, "\n")
 	return source.Item{URI: messageURI(channel, m.TS), Title: source.ClipTitle(first), Body: text, SourceType: "message",
-		Author: author, Project: project, CreatedAt: at, UpdatedAt: changed}, true
+		Author: m.author(), Project: project, CreatedAt: at, UpdatedAt: changed}, true
 }
+
+func (m Message) author() string { return cmp.Or(m.User, m.Username) }
 
 // messageURI returns the uri of a message, in the form of its permalink.
 func messageURI(channel, ts string) string {

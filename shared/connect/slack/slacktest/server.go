@@ -28,6 +28,17 @@ type Message struct {
 	ReplyCount  int               `json:"reply_count,omitempty"`
 	LatestReply string            `json:"latest_reply,omitempty"`
 	Edited      map[string]string `json:"edited,omitempty"`
+	Files       []File            `json:"files,omitempty"`
+}
+
+// File is a file of a message in the form of Slack's lists.
+type File struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	MediaType string `json:"mimetype"`
+	Bytes     int    `json:"size"`
+	Mode      string `json:"mode"`
+	Download  string `json:"url_private_download"`
 }
 
 // Channel is a channel on the server. Messages are its history, and Replies those of
@@ -54,6 +65,7 @@ type Server struct {
 	Emails   map[string]string // of users by id, who are named after it
 	PerPage  int               // the most messages of a reply
 	Lacks    string            // a scope that the app does not have
+	Stored   map[string][]byte // files by id
 	Before   func(n int, w http.ResponseWriter) (answered bool)
 	requests []string
 }
@@ -61,10 +73,18 @@ type Server struct {
 // New starts a server without channels. It stops at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{Channels: map[string]*Channel{}, Emails: map[string]string{}, PerPage: 2}
+	s := &Server{Channels: map[string]*Channel{}, Emails: map[string]string{}, Stored: map[string][]byte{}, PerPage: 2}
 	s.Server = httptest.NewTLSServer(s)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// Attach stores a file and returns it as a message has it.
+func (s *Server) Attach(id, name, mediaType string, content []byte) File {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Stored[id] = content
+	return File{ID: id, Name: name, MediaType: mediaType, Bytes: len(content), Mode: "hosted", Download: s.URL + "/files/" + id + "/download"}
 }
 
 // Fetcher returns a Fetcher that reaches only the server.
@@ -95,8 +115,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if s.Before != nil && s.Before(len(s.requests), w) {
 		return
 	}
+	if id, found := strings.CutPrefix(strings.TrimSuffix(q.URL.Path, "/download"), "/files/"); found {
+		s.file(id, w, q)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	_ = json.NewEncoder(w).Encode(s.reply(method, q))
+}
+
+// file replies with a file, or as Slack does with the page to sign in.
+func (s *Server) file(id string, w http.ResponseWriter, q *http.Request) {
+	content, known := s.Stored[id]
+	switch {
+	case q.Header.Get("Authorization") != "Bearer "+Token || s.Lacks == "files:read":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte("<html>Sign in</html>"))
+	case !known:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(content)
+	}
 }
 
 func refused(code string) map[string]any { return map[string]any{"ok": false, "error": code} }

@@ -1,0 +1,70 @@
+package slack
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"docent/shared/connect/rest"
+	"docent/shared/filter"
+	"docent/shared/source"
+)
+
+// File is a file of a message.
+type File struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	MediaType string `json:"mimetype"`
+	Bytes     int64  `json:"size"`
+	// Mode is "hosted" for a file that was uploaded, and "tombstone" for one that was deleted.
+	Mode     string `json:"mode"`
+	Download string `json:"url_private_download"`
+}
+
+// The modes of files that matter here.
+const (
+	hosted  = "hosted"
+	deleted = "tombstone"
+)
+
+// fileItems returns the files of m that are read, as items of a channel id.
+func (r *reading) fileItems(m Message, project string) (items []source.Item) {
+	at, ok := messageTime(m.TS)
+	if !ok {
+		return nil
+	}
+	for _, f := range m.Files {
+		mediaType, read := source.FileType(f.Name, f.MediaType)
+		if !read || f.Mode != hosted || f.ID == "" {
+			continue
+		}
+		items = append(items, source.Item{URI: fileURI(r.channel, m.TS, f.ID), Title: source.ClipTitle(f.Name + " (#" + project + ")"), SourceType: "message",
+			Author: m.author(), Project: project, CreatedAt: at, UpdatedAt: at, Metadata: filter.Metadata{"type": filter.Text("attachment")},
+			File: &source.File{MediaType: mediaType, Bytes: f.Bytes, Read: func(ctx context.Context) ([]byte, error) { return r.download(ctx, f.Download) }}})
+	}
+	return items
+}
+
+// download returns the file at link, which must be one of Slack's own: the token is sent to it.
+func (r *reading) download(ctx context.Context, link string) ([]byte, error) {
+	path, own := strings.CutPrefix(link, r.Files)
+	if !own || strings.Contains(path, "..") {
+		return nil, &source.FileError{Why: "Slack sent an invalid address of it"}
+	}
+	api := &rest.API{Provider: "Slack", Base: r.Files, HTTP: r.HTTP, Now: r.Now, Pause: r.Pause, Header: http.Header{"Authorization": {"Bearer " + r.token}}}
+	return api.Download(ctx, path)
+}
+
+// deletedFiles returns the uris of the files of m that were deleted.
+func (m Message) deletedFiles(channel string) (uris []string) {
+	for _, f := range m.Files {
+		if f.Mode == deleted && f.ID != "" {
+			uris = append(uris, fileURI(channel, m.TS, f.ID))
+		}
+	}
+	return uris
+}
+
+// fileURI returns the uri of a file: the permalink of its message, which shows the file. A fragment with the page of a PDF
+// can follow.
+func fileURI(channel, ts, file string) string { return messageURI(channel, ts) + "?file=" + file }

@@ -14,9 +14,11 @@ type current struct {
 	record
 	// byDefault is the rule of its source, if it is live.
 	byDefault *access.Rule
-	stored    bool // there is a record
-	live      bool // its source exists; records of a deleted source are stored until cleaned up
-	exists    bool // live and of the caller's kind: a put of a document ignores items, and the reverse
+	// targetDefault is the rule of the source that the document is put into.
+	targetDefault *access.Rule
+	stored        bool // there is a record
+	live          bool // its source exists; records of a deleted source are stored until cleaned up
+	exists        bool // live and of the caller's kind: a put of a document ignores items, and the reverse
 }
 
 // same reports whether putting e with the content of in would change nothing.
@@ -57,7 +59,8 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 	found := false
 	for _, item := range items {
 		if item.Key == target {
-			found, c.byDefault = s.Connected(item) == (in.Facts != nil), s.DefaultAccess(item)
+			found, c.targetDefault = s.Connected(item) == (in.Facts != nil), s.DefaultAccess(item)
+			c.byDefault = c.targetDefault
 		} else {
 			c.record, c.stored, c.live = recordFrom(item), true, true
 		}

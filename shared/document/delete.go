@@ -41,7 +41,8 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 		if !who.reads(r.Entry, byDefault[r.CollectionID]) {
 			return nil
 		}
-		if _, ok, err := s.live(ctx, teamID, r.CollectionID); err != nil || !ok {
+		rule, ok, err := s.live(ctx, teamID, r.CollectionID)
+		if err != nil || !ok {
 			return err
 		}
 		if !who.uses(r.CollectionID) {
@@ -50,7 +51,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 		if err := r.matched(match); err != nil {
 			return err
 		}
-		err = s.remove(ctx, teamID, r, requestID, event)
+		deleted := newEvent(audit.DocumentDeleted, r.Entry, r.isRestricted(rule))
+		deleted.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
+		err = s.remove(ctx, teamID, r, requestID, event, []audit.Event{deleted})
 		if table.AsConditionFailed(err) != nil {
 			continue // another write was first
 		}
@@ -58,9 +61,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 	}
 }
 
-// remove deletes the record r, in one Write with more. A worker removes its chunks
+// remove deletes the record r, in one Write with the events and more. A worker removes its chunks
 // later.
-func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, event *audit.Claim, more ...table.Op) error {
+func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, claim *audit.Claim, events []audit.Event, more ...table.Op) error {
 	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
 		Old: r.asVersion(), At: s.Now().UnixMilli(), RequestID: requestID}
 	ops := append([]table.Op{
@@ -68,13 +71,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
-	var events []audit.Event
-	if r.Facts == nil {
-		deleted := newEvent(audit.DocumentDeleted, r.Entry)
-		deleted.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
-		events = append(events, deleted)
-	}
-	if err := event.Write(ctx, events, append(ops, more...)...); err != nil {
+	if err := claim.Write(ctx, events, append(ops, more...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}
 	if r.Facts == nil {

@@ -49,10 +49,10 @@ func (f Fields) equal(g Fields) bool {
 
 // changes returns what differs between two versions, for an event. It does not repeat metadata, which may be long
 // and of people.
-func (f Fields) changes(g Fields) []audit.Change {
+func (f Fields) changes(g Fields, hidden bool) []audit.Change {
 	all := audit.Changes(f, g)
 	for i, c := range all {
-		if c.Field == "metadata" {
+		if c.Field == "metadata" || hidden && (c.Field == "title" || c.Field == "uri") {
 			all[i] = audit.RedactedChange(c.Field)
 		}
 	}
@@ -70,6 +70,9 @@ type Entry struct {
 	Access   *access.Rule
 	Original *Original // nil: it was put as text
 }
+
+// isRestricted reports whether only some people may read e, in a source with the default rule byDefault.
+func (e Entry) isRestricted(byDefault *access.Rule) bool { return e.Access != nil || byDefault != nil }
 
 // Document is a document with its body.
 type Document struct {

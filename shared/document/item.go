@@ -54,7 +54,7 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 				r.Facts.Changed.IsZero() && millisOf(r.version) > at.UnixMilli() {
 				return false, nil
 			}
-			err = s.remove(ctx, teamID, r, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), mark)
+			err = s.remove(ctx, teamID, r, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), nil, mark)
 		}
 		failed := table.AsConditionFailed(err)
 		if failed == nil {
@@ -86,7 +86,7 @@ func (s *Service) Forget(ctx context.Context, teamID, sourceID, uri string) (boo
 		if r.Facts == nil || r.CollectionID != sourceID {
 			return false, nil
 		}
-		err = s.remove(ctx, teamID, r, "", s.events(r.Facts).Claim(ctx, teamID, 0))
+		err = s.remove(ctx, teamID, r, "", s.events(r.Facts).Claim(ctx, teamID, 0), nil)
 		if table.AsConditionFailed(err) == nil {
 			return err == nil, err
 		}

@@ -340,30 +340,37 @@ func (s *Service) events(f *Facts) *audit.Log {
 // putEvents returns the events for replacing old by entry. A change of its rule has one
 // of its own, with numbers instead of names.
 func putEvents(old current, entry Entry) []audit.Event {
-	events := []audit.Event{putEvent(old, entry)}
+	hidden := entry.isRestricted(old.targetDefault) || old.exists && old.isRestricted(old.byDefault)
+	events := []audit.Event{putEvent(old, entry, hidden)}
 	if before := old.Access; old.exists && !before.Equal(entry.Access) || !old.exists && entry.Access != nil {
 		if !old.exists {
 			before = nil
 		}
-		changed := newEvent(audit.DocumentAccessChanged, entry)
+		changed := newEvent(audit.DocumentAccessChanged, entry, hidden)
 		changed.Changes = []audit.Change{{Field: accessField, From: before.String(), To: entry.Access.String()}}
 		events = append(events, changed)
 	}
 	return events
 }
 
-func putEvent(old current, entry Entry) audit.Event {
-	e := newEvent(audit.DocumentCreated, entry)
+func putEvent(old current, entry Entry, hidden bool) audit.Event {
+	e := newEvent(audit.DocumentCreated, entry, hidden)
 	if !old.exists {
 		e.Changes = []audit.Change{{Field: "collectionId", To: entry.CollectionID}}
 		return e
 	}
-	e.Type, e.Changes = audit.DocumentReplaced, old.changes(entry.Fields)
+	e.Type, e.Changes = audit.DocumentReplaced, old.changes(entry.Fields, hidden)
 	return e
 }
 
-func newEvent(kind audit.Type, e Entry) audit.Event {
-	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetDocument, ID: e.ID, DisplayName: e.Title}}}
+// newEvent returns an event about a document. It has no title of a hidden one, because who reads the events may not
+// read the document.
+func newEvent(kind audit.Type, e Entry, hidden bool) audit.Event {
+	target := audit.Target{Type: audit.TargetDocument, ID: e.ID}
+	if !hidden {
+		target.DisplayName = e.Title
+	}
+	return audit.Event{Type: kind, Targets: []audit.Target{target}}
 }
 
 // staleLists returns the deletes of the list entries of before that after does not

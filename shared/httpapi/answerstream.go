@@ -134,9 +134,14 @@ func (h *answers) follow(ctx context.Context, p team.Principal, id string, event
 	}
 }
 
-// failedProblem returns the problem of an answer that failed.
+// failedProblem returns the problem of an answer that failed. That its reader may no longer read its documents is no failure of
+// the server.
 func failedProblem(ctx context.Context, f answer.Failure) *problem {
-	p := newProblem(ctx, http.StatusInternalServerError, f.Code, f.Detail)
+	status := http.StatusInternalServerError
+	if f.Code == answer.AccessChanged {
+		status = http.StatusConflict
+	}
+	p := newProblem(ctx, status, f.Code, f.Detail)
 	p.Title = "The question could not be answered"
 	return p
 }

@@ -68,6 +68,22 @@ func TestPatchKeepsWhatItDoesNotName(t *testing.T) {
 	}
 }
 
+func TestPatchNamesTheMemberOfTheWrongType(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	id := a.newCollection(acme.key, "wiki")
+	for body, want := range map[string]string{
+		`{"defaultAccess":"x"}`:               `{"pointer":"/defaultAccess","detail":"must be an object"}`,
+		`{"defaultAccess":{"users":true}}`:    `{"pointer":"/defaultAccess/users","detail":"must be an array"}`,
+		`{"defaultAccess":{"groups":[true]}}`: `{"pointer":"/defaultAccess/groups","detail":"must be a string"}`,
+	} {
+		if r := a.refused(call{"PATCH", "/collections/" + id, acme.key, body, nil}, 400, "invalid-request"); !strings.Contains(string(r.body), want) {
+			t.Errorf("%s: %s", body, r.body)
+		}
+	}
+}
+
 func TestPreconditionsOfCollections(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"docent/shared/apierr"
 	"docent/shared/filter"
@@ -35,7 +36,33 @@ func faultIn(name string, err error) error {
 	if errors.As(filter.Under("/"+name, err), &refused) && len(refused.Fields) == 1 {
 		return errors.New(memberFault + refused.Fields[0].Pointer + " " + refused.Fields[0].Detail)
 	}
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		where := "/" + name
+		if mistyped.Field != "" {
+			where += "/" + strings.ReplaceAll(mistyped.Field, ".", "/")
+		}
+		return errors.New(memberFault + where + " " + expected(mistyped.Type.Kind()))
+	}
 	return fmt.Errorf("decode %s: %w", name, err)
+}
+
+// expected says what a member of a kind must be, as huma's validation does.
+func expected(kind reflect.Kind) string {
+	switch kind {
+	case reflect.String:
+		return validation.MsgExpectedString
+	case reflect.Bool:
+		return validation.MsgExpectedBoolean
+	case reflect.Slice, reflect.Array:
+		return validation.MsgExpectedArray
+	case reflect.Struct, reflect.Map, reflect.Pointer:
+		return validation.MsgExpectedObject
+	case reflect.Float32, reflect.Float64:
+		return validation.MsgExpectedNumber
+	default:
+		return validation.MsgExpectedInteger
+	}
 }
 
 // unmarshalExact decodes data into the struct that into points to. It ignores unknown

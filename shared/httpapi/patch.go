@@ -3,7 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -48,7 +47,7 @@ func (p *patch[T]) set(fields *T) error {
 			member := target.FieldByIndex(field.Index)
 			member.SetZero()
 			if err := json.Unmarshal(wholeNumber(text, field.Type), member.Addr().Interface()); err != nil {
-				return fmt.Errorf("decode %s: %w", name, err)
+				return faultIn(name, err)
 			}
 		case options == "omitempty":
 			target.FieldByIndex(field.Index).SetZero()

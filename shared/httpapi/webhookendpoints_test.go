@@ -29,6 +29,12 @@ func TestWebhookEndpointsRefuseWhatTheyCannotPostTo(t *testing.T) {
 		"https://hooks.test:99999/", "https://hooks.test/#x", "https://0x7f.1/", "https://hooks.test/" + strings.Repeat("a", 2048)} {
 		a.refused(call{"POST", "/webhook-endpoints", acme.pat, with("url", url), nil}, 400, "invalid-request")
 	}
+	for _, url := range []string{"%zz", "https://x y/", "https://hooks.test:port/"} {
+		if r := a.refused(call{"POST", "/webhook-endpoints", acme.pat, with("url", url), nil}, 400, "invalid-request"); !strings.Contains(string(r.body), `{"pointer":"/url","detail":"must be a`) ||
+			strings.Contains(string(r.body), "%!") {
+			t.Errorf("%s: %s", url, r.body)
+		}
+	}
 	for name, types := range map[string][]string{"none": {}, "unknown": {"document.read"}, "twice": {"answer.failed", "answer.failed"}, "test": {"webhook.test"}} {
 		if r := a.refused(call{"POST", "/webhook-endpoints", acme.pat, with("eventTypes", types), nil}, 400, "invalid-request"); !strings.Contains(string(r.body), "/eventTypes") {
 			t.Errorf("%s: %s", name, r.body)

@@ -13,7 +13,7 @@ import (
 // is registered.
 func init() {
 	validation.MsgExpectedRFC3339DateTime = "must be an RFC 3339 time"
-	validation.MsgExpectedRFC3986URI = "must be a URI"
+	validation.MsgExpectedRFC3986URI = "must be a URI%.0v" // without the error, which huma adds
 	validation.MsgExpectedBoolean = "must be true or false"
 	validation.MsgExpectedNumber = "must be a number"
 	validation.MsgExpectedInteger = "must be a whole number"

@@ -78,9 +78,11 @@ func TestFilesThatAreLeftOut(t *testing.T) {
 		change func(*slacktest.Server, *slacktest.File)
 		why    string
 	}{
-		"no scope":        {func(s *slacktest.Server, _ *slacktest.File) { s.Lacks = "files:read" }, "web page in its place"},
-		"missing":         {func(s *slacktest.Server, _ *slacktest.File) { delete(s.Stored, "F1") }, "it is missing"},
-		"too large":  {func(s *slacktest.Server, _ *slacktest.File) { s.Stored["F1"] = bytes.Repeat([]byte("x"), source.MaxFile+1) }, "more than 10 MB"},
+		"no scope": {func(s *slacktest.Server, _ *slacktest.File) { s.Lacks = "files:read" }, "web page in its place"},
+		"missing":  {func(s *slacktest.Server, _ *slacktest.File) { delete(s.Stored, "F1") }, "it is missing"},
+		"too large": {func(s *slacktest.Server, _ *slacktest.File) {
+			s.Stored["F1"] = bytes.Repeat([]byte("x"), source.MaxFile+1)
+		}, "more than 10 MB"},
 		"another host":    {func(_ *slacktest.Server, f *slacktest.File) { f.Download = "https://files.slack.com.attack.test/F1" }, "invalid address"},
 		"the API":         {func(s *slacktest.Server, f *slacktest.File) { f.Download = s.URL + "/files/../api/users.list" }, "invalid address"},
 		"without address": {func(_ *slacktest.Server, f *slacktest.File) { f.Download = "" }, "invalid address"},

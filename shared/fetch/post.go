@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
+
+	"golang.org/x/net/idna"
 )
 
 // Bounds of one post.
@@ -21,15 +24,19 @@ const (
 // obviously not public. With local, a loopback address may also be http.
 func CheckPost(address string, local bool) error {
 	u, err := url.Parse(address)
+	host := ""
+	if err == nil {
+		host, err = asciiHost(u.Hostname())
+	}
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "" || u.Fragment != "":
 		return errors.New("must be an https URL")
 	case u.User != nil:
 		return errors.New("must not contain a user or password")
-	case local && loopback(u.Hostname()):
+	case local && loopback(host):
 	case u.Scheme != "https":
 		return errors.New("must be an https URL")
-	case blockedHost(u.Hostname()):
+	case blockedHost(host):
 		return errors.New("must be an address on the public internet")
 	}
 	f := Fetcher{any: true}
@@ -37,6 +44,17 @@ func CheckPost(address string, local bool) error {
 		return errors.New("must be an https URL")
 	}
 	return nil
+}
+
+// hostNames are the names that resolvers take: of mapped characters (UTS 46), with the lengths of the DNS.
+var hostNames = idna.New(idna.MapForLookup(), idna.VerifyDNSLength(true), idna.StrictDomainName(false))
+
+// asciiHost returns a host as it is resolved. A host that cannot be resolved is an error.
+func asciiHost(host string) (string, error) {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host, nil
+	}
+	return hostNames.ToASCII(strings.TrimSuffix(host, "."))
 }
 
 func loopback(host string) bool {

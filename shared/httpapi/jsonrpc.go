@@ -25,7 +25,10 @@ var rpcTexts = map[int64]string{
 	rpcInternal:       "An internal error occurred.",
 }
 
-const unknownTool = "There is no tool of this name."
+const (
+	unknownTool    = "There is no tool of this name."
+	unknownVersion = "The header MCP-Protocol-Version names a version that is not spoken here."
+)
 
 // rpcFault is the error of a response.
 type rpcFault struct {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -58,6 +59,10 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 			writeError(w, r, err)
 			return
 		}
+		if version := r.Header.Get("MCP-Protocol-Version"); version != "" && !versionForm.MatchString(version) {
+			writeError(w, r, refusalOf(http.StatusBadRequest, "Unsupported protocol version")) // the library takes it for one of the future
+			return
+		}
 		message := r.Clone(r.Context())
 		message.Header.Set("Accept", "application/json, text/event-stream") // the reply is always JSON
 		var start firstBytes
@@ -88,6 +93,8 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 	}
 }
 
+var versionForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+
 // firstBytes keeps the first bytes written to it: all of any call that the protocol's
 // library refuses before it reads the call.
 type firstBytes []byte
@@ -111,7 +118,7 @@ func refusalOf(status int, text string) error {
 	case status >= 500:
 		return fmt.Errorf("serve the protocol: status %d: %s", status, text)
 	case strings.Contains(text, "Unsupported protocol version"):
-		return invalid("The header MCP-Protocol-Version names a version that is not spoken here.")
+		return invalid(unknownVersion)
 	case strings.Contains(text, "batching"):
 		return invalid("This version of the protocol has no batches: send one JSON-RPC message.")
 	default:

@@ -77,6 +77,19 @@ func TestFaultsOfTheProtocol(t *testing.T) {
 	}
 }
 
+func TestVersionsThatAreNotSpokenAreNamed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, version := range []string{"x", "1", "2024-01-01"} {
+		reply := a.raw(call{"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+			map[string]string{"Content-Type": "application/json", "MCP-Protocol-Version": version}})
+		if reply.StatusCode != 400 || !strings.Contains(string(reply.body), "MCP-Protocol-Version names a version") {
+			t.Errorf("%s: %d %s", version, reply.StatusCode, reply.body)
+		}
+	}
+}
+
 func TestArgumentsAreRefusedInPlainWords(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

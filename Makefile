@@ -277,7 +277,7 @@ attack: bin/docent ## attack docent serve for a minute and print its peak memory
 	go run ./scripts/attack -docent bin/docent $(ARGS)
 
 .PHONY: chaos
-chaos: bin/docent ## kill docent serve, fill its disk and let it stand still under load for 3 minutes, and check that nothing acknowledged is lost (ARGS='-for 1h')
+chaos: bin/docent ## kill docent serve, fill or slow its disk and let it stand still under load for 3 minutes, and check that nothing acknowledged is lost (ARGS='-for 1h')
 	go run ./scripts/chaos -docent bin/docent $(ARGS)
 
 .PHONY: cost

@@ -1,28 +1,53 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 )
+
+// need is what a fault needs of the machine.
+type need int
+
+const (
+	nothing need = iota
+	ownDisk      // a disk that can be filled
+	strace       // the program strace, and the right to trace a process that this one started
+)
+
+// has reports whether the machine has what a fault needs.
+func (w *world) has(n need) bool {
+	switch n {
+	case ownDisk:
+		return w.ballast != ""
+	case strace:
+		_, err := exec.LookPath("strace")
+		return err == nil
+	default:
+		return true
+	}
+}
 
 // faults are what happens to the server. Each is over when do returns; the server gets no help afterwards but for the restart of
 // its process, as a service manager does.
 var faults = []struct {
 	name  string
-	fills bool // it needs a disk that can be filled
+	needs need
 	do    func(ctx context.Context, w *world, random *rand.Rand) error
 }{
-	{"kill -9", false, func(ctx context.Context, w *world, _ *rand.Rand) error {
+	{"kill -9", nothing, func(ctx context.Context, w *world, _ *rand.Rand) error {
 		w.kill()
 		return w.start(ctx)
 	}},
 	// It is killed again while it starts, and recovers what the first kill left.
-	{"kill twice", false, func(ctx context.Context, w *world, random *rand.Rand) error {
+	{"kill twice", nothing, func(ctx context.Context, w *world, random *rand.Rand) error {
 		w.kill()
 		if err := w.start(ctx); err != nil {
 			return err
@@ -31,7 +56,7 @@ var faults = []struct {
 		w.kill()
 		return w.start(ctx)
 	}},
-	{"terminate", false, func(ctx context.Context, w *world, _ *rand.Rand) error {
+	{"terminate", nothing, func(ctx context.Context, w *world, _ *rand.Rand) error {
 		if err := w.server.Stop(); err != nil {
 			return fmt.Errorf("it does not end well: %w", err)
 		}
@@ -39,7 +64,7 @@ var faults = []struct {
 	}},
 	// To the process, the clock jumps ahead and every request and lease is late: as a virtual machine that is suspended, or a disk
 	// that does not answer.
-	{"standstill", false, func(ctx context.Context, w *world, random *rand.Rand) error {
+	{"standstill", nothing, func(ctx context.Context, w *world, random *rand.Rand) error {
 		process := w.server.Command.Process
 		if err := process.Signal(syscall.SIGSTOP); err != nil {
 			return err
@@ -47,14 +72,18 @@ var faults = []struct {
 		wait(ctx, time.Duration(1+random.IntN(5))*time.Second)
 		return process.Signal(syscall.SIGCONT)
 	}},
-	{"disk full", true, func(ctx context.Context, w *world, _ *rand.Rand) error {
+	// Each sync of a file takes 200 ms longer, as on a disk that others keep busy.
+	{"disk slow", strace, func(ctx context.Context, w *world, _ *rand.Rand) error {
+		return w.slow(ctx, 5*time.Second)
+	}},
+	{"disk full", ownDisk, func(ctx context.Context, w *world, _ *rand.Rand) error {
 		if err := w.fill(); err != nil {
 			return err
 		}
 		wait(ctx, 3*time.Second)
 		return os.Remove(w.ballast)
 	}},
-	{"full, killed", true, func(ctx context.Context, w *world, _ *rand.Rand) error {
+	{"full, killed", ownDisk, func(ctx context.Context, w *world, _ *rand.Rand) error {
 		if err := w.fill(); err != nil {
 			return err
 		}
@@ -65,6 +94,22 @@ var faults = []struct {
 		}
 		return w.start(ctx)
 	}},
+}
+
+// slow delays each sync of a file by the server for a time.
+func (w *world) slow(ctx context.Context, lasting time.Duration) error {
+	tracing, end := context.WithCancel(ctx)
+	defer end()
+	var said bytes.Buffer
+	tracer := exec.CommandContext(tracing, "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=fdatasync,fsync",
+		"-e", "inject=fdatasync,fsync:delay_exit=200ms", "-p", strconv.Itoa(w.server.Command.Process.Pid))
+	tracer.Stderr = &said
+	tracer.Cancel = func() error { return tracer.Process.Signal(os.Interrupt) } // it detaches and ends
+	time.AfterFunc(lasting, end)
+	if err := tracer.Run(); tracing.Err() == nil {
+		return fmt.Errorf("strace ended early: %w: %s", err, said.Bytes())
+	}
+	return ctx.Err()
 }
 
 // fill writes the ballast until the disk is full.

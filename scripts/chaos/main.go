@@ -1,11 +1,11 @@
-// Command chaos puts load on docent serve while its process is killed, its disk is full, or it stands still, and checks that
+// Command chaos puts load on docent serve while its process is killed, its disk is full or slow, or it stands still, and checks that
 // nothing it acknowledged is lost and that it goes on without help. It prints what happened and exits with status 1 if
 // something was lost.
 //
 //	go run ./scripts/chaos -docent bin/docent [-for 3m] [-clients 8] [-seed 1]
 //
 // It starts the server itself, on data of its own that it removes, and connects to the loopback interface only. README.md lists
-// the faults; the disk is only filled where this program may mount a small one (Linux, root).
+// the faults; the disk is only filled where this program may mount a small one (Linux, root), and slowed where strace is.
 package main
 
 import (
@@ -55,8 +55,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 
 // live has clients write, and one fault after another happen, until the time is over.
 func (w *world) live(ctx context.Context, lasting time.Duration, clients int, random *rand.Rand, out io.Writer) error {
-	if w.ballast == "" {
+	if !w.has(ownDisk) {
 		fmt.Fprintln(out, "The disk is not filled: this program may not mount one.")
+	}
+	if !w.has(strace) {
+		fmt.Fprintln(out, "The disk is not slowed: strace is not installed.")
 	}
 	ending, end := context.WithTimeout(ctx, lasting)
 	defer end()
@@ -74,7 +77,7 @@ func (w *world) live(ctx context.Context, lasting time.Duration, clients int, ra
 		}
 		f := faults[order[0]]
 		order = order[1:]
-		if ending.Err() != nil || f.fills && w.ballast == "" {
+		if ending.Err() != nil || !w.has(f.needs) {
 			continue
 		}
 		if err := f.do(ctx, w, random); err != nil {

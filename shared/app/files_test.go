@@ -172,16 +172,36 @@ func TestReferencesLeadToThePageOfAFile(t *testing.T) {
 	}
 }
 
-func TestOnlyReferencesToAPDFNameAPage(t *testing.T) {
+// TestTextOfAnotherPageSaysSo: what a source has of other pages than that of its address is not taken for that page's.
+func TestTextOfAnotherPageSaysSo(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.put("https://wiki.test/slides.pptx", extract.PPTX, []byte("PK\nTo roll back a deployment, run the undo command."))
+	f.put("https://wiki.test/handbook.pdf", extract.PDF, []byte("Deployments happen on weekdays.\nTo roll back a deployment, run the undo command.\nThe office closes at six.\nEvery deployment is logged.\n"))
 	if err := f.local.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var found struct{ Sources []struct{ URL string } }
+	var found struct {
+		Sources []struct{ URL, Content string }
+	}
 	f.do("POST", "/context/search/documentation", map[string]any{"query": "How do I roll back a deployment?"}, 200, &found)
-	if len(found.Sources) != 1 || found.Sources[0].URL != "https://wiki.test/slides.pptx" {
+	const want = "To roll back a deployment, run the undo command.\n\nPage 1:\n\nDeployments happen on weekdays.\n\nPage 4:\n\nEvery deployment is logged."
+	if len(found.Sources) != 1 || found.Sources[0].URL != "https://wiki.test/handbook.pdf#page=2" || found.Sources[0].Content != want {
+		t.Errorf("sources %+v", found)
+	}
+}
+
+func TestOnlyReferencesToAPDFNameAPage(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.put("https://wiki.test/slides.pptx", extract.PPTX, []byte("PK\nTo roll back a deployment, run the undo command.\nEvery deployment is logged."))
+	if err := f.local.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var found struct {
+		Sources []struct{ URL, Content string }
+	}
+	f.do("POST", "/context/search/documentation", map[string]any{"query": "How do I roll back a deployment?"}, 200, &found)
+	if len(found.Sources) != 1 || found.Sources[0].URL != "https://wiki.test/slides.pptx" || strings.Contains(found.Sources[0].Content, "Page ") || !strings.Contains(found.Sources[0].Content, "logged") {
 		t.Errorf("sources %+v", found)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -49,8 +50,9 @@ func (v *verified) inBody(w *verified) int {
 }
 
 // Content returns the passage under its heading path, and then as many of the other passages of the
-// document that match as fit completely, in reading order: at most 4,000 characters. It is "" for a
-// hit that is not from Result.Hits.
+// document that match as fit completely, in reading order: at most 4,000 characters. Address leads to
+// the page of the first passage; where another page of the file begins, a line such as "Page 7:" says
+// so. It is "" for a hit that is not from Result.Hits.
 func (h Hit) Content() string {
 	passages := h.passages
 	if len(passages) == 0 {
@@ -60,18 +62,19 @@ func (h Hit) Content() string {
 	var b strings.Builder
 	b.Grow(contentBytes(passages))
 	room := maxContent
-	add := func(text string, characters int) {
+	add := func(text string, characters int) bool {
 		between := ""
 		if b.Len() > 0 {
 			between = "\n\n"
 		}
 		n := len(between) + characters
 		if n > room {
-			return
+			return false
 		}
 		b.WriteString(between)
 		b.WriteString(strings.TrimSpace(text))
 		room -= n
+		return true
 	}
 	if heading := strings.TrimSpace(best.hit.Heading); best.hit.Heading != "" {
 		add(heading, utf8.RuneCountInString(heading))
@@ -79,8 +82,15 @@ func (h Hit) Content() string {
 	add(best.hit.Passage, best.characters)
 	rest := slices.Clone(passages[1:])
 	slices.SortFunc(rest, (*verified).inBody)
+	page := best.hit.Page
 	for _, v := range rest {
-		add(v.hit.Passage, v.characters)
+		label := ""
+		if v.hit.Page != page && v.hit.Page > 0 {
+			label = "Page " + strconv.Itoa(v.hit.Page) + ":\n\n"
+		}
+		if add(label+v.hit.Passage, len(label)+v.characters) {
+			page = v.hit.Page
+		}
 	}
 	return b.String()
 }

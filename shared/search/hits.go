@@ -49,10 +49,10 @@ func (v *verified) inBody(w *verified) int {
 	return cmp.Or(v.Chunk-w.Chunk, v.within-w.within)
 }
 
-// Content returns the passage under its heading path, and then as many of the other passages of the
-// document that match as fit completely, in reading order: at most 4,000 characters. Address leads to
-// the page of the first passage; where another page of the file begins, a line such as "Page 7:" says
-// so. It is "" for a hit that is not from Result.Hits.
+// Content returns the passage under its heading path, and then the best of the other passages of the
+// document that match, as many as fit completely, in reading order: at most 4,000 characters. Address
+// leads to the page of the first passage; where another page of the file begins, a line such as
+// "Page 7:" says so. It is "" for a hit that is not from Result.Hits.
 func (h Hit) Content() string {
 	passages := h.passages
 	if len(passages) == 0 {
@@ -62,37 +62,55 @@ func (h Hit) Content() string {
 	var b strings.Builder
 	b.Grow(contentBytes(passages))
 	room := maxContent
-	add := func(text string, characters int) bool {
-		between := ""
-		if b.Len() > 0 {
-			between = "\n\n"
+	fits := func(characters int) bool {
+		if room < maxContent {
+			characters += len(between)
 		}
-		n := len(between) + characters
-		if n > room {
+		if characters > room {
 			return false
 		}
-		b.WriteString(between)
-		b.WriteString(strings.TrimSpace(text))
-		room -= n
+		room -= characters
 		return true
 	}
-	if heading := strings.TrimSpace(best.hit.Heading); best.hit.Heading != "" {
-		add(heading, utf8.RuneCountInString(heading))
+	add := func(text string) {
+		if b.Len() > 0 {
+			b.WriteString(between)
+		}
+		b.WriteString(strings.TrimSpace(text))
 	}
-	add(best.hit.Passage, best.characters)
-	rest := slices.Clone(passages[1:])
-	slices.SortFunc(rest, (*verified).inBody)
+	if heading := strings.TrimSpace(best.hit.Heading); heading != "" && fits(utf8.RuneCountInString(heading)) {
+		add(heading)
+	}
+	if fits(best.characters) {
+		add(best.hit.Passage)
+	}
+	more := make([]*verified, 0, len(passages)-1)
+	for _, v := range passages[1:] {
+		if fits(v.characters + len(v.hit.pageLine())) {
+			more = append(more, v)
+		}
+	}
+	slices.SortFunc(more, (*verified).inBody)
 	page := best.hit.Page
-	for _, v := range rest {
-		label := ""
-		if v.hit.Page != page && v.hit.Page > 0 {
-			label = "Page " + strconv.Itoa(v.hit.Page) + ":\n\n"
-		}
-		if add(label+v.hit.Passage, len(label)+v.characters) {
+	for _, v := range more {
+		if v.hit.Page != page {
 			page = v.hit.Page
+			b.WriteString(v.hit.pageLine())
 		}
+		add(v.hit.Passage)
 	}
 	return b.String()
+}
+
+// between separates passages in a content.
+const between = "\n\n"
+
+// pageLine returns what says in a content that text of the hit's page follows.
+func (h Hit) pageLine() string {
+	if h.Page == 0 {
+		return ""
+	}
+	return between + "Page " + strconv.Itoa(h.Page) + ":"
 }
 
 // contentBytes returns about how many bytes the content of passages has: never more than one long

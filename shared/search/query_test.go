@@ -34,6 +34,24 @@ func TestWhatIsPublishedIsFound(t *testing.T) {
 	}
 }
 
+// TestContentHasTheBestPassages: where not all passages that match have room, the best are shown, not the first.
+func TestContentHasTheBestPassages(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	section := func(heading, about string) string {
+		return "## " + heading + "\n\n" + about + strings.Repeat(" Nothing else of any interest stands in here.", 35) + "\n\n"
+	}
+	publish(t, x, lib, doc("wiki", "geology", section("First", "Lava.")+section("Second", "Lava.")+
+		section("Third", "Lava of a volcano destroys villages.")+section("Fourth", "Lava.")+section("Fifth", "Lava of a volcano.")+section("Sixth", "Lava."), 1))
+	_, r := ask(t, x, search.Query{Text: "Which villages does the lava of a volcano destroy?"})
+	if len(r.Hits) != 1 || r.Hits[0].Heading != "Third" {
+		t.Fatalf("found %+v", r.Hits)
+	}
+	if c := r.Hits[0].Content(); !strings.Contains(c, "## Fifth") || strings.Contains(c, "## First") || len(c) > 4000 {
+		t.Errorf("%d characters: %s", len(c), c)
+	}
+}
+
 func TestQuestionWithoutTerms(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)

@@ -5,24 +5,31 @@
 // with the text that LibreOffice exports, workbooks with its CSV, slides with its PDF. The files are those of files.txt,
 // read from clones of the repositories:
 //
-//	git clone https://github.com/apache/tika && git clone https://github.com/py-pdf/sample-files
-//	go run ./scripts/benchextract -clone apache/tika=tika -clone py-pdf/sample-files=sample-files
+//	for r in apache/tika py-pdf/sample-files jsvine/pdfplumber pdfminer/pdfminer.six; do git clone https://github.com/$r; done
+//	go run ./scripts/benchextract -clone apache/tika=tika -clone py-pdf/sample-files=sample-files \
+//	    -clone jsvine/pdfplumber=pdfplumber -clone pdfminer/pdfminer.six=pdfminer.six
+//
+// With -pages, it puts the PDF files into docent serve and asks the questions of questions.jsonl, whose pages are known:
+//
+//	make bin/docent weights && go run ./scripts/benchextract -pages
+//
+// Files that an earlier run has fetched need no clone.
 package main
 
 import (
-	_ "embed"
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
-
-//go:embed files.txt
-var list string
 
 // clones are folders of repositories by their names.
 type clones map[string]string
@@ -45,38 +52,56 @@ func main() {
 	only := flag.String("only", "", "measure only files whose path has this text")
 	show := flag.Bool("show", false, "print the words that only one side has")
 	child := flag.String("read", "", "read one file and print what it cost, for the program itself")
+	pages := flag.Bool("pages", false, "ask docent serve the questions of questions.jsonl, and measure whether it finds their pages")
+	program := flag.String("docent", "bin/docent", "with -pages: the program")
 	flag.Parse()
-	var err error
-	if *child != "" {
-		err = read(*child)
-	} else {
-		err = measureAll(have, *folder, *only, *show)
-	}
-	if err != nil {
+	if err := run(have, *folder, *only, *child, *show, *pages, *program); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func measureAll(have clones, folder, only string, show bool) error {
+func run(have clones, folder, only, child string, show, pages bool, program string) error {
+	if child != "" {
+		return read(child)
+	}
+	all, err := parseFiles(list)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
+	if !pages {
+		return measureAll(have, all, folder, only, show)
+	}
+	asked, err := parseQuestions(bytes.NewReader(questions), all)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return measurePages(ctx, have, all, asked, folder, program, show)
+}
+
+func measureAll(have clones, all []file, folder, only string, show bool) error {
 	fmt.Println("| File | Pages | Words | Found | Of its own | Pairs in order | Seconds | MB |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	var sum score
 	files := 0
-	for line := range strings.Lines(list) {
-		f := strings.Fields(line)
-		if strings.HasPrefix(line, "#") || len(f) != 3 || !strings.Contains(f[2], only) {
+	for _, f := range all {
+		if !strings.Contains(f.Path, only) {
 			continue
 		}
-		name, err := fetch(have, folder, f[0], f[1], f[2])
+		name, err := fetch(have, folder, f)
 		if err != nil {
 			return err
 		}
 		s, err := measure(name, show)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		if f.Pages > 0 && s.Pages != f.Pages {
+			return fmt.Errorf("%s: extract finds %d pages, files.txt says %d", name, s.Pages, f.Pages)
 		}
 		fmt.Printf("| %s | %d | %d | %.1f %% | %.1f %% | %.1f %% | %.2f | %d |\n", filepath.Base(name), s.Pages, s.Words,
 			percent(s.Found, s.Words), percent(s.Found, s.Own), percent(s.Pairs, s.Words-1), s.Seconds, s.MB)
@@ -92,18 +117,18 @@ func measureAll(have clones, folder, only string, show bool) error {
 func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
 
 // fetch writes a file of a commit to the folder and returns its name there.
-func fetch(have clones, folder, repository, commit, path string) (string, error) {
-	name := filepath.Join(folder, filepath.Base(path))
+func fetch(have clones, folder string, f file) (string, error) {
+	name := filepath.Join(folder, f.name())
 	if _, err := os.Stat(name); err == nil {
 		return name, nil
 	}
-	clone, ok := have[repository]
+	clone, ok := have[f.Repository]
 	if !ok {
-		return "", fmt.Errorf("%s is missing: give -clone %s=folder", path, repository)
+		return "", fmt.Errorf("%s is missing: give -clone %s=folder", f.Path, f.Repository)
 	}
-	text, err := exec.Command("git", "-C", clone, "show", commit+":"+path).Output()
+	text, err := exec.Command("git", "-C", clone, "show", f.Commit+":"+f.Path).Output()
 	if err != nil {
-		return "", fmt.Errorf("git show %s:%s: %w", commit, path, err)
+		return "", fmt.Errorf("git show %s:%s: %w", f.Commit, f.Path, err)
 	}
 	return name, os.WriteFile(name, text, 0o600)
 }

@@ -96,6 +96,54 @@ func keep(t *testing.T, b *browser.Tab, page string, width int64, scheme string)
 	}
 }
 
+// TestWordsStayWhole: no word breaks in the tables of keys and of documents with metadata, and no page scrolls sideways.
+func TestWordsStayWhole(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "collections")
+	collection := strings.TrimPrefix(browser.Value[string](b, `document.querySelector("a.card").hash`), "#/")
+	_, id, _ := strings.Cut(collection, "/")
+	const post = `fetch(new URL("..", document.baseURI) + %q, { method: %q, headers: { "Content-Type": "application/json" }, body: JSON.stringify(%s) }).then((r) => r.ok)`
+	for _, r := range [][3]string{
+		{"api-keys", "POST", `{ kind: "team", name: "Support bot", scopes: ["read", "ask", "write"] }`},
+		{"api-keys", "POST", `{ kind: "team", name: "Handbook", dataSourceIds: ["` + id + `"] }`},
+		{"documents", "PUT", `{ collectionId: "` + id + `", title: "The plan of the year", uri: "https://plan.test/" + "a".repeat(200), body: "# The plan", metadata: { description: "What the sponsors of the programme have agreed to in the spring", sponsors: ["Engineering", "Operations"], audience: "everybody" } }`},
+	} {
+		if !browser.Value[bool](b, fmt.Sprintf(post, r[0], r[1], r[2])) {
+			t.Fatalf("%s %s is refused", r[1], r[0])
+		}
+	}
+	for _, width := range []int64{1280, 400} {
+		b.Look(width, 800, "light")
+		for page, has := range map[string]string{"settings/tokens": "Support bot", collection: "sponsors"} {
+			open(b, page)
+			b.Wait(has)
+			if cut := browser.Value[[]string](b, brokenWords); len(cut) > 0 {
+				t.Errorf("%s at %d breaks %q", page, width, cut)
+			}
+			if browser.Value[bool](b, `[document.documentElement, ...document.querySelectorAll(".table")].some((e) => e.scrollWidth > e.clientWidth)`) {
+				t.Errorf("%s at %d scrolls sideways", page, width)
+			}
+		}
+	}
+}
+
+// brokenWords are the words of tables that stand on more than one line. Addresses and ids may.
+const brokenWords = `(() => {
+	const cut = [];
+	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+	for (let node; (node = texts.nextNode()); ) {
+		if (!node.parentElement.closest("table") || node.parentElement.closest("a, code, .hidden")) continue;
+		for (const word of node.data.matchAll(/\p{L}+/gu)) {
+			const range = document.createRange();
+			range.setStart(node, word.index);
+			range.setEnd(node, word.index + word[0].length);
+			if (new Set([...range.getClientRects()].map((r) => r.top)).size > 1) cut.push(word[0]);
+		}
+	}
+	return cut;
+})()`
+
 // TestDialogs lets axe look at every dialog and at the sign-in page, in both themes.
 func TestDialogs(t *testing.T) {
 	t.Parallel()

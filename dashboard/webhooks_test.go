@@ -29,8 +29,14 @@ func TestWebhooks(t *testing.T) {
 	}
 	b.Click("Open https://hooks.acme.example/docent")
 	b.Wait("Nothing was delivered")
+	if focused := browser.Value[string](b, "document.activeElement.innerText"); focused != "Close" {
+		t.Errorf("the focus is on %q", focused)
+	}
 	b.Click("Send test")
 	b.Wait("connection-failed")
+	if browser.Value[bool](b, `(() => { const t = document.querySelector("dialog .table"); return t.scrollWidth > t.clientWidth; })()`) {
+		t.Error("the table of deliveries is cut off")
+	}
 	browser.Value[bool](b, axe(t)+"; true")
 	for _, v := range violations(t, b) {
 		t.Error(v)

@@ -192,14 +192,14 @@ export function Field({ label, hint, children }: { label: string; hint?: Compone
 }
 
 /** A modal dialog. The browser keeps the focus inside and returns it at the end. */
-export function Dialog({ title, onClose, children }: Children & { title: string; onClose: () => void }) {
+export function Dialog({ title, wide, onClose, children }: Children & { title: string; wide?: boolean; onClose: () => void }) {
 	const ref = useRef<HTMLDialogElement>(null);
 	const id = useId();
 	useEffect(() => {
 		ref.current?.showModal();
 	}, []);
 	return (
-		<dialog ref={ref as RefObject<HTMLDialogElement>} aria-labelledby={id} onClose={onClose}>
+		<dialog ref={ref as RefObject<HTMLDialogElement>} class={wide ? "wide" : undefined} aria-labelledby={id} onClose={onClose}>
 			<div class="stack loose">
 				<h2 id={id}>{title}</h2>
 				{children}

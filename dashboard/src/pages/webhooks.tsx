@@ -64,11 +64,10 @@ export function Webhooks() {
 								[
 									"Endpoint",
 									(e) => (
-										<span>
+										<div class="wrap">
 											<b>{e.url}</b> <span class="quiet">{e.description}</span>
-										</span>
+										</div>
 									),
-									"wrap",
 								],
 								["Events", (e) => e.eventTypes.join(", "), "wrap"],
 								["State", (e) => (e.disabled ? <Badge tone="bad">{e.disabledReason ? why[e.disabledReason] : "Disabled"}</Badge> : <Badge tone="good">Enabled</Badge>), "fit"],
@@ -190,7 +189,7 @@ function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecre
 			</Confirm>
 		);
 	return (
-		<Dialog title={of.url} onClose={onClose}>
+		<Dialog wide title={of.url} onClose={onClose}>
 			<Problem error={action.error} />
 			<Loaded of={deliveries}>
 				{(list) =>
@@ -253,7 +252,7 @@ function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecre
 				<button type="button" disabled={action.busy || disabled} onClick={() => post("/test")}>
 					Send test
 				</button>
-				<button type="button" class="primary" onClick={onClose}>
+				<button type="button" class="primary" autoFocus onClick={onClose}>
 					Close
 				</button>
 			</div>

@@ -71,6 +71,7 @@ data: {"questionId":"x","question":"How long are logs kept?","state":"complete",
 	b.Wait("References")
 	b.Wait("Helpful")
 	b.Gone("Writing the answer …")
+	b.Gone("https://x.test/other") // was found and is not quoted
 
 	b.Fill("Follow-up question", "And metrics?")
 	b.Press(browser.KeyEnter)
@@ -89,7 +90,7 @@ data: {"questionId":"x","question":"How long are logs kept?","state":"complete",
 }
 
 // TestFeedbackAndFollowUp rates an answer of the running product, comments on it, asks further, and finds the comment
-// where an admin sees what could not be answered.
+// where an admin sees what was not answered.
 func TestFeedbackAndFollowUp(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
@@ -116,7 +117,7 @@ func TestFeedbackAndFollowUp(t *testing.T) {
 		t.Errorf("at %s, want %s", at, answer)
 	}
 	b.Click("Not answered")
-	b.Wait("Could not be answered")
+	b.Wait("Questions for which nothing was found")
 	b.Wait("It does not say when the day begins.")
 	b.Wait("1 not helpful")
 }

@@ -8,7 +8,7 @@ import (
 
 // The texts of an answer if nothing was found. Only here does an answer have words of its own.
 const (
-	notFoundText = "Nothing in the documents that this key can read answers this."
+	notFoundText = "Nothing in the documents that you can read answers this."
 	noTermsHint  = "The question names nothing to look for: name what it is about."
 	closestText  = "Closest:"
 	closestMost  = 3

@@ -89,7 +89,7 @@ func TestFurtherDocumentsAreQuotedOnce(t *testing.T) {
 
 func TestNotFound(t *testing.T) {
 	t.Parallel()
-	const said = "Nothing in the documents that this key can read answers this."
+	const said = "Nothing in the documents that you can read answers this."
 	cases := []struct{ name, question, want string }{
 		{"nothing near", "volcano eruption", said + "\n"},
 		{"a question without terms", "what is it?", said + " The question names nothing to look for: name what it is about.\n"},

@@ -87,7 +87,7 @@ export function AnswerCard({ id }: { id: string }) {
 					)}
 					<h2 class="wrap">{state.question ?? "\u00a0"}</h2>
 				</div>
-				{state.sources.length > 0 && (
+				{running && state.sources.length > 0 && (
 					<section class="small" aria-label="Sources found">
 						<ul class="chips">
 							{state.sources.map((s) => (
@@ -126,7 +126,7 @@ export function AnswerCard({ id }: { id: string }) {
 				{references.length > 0 && <References of={references} />}
 				{answer?.state === "complete" && <Feedback answer={answer} />}
 			</article>
-			{answer?.result?.references.length === 0 && <Near question={answer.question} />}
+			{answer?.result?.references.length === 0 && !namesClosest(answer.result.answer) && <Near question={answer.question} />}
 			{answer?.state === "complete" && <QuestionForm id="followup" label="Follow-up question" hint="Ask a follow-up question" previous={id} verb="Ask follow-up" />}
 			{answer && (
 				<div class="row">
@@ -217,6 +217,9 @@ function Feedback({ answer }: { answer: Answer }) {
 		</section>
 	);
 }
+
+/** Whether an answer that found nothing names the closest documents itself. */
+const namesClosest = (text: string) => text.includes("\nClosest:\n");
 
 /** The pages that are nearest to a question that nothing answers. */
 function Near({ question }: { question: string }) {

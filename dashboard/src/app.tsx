@@ -37,7 +37,7 @@ const Webhooks = later(() => import("./pages/webhooks").then((m) => m.Webhooks))
 const Reference = later(() => import("./pages/reference").then((m) => m.Reference));
 
 const settings: [string, string, FunctionComponent][] = [
-	["tokens", "API Tokens", Tokens],
+	["tokens", "API keys", Tokens],
 	["single-sign-on", "Single sign-on", SingleSignOn],
 	["team", "Team", TeamPage],
 	["sessions", "Your sessions", Sessions],

@@ -106,7 +106,7 @@ export function SignIn({ code, failed, onSignedIn }: { code?: string; failed?: s
 				</form>
 				<div class="stack tight small quiet">
 					<p>On the machine that runs Docent, this opens the dashboard signed in:</p>
-					<pre class="block" tabIndex={0}>bin/docent open</pre>
+					<pre class="block" tabIndex={0}>docent open</pre>
 				</div>
 			</div>
 		</main>

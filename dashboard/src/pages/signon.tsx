@@ -182,7 +182,7 @@ function Requirement({ of: s, busy, onRequire }: { of: SignOn; busy: boolean; on
 				{s.required ? <Badge tone="good">Required</Badge> : <Badge>Optional</Badge>}
 			</div>
 			<p class="quiet">
-				When it is required, nobody signs in with a personal key. A link that the operator makes with <code>docent signin</code> always works, so nobody is locked out. API tokens keep working.
+				When it is required, nobody signs in with a personal key. A link that the operator makes with <code>docent signin</code> always works, so nobody is locked out. API keys keep working.
 			</p>
 			<p class="small quiet">
 				{s.test ? (

@@ -53,10 +53,14 @@ export function Sources() {
 											<dd>{s.settings.sitemap ?? plural(s.settings.urls?.length ?? 0, "address", "addresses")}</dd>
 										</>
 									)}
-									<dt>Last sync</dt>
-									<dd>
-										<Time at={s.lastSync} />
-									</dd>
+									{(s.sync || s.lastSync) && ( // imports fill the others
+										<>
+											<dt>Last sync</dt>
+											<dd>
+												<Time at={s.lastSync} />
+											</dd>
+										</>
+									)}
 									{s.sync?.state === "reading" && (
 										<>
 											<dt>Reading</dt>
@@ -69,7 +73,7 @@ export function Sources() {
 										<>
 											<dt>Next sync</dt>
 											<dd>
-												<Time at={s.sync.next} />
+												{Date.parse(s.sync.next) - Date.now() < 60_000 ? "due now" : <Time at={s.sync.next} />}
 											</dd>
 										</>
 									)}

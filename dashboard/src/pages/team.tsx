@@ -82,8 +82,8 @@ function Users() {
 			<Loaded of={list}>
 				{(all) =>
 					all === null ? (
-						<Empty title="Users come from your identity provider" actions={<a class="button" href="#/settings/single-sign-on">Set up single sign-on</a>}>
-							Until then the team has its first admin.
+						<Empty title="Users come from your identity provider by SCIM" actions={<a class="button" href="#/settings/single-sign-on">Set up single sign-on</a>}>
+							They are listed here once its SAML metadata is set.
 						</Empty>
 					) : (
 						<div class="table cards">

@@ -35,12 +35,12 @@ export const scopes: [Scope, string, string][] = [
 
 type Open = { create: Key["kind"] } | { made: Secret; rotated?: boolean } | { rotate: Key } | { revoke: Key };
 
-/** Settings, API Tokens. */
+/** Settings, API keys. */
 export function Tokens() {
 	const admin = useAdmin();
 	if (!admin) {
 		return (
-			<Page title="API Tokens">
+			<Page title="API keys">
 				<Empty title="Only admins make keys">Ask an admin of your team for a personal key. You can use everything in this dashboard without one.</Empty>
 			</Page>
 		);
@@ -55,7 +55,7 @@ function AdminTokens() {
 	const close = () => setOpen(undefined);
 	const names = new Map(available.value?.map((s) => [s.id, s.name]));
 	return (
-		<Page wide title="API Tokens" about="Keys for people, for programs and for your identity provider. A key is shown once, when it is made.">
+		<Page wide title="API keys" about="Keys for people, for programs and for your identity provider. A key is shown once, when it is made.">
 			{(["personal", "team"] as const).map((kind) => (
 				<Section key={kind} kind={kind} keys={keys} names={names} onOpen={setOpen} />
 			))}

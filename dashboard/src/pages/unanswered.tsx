@@ -18,13 +18,13 @@ interface Group {
 
 type Days = "7" | "30" | "90";
 
-/** What could not be answered, grouped by alike wording: what is missing in the documents. */
+/** Questions that were not answered well, grouped by alike wording: what is missing in the documents. */
 export function Unanswered() {
 	const [days, setDays] = useState<Days>("30");
 	const found = useLoad(() => call<{ groups: Group[]; complete: boolean }>(`/usage/unanswered?days=${days}`), [days]);
 	return (
 		<Page
-			title="Could not be answered"
+			title="Not answered"
 			about="Questions for which nothing was found, that failed, or whose answers were rated as not helpful. Alike ones are together, the most frequent first."
 			actions={
 				<Choice

@@ -92,7 +92,7 @@ export function UsagePage() {
 													{count(x.activeDays)}
 												</td>
 												<td data-label="Last active" class="fit">
-													<Time at={x.lastActiveAt} />
+													<LastActive hour={x.lastActiveAt} />
 												</td>
 											</tr>
 										))}
@@ -105,6 +105,11 @@ export function UsagePage() {
 			</section>
 		</Page>
 	);
+}
+
+/** When a user was last active, of which only the hour is known. */
+function LastActive({ hour }: { hour: string }) {
+	return Date.now() - Date.parse(hour) < 3600_000 ? <>this hour</> : <Time at={hour} />;
 }
 
 function DownloadCSV({ days }: { days: Days }) {

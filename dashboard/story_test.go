@@ -130,6 +130,7 @@ func TestTokens(t *testing.T) {
 	}
 	b.Click("I have copied it")
 	b.Wait("Expires in 6 days")
+	b.Wait("@example.com, who made it")
 	if strings.Contains(b.Text("body"), personal) {
 		t.Error("the key is shown again")
 	}
@@ -147,6 +148,7 @@ func TestTokens(t *testing.T) {
 	b.Settled()
 	b.Wait("About Docent")
 	b.Wait("Read")
+	b.Wait("Made by ")
 	if read, ask, may := statusOf(t, base+"/documents", first), statusOf(t, base+"/answers", first), b.Text("[data-label=May]"); read != 200 || ask != 403 {
 		t.Errorf("a key that may read: documents %d, answers %d, shown as %s", read, ask, may)
 	}

@@ -15,6 +15,8 @@ export interface Key {
 	name: string;
 	hint: string | null;
 	userId: string | null;
+	/** The user who made it, null if the operator did. */
+	createdBy: string | null;
 	dataSourceIds: string[] | null;
 	scopes: Scope[] | null;
 	createdAt: string;

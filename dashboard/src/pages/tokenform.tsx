@@ -15,13 +15,13 @@ const lives: [string, string][] = [
 	["date", "On a date"],
 ];
 
-interface Person {
+export interface Person {
 	id: string;
 	userName: string;
 }
 
 /** The users of the team, for admins; those that SCIM shows. */
-async function people(me: Person): Promise<Person[]> {
+export async function people(me: Person): Promise<Person[]> {
 	const team = await call<Team>("/team");
 	if (!team.samlConfigured) return [me];
 	const found = await call<{ Resources?: Person[] }>("/scim/v2/Users?attributes=userName&count=200", { headers: { Accept: "application/scim+json" } }).catch(() => ({ Resources: [] }));

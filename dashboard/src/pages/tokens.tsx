@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 import { all, call } from "../api";
 import { ago } from "../format";
 import { useAction, useLoad } from "../load";
-import { useAdmin } from "../session";
+import { useAdmin, useMe } from "../session";
 import type { Collection, DataSource, Key, Scope } from "../types";
 import { Badge, Confirm, Dialog, Empty, Field, Loaded, Page, Problem, Table, Time } from "../ui";
-import { MadeKey, TokenForm } from "./tokenform";
+import { MadeKey, people, TokenForm, type Person } from "./tokenform";
 
 export interface Secret extends Key {
 	secret: string;
@@ -22,6 +22,16 @@ export async function sources(): Promise<Source[]> {
 	const [collections, connected] = await Promise.all([all<Collection>("/collections"), all<DataSource>("/data-sources").catch(() => [])]);
 	const known = new Set(collections.map((c) => c.id));
 	return [...collections.map((c) => ({ id: c.id, name: c.name, kind: "collection" })), ...connected.filter((s) => !known.has(s.id)).map((s) => ({ id: s.id, name: s.name, kind: s.provider }))];
+}
+
+/** The names of users by id: of those that SCIM shows, and of those who used Docent lately. */
+async function userNames(me: Person | undefined): Promise<Map<string, string>> {
+	const start = new Date(Date.now() - 89 * 86400_000).toISOString().slice(0, 10);
+	const [active, known] = await Promise.all([
+		call<{ users: { userId: string; userName: string | null }[] }>(`/usage/users?start=${start}`).catch(() => ({ users: [] })),
+		me ? people(me).catch(() => [me]) : [],
+	]);
+	return new Map([...active.users.flatMap((u): [string, string][] => (u.userName ? [[u.userId, u.userName]] : [])), ...known.map((p): [string, string] => [p.id, p.userName])]);
 }
 
 /** What a key may do, in words. */
@@ -51,13 +61,15 @@ export function Tokens() {
 function AdminTokens() {
 	const keys = useLoad(() => all<Key>("/api-keys"));
 	const available = useLoad(sources);
+	const me = useMe();
+	const users = useLoad(() => userNames(me.user));
 	const [open, setOpen] = useState<Open>();
 	const close = () => setOpen(undefined);
 	const names = new Map(available.value?.map((s) => [s.id, s.name]));
 	return (
 		<Page wide title="API keys" about="Keys for people, for programs and for your identity provider. A key is shown once, when it is made.">
 			{(["personal", "team"] as const).map((kind) => (
-				<Section key={kind} kind={kind} keys={keys} names={names} onOpen={setOpen} />
+				<Section key={kind} kind={kind} keys={keys} names={names} users={users.value} onOpen={setOpen} />
 			))}
 			{open && "create" in open && (
 				<TokenForm
@@ -106,7 +118,7 @@ const about = {
 	team: ["Team keys", "A team key is for programs. It reads and writes content for the whole team, and cannot administer it."],
 } as const;
 
-function Section({ kind, keys, names, onOpen }: { kind: "personal" | "team"; keys: ReturnType<typeof useLoad<Key[]>>; names: Map<string, string>; onOpen: (o: Open) => void }) {
+function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "team"; keys: ReturnType<typeof useLoad<Key[]>>; names: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
 	const [title, text] = about[kind];
 	const make = (
 		<button type="button" class="primary" onClick={() => onOpen({ create: kind })}>
@@ -125,14 +137,14 @@ function Section({ kind, keys, names, onOpen }: { kind: "personal" | "team"; key
 			<Loaded of={keys}>
 				{(list) => {
 					const of = list.filter((k) => k.kind === kind);
-					return of.length === 0 ? <p class="quiet">There are no {kind} keys.</p> : <Keys keys={of} names={names} onOpen={onOpen} />;
+					return of.length === 0 ? <p class="quiet">There are no {kind} keys.</p> : <Keys keys={of} names={names} users={users} onOpen={onOpen} />;
 				}}
 			</Loaded>
 		</section>
 	);
 }
 
-function Keys({ keys, names, onOpen }: { keys: Key[]; names: Map<string, string>; onOpen: (o: Open) => void }) {
+function Keys({ keys, names, users, onOpen }: { keys: Key[]; names: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
 	return (
 		<Table
 			rows={keys}
@@ -148,6 +160,7 @@ function Keys({ keys, names, onOpen }: { keys: Key[]; names: Map<string, string>
 									ends in <code>{k.hint}</code>
 								</span>
 							)}
+							{users && <div class="small quiet">{owned(k, users)}</div>}
 							<div class="row">
 								<State of={k} />
 							</div>
@@ -176,6 +189,14 @@ function Keys({ keys, names, onOpen }: { keys: Key[]; names: Map<string, string>
 			]}
 		/>
 	);
+}
+
+/** Whose key it is, and who made it. */
+function owned(k: Key, users: Map<string, string>): string {
+	const name = (id: string) => users.get(id) ?? id;
+	const by = k.createdBy === null ? "the operator" : name(k.createdBy);
+	if (!k.userId) return `Made by ${by}`;
+	return `Key of ${name(k.userId)}, ${k.userId === k.createdBy ? "who made it" : "made by " + by}`;
 }
 
 const day = 86400_000;

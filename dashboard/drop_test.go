@@ -45,4 +45,11 @@ func TestDropFiles(t *testing.T) {
 	if got := browser.Value[string](b, `fetch("../documents").then((r) => r.json()).then((all) => all.map((d) => d.title + " " + d.size).sort().join())`); !strings.Contains(got, "large 12000019") || !strings.Contains(got, "small 113") {
 		t.Errorf("stored %q", got)
 	}
+	b.Click("Readers of small")
+	b.Wait("As its collection says.")
+	b.Wait("put it again by the API")
+	b.Fill("May this person read it?", "nobody@acme.example")
+	b.Click("Check person")
+	b.Wait("may not read it")
+	b.Click("Close")
 }

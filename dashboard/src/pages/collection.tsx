@@ -248,11 +248,9 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 													<Time at={d.updatedAt} />
 												</td>
 												<td data-label="" class="fit">
-													{!d.mediaType && ( // saving them would put the text in place of the file
-														<button type="button" class="plain" onClick={() => open(d)}>
-															Readers<span class="hidden"> of {d.title}</span>
-														</button>
-													)}
+													<button type="button" class="plain" onClick={() => open(d)}>
+														Readers<span class="hidden"> of {d.title}</span>
+													</button>
 													<button
 														type="button"
 														class="plain"

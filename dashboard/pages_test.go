@@ -107,15 +107,20 @@ func TestWordsStayWhole(t *testing.T) {
 	for _, r := range [][3]string{
 		{"api-keys", "POST", `{ kind: "team", name: "Support bot", scopes: ["read", "ask", "write"] }`},
 		{"api-keys", "POST", `{ kind: "team", name: "Handbook", dataSourceIds: ["` + id + `"] }`},
+		{"api-keys", "POST", `{ kind: "team", name: "The assistant of the engineering department", dataSourceIds: ["` + id + `"], scopes: ["read", "ask", "write"], expiresAt: new Date(Date.now() + 5e8).toISOString() }`},
 		{"documents", "PUT", `{ collectionId: "` + id + `", title: "The plan of the year", uri: "https://plan.test/" + "a".repeat(200), body: "# The plan", metadata: { description: "What the sponsors of the programme have agreed to in the spring", sponsors: ["Engineering", "Operations"], audience: "everybody" } }`},
 	} {
 		if !browser.Value[bool](b, fmt.Sprintf(post, r[0], r[1], r[2])) {
 			t.Fatalf("%s %s is refused", r[1], r[0])
 		}
 	}
+	const rotated = `fetch("../api-keys").then((r) => r.json()).then((all) => Promise.all(all.map((k) => fetch("../api-keys/" + k.id + "/rotate", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"overlapSeconds":86400}' })))).then((all) => all.every((r) => r.ok))`
+	if !browser.Value[bool](b, rotated) {
+		t.Fatal("a key is not rotated")
+	}
 	for _, width := range []int64{1280, 400} {
 		b.Look(width, 800, "light")
-		for page, has := range map[string]string{"settings/tokens": "Support bot", collection: "sponsors"} {
+		for page, has := range map[string]string{"settings/tokens": "Old key ends", collection: "sponsors"} {
 			open(b, page)
 			b.Wait(has)
 			if cut := browser.Value[[]string](b, brokenWords); len(cut) > 0 {

@@ -76,7 +76,7 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	event := s.events(in.Facts).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
-		version, err = s.put(ctx, teamID, id, &in, event)
+		version, err = s.put(ctx, teamID, id, in, event)
 		if !errors.Is(err, errRaced) {
 			return id, version, err
 		}
@@ -89,8 +89,14 @@ func noCollection() error { return apierr.Missing("collection") }
 // again.
 var errRaced = errors.New("raced by another write")
 
-func (s *Service) put(ctx context.Context, teamID, id string, in *Input, event *audit.Claim) (int64, error) {
-	old, err := s.currentFor(ctx, teamID, id, *in)
+// put tries Put once. It has its own in, because what it adds depends on what it reads.
+func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *audit.Claim) (int64, error) {
+	// The upload is read before the document. So a put that finds it used by another one finds the document of that, too.
+	upload, err := s.offered(ctx, teamID, in.Upload)
+	if err != nil {
+		return 0, err
+	}
+	old, err := s.currentFor(ctx, teamID, id, in)
 	if err != nil {
 		return 0, err
 	}
@@ -100,13 +106,13 @@ func (s *Service) put(ctx context.Context, teamID, id string, in *Input, event *
 	if in.KeepContent && !old.exists {
 		return 0, ErrNoContent
 	}
-	if err := s.takeUpload(ctx, teamID, in, old); err != nil {
+	if err := s.takeUpload(ctx, teamID, &in, upload, old); err != nil {
 		return 0, err
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	entry := in.entry(id, old, now)
 	events := putEvents(old, entry)
-	same := old.exists && (old.same(entry, *in) || old.newer(entry))
+	same := old.exists && (old.same(entry, in) || old.newer(entry))
 	if in.uploaded != nil && in.uploaded.used {
 		if !same {
 			return 0, badUpload()
@@ -132,7 +138,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in *Input, event *
 		entry.Original = original
 		events = nil
 	}
-	next, intent, err := s.putContent(ctx, teamID, entry, nextVersion(now, s.Random(), old.version), *in, old.record)
+	next, intent, err := s.putContent(ctx, teamID, entry, nextVersion(now, s.Random(), old.version), in, old.record)
 	if err != nil {
 		return 0, err
 	}
@@ -152,9 +158,8 @@ func (s *Service) put(ctx context.Context, teamID, id string, in *Input, event *
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == removedKey(teamID, id) {
 		return old.version, nil // the removal is newer than this change
 	}
-	if failed := table.AsConditionFailed(err); failed != nil && in.uploaded != nil && (failed.Key == in.uploaded.key || failed.Key == in.uploaded.removal(teamID).Key()) {
-		in.uploaded = nil // another put used it, maybe for the same document
-		return 0, errRaced
+	if refused := in.uploaded.refusal(teamID, err); refused != nil {
+		return 0, refused
 	}
 	if err != nil {
 		return 0, s.notWritten(teamID, next, err)

@@ -174,40 +174,47 @@ func (in Input) checkUpload() error {
 	return nil
 }
 
-// takeUpload sets the file of in to that of its upload, which old may have already.
-func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, old current) error {
-	if in.Upload == "" || in.uploaded != nil {
+// offered returns the upload with the id that no document uses; nil: there is none.
+func (s *Service) offered(ctx context.Context, teamID, id string) (*uploaded, error) {
+	if !isID(id) {
+		return nil, nil //nolint:nilnil // as said
+	}
+	u, key, err := s.upload(ctx, teamID, id)
+	if err != nil || key.Table == "" {
+		return nil, err
+	}
+	return &uploaded{Upload: u, key: key}, nil
+}
+
+// takeUpload sets the file of in to that of its upload: u, or one that old has already.
+func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *uploaded, old current) error {
+	if in.Upload == "" {
 		return nil
 	}
-	if !isID(in.Upload) {
-		return badUpload()
-	}
-	u, key, err := s.upload(ctx, teamID, in.Upload)
-	if err != nil {
-		return err
-	}
-	found := key.Table != ""
 	name := UploadBlob(teamID, in.Upload)
-	switch {
-	case found:
-	case old.exists && old.Original != nil && old.Original.Blob == name: // the client repeats its request
-		u.MediaType = old.MediaType
-	default:
-		return badUpload()
+	if u == nil {
+		if !old.exists || old.Original == nil || old.Original.Blob != name {
+			return badUpload()
+		}
+		u = &uploaded{Upload: Upload{MediaType: old.MediaType}, original: *old.Original, used: true} // the client repeats its request
 	}
 	if in.MediaType != "" && in.MediaType != u.MediaType {
 		return apierr.BadField("/mediaType", "must be that of the upload")
 	}
-	in.MediaType = u.MediaType
-	if !found {
-		in.uploaded = &uploaded{original: *old.Original, used: true}
+	in.MediaType, in.uploaded = u.MediaType, u
+	if u.used {
 		return nil
 	}
-	hash, err := s.checkObject(ctx, name, u)
+	hash, err := s.checkObject(ctx, name, u.Upload)
+	if apierr.IsCode(err, apierr.CodeUploadIncomplete) {
+		if now, failed := s.offered(ctx, teamID, in.Upload); failed == nil && now == nil {
+			return errRaced // another put was done with it meanwhile
+		}
+	}
 	if err != nil {
 		return err
 	}
-	in.uploaded = &uploaded{Upload: u, key: key, original: Original{Blob: name, Bytes: u.Size, Hash: hash}}
+	u.original = Original{Blob: name, Bytes: u.Size, Hash: hash}
 	return nil
 }
 
@@ -256,6 +263,22 @@ func (u *uploaded) use(teamID string) []table.Op {
 	return []table.Op{table.Delete{Key: u.key, If: table.Is("id", u.ID)}, u.removal(teamID).Complete()}
 }
 
+// refusal returns the error of a put for err of its Write with the operations of use or dropUpload; nil: err is not about
+// the upload.
+func (u *uploaded) refusal(teamID string, err error) error {
+	failed := table.AsConditionFailed(err)
+	switch {
+	case u == nil || failed == nil:
+		return nil
+	case failed.Key == u.key:
+		return errRaced // another put used it, maybe for the same document
+	case failed.Key == u.removal(teamID).Key():
+		return badUpload() // its file is being removed
+	default:
+		return nil
+	}
+}
+
 // dropUpload removes an upload that a put did not need.
 func (s *Service) dropUpload(ctx context.Context, teamID string, u *uploaded) error {
 	if u == nil || u.used {
@@ -265,8 +288,8 @@ func (s *Service) dropUpload(ctx context.Context, teamID string, u *uploaded) er
 	now.At = s.Now().UnixMilli()
 	// The removal when it is due stays, because another file may be sent to the address until it expires.
 	err := s.Table.Write(ctx, table.Delete{Key: u.key, If: table.Is("id", u.ID)}, table.Check{Key: u.removal(teamID).Key(), If: table.Exists()}, now.Promise())
-	if table.AsConditionFailed(err) != nil {
-		return badUpload() // another put used it
+	if refused := u.refusal(teamID, err); refused != nil {
+		return refused
 	}
 	if err != nil {
 		return fmt.Errorf("remove an upload: %w", err)

@@ -41,8 +41,11 @@ func originalName(teamID, id string, version int64) string {
 // hashOfFile returns Original.Hash of a file.
 func hashOfFile(file []byte) string {
 	sum := sha256.Sum256(file)
-	return base64.RawStdEncoding.EncodeToString(sum[:])
+	return hashText(sum[:])
 }
+
+// hashText returns the form in which Original has a SHA-256.
+func hashText(sum []byte) string { return base64.RawStdEncoding.EncodeToString(sum) }
 
 // checkFile returns a field error unless in is text, or a file of a kind that is read.
 func (in Input) checkFile() error {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,15 +94,15 @@ func (s *Service) NewUpload(ctx context.Context, teamID, mediaType string, size 
 // freePlace returns the key of a place that no upload of the team has.
 func (s *Service) freePlace(ctx context.Context, teamID string) (table.Key, error) {
 	taken := map[string]bool{}
-	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Documents, Partition: uploadsOf(teamID)}) {
+	for item, err := range table.All(ctx, s.Table, openUploads(teamID)) {
 		if err != nil {
 			return table.Key{}, fmt.Errorf("list uploads: %w", err)
 		}
 		taken[item.Sort] = true
 	}
 	for n := range MaxUploads {
-		if place := fmt.Sprintf("%02d", n); !taken[place] {
-			return table.Key{Table: table.Documents, Partition: uploadsOf(teamID), Sort: place}, nil
+		if !taken[place(n)] {
+			return table.Key{Table: table.Documents, Partition: uploadsOf(teamID), Sort: place(n)}, nil
 		}
 	}
 	return table.Key{}, apierr.New(apierr.Conflict, apierr.CodeUploadLimit,
@@ -127,7 +128,7 @@ func (s *Service) FindUpload(ctx context.Context, teamID, id, secret string) (Up
 
 // upload returns an upload that no document uses, with its key; the key is empty if there is none.
 func (s *Service) upload(ctx context.Context, teamID, id string) (u Upload, key table.Key, err error) {
-	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Documents, Partition: uploadsOf(teamID)}) {
+	for item, err := range table.All(ctx, s.Table, openUploads(teamID)) {
 		if err != nil {
 			return u, key, fmt.Errorf("list uploads: %w", err)
 		}
@@ -140,6 +141,14 @@ func (s *Service) upload(ctx context.Context, teamID, id string) (u Upload, key 
 }
 
 func uploadsOf(teamID string) string { return teamID + "/uploads" }
+
+// openUploads selects the uploads of a team that no document uses.
+func openUploads(teamID string) table.Query {
+	return table.Query{Table: table.Documents, Partition: uploadsOf(teamID), From: place(0), To: place(MaxUploads - 1)}
+}
+
+// place returns the sort key of a place of a team's open uploads.
+func place(n int) string { return fmt.Sprintf("%02d", n) }
 
 // UploadBlob returns the name of the object of an upload, which the document that uses it keeps.
 func UploadBlob(teamID, id string) string { return originals + teamID + "/uploads/" + id }
@@ -193,7 +202,11 @@ func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *u
 	}
 	name := UploadBlob(teamID, in.Upload)
 	if u == nil {
-		if !old.exists || old.Original == nil || old.Original.Blob != name {
+		has, err := s.hasUpload(ctx, teamID, in.Upload, old)
+		if err != nil {
+			return err
+		}
+		if !has {
 			return badUpload()
 		}
 		u = &uploaded{Upload: Upload{MediaType: old.MediaType}, original: *old.Original, used: true} // the client repeats its request
@@ -218,6 +231,46 @@ func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *u
 	return nil
 }
 
+// hasUpload reports whether old has the file of an upload that is no longer there, because it took it, or because it had
+// the same file when the upload was put.
+func (s *Service) hasUpload(ctx context.Context, teamID, id string, old current) (bool, error) {
+	if !isID(id) || !old.exists || old.Original == nil {
+		return false, nil
+	}
+	if old.Original.Blob == UploadBlob(teamID, id) {
+		return true, nil
+	}
+	item, err := s.Table.Get(ctx, droppedKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read a dropped upload: %w", err)
+	}
+	u, err := uploadFrom(item)
+	return u.ID == id && hashText(u.SHA256) == old.Original.Hash, err
+}
+
+// droppedKey returns the key under which an upload that a put did not need is remembered until it is due, so that the
+// client may repeat the put. It is no place of freePlace.
+func droppedKey(teamID, id string) table.Key {
+	sum := sha256.Sum256([]byte(id))
+	return table.Key{Table: table.Documents, Partition: uploadsOf(teamID), Sort: fmt.Sprintf("9%020d", binary.BigEndian.Uint64(sum[:]))}
+}
+
+// dropped returns the item that remembers u. It has no string "id", so that no release takes it for an upload.
+func (u *uploaded) dropped(teamID string) (table.Item, error) {
+	sum, err := base64.RawStdEncoding.DecodeString(u.original.Hash)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("hash of an upload: %w", err)
+	}
+	was := u.Upload
+	was.SHA256 = sum
+	item, err := was.item(droppedKey(teamID, u.ID))
+	item.Strings, item.Expires = nil, time.UnixMilli(u.Due)
+	return item, err
+}
+
 // checkObject returns the hash of the file of u. It returns an error for the client if the file was not sent, or is
 // not what was said.
 func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash string, err error) {
@@ -240,7 +293,7 @@ func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash 
 		return "", apierr.BadField("/upload", "must have a file of the media type")
 	}
 	if u.SHA256 != nil { // who stored the object has compared it
-		return base64.RawStdEncoding.EncodeToString(u.SHA256), nil
+		return hashText(u.SHA256), nil
 	}
 	sum := sha256.New()
 	sum.Write(first)
@@ -254,7 +307,7 @@ func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash 
 		}
 		sum.Write(block)
 	}
-	return base64.RawStdEncoding.EncodeToString(sum.Sum(nil)), nil
+	return hashText(sum.Sum(nil)), nil
 }
 
 // use returns the operations that make the file of u that of a document. They fail if another put was first, or if
@@ -279,7 +332,7 @@ func (u *uploaded) refusal(teamID string, err error) error {
 	}
 }
 
-// dropUpload removes an upload that a put did not need.
+// dropUpload removes an upload that a put did not need, and remembers it until it is due.
 func (s *Service) dropUpload(ctx context.Context, teamID string, u *uploaded) error {
 	if u == nil || u.used {
 		return nil
@@ -287,7 +340,11 @@ func (s *Service) dropUpload(ctx context.Context, teamID string, u *uploaded) er
 	now := u.removal(teamID)
 	now.At = s.Now().UnixMilli()
 	// The removal when it is due stays, because another file may be sent to the address until it expires.
-	err := s.Table.Write(ctx, table.Delete{Key: u.key, If: table.Is("id", u.ID)}, table.Check{Key: u.removal(teamID).Key(), If: table.Exists()}, now.Promise())
+	dropped, err := u.dropped(teamID)
+	if err != nil {
+		return err
+	}
+	err = s.Table.Write(ctx, table.Delete{Key: u.key, If: table.Is("id", u.ID)}, table.Check{Key: u.removal(teamID).Key(), If: table.Exists()}, now.Promise(), table.Put{Item: dropped})
 	if refused := u.refusal(teamID, err); refused != nil {
 		return refused
 	}

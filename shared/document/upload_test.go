@@ -262,3 +262,36 @@ func TestAnUploadOutlivesAFailedPut(t *testing.T) {
 	}
 	h.put(h.uploaded("a", u.ID))
 }
+
+// The repeat of a put is answered as the put was, although its upload was given back.
+func TestAnUnchangedPutWithAnUploadIsRepeated(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	x := h.extractor()
+	_, version := h.put(h.uploaded("Handbook", h.upload(extract.DOCX, "PKThe handbook.", true).ID))
+	dropped := h.upload(extract.DOCX, "PKThe handbook.", true)
+	for range 3 {
+		if _, again := h.put(h.uploaded("Handbook", dropped.ID)); again != version {
+			t.Errorf("version %d after %d", again, version)
+		}
+		h.deliver(w, h.last(), 1)
+	}
+	if left := h.objects(); len(left) != 1 {
+		t.Errorf("objects %v", left)
+	}
+	h.put(h.uploaded("Other", h.upload(extract.DOCX, "PKAnother file.", true).ID))
+	for _, name := range []string{"Other", "New"} {
+		if _, _, err := h.Put(t.Context(), teamID, h.uploaded(name, dropped.ID)); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+			t.Errorf("%s takes a dropped upload: %v", name, err)
+		}
+	}
+	for range document.MaxUploads { // it takes no place
+		h.upload(extract.PDF, "%PDF-", false)
+	}
+	h.clock.Advance(2 * document.UploadLife)
+	h.tidy(w, x)
+	if _, _, err := h.Put(t.Context(), teamID, h.uploaded("Handbook", dropped.ID)); !apierr.IsCode(err, apierr.CodeInvalidRequest) || len(h.objects()) != 2 {
+		t.Errorf("too late: %v, objects %v", err, h.objects())
+	}
+}

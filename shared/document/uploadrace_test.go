@@ -88,3 +88,21 @@ func TestAnUploadIsNotUsedTwiceAtOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestAnUnchangedPutWithAnUploadIsRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	var first int64
+	newFixture(t).during(func(h *fixture) (document.Input, func()) {
+		h.put(h.uploaded("Handbook", h.upload(extract.PDF, "%PDF-", true).ID))
+		in := h.uploaded("Handbook", h.upload(extract.PDF, "%PDF-", true).ID)
+		return in, func() {
+			_, first = h.put(in)
+			w, _ := h.worker()
+			h.deliver(w, h.last(), 1) // removes the file
+		}
+	}, func(h *fixture, n int, _ string, version int64, err error) {
+		if err != nil || version != first || len(h.objects()) != 1 {
+			t.Errorf("before call %d: version %d after %d, %v", n, version, first, err)
+		}
+	})
+}

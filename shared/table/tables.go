@@ -20,6 +20,8 @@ const (
 	//   {team}/{doc}                       sort "failure"                 why indexing of a version failed
 	//   {team}/{doc}                       sort "removed"                 when its provider removed an item, 30 days
 	//   {team}/{doc}/{version}/{chunk/250} sort {chunk, 8 digits}         longer bodies
+	//   {team}/uploads                     sort {place, 2 digits}         uploads that no document uses
+	//   {team}/uploads                     sort 9{hash, 20 digits}        uploads that a put did not need, for its repeats
 	//   {team}/list                        sort {inverted}#{doc}          list entries of the team
 	//   {team}/list/{collection}           sort {inverted}#{doc}          list entries of a collection
 	//   {team}/list/{source}               sort {space}#{inverted}#{doc}  list entries of a connected source

@@ -113,12 +113,6 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	entry := in.entry(id, old, now)
 	events := putEvents(old, entry)
 	same := old.exists && (old.same(entry, in) || old.newer(entry))
-	if in.uploaded != nil && in.uploaded.used {
-		if !same {
-			return 0, badUpload()
-		}
-		return old.version, nil
-	}
 	if same {
 		if in.KeepContent && old.extracting {
 			return old.version, nil // reading the same file again would fail as it did

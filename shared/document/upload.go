@@ -164,7 +164,7 @@ func hashOfSecret(secret string) []byte {
 }
 
 func badUpload() *apierr.Error {
-	return apierr.BadField("/upload", "must be an upload of this team that has not expired and that no other document used")
+	return apierr.BadField("/upload", "must be an upload of this team that has not expired and that no other put used")
 }
 
 // uploaded is a file that was uploaded.
@@ -172,7 +172,6 @@ type uploaded struct {
 	Upload
 	key      table.Key
 	original Original
-	used     bool // by the document that the put would replace
 }
 
 // checkUpload returns a field error if in has more content than an upload.
@@ -195,7 +194,7 @@ func (s *Service) offered(ctx context.Context, teamID, id string) (*uploaded, er
 	return &uploaded{Upload: u, key: key}, nil
 }
 
-// takeUpload sets the file of in to that of its upload: u, or one that old has already.
+// takeUpload sets the file of in to that of its upload u. If u is nil and old has the file already, in keeps it.
 func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *uploaded, old current) error {
 	if in.Upload == "" {
 		return nil
@@ -209,13 +208,14 @@ func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *u
 		if !has {
 			return badUpload()
 		}
-		u = &uploaded{Upload: Upload{MediaType: old.MediaType}, original: *old.Original, used: true} // the client repeats its request
+		u = &uploaded{Upload: Upload{MediaType: old.MediaType}}
 	}
 	if in.MediaType != "" && in.MediaType != u.MediaType {
 		return apierr.BadField("/mediaType", "must be that of the upload")
 	}
-	in.MediaType, in.uploaded = u.MediaType, u
-	if u.used {
+	in.MediaType = u.MediaType
+	if u.key.Table == "" {
+		in.KeepContent = true // the client repeats its request, maybe with other fields
 		return nil
 	}
 	hash, err := s.checkObject(ctx, name, u.Upload)
@@ -227,7 +227,7 @@ func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *u
 	if err != nil {
 		return err
 	}
-	u.original = Original{Blob: name, Bytes: u.Size, Hash: hash}
+	u.original, in.uploaded = Original{Blob: name, Bytes: u.Size, Hash: hash}, u
 	return nil
 }
 
@@ -334,7 +334,7 @@ func (u *uploaded) refusal(teamID string, err error) error {
 
 // dropUpload removes an upload that a put did not need, and remembers it until it is due.
 func (s *Service) dropUpload(ctx context.Context, teamID string, u *uploaded) error {
-	if u == nil || u.used {
+	if u == nil {
 		return nil
 	}
 	now := u.removal(teamID)

@@ -60,11 +60,8 @@ func TestAnUploadBecomesTheFileOfOneDocument(t *testing.T) {
 	if d := h.read(id); d.Indexing.State != document.Indexed || strings.TrimSpace(d.Body) != "The handbook." || len(h.objects()) != 1 {
 		t.Fatalf("read: %+v, objects %v", d, h.objects())
 	}
-	for name, in := range map[string]document.Input{"another document": h.uploaded("Other", u.ID), "the same with a new title": h.uploaded("Handbook", u.ID)} {
-		in.Title += " again"
-		if _, _, err := h.Put(t.Context(), teamID, in); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
-			t.Errorf("%s takes a used upload: %v", name, err)
-		}
+	if _, _, err := h.Put(t.Context(), teamID, h.uploaded("Other", u.ID)); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("another document takes a used upload: %v", err)
 	}
 	// A put of the same file in the body changes nothing, and an upload of it is given back.
 	same := h.text("Handbook", "")
@@ -293,5 +290,37 @@ func TestAnUnchangedPutWithAnUploadIsRepeated(t *testing.T) {
 	h.tidy(w, x)
 	if _, _, err := h.Put(t.Context(), teamID, h.uploaded("Handbook", dropped.ID)); !apierr.IsCode(err, apierr.CodeInvalidRequest) || len(h.objects()) != 2 {
 		t.Errorf("too late: %v, objects %v", err, h.objects())
+	}
+}
+
+// A document keeps its file when it is put again with the upload of that file and other fields.
+func TestFieldsChangeWithTheSameUpload(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	x := h.extractor()
+	used := h.upload(extract.DOCX, "PKThe handbook.", true)
+	id, version := h.put(h.uploaded("Handbook", used.ID))
+	dropped := h.upload(extract.DOCX, "PKThe handbook.", true)
+	h.put(h.uploaded("Handbook", dropped.ID))
+	for _, u := range []document.Upload{used, dropped, used} { // while it is read, and after
+		in := h.uploaded("Handbook", u.ID)
+		in.Title = "For " + u.ID
+		in.CollectionID = h.guide
+		_, next := h.put(in)
+		if _, again := h.put(in); next <= version || again != next {
+			t.Errorf("versions %d, %d, %d", version, next, again)
+		}
+		version = next
+		h.tidy(w, x)
+		if d := h.read(id); d.Title != in.Title || d.CollectionID != h.guide || strings.TrimSpace(d.Body) != "The handbook." || d.Indexing.State != document.Indexed ||
+			d.Original.Blob != document.UploadBlob(teamID, used.ID) || d.MediaType != extract.DOCX || len(h.objects()) != 1 {
+			t.Errorf("%+v, objects %v", d, h.objects())
+		}
+	}
+	bad := h.uploaded("Handbook", used.ID)
+	bad.MediaType = extract.PDF
+	if _, _, err := h.Put(t.Context(), teamID, bad); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("another media type: %v", err)
 	}
 }

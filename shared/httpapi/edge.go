@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"path"
@@ -103,7 +104,7 @@ func (s Services) edge(operations *mux) http.Handler {
 			s.observe(r, reply.status, who, count)
 			s.log(r, reply, who, meter.Read())
 		}()
-		if _, pattern := operations.Handler(r); (isSigned(pattern) || isOpen(pattern) || isPreflight(r)) && r.URL.Path == path.Clean(r.URL.Path) {
+		if _, pattern := operations.Handler(r); (isSigned(pattern) || isOpen(pattern) || isPreflight(r) || pattern == "" && operations.allOpen(r)) && r.URL.Path == path.Clean(r.URL.Path) {
 			req.pattern = pattern
 			req.account = operations.addressAccount(r)
 			reply.charge(req.account)
@@ -248,17 +249,38 @@ func requestIDOf(r *http.Request) string {
 // allowed lists the methods of r's path, empty when the path is unknown.
 func (m *mux) allowed(r *http.Request) string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		probe := r.Clone(r.Context())
-		probe.Method = method
-		if _, pattern := m.Handler(probe); pattern != "" {
-			methods = append(methods, method)
-		}
+	for method := range m.patterns(r) {
+		methods = append(methods, method)
 	}
 	if methods == nil {
 		return ""
 	}
 	return strings.Join(append(methods, http.MethodOptions), ", ")
+}
+
+// allOpen reports whether r's path has operations, and none of them requires a key. So no key makes another method work.
+func (m *mux) allOpen(r *http.Request) bool {
+	found := false
+	for _, pattern := range m.patterns(r) {
+		if !isOpen(pattern) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// patterns yields the methods of r's path and their operations.
+func (m *mux) patterns(r *http.Request) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			probe := r.Clone(r.Context())
+			probe.Method = method
+			if _, pattern := m.Handler(probe); pattern != "" && !yield(method, pattern) {
+				return
+			}
+		}
+	}
 }
 
 // log writes the one line of a request: no bodies, no keys, no question text.

@@ -232,6 +232,22 @@ func TestRegistrationOfPrograms(t *testing.T) {
 	}
 }
 
+// Where no operation requires a key, another method is refused for itself and not for a missing key.
+func TestAWrongMethodWithoutAKeyIsSaid(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for _, path := range []string{"/oauth/token", "/oauth/register"} {
+		for _, method := range []string{"GET", "HEAD", "DELETE"} {
+			if got := a.do(call{method, path, "", nil, nil}).want(t, 405); got.Header.Get("Allow") != "POST, OPTIONS" {
+				t.Errorf("%s %s: Allow %q", method, path, got.Header.Get("Allow"))
+			}
+		}
+	}
+	for _, path := range []string{"/sessions", "/collections", "/nothing"} {
+		a.do(call{"PATCH", path, "", nil, nil}).wantCode(t, 401, "unauthorized")
+	}
+}
+
 func TestMetadataLeadsToTheAuthorizationServer(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

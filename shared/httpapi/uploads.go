@@ -116,6 +116,8 @@ func (h *uploads) take(w http.ResponseWriter, r *http.Request) error {
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); {
 	case coding != "" && coding != "identity":
 		return apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia, "Send the file as it is, without a Content-Encoding.")
+	case len(r.Header.Values("Content-Range")) > 0: // RFC 9110 section 14.5
+		return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "Send the whole file in one request, without a Content-Range. Nothing was stored.")
 	case r.Header.Get("Content-Type") != u.MediaType:
 		return apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia, "Send the file with the Content-Type %s, as it was stated.", u.MediaType)
 	case r.ContentLength > u.Size:

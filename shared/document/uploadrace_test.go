@@ -50,10 +50,9 @@ func (h *fixture) during(prepare func(h *fixture) (in document.Input, other func
 	for n := 1; ; n++ {
 		h := newFixture(h.t)
 		in, other := prepare(h)
-		s := *h.Service
 		store := &interleaved{Store: h.Table, before: n, do: other}
-		s.Table = store
-		id, version, err := s.Put(h.t.Context(), teamID, in)
+		h.Table = store
+		id, version, err := h.Put(h.t.Context(), teamID, in)
 		if store.calls < n {
 			if n < 4 {
 				h.t.Errorf("only %d calls", n-1)

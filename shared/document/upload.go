@@ -63,6 +63,8 @@ func (s *Service) NewUpload(ctx context.Context, teamID, mediaType string, size 
 		return u, "", apierr.BadField("/mediaType", "must be the media type of a PDF, DOCX, XLSX or PPTX file")
 	case size < 1 || size > MaxUploadBytes:
 		return u, "", apierr.BadField("/size", "must be 1 to %d bytes", MaxUploadBytes)
+	case mediaType == extract.PDF && size > extract.MaxPDF:
+		return u, "", apierr.BadField("/size", "must be at most %d bytes (%d MB) for a PDF, because larger ones are not read", extract.MaxPDF, extract.MaxPDF>>20)
 	case digest != nil && len(digest) != sha256.Size:
 		return u, "", apierr.BadField("/sha256", "must be a SHA-256 digest of 32 bytes, in hexadecimal digits")
 	}

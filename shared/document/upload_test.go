@@ -169,10 +169,19 @@ func TestAnAddressIsOfOneUploadForAWhile(t *testing.T) {
 	if _, err := h.FindUpload(t.Context(), teamID, u.ID, secret); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("expired: %v", err)
 	}
+	for mediaType, size := range map[string]int64{extract.PDF: extract.MaxPDF, extract.DOCX: document.MaxUploadBytes} {
+		if _, _, err := h.NewUpload(t.Context(), teamID, mediaType, size, nil); err != nil {
+			t.Errorf("the largest %s: %v", mediaType, err)
+		}
+	}
 	for name, call := range map[string]func() error{
 		"no size": func() error { _, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, 0, nil); return err },
 		"too large": func() error {
 			_, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, document.MaxUploadBytes+1, nil)
+			return err
+		},
+		"a PDF that is not read": func() error {
+			_, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, extract.MaxPDF+1, nil)
 			return err
 		},
 		"media type": func() error { _, _, err := h.NewUpload(t.Context(), teamID, "text/plain", 1, nil); return err },

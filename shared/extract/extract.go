@@ -17,6 +17,9 @@ const (
 	PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 )
 
+// MaxPDF is the size in bytes of the largest PDF that is read: half of the reader's memory.
+const MaxPDF = 96 << 20
+
 var extensions = map[string]string{".pdf": PDF, ".docx": DOCX, ".xlsx": XLSX, ".pptx": PPTX}
 
 // MediaTypes returns the types that can be read.

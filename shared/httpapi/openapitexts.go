@@ -14,7 +14,7 @@ var descriptions = map[string]string{
 	"listDocuments":       "Newest first, without bodies.",
 	"getDocumentAccess":   "For admins and unrestricted team keys. It shows nothing of the document itself. A person who is unknown or not active may read nothing.",
 	"putDocument":         "The URI identifies the document in the team: a new one creates it, a known one replaces it, and another collection moves it. Search finds it by its words within about a second. A put that changes nothing keeps its ETag. A put replaces everything: without access and metadata, the document has none of its own any more, unless keepAccess is true. A URI of a document that the caller may not read is refused with access-denied.",
-	"createUpload":        "For a file of up to 100 MB that is too large for the body of PUT /documents. Send the file to uploadUrl, once, by PUT with the given headers; then put the document with the id as its upload, within an hour. What is not used is removed. A team may have 20 uploads that no document uses yet.",
+	"createUpload":        "For a file of up to 100 MB, a PDF of up to 96 MB, that is too large for the body of PUT /documents. Send the file to uploadUrl, once, by PUT with the given headers; then put the document with the id as its upload, within an hour. What is not used is removed. A team may have 20 uploads that no document uses yet.",
 	"getDocumentOriginal": "The file as it was put. A document that was put as text has none. Who may read the document may download it.",
 	"getDocument":         "With the body, and whether search finds this version by now.",
 	"deleteDocument":      "It is unreachable at once. It succeeds also if there is no such document.",

@@ -12,10 +12,12 @@ import (
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"docent/shared/extract"
 )
 
 // Memory is how much memory one file may take in PDFium, its own bytes included.
-const Memory = 192 << 20
+const Memory = 2 * extract.MaxPDF
 
 const wasmPage = 64 << 10
 

@@ -23,8 +23,8 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 	if err := checkStart(file, size); err != nil {
 		return extract.Document{}, err
 	}
-	if size > Memory/2 {
-		return extract.Document{}, extract.Errorf("The file is larger than %d MB.", Memory/2>>20)
+	if size > extract.MaxPDF {
+		return extract.Document{}, extract.Errorf("The file is larger than %d MB.", extract.MaxPDF>>20)
 	}
 	l, err := newLibrary(ctx)
 	if err != nil {

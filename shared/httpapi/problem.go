@@ -219,7 +219,7 @@ func fromHuma(ctx context.Context, status int, errs []error) *problem {
 			e.Fields = append(e.Fields, fieldOf(detail))
 		}
 	}
-	e.Fields = slices.CompactFunc(e.Fields, func(a, b apierr.Field) bool { return a == b })
+	e.Fields = slices.CompactFunc(e.Fields, func(a, b apierr.Field) bool { return a == b || a.Pointer != "" && a.Pointer == b.Pointer }) // the first says enough
 	const most = 20
 	e.Fields = e.Fields[:min(len(e.Fields), most)]
 	if len(e.Fields) > 0 {
@@ -263,12 +263,19 @@ func pointer(location string) string {
 
 // faultOf removes quotations of the request from a decoder's message.
 func faultOf(message string) string {
-	const most = 200
+	const most = 500 // more than any list of values
 	message = reworded.Replace(message)
 	for _, leak := range []string{"invalid character", "cannot unmarshal", "unexpected end of JSON"} {
 		if strings.Contains(message, leak) {
 			return "is not well-formed JSON of the expected type"
 		}
 	}
-	return message[:min(len(message), most)]
+	if len(message) <= most {
+		return message
+	}
+	cut := strings.LastIndexByte(message[:most], ' ')
+	if cut < 0 {
+		cut = most
+	}
+	return strings.ToValidUTF8(message[:cut], "") + " …"
 }

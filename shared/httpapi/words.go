@@ -1,8 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"docent/shared/apierr"
@@ -28,7 +32,25 @@ func init() {
 	validation.MsgExpectedMaxLength = "must have at most %d characters"
 	validation.MsgExpectedMinItems = "must have at least %d items"
 	validation.MsgExpectedMaxItems = "must have at most %d items"
+	validation.MsgExpectedMatchPattern = "must be %s"
+	huma.ErrorFormatter = formatFault
 	validation.MsgExpectedRequiredProperty = missingMember + "%s"
+}
+
+// patternWords says what strings of a pattern are.
+var patternWords = map[string]string{"^[0-9a-fA-F]{64}$": "64 hexadecimal digits", "^[ -~]*$": "printable ASCII characters"}
+
+// formatFault is fmt.Sprintf with numbers in plain digits, and patterns in words.
+func formatFault(format string, values ...any) string {
+	for i, value := range values {
+		switch value := value.(type) {
+		case float64:
+			values[i] = strconv.FormatFloat(value, 'f', -1, 64)
+		case string:
+			values[i] = cmp.Or(patternWords[value], value)
+		}
+	}
+	return fmt.Sprintf(format, values...)
 }
 
 // missingMember is the start of the error for a missing member, before its name.

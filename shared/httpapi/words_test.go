@@ -3,6 +3,8 @@ package httpapi_test
 import (
 	"strings"
 	"testing"
+
+	"docent/shared/extract"
 )
 
 // TestFaultsReadAlike: every validation error names the field and says what it must be.
@@ -27,6 +29,10 @@ func TestFaultsReadAlike(t *testing.T) {
 		{"a missing parameter", call{"GET", "/usage", acme.key, nil, nil}, "/query/start", "is required"},
 		{"a parameter of ours", call{"GET", "/security-events?format=x", acme.key, nil, nil}, "/query/format", "must be native or ocsf"},
 		{"a member of a list, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""]}`, nil}, "/labels/0", "must have 1 to 256 characters"},
+		{"a large bound", call{"POST", "/uploads", acme.key, `{"mediaType":"application/pdf","size":104857601}`, nil}, "/size", "must be at most 104857600"},
+		{"a long list", call{"POST", "/uploads", acme.key, `{"mediaType":"text/plain","size":5}`, nil}, "/mediaType", "must be one of " + strings.Join(extract.MediaTypes(), ", ")},
+		{"a wrong form", call{"POST", "/uploads", acme.key, map[string]any{"mediaType": extract.PDF, "size": 5, "sha256": strings.Repeat("x", 64)}, nil}, "/sha256", "must be 64 hexadecimal digits"},
+		{"a wrong form and length", call{"POST", "/uploads", acme.key, `{"mediaType":"application/pdf","size":5,"sha256":"x"}`, nil}, "/sha256", "must have at least 64 characters"},
 	} {
 		reply := a.refused(tt.call, 400, "invalid-request")
 		fault := tt.fault
@@ -36,7 +42,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		if got, want := reply.text(t, "detail"), "The request is not valid: "+fault+"."; got != want {
 			t.Errorf("%s: %q, want %q", tt.name, got, want)
 		}
-		if !strings.Contains(string(reply.body), `"pointer":"`+tt.pointer+`"`) {
+		if strings.Count(string(reply.body), `"pointer"`) != 1 || !strings.Contains(string(reply.body), `"pointer":"`+tt.pointer+`"`) {
 			t.Errorf("%s: %s", tt.name, reply.body)
 		}
 	}

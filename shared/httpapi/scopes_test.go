@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -205,6 +206,29 @@ func TestAnAgentReadsNoMoreThanItsSession(t *testing.T) {
 	if got := fmt.Sprint(me.any(t, "key.dataSourceIds")); got != "["+wiki+"]" {
 		t.Errorf("the agent may read %s, its session %s", got, wiki)
 	}
+}
+
+// TestAnAgentEndsWithTheKeyOfItsSession: after the key that a person signed in with is revoked, neither a code nor
+// a token works that a program got in the session.
+func TestAnAgentEndsWithTheKeyOfItsSession(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	id, key := a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "laptop", UserID: x.admin.ID})
+	c := a.do(call{"POST", "/sessions", "", map[string]any{"credential": key}, map[string]string{"Sec-Fetch-Site": "same-origin"}}).want(t, 201).Cookies()[0]
+	p := a.program(redirect)
+	tokens := p.token(p.codeForm(p.decide(c, true).Get("code"))).want(t, 200)
+	code := p.decide(c, true).Get("code")
+	a.rpc(tokens.text(t, "access_token"), toolsList, nil)
+	a.do(call{"DELETE", "/api-keys/" + id, x.pat, nil, nil}).want(t, 204)
+	refresh := map[string]string{"grant_type": "refresh_token", "client_id": p.id, "refresh_token": tokens.text(t, "refresh_token")}
+	for name, form := range map[string]map[string]string{"a code": p.codeForm(code), "a refresh token": refresh} {
+		if got := p.token(form).want(t, 400); got.text(t, "error") != "invalid_grant" {
+			t.Errorf("%s: %s", name, got.body)
+		}
+	}
+	a.clock.Advance(10 * time.Second)
+	a.do(call{"POST", "/mcp", tokens.text(t, "access_token"), toolsList, nil}).wantCode(t, 401, "unauthorized")
 }
 
 // TestToolsOfScopes: an agent is shown and may call the tools of the scopes that it was given.

@@ -87,6 +87,8 @@ type code struct {
 	Scopes []team.Scope `json:"scopes,omitempty"`
 	// Sources are the data sources to which the session of the person is restricted.
 	Sources []string `json:"sources,omitempty"`
+	// Opener is the key that opened that session. A code of before it was stored has none.
+	team.Opener
 }
 
 // usedFor is how long a used code is stored, so that its second use ends the agent.
@@ -112,7 +114,7 @@ func (s *Service) Allow(ctx context.Context, p team.Principal, r Request) (strin
 	text := rand.Text() + rand.Text()
 	item, err := code{ClientID: r.ClientID, RedirectURI: r.RedirectURI, Challenge: r.Challenge, TeamID: p.TeamID, UserID: p.UserID, UserName: p.UserName,
 		ExpiresAt: s.Now().Add(CodeLife).UnixMilli(),
-		Scopes:    team.CommonScopes(asked.Scopes, p.Scopes), Sources: p.Sources}.item(text, s.Now(), 1)
+		Scopes:    team.CommonScopes(asked.Scopes, p.Scopes), Sources: p.Sources, Opener: p.Opener}.item(text, s.Now(), 1)
 	if err != nil {
 		return "", err
 	}

@@ -98,7 +98,7 @@ func (s *Service) redeem(ctx context.Context, client Client, form url.Values) (t
 		return team.Tokens{}, fmt.Errorf("take an authorization code: %w", err)
 	}
 	tokens, err := s.Teams.ConnectAgent(ctx, c.TeamID, team.NewAgent{UserID: c.UserID, UserName: c.UserName, Client: c.ClientID,
-		Name: client.Name, Host: hostOf(c.RedirectURI), Scopes: c.Scopes, Sources: c.Sources})
+		Name: client.Name, Host: hostOf(c.RedirectURI), Scopes: c.Scopes, Sources: c.Sources, Opener: c.Opener})
 	if apierr.IsCode(err, apierr.CodeUnauthorized) {
 		return team.Tokens{}, bad
 	}

@@ -48,6 +48,7 @@ type NewAgent struct {
 	Name, Host       string   // of the program; the name is shortened if it is long
 	Sources          []string // the data sources to which the person's session is restricted; nil: not restricted
 	Scopes           []Scope  // that the person gave; nil: AgentScopes
+	Opener                    // of the person's session
 }
 
 // Tokens are the texts of an agent's tokens, which are not stored.
@@ -75,10 +76,14 @@ func AgentScopes() []Scope { return []Scope{ScopeRead, ScopeAsk} }
 func (r *record) agentScopes() []Scope { return CommonScopes(AgentScopes(), r.Scopes) }
 
 // ConnectAgent gives a program access as a user, and returns its tokens. For an unknown or
-// inactive user it returns a 401.
+// inactive user, or if the key that opened the person's session has ended, it returns a 401.
 func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (Tokens, error) {
 	if !isUUID(n.UserID) {
 		return Tokens{}, unauthorized()
+	}
+	end, err := s.checkOpener(ctx, n.Opener, s.Now())
+	if err != nil {
+		return Tokens{}, err
 	}
 	if err := s.disconnectOldest(ctx, teamID, n.UserID); err != nil {
 		return Tokens{}, err
@@ -90,8 +95,8 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 	name := bytes.ToValidUTF8([]byte(n.Name[:min(len(n.Name), maxAgentName)]), nil)
 	r := record{TeamID: teamID, CreatedAt: s.moment(), NewKey: NewKey{Kind: KindAgent, Name: string(name), UserID: n.UserID,
 		DataSourceIDs: n.Sources, Scopes: CommonScopes(AgentScopes(), n.Scopes)},
-		Agent: &agent{Client: hashSecret(n.Client), Host: n.Host}, id: id, version: 1}
-	tokens, err := s.renew(&r)
+		Opener: n.Opener, Agent: &agent{Client: hashSecret(n.Client), Host: n.Host}, id: id, version: 1}
+	tokens, err := s.renew(&r, end)
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -118,7 +123,8 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 
 // RefreshAgent returns new tokens for a refresh token of the client. The old ones work for a minute
 // more. A refresh token that was used before that ends its agent, and returns ErrBadRefresh like
-// every token that does not work.
+// every token that does not work, as those of an agent do when the key has ended that opened the session
+// in which it got access.
 func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens, error) {
 	kind, id, secret, ok := ParseKey(text)
 	if !ok || kind != kindRefresh {
@@ -148,9 +154,16 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 		default:
 			return Tokens{}, ErrBadRefresh
 		}
+		end, err := s.checkOpener(ctx, r.Opener, now)
+		if apierr.IsCode(err, apierr.CodeUnauthorized) {
+			return Tokens{}, ErrBadRefresh
+		}
+		if err != nil {
+			return Tokens{}, err
+		}
 		before := r.version
 		r.version++
-		tokens, err := s.renew(&r)
+		tokens, err := s.renew(&r, end)
 		if err != nil {
 			return Tokens{}, err
 		}
@@ -176,8 +189,8 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 }
 
 // renew gives r new secrets, and returns their texts. The access token before it works for a minute
-// more, because the client may have requests under way.
-func (s *Service) renew(r *record) (Tokens, error) {
+// more, because the client may have requests under way. None works after end; nil: there is no end.
+func (s *Service) renew(r *record, end *time.Time) (Tokens, error) {
 	access, err := s.newSecret()
 	if err != nil {
 		return Tokens{}, fmt.Errorf("make access token: %w", err)
@@ -187,30 +200,27 @@ func (s *Service) renew(r *record) (Tokens, error) {
 		return Tokens{}, fmt.Errorf("make refresh token: %w", err)
 	}
 	now := s.moment()
-	expires, overlap, until := now.Add(AgentLife), now.Add(refreshGrace), now.Add(AgentIdle)
-	if r.ExpiresAt != nil && r.ExpiresAt.Before(overlap) {
-		overlap = *r.ExpiresAt
-	}
+	expires, overlap, until := earlier(now.Add(AgentLife), end), earlier(now.Add(refreshGrace), r.ExpiresAt), earlier(now.Add(AgentIdle), end)
 	if r.Hash != nil {
 		r.PreviousHash, r.PreviousExpiresAt = r.Hash, &overlap
 	}
 	r.Hash, r.ExpiresAt = hashSecret(access), &expires
 	r.Agent.UsedRefresh, r.Agent.Refresh = r.Agent.Refresh, hashSecret(refresh)
 	r.Agent.RefreshedAt, r.Agent.RefreshUntil = &now, &until
-	return Tokens{AgentID: r.id, Access: keyText(KindAgent, r.id, access), Refresh: keyText(kindRefresh, r.id, refresh), ExpiresIn: AgentLife,
-		Scopes: r.agentScopes()}, nil
+	return Tokens{AgentID: r.id, Access: keyText(KindAgent, r.id, access), Refresh: keyText(kindRefresh, r.id, refresh),
+		ExpiresIn: expires.Sub(now), Scopes: r.agentScopes()}, nil
 }
 
 // Agents returns the user's agents whose refresh tokens work, newest first.
 func (s *Service) Agents(ctx context.Context, teamID, userID string) ([]Agent, error) {
-	records, _, err := s.keysOfUser(ctx, teamID, userID, KindAgent)
+	keys, err := s.keysOfUser(ctx, teamID, userID, KindAgent)
 	if err != nil {
 		return nil, err
 	}
 	now := s.Now()
 	out := []Agent{}
-	for _, r := range records {
-		if a := r.Agent; a != nil && a.RefreshUntil != nil && now.Before(*a.RefreshUntil) {
+	for _, r := range keys.found {
+		if a := r.Agent; a != nil && a.RefreshUntil != nil && now.Before(*a.RefreshUntil) && keys.open(r, now) {
 			out = append(out, Agent{ID: r.id, Name: r.Name, Host: a.Host, Scopes: r.agentScopes(), CreatedAt: r.CreatedAt, RefreshedAt: a.RefreshedAt})
 		}
 	}
@@ -266,10 +276,11 @@ func (s *Service) RevokeToken(ctx context.Context, text string) error {
 // disconnectOldest makes room for another agent of the user, and ends those whose refresh tokens have
 // expired.
 func (s *Service) disconnectOldest(ctx context.Context, teamID, userID string) error {
-	records, _, err := s.keysOfUser(ctx, teamID, userID, KindAgent)
+	keys, err := s.keysOfUser(ctx, teamID, userID, KindAgent)
 	if err != nil {
 		return err
 	}
+	records := keys.found
 	slices.SortFunc(records, func(a, b record) int { return a.Agent.RefreshedAt.Compare(*b.Agent.RefreshedAt) })
 	now := s.Now()
 	for i, r := range records {

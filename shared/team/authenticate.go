@@ -188,8 +188,12 @@ func (s *Service) count(ctx context.Context, k known, inMemory, counted bool, no
 	read := make(chan result, 1)
 	go func() {
 		user, err := s.userOf(ctx, k.key)
-		if err == nil && k.key.Kind == KindSession {
+		switch {
+		case err != nil:
+		case k.key.Kind == KindSession:
 			err = s.checkSession(ctx, k.key, now)
+		case k.key.Kind == KindAgent:
+			_, err = s.checkOpener(ctx, k.key.Opener, now)
 		}
 		read <- result{user, err}
 	}()
@@ -254,6 +258,9 @@ func asUnavailable(err error) error {
 func (k known) principal() Principal {
 	p := Principal{TeamID: k.key.TeamID, KeyID: k.key.id, KeyName: k.key.Name, Kind: k.key.Kind,
 		UserID: k.key.UserID, UserName: k.user.UserName, MayActFor: k.key.ActFor && k.key.Kind == KindTeam, Sources: slices.Clone(k.key.DataSourceIDs), Scopes: slices.Clone(k.key.Scopes)}
+	if p.Kind == KindSession {
+		p.Opener = k.key.Opener
+	}
 	p.Admin = (p.Kind == KindPersonal || p.Kind == KindSession) && k.user.Role == RoleAdmin && !p.Restricted()
 	return p
 }

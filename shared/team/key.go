@@ -221,9 +221,9 @@ type record struct {
 	CreatedBy         string     `json:"createdBy,omitempty"`
 	PreviousHash      []byte     `json:"previousHash,omitempty"` // of the secret before a rotation
 	PreviousExpiresAt *time.Time `json:"previousExpiresAt,omitempty"`
-	SignIn            SignIn     `json:"signIn,omitempty"`   // how a session was opened
-	OpenedBy          string     `json:"openedBy,omitempty"` // the id of the key that opened a session
-	Agent             *agent     `json:"agent,omitempty"`    // of an agent
+	SignIn            SignIn     `json:"signIn,omitempty"` // how a session was opened
+	Opener                       // of a session or an agent
+	Agent             *agent     `json:"agent,omitempty"` // of an agent
 
 	id      string
 	version int64

@@ -17,6 +17,7 @@ type Principal struct {
 	Admin            bool     // a personal key or a session, not restricted, of an active admin
 	Sources          []string // the data sources that it may read; nil: all
 	Scopes           []Scope  // what it may do; nil: all that its kind may do
+	Opener                    // of a session
 	// Reader decides which documents it may read. It is the zero Reader, which reads
 	// none, if the caller of Authenticate did not ask for it.
 	Reader access.Reader

@@ -102,13 +102,9 @@ func sessionRecord(teamID string, n NewSession, now time.Time) record {
 	r := record{TeamID: teamID, CreatedAt: now, SignIn: n.SignIn, NewKey: NewKey{Kind: KindSession, Name: name, UserID: n.UserID}}
 	if k := n.key; k != nil {
 		r.OpenedBy, r.DataSourceIDs, r.Scopes = k.ID, k.DataSourceIDs, k.Scopes
-		if k.ExpiresAt != nil && k.ExpiresAt.Before(expires) {
-			expires = *k.ExpiresAt
-		}
+		expires = earlier(expires, k.ExpiresAt)
 	}
-	if n.NotAfter != nil && n.NotAfter.Before(expires) {
-		expires = *n.NotAfter
-	}
+	expires = earlier(expires, n.NotAfter)
 	r.ExpiresAt = &expires
 	return r
 }
@@ -158,18 +154,18 @@ func (s *Service) SignInWithKey(ctx context.Context, text, name string) (Session
 
 // Sessions returns the user's sessions that can be used now, newest first.
 func (s *Service) Sessions(ctx context.Context, teamID, userID string) ([]Session, error) {
-	records, used, err := s.keysOfUser(ctx, teamID, userID, KindSession)
+	keys, err := s.keysOfUser(ctx, teamID, userID, KindSession)
 	if err != nil {
 		return nil, err
 	}
 	now := s.Now()
 	out := []Session{}
-	for _, r := range records {
+	for _, r := range keys.found {
 		shown := r.session()
-		if at, ok := used[r.id]; ok {
+		if at, ok := keys.used[r.id]; ok {
 			shown.LastUsedAt = &at
 		}
-		if !r.expired(now) && now.Sub(r.lastUse(used)) <= SessionIdle {
+		if !r.expired(now) && now.Sub(r.lastUse(keys.used)) <= SessionIdle && keys.open(r, now) {
 			out = append(out, shown)
 		}
 	}
@@ -196,11 +192,11 @@ func (s *Service) EndSession(ctx context.Context, teamID, userID, id string) err
 
 // EndSessions ends every session of the user.
 func (s *Service) EndSessions(ctx context.Context, teamID, userID string) error {
-	records, _, err := s.keysOfUser(ctx, teamID, userID, KindSession)
+	keys, err := s.keysOfUser(ctx, teamID, userID, KindSession)
 	if err != nil {
 		return err
 	}
-	for _, r := range records {
+	for _, r := range keys.found {
 		if _, err := s.revoke(ctx, teamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
 			return err
 		}
@@ -210,14 +206,14 @@ func (s *Service) EndSessions(ctx context.Context, teamID, userID string) error 
 
 // endOldest makes room for another session of the user.
 func (s *Service) endOldest(ctx context.Context, teamID, userID string, now time.Time) error {
-	records, used, err := s.keysOfUser(ctx, teamID, userID, KindSession)
+	keys, err := s.keysOfUser(ctx, teamID, userID, KindSession)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(records, func(a, b record) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	for i, r := range records {
-		idle := now.Sub(r.lastUse(used)) > SessionIdle
-		if !idle && len(records)-i < MaxSessions {
+	slices.SortFunc(keys.found, func(a, b record) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for i, r := range keys.found {
+		idle := now.Sub(r.lastUse(keys.used)) > SessionIdle
+		if !idle && len(keys.found)-i < MaxSessions {
 			continue
 		}
 		if _, err := s.revoke(ctx, teamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
@@ -227,39 +223,64 @@ func (s *Service) endOldest(ctx context.Context, teamID, userID string, now time
 	return nil
 }
 
-// keysOfUser returns the user's keys of a kind that are not ended, and when each was last used.
-func (s *Service) keysOfUser(ctx context.Context, teamID, userID string, kind Kind) ([]record, map[string]time.Time, error) {
+// userKeys are the keys of a user that are not ended.
+type userKeys struct {
+	found   []record             // of the kind that was asked for
+	used    map[string]time.Time // when each was last used, by id
+	openers map[string]record    // the personal keys, by id
+}
+
+// open reports whether the key that opened r works now, or none did.
+func (k userKeys) open(r record, now time.Time) bool {
+	if r.OpenedBy == "" {
+		return true
+	}
+	key, ok := k.openers[r.OpenedBy]
+	if !ok {
+		return false
+	}
+	_, err := r.until(key, now)
+	return err == nil
+}
+
+// keysOfUser returns the user's keys of a kind that are not ended.
+func (s *Service) keysOfUser(ctx context.Context, teamID, userID string, kind Kind) (userKeys, error) {
+	keys := userKeys{used: map[string]time.Time{}, openers: map[string]record{}}
 	var wanted []table.Key
 	q := table.Query{Table: table.Identities, Partition: userKeysPartition(teamID, userID)}
 	for item, err := range table.All(ctx, s.Table, q) {
 		if err != nil {
-			return nil, nil, fmt.Errorf("list keys of user %s: %w", userID, err)
+			return userKeys{}, fmt.Errorf("list keys of user %s: %w", userID, err)
 		}
 		wanted = append(wanted, recordKey(item.Sort), lastUseKey(item.Sort))
 	}
-	used := map[string]time.Time{}
 	if len(wanted) == 0 {
-		return nil, used, nil
+		return keys, nil
 	}
 	items, err := s.Table.BatchGet(ctx, wanted)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read keys: %w", err)
+		return userKeys{}, fmt.Errorf("read keys: %w", err)
 	}
-	var found []record
 	for _, item := range items {
 		if id := keyIDOf(item); item.Key == lastUseKey(id) {
-			used[id] = time.UnixMilli(item.Numbers[lastUseField]).UTC()
+			keys.used[id] = time.UnixMilli(item.Numbers[lastUseField]).UTC()
 			continue
 		}
 		r, err := recordFrom(item)
 		if err != nil {
-			return nil, nil, err
+			return userKeys{}, err
 		}
-		if r.Kind == kind && r.TeamID == teamID && r.RevokedAt == nil {
-			found = append(found, r)
+		if r.TeamID != teamID || r.RevokedAt != nil {
+			continue
+		}
+		if r.Kind == kind {
+			keys.found = append(keys.found, r)
+		}
+		if r.Kind == KindPersonal {
+			keys.openers[r.id] = r
 		}
 	}
-	return found, used, nil
+	return keys, nil
 }
 
 // checkSession returns a 401 if the session was idle for too long, or if the key that opened it
@@ -283,7 +304,10 @@ func (s *Service) checkSession(ctx context.Context, r record, now time.Time) err
 		if err != nil {
 			return err
 		}
-		opened = key.RevokedAt == nil && !key.expired(now)
+		if _, err := r.until(key, now); err != nil {
+			return err
+		}
+		opened = true
 	}
 	if !opened || now.Sub(r.lastUse(used)) > SessionIdle {
 		return unauthorized()

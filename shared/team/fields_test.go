@@ -14,5 +14,5 @@ func TestEveryFieldOfAKeyIsShown(t *testing.T) {
 		k := r.shown(r.CreatedAt)
 		k.LastUsedAt = &k.CreatedAt
 		return k
-	}, func(*record) {}, "TeamID", "RevokedAt", "Hash", "PreviousHash", "SignIn", "OpenedBy", "Agent")
+	}, func(*record) {}, "TeamID", "RevokedAt", "Hash", "PreviousHash", "SignIn", "OpenedBy", "OpenedWith", "Agent")
 }

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -8,20 +9,28 @@ import (
 	"docent/shared/table"
 )
 
-// Opener is the key that opened a session. The session ends with it, and so does every agent that got
-// access in the session. It is zero if no key did: after signing in by a link or at an identity
+// Opener is the secret of a key that opened a session. The session ends when the key or that secret does,
+// and so does every agent that got access in the session. It is zero if no key did: after signing in by a link or at an identity
 // provider, and in an agent of before it was stored.
 type Opener struct {
 	OpenedBy string `json:"openedBy,omitempty"` // the id of the key
+	// OpenedWith is the hash of the secret. In a session of before it was stored it is nil: any secret of
+	// the key, which then ends with the key alone.
+	OpenedWith []byte `json:"openedWith,omitempty"`
 }
 
 // until returns when that ends which o opened, as key is now; nil: never. It returns a 401 if it has
 // ended.
 func (o Opener) until(key record, now time.Time) (*time.Time, error) {
-	if key.RevokedAt != nil || key.expired(now) {
+	if key.RevokedAt != nil || key.expired(now) || o.OpenedWith != nil && !key.matches(o.OpenedWith, now) {
 		return nil, unauthorized()
 	}
-	return key.ExpiresAt, nil
+	end := key.ExpiresAt
+	if o.OpenedWith != nil && !bytes.Equal(o.OpenedWith, key.Hash) { // of the secret before, within its overlap
+		at := earlier(*key.PreviousExpiresAt, end)
+		end = &at
+	}
+	return end, nil
 }
 
 // checkOpener is until, with the key that it reads. It reads nothing for the zero Opener.

@@ -1,6 +1,7 @@
 package team_test
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -111,4 +112,93 @@ func TestOnlyAgentsOfAKeyReadIt(t *testing.T) {
 			}
 		}
 	}
+}
+
+// use fails unless the session works, and records its use, so that it is not idle.
+func (o *fixture) use(t *testing.T, session string) {
+	t.Helper()
+	got, err := o.AuthenticateSession(t.Context(), session)
+	must(t, err)
+	must(t, o.Touch(t.Context(), got.Principal))
+}
+
+func TestASessionEndsWithTheSecretThatOpenedIt(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	k, leaked := o.key(t, team.NewKey{Kind: team.KindPersonal})
+	session, p := o.opened(t, leaked)
+	tokens, err := o.agentOf(t, p)
+	must(t, err)
+	other := o.another()
+	_, err = other.Authenticate(t.Context(), leaked)
+	must(t, err)
+	_, fresh, err := o.RotateKey(t.Context(), o.team.ID, k.ID, 0)
+	must(t, err)
+	if _, _, _, err := other.SignInWithKey(t.Context(), leaked, "Chrome"); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+		t.Errorf("sign in with the old secret, which a service has in memory: %v", err)
+	}
+	o.agentEnded(t, tokens, p)
+	o.refused(t, session)
+	session, p = o.opened(t, fresh)
+	_, err = o.agentOf(t, p)
+	must(t, err)
+	o.use(t, session)
+}
+
+func TestASessionLastsForTheOverlapOfItsSecret(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	k, old := o.key(t, team.NewKey{Kind: team.KindPersonal})
+	before, p := o.opened(t, old)
+	_, fresh, err := o.RotateKey(t.Context(), o.team.ID, k.ID, 30*time.Minute)
+	must(t, err)
+	during, _, _, err := o.SignInWithKey(t.Context(), old, "Safari")
+	must(t, err)
+	if life := during.ExpiresAt.Sub(o.Now()).Round(time.Second); life != 30*time.Minute {
+		t.Errorf("a session of the old secret lasts %s", life)
+	}
+	after, _ := o.opened(t, fresh)
+	tokens, err := o.agentOf(t, p)
+	must(t, err)
+	if tokens.ExpiresIn.Round(time.Second) != 30*time.Minute {
+		t.Errorf("a token of the old secret lasts %s", tokens.ExpiresIn)
+	}
+	o.clock.Advance(29 * time.Minute)
+	o.use(t, before)
+	o.use(t, after)
+	o.clock.Advance(time.Minute + team.KnownFor)
+	o.refused(t, before)
+	o.use(t, after)
+	if _, err := o.RefreshAgent(t.Context(), tokens.Refresh, assistant); o.works(t, tokens.Access) || !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("the agent of the old secret works: %v", err)
+	}
+	if list, err := o.Sessions(t.Context(), o.team.ID, o.admin.ID); err != nil || len(list) != 1 {
+		t.Errorf("listed sessions: %+v, %v", list, err)
+	}
+}
+
+// TestASessionOfBeforeSecretsWereStored goes on after a rotation, and ends with the key.
+func TestASessionOfBeforeSecretsWereStored(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	k, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
+	session, p := o.opened(t, text)
+	item, err := o.Table.Get(t.Context(), table.Key{Table: table.Identities, Partition: "key/" + p.KeyID, Sort: "key"})
+	must(t, err)
+	stored := map[string]any{}
+	must(t, json.Unmarshal(item.Body, &stored))
+	if stored["openedWith"] == nil {
+		t.Fatalf("stored %s", item.Body)
+	}
+	delete(stored, "openedWith")
+	item.Body, err = json.Marshal(stored)
+	must(t, err)
+	must(t, o.Table.Write(t.Context(), table.Put{Item: item}))
+	_, _, err = o.RotateKey(t.Context(), o.team.ID, k.ID, 0)
+	must(t, err)
+	o.clock.Advance(team.KnownFor)
+	o.use(t, session)
+	must(t, o.RevokeKey(t.Context(), o.team.ID, k.ID))
+	o.clock.Advance(team.KnownFor)
+	o.refused(t, session)
 }

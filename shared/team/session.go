@@ -59,7 +59,8 @@ type NewSession struct {
 	SignIn           SignIn
 	NotAfter         *time.Time     // it ends no later; nil: after SessionLife
 	Details          []audit.Change // of the event, besides how the session was opened
-	key              *APIKey        // that opens it
+	key              *record        // that opens it; nil: none does
+	opener           Opener         // is key, and with which secret
 }
 
 // OpenSession creates a session of an active user and returns it with its full text, which is
@@ -92,7 +93,7 @@ func (s *Service) OpenSession(ctx context.Context, teamID string, n NewSession) 
 }
 
 // sessionRecord returns the record of a new session. One that a key opens can do no more than
-// the key, and ends no later.
+// the key, and ends no later than it and the secret with which it was opened.
 func sessionRecord(teamID string, n NewSession, now time.Time) record {
 	expires := now.Add(SessionLife)
 	name := strings.ToValidUTF8(n.Name[:min(len(n.Name), maxSessionName)], "")
@@ -101,8 +102,7 @@ func sessionRecord(teamID string, n NewSession, now time.Time) record {
 	}
 	r := record{TeamID: teamID, CreatedAt: now, SignIn: n.SignIn, NewKey: NewKey{Kind: KindSession, Name: name, UserID: n.UserID}}
 	if k := n.key; k != nil {
-		r.OpenedBy, r.DataSourceIDs, r.Scopes = k.ID, k.DataSourceIDs, k.Scopes
-		expires = earlier(expires, k.ExpiresAt)
+		r.Opener, r.DataSourceIDs, r.Scopes = n.opener, k.DataSourceIDs, k.Scopes
 	}
 	expires = earlier(expires, n.NotAfter)
 	r.ExpiresAt = &expires
@@ -143,12 +143,22 @@ func (s *Service) SignInWithKey(ctx context.Context, text, name string) (Session
 	if err != nil {
 		return Session{}, "", a.Principal, err
 	}
-	k, err := s.Key(ctx, a.Principal.TeamID, a.Principal.KeyID)
+	// Read again, because the memory of keys may be older than a rotation.
+	k, err := s.readRecord(ctx, a.Principal.KeyID)
+	if errors.Is(err, table.ErrNotFound) {
+		err = unauthorized()
+	}
+	if err != nil {
+		return Session{}, "", a.Principal, err
+	}
+	_, _, used, _ := ParseKey(text)
+	opener := Opener{OpenedBy: k.id, OpenedWith: hashSecret(used)}
+	end, err := opener.until(k, s.Now())
 	if err != nil {
 		return Session{}, "", a.Principal, err
 	}
 	opened, secret, err := s.OpenSession(ctx, a.Principal.TeamID, NewSession{UserID: a.Principal.UserID, UserName: a.Principal.UserName,
-		Name: name, SignIn: ByKey, key: &k})
+		Name: name, SignIn: ByKey, NotAfter: end, key: &k, opener: opener})
 	return opened, secret, a.Principal, err
 }
 
@@ -283,8 +293,8 @@ func (s *Service) keysOfUser(ctx context.Context, teamID, userID string, kind Ki
 	return keys, nil
 }
 
-// checkSession returns a 401 if the session was idle for too long, or if the key that opened it
-// no longer works.
+// checkSession returns a 401 if the session was idle for too long, or if the key or the secret that
+// opened it no longer works.
 func (s *Service) checkSession(ctx context.Context, r record, now time.Time) error {
 	wanted := []table.Key{lastUseKey(r.id)}
 	if r.OpenedBy != "" {

@@ -82,9 +82,6 @@ func ParseClient(id string) (Client, error) {
 // unprintable reports whether a character could make one name look like another.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// schemesRefused run or read something in a browser instead of calling a program.
-var schemesRefused = []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem", "ws", "wss", "ftp", "mailto"}
-
 // checkRedirect returns an *Error for an address that no code may be sent to. Those allowed are https,
 // http of the machine itself, and the schemes of programs (RFC 8252 section 7).
 func checkRedirect(address string) error {
@@ -100,8 +97,10 @@ func checkRedirect(address string) error {
 		return nil
 	case u.Scheme == "http" || u.Scheme == "https":
 		return refuse(InvalidRedirectURI, "A redirect address must be https, or http on this machine.")
-	case slices.Contains(schemesRefused, u.Scheme):
+	case harmful(u.Scheme):
 		return refuse(InvalidRedirectURI, "A redirect address must not have this scheme.")
+	case !strings.HasPrefix(address[len(u.Scheme):], ":/") && !strings.Contains(u.Scheme, "."):
+		return refuse(InvalidRedirectURI, "A redirect address of a program must have a slash after its scheme, or a scheme with a dot (RFC 8252 section 7.1).")
 	}
 	return nil
 }

@@ -47,6 +47,45 @@ func TestAddressesThatCodesAreSentTo(t *testing.T) {
 	}
 }
 
+func TestSchemesOfPrograms(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"cursor://anysphere.cursor-mcp/oauth/callback": true,
+		"vscode://x.y/cb":                 true,
+		"vscode-insiders://x.y/cb":        true,
+		"claude://claude.ai/cb":           true,
+		"myapp:/callback":                 true,
+		"com.example.app:/oauth2redirect": true,
+		"com.example.app:callback":        true,
+		"com.example.app://callback":      true,
+		"myapp:callback":                  false,
+		"myapp:":                          false,
+		"myapp:?x=/":                      false,
+		"feed:javascript:alert(1)":        false,
+		"feed://a.test/cb":                false,
+		"jar:https://a.test/a.jar!/b":     false,
+		"jar://a.test/":                   false,
+		"JavaScript://a.test/%0aalert(1)": false,
+		"shell:x":                         false,
+		"shell://x":                       false,
+		"search-ms:query=x":               false,
+		"search-ms://query=x":             false,
+		"ms-settings:x":                   false,
+		"ms-settings://x":                 false,
+		"ms-msdt:/id":                     false,
+		"tel:+123":                        false,
+		"tel://123":                       false,
+		"sms:+123":                        false,
+		"sms://123":                       false,
+		"x-apple.systempreferences:a":     false,
+		"intent://a.test/#Intent":         false,
+	} {
+		if _, err := Register("", []string{address}); (err == nil) != want {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 func TestWhatAPersonSeesOfAnAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -168,6 +168,11 @@ func TestRequestsThatNobodyIsAskedFor(t *testing.T) {
 		"no client":                         {"client_id", ""},
 		"the implicit flow":                 {"response_type", "token"},
 		"no challenge":                      {"code_challenge", ""},
+		"no base64 as a challenge":          {"code_challenge", strings.Repeat("!", 43)},
+		"base64 that is not for URLs":       {"code_challenge", strings.Repeat("+", 42) + "A"},
+		"a challenge with a line break":     {"code_challenge", strings.Repeat("A", 42) + "\n"},
+		"a padded challenge":                {"code_challenge", strings.Repeat("A", 42) + "="},
+		"a long challenge":                  {"code_challenge", challengeOf(verifier) + "A"},
 		"a plain challenge":                 {"code_challenge_method", "plain"},
 		"another resource":                  {"resource", "https://other.example/mcp"},
 	} {

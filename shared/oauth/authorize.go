@@ -55,7 +55,7 @@ func (s *Service) Check(r Request) (Consent, error) {
 	switch {
 	case r.ResponseType != "code":
 		return Consent{}, refuse(UnsupportedResponseType, "response_type must be code.")
-	case r.ChallengeKind != "S256" || len(r.Challenge) != challengeLength:
+	case r.ChallengeKind != "S256" || !isChallenge(r.Challenge):
 		return Consent{}, refuse(InvalidRequest, "code_challenge and code_challenge_method=S256 are required (RFC 7636).")
 	case !s.isTarget(r.Resource):
 		return Consent{}, refuse(InvalidTarget, "resource must be "+s.Resource()+".")
@@ -65,6 +65,12 @@ func (s *Service) Check(r Request) (Consent, error) {
 
 // challengeLength is that of a SHA-256 in base64url without padding.
 const challengeLength = 43
+
+// isChallenge reports whether text has the form of a SHA-256 in base64url.
+func isChallenge(text string) bool {
+	sum, err := base64.RawURLEncoding.DecodeString(text) // which skips line breaks
+	return err == nil && len(text) == challengeLength && len(sum) == sha256.Size
+}
 
 // isTarget reports whether tokens may be asked for the resource. Some clients name the whole API, or
 // write a slash at the end.

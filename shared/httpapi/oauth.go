@@ -245,11 +245,11 @@ func (h *oauths) consent(ctx context.Context, in *consentInput) (*struct{ Body C
 	if err != nil {
 		return nil, err
 	}
-	asked, err := h.server().Check(in.Body.Request)
+	asked, err := h.server().Ask(p, in.Body.Request)
 	if err != nil {
 		return nil, badConsent(err)
 	}
-	return &struct{ Body ConsentBody }{ConsentBody{asked.Name, asked.Host, team.CommonScopes(asked.Scopes, p.Scopes)}}, nil
+	return &struct{ Body ConsentBody }{ConsentBody{asked.Name, asked.Host, asked.Scopes}}, nil
 }
 
 type decisionInput struct {

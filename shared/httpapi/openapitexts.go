@@ -122,7 +122,7 @@ var descriptions = map[string]string{
 	"getAuthorizationServerByDiscovery": "Clients look here for an issuer whose address has a path.",
 	"getProtectedResource":              "RFC 9728.",
 	"getProtectedResourceOfTools":       "RFC 9728. WWW-Authenticate of a refusal at /mcp leads here.",
-	"showConsent":                       "For the dashboard's own page. A request that cannot be used is 400, and its sender is not told, because its address may be wrong.",
+	"showConsent":                       "For the dashboard's own page. A request that cannot be used is 400, and its sender is not told, because its address may be wrong. A session with none of the scopes that the program asks for is 403 missing-scope.",
 	"decideConsent":                     "For the dashboard's own page. The browser is to be sent to redirectTo.",
 	"listAgents":                        "Programs with a refresh token that works.",
 	"disconnectAgent":                   "Its tokens are refused within 10 seconds.",

@@ -188,6 +188,7 @@ func TestASessionHasTheScopesOfItsKey(t *testing.T) {
 	decision := p.request("scope", "read ask")
 	decision["allow"] = true
 	auditor := signIn(team.ScopeAudit)
+	a.do(call{"POST", "/oauth/consent", "", p.request("scope", "read ask"), auditor}).wantCode(t, 403, "missing-scope")
 	a.do(call{"POST", "/oauth/decision", "", decision, auditor}).wantCode(t, 403, "missing-scope")
 	a.do(call{"DELETE", "/sessions/current", "", nil, auditor}).want(t, 204)
 }

@@ -106,21 +106,31 @@ func codeKey(text string) table.Key {
 	return table.Key{Table: table.Identities, Partition: "oauth-code/" + hex.EncodeToString(sum[:]), Sort: "code"}
 }
 
-// Allow stores the consent of p and returns the address to which the browser is sent, with a code.
-// The program gets those scopes that it asks for and p has. Its errors are those of Check, and
-// missing-scope if p has none of them.
-func (s *Service) Allow(ctx context.Context, p team.Principal, r Request) (string, error) {
+// Ask returns what p is to be asked for r, with those scopes that the program asks for and p has. Its errors
+// are those of Check, and missing-scope if p has none of them.
+func (s *Service) Ask(p team.Principal, r Request) (Consent, error) {
 	asked, err := s.Check(r)
 	if err == nil {
 		err = team.RequireScope(p, asked.Scopes...)
 	}
+	if err != nil {
+		return Consent{}, err
+	}
+	asked.Scopes = team.CommonScopes(asked.Scopes, p.Scopes)
+	return asked, nil
+}
+
+// Allow stores the consent of p and returns the address to which the browser is sent, with a code.
+// Its errors are those of Ask.
+func (s *Service) Allow(ctx context.Context, p team.Principal, r Request) (string, error) {
+	asked, err := s.Ask(p, r)
 	if err != nil {
 		return "", err
 	}
 	text := rand.Text() + rand.Text()
 	item, err := code{ClientID: r.ClientID, RedirectURI: r.RedirectURI, Challenge: r.Challenge, TeamID: p.TeamID, UserID: p.UserID, UserName: p.UserName,
 		ExpiresAt: s.Now().Add(CodeLife).UnixMilli(),
-		Scopes:    team.CommonScopes(asked.Scopes, p.Scopes), Sources: p.Sources, Opener: p.Opener}.item(text, s.Now(), 1)
+		Scopes:    asked.Scopes, Sources: p.Sources, Opener: p.Opener}.item(text, s.Now(), 1)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -130,6 +131,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if done {
 		return exitOK
 	}
+	if err == nil {
+		err = emptyList(chosen)
+	}
 	if err != nil {
 		_, _ = fmt.Fprintf(errOut, "docent: %v\nRun \"docent --help\" for help.\n", err)
 		return exitUsage
@@ -142,4 +146,26 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		_, _ = fmt.Fprintf(errOut, "docent: %s\n", explain(err, time.Now()))
 	}
 	return exitFailed
+}
+
+// emptyList returns an error for a list that is given but empty, such as one of an unset variable: without a list many
+// commands do more, not less. The tag without says what they do then.
+func emptyList(chosen *kong.Context) error {
+	for _, p := range chosen.Path {
+		f := p.Flag
+		if f == nil || f.Target.Kind() != reflect.Slice {
+			continue
+		}
+		empty := f.Target.Len() == 0
+		for i := range f.Target.Len() {
+			empty = empty || f.Target.Index(i).IsZero()
+		}
+		switch without := f.Tag.Get("without"); {
+		case empty && without != "":
+			return fmt.Errorf("--%s is empty; leave it out for %s", f.Name, without)
+		case empty:
+			return fmt.Errorf("--%s is empty", f.Name)
+		}
+	}
+	return nil
 }

@@ -58,6 +58,20 @@ func TestHelpAndMistakes(t *testing.T) {
 	}
 }
 
+func TestAListThatIsGivenIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	key := []string{"key", "create", "--team", "t", "--kind", "team", "--name", "n"}
+	for want, args := range map[string][]string{
+		"--scope is empty; leave it out for all scopes":             append(key[:8:8], "--scope", ""),
+		"--data-source is empty; leave it out for all data sources": append(key[:8:8], "--data-source="),
+		"--access-user is empty\n":                                  {"put", "--key", "k", "--collection", "c", "--access-user", "", "docs"},
+	} {
+		if status, out, errOut := docent(t, args...); status != 2 || out != "" || !strings.Contains(errOut, want) {
+			t.Errorf("%q: status %d, output %q, errors %q", args, status, out, errOut)
+		}
+	}
+}
+
 func TestHelpDoesNotShowTheKey(t *testing.T) {
 	t.Setenv("DOCENT_API_KEY", "docent_team_hidden")
 	for _, command := range []string{"ask", "put"} {

@@ -24,8 +24,8 @@ type keyCreateCmd struct {
 	Kind       string   `required:"" enum:"team,personal,scim" placeholder:"KIND" help:"What the key may do: team, personal or scim."`
 	Name       string   `required:"" placeholder:"NAME" help:"Name of the key, 1 to 100 characters."`
 	User       string   `placeholder:"USERNAME" help:"The user of a personal key."`
-	DataSource []string `placeholder:"ID" sep:"none" help:"Limit the key to this data source, such as a collection; may be repeated."`
-	Scope      []string `placeholder:"SCOPE" enum:"read,ask,write,manage,audit" help:"What the key may do: read (documents and context), ask (questions and answers), write (documents), manage (collections, sources, keys, settings) or audit (security events, usage); may be repeated or separated by commas (default: all that its kind may do)."`
+	DataSource []string `placeholder:"ID" sep:"none" without:"all data sources" help:"Limit the key to this data source, such as a collection; may be repeated."`
+	Scope      []string `placeholder:"SCOPE" without:"all scopes" enum:"read,ask,write,manage,audit" help:"What the key may do: read (documents and context), ask (questions and answers), write (documents), manage (collections, sources, keys, settings) or audit (security events, usage); may be repeated or separated by commas (default: all that its kind may do)."`
 	Expires    expiry   `placeholder:"TIME" help:"When it expires: after days or hours (90d, 12h), or at a date or RFC 3339 time (default: never)."`
 	JSON       bool     `name:"json" help:"Print JSON with the id, kind, name, scopes and secret."`
 }

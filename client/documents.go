@@ -57,6 +57,8 @@ type Put struct {
 	ID string
 	// At is the time of the server's reply, in whole seconds; zero if the reply has none.
 	At time.Time
+	// Unknown are the users and groups of the document's access that nobody has yet.
+	Unknown []string
 }
 
 // PutDocument creates or replaces the document that d's URI names.
@@ -89,7 +91,8 @@ func (c *Client) PutDocument(ctx context.Context, d Document) (Put, error) {
 		return Put{}, err
 	}
 	var out struct {
-		ID string `json:"id"`
+		ID      string `json:"id"`
+		Unknown Access `json:"accessUnknown"`
 	}
 	if err := decode(r, &out); err != nil {
 		return Put{}, err
@@ -98,7 +101,7 @@ func (c *Client) PutDocument(ctx context.Context, d Document) (Put, error) {
 	if err != nil {
 		at = time.Time{}
 	}
-	return Put{ID: out.ID, At: at}, nil
+	return Put{ID: out.ID, At: at, Unknown: append(out.Unknown.Users, out.Unknown.Groups...)}, nil
 }
 
 // Documents returns the documents of a collection, by URI.

@@ -58,7 +58,7 @@ type Config struct {
 // the summary and are no error.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	start := c.Now()
-	r := run{Config: c, uploads: make(chan struct{}, parallelUploads)}
+	r := run{Config: c, uploads: make(chan struct{}, parallelUploads), unknown: map[string]bool{}}
 	r.sum.DryRun = c.DryRun
 	err := r.all(ctx)
 	r.sum.finish(c.Now().Sub(start))
@@ -80,7 +80,8 @@ type run struct {
 	mu        sync.Mutex // guards what is below
 	sum       Summary
 	done      int
-	unreached int // files in a row that reached no server
+	unreached int             // files in a row that reached no server
+	unknown   map[string]bool // names of access that a warning was about
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -264,8 +265,21 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
+	r.warnUnknown(done.Unknown)
 	r.state.record(entry{URI: f.URI, Hash: hash, ID: done.ID, PutAt: done.At})
 	return wasPut, nil
+}
+
+// warnUnknown warns of names that nobody has, once of each.
+func (r *run) warnUnknown(names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		if !r.unknown[name] {
+			r.unknown[name] = true
+			r.Warn(fmt.Sprintf("warning: %s is no user or group of the team yet, so nobody reads by it", name))
+		}
+	}
 }
 
 // metadata returns the metadata of a file. It warns of front matter that metadata cannot hold.

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"docent/client"
+	"docent/shared/apierr"
 	"docent/shared/table"
 	"docent/shared/team"
 )
@@ -115,19 +117,50 @@ func (c *keyListCmd) Run(ctx context.Context, con *console) error {
 		if c.JSON {
 			return printJSON(con.out, keys)
 		}
-		return printKeys(con, keys)
+		names, err := userNames(ctx, teams, c.Team, keys)
+		if err != nil {
+			return err
+		}
+		return printKeys(con, keys, names)
 	})
 }
 
-func printKeys(con *console, keys []team.APIKey) error {
+// userNames returns the names of the users that have or made keys, by id. A user who is gone has none.
+func userNames(ctx context.Context, teams *team.Service, teamID string, keys []team.APIKey) (map[string]string, error) {
+	names := map[string]string{}
+	for _, k := range keys {
+		for _, id := range []string{k.CreatedBy, userOf(k)} {
+			if id == "" || names[id] != "" {
+				continue
+			}
+			u, err := teams.User(ctx, teamID, id)
+			if err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
+				return nil, err
+			}
+			names[id] = cmp.Or(u.UserName, id)
+		}
+	}
+	return names, nil
+}
+
+// userOf returns the id of the user of a personal key, or "".
+func userOf(k team.APIKey) string {
+	if k.UserID == nil {
+		return ""
+	}
+	return *k.UserID
+}
+
+func printKeys(con *console, keys []team.APIKey, names map[string]string) error {
 	if len(keys) == 0 {
 		return printf(con.out, "The team has no keys.\n")
 	}
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	rows := [][]string{{"ID", "KIND", "NAME", "MAY", "ENDS IN", "CREATED", "EXPIRES", "LAST USED"}}
+	rows := [][]string{{"ID", "KIND", "NAME", "MAY", "SOURCES", "USER", "BY", "ENDS IN", "CREATED", "EXPIRES", "LAST USED"}}
 	for _, k := range keys {
 		rows = append(rows, []string{
-			k.ID, string(k.Kind), client.Printable(k.Name), scopesText(k), cmp.Or(k.Hint, "-"), date(&k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt),
+			k.ID, string(k.Kind), client.Printable(k.Name), scopesText(k), sourcesText(k),
+			cmp.Or(client.Printable(names[userOf(k)]), "-"), cmp.Or(client.Printable(names[k.CreatedBy]), "-"), cmp.Or(k.Hint, "-"), date(&k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt),
 		})
 	}
 	for _, row := range rows {
@@ -148,6 +181,17 @@ func scopesText(k team.APIKey) string {
 		names[i] = string(scope)
 	}
 	return strings.Join(names, ",")
+}
+
+// sourcesText returns the data sources that k is restricted to: all, the id of one, or their number.
+func sourcesText(k team.APIKey) string {
+	switch {
+	case k.DataSourceIDs == nil:
+		return "all"
+	case len(k.DataSourceIDs) == 1:
+		return k.DataSourceIDs[0]
+	}
+	return strconv.Itoa(len(k.DataSourceIDs))
 }
 
 func date(t *time.Time) string {

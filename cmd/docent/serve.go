@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
+	"strings"
 	"syscall"
 
 	"docent/dashboard"
@@ -71,11 +73,31 @@ func (c *serveCmd) Validate() error {
 	if c.TeamRate < 0 || c.TeamRate > rate.MaxPerSecond {
 		return fmt.Errorf("--team-rate is not a number from 0 to %d", rate.MaxPerSecond)
 	}
+	if err := c.checkBaseURL(); err != nil {
+		return err
+	}
 	_, err := c.provider()
 	if err == nil {
 		_, err = c.embedding()
 	}
 	return err
+}
+
+// checkBaseURL checks --base-url. Without a path it gets that of the API, as --server of the other commands does.
+func (c *serveCmd) checkBaseURL() error {
+	if c.BaseURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.BaseURL)
+	if err == nil && strings.Trim(u.Path, "/") == "" {
+		u.Path = "/v1"
+	}
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		!strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
+		return errors.New("--base-url must be an http or https URL that ends in /v1, such as https://docent.example/v1")
+	}
+	c.BaseURL = strings.TrimRight(u.String(), "/")
+	return nil
 }
 
 // engineAWS is the --engine on AWS.

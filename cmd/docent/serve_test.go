@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheBaseURLIsThatOfTheAPI(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"":                              "",
+		"https://docent.example":        "https://docent.example/v1",
+		"https://docent.example/":       "https://docent.example/v1",
+		"http://127.0.0.1:8080/v1/":     "http://127.0.0.1:8080/v1",
+		"https://docent.example/api/v1": "https://docent.example/api/v1",
+	} {
+		c := serveCmd{BaseURL: given}
+		if err := c.checkBaseURL(); err != nil || c.BaseURL != want {
+			t.Errorf("%q: %q, %v", given, c.BaseURL, err)
+		}
+	}
+	for _, wrong := range []string{"nonsense", "docent.example/v1", "ftp://docent.example/v1", "https:///v1", "https://docent.example/api", "https://docent.example/v1?a=b"} {
+		status, _, errOut := docent(t, "serve", "--base-url", wrong)
+		if status != 2 || !strings.Contains(errOut, "--base-url must be an http or https URL that ends in /v1, such as") {
+			t.Errorf("%q: status %d, %q", wrong, status, errOut)
+		}
+	}
+}

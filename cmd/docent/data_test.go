@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -76,6 +77,9 @@ func TestTeamsAndKeys(t *testing.T) {
 	}
 
 	status, out, _ := docent(t, "key", "list", "--team", made.Team.ID, "--data", dir)
+	if row := regexp.MustCompile(`laptop +all +all +ada@example.com +- `); !row.MatchString(out) {
+		t.Errorf("table %s", out)
+	}
 	if status != 0 || !strings.Contains(out, "laptop") || !strings.Contains(out, "never") {
 		t.Fatalf("status %d, table %s", status, out)
 	}

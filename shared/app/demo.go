@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"docent/shared/access"
 	"docent/shared/collection"
@@ -79,7 +81,36 @@ func (l *Local) signInText(ctx context.Context, c ServeConfig, teams []team.Team
 		c.Log.WarnContext(ctx, "no sign-in link", "err", err)
 		return ""
 	}
-	return fmt.Sprintf("\nOpen the dashboard, signed in (once, within 15 minutes; later: %s open):\n\n  %s\n", c.Program, SignInURL(c.BaseURL, code))
+	return fmt.Sprintf("\nOpen the dashboard, signed in (once, within 15 minutes; later: %s):\n\n  %s\n", openCommand(c), SignInURL(c.BaseURL, code))
+}
+
+// What docent open takes without flags: the data folder, in the working directory, and the API's address.
+const (
+	usualData = "data"
+	usualBase = "http://127.0.0.1:8080/v1"
+)
+
+// openCommand returns the command that opens the dashboard of this server later.
+func openCommand(c ServeConfig) string {
+	command := c.Program + " open"
+	usual, err := filepath.Abs(usualData)
+	if folder, failed := filepath.Abs(c.DataDir); err != nil || failed != nil || folder != usual {
+		command += " --data " + quoted(c.DataDir)
+	}
+	if c.BaseURL != usualBase {
+		command += " --server " + quoted(c.BaseURL)
+	}
+	return command
+}
+
+// quoted returns text as one word of a shell.
+func quoted(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-:", r)
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // demoTeam creates the demo team and its sample collection, and waits until the samples

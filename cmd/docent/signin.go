@@ -17,7 +17,7 @@ import (
 // signinFlags say who is to be signed in, and where.
 type signinFlags struct {
 	installationFlags
-	Team   string `placeholder:"ID" help:"The team (default: the only one)."`
+	Team   string `placeholder:"ID" help:"The team (default: the only one). On this machine it is checked when the link is used."`
 	User   string `placeholder:"USERNAME" help:"The user, on AWS only (default: the team's first admin)."`
 	Server string `default:"${server}" env:"DOCENT_SERVER" placeholder:"URL" help:"Address of the API, ending in /v1 (default ${default}; on AWS: the stack's)."`
 }

@@ -52,6 +52,14 @@ func TestSignInWhileTheServerRuns(t *testing.T) {
 			t.Errorf("%v: signing in answers %d, and again %d", args, first, again)
 		}
 	}
+	_, unknown, _ := docent(t, "signin", "--team", "nope", "--data", dir, "--server", base)
+	_, code, _ := strings.Cut(strings.TrimSpace(unknown), "#/sign-in/")
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/sessions", strings.NewReader(`{"credential":"`+code+`"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	if handler.ServeHTTP(w, r); w.Code != 404 || !strings.Contains(w.Body.String(), "There is no such team. Make a link with docent signin --team ID.") {
+		t.Errorf("a link for an unknown team answers %d %s", w.Code, w.Body)
+	}
 	var made struct{ URL string }
 	_, out, _ := docent(t, "signin", "--json", "--data", dir, "--server", base)
 	decodeJSON(t, out, &made)

@@ -124,6 +124,9 @@ func (s *Service) firstAdminOf(ctx context.Context, i Invitation) (Invitation, e
 		}
 		i.TeamID = ids[0]
 	}
+	if _, err := s.Team(ctx, i.TeamID); apierr.IsCode(err, apierr.CodeNotFound) {
+		return i, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such team. Make a link with docent signin --team ID.")
+	}
 	u, err := s.FirstAdmin(ctx, i.TeamID)
 	i.UserID = u.ID
 	return i, err

@@ -130,10 +130,10 @@ func (c *sourceListCmd) Run(ctx context.Context, con *console) error {
 // note returns the state of a data source, or what went wrong with it.
 func note(d client.DataSource) string {
 	switch {
-	case d.Sync != nil && d.Sync.State != "waiting":
-		return oneLine(client.Printable(fmt.Sprintf("%s %s, %d read", d.Sync.State, d.Sync.Part, d.Sync.Read)), 120)
-	case d.LastError != nil:
+	case d.LastError != nil: // also while another sync runs
 		return oneLine(client.Printable(d.LastError.Code+": "+d.LastError.Detail), 120)
+	case d.Sync != nil && d.Sync.State != "waiting":
+		return oneLine(client.Printable(fmt.Sprintf("%s, %d read", strings.TrimSpace(d.Sync.State+" "+d.Sync.Part), d.Sync.Read)), 120)
 	case d.Sync != nil && d.LastSync != nil:
 		return fmt.Sprintf("%d read, %d removed", d.Sync.Read, d.Sync.Removed)
 	default:

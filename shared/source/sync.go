@@ -366,6 +366,9 @@ func (r *syncRun) statusUpdate(now time.Time) table.Add {
 	code, detail := r.state.Code, r.state.Detail
 	if code == "" && r.state.Rejected > 0 {
 		code, detail = ItemRejected, fmt.Sprintf("%d items were left out. The first: %s.", r.state.Rejected, r.state.Rejection)
+		if r.state.Rejected == 1 {
+			detail = fmt.Sprintf("1 item was left out: %s.", r.state.Rejection)
+		}
 	}
 	if code == "" {
 		code, detail = r.state.NoticeOf, r.state.Notice

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/temoto/robotstxt"
@@ -66,6 +67,20 @@ func (s *site) allows(u *url.URL) bool {
 		target += "?" + u.RawQuery
 	}
 	return s.rules.TestAgent(target, fetch.UserAgent)
+}
+
+// forbids says why a page that the site does not allow is not read.
+func (s *site) forbids() string {
+	var answered *fetch.StatusError
+	switch {
+	case s.failed == nil:
+		return "the site's robots.txt does not allow it"
+	case errors.As(s.failed.Cause, &answered):
+		return "its robots.txt could not be read: its status is " + strconv.Itoa(answered.Status)
+	case s.failed.Code == fetch.TimedOut, s.failed.Code == fetch.Failed && !errors.Is(s.failed.Cause, fetch.ErrTooLarge):
+		return "its robots.txt could not be read: the site could not be reached"
+	}
+	return "its robots.txt could not be read: " + strings.TrimSuffix(s.failed.Detail, ".")
 }
 
 // wait pauses before every page of the site but the first, for its crawl delay within

@@ -159,7 +159,7 @@ func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) 
 		return err
 	}
 	if !s.allows(u) {
-		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "the site's robots.txt does not allow it"})
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
 		return nil
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {

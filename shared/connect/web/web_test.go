@@ -64,7 +64,7 @@ func read(t *testing.T, pages map[string]answer) *reading {
 }
 
 // result is what Read yielded, as paths.
-type result struct{ items, kept, left []string }
+type result struct{ items, kept, left, why []string }
 
 func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, error) {
 	r.t.Helper()
@@ -82,7 +82,7 @@ func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, er
 			out.kept = append(out.kept, path(uri))
 		}
 		for _, left := range page.Skipped {
-			out.left = append(out.left, path(left.URI))
+			out.left, out.why = append(out.left, path(left.URI)), append(out.why, left.Why)
 		}
 		end = page
 	}
@@ -146,6 +146,22 @@ func TestRobotsThatDoNotAnswer(t *testing.T) {
 		r := read(t, map[string]answer{"/robots.txt": tt.robots, "/a": article("A")})
 		if got, _, err := r.read(urlSettings([]string{r.url + "/a"}), nil); err != nil || !slices.Equal(got.items, tt.want) {
 			t.Errorf("%d %.20q: %+v %v", tt.robots.status, tt.robots.body, got, err)
+		}
+	}
+}
+
+func TestARobotsThatCannotBeReadIsNotTakenForARule(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{"/robots.txt": {500, ""}})
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	r.c.Fetch = fetch.NewReaching(page.Read, func(netip.AddrPort) bool { return true })
+	for address, want := range map[string]string{
+		r.url + "/a":      "its robots.txt could not be read: its status is 500",
+		closed.URL + "/a": "its robots.txt could not be read: the site could not be reached",
+	} {
+		if got, _, err := r.read(urlSettings([]string{address}), nil); err != nil || !slices.Equal(got.why, []string{want}) {
+			t.Errorf("%s: %q %v", address, got.why, err)
 		}
 	}
 }

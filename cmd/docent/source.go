@@ -32,15 +32,15 @@ func (c *sourceAddCmd) setUp(providers []source.Provider) {
 	c.Flags = c.flags.plugins
 }
 
-// provider returns the provider with that name; of an unknown one, which the server
-// refuses, it has the name only.
-func (c *sourceAddCmd) provider(name string) source.Provider {
-	for _, p := range c.providers {
+// providerNamed returns the provider with that name, and whether there is one. One that only the server may know
+// has the name only.
+func providerNamed(providers []source.Provider, name string) (source.Provider, bool) {
+	for _, p := range providers {
 		if string(p.Name) == name {
-			return p
+			return p, true
 		}
 	}
-	return source.Provider{Name: source.ProviderName(name)}
+	return source.Provider{Name: source.ProviderName(name)}, false
 }
 
 // Help is the long help of docent source add.
@@ -69,9 +69,13 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.add(ctx, con, api)
-	if err != nil {
+	p, known := providerNamed(c.providers, c.Provider)
+	if err := c.flags.check(p); err != nil {
 		return err
+	}
+	d, sent, err := c.add(ctx, con, api, p)
+	if err != nil {
+		return c.flags.explained(p, sent, err)
 	}
 	if c.JSON {
 		return printRaw(con, d.Raw)
@@ -79,13 +83,22 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 	if err := printf(con.out, "Data source %s\n", d.ID); err != nil {
 		return err
 	}
-	if hook := c.provider(d.Provider).Webhook; hook != nil {
+	if hook := p.Webhook; hook != nil {
 		if err := printf(con.out, "%-11s %s/webhooks/%s/%s\n", hook.Label, api.Base(), d.Provider, d.ID); err != nil {
 			return err
 		}
 	}
 	if d.WebhookSecret != "" {
 		if err := printf(con.out, "Secret      %s\n", d.WebhookSecret); err != nil {
+			return err
+		}
+	}
+	if known && !p.IsSynced(source.NewSettings(sent)) {
+		also := ""
+		if p.Webhook != nil {
+			also = ", or by its webhook"
+		}
+		if err := printf(con.out, "It reads nothing itself: fill it with docent source import %s FILE%s\n", d.ID, also); err != nil {
 			return err
 		}
 	}

@@ -143,7 +143,7 @@ func TestImportedItemsAreFound(t *testing.T) {
 func TestASlackExportIsImported(t *testing.T) {
 	t.Parallel()
 	o := newFixture(t)
-	o.run(o.pat, 1, "", "must be 1 to 1024", "source", "add", "slack", "--name", "chat", "--secret-env", "DOCENT_TEST_UNSET")
+	o.run(o.pat, 1, "", "docent: set DOCENT_TEST_UNSET, or name another variable with --secret-env (", "source", "add", "slack", "--name", "chat", "--secret-env", "DOCENT_TEST_UNSET")
 	id := o.add("slack", "--name", "chat", "--secret-env", "HOME")
 	archive := filepath.Join(t.TempDir(), "export.zip")
 	if err := os.WriteFile(archive, slacktest.Archive(t, map[string]string{

@@ -48,17 +48,23 @@ func readLine(in io.Reader) (string, error) {
 	}
 }
 
-// add connects the data source. It asks for what the flags do not give, and again for a
-// setting that the server rejects.
-func (c *sourceAddCmd) add(ctx context.Context, con *console, api *client.Client) (client.DataSource, error) {
-	p := c.provider(c.Provider)
+// add connects a data source of p. It asks for what the flags do not give, and again for a
+// setting that the server rejects. It returns the settings that it sent, also with an error.
+func (c *sourceAddCmd) add(ctx context.Context, con *console, api *client.Client, p source.Provider) (client.DataSource, map[string]any, error) {
 	s := client.NewSource{Provider: c.Provider, Name: c.Name, Settings: c.flags.settings(p)}
 	if con.ask == nil {
 		if s.Name == "" {
-			return client.DataSource{}, errors.New("the data source has no name; give one with --name")
+			return client.DataSource{}, s.Settings, errors.New("the data source has no name; give one with --name")
 		}
-		return api.AddSource(ctx, s)
+		d, err := api.AddSource(ctx, s)
+		return d, s.Settings, err
 	}
+	d, err := c.asking(ctx, con, api, p, &s)
+	return d, s.Settings, err
+}
+
+// asking is add on a terminal.
+func (c *sourceAddCmd) asking(ctx context.Context, con *console, api *client.Client, p source.Provider, s *client.NewSource) (client.DataSource, error) {
 	if s.Name == "" {
 		name, err := con.ask(fmt.Sprintf("Name (default %s): ", c.Provider), false)
 		if err != nil {
@@ -76,7 +82,7 @@ func (c *sourceAddCmd) add(ctx context.Context, con *console, api *client.Client
 		}
 	}
 	for asked := 1; ; asked++ {
-		d, err := api.AddSource(ctx, s)
+		d, err := api.AddSource(ctx, *s)
 		wrong, ok := rejected(p, err)
 		if !ok || asked == maxAsked {
 			return d, err
@@ -134,13 +140,58 @@ func rejected(p source.Provider, err error) (source.Setting, bool) {
 		return source.Setting{}, false
 	}
 	for _, f := range refused.Fields {
-		below, ok := strings.CutPrefix(f.Pointer, "/settings/")
-		name, _, _ := strings.Cut(below, "/")
-		for _, s := range p.Settings {
-			if ok && s.Name == name {
-				return s, true
-			}
+		if s, ok := settingAt(p, f.Pointer); ok {
+			return s, true
 		}
 	}
 	return source.Setting{}, false
+}
+
+// settingAt returns the setting of p that pointer is about, if it is about one.
+func settingAt(p source.Provider, pointer string) (source.Setting, bool) {
+	below, ok := strings.CutPrefix(pointer, "/settings/")
+	name, _, _ := strings.Cut(below, "/")
+	for _, s := range p.Settings {
+		if ok && s.Name == name {
+			return s, true
+		}
+	}
+	return source.Setting{}, false
+}
+
+// explained returns err with the flags of faulty settings instead of their JSON pointers. sent are the settings of a
+// new source, nil for a change. It returns any other error as it is.
+func (f providerFlags) explained(p source.Provider, sent map[string]any, err error) error {
+	var refused *client.Error
+	if !errors.As(err, &refused) || len(refused.Fields) == 0 {
+		return err
+	}
+	var faults []string
+	for _, fault := range refused.Fields {
+		s, ok := settingAt(p, fault.Pointer)
+		switch either := eitherFlags(p); {
+		case ok && s.Kind == source.Secret && sent != nil && sent[s.Name] == nil:
+			faults = append(faults, fmt.Sprintf("set %s, or name another variable with --%s", f.variable(s), s.Flag))
+		case ok:
+			faults = append(faults, "--"+s.Flag+": "+fault.Detail)
+		case fault.Pointer == "/settings" && either != "":
+			faults = append(faults, "give "+either)
+		default:
+			return err
+		}
+	}
+	plain := *refused
+	plain.Detail = strings.Join(faults, "; ")
+	return &plain
+}
+
+// eitherFlags returns the flags of p that exclude each other, as in "--a or --b".
+func eitherFlags(p source.Provider) string {
+	var flags []string
+	for _, s := range p.Settings {
+		if s.Either != "" {
+			flags = append(flags, "--"+s.Flag)
+		}
+	}
+	return strings.Join(flags, " or ")
 }

@@ -119,7 +119,25 @@ func TestNothingIsAskedOnAPipe(t *testing.T) {
 	t.Parallel()
 	o := newFixture(t)
 	o.run(o.pat, 1, "", "give one with --name", "source", "add", "jira")
-	o.run(o.pat, 1, "", "must have 1 to 100 entries", "source", "add", "github", "--name", "api", "--token-env", "DOCENT_TEST_UNSET")
+	o.run(o.pat, 1, "", "docent: --repository: must have 1 to 100 entries", "source", "add", "github", "--name", "api", "--token-env", "DOCENT_TEST_UNSET")
+}
+
+func TestSettingsAreNamedByTheirFlags(t *testing.T) {
+	t.Setenv("JIRA_TOKEN", "")
+	o := newFixture(t)
+	o.run(o.pat, 1, "", "docent: set JIRA_TOKEN, or name another variable with --token-env (", "source", "add", "jira", "--name", "j", "--base-url", "https://jira.acme.test", "--project", "ENG")
+	o.run(o.pat, 1, "", "docent: --base-url: is required with other settings (", "source", "add", "jira", "--name", "j", "--project", "ENG")
+	o.run(o.pat, 1, "", "docent: give --url or --sitemap (", "source", "add", "web", "--name", "w")
+	o.run(o.pat, 1, "", "docent: --repository is not a setting of web", "source", "add", "web", "--name", "w", "--url", "https://a.test/", "--repository", "acme/api")
+	o.run(o.pat, 1, "", "docent: --token-env is not a setting of linear", "source", "add", "linear", "--name", "l", "--token-env", "UNSET")
+	id := o.add("linear", "--name", "l")
+	o.run(o.pat, 1, "", "docent: --repository is not a setting of linear", "source", "set", id, "--repository", "acme/api")
+	o.run(o.pat, 1, "", "docent: --unset: nonsense is not a setting of linear", "source", "set", id, "--unset", "nonsense")
+	o.run(o.pat, 0, "It reads nothing itself: fill it with docent source import ", "", "source", "add", "jira", "--name", "tracker")
+	out := o.run(o.pat, 0, "", "", "source", "add", "web", "--name", "w", "--url", "https://a.test/")
+	if strings.Contains(out, "reads nothing") {
+		t.Errorf("web: %s", out)
+	}
 }
 
 func TestALineIsReadWithoutTheNext(t *testing.T) {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -69,11 +71,7 @@ func (f providerFlags) settings(p source.Provider) map[string]any {
 		value := given.Field(f.index[s.Flag])
 		switch {
 		case s.Kind == source.Secret:
-			name := value.String()
-			if name == "" {
-				name = s.Env
-			}
-			if secret := os.Getenv(name); secret != "" {
+			if secret := os.Getenv(f.variable(s)); secret != "" {
 				out[s.Name] = secret
 			}
 		case !value.IsZero():
@@ -81,6 +79,23 @@ func (f providerFlags) settings(p source.Provider) map[string]any {
 		}
 	}
 	return out
+}
+
+// variable returns the name of the environment variable that holds a secret.
+func (f providerFlags) variable(s source.Setting) string {
+	return cmp.Or(reflect.ValueOf(f.plugins[0]).Elem().Field(f.index[s.Flag]).String(), s.Env)
+}
+
+// check returns an error for a flag that is given and is no setting of p.
+func (f providerFlags) check(p source.Provider) error {
+	given := reflect.ValueOf(f.plugins[0]).Elem()
+	for _, flag := range slices.Sorted(maps.Keys(f.index)) {
+		own := slices.ContainsFunc(p.Settings, func(s source.Setting) bool { return s.Flag == flag })
+		if !own && !given.Field(f.index[flag]).IsZero() {
+			return fmt.Errorf("--%s is not a setting of %s", flag, p.Name)
+		}
+	}
+	return nil
 }
 
 // changed returns the settings of p that the flags name. Unlike in settings, a secret

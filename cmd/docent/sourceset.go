@@ -58,7 +58,8 @@ func (c *sourceSetCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if _, err := api.ChangeSource(ctx, c.ID, change); err != nil {
-		return err
+		p, _ := providerNamed(c.providers, all[at].Provider)
+		return c.flags.explained(p, nil, err)
 	}
 	return printf(con.out, "Changed.\n")
 }
@@ -69,16 +70,19 @@ func (c *sourceSetCmd) change(provider string) (client.SourceChange, error) {
 	if c.Name != "" {
 		change.Name = &c.Name
 	}
-	for _, p := range c.providers {
-		if string(p.Name) != provider {
-			continue
-		}
-		var err error
-		if change.Settings, err = c.flags.changed(p); err != nil {
-			return change, err
-		}
+	p, known := providerNamed(c.providers, provider)
+	if err := c.flags.check(p); err != nil {
+		return change, err
+	}
+	var err error
+	if change.Settings, err = c.flags.changed(p); err != nil {
+		return change, err
 	}
 	for _, name := range c.Unset {
+		// Of a provider that only the server knows, the server decides.
+		if known && !slices.ContainsFunc(p.Settings, func(s source.Setting) bool { return s.Name == name }) {
+			return change, fmt.Errorf("--unset: %s is not a setting of %s", name, provider)
+		}
 		if change.Settings[name] != nil {
 			return change, fmt.Errorf("%s cannot be set and removed", name)
 		}

@@ -129,7 +129,7 @@ func (s *Service) apply(ctx context.Context, u *update, c Change) error {
 		u.changes = append(u.changes, collection.AccessChange(u.d.DefaultAccess, c.DefaultAccess)...)
 	}
 	if c.Paused != nil && *c.Paused != u.d.Paused {
-		if s.Syncs == nil || !u.provider.isSynced(u.d.Settings) {
+		if s.Syncs == nil || !u.provider.IsSynced(u.d.Settings) {
 			return apierr.BadField("/paused", "is allowed only for a source that a connector reads")
 		}
 		u.after.Paused = *c.Paused
@@ -213,7 +213,7 @@ func (s *Service) updateOps(ctx context.Context, u *update) ([]table.Op, *pendin
 	} else if u.after.Paused != u.d.Paused && u.sealed.Version != 0 {
 		ops = append(ops, table.Add{Key: u.sealed.Key, If: table.Exists(), Strings: map[string]string{pausedField: pausedText(u.after.Paused)}})
 	}
-	synced := u.provider.isSynced(u.d.Settings) || u.provider.isSynced(u.after.Settings)
+	synced := u.provider.IsSynced(u.d.Settings) || u.provider.IsSynced(u.after.Settings)
 	if s.Syncs == nil || !synced || !u.connects() && u.after.Paused == u.d.Paused {
 		return ops, nil, nil
 	}
@@ -283,7 +283,7 @@ func (s *Service) interrupt(ctx context.Context, u *update) ([]table.Op, *pendin
 		return nil, nil, err
 	}
 	ops = append(ops, table.Put{Item: item, If: cond}, table.Delete{Key: before.Key()})
-	if st.Paused || !u.provider.isSynced(u.after.Settings) {
+	if st.Paused || !u.provider.IsSynced(u.after.Settings) {
 		return ops, nil, nil
 	}
 	work := st.work(u.teamID, u.d.ID)

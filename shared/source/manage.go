@@ -30,7 +30,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	}
 	now := s.now()
 	d.ID, d.CreatedAt, d.UpdatedAt, d.State = s.NewID(), now, now, Ready
-	if p.Webhook != nil || p.isSynced(d.Settings) {
+	if p.Webhook != nil || p.IsSynced(d.Settings) {
 		d.State = Connecting
 	}
 	generated := ""

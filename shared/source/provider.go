@@ -33,8 +33,8 @@ type Provider struct {
 	FullScanEvery time.Duration // between full scans, which notice deleted items
 }
 
-// isSynced reports whether a connector reads the provider's sources with these settings.
-func (p Provider) isSynced(s Settings) bool {
+// IsSynced reports whether a connector reads the provider's sources with these settings.
+func (p Provider) IsSynced(s Settings) bool {
 	return p.Opener != nil && (p.Connected == nil || p.Connected(s))
 }
 

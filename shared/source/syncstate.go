@@ -166,7 +166,7 @@ func partStateFrom(item table.Item) (partState, error) {
 // firstSync returns the operations that schedule the first sync of a new source,
 // and its work; nil if no connector reads it.
 func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
-	if p, _ := s.provider(d.Provider); s.Syncs == nil || !p.isSynced(d.Settings) {
+	if p, _ := s.provider(d.Provider); s.Syncs == nil || !p.IsSynced(d.Settings) {
 		return nil, nil, nil
 	}
 	st := syncState{version: 1, due: d.CreatedAt.UnixMilli()}

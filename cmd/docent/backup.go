@@ -72,10 +72,35 @@ func (c *backupCmd) file(con *console) (string, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "docent-"+con.now().UTC().Format("20060102T150405Z")+".tar")
 	}
+	if err := c.outside(file); err != nil {
+		return "", err
+	}
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return "", errors.Join(fmt.Errorf("%s exists already; name another file", file), err)
 	}
 	return file, nil
+}
+
+// outside returns an error for a file in the data folder, whose files are Docent's alone.
+func (c *backupCmd) outside(file string) error {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return fmt.Errorf("write the backup: %w", err)
+	}
+	data, err := filepath.EvalSymlinks(c.Data)
+	if err != nil {
+		return fmt.Errorf("find the data folder: %w", err)
+	}
+	if folder, err = filepath.Abs(folder); err == nil {
+		data, err = filepath.Abs(data)
+	}
+	if err != nil {
+		return fmt.Errorf("write the backup: %w", err)
+	}
+	if below, err := filepath.Rel(data, folder); err == nil && filepath.IsLocal(below) {
+		return fmt.Errorf("%s is in the data folder; write the backup to another place", file)
+	}
+	return nil
 }
 
 // writeBackup writes a new file by write. The file has its name only when it is complete and on disk.

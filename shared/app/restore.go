@@ -99,12 +99,23 @@ func unpack(ctx context.Context, folder string, backup io.Reader) (BackupReport,
 		if name != databaseFile && name != keyFile {
 			return fmt.Errorf("%w: it holds the unknown file %q", errBackupIncomplete, name)
 		}
-		return writeNew(filepath.Join(folder, name), content)
+		return writeNew(filepath.Join(folder, name), backupFile{content})
 	})
 	if put := group.Wait(); put != nil {
 		err = put // the other error is that ctx ended, or a second one
 	}
 	return report, errors.Join(err, objects.Close())
+}
+
+// backupFile is a file of a backup whose early end means that the backup is incomplete.
+type backupFile struct{ io.Reader }
+
+func (w backupFile) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w", errBackupIncomplete, err)
+	}
+	return n, err
 }
 
 // writeNew is writeOnce for content of any size.

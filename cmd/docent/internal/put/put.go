@@ -93,6 +93,8 @@ func (r *run) all(ctx context.Context) error {
 		if err := tree.CheckDelete(); err != nil {
 			return err
 		}
+	} else if len(tree.Files)+len(tree.Failures) == 0 {
+		return nothing(r.Paths, tree.Skipped)
 	}
 	if err := r.find(ctx); err != nil {
 		return err
@@ -116,6 +118,18 @@ func (r *run) all(ctx context.Context) error {
 	}
 	r.close(ctx, err == nil)
 	return err
+}
+
+// nothing returns the error for paths that hold no file to put, but others that were skipped.
+func nothing(paths []string, skipped int) error {
+	text := "no file that Docent reads was found below " + strings.Join(paths, ", ")
+	switch skipped {
+	case 0:
+		return errors.New(text)
+	case 1:
+		return fmt.Errorf("%s: 1 file has another type (see docent put --help)", text)
+	}
+	return fmt.Errorf("%s: %d files have other types (see docent put --help)", text, skipped)
 }
 
 // find finds or creates the collection.

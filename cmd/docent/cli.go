@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -108,6 +110,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		kong.Description("Docent answers questions from a team's own documents and says where each answer comes from."),
 		kong.Writers(out, errOut),
 		kong.Exit(func(int) { done = true }),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "server", Title: "The server:"},
@@ -135,7 +138,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		err = emptyList(chosen)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errOut, "docent: %v\nRun \"docent --help\" for help.\n", err)
+		_, _ = fmt.Fprintf(errOut, "docent: %v\nRun \"%s --help\" for help.\n", err, helped(chosen, err))
 		return exitUsage
 	}
 	err = chosen.Run()
@@ -146,6 +149,29 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		_, _ = fmt.Fprintf(errOut, "docent: %s\n", explain(err, time.Now()))
 	}
 	return exitFailed
+}
+
+// helped returns the command whose help tells about a mistake in its arguments: that which was parsed, if any.
+func helped(chosen *kong.Context, err error) string {
+	var failed *kong.ParseError
+	if errors.As(err, &failed) {
+		chosen = failed.Context
+	}
+	if chosen == nil || chosen.Selected() == nil {
+		return "docent"
+	}
+	return chosen.Selected().FullPath()
+}
+
+// printHelp prints the help as kong does, but flags of which one is required as such.
+func printHelp(o kong.HelpOptions, of *kong.Context) error {
+	var text bytes.Buffer
+	out := of.Stdout
+	of.Stdout = &text
+	err := kong.DefaultHelpPrinter(o, of)
+	of.Stdout = out
+	_, printed := io.WriteString(out, strings.Replace(text.String(), "--collection=ID --collection-name=NAME", "(--collection=ID | --collection-name=NAME)", 1))
+	return errors.Join(err, printed)
 }
 
 // emptyList returns an error for a list that is given but empty, such as one of an unset variable: without a list many

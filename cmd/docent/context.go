@@ -57,6 +57,14 @@ Examples:
     docent search --explain "undo a deployment"`
 }
 
+// Validate checks what the types of the flags cannot.
+func (c *searchCmd) Validate() error {
+	if c.Limit < 1 || c.Limit > 50 {
+		return errors.New("--limit must be 1 to 50")
+	}
+	return c.findFlags.Validate()
+}
+
 // Run searches and prints.
 func (c *searchCmd) Run(ctx context.Context, con *console) error {
 	api, err := c.searcher()
@@ -167,7 +175,7 @@ type getCmd struct {
 
 // Help is the long help of docent get.
 func (c *getCmd) Help() string {
-	return `Prints the content of the URLs from connected data sources or, if a team admin allowed it, from the web. The exit status is 1 if one of them could not be read.
+	return `Prints the content of the URLs from collections and connected data sources or, if a team admin allowed it, from the web. The exit status is 1 if one of them could not be read.
 
 Example:
 

@@ -78,6 +78,9 @@ func (c *putCmd) Validate() error {
 	if c.Parallel < 1 || c.Parallel > maxParallel {
 		return fmt.Errorf("--parallel must be 1 to %d", maxParallel)
 	}
+	if c.Collection == "" && c.CollectionName == "" {
+		return errors.New("--collection or --collection-name is empty")
+	}
 	if utf8.RuneCountInString(c.CollectionName) > 32 {
 		return errors.New("--collection-name must have 1 to 32 characters")
 	}

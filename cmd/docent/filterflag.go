@@ -23,6 +23,9 @@ type filterValue struct{ of *filter.Filter }
 
 // UnmarshalText reads the flag.
 func (v *filterValue) UnmarshalText(text []byte) error {
+	if !json.Valid(text) {
+		return errors.New(`is not JSON, such as {"product": "api"}`)
+	}
 	parsed, err := filter.Parse(text)
 	if err != nil {
 		return flagFault(err)

@@ -47,11 +47,11 @@ func TestFiltersReachTheServer(t *testing.T) {
 func TestBadFlagsOfMetadataAndFilters(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"/a/gt must be a number, or a date or time": {"search", "--filter", `{"a":{"gt":"x"}}`, "q"},
-		"must be JSON":                               {"ask", "--filter", `{"a"`, "q"},
-		"must not have control characters":           {"ask", "--as", "a\nb", "q"},
-		"--metadata must have names of up to 40":     {"put", "--collection", "x", "--metadata", "a-b=1", "."},
-		"--metadata /a must have strings of at most": {"put", "--collection", "x", "--metadata", "a=" + strings.Repeat("x", 257), "."},
+		"/a/gt must be a number, or a date or time":   {"search", "--filter", `{"a":{"gt":"x"}}`, "q"},
+		"is not JSON, such as {\"product\": \"api\"}": {"ask", "--filter", `{"a"`, "q"},
+		"must not have control characters":            {"ask", "--as", "a\nb", "q"},
+		"--metadata must have names of up to 40":      {"put", "--collection", "x", "--metadata", "a-b=1", "."},
+		"--metadata /a must have strings of at most":  {"put", "--collection", "x", "--metadata", "a=" + strings.Repeat("x", 257), "."},
 	} {
 		if status, _, errOut := docent(t, args...); status != exitUsage || !strings.Contains(errOut, want) {
 			t.Errorf("%q: status %d, %s", args, status, errOut)

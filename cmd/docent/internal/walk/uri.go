@@ -10,6 +10,9 @@ import (
 // checkBase returns base ready for a relative path to follow. It adds a slash unless base ends in one, or in "=" as
 // a query parameter for the path does.
 func checkBase(base string) (string, error) {
+	if strings.ContainsAny(base, " \t\r\n") {
+		return "", fmt.Errorf("the base URI %q contains a blank; percent-encode it", base)
+	}
 	u, err := url.Parse(base)
 	if err != nil || !u.IsAbs() {
 		return "", fmt.Errorf("the base URI %q is not absolute; an example is https://wiki.example/docs/", base)

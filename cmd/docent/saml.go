@@ -45,6 +45,9 @@ func (c *samlSetCmd) Run(ctx context.Context, con *console) error {
 		}
 		return showSAML(con, m)
 	}
+	if strings.HasPrefix(c.File, "http://") {
+		return errors.New("only https addresses are read")
+	}
 	var from io.Reader = os.Stdin
 	if c.File != "-" {
 		file, err := os.Open(c.File)

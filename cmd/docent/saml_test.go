@@ -43,7 +43,8 @@ func TestSAMLAndSCIM(t *testing.T) {
 	}
 	expect(1, "", "no identity provider is set", at("team", "saml", "show")...)
 	expect(1, "", "no identity provider is set", at("team", "saml", "remove")...)
-	expect(1, "", "well-formed", at("team", "saml", "set", filepath.Join("testdata", "..", "saml.go"))...)
+	expect(1, "", "only https addresses are read", at("team", "saml", "set", "http://idp.test/metadata")...)
+	expect(1, "", "This is not the metadata of a SAML identity provider (XML).", at("team", "saml", "set", filepath.Join("testdata", "..", "saml.go"))...)
 	expect(1, "", "no such file", at("team", "saml", "set", file+"x")...)
 	expect(1, "", "reads no metadata from the web", at("team", "saml", "set", "https://idp.test/metadata")...)
 	expect(0, "docent_scim_", "docent team saml set FILE", at("scim", "setup")...)

@@ -81,6 +81,9 @@ func Parse(text []byte) (team.SAMLProvider, error) {
 
 // check reads the tokens without keeping them.
 func check(text []byte) error {
+	if start := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))); !bytes.HasPrefix(start, []byte("<")) {
+		return invalid("This is not the metadata of a SAML identity provider (XML).")
+	}
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errors.New("not UTF-8") }
 	depth, root := 0, false

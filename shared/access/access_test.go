@@ -162,7 +162,7 @@ func TestWrittenForm(t *testing.T) {
 	if r.Equal(rule([]access.Entry{{Name: "Ada"}, {Name: "eve"}}, r.Groups)) || r.Equal(nil) || (*access.Rule)(nil).Equal(rule(nil, nil)) {
 		t.Error("different rules are equal")
 	}
-	if got := r.String(); got != "2 users, 1 groups" {
+	if got := r.String(); got != "2 users, 1 group" {
 		t.Errorf("an event shows %q", got)
 	}
 }

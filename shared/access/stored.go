@@ -79,7 +79,15 @@ func (r *Rule) String() string {
 	if r == nil {
 		return "everyone"
 	}
-	return fmt.Sprintf("%d users, %d groups", len(r.Users), len(r.Groups))
+	return counted(len(r.Users), "user") + ", " + counted(len(r.Groups), "group")
+}
+
+// counted returns n things, as in "1 user" and "2 users".
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // NamesError is what is wrong with Names. Its text is for whom wrote them.

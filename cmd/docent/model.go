@@ -74,11 +74,11 @@ func (c *modelShowCmd) Run(con *console) error {
 	if c.JSON {
 		err = printJSON(con.out, shown)
 	} else {
-		state := "whole"
-		if problem != nil {
-			state = shown.Problem
+		state := shown.Problem // without a size: the weights may not be there
+		if problem == nil {
+			state = fmt.Sprintf("%.1f MB, whole", float64(shown.Bytes)/1e6)
 		}
-		err = printf(con.out, "Model:   %s\nLicence: %s\nFolder:  %s\nWeights: %.1f MB, %s\n", shown.Name, shown.License, shown.Folder, float64(shown.Bytes)/1e6, state)
+		err = printf(con.out, "Model:   %s\nLicence: %s\nFolder:  %s\nWeights: %s\n", shown.Name, shown.License, shown.Folder, state)
 	}
 	if err == nil && problem != nil {
 		return errReported

@@ -137,7 +137,9 @@ func TestImportedItemsAreFound(t *testing.T) {
 	o.run(o.pat, 0, "Removed.", "", "source", "remove", id)
 	o.run(o.key, 0, "Nothing was found.", "", "search", "login")
 	o.run(o.pat, 1, "", "no such data source", "source", "remove", id)
-	o.run(o.pat, 1, "0 accepted", "no such data source", "source", "import", id, o.file("c.jsonl", good))
+	if out := o.run(o.pat, 1, "", "no such data source", "source", "import", id, o.file("c.jsonl", good)); out != "" {
+		t.Errorf("an import into nothing prints %q", out)
+	}
 }
 
 func TestASlackExportIsImported(t *testing.T) {

@@ -106,6 +106,9 @@ func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Cl
 		tell(b.done, rejected, b.total)
 	}
 	end()
+	if failed != nil && accepted+rejected == 0 {
+		return failed
+	}
 	if err := printf(con.out, "%d accepted, %d rejected\n", accepted, rejected); err != nil {
 		return err
 	}

@@ -42,7 +42,13 @@ type madeTeam struct {
 
 // Run creates the team.
 func (c *teamCreateCmd) Run(ctx context.Context, con *console) error {
+	missing := !c.AWS && c.exists() != nil
 	return c.teams(ctx, func(teams *team.Service) error {
+		if missing {
+			if err := printf(con.err, "docent: made the data folder %s\n", c.Data); err != nil {
+				return err
+			}
+		}
 		t, u, err := teams.CreateTeam(ctx, c.Name, c.Admin)
 		if err != nil {
 			return err

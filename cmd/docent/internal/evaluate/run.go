@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,7 +30,13 @@ func Run(ctx context.Context, api *client.Client, questions []Question, o Option
 	var within map[string]client.Listed
 	limit := Depth
 	if o.Collection != "" {
-		var err error
+		_, err := api.Collection(ctx, o.Collection)
+		if client.IsStatus(err, http.StatusNotFound) {
+			return Report{}, fmt.Errorf("there is no collection %s", o.Collection)
+		}
+		if err != nil {
+			return Report{}, err
+		}
 		if within, err = api.Documents(ctx, o.Collection); err != nil {
 			return Report{}, fmt.Errorf("list the collection's documents: %w", err)
 		}

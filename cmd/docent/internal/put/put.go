@@ -137,7 +137,7 @@ func (r *run) find(ctx context.Context) error {
 	if r.CollectionID != "" {
 		found, err := r.Client.Collection(ctx, r.CollectionID)
 		if client.IsStatus(err, http.StatusNotFound) {
-			return fmt.Errorf("there is no collection %s: %w", r.CollectionID, err)
+			return fmt.Errorf("there is no collection %s", r.CollectionID)
 		}
 		r.collection = found.ID
 		r.sum.CollectionID = found.ID

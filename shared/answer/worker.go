@@ -126,7 +126,7 @@ func documentsOf(r search.Result) []Reference {
 	for _, h := range r.Best {
 		if !seen[h.Document] {
 			seen[h.Document] = true
-			out = append(out, Reference{HTMLURL: h.Address(), Title: h.Title})
+			out = append(out, Reference{HTMLURL: h.Address(), Title: search.PlainTitle(h.Title)})
 		}
 	}
 	return out

@@ -27,54 +27,68 @@ type block struct {
 }
 
 var (
-	itemMark   = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+|$)`)
 	breakLine  = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*|-+[ \t]*)$`)
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
 	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
 
-// blocks cuts a passage into blocks. Headings, rules and definitions of link targets
-// are not content, and end a block.
-func blocks(passage string) []block {
+// blocks cuts a passage, which begins in these list items, into blocks. Headings, rules and
+// definitions of link targets are not content, and end a block. Indented lines are code only if
+// they are indented more than the text of the item around them.
+func blocks(passage string, open items) []block {
 	lines := strings.Split(strings.ReplaceAll(passage, "\r\n", "\n"), "\n")
 	var out []block
+	lastAt := 0 // of the last block, the column of the content around it
 	for i := 0; i < len(lines); {
 		line := text.Unquote(lines[i])
+		if strings.TrimSpace(line) == "" {
+			i++
+			continue
+		}
+		at := open.enter(line)
+		line = outdent(line, at)
 		var b block
 		var n int
 		switch level, _ := text.ATXHeading(line); {
-		case strings.TrimSpace(line) == "", level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line):
+		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line):
 			i++
 			continue
 		case openFence(line) != "":
-			b, n = fenced(lines[i:])
+			b, n = fenced(text.Unquote(lines[i]), lines[i:])
 		case isIndented(line):
-			b, n = indented(lines[i:])
+			b, n = indented(lines[i:], at)
 		case i+1 < len(lines) && text.IsTable(line, lines[i+1]):
 			b, n = tableBlock(lines[i:])
 		case isRow(line):
 			b, n = rowsBlock(lines[i:])
 		case itemMark.MatchString(line):
-			b, n = listBlock(lines[i:])
+			b, n = listOrFence(lines[i:], &open)
 		default:
-			b, n = paragraphBlock(lines[i:])
+			b, n = paragraphBlock(lines[i:], at)
 		}
 		i += n
-		if b.empty() {
+		if b.empty() || b.kind == paragraphKind && !hasWord(b.text) {
 			continue
 		}
 		// A list or code takes the last line of the paragraph before it if no heading is
-		// between them. A table takes it only if the line announces the table.
-		if len(out) > 0 && b.kind != paragraphKind && out[len(out)-1].kind == paragraphKind && adjacent(lines[:i-n]) {
+		// between them and the paragraph is not of an item that has ended. A table takes it
+		// only if the line announces the table.
+		if len(out) > 0 && b.kind != paragraphKind && out[len(out)-1].kind == paragraphKind && at >= lastAt && adjacent(lines[:i-n]) {
 			if line := lastLine(out[len(out)-1].text); b.kind != tableKind || leadsIn(line) {
 				b.lead = line
 			}
 		}
-		out = append(out, b)
+		out, lastAt = append(out, b), at
 	}
 	return out
 }
+
+// word matches what makes a text more than marks or a lone letter.
+var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}]{2}|\p{Han}`)
+
+// hasWord reports whether s has a word or a number of at least two characters.
+func hasWord(s string) bool { return word.MatchString(s) }
 
 // leadsIn reports whether line only announces what follows it.
 func leadsIn(line string) bool {
@@ -115,11 +129,12 @@ func isIndented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
-// fenced reads a code block. The closing fence may be missing.
-func fenced(lines []string) (block, int) {
-	first := text.Unquote(lines[0])
+// fenced reads a code block that begins with the line first, which stands for lines[0]. The
+// closing fence may be missing.
+func fenced(first string, lines []string) (block, int) {
 	opening := strings.TrimLeft(first, " \t")
 	indent := len(first) - len(opening)
+	isQuoted := text.Unquote(lines[0]) != lines[0]
 	fence := openFence(first)
 	b := block{kind: codeKind}
 	if info := strings.TrimSpace(opening[len(fence):]); plainInfo.MatchString(info) {
@@ -128,7 +143,7 @@ func fenced(lines []string) (block, int) {
 	n := 1
 	for ; n < len(lines); n++ {
 		line := lines[n]
-		if text.Unquote(lines[0]) != lines[0] {
+		if isQuoted {
 			line = text.Unquote(line)
 		}
 		if text.FenceAfter(fence, strings.TrimLeft(line, " \t")) == "" {
@@ -140,13 +155,16 @@ func fenced(lines []string) (block, int) {
 	return b.trimmed(), n
 }
 
-// indented reads an indented code block.
-func indented(lines []string) (block, int) {
+// indented reads an indented code block within content that begins at column at.
+func indented(lines []string, at int) (block, int) {
 	b := block{kind: codeKind}
 	n := 0
 	for ; n < len(lines); n++ {
 		line := text.Unquote(lines[n])
-		if strings.TrimSpace(line) != "" && !isIndented(line) {
+		if indentOf(line) < at && strings.TrimSpace(line) != "" {
+			break
+		}
+		if line = outdent(line, at); strings.TrimSpace(line) != "" && !isIndented(line) {
 			break
 		}
 		b.units = append(b.units, codeLine(dedent(line, 4)))
@@ -231,58 +249,97 @@ func rowsBlock(lines []string) (block, int) {
 	return b, max(n, 1)
 }
 
-// listBlock reads a list: items and the lines indented below them. It ends at a blank line, if
-// the next line is neither an item nor indented.
-func listBlock(lines []string) (block, int) {
-	b := block{kind: listKind}
-	var item []string
-	flush := func() {
-		if text := strings.TrimRight(safeInline(strings.Join(item, "\n")), " \n"); strings.TrimSpace(text) != "" {
-			b.units = append(b.units, text)
-		}
-		item = nil
+// listOrFence reads a list, or the code block that the content of its first item begins with.
+func listOrFence(lines []string, open *items) (block, int) {
+	it := itemOf(text.Unquote(lines[0]))
+	if openFence(it.content) == "" {
+		return listBlock(lines, open)
 	}
+	open.begin(it)
+	return fenced(spaces(it.offset)+it.content, lines)
+}
+
+// listBlock reads a list: items and the paragraphs indented below them. It ends before code,
+// tables and headings, and at a blank line if the next line is neither an item nor indented. The
+// indent of the first item is left out of all units.
+func listBlock(lines []string, open *items) (block, int) {
+	b := block{kind: listKind}
+	var paragraphs []string // of the item, safe
+	var paragraph []string
+	endParagraph := func() {
+		// A code span or link does not go across a blank line.
+		if text := strings.TrimRight(safeInline(strings.Join(paragraph, "\n")), " \n"); strings.TrimSpace(text) != "" {
+			paragraphs = append(paragraphs, text)
+		}
+		paragraph = nil
+	}
+	endItem := func() {
+		endParagraph()
+		if len(paragraphs) > 0 {
+			b.units = append(b.units, strings.Join(paragraphs, "\n\n"))
+		}
+		paragraphs = nil
+	}
+	shift := indentOf(text.Unquote(lines[0]))
+	afterBlank := false
 	n := 0
 	for ; n < len(lines); n++ {
 		line := text.Unquote(lines[n])
-		level, _ := text.ATXHeading(line)
-		blank := strings.TrimSpace(line) == ""
-		afterBlank := n > 0 && strings.TrimSpace(text.Unquote(lines[n-1])) == ""
-		isItem := itemMark.MatchString(line) && !breakLine.MatchString(line)
-		if level > 0 || openFence(line) != "" || n > 0 && !isItem && breakLine.MatchString(line) ||
-			afterBlank && !isItem && !blank && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
-			break
-		}
-		if blank {
+		if strings.TrimSpace(line) == "" {
+			endParagraph()
+			afterBlank = true
 			continue
 		}
-		if isItem {
-			flush()
+		if afterBlank {
+			open.enter(line)
 		}
-		item = append(item, line)
+		inner := outdent(line, min(open.last(), indentOf(line)))
+		level, _ := text.ATXHeading(inner)
+		isBreak := breakLine.MatchString(inner)
+		isItem := n == 0 || itemMark.MatchString(line) && !isBreak
+		switch {
+		case level > 0, openFence(line) != "", !isItem && isBreak:
+		case afterBlank && isIndented(inner), afterBlank && !isItem && (indentOf(line) == 0 || begins(inner, lines[n+1:])):
+		case isItem:
+			it := itemOf(line)
+			if openFence(it.content) != "" {
+				break
+			}
+			endItem()
+			open.begin(it)
+			paragraph = append(paragraph, strings.TrimRight(spaces(it.indent-shift)+it.mark+spaces(it.offset-it.indent-len(it.mark))+it.content, " "))
+			afterBlank = false
+			continue
+		default:
+			paragraph = append(paragraph, spaces(open.last()-shift)+strings.TrimSpace(line))
+			afterBlank = false
+			continue
+		}
+		break
 	}
-	flush()
+	endItem()
 	return b, max(n, 1)
 }
 
-func paragraphBlock(lines []string) (block, int) {
+// begins reports whether a table begins with line, which these lines follow.
+func begins(line string, lines []string) bool {
+	return isRow(line) || len(lines) > 0 && text.IsTable(line, lines[0])
+}
+
+// paragraphBlock reads a paragraph within content that begins at column at.
+func paragraphBlock(lines []string, at int) (block, int) {
+	var stripped []string
 	n := 0
 	for ; n < len(lines); n++ {
-		line := text.Unquote(lines[n])
+		line := outdent(text.Unquote(lines[n]), at)
 		level, _ := text.ATXHeading(line)
 		if n > 0 && (strings.TrimSpace(line) == "" || level > 0 || breakLine.MatchString(line) || openFence(line) != "" ||
 			itemMark.MatchString(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
 			break
 		}
-		if n > 0 && breakLine.MatchString(line) {
-			break
-		}
+		stripped = append(stripped, strings.TrimSpace(text.Unquote(line)))
 	}
-	stripped := make([]string, n)
-	for i, line := range lines[:n] {
-		stripped[i] = strings.TrimSpace(text.Unquote(line))
-	}
-	if n < len(lines) && isUnderline(lines[n]) {
+	if n < len(lines) && isUnderline(outdent(lines[n], at)) {
 		return block{}, n + 1 // a setext heading
 	}
 	return block{kind: paragraphKind, text: strings.TrimSpace(safeInline(strings.Join(stripped, "\n")))}, n

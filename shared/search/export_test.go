@@ -87,7 +87,7 @@ func QuoteAll(body, question string) []string {
 	var out []string
 	for _, c := range text.Cut(body) {
 		for _, q := range c.Passages {
-			all := (Hit{Passage: body[q.Start:q.End], opening: q.Opening}).blocks()
+			all := (Hit{Passage: body[q.Start:q.End], opening: q.Opening, before: body[c.Start:q.Start], fromStart: c.Start == 0}).blocks()
 			for i := range all {
 				out = append(out, quoted(stretch(all, i, r, answerTypeOf(question))))
 			}

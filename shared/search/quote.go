@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func QuoteUpTo(question string, r Result, passages, pieces int) Answer {
 	var body strings.Builder
 	for _, q := range quotes {
 		if numbers[q.hit.Document] == 0 {
-			answer.References = append(answer.References, Reference{URL: q.hit.Address(), Title: q.hit.Title})
+			answer.References = append(answer.References, Reference{URL: q.hit.Address(), Title: PlainTitle(q.hit.Title)})
 			numbers[q.hit.Document] = len(answer.References)
 		}
 		fmt.Fprintf(&body, "\n**%s**", q.hit.nameAndHeading())
@@ -78,20 +79,33 @@ func quoted(markdown string) string {
 
 // name returns the title as Markdown, or what replaces it if there is none.
 func (h Hit) name() string {
-	return cmp.Or(escapeText(h.Title), escapeText(h.URI), "Untitled document")
+	return cmp.Or(escapeText(PlainTitle(h.Title)), escapeText(h.URI), "Untitled document")
 }
 
 // nameAndHeading returns the name and the heading path, without a first heading that
 // repeats the title.
 func (h Hit) nameAndHeading() string {
-	heading := h.Heading
-	if first, rest, _ := strings.Cut(heading, text.HeadingArrow); strings.EqualFold(first, text.PlainHeading(h.Title)) {
-		heading = rest
+	var path []string
+	for i, heading := range strings.Split(h.Heading, text.HeadingArrow) {
+		heading = PlainTitle(heading)
+		if heading == "" || i == 0 && strings.EqualFold(heading, PlainTitle(text.PlainHeading(h.Title))) {
+			continue
+		}
+		path = append(path, heading)
 	}
-	if heading = escapeText(heading); heading != "" {
+	if heading := escapeText(strings.Join(path, text.HeadingArrow)); heading != "" {
 		return h.name() + ": " + heading
 	}
 	return h.name()
+}
+
+// attributeList matches the list "{ #id .class key=value }" after a heading.
+var attributeList = regexp.MustCompile(`\s*\{:?\s*[.#][\w:-]+(?:\s+(?:[.#][\w:-]+|[\w-]+=(?:"[^"]*"|[^\s"{}]+)))*\s*\}\s*$`)
+
+// PlainTitle returns a title or heading as people read it: with the characters of its entities,
+// and without the list of its attributes.
+func PlainTitle(title string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(attributeList.ReplaceAllString(title, ""))), " ")
 }
 
 // linkTarget returns the address of a document as the target of a Markdown link, or "" if it is
@@ -104,12 +118,23 @@ func linkTarget(address string) string {
 var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]{1,40};)`)
 
 // blocks returns the blocks of the passage. If the passage begins within a block, the first one
-// has its opening.
+// has its opening. A passage without any word has none.
 func (h Hit) blocks() []block {
-	if h.opening == "" {
-		return blocks(h.Passage)
+	if !hasWord(h.Passage) {
+		return nil
 	}
-	return blocks(h.opening + "\n" + h.Passage)
+	var open items
+	if !h.fromStart {
+		open = presumedItems(h.before + h.Passage)
+	}
+	opening := open.read(h.before)
+	if !h.fromStart && openFence(opening) == strings.TrimSpace(opening) {
+		opening = "" // it may be the end of a block that began before
+	}
+	if opening = cmp.Or(h.opening, opening); opening == "" {
+		return blocks(h.Passage, open)
+	}
+	return blocks(opening+"\n"+h.Passage, open)
 }
 
 // quote is a block that is quoted.

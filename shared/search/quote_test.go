@@ -309,7 +309,8 @@ func checkSafe(t testing.TB, markdown string) {
 
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{runbook, "a | b\n<b>--|--\n`x | <img src=y>`", "<b>```\n\n```\n[x](y)\n", "`a\n\n- b` <i>\n", "> > ~~~\n> <b>\n",
-		"| `a | <img src=x>` |\n|-|-|\n| `b \\| c` <u> | `d` |", "<b>~~~\n\n    <img>\n", "[a]: x\n\n[a]", "![a][](b)(c)", "1. x\n\n   ```\n<i>"} {
+		"| `a | <img src=x>` |\n|-|-|\n| `b \\| c` <u> | `d` |", "<b>~~~\n\n    <img>\n", "[a]: x\n\n[a]", "![a][](b)(c)", "1. x\n\n   ```\n<i>",
+		"* x\n\n    <b>```\n    [a](b)\n\n      * `c\n\n        d`<i>\n\n    ~~~\n    <b>\n", "-\t~~~\n\t<b>\n\n\t    <i>\n10) <u>~~~\n\n    | <b> |\n    |-|\n"} {
 		f.Add(s, "zebra deployctl x a b")
 	}
 	f.Fuzz(func(t *testing.T, body, question string) {

@@ -57,10 +57,12 @@ type Hit struct {
 
 	Explanation *Explanation // with Query.Explain, in Result.Hits
 
-	opening  string  // Passage.Opening
-	words    float64 // Normalised without the cosine
-	ranking  *ranking
-	passages []*verified // of the document, best first; in Result.Hits
+	opening   string  // Passage.Opening
+	before    string  // the text before the passage, as far as it was read with it
+	fromStart bool    // before is all of it
+	words     float64 // Normalised without the cosine
+	ranking   *ranking
+	passages  []*verified // of the document, best first; in Result.Hits
 }
 
 // Address returns the URI of the document, or that of the page of the file that the passage is on.

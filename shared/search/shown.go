@@ -2,6 +2,7 @@ package search
 
 import (
 	"docent/shared/search/text"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,7 +35,7 @@ func (b block) markdown(r *ranking, asked *answerType) string {
 	case listKind:
 		out := append([]string{}, pieces[from:to]...)
 		out[best-from] = boldItem(r, asked, cutPiece(out[best-from]))
-		return lead(b.lead) + cutMarkBefore(from > 0, "\n\n") + strings.Join(out, "\n") + cutMark("\n\n", to < len(pieces))
+		return lead(b.lead) + cutMarkBefore(from > 0, "\n\n") + joinItems(out) + cutMark("\n\n", to < len(pieces))
 	default:
 		return b.sentencesShown(r, asked, pieces, from, to, best)
 	}
@@ -47,7 +48,7 @@ func (b block) sentencesShown(r *ranking, asked *answerType, pieces []string, fr
 	}
 	shown := b.text
 	if from > 0 || to < len(pieces) {
-		ranges := text.Sentences(shown)
+		ranges := sentences(shown)
 		shown = safeInline(shown[ranges[from][0]:ranges[to-1][1]]) // the cut may be within a code span
 	}
 	return cutMarkBefore(from > 0, " ") + boldBest(r, asked, shown) + cutMark(" ", to < len(pieces))
@@ -112,15 +113,42 @@ func bold(s string) string {
 // boldItem marks the best sentence of a list's item, after the item's mark.
 func boldItem(r *ranking, asked *answerType, item string) string {
 	mark := itemMark.FindString(item)
-	if strings.Contains(item, "\n") {
-		return item
-	}
 	return mark + boldBest(r, asked, item[len(mark):])
+}
+
+// joinItems joins items, without the indent of the first, so that nested ones are not code.
+func joinItems(units []string) string {
+	indent := indentOf(units[0])
+	lines := strings.Split(strings.Join(units, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = outdent(line, indent)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// blankLines matches what ends a paragraph. A paragraph of the source may hold some where lines of tags were.
+var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
+
+// sentences returns the byte ranges of the sentences of s. A sentence ends with its paragraph.
+func sentences(s string) [][2]int {
+	var out [][2]int
+	start := 0
+	add := func(end int) {
+		for _, at := range text.Sentences(s[start:end]) {
+			out = append(out, [2]int{start + at[0], start + at[1]})
+		}
+	}
+	for _, gap := range blankLines.FindAllStringIndex(s, -1) {
+		add(gap[0])
+		start = gap[1]
+	}
+	add(len(s))
+	return out
 }
 
 // boldBest marks the sentence of s that answers best.
 func boldBest(r *ranking, asked *answerType, s string) string {
-	ranges := text.Sentences(s)
+	ranges := sentences(s)
 	if len(ranges) == 0 {
 		return s
 	}

@@ -317,7 +317,17 @@ func (s *searchRun) weigh(v *verified, text Text, r record) {
 		score += instructionShare * by.normalisedText(a, length) * score
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI, Page: text.pageOf(p),
-		Heading: p.Heading, Passage: body, Record: text.Record, Restricted: cmp.Or(text.Access, s.defaults[text.Source]) != nil, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening, ranking: v.ranking}
+		Heading: p.Heading, Passage: body, Record: text.Record, Restricted: cmp.Or(text.Access, s.defaults[text.Source]) != nil, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening,
+		before: text.before(p), fromStart: v.Chunk <= 1, ranking: v.ranking}
+}
+
+// before returns the text before a passage of t, as far as t has it.
+func (t Text) before(p text.Passage) string {
+	before := t.Body[:p.Start]
+	if opening := t.Passages[0].Opening; opening != "" && before != "" {
+		return opening + "\n" + before
+	}
+	return before
 }
 
 // pageOf returns Hit.Page of a passage of t.

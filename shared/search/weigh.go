@@ -173,7 +173,7 @@ func (b block) pieces() []string {
 		return b.units
 	}
 	var out []string
-	for _, s := range text.Sentences(b.text) {
+	for _, s := range sentences(b.text) {
 		out = append(out, b.text[s[0]:s[1]])
 	}
 	return out

@@ -1,0 +1,109 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+
+	"docent/shared/search"
+)
+
+// Text that belongs to an item of a list is prose at any indent that CommonMark allows it.
+func TestIndentedProseOfAListIsProse(t *testing.T) {
+	t.Parallel()
+	const code = "```go\nf()\n```"
+	cases := []struct{ name, body, want string }{
+		{"prose after a fence", "* Item\n\n    Some prose.\n\n    ```go\n    f()\n    ```\n\n    The zebra grazes.\n",
+			"* Item\n\n  Some prose.\n\n" + code + "\n\n**The zebra grazes.**"},
+		{"wrapped prose after a fence", "* Item\n\n    ```go\n    f()\n    ```\n\n    The zebra\n    grazes.\n", "* Item\n\n" + code + "\n\n**The zebra\ngrazes.**"},
+		{"the next item", "* Item\n\n    ```go\n    f()\n    ```\n\n    Some prose.\n\n* The zebra grazes.\n", "* Item\n\n" + code + "\n\nSome prose.\n\n* **The zebra grazes.**"},
+		{"a second paragraph", "* Item\n\n    The zebra grazes. Grass is food.\n* More\n", "* Item\n\n  **The zebra grazes.** Grass is food.\n* More"},
+		{"a tight list", "- Item\n  goes on\n- The zebra\n  grazes.\n", "- Item\n  goes on\n- **The zebra\n  grazes.**"},
+		{"an ordered list", "1. Item\n\n    ```go\n    f()\n    ```\n\n    The zebra grazes.\n", "1. Item\n\n" + code + "\n\n**The zebra grazes.**"},
+		{"a wide number", "10) Item\n\n    The zebra grazes.\n\n    ```go\n    f()\n    ```\n\n    More of it.\n", "10) Item\n\n    **The zebra grazes.**\n\n" + code + "\n\nMore of it."},
+		{"tabs", "*\tItem\n\n\t```go\n\tf()\n\t```\n\n\tThe zebra grazes.\n", "*   Item\n\n" + code + "\n\n**The zebra grazes.**"},
+		{"a nested list", "* Item\n\n    * Inner\n\n        ```go\n        f()\n        ```\n\n        The zebra grazes.\n\n    Back outside.\n",
+			"* Item\n    * Inner\n\n" + code + "\n\n**The zebra grazes.**\n\nBack outside."},
+		{"a nested item after a fence", "* Item\n\n    ```go\n    f()\n    ```\n\n    * The zebra grazes.\n    * More\n", "* Item\n\n" + code + "\n\n* **The zebra grazes.**\n* More"},
+		{"an item that begins with a fence", "- ```go\n  f()\n  ```\n\n  The zebra grazes.\n", code + "\n\n**The zebra grazes.**"},
+		{"a later item that begins with a fence", "- Item\n- ```go\n  f()\n  ```\n- The zebra grazes.\n", "- Item\n\n" + code + "\n\n- **The zebra grazes.**"},
+		{"code of an item", "* The zebra grazes.\n\n      f()\n\n  Some prose.\n", "* **The zebra grazes.**\n\n```\nf()\n```\n\nSome prose."},
+		{"code after a list", "* Item\n\nSome prose.\n\n    f()\n\nThe zebra grazes.\n", "* Item\n\nSome prose.\n\n```\nf()\n```\n\n**The zebra grazes.**"},
+		{"code without a list", "The zebra grazes.\n\n    f()\n", "The zebra grazes.\n\n```\nf()\n```"},
+		{"a table of an item", "* Item\n\n    | a | b |\n    |---|---|\n    | c | d |\n\n    The zebra grazes.\n", "* Item\n\n| a | b |\n|---|---|\n| c | d |\n\n**The zebra grazes.**"},
+		{"less indent than the content", "10. Item\n\n  Some prose.\n\n    The zebra grazes.\n", "10. Item\n\n    Some prose.\n\n    **The zebra grazes.**"},
+		{"a code span that ends in another paragraph", "* A `b\n\n  c` zebra grazes.\n", "* A &#96;b\n\n  **c&#96; zebra grazes.**"},
+		{"a quoted list", "> * Item\n>\n>     ```go\n>     f()\n>     ```\n>\n>     The zebra grazes.\n", "* Item\n\n" + code + "\n\n**The zebra grazes.**"},
+		{"lines of tags end a sentence", "Some words <br>\n<br>\nThe zebra grazes\n<br>\nOther words\n", "Some words\n\n**The zebra grazes**\n\nOther words"},
+		{"a rule and a letter", "x\n\n---\n\nThe zebra grazes.\n\ny\n", "**The zebra grazes.**"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}
+
+// unquoted returns what an answer quotes from its only document.
+func unquoted(markdown string) string {
+	var lines []string
+	for line := range strings.SplitSeq(markdown, "\n") {
+		if text, ok := strings.CutPrefix(line, ">"); ok {
+			lines = append(lines, strings.TrimPrefix(text, " "))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A passage may begin within an item, near or far from the item's first line.
+func TestPassagesThatBeginInAnItemAreProse(t *testing.T) {
+	t.Parallel()
+	for _, paragraphs := range []int{1, 4, 40} {
+		for _, fences := range []string{"", "    ```go\n    f()\n    ```\n\n"} {
+			body := "* Item\n\n" + strings.Repeat("    "+strings.Repeat("Some words stand here. ", 50)+"\n\n"+fences, paragraphs) +
+				"    The zebra grazes.\n\n* More\n"
+			a := answerTo(t, "Where does the zebra graze?", "t", body)
+			if !strings.Contains(a.Markdown, "**The zebra grazes.**") || strings.Contains(a.Markdown, "```\n> Some") {
+				t.Errorf("%d paragraphs, %q:\n%s", paragraphs, fences, a.Markdown)
+			}
+		}
+	}
+}
+
+func TestPassagesWithoutAWordAreNotQuoted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body   string
+		quoted bool
+	}{{"---\n", false}, {"x\n", false}, {"- x\n", false}, {"```\nx\n```\n", false}, {"42\n", true}, {"馬\n", true}, {"é1\n", true}} {
+		if got := len(search.QuoteAll(c.body, "zebra")) > 0; got != c.quoted {
+			t.Errorf("%q quoted: %v", c.body, got)
+		}
+	}
+}
+
+func TestTitlesOfAnswersAreReadable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ title, want string }{
+		{"Q&amp;A&nbsp;about&nbsp; zebras", "Q&A about zebras"},
+		{"Zebras { .hidden }", "Zebras"},
+		{`Zebras {#z .wide data-x="a b"}`, "Zebras"},
+		{"Use {{ .Values.zebra }}", "Use {{ .Values.zebra }}"},
+		{"Zebras {a, b}", "Zebras {a, b}"},
+		{"Zebras {app=web}", "Zebras {app=web}"},
+		{"&lt;b&gt; R&D", "<b> R&D"},
+	} {
+		if got := search.PlainTitle(c.title); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.title, got, c.want)
+		}
+	}
+	a := answerTo(t, "zebra graze", "Zebras&nbsp;{ .hidden }", "## Food &amp; water {#food}\n\nThe zebra grazes.\n")
+	if want := `**Zebras: Food \& water** (`; !strings.Contains(a.Markdown, want) || a.References[0].Title != "Zebras" {
+		t.Errorf("no %q, or another reference, in %+v\n%s", want, a.References, a.Markdown)
+	}
+	checkSafe(t, a.Markdown)
+}

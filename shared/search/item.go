@@ -1,0 +1,166 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+
+	"docent/shared/search/text"
+)
+
+// items are the list items that are open at a line, as the columns where their contents
+// begin, outermost first.
+type items []int
+
+// itemMark matches the mark of an item and the blanks after it.
+var itemMark = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+|$)`)
+
+const (
+	tabStop    = 4
+	codeIndent = 4 // of code, more than the content around it
+)
+
+// columnsOf returns the width of white space at the start of s, if it begins at column from.
+func columnsOf(s string, from int) int {
+	column := from
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+			column++
+		case '\t':
+			column += tabStop - column%tabStop
+		default:
+			return column - from
+		}
+	}
+	return column - from
+}
+
+func indentOf(line string) int { return columnsOf(line, 0) }
+
+// outdent removes up to n columns of the indent of line.
+func outdent(line string, n int) string {
+	if n <= 0 {
+		return line
+	}
+	return spaces(indentOf(line)-n) + strings.TrimLeft(line, " \t")
+}
+
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
+
+// item is the first line of a list item.
+type item struct {
+	indent, offset int // the columns of its mark and of its content
+	mark, content  string
+}
+
+// itemOf returns the item that line begins; itemMark matches it. The offset is CommonMark's
+// (0.31, section 5.2).
+func itemOf(line string) item {
+	first := itemMark.FindString(line)
+	it := item{indent: indentOf(line), mark: strings.TrimSpace(first), content: strings.TrimSpace(line[len(first):])}
+	end := it.indent + len(it.mark)
+	blanks := columnsOf(strings.TrimLeft(line, " \t")[len(it.mark):], end)
+	if it.content == "" || blanks > codeIndent {
+		blanks = 1
+	}
+	it.offset = end + blanks
+	return it
+}
+
+// last returns where the content of the innermost item begins, 0 if there is none.
+func (open items) last() int {
+	if len(open) == 0 {
+		return 0
+	}
+	return open[len(open)-1]
+}
+
+// enter closes the items that a line which begins a block is not in, and returns the column from
+// which its indent counts. The outermost item ends only at an unindented line, because many
+// authors indent less than CommonMark wants.
+func (open *items) enter(line string) int {
+	indent := indentOf(line)
+	for n := len(*open); n > 0 && (*open)[n-1] > indent && (n > 1 || indent == 0); n-- {
+		*open = (*open)[:n-1]
+	}
+	return min(open.last(), indent)
+}
+
+// begin opens an item, and closes those that it is not in.
+func (open *items) begin(it item) {
+	for len(*open) > 0 && open.last() > it.indent {
+		*open = (*open)[:len(*open)-1]
+	}
+	*open = append(*open, it.offset)
+}
+
+// read opens and closes the items of s, which is not quoted, and returns the line of the code
+// fence that is open after it.
+func (open *items) read(s string) (opening string) {
+	fence, blank := "", true
+	for line := range strings.Lines(s) {
+		line = text.Unquote(strings.TrimRight(line, "\r\n"))
+		if strings.TrimSpace(line) == "" {
+			blank = true
+			continue
+		}
+		if fence != "" {
+			if fence = text.FenceAfter(fence, strings.TrimLeft(line, " \t")); fence == "" {
+				blank = true // what follows begins a block
+			}
+			continue
+		}
+		if blank || !itemMark.MatchString(line) && openFence(line) != "" {
+			open.enter(line)
+		}
+		inner := outdent(line, min(open.last(), indentOf(line)))
+		level, _ := text.ATXHeading(inner)
+		isBreak := level > 0 || breakLine.MatchString(inner)
+		if !isBreak && itemMark.MatchString(line) && !(blank && isIndented(inner)) {
+			it := itemOf(line)
+			open.begin(it)
+			line = spaces(it.offset) + it.content
+		}
+		if isBreak {
+			open.enter(line)
+		}
+		blank = isBreak
+		if fence = openFence(line); fence != "" {
+			opening = line
+		}
+	}
+	if fence == "" {
+		return ""
+	}
+	return opening
+}
+
+// presumedItems returns the items that s begins in if the text before it is not known. An indented
+// start is of an item if a code fence opens within it, or if the list goes on after it.
+func presumedItems(s string) items {
+	least, fences, goesOn, opens := codeIndent, 0, false, false
+	if s = strings.TrimLeft(s, "\r\n"); indentOf(s) == 0 {
+		return nil
+	}
+	for line := range strings.Lines(s) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		indent := indentOf(line)
+		if indent == 0 {
+			goesOn = itemMark.MatchString(line) && !breakLine.MatchString(strings.TrimRight(line, "\r\n"))
+			break
+		}
+		least = min(least, indent)
+		if marks := openFence(line); marks != "" {
+			if fences++; fences == 1 {
+				opens = strings.TrimSpace(line) != marks
+			}
+		}
+	}
+	closes := fences%2 == 1 && !opens // s begins within a fence
+	if closes || !goesOn && fences == 0 {
+		return nil
+	}
+	return items{least}
+}

@@ -159,6 +159,9 @@ func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) 
 		return err
 	}
 	if !s.allows(u) {
+		if s.failed != nil && s.failed.Code != fetch.Blocked { // what was forbidden is gone, but this site may only be down
+			page.Unread = append(page.Unread, address)
+		}
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
 		return nil
 	}

@@ -160,8 +160,8 @@ func TestARobotsThatCannotBeReadIsNotTakenForARule(t *testing.T) {
 		r.url + "/a":      "its robots.txt could not be read: its status is 500",
 		closed.URL + "/a": "its robots.txt could not be read: the site could not be reached",
 	} {
-		if got, _, err := r.read(urlSettings([]string{address}), nil); err != nil || !slices.Equal(got.why, []string{want}) {
-			t.Errorf("%s: %q %v", address, got.why, err)
+		if got, _, err := r.read(urlSettings([]string{address}), nil); err != nil || !slices.Equal(got.why, []string{want}) || len(got.kept) != 1 {
+			t.Errorf("%s: %q, %d stay, %v", address, got.why, len(got.kept), err)
 		}
 	}
 }

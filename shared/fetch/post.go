@@ -10,8 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"golang.org/x/net/idna"
+	"unicode"
 )
 
 // Bounds of one post.
@@ -24,19 +23,17 @@ const (
 // obviously not public. With local, a loopback address may also be http.
 func CheckPost(address string, local bool) error {
 	u, err := url.Parse(address)
-	host := ""
-	if err == nil {
-		host, err = asciiHost(u.Hostname())
-	}
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "" || u.Fragment != "":
 		return errors.New("must be an https URL")
 	case u.User != nil:
 		return errors.New("must not contain a user or password")
-	case local && loopback(host):
+	case !resolvable(u.Hostname()):
+		return errors.New("must have a host name of ASCII characters, such as hooks.example or xn--bcher-kva.example")
+	case local && loopback(u.Hostname()):
 	case u.Scheme != "https":
 		return errors.New("must be an https URL")
-	case blockedHost(host):
+	case blockedHost(u.Hostname()):
 		return errors.New("must be an address on the public internet")
 	}
 	f := Fetcher{any: true}
@@ -46,15 +43,19 @@ func CheckPost(address string, local bool) error {
 	return nil
 }
 
-// hostNames are the names that resolvers take: of mapped characters (UTS 46), with the lengths of the DNS.
-var hostNames = idna.New(idna.MapForLookup(), idna.VerifyDNSLength(true), idna.StrictDomainName(false))
-
-// asciiHost returns a host as it is resolved. A host that cannot be resolved is an error.
-func asciiHost(host string) (string, error) {
+// resolvable reports whether host is an address, or a name as the DNS has them (RFC 1035, section 2.3.4). Names in other
+// scripts have an ASCII form, which begins with xn-- (RFC 5890): some characters of other scripts are read as digits.
+func resolvable(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
-		return host, nil
+		return true
 	}
-	return hostNames.ToASCII(strings.TrimSuffix(host, "."))
+	host = strings.TrimSuffix(host, ".")
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || len(label) > 63 {
+			return false
+		}
+	}
+	return len(host) <= 253 && strings.IndexFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 func loopback(host string) bool {

@@ -88,9 +88,10 @@ def put_folder(
                 if prepared is None:
                     return
                 document = prepared
-            if isinstance(document.access, Unset) and re.match(r"---\r?\n(?:(?!---).*\n)*access\s*:", document.body):
-                raise ValueError("its front matter says who may read it, which is not read here: set access by prepare")
-            document.body = _packed(document.body)
+            if isinstance(document.body, str):  # an upload stands in its place
+                if isinstance(document.access, Unset) and re.match(r"---\r?\n(?:(?!---).*\n)*access\s*:", document.body):
+                    raise ValueError("its front matter says who may read it, which is not read here: set access by prepare")
+                document.body = _packed(document.body)
             receipt = put_document.sync(client=rest, body=document)
             result.put.append(path)
             if isinstance(receipt, DocumentReceipt):

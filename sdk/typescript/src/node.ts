@@ -66,10 +66,11 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
     let document: rest.DocumentInput | undefined = await documentOf(path, uri, collectionId);
     if (options.prepare) document = options.prepare(path, document);
     if (!document) return;
-    if (document.access === undefined && /^---\r?\n(?:(?!---).*\n)*access\s*:/.test(document.body)) {
+    const text = document.body ?? undefined; // an upload stands in its place
+    if (document.access === undefined && text !== undefined && /^---\r?\n(?:(?!---).*\n)*access\s*:/.test(text)) {
       throw new Error("its front matter says who may read it, which is not read here: set access by prepare");
     }
-    const { data } = await rest.putDocument({ ...common, body: { ...document, body: await packed(document.body) } });
+    const { data } = await rest.putDocument({ ...common, body: text === undefined ? document : { ...document, body: await packed(text) } });
     result.put.push(path);
     stored.push([path, data.id]);
   });

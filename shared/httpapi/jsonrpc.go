@@ -25,10 +25,7 @@ var rpcTexts = map[int64]string{
 	rpcInternal:       "An internal error occurred.",
 }
 
-const (
-	unknownTool    = "There is no tool of this name."
-	unknownVersion = "The header MCP-Protocol-Version names a version that is not spoken here."
-)
+const unknownTool = "There is no tool of this name."
 
 // rpcFault is the error of a response.
 type rpcFault struct {

@@ -60,7 +60,7 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 			return
 		}
 		if version := r.Header.Get("MCP-Protocol-Version"); version != "" && !versionForm.MatchString(version) {
-			writeError(w, r, refusalOf(http.StatusBadRequest, "Unsupported protocol version")) // the library takes it for one of the future
+			writeError(w, r, wrongVersion()) // the library takes it for a version of the future
 			return
 		}
 		message := r.Clone(r.Context())
@@ -118,12 +118,16 @@ func refusalOf(status int, text string) error {
 	case status >= 500:
 		return fmt.Errorf("serve the protocol: status %d: %s", status, text)
 	case strings.Contains(text, "Unsupported protocol version"):
-		return invalid(unknownVersion)
+		return wrongVersion()
 	case strings.Contains(text, "batching"):
 		return invalid("This version of the protocol has no batches: send one JSON-RPC message.")
 	default:
 		return invalid("The body must be one JSON-RPC message of the protocol.")
 	}
+}
+
+func wrongVersion() error {
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The header MCP-Protocol-Version names a version that is not spoken here.")
 }
 
 // heldReply keeps a reply in memory.

@@ -132,7 +132,8 @@ func readListRef(d *ooxml.Decoder) (listRef, error) {
 	return ref, err
 }
 
-// resolve returns the style with what it takes from the styles it is based on. If they form a circle, it ends there.
+// resolve returns the style with what it takes from the styles it is based on. It follows at most 20, because they
+// may be based on each other.
 func (s styles) resolve(id string) style {
 	if id == "" {
 		id = s.byDefault

@@ -29,7 +29,7 @@ func heading(s string) string {
 		if !ok || !entering || h.Level != 1 {
 			return ast.WalkContinue, nil
 		}
-		if title = clean(inlineText(h, src)); title != "" {
+		if title = choose(clean(inlineText(h, src, false)), clean(inlineText(h, src, true))); title != "" {
 			return ast.WalkStop, nil
 		}
 		return ast.WalkSkipChildren, nil
@@ -37,14 +37,19 @@ func heading(s string) string {
 	return title
 }
 
-// inlineText returns the text of n that a reader sees: the text of links and images, without markup and raw HTML.
-func inlineText(n ast.Node, src []byte) string {
+// inlineText returns the text of n that a reader sees: the text of links, without markup and raw HTML. With images
+// it has what replaces these too. In the title of a README those are badges.
+func inlineText(n ast.Node, src []byte, images bool) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch t := n.(type) {
+		case *ast.Image:
+			if !images {
+				return ast.WalkSkipChildren, nil
+			}
 		case *ast.Text:
 			b.Write(t.Segment.Value(src))
 			if t.SoftLineBreak() || t.HardLineBreak() {

@@ -20,6 +20,8 @@ func TestTitles(t *testing.T) {
 	}{
 		{"ATX heading", "a.md", "intro\n\n# The *real* `title`  #\n", "The real title"},
 		{"setext heading", "a.md", "A title\nof two lines\n=====\n\ntext", "A title of two lines"},
+		{"badges in a heading", "a.md", "# rapid <img alt=\"x\"> [![Build](b.svg)](ci) ![CI](ci.svg)\n", "rapid"},
+		{"a heading of a picture alone", "a.md", "# ![The product](logo.svg)\n", "The product"},
 		{"link and entity in a heading", "a.md", "# [Guide](x.md) & more\n", "Guide & more"},
 		{"not from a fence", "a.md", "```sh\n# a comment\n```\n\n# Real\n", "Real"},
 		{"not from level 2", "notes.md", "## Part\n", "notes"},

@@ -412,6 +412,7 @@ func (s *searchRun) joinMeaning() {
 			v.weight *= v.english
 		}
 		v.hit.Normalised = join(v.hit.words, cosine, v.weight)
+		v.hit.meant = v.weight * cosine
 		v.meant = v.near != nil && v.weight > 0
 	}
 	s.found = slices.DeleteFunc(s.found, func(v *verified) bool { return v.segment < 0 && !v.meant })

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"docent/shared/access"
 	"docent/shared/embed"
 	"docent/shared/embed/embedtest"
 	"docent/shared/search"
@@ -81,6 +82,22 @@ func TestAPageInOtherWordsIsFound(t *testing.T) {
 	}
 	if titles, _ := ask(t, x, search.Query{Text: "server in front"}); !slices.Equal(titles, []string{"Reverse proxies"}) {
 		t.Errorf("by meaning: %q", titles)
+	}
+}
+
+func TestAnAnswerQuotesThePageThatMeansIt(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newMeaningIndex(t)
+	publishBoth(t, x, lib,
+		doc("wiki", "Accounting", "An invoice is sent each month, and the bill is due after two weeks.", 1),
+		doc("wiki", "Cakes", "## Made in winter\n\nA cake is made in winter of flour.", 1))
+	const question = "How is a payment made in winter?"
+	r, err := x.Search(t.Context(), team, search.Query{Reader: access.Everything(), Text: question, Limit: 8})
+	if err != nil || len(r.Hits) != 2 || r.Hits[0].Title != "Accounting" {
+		t.Fatalf("found %+v, %v", r.Hits, err)
+	}
+	if a := search.Quote(question, r); len(a.References) == 0 || a.References[0].Title != "Accounting" {
+		t.Errorf("quoted %+v\n%s", a.References, a.Markdown)
 	}
 }
 

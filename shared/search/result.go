@@ -61,6 +61,7 @@ type Hit struct {
 	before    string  // the text before the passage, as far as it was read with it
 	fromStart bool    // before is all of it
 	words     float64 // Normalised without the cosine
+	meant     float64 // the part of Normalised that the cosine gives
 	ranking   *ranking
 	passages  []*verified // of the document, best first; in Result.Hits
 }

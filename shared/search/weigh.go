@@ -25,6 +25,7 @@ const (
 	blockHeading = 0.6
 	blockAround  = 0.05
 	blockSteps   = 0.3
+	blockMeaning = 4 // all above count words, which say little if the question has others than the text
 )
 
 // match is how well a text matches a question's terms.
@@ -111,7 +112,7 @@ func weigh(all []weighedBlock, asked *answerType, best float64) {
 			headed = b.hit.headingMatch() // the same for all blocks of a passage
 		}
 		nearby := max(r.nearby(b.match.at), headed) // the heading counts like a stretch of the text below it
-		b.score = b.hit.Normalised/best + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
+		b.score = b.hit.Normalised/best + blockMeaning*b.hit.meant + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
 			blockNearby*nearby + blockHeading*headed + blockAround*around
 		if asked.asksSteps() {
 			b.score += blockSteps * steps(b.all, b.at)

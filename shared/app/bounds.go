@@ -16,9 +16,9 @@ import (
 // Bounds of the server process. httpapi bounds the memory of requests; an idle
 // connection takes about 20 KB.
 const (
-	memoryLimit       = 340 << 20 // above this, garbage is collected before the heap has grown by garbagePercent
+	memoryLimit       = 380 << 20 // above this, garbage is collected before the heap has grown by garbagePercent
 	garbagePercent    = 300       // of what is in use: the more, the fewer collections; most of what a request allocates ends with it
-	residentFiles     = 80 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
+	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond
 	spareThreads      = 4 // above the processors: the system runs short work at once, Go's scheduler after up to 10 ms
 	maxConnections    = 2048

@@ -87,9 +87,9 @@ func (r *Rule) Equal(other *Rule) bool {
 	return slices.Equal(r.Users, other.Users) && slices.Equal(r.Groups, other.Groups)
 }
 
-// Repeating returns r, written in place of old, with the ids that old has for the same names. So
-// writing a rule again, as programs do every night, moves no right to somebody who took the name of
-// another in the meantime. What old has no id for keeps what it means in r.
+// Repeating returns r, written in place of old, with the ids that old has for the same names, in any
+// case. So writing a rule again, as programs do every night, moves no right to somebody who took the
+// name of another in the meantime. What old has no id for keeps what it means in r.
 func (r *Rule) Repeating(old *Rule) *Rule {
 	if r == nil || old == nil {
 		return r
@@ -98,11 +98,16 @@ func (r *Rule) Repeating(old *Rule) *Rule {
 }
 
 func repeating(entries, old []Entry) []Entry {
+	ids := map[string]string{} // by folded name
+	for _, o := range slices.Backward(old) {
+		if o.ID != "" {
+			ids[fold.Text(o.Name)] = o.ID
+		}
+	}
 	out := slices.Clone(entries)
 	for i, e := range out {
-		at := slices.IndexFunc(old, func(o Entry) bool { return o.ID != "" && o.Name == e.Name })
-		if at >= 0 {
-			out[i].ID = old[at].ID
+		if id, ok := ids[fold.Text(e.Name)]; ok {
+			out[i].ID = id
 		}
 	}
 	return out

@@ -51,6 +51,13 @@ func (a *api) member(x tenant, group, user string, in bool) {
 	a.raw(call{"PATCH", "/scim/v2/Groups/" + group, x.scim, body, scimJSON}).want(a.t, 204)
 }
 
+// rename gives a user another userName.
+func (a *api) rename(x tenant, who colleague, name string) {
+	a.t.Helper()
+	body := fmt.Sprintf(`{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","path":"userName","value":%q}]}`, name)
+	a.raw(call{"PATCH", "/scim/v2/Users/" + who.id, x.scim, body, scimJSON}).want(a.t, 200)
+}
+
 // text is what all documents of these tests say, and a question about it.
 const kirschkern = "The kirschkern is kept in the cellar and taken out every morning before the bakery opens."
 
@@ -356,10 +363,6 @@ func TestPuttingADocumentAgain(t *testing.T) {
 	x := a.provisioned("acme")
 	ada, eve := a.newColleague(x, "ada@acme.test"), a.newColleague(x, "eve@acme.test")
 	wiki := a.newCollection(x.key, "wiki")
-	rename := func(who colleague, name string) {
-		t.Helper()
-		a.raw(call{"PATCH", "/scim/v2/Users/" + who.id, x.scim, fmt.Sprintf(`{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","path":"userName","value":%q}]}`, name), scimJSON}).want(t, 200)
-	}
 	only := map[string]any{"users": []string{"ada@acme.test"}}
 	put := func(body string, more map[string]any) string {
 		t.Helper()
@@ -377,8 +380,8 @@ func TestPuttingADocumentAgain(t *testing.T) {
 	}
 	id := put("one", map[string]any{"access": only})
 	reads("closed", id, true, false)
-	rename(ada, "ada.lovelace@acme.test")
-	rename(eve, "ada@acme.test")
+	a.rename(x, ada, "ada.lovelace@acme.test")
+	a.rename(x, eve, "ada@acme.test")
 	put("one", map[string]any{"access": only})
 	reads("the same again, after eve took the name", id, true, false)
 	put("two", map[string]any{"access": only})

@@ -151,7 +151,7 @@ func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*c
 		in.Body.apply(&fields)
 		c.Fields = fields.Fields
 		if in.Body.has("defaultAccess") {
-			c.DefaultAccess = rule
+			c.DefaultAccess = rule.Repeating(c.DefaultAccess)
 		}
 	}, preconditions(in.IfMatch, ""))
 	if err != nil {

@@ -25,7 +25,7 @@ type Change struct {
 	Paused   *bool    // of a source that a connector reads
 
 	SetsAccess    bool
-	DefaultAccess *access.Rule // if SetsAccess; nil: everyone reads its items
+	DefaultAccess *access.Rule // if SetsAccess; nil: everyone reads its items. A repeated name means whom it meant
 }
 
 // update is a data source that is being changed, as it was read.
@@ -125,8 +125,8 @@ func (s *Service) apply(ctx context.Context, u *update, c Change) error {
 		u.changes = append(u.changes, audit.Change{Field: "name", From: u.d.Name, To: u.after.Name})
 	}
 	if c.SetsAccess {
-		u.after.DefaultAccess = c.DefaultAccess
-		u.changes = append(u.changes, collection.AccessChange(u.d.DefaultAccess, c.DefaultAccess)...)
+		u.after.DefaultAccess = c.DefaultAccess.Repeating(u.d.DefaultAccess)
+		u.changes = append(u.changes, collection.AccessChange(u.d.DefaultAccess, u.after.DefaultAccess)...)
 	}
 	if c.Paused != nil && *c.Paused != u.d.Paused {
 		if s.Syncs == nil || !u.provider.IsSynced(u.d.Settings) {

@@ -157,9 +157,9 @@ type Service struct {
 // Missing returns the error for an unknown document id.
 func Missing() *apierr.Error { return apierr.Missing("document") }
 
-// notReadable is the error for replacing what the caller may not read. It says no more
-// than that: neither what it is nor where.
-func notReadable() *apierr.Error {
+// notWritable is the error for replacing what the caller may not read, and for a person who
+// replaces an item of a connected source. It says no more than that: neither what it is nor where.
+func notWritable() *apierr.Error {
 	return apierr.New(apierr.Forbidden, apierr.CodeAccessDenied,
 		"You may not write to this URI. Ask an administrator of your team.")
 }

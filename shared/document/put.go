@@ -100,14 +100,18 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	if err != nil {
 		return 0, err
 	}
-	if err := in.checkReplace(old); err != nil {
-		return 0, err
+	refused := in.checkReplace(old)
+	if refused != nil && !apierr.IsCode(refused, apierr.CodeAccessDenied) {
+		return 0, refused
 	}
 	if in.KeepContent && !old.exists {
 		return 0, ErrNoContent
 	}
 	if err := s.takeUpload(ctx, teamID, &in, upload, old); err != nil {
-		return 0, err
+		return 0, err // also where the caller may not write, as where there is nothing
+	}
+	if refused != nil {
+		return 0, refused
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	entry := in.entry(id, old, now)
@@ -226,12 +230,14 @@ func (s *Service) send(ctx context.Context, works ...pending.Work) {
 
 // checkReplace returns an error if in may not replace old.
 func (in Input) checkReplace(old current) error {
+	// A person takes no item out of its source, because no sync would bring it back. A team key may.
+	takesItem := in.Facts == nil && old.Facts != nil && !in.Who.Reader.All()
+	if old.live && (takesItem || !in.Who.reads(old.Entry, old.byDefault)) {
+		// A condition that a missing document would fail says nothing of this one.
+		return cmp.Or[error](in.Match(0), notWritable())
+	}
 	if old.live && !in.Who.uses(old.CollectionID) {
 		return sourceNotAllowed()
-	}
-	if old.live && !in.Who.reads(old.Entry, old.byDefault) {
-		// A condition that a missing document would fail says nothing of this one.
-		return cmp.Or[error](in.Match(0), notReadable())
 	}
 	if in.Facts != nil && old.live && old.CollectionID != in.CollectionID {
 		return ErrOtherSource

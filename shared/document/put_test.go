@@ -315,7 +315,7 @@ func TestRemovedItems(t *testing.T) {
 	}
 }
 
-// A document and an item of one uri do not replace each other.
+// A document and an item of one uri do not replace each other, except that a team key may replace an item.
 func TestDocumentsAndItemsAreApart(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -326,8 +326,21 @@ func TestDocumentsAndItemsAreApart(t *testing.T) {
 	if err := h.Delete(t.Context(), teamID, id, "", everyone, anyVersion); err != nil || h.read(id).Body != "Item." {
 		t.Errorf("an item is deleted as a document: %v", err)
 	}
+	over := h.text("Issue", "Mine.")
+	over.Who = document.Who{Reader: access.Person("ada", "ada@acme.test", nil)}
+	if _, _, err := h.Put(t.Context(), teamID, over); !apierr.IsCode(err, apierr.CodeAccessDenied) || h.read(id).Body != "Item." {
+		t.Errorf("a document replaces an item: %v", err)
+	}
+	none := errors.New("there is none")
+	over.Match = func(version int64) error { return map[bool]error{true: none}[version == 0] }
+	if _, _, err := h.Put(t.Context(), teamID, over); !errors.Is(err, none) {
+		t.Errorf("a put under a condition shows an item: %v", err)
+	}
 	if titles, _ := h.listed(document.Filter{}, table.Window{Limit: 10}); titles != "" {
 		t.Errorf("listed %q", titles)
+	}
+	if h.put(h.text("Issue", "Moved by hand.")); h.read(id).Body != "Moved by hand." {
+		t.Error("a team key does not replace an item")
 	}
 	h.put(h.text("Page", "Document."))
 	if _, _, err := h.Put(t.Context(), teamID, h.item("Page", "Item.", time.Time{})); !errors.Is(err, document.ErrOtherSource) {

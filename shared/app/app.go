@@ -193,7 +193,9 @@ func newServices(b base, p Parts) *services {
 	s.events.Outbox = outbox
 	// Collections and documents need each other.
 	s.collections = &collection.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, NewID: newID, Warn: warn,
-		Count: func(ctx context.Context, teamID, id string) (int64, error) { return s.documents.Count(ctx, teamID, id) }}
+		Contents: func(ctx context.Context, teamID string, c collection.Collection, reader access.Reader) (int64, bool, error) {
+			return s.documents.Contents(ctx, teamID, c.ID, reader, c.DefaultAccess)
+		}}
 	s.documents = &document.Service{Table: e.table, Blobs: e.blobs, Events: s.events, Work: e.documents, Extractions: e.extractions, Now: b.now, NewID: newID, Warn: warn,
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // not a secret: it distinguishes versions of the same millisecond
 		Meaning:   p.Vectors.Name != "",

@@ -61,9 +61,9 @@ type Service struct {
 	Work   queue.Queue // the document queue, for the removal of a collection's documents
 	Now    func() time.Time
 	NewID  func() string // time-ordered UUIDs, so that the order of ids is the order of creation
-	// Count returns the number of documents of a collection, for the event of its
-	// deletion; nil: the event has no count.
-	Count func(ctx context.Context, teamID, id string) (int64, error)
+	// Contents returns the number of documents of a collection, for the event of its
+	// deletion, and whether reader may read them all; nil: the event has no count.
+	Contents func(ctx context.Context, teamID string, c Collection, reader access.Reader) (documents int64, readable bool, err error)
 	// Warn logs that a message could not be sent. The sweeper sends it again,
 	// because the work is pending.
 	Warn func(w pending.Work, err error)

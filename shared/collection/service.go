@@ -162,7 +162,8 @@ func AccessChange(before, after *access.Rule) []audit.Change {
 
 // Delete removes the collection at once; a worker removes its documents later. It
 // returns the error of match for the current version, and access-denied if reader may not
-// read what has no rule of its own in it. An absent collection is not an error.
+// read what has no rule of its own in it, or one of its documents: deleting destroys them.
+// An absent collection is not an error.
 func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, reader access.Reader, match func(version int64) error) error {
 	event := s.Events.OrSilent(s.Table).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
@@ -178,9 +179,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, read
 			return err
 		}
 		if !reader.MayRead(nil, current.DefaultAccess) {
-			return apierr.New(apierr.Forbidden, apierr.CodeAccessDenied, "You may not delete this collection, because you may not read its documents.")
+			return notReadable()
 		}
-		deleted, err := s.deletedEvent(ctx, teamID, current)
+		deleted, err := s.deletedEvent(ctx, teamID, current, reader)
 		if err != nil {
 			return err
 		}
@@ -204,15 +205,23 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, read
 	}
 }
 
-// deletedEvent returns the event for removing c. Its documents get no events.
-func (s *Service) deletedEvent(ctx context.Context, teamID string, c Collection) (audit.Event, error) {
+func notReadable() error {
+	return apierr.New(apierr.Forbidden, apierr.CodeAccessDenied, "You may not delete this collection, because you may not read all of its documents.")
+}
+
+// deletedEvent returns the event for removing c, and access-denied if reader may not read
+// all that c contains. Its documents get no events.
+func (s *Service) deletedEvent(ctx context.Context, teamID string, c Collection, reader access.Reader) (audit.Event, error) {
 	e := newEvent(audit.CollectionDeleted, c)
-	if s.Count == nil {
+	if s.Contents == nil {
 		return e, nil
 	}
-	n, err := s.Count(ctx, teamID, c.ID)
+	n, readable, err := s.Contents(ctx, teamID, c, reader)
 	if err != nil {
 		return e, fmt.Errorf("delete collection: %w", err)
+	}
+	if !readable {
+		return e, notReadable()
 	}
 	e.Counts = map[string]int64{"documents": n}
 	return e, nil

@@ -3,7 +3,9 @@ package document
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"docent/shared/access"
 	"docent/shared/table"
 )
 
@@ -15,16 +17,28 @@ const maxCountPages = 50
 // source. It is for reports: it may be a second old, and too low for a very large
 // source.
 func (s *Service) Count(ctx context.Context, teamID, sourceID string) (n int64, err error) {
-	q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Eventual: true}
-	for range maxCountPages {
+	n, _, err = s.Contents(ctx, teamID, sourceID, access.Everything(), nil)
+	return n, err
+}
+
+// Contents is Count of a source with the default rule byDefault. It also reports whether
+// reader may read all that is in it at this moment. If not, n is too low.
+func (s *Service) Contents(ctx context.Context, teamID, sourceID string, reader access.Reader, byDefault *access.Rule) (n int64, readable bool, err error) {
+	who := Who{Reader: reader}
+	q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Eventual: reader.All()}
+	for pages := 0; pages < maxCountPages || !reader.All(); pages++ {
 		page, err := s.Table.Query(ctx, q)
 		if err != nil {
-			return 0, fmt.Errorf("count documents: %w", err)
+			return 0, false, fmt.Errorf("count documents: %w", err)
 		}
-		if n += int64(len(page.Items)); page.Cursor == "" {
+		n += int64(len(page.Items))
+		if !reader.All() && slices.ContainsFunc(page.Items, func(item table.Item) bool { return !who.reads(entryFrom(item), byDefault) }) {
+			return n, false, nil
+		}
+		if page.Cursor == "" {
 			break
 		}
 		q.Cursor = page.Cursor
 	}
-	return n, nil
+	return n, true, nil
 }

@@ -486,7 +486,10 @@ func TestWhatMayNotBeReadLooksAbsent(t *testing.T) {
 	}
 	// Who may not read the documents of a collection changes neither its rule nor it.
 	a.do(call{"PATCH", "/collections/" + hidden, eve.key, map[string]any{"defaultAccess": nil}, nil}).wantCode(t, 403, "admin-required")
-	a.do(call{"DELETE", "/collections/" + hidden, eve.key, nil, nil}).wantCode(t, 403, "access-denied")
+	for _, id := range []string{hidden, wiki} { // by default, and one document of it
+		a.do(call{"DELETE", "/collections/" + id, eve.key, nil, nil}).wantCode(t, 403, "access-denied")
+	}
+	a.do(call{"GET", "/documents/" + own.text(t, "id"), x.key, nil, nil}).want(t, 200)
 	var none struct{ DefaultAccess *struct{ Users []string } }
 	a.do(call{"PATCH", "/collections/" + hidden, x.pat, map[string]any{"defaultAccess": nil}, nil}).want(t, 200).json(t, &none)
 	if none.DefaultAccess != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -197,10 +198,14 @@ func timeOf(text string) (time.Time, bool) {
 	if len(text) < len(time.DateOnly) || text[4] != '-' || text[7] != '-' {
 		return time.Time{}, false // most texts, without the cost of an error
 	}
-	layout := time.RFC3339
 	if len(text) == len(time.DateOnly) {
-		layout = time.DateOnly
+		t, err := time.Parse(time.DateOnly, text)
+		return t, err == nil
 	}
-	t, err := time.Parse(layout, text)
-	return t, err == nil
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil && strictTime.MatchString(text)
 }
+
+// strictTime leaves out what time.Parse takes for a time beyond RFC 3339: fractions after a comma, hours of one digit,
+// and offsets of a day or more.
+var strictTime = regexp.MustCompile(`^.{10}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)

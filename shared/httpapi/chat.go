@@ -223,7 +223,8 @@ func usageOf(question, content string) completionUsage {
 	return completionUsage{tokens(question), tokens(content), tokens(question) + tokens(content)}
 }
 
-// chatID returns the id of the question that a request asks: of its Idempotency-Key if it has one.
+// chatID returns the id of the question that a request asks: of its Idempotency-Key if it has one. A key that acts for
+// people has other ids for each of them, since none reads the questions of another.
 func chatID(p team.Principal, idempotencyKey string) (string, error) {
 	if idempotencyKey == "" {
 		return uuid.NewString(), nil
@@ -232,7 +233,11 @@ func chatID(p team.Principal, idempotencyKey string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return uuid.NewSHA1(space, []byte("chat\x00"+p.KeyID+"\x00"+idempotencyKey)).String(), nil
+	caller := p.KeyID
+	if p.ActsFor {
+		caller += "/" + p.UserID
+	}
+	return uuid.NewSHA1(space, []byte("chat\x00"+caller+"\x00"+idempotencyKey)).String(), nil
 }
 
 func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error) {

@@ -1,0 +1,30 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"docent/shared/team"
+)
+
+// A key that acts for several people may use one Idempotency-Key for each of them: neither gets the other's answer, nor
+// learns that the other asked.
+func TestAnIdempotencyKeyOfAChatIsOfOnePerson(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	ada, eve := a.newColleague(x, "ada@acme.test"), a.newColleague(x, "eve@acme.test")
+	_, bot := a.newKey(x.ID, team.NewKey{Kind: team.KindTeam, Name: "bot", ActFor: true})
+	wiki := a.newCollection(x.key, "wiki")
+	a.putWith(x.key, wiki, "https://wiki.test/a", only(ada.name)).want(t, 200)
+	a.drain()
+	ask := func(who colleague) string {
+		t.Helper()
+		return a.do(call{"POST", "/chat/completions", bot, map[string]any{"model": "docent",
+			"messages": []any{map[string]any{"role": "user", "content": "Where is the kirschkern kept?"}}},
+			map[string]string{"Docent-User": who.name, "Idempotency-Key": "k"}}).want(t, 200).text(t, "id")
+	}
+	first, second := ask(ada), ask(eve)
+	if first == second || ask(ada) != first || ask(eve) != second {
+		t.Errorf("the questions are %s and %s", first, second)
+	}
+}

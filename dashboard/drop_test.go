@@ -46,10 +46,15 @@ func TestDropFiles(t *testing.T) {
 		t.Errorf("stored %q", got)
 	}
 	b.Click("Readers of small")
-	b.Wait("As its collection says.")
-	b.Wait("put it again by the API")
+	b.Click("Only these")
+	b.Fill("Groups", "Engineering")
+	b.Click("Save readers")
+	b.Wait("Nobody has these names yet: Engineering")
 	b.Fill("May this person read it?", "nobody@acme.example")
 	b.Click("Check person")
 	b.Wait("may not read it")
 	b.Click("Close")
+	if got := browser.Value[string](b, `fetch("../documents").then((r) => r.json()).then((all) => all.map((d) => d.title + " " + d.size).sort().join())`); strings.Contains(got, "small") || !strings.Contains(got, "large 12000019") {
+		t.Errorf("ada reads %q", got)
+	}
 }

@@ -252,6 +252,12 @@ func families() []audited {
 			[]audit.Type{audit.DocumentCreated}, func(h *home) int { return 1 - h.gone("/documents/"+h.id(smallURI)) }},
 		{"replace a document", page, func(h *home) reply { return h.put(h.collection("wiki"), smallURI, largeBody("okapi")) },
 			[]audit.Type{audit.DocumentReplaced}, func(h *home) int { return h.has("/documents/"+h.id(smallURI), "okapi") }},
+		{"change a document", page, func(h *home) reply {
+			return h.do("PATCH", "/documents/"+h.id(smallURI), map[string]any{"title": "okapi"})
+		}, []audit.Type{audit.DocumentReplaced}, func(h *home) int { return h.has("/documents/"+h.id(smallURI), "okapi") }},
+		{"change who may read a document", page, func(h *home) reply {
+			return h.do("PATCH", "/documents/"+h.id(smallURI), map[string]any{"access": map[string]any{"users": []string{"ada"}}})
+		}, []audit.Type{audit.DocumentAccessChanged}, func(h *home) int { return h.has("/documents/"+h.id(smallURI), `"access"`) }},
 		{"delete a document", page, func(h *home) reply { return h.do("DELETE", "/documents/"+h.id(smallURI), nil) },
 			[]audit.Type{audit.DocumentDeleted}, func(h *home) int { return h.gone("/documents/" + h.id(smallURI)) }},
 		{"ask", nothing, func(h *home) reply {

@@ -136,6 +136,21 @@ var costCases = []costCase{
 		run: func(c *costs) spent { return c.indexing(long) }},
 	// The records, the blob, publishing, and the reads for merging. What the model costs is not included.
 	{operation: "embedding 10 documents, 3 KB", ceiling: cost{6, 30, 24}, run: (*costs).embedding},
+	// The document and its collection are read one after the other. These two
+	// are last, because their segments would be merged while another operation is measured.
+	{operation: "PATCH document, 3 KB", ceiling: cost{4, 2, 21}, run: func(c *costs) spent {
+		c.request(c.teamKey, "PUT", "/documents", c.document("patched", short), 200)
+		c.work()
+		defer c.work()
+		return c.request(c.teamKey, "PATCH", "/documents/"+c.documentID("patched"), map[string]any{"access": map[string][]string{"users": {}}}, 200)
+	}},
+	// Announcing, reading and writing the chunks as well.
+	{operation: "PATCH document, 6.5 KB", ceiling: cost{7, 5, 26}, run: func(c *costs) spent {
+		c.request(c.teamKey, "PUT", "/documents", c.document("patched-long", long), 200)
+		c.work()
+		defer c.work()
+		return c.request(c.teamKey, "PATCH", "/documents/"+c.documentID("patched-long"), map[string]any{"access": map[string][]string{"users": {}}}, 200)
+	}},
 }
 
 // TestOperationsStayBelowTheirCeilings runs each operation on engines that are as slow as the

@@ -101,6 +101,17 @@ func stories() []story {
 				h.work()
 				h.found(t, "giraffe", true)
 			}},
+		{"open a document and change its title", func(h *home) { h.putRule(largeURI, largeBody("giraffe"), map[string][]string{"users": {}}); h.work() },
+			func(h *home) reply {
+				return h.as(h.teamKey(), "PATCH", "/documents/"+h.id(largeURI), map[string]any{"title": "Quagga", "access": nil})
+			}, 200,
+			func(t *testing.T, h *home) {
+				state(t, h, largeURI, largeBody("giraffe"))
+				h.found(t, "quagga", true)
+				if r := h.must(200, "POST", "/context/search", map[string]string{"query": "giraffe"}); !strings.Contains(string(r.body), largeURI) {
+					t.Errorf("a person finds %s", r.body)
+				}
+			}},
 		{"delete a document", both,
 			func(h *home) reply { return h.do("DELETE", "/documents/"+h.id(largeURI), nil) }, 204,
 			func(t *testing.T, h *home) { h.found(t, "giraffe", false); h.found(t, "zebra", true) }},

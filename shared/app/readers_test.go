@@ -163,8 +163,18 @@ func TestReadersFollowAModelOnBothEngines(t *testing.T) {
 				default:
 					uri := fmt.Sprintf("https://wiki.test/%d", random.IntN(documents))
 					r, names := draw()
+					if _, stored := rules[uri]; stored && random.IntN(2) == 0 {
+						body := map[string]any{"access": nil}
+						if names != nil {
+							body["access"] = names
+						}
+						if r := h.as(h.teamKey(), "PATCH", "/documents/"+h.id(uri), body); r.status != 200 {
+							t.Fatalf("%d %s", r.status, r.body)
+						}
+					} else {
+						h.putRule(uri, "The zebra is striped.", names)
+					}
 					rules[uri] = r
-					h.putRule(uri, "The zebra is striped.", names)
 					h.work()
 				}
 				for p := range people {
@@ -248,6 +258,9 @@ func TestReadersWhileAChangeFails(t *testing.T) {
 			u["active"] = false
 			return h.asSCIM("PUT", "/Users/"+h.prepared["user 0"], u)
 		}, 200, both, nil, true},
+		{"a document closed", prepare(true), func(h *home) reply {
+			return h.as(h.teamKey(), "PATCH", "/documents/"+h.id(secret), map[string]any{"access": map[string][]string{"users": {}}})
+		}, 200, both, one, false},
 		{"a merge of segments with sets", merged, func(h *home) reply {
 			return h.as(h.teamKey(), "PUT", "/documents", map[string]any{"collectionId": h.collection("wiki"), "uri": "https://wiki.test/more", "title": "T",
 				"body": "The zebra is striped.", "access": map[string][]string{"users": {}}})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"docent/shared/memory"
 	"docent/shared/pending"
 	"docent/shared/table"
 )
@@ -16,6 +17,11 @@ func (s *Service) keepContent(ctx context.Context, teamID string, e Entry, versi
 	next.Entry, next.version, next.accepted = e, version, 0
 	if next.chunks == 0 {
 		return next, nil, nil
+	}
+	if next.bytes > longBody {
+		if err := memory.WaitWrites(ctx); err != nil {
+			return record{}, nil, err
+		}
 	}
 	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: e.ID, Version: version,
 		Old: &pending.Version{Version: version, Chunks: next.chunks}, At: millisOf(version)}

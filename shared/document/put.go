@@ -76,9 +76,9 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	event := s.events(in.Facts).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	for {
-		version, err = s.put(ctx, teamID, id, in, event)
+		stored, err := s.put(ctx, teamID, id, in, event)
 		if !errors.Is(err, errRaced) {
-			return id, version, err
+			return id, stored.version, err
 		}
 	}
 }
@@ -90,36 +90,42 @@ func noCollection() error { return apierr.Missing("collection") }
 var errRaced = errors.New("raced by another write")
 
 // put tries Put once. It has its own in, because what it adds depends on what it reads.
-func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *audit.Claim) (int64, error) {
+func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *audit.Claim) (record, error) {
 	// The upload is read before the document. So a put that finds it used by another one finds the document of that, too.
 	upload, err := s.offered(ctx, teamID, in.Upload)
 	if err != nil {
-		return 0, err
+		return record{}, err
 	}
 	old, err := s.currentFor(ctx, teamID, id, in)
 	if err != nil {
-		return 0, err
+		return record{}, err
 	}
 	refused := in.checkReplace(old)
 	if refused != nil && !apierr.IsCode(refused, apierr.CodeAccessDenied) {
-		return 0, refused
+		return record{}, refused
 	}
 	if in.KeepContent && !old.exists {
-		return 0, ErrNoContent
+		return record{}, ErrNoContent
 	}
 	if err := s.takeUpload(ctx, teamID, &in, upload, old); err != nil {
-		return 0, err // also where the caller may not write, as where there is nothing
+		return record{}, err // also where the caller may not write, as where there is nothing
 	}
 	if refused != nil {
-		return 0, refused
+		return record{}, refused
 	}
+	return s.replace(ctx, teamID, id, in, old, event)
+}
+
+// replace puts in in place of old, unless nothing changes, and returns the record that is current then. It returns
+// errRaced if old is not current any more.
+func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old current, event *audit.Claim) (record, error) {
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	entry := in.entry(id, old, now)
-	events := putEvents(old, entry)
+	events := in.events(old, entry)
 	same := old.exists && (old.same(entry, in) || old.newer(entry))
 	if same {
 		if in.KeepContent && old.extracting {
-			return old.version, nil // reading the same file again would fail as it did
+			return old.record, nil // reading the same file again would fail as it did
 		}
 		failed, err := s.failed(ctx, teamID, old.record)
 		if err == nil && !failed {
@@ -129,7 +135,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 			if err == nil {
 				usage.Note(ctx, usage.Unchanged, 1)
 			}
-			return old.version, err
+			return old.record, err
 		}
 		original := entry.Original
 		entry = old.Entry // only to index it again
@@ -138,7 +144,7 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	}
 	next, intent, err := s.putContent(ctx, teamID, entry, nextVersion(now, s.Random(), old.version), in, old.record)
 	if err != nil {
-		return 0, err
+		return record{}, err
 	}
 	works := s.workOf(teamID, old, next, in.RequestID)
 	ops := s.replacing(teamID, old, next, works)
@@ -154,18 +160,18 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 		err = event.Write(ctx, events, ops...)
 	}
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == removedKey(teamID, id) {
-		return old.version, nil // the removal is newer than this change
+		return old.record, nil // the removal is newer than this change
 	}
 	if refused := in.uploaded.refusal(teamID, err); refused != nil {
-		return 0, refused
+		return record{}, refused
 	}
 	if err != nil {
-		return 0, s.notWritten(teamID, next, err)
+		return record{}, s.notWritten(teamID, next, err)
 	}
 	in.note(ctx, old)
 	usage.OutcomeKnown(ctx)
 	s.send(ctx, works...)
-	return next.version, nil
+	return next, nil
 }
 
 // putContent stores what the record of a version will refer to, and returns the record and the intent to remove the
@@ -342,11 +348,14 @@ func (s *Service) events(f *Facts) *audit.Log {
 	return s.Events.OrSilent(s.Table)
 }
 
-// putEvents returns the events for replacing old by entry. A change of its rule has one
-// of its own, with numbers instead of names.
-func putEvents(old current, entry Entry) []audit.Event {
+// events returns the events for replacing old by entry. A change of its rule has one
+// of its own, with numbers instead of names, and it alone if nothing else changes.
+func (in Input) events(old current, entry Entry) []audit.Event {
 	hidden := entry.isRestricted(old.targetDefault) || old.exists && old.isRestricted(old.byDefault)
-	events := []audit.Event{putEvent(old, entry, hidden)}
+	var events []audit.Event
+	if !in.KeepContent || !old.equal(entry.Fields) {
+		events = append(events, putEvent(old, entry, hidden))
+	}
 	if before := old.Access; old.exists && !before.Equal(entry.Access) || !old.exists && entry.Access != nil {
 		if !old.exists {
 			before = nil

@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"docent/shared/apierr"
@@ -15,11 +16,17 @@ type interleaved struct {
 	table.Store
 	before int // number of the call, from 1
 	do     func()
-	calls  int
+
+	mu    sync.Mutex
+	calls int
 }
 
 func (s *interleaved) next() {
-	if s.calls++; s.calls == s.before {
+	s.mu.Lock()
+	s.calls++
+	due := s.calls == s.before
+	s.mu.Unlock()
+	if due {
 		s.do()
 	}
 }

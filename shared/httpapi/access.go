@@ -67,7 +67,8 @@ func whoOf(p team.Principal) document.Who { return document.Who{Reader: p.Reader
 // Only for these the edge reads the groups of a person. In all others the Reader reads
 // nothing, so an operation that is missing here shows no document.
 var readingPatterns = []string{
-	"GET /documents", "PUT /documents", "GET /documents/{documentId}", "GET /documents/{documentId}/original", "DELETE /documents/{documentId}",
+	"GET /documents", "PUT /documents", "GET /documents/{documentId}", "GET /documents/{documentId}/original",
+	"PATCH /documents/{documentId}", "DELETE /documents/{documentId}",
 	"GET /answers", "PUT /answers/{questionId}", "GET /answers/{questionId}", "DELETE /answers/{questionId}",
 	"POST /chat/completions",
 	"POST /context/search", "POST /context/search/code", "POST /context/search/prs", "POST /context/search/issues",

@@ -218,6 +218,7 @@ var attempts = []attempt{
 	{"a document by the id of its URI", func(w *world) []call {
 		at := "/documents/" + w.hiddenID
 		return []call{get(at), get(at, "If-None-Match", cmp.Or(w.etag, `"1"`)), get(at, "If-None-Match", "*"), get(at, "Range", "bytes=0-10"), sent("HEAD", at, nil), get(at + "/access?user=eve@acme.test"),
+			sent("PATCH", at, map[string]any{"access": nil}), sent("PATCH", at, map[string]any{"metadata": map[string]any{"and": 1}}), sent("PATCH", at, map[string]any{}, "If-Match", cmp.Or(w.etag, `"1"`)),
 			sent("DELETE", at, nil, "If-Match", `"1"`), sent("DELETE", at, nil, "If-Match", "*"), sent("DELETE", at, nil)}
 	}},
 	{"replacing a document, under a condition", func(w *world) []call {

@@ -32,6 +32,7 @@ func TestBoundsAreThoseOfTheAreas(t *testing.T) {
 		{"updateCollection", "description", collection.MaxDescription},
 		{"putDocument", "title", documents.MaxTitle},
 		{"putDocument", "uri", documents.MaxURI},
+		{"updateDocument", "title", documents.MaxTitle},
 		{"askQuestion", "question", answer.MaxQuestion},
 		{"searchContext", "query", question.MaxQuery},
 		{"searchContext", "limit", question.MaxSearchLimit},

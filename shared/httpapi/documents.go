@@ -33,6 +33,8 @@ func (h *documents) routes(api huma.API) {
 	h.originalRoute(api)
 	register(api, huma.Operation{OperationID: "getDocumentAccess", Method: http.MethodGet, Path: "/documents/{documentId}/access",
 		Summary: "Find out whether a person may read a document", Tags: tags, Errors: []int{400, 404}}, h.access)
+	register(api, huma.Operation{OperationID: "updateDocument", Method: http.MethodPatch, Path: "/documents/{documentId}",
+		Summary: "Change a document without its content", Tags: tags, Errors: []int{404, 412}}, h.update)
 	register(api, huma.Operation{OperationID: "deleteDocument", Method: http.MethodDelete, Path: "/documents/{documentId}",
 		Summary: "Delete a document", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{412}}, h.delete)
 }

@@ -74,6 +74,7 @@ func TestExamplesAreTrue(t *testing.T) {
 		send(id, "POST", "/context/"+path)
 	}
 	send("callTools", "POST", "/mcp")
+	send("updateDocument", "PATCH", "/documents/"+httpapi.ExampleDocument) // now a group reads it
 	send("createDataSource", "POST", "/data-sources")
 	send("createApiKey", "POST", "/api-keys")
 	send("rotateApiKey", "POST", "/api-keys/"+keyID+"/rotate")

@@ -31,6 +31,10 @@ var examples = map[string]example{
 	"putDocument": {`{"collectionId":"` + exampleCollection + `","title":"Releases","body":"## Rolling back\n\nRun ` + "`deploy rollback`" +
 		` with the number of the release.","uri":"https://wiki.acme.example/releases","metadata":{"product":"api","version":3,"audience":["operators"]}}`,
 		`{"id":"` + exampleDocument + `"}`},
+	"updateDocument": {`{"metadata":{"product":"api","version":4},"access":{"groups":["Engineering"]}}`,
+		`{"id":"` + exampleDocument + `","collectionId":"` + exampleCollection + `","title":"Releases","uri":"https://wiki.acme.example/releases",` +
+			`"metadata":{"product":"api","version":4},"access":{"users":[],"groups":["Engineering"]},"accessUnknown":{"users":[],"groups":["Engineering"]},` +
+			`"createdAt":"2026-11-21T12:00:00.000Z","updatedAt":"2026-11-21T13:00:00.000Z"}`},
 	"createUpload": {`{"mediaType":"application/pdf","size":52428800}`,
 		`{"id":"` + exampleUpload + `","uploadUrl":"https://docent.acme.example/v1/uploads/` + exampleUpload + `?secret=example&team=example","method":"PUT",` +
 			`"headers":{"Content-Type":"application/pdf"},"expiresAt":"2026-11-21T12:15:00.000Z"}`},

@@ -6,7 +6,7 @@ import "github.com/danielgtaylor/huma/v2"
 // it replied with. Each is the name of a path parameter with the member of the reply that it is.
 var links = map[string]map[string]struct{ parameter, member string }{
 	"createCollection": {"getCollection": {"collectionId", "id"}, "updateCollection": {"collectionId", "id"}, "deleteCollection": {"collectionId", "id"}},
-	"putDocument":      {"getDocument": {"documentId", "id"}, "deleteDocument": {"documentId", "id"}},
+	"putDocument":      {"getDocument": {"documentId", "id"}, "updateDocument": {"documentId", "id"}, "deleteDocument": {"documentId", "id"}},
 	"createDataSource": {"importItems": {"dataSourceId", "id"}, "deleteDataSource": {"dataSourceId", "id"}},
 	"createApiKey":     {"rotateApiKey": {"keyId", "id"}, "revokeApiKey": {"keyId", "id"}},
 	"createScimUser":   {"getScimUser": {"id", "id"}, "updateScimUser": {"id", "id"}, "deleteScimUser": {"id", "id"}},

@@ -31,6 +31,8 @@ var schemaNames = map[string]string{
 	"DocumentEntry":                  "DocumentSummary",
 	"PutDocumentInputBody":           "DocumentInput",
 	"PutDocumentOutputBody":          "DocumentReceipt",
+	"UpdateDocumentInputBody":        "DocumentPatch",
+	"UpdateDocumentOutputBody":       "UpdatedDocument",
 	"Failure":                        "AnswerError",
 	"Field":                          "FieldError",
 	"LineError":                      "ImportLineError",

@@ -17,6 +17,7 @@ var descriptions = map[string]string{
 	"createUpload":        "For a file of up to 100 MB, a PDF of up to 96 MB, that is too large for the body of PUT /documents. Send the file to uploadUrl, once, by PUT with the given headers; then put the document with the id as its upload, within an hour. What is not used is removed. A team may have 20 uploads that no document uses yet.",
 	"getDocumentOriginal": "The file as it was put. A document that was put as text has none. Who may read the document may download it.",
 	"getDocument":         "With the body, and whether search finds this version by now.",
+	"updateDocument":      "A JSON merge patch (RFC 7396) of title, metadata and access: a member that is absent stays as it is, and null removes an optional one. Metadata and access are replaced whole. The text or the file stays, and other members are ignored: PUT /documents changes them. Whom a change of access shuts out reads nothing of the document from the next request on. No search finds it until it is indexed again, within about a second, as after a put. A request that changes nothing keeps the ETag, so it can be repeated. A document that the caller may not read is not found, and neither is an item of a data source, which only its provider changes.",
 	"deleteDocument":      "It is unreachable at once. It succeeds also if there is no such document.",
 
 	"listAnswers":          "Newest first. A personal key lists the questions of its user, a team key those of the team.",

@@ -19,6 +19,7 @@ import (
 // goodBodies returns a call of every operation that takes a described JSON object, by its id.
 func goodBodies(a *api, acme tenant) map[string]call {
 	wiki := a.newCollection(acme.key, "wiki")
+	document := a.putDocument(acme.key, wiki, "https://x.test/changed", "t", "b")
 	keyID, _ := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "rotated"})
 	post := func(path string, body map[string]any) call { return call{"POST", path, acme.pat, body, nil} }
 	query := map[string]any{"query": "kirschkern"}
@@ -42,6 +43,7 @@ func goodBodies(a *api, acme tenant) map[string]call {
 		"createCollection":      post("/collections", map[string]any{"name": "n", "description": "d", "iconUrl": "https://x.test/i.png"}),
 		"updateCollection":      {"PATCH", "/collections/" + wiki, acme.pat, map[string]any{"name": "n", "description": "d", "iconUrl": "https://x.test/i.png"}, nil},
 		"putDocument":           {"PUT", "/documents", acme.key, map[string]any{"collectionId": wiki, "title": "t", "body": "b", "uri": "https://x.test/"}, nil},
+		"updateDocument":        {"PATCH", "/documents/" + document, acme.key, map[string]any{"title": "t", "metadata": map[string]any{"a": 1}, "access": map[string]any{"users": []string{}}}, nil},
 		"createUpload":          post("/uploads", map[string]any{"mediaType": "application/pdf", "size": 5, "sha256": strings.Repeat("0a", 32)}),
 		"askQuestion":           {"PUT", "/answers/" + numberedID(1), acme.pat, map[string]any{"question": "q"}, nil},
 		"createChatCompletion":  post("/chat/completions", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": "q"}}, "stream": false, "stream_options": map[string]any{"include_usage": false}}),

@@ -50,6 +50,7 @@ var scopes = map[string][]team.Scope{
 
 	"PUT /documents":                          {team.ScopeWrite},
 	"POST /uploads":                           {team.ScopeWrite},
+	"PATCH /documents/{documentId}":           {team.ScopeWrite},
 	"DELETE /documents/{documentId}":          {team.ScopeWrite},
 	"POST /data-sources/{dataSourceId}/items": {team.ScopeWrite},
 

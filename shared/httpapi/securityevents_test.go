@@ -112,6 +112,12 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 		{"putDocument", func() response {
 			return send("PUT", "/documents", map[string]string{"collectionId": wiki, "uri": "https://x.test/1", "title": "T2", "body": secret})()
 		}, "document.replaced"},
+		{"updateDocument", func() response {
+			return send("PATCH", "/documents/"+a.members(call{"GET", "/documents", acme.key, nil, nil}, "id")[0], map[string]any{"metadata": map[string]any{"a": secret}})()
+		}, "document.replaced"},
+		{"updateDocument", func() response {
+			return send("PATCH", "/documents/"+a.members(call{"GET", "/documents", acme.key, nil, nil}, "id")[0], map[string]any{"access": map[string]any{"users": []string{acme.admin.ID}}})()
+		}, "document.access_changed"},
 		{"deleteDocument", func() response {
 			return send("DELETE", "/documents/"+a.members(call{"GET", "/documents", acme.key, nil, nil}, "id")[0], nil)()
 		}, "document.deleted"},

@@ -57,6 +57,7 @@ func examples(collection, document, question string) map[string]example {
 			unknown: call{"GET", "/documents/" + unknownID + "/original", "", nil, nil}},
 		"getDocumentAccess": {owned: call{"GET", "/documents/" + document + "/access?user=ada", "", nil, nil},
 			unknown: call{"GET", "/documents/" + unknownID + "/access?user=ada", "", nil, nil}},
+		"updateDocument": of("PATCH", "/documents/", document, map[string]any{"title": "stolen"}),
 		"deleteDocument": of("DELETE", "/documents/", document, nil),
 		"listAnswers":    {owned: call{"GET", "/answers", "", nil, nil}, list: true},
 		"askQuestion":    ask,

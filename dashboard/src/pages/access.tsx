@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { call, send } from "../api";
+import { call } from "../api";
 import { useAction } from "../load";
 import { useAdmin } from "../session";
 import type { Access, Document } from "../types";
@@ -22,41 +22,7 @@ const names = (text: string) =>
 		.filter((n) => n !== "");
 
 /** Shows and changes who may read a document, and tells whether a person may. */
-export function AccessDialog(props: { document: Document; onClose: () => void; onSaved: () => void }) {
-	return props.document.mediaType ? <FileAccess {...props} /> : <TextAccess {...props} />;
-}
-
-/** Shows who may read a file. It changes nothing: saving the document would put its text in place of the file. */
-function FileAccess({ document, onClose }: { document: Document; onClose: () => void }) {
-	return (
-		<Dialog title={`Who may read “${document.title}”`} onClose={onClose}>
-			<div class="stack">
-				<Readers of={document.access} />
-				<p class="quiet">To change who may read a file, put it again by the API with the new readers.</p>
-			</div>
-			<Preview id={document.id} />
-			<div class="actions">
-				<button type="button" onClick={onClose}>
-					Close
-				</button>
-			</div>
-		</Dialog>
-	);
-}
-
-function Readers({ of }: { of: Access | undefined }) {
-	if (!of) return <p>As its collection says.</p>;
-	return (
-		<dl class="facts">
-			<dt>Groups</dt>
-			<dd>{of.groups.join(", ") || "none"}</dd>
-			<dt>People</dt>
-			<dd>{of.users.join(", ") || "none"}</dd>
-		</dl>
-	);
-}
-
-function TextAccess({ document, onClose, onSaved }: { document: Document; onClose: () => void; onSaved: () => void }) {
+export function AccessDialog({ document, onClose, onSaved }: { document: Document; onClose: () => void; onSaved: () => void }) {
 	const [mode, setMode] = useState<Mode>(document.access ? "chosen" : "default");
 	const [groups, setGroups] = useState(document.access?.groups.join("\n") ?? "");
 	const [users, setUsers] = useState(document.access?.users.join("\n") ?? "");
@@ -64,14 +30,8 @@ function TextAccess({ document, onClose, onSaved }: { document: Document; onClos
 	const action = useAction();
 	const save = () =>
 		action.run(async () => {
-			const reply = await send(`/documents/${document.id}`);
-			const d = (await reply.json()) as Document & { body: string };
-			const access = mode === "chosen" ? { groups: names(groups), users: names(users) } : undefined;
-			const saved = await call<{ accessUnknown?: Access }>("/documents", {
-				method: "PUT",
-				headers: { "If-Match": reply.headers.get("ETag") ?? "*" },
-				body: { collectionId: d.collectionId, title: d.title, uri: d.uri, body: d.body, metadata: d.metadata, access },
-			});
+			const access = mode === "chosen" ? { groups: names(groups), users: names(users) } : null;
+			const saved = await call<{ accessUnknown?: Access }>(`/documents/${document.id}`, { method: "PATCH", body: { access } });
 			onSaved();
 			if (saved.accessUnknown) setUnknown(saved.accessUnknown);
 			else onClose();

@@ -93,7 +93,7 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 			return err
 		}
 	}
-	if known && !p.IsSynced(source.NewSettings(sent)) {
+	if known && !p.IsSynced(source.NewSettings(sent), secretsOf(p, sent)) {
 		also := ""
 		if p.Webhook != nil {
 			also = ", or by its webhook"
@@ -106,6 +106,17 @@ func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
 		return printf(con.err, "docent: it was connected, but could not be checked now: %s\n", client.Printable(d.LastError.Detail))
 	}
 	return nil
+}
+
+// secretsOf returns the secrets among the settings that were sent.
+func secretsOf(p source.Provider, sent map[string]any) source.Secrets {
+	secrets := source.Secrets{}
+	for _, s := range p.Settings {
+		if text, ok := sent[s.Name].(string); ok && s.Kind == source.Secret {
+			secrets[s.Name] = text
+		}
+	}
+	return secrets
 }
 
 type sourceListCmd struct {

@@ -120,6 +120,9 @@ func (s *Service) readUpdate(ctx context.Context, teamID, id string) (*update, e
 // apply sets what is after c, and the changes for the audit event.
 func (s *Service) apply(ctx context.Context, u *update, c Change) error {
 	u.after = u.d
+	if err := s.openBefore(ctx, u, c); err != nil {
+		return err
+	}
 	if c.Name != nil && *c.Name != u.d.Name {
 		u.after.Name = *c.Name
 		u.changes = append(u.changes, audit.Change{Field: "name", From: u.d.Name, To: u.after.Name})
@@ -129,7 +132,7 @@ func (s *Service) apply(ctx context.Context, u *update, c Change) error {
 		u.changes = append(u.changes, collection.AccessChange(u.d.DefaultAccess, u.after.DefaultAccess)...)
 	}
 	if c.Paused != nil && *c.Paused != u.d.Paused {
-		if s.Syncs == nil || !u.provider.IsSynced(u.d.Settings) {
+		if s.Syncs == nil || !u.provider.IsSynced(u.d.Settings, u.secrets) {
 			return apierr.BadField("/paused", "is allowed only for a source that a connector reads")
 		}
 		u.after.Paused = *c.Paused
@@ -141,18 +144,31 @@ func (s *Service) apply(ctx context.Context, u *update, c Change) error {
 	if len(c.Settings.values) == 0 && len(c.Without) == 0 {
 		return nil
 	}
-	return s.applySettings(ctx, u, c)
+	return s.applySettings(u, c)
 }
 
-func (s *Service) applySettings(ctx context.Context, u *update, c Change) error {
+// openBefore opens the secrets that the source has, if c needs to know them.
+func (s *Service) openBefore(ctx context.Context, u *update, c Change) (err error) {
+	if u.sealed.Version == 0 || len(c.Settings.values) == 0 && len(c.Without) == 0 && c.Paused == nil {
+		return nil
+	}
+	u.secrets, err = s.openSecrets(ctx, u.teamID, u.d.ID, u.sealed)
+	return err
+}
+
+// synced reports whether a connector reads the source before and after the change.
+func (u *update) synced() (before, after bool) {
+	kept := u.secrets
+	if u.kept != nil {
+		kept = u.kept
+	}
+	return u.provider.IsSynced(u.d.Settings, u.secrets), u.provider.IsSynced(u.after.Settings, kept)
+}
+
+func (s *Service) applySettings(u *update, c Change) error {
 	settings, secrets, err := s.Configure(u.d.Provider, c.Settings)
 	if err != nil {
 		return err
-	}
-	if u.sealed.Version != 0 {
-		if u.secrets, err = s.openSecrets(ctx, u.teamID, u.d.ID, u.sealed); err != nil {
-			return err
-		}
 	}
 	values := map[string]any{}
 	maps.Copy(values, u.d.Settings.values)
@@ -213,8 +229,8 @@ func (s *Service) updateOps(ctx context.Context, u *update) ([]table.Op, *pendin
 	} else if u.after.Paused != u.d.Paused && u.sealed.Version != 0 {
 		ops = append(ops, table.Add{Key: u.sealed.Key, If: table.Exists(), Strings: map[string]string{pausedField: pausedText(u.after.Paused)}})
 	}
-	synced := u.provider.IsSynced(u.d.Settings) || u.provider.IsSynced(u.after.Settings)
-	if s.Syncs == nil || !synced || !u.connects() && u.after.Paused == u.d.Paused {
+	before, after := u.synced()
+	if s.Syncs == nil || !before && !after || !u.connects() && u.after.Paused == u.d.Paused {
 		return ops, nil, nil
 	}
 	more, work, err := s.interrupt(ctx, u)
@@ -283,7 +299,7 @@ func (s *Service) interrupt(ctx context.Context, u *update) ([]table.Op, *pendin
 		return nil, nil, err
 	}
 	ops = append(ops, table.Put{Item: item, If: cond}, table.Delete{Key: before.Key()})
-	if st.Paused || !u.provider.IsSynced(u.after.Settings) {
+	if _, synced := u.synced(); st.Paused || !synced {
 		return ops, nil, nil
 	}
 	work := st.work(u.teamID, u.d.ID)

@@ -249,3 +249,46 @@ func TestBadChangesChangeNothing(t *testing.T) {
 		t.Errorf("a source without a connector was paused: %v", err)
 	}
 }
+
+// TestASecretCanConnectASource: without a token nothing reads it.
+func TestASecretCanConnectASource(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.settle()
+	l.syncer.Providers[0].Connected = func(_ source.Settings, secrets source.Secrets) bool { return secrets["token"] != "" }
+	d, _, err := l.syncer.Create(t.Context(), l.team, source.DataSource{Provider: "shelf", Name: "second"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.syncer.Delete(t.Context(), l.team, l.id, ""); err != nil { // the first one
+		t.Fatal(err)
+	}
+	l.shelf.parts = map[string][]string{"second": uris("second", 1)}
+	l.id = d.ID
+	syncs := func(want bool) {
+		t.Helper()
+		if err := l.syncer.PlanMissing(t.Context(), l.team); err != nil {
+			t.Fatal(err)
+		}
+		l.shelf.token = ""
+		l.clock.Advance(20 * time.Minute)
+		l.settle()
+		if got := l.shelf.token != ""; got != want {
+			t.Errorf("synced: %t, want %t", got, want)
+		}
+	}
+	if err := l.change(pause(true)); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("a source that nothing reads was paused: %v", err)
+	}
+	syncs(false)
+	l.mustChange(source.Change{Settings: settings(`{"token":"new"}`)})
+	syncs(true)
+	l.wantItems("second/1")
+	l.mustChange(pause(true))
+	syncs(false)
+	l.mustChange(pause(false))
+	syncs(true)
+	l.mustChange(source.Change{Without: []string{"token"}})
+	syncs(false)
+	l.wantItems("second/1")
+}

@@ -11,7 +11,8 @@ import (
 // Connector reads the content of the data sources of one provider.
 type Connector interface {
 	// Parts returns the parts of a source. Each has its own checkpoint and is read
-	// even if another part fails.
+	// even if another part fails. Where the settings name none and the provider tells which
+	// there are, it is PartList alone.
 	Parts(s Settings) []string
 	// Read yields the pages of a part: everything if checkpoint is nil, otherwise the
 	// changes since checkpoint. It stops at the first error; a failure that the
@@ -45,6 +46,9 @@ type SyncPage struct {
 	// Notice warns the team's admins about a part that was read anyway; nil: no
 	// warning. The source shows the first one of a sync.
 	Notice *SyncError
+	// Parts, on the pages of the part PartList, names parts: each is read after that, in this
+	// sync and the following ones, until it is gone.
+	Parts []string
 	// Last marks the last page. Exact, on the last page of a full scan, means that
 	// the scan listed every item of the part: what it did not list is deleted
 	// without asking the provider.
@@ -60,6 +64,14 @@ type SkippedItem struct{ URI, Why string }
 
 // MaxCheckpoint is the most bytes of a checkpoint. It is saved with every page.
 const MaxCheckpoint = 64 << 10
+
+// MaxParts bounds the parts of one source.
+const MaxParts = 10_000
+
+// PartList is the part that lists the others. It has no items of its own, and contains those of
+// all parts that it could name. It names all of them in every sync. Parts that the settings named
+// before keep their checkpoints if it names them, and are removed with their items otherwise.
+const PartList = "list of parts"
 
 // The codes of a SyncError.
 const (
@@ -99,6 +111,10 @@ func (e *SyncError) Unwrap() error { return e.Cause }
 // ErrFullScanNeeded means that the connector cannot list the changes since the
 // checkpoint. The caller starts a full scan.
 var ErrFullScanNeeded = errors.New("a full scan is needed")
+
+// ErrPartGone means that the provider no longer has a part that a list named, or that the
+// team may not read it any more. The caller removes its items and the part itself.
+var ErrPartGone = errors.New("the part is gone")
 
 // Connection is a connector with the intervals of its syncs.
 type Connection struct {

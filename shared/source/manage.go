@@ -30,7 +30,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	}
 	now := s.now()
 	d.ID, d.CreatedAt, d.UpdatedAt, d.State = s.NewID(), now, now, Ready
-	if p.Webhook != nil || p.IsSynced(d.Settings) {
+	if p.Webhook != nil || p.IsSynced(d.Settings, secrets) {
 		d.State = Connecting
 	}
 	generated := ""
@@ -60,7 +60,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		table.Add{Key: countKey(teamID), By: map[string]int64{"n": 1}, If: table.Below("n", MaxPerTeam)},
 		table.Put{Item: sourceItem(teamID, d), If: table.Absent()},
 		table.Put{Item: settings, If: table.Absent()})
-	first, work, err := s.firstSync(teamID, d)
+	first, work, err := s.firstSync(teamID, d, secrets)
 	if err != nil {
 		return DataSource{}, "", err
 	}

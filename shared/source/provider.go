@@ -22,9 +22,9 @@ type Provider struct {
 	// It gets only the settings and secrets listed in Settings.
 	Check   func(Settings, Secrets) error
 	Webhook *Webhook // nil: it sends no deliveries
-	// Connected reports whether the connector reads a source with these settings; nil: it
-	// reads every source. The others are filled by import or webhook.
-	Connected func(Settings) bool
+	// Connected reports whether the connector reads a source with these settings and secrets;
+	// nil: it reads every source. The others are filled by import or webhook.
+	Connected func(Settings, Secrets) bool
 	// Opener opens the connector; it is a connect.Opener. nil: items arrive by import
 	// or webhook. Its type is any so that only programs that sync link the connector:
 	// the linker drops a method that no interface call can reach.
@@ -33,9 +33,10 @@ type Provider struct {
 	FullScanEvery time.Duration // between full scans, which notice deleted items
 }
 
-// IsSynced reports whether a connector reads the provider's sources with these settings.
-func (p Provider) IsSynced(s Settings) bool {
-	return p.Opener != nil && (p.Connected == nil || p.Connected(s))
+// IsSynced reports whether a connector reads the provider's sources with these settings and
+// secrets.
+func (p Provider) IsSynced(s Settings, secrets Secrets) bool {
+	return p.Opener != nil && (p.Connected == nil || p.Connected(s, secrets))
 }
 
 // SettingKind is the form of a setting.

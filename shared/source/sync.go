@@ -243,29 +243,15 @@ func (r *syncRun) run(ctx context.Context) error {
 	if err := r.applyChanges(ctx); err != nil {
 		return err
 	}
-	var stop *SyncError
-	for _, part := range r.Connector.Parts(r.access.Settings) {
-		p := r.parts[part]
-		if p.LastReadBy == r.state.Began {
-			continue // this sync read it before an interruption
+	named := r.Connector.Parts(r.access.Settings)
+	stop, err := r.readParts(ctx, named)
+	if err == nil && stop == nil {
+		if err = r.removeUnlisted(ctx, named); err == nil {
+			stop, err = r.readParts(ctx, r.listedParts(named))
 		}
-		err := r.readPart(ctx, part, p)
-		var failed *SyncError
-		if errors.As(err, &failed) {
-			r.recordFailure(ctx, part, failed)
-			if failed.AllParts || !failed.RetryAt.IsZero() {
-				stop = failed
-				break
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		r.state.Finished++
-		if r.outOfTime(ctx) {
-			return ErrUnfinished
-		}
+	}
+	if err != nil {
+		return err
 	}
 	if stop == nil {
 		err := r.removeGone(ctx)
@@ -276,6 +262,34 @@ func (r *syncRun) run(ctx context.Context) error {
 		}
 	}
 	return r.finish(ctx, stop)
+}
+
+// readParts reads each of parts that this sync has not read before an interruption. stop is
+// the failure that ended it, if the others would fail too.
+func (r *syncRun) readParts(ctx context.Context, parts []string) (stop *SyncError, err error) {
+	for _, part := range parts {
+		p := r.parts[part]
+		if p.LastReadBy == r.state.Began {
+			continue
+		}
+		err := r.readPart(ctx, part, p)
+		var failed *SyncError
+		if errors.As(err, &failed) {
+			r.recordFailure(ctx, part, failed)
+			if failed.AllParts || !failed.RetryAt.IsZero() {
+				return failed, nil
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.state.Finished++
+		if r.outOfTime(ctx) {
+			return nil, ErrUnfinished
+		}
+	}
+	return nil, nil
 }
 
 // recordFailure logs e and keeps the first failure of a sync.

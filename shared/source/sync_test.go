@@ -454,7 +454,7 @@ func TestSourcesWithoutTheirConnectorsSettingsAreFilledByImport(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.work() // the sync of its source
-	l.syncer.Providers[0].Connected = func(s source.Settings) bool { return s.Text("at") != "" }
+	l.syncer.Providers[0].Connected = func(s source.Settings, _ source.Secrets) bool { return s.Text("at") != "" }
 	l.syncer.Providers[0].Settings = []source.Setting{{Name: "at", Flag: "at", Help: "where"}}
 	made := map[string]source.DataSource{}
 	for name, settings := range map[string]source.Settings{"imported": {}, "synced": source.NewSettings(map[string]any{"at": "here"})} {

@@ -33,7 +33,8 @@ func (r *syncRun) applyChanges(ctx context.Context) error {
 	r.state.State, r.state.Part = SyncRemoving, ""
 	now := r.Connector.Parts(r.access.Settings)
 	reread := slices.ContainsFunc(replaced, func(old replacedSettings) bool { return old.Reread })
-	if err := r.forgetParts(ctx, func(part string) bool { return reread || !slices.Contains(now, part) }); err != nil {
+	listed := slices.Contains(now, PartList) // then removeUnlisted removes what is gone
+	if err := r.forgetParts(ctx, func(part string) bool { return reread || !listed && !slices.Contains(now, part) }); err != nil {
 		return err
 	}
 	for _, old := range replaced {

@@ -131,11 +131,15 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 // and earlier scans.
 func (r *syncRun) endFullScan(ctx context.Context, part string) error {
 	p := r.parts[part]
-	p.ScanStarted, p.LastScanStarted, p.ScanRead, p.Exact, p.Pages = 0, p.ScanStarted, false, false, 0
+	p.endFullScan()
 	if err := r.savePart(ctx, part, &p); err != nil {
 		return err
 	}
 	return r.deleteAll(ctx, r.teamID, r.id, func(sort string) bool { return strings.HasPrefix(sort, "seen#"+part+"#") })
+}
+
+func (p *partState) endFullScan() {
+	p.ScanStarted, p.LastScanStarted, p.ScanRead, p.Exact, p.Pages = 0, p.ScanStarted, false, false, 0
 }
 
 // deleteAll deletes the chosen items of a source's partition.

@@ -33,11 +33,14 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 		p.startFullScan(r.now().UnixMilli())
 		err = r.readPages(ctx, part, &p)
 	}
+	if errors.Is(err, ErrPartGone) && p.Listed {
+		return r.removePart(ctx, part)
+	}
 	return err
 }
 
 func (p *partState) startFullScan(now int64) {
-	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted}
+	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed}
 }
 
 // readPages reads and stores the pages of a part in order.
@@ -56,6 +59,9 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState) erro
 		if err := r.storePage(ctx, page); err != nil {
 			return err
 		}
+		if err := r.addParts(ctx, page.Parts); err != nil {
+			return err
+		}
 		p.Checkpoint, p.Exact = page.Checkpoint, page.Exact
 		var marks []table.Op
 		if p.ScanStarted != 0 {
@@ -66,6 +72,9 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState) erro
 		}
 		if page.Last {
 			p.LastReadBy, p.ScanRead, p.Before = r.state.Began, p.ScanStarted != 0, nil
+			if part == PartList && p.ScanRead {
+				p.endFullScan() // it has no items that could be gone
+			}
 		}
 		if err := r.savePart(ctx, part, p, marks...); err != nil || page.Last {
 			return err

@@ -145,6 +145,7 @@ type partBody struct {
 	Pages           int    `json:"pages,omitempty"`     // of the scan
 	LastScanStarted int64  `json:"lastWalk,omitempty"`  // when the last finished full scan started
 	LastReadBy      int64  `json:"readUntil,omitempty"` // start time of the sync that last read it
+	Listed          bool   `json:"listed,omitempty"`    // PartList named it
 }
 
 func (p partState) item(teamID, id, part string) (table.Item, error) {
@@ -165,8 +166,8 @@ func partStateFrom(item table.Item) (partState, error) {
 
 // firstSync returns the operations that schedule the first sync of a new source,
 // and its work; nil if no connector reads it.
-func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.Work, error) {
-	if p, _ := s.provider(d.Provider); s.Syncs == nil || !p.IsSynced(d.Settings) {
+func (s *Service) firstSync(teamID string, d DataSource, secrets Secrets) ([]table.Op, *pending.Work, error) {
+	if p, _ := s.provider(d.Provider); s.Syncs == nil || !p.IsSynced(d.Settings, secrets) {
 		return nil, nil, nil
 	}
 	st := syncState{version: 1, due: d.CreatedAt.UnixMilli()}
@@ -180,7 +181,8 @@ func (s *Service) firstSync(teamID string, d DataSource) ([]table.Op, *pending.W
 
 // PlanMissing schedules the first sync of each of a team's sources that has none
 // because it was created when no connector ran. The sweeper sends the message. A
-// repeated call changes nothing.
+// repeated call changes nothing. It opens no secrets: a source that only they connect is
+// scheduled when they are set.
 func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {
@@ -202,7 +204,7 @@ func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 				return err
 			}
 		}
-		ops, work, err := s.firstSync(teamID, d)
+		ops, work, err := s.firstSync(teamID, d, nil)
 		if err != nil {
 			return err
 		}

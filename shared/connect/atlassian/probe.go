@@ -11,7 +11,7 @@ import (
 // first one that cannot be read. It leaves the others to the first sync when ctx ends. A source
 // without settings has no parts.
 func Probe(ctx context.Context, a source.Access, list string, ask func(part string, first bool) error) error {
-	if !Connected(a.Settings) {
+	if !Connected(a.Settings, a.Secrets) {
 		return nil
 	}
 	for i, part := range a.Settings.List(list) {

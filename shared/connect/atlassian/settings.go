@@ -47,7 +47,7 @@ var keyForm = regexp.MustCompile(`^~?[A-Za-z0-9._:-]{1,255}$`)
 
 // Connected reports whether a connector reads a source with these settings. Without any
 // it is filled by import.
-func Connected(s source.Settings) bool { return s.Text(BaseURL) != "" }
+func Connected(s source.Settings, _ source.Secrets) bool { return s.Text(BaseURL) != "" }
 
 // Check returns a field error if settings are invalid. None at all are valid.
 func Check(list string, s source.Settings, secrets source.Secrets) error {

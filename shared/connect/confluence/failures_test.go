@@ -252,7 +252,7 @@ func TestSettings(t *testing.T) {
 		if (err == nil) != (tt.pointer == "") || err != nil && (!errors.As(err, &refused) || refused.Fields[0].Pointer != tt.pointer) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if synced := confluence.Provider.Connected(source.NewSettings(tt.settings)); err == nil && synced != (tt.settings != nil) {
+		if synced := confluence.Provider.Connected(source.NewSettings(tt.settings), tt.secrets); err == nil && synced != (tt.settings != nil) {
 			t.Errorf("%s: synced %t", name, synced)
 		}
 	}

@@ -45,7 +45,7 @@ var Provider = source.Provider{
 		{Name: baseURL, Help: "the address of your own GitLab, by https, such as https://gitlab.example", Flag: "base-url", Placeholder: "URL"},
 	},
 	Check:     check,
-	Connected: func(s source.Settings) bool { return len(s.List(projects)) > 0 },
+	Connected: func(s source.Settings, _ source.Secrets) bool { return len(s.List(projects)) > 0 },
 	Webhook: &source.Webhook{
 		OperationID: "takeGitLabDelivery", Summary: "Take a delivery of GitLab",
 		Headers: []source.Header{{Name: tokenHeader, Help: "The secret token of the webhook."}, {Name: eventHeader}, {Name: idHeader}},

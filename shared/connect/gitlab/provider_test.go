@@ -39,7 +39,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if gitlab.Provider.Connected(source.Settings{}) || !gitlab.Provider.Connected(source.NewSettings(map[string]any{"projects": []string{"a/b"}})) {
+	if gitlab.Provider.Connected(source.Settings{}, nil) || !gitlab.Provider.Connected(source.NewSettings(map[string]any{"projects": []string{"a/b"}}), nil) {
 		t.Error("only sources with projects are read")
 	}
 }

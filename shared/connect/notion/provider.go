@@ -36,7 +36,7 @@ var Provider = source.Provider{
 		{Name: roots, Kind: source.List, Help: "the address or id of a page or database, to read only what is below; may be given up to 100 times", Flag: "root-page", Placeholder: "PAGE"},
 	},
 	Check:     check,
-	Connected: func(s source.Settings) bool { return s.Text(access) != "" },
+	Connected: func(s source.Settings, _ source.Secrets) bool { return s.Text(access) != "" },
 	Opener:    opener{}, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour,
 }
 

@@ -40,8 +40,8 @@ func TestSettings(t *testing.T) {
 		if errors.As(err, &wrong) != (tt.pointer != "") || wrong != nil && wrong.Fields[0].Pointer != tt.pointer {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err == nil && notion.Provider.Connected(s) != (tt.token != "") {
-			t.Errorf("%s: a connector reads it: %t", name, notion.Provider.Connected(s))
+		if err == nil && notion.Provider.Connected(s, secrets) != (tt.token != "") {
+			t.Errorf("%s: a connector reads it: %t", name, notion.Provider.Connected(s, secrets))
 		}
 	}
 	if _, ok := notion.Provider.Opener.(connect.Prober); !ok {

@@ -30,7 +30,7 @@ var Provider = source.Provider{
 		{Name: signingSecret, Kind: source.Secret, Help: "the signing secret of the app, for its events", Flag: "secret-env", Env: "SLACK_SIGNING_SECRET"},
 	},
 	Check:     check,
-	Connected: func(s source.Settings) bool { return len(s.List(channels)) > 0 },
+	Connected: func(s source.Settings, _ source.Secrets) bool { return len(s.List(channels)) > 0 },
 	Opener:    opener{base, files}, SyncEvery: 15 * time.Minute,
 	FullScanEvery: 7 * 24 * time.Hour, // it needs a request per page and thread; events tell most of what it finds
 	Webhook: &source.Webhook{

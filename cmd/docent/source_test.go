@@ -145,7 +145,7 @@ func TestImportedItemsAreFound(t *testing.T) {
 func TestASlackExportIsImported(t *testing.T) {
 	t.Parallel()
 	o := newFixture(t)
-	o.run(o.pat, 1, "", "docent: set DOCENT_TEST_UNSET, or name another variable with --secret-env (", "source", "add", "slack", "--name", "chat", "--secret-env", "DOCENT_TEST_UNSET")
+	o.run(o.pat, 1, "", "docent: set DOCENT_TEST_UNSET, or name another variable with --bot-token-env (", "source", "add", "slack", "--name", "chat", "--bot-token-env", "DOCENT_TEST_UNSET")
 	id := o.add("slack", "--name", "chat", "--secret-env", "HOME")
 	archive := filepath.Join(t.TempDir(), "export.zip")
 	if err := os.WriteFile(archive, slacktest.Archive(t, map[string]string{

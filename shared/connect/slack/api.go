@@ -41,6 +41,11 @@ type usersReply struct {
 	Members []user `json:"members"`
 }
 
+type channelsReply struct {
+	outcome
+	Channels []about `json:"channels"`
+}
+
 type channelReply struct {
 	outcome
 	Channel about `json:"channel"`
@@ -48,6 +53,7 @@ type channelReply struct {
 
 // about is what Slack says about a channel.
 type about struct {
+	ID       string `json:"id"`
 	Name     string `json:"name"`
 	Private  bool   `json:"is_private"`
 	Member   bool   `json:"is_member"`
@@ -55,7 +61,10 @@ type about struct {
 }
 
 // refusal is a reply of Slack that is an error.
-type refusal struct{ code string }
+type refusal struct {
+	code   string
+	needed string // the scopes that are missing
+}
 
 func (e *refusal) Error() string { return "error " + e.code }
 
@@ -78,7 +87,7 @@ func (r *reading) failure(o outcome) error {
 	if o.OK {
 		return nil
 	}
-	e := &source.SyncError{Code: source.Refused, Cause: &refusal{o.Code}, Detail: "Slack refused the request: " + plain(o.Code) + "."}
+	e := &source.SyncError{Code: source.Refused, Cause: &refusal{o.Code, o.Needed}, Detail: "Slack refused the request: " + plain(o.Code) + "."}
 	switch o.Code {
 	case "missing_scope":
 		e.Code = source.Unauthorized

@@ -53,11 +53,19 @@ type directory struct {
 // directoryLife is how long the users of a workspace are not asked for again.
 const directoryLife = 10 * time.Minute
 
-// Parts returns one part per channel.
-func (c *Connector) Parts(s source.Settings) []string { return s.List(channels) }
+// Parts returns one part per chosen channel. Without any, Slack tells which there are.
+func (c *Connector) Parts(s source.Settings) []string {
+	if chosen := s.List(channels); len(chosen) > 0 {
+		return chosen
+	}
+	return []string{source.PartList}
+}
 
 // PartContains reports whether uri is a message of the channel, or a file of one.
 func (c *Connector) PartContains(_ source.Settings, part, uri string) bool {
+	if part == source.PartList {
+		return strings.HasPrefix(uri, archives)
+	}
 	return strings.HasPrefix(uri, messageURI(part, ""))
 }
 
@@ -100,13 +108,14 @@ type reading struct {
 	api     *rest.API
 	token   string
 	channel string
+	chosen  bool          // by the settings; otherwise it was listed
 	known   directory     // names is nil until it is read
 	rule    *access.Names // of a private channel
 	notice  *source.SyncError
 }
 
 func (c *Connector) open(a source.Access, channel string) *reading {
-	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
+	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, chosen: len(a.Settings.List(channels)) > 0, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
 		Header: http.Header{"Authorization": {"Bearer " + a.Secrets[botToken]}}}}
 }
 
@@ -115,7 +124,13 @@ func (c *Connector) open(a source.Access, channel string) *reading {
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
 		r := c.open(a, part)
+		if part == source.PartList {
+			return r.list(ctx, at, page)
+		}
 		about, err := r.join(ctx)
+		if err != nil && !r.chosen {
+			return r.pass(about, err, at, page)
+		}
 		if err != nil {
 			return err
 		}
@@ -130,10 +145,10 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		}
 		if p.Private {
 			if err := r.readReaders(ctx, &p, at == nil); err != nil {
-				return err
+				return r.goneOr(err)
 			}
 		}
-		return r.read(ctx, p, page)
+		return r.goneOr(r.read(ctx, p, page))
 	})
 }
 

@@ -21,7 +21,7 @@ var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 const ops = "C0000000001"
 
 // workspace is a server with a channel of five messages, one of them with three replies.
-func workspace(t *testing.T) (*slacktest.Server, *slack.Connector, source.Access) {
+func workspace(t testing.TB) (*slacktest.Server, *slack.Connector, source.Access) {
 	t.Helper()
 	s := slacktest.New(t)
 	c := &slacktest.Channel{ID: ops, Name: "ops", Replies: map[string][]slacktest.Message{}, Members: []string{"U1", "U2"}}

@@ -20,18 +20,21 @@ const (
 // maxChannels bounds the channels of one source.
 const maxChannels = 100
 
-// Provider reads channels of a Slack workspace, and takes messages from its Events API
-// and from the archive of an export. Only a source with channels is synced.
+// Provider reads channels of a Slack workspace, all public ones if none are chosen, and takes
+// messages from its Events API and from the archive of an export. Only a source with channels
+// or a bot token is synced.
 var Provider = source.Provider{
 	Name: "slack",
 	Settings: []source.Setting{
-		{Name: channels, Kind: source.List, Help: "the id of a channel to read; may be given up to 100 times", Flag: "channel", Placeholder: "ID", Parts: true},
+		{Name: channels, Kind: source.List, Help: "the id of a channel to read; may be given up to 100 times; without one and with a bot token, all public channels are read", Flag: "channel", Placeholder: "ID", Parts: true},
 		{Name: botToken, Kind: source.Secret, Help: "the bot token of the app, to read channels", Flag: "bot-token-env", Env: "SLACK_BOT_TOKEN"},
 		{Name: signingSecret, Kind: source.Secret, Help: "the signing secret of the app, for its events", Flag: "secret-env", Env: "SLACK_SIGNING_SECRET"},
 	},
-	Check:     check,
-	Connected: func(s source.Settings, _ source.Secrets) bool { return len(s.List(channels)) > 0 },
-	Opener:    opener{base, files}, SyncEvery: 15 * time.Minute,
+	Check: check,
+	Connected: func(s source.Settings, secrets source.Secrets) bool {
+		return len(s.List(channels)) > 0 || secrets[botToken] != ""
+	},
+	Opener: opener{base, files}, SyncEvery: 15 * time.Minute,
 	FullScanEvery: 7 * 24 * time.Hour, // it needs a request per page and thread; events tell most of what it finds
 	Webhook: &source.Webhook{
 		OperationID: "takeSlackEvent", Summary: "Take an event of Slack",
@@ -48,8 +51,11 @@ var Provider = source.Provider{
 var channelForm = regexp.MustCompile(`^[CG][A-Z0-9]{8,20}$`)
 
 func check(s source.Settings, secrets source.Secrets) error {
-	if s.List(channels) == nil {
-		return source.CheckSecret("/settings/"+signingSecret, secrets[signingSecret])
+	if len(s.List(channels)) == 0 {
+		if secrets[botToken] == "" && secrets[signingSecret] == "" {
+			return apierr.BadField("/settings/"+botToken, "is required to read channels, or the signing secret to take events")
+		}
+		return nil
 	}
 	if err := s.CheckList(channels, maxChannels, func(pointer, id string) error {
 		if !channelForm.MatchString(id) {

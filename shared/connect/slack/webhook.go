@@ -39,7 +39,7 @@ func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
 		return source.Event{}, nil
 	}
 	out := e.Event.change()
-	out.ID = e.EventID
+	out.ID, out.Concerns = e.EventID, e.Event.concerns
 	return out, nil
 }
 
@@ -80,10 +80,19 @@ type Message struct {
 // silent matches the subtypes of messages without content, such as joins.
 var silent = regexp.MustCompile(`^(channel_|group_|pinned_|bot_add|bot_remove|reminder_)`)
 
+// concerns reports whether a source with these settings has the channel. Without chosen
+// channels it has all public ones.
+func (e innerEvent) concerns(s source.Settings) bool {
+	chosen := s.List(channels)
+	return slices.Contains(chosen, e.Channel) || len(chosen) == 0 && e.isPublic()
+}
+
+func (e innerEvent) isPublic() bool { return e.Kind == "" || e.Kind == "channel" }
+
 func (e innerEvent) change() source.Event {
 	switch {
-	case e.Kind != "" && e.Kind != "channel": // a sync reads it, with who may read it
-		return source.Event{Sync: e.Kind == "group", Concerns: func(s source.Settings) bool { return slices.Contains(s.List(channels), e.Channel) }}
+	case !e.isPublic(): // a sync reads it, with who may read it
+		return source.Event{Sync: e.Kind == "group"}
 	case e.Channel == "" || silent.MatchString(e.Subtype):
 		return source.Event{}
 	case e.Subtype == "message_deleted":
@@ -135,9 +144,12 @@ func (m Message) Item(channel, project string) (source.Item, bool) {
 
 func (m Message) author() string { return cmp.Or(m.User, m.Username) }
 
+// archives is where the permalinks of messages are.
+const archives = "https://slack.com/archives/"
+
 // messageURI returns the uri of a message, in the form of its permalink.
 func messageURI(channel, ts string) string {
-	return "https://slack.com/archives/" + channel + "/p" + strings.ReplaceAll(ts, ".", "")
+	return archives + channel + "/p" + strings.ReplaceAll(ts, ".", "")
 }
 
 var timestampForm = regexp.MustCompile(`^(\d{9,11})\.(\d{6})$`)

@@ -20,6 +20,8 @@ import (
 	"docent/shared/connect/gitlab/gitlabtest"
 	"docent/shared/connect/notion"
 	"docent/shared/connect/notion/notiontest"
+	"docent/shared/connect/slack"
+	"docent/shared/connect/slack/slacktest"
 	"docent/shared/extract"
 	"docent/shared/fetch"
 	"docent/shared/fetch/page"
@@ -45,9 +47,14 @@ func newHouse(t *testing.T, server *httptest.Server) *house {
 	if h.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true, Now: h.clock.Now,
 		Parts: app.Parts{Extract: byLines, Connect: func(now func() time.Time) map[source.ProviderName]source.Connection {
 			all := connectors.With(reach)(now)
-			own := all["notion"] // its provider has one address only
-			own.Connector = &notion.Connector{Base: server.URL + "/", HTTP: reach.Client(0), Now: now, Pause: func(context.Context, time.Duration) error { return nil }}
-			all["notion"] = own
+			replace := func(name source.ProviderName, c source.Connector) { // its provider has one address only
+				own := all[name]
+				own.Connector = c
+				all[name] = own
+			}
+			atOnce := func(context.Context, time.Duration) error { return nil }
+			replace("notion", &notion.Connector{Base: server.URL + "/", HTTP: reach.Client(0), Now: now, Pause: atOnce})
+			replace("slack", &slack.Connector{Base: server.URL + "/api/", Files: server.URL + "/files/", HTTP: reach.Client(0), Now: now, Pause: atOnce})
 			return all
 		}}}); err != nil {
 		t.Fatal(err)
@@ -142,7 +149,7 @@ type standIn struct {
 // and is removed later is noticed.
 func TestSyncsResumeAtEveryRequest(t *testing.T) {
 	t.Parallel()
-	for _, open := range []func(t *testing.T) standIn{gitlabStandIn, notionStandIn} {
+	for _, open := range []func(t *testing.T) standIn{gitlabStandIn, notionStandIn, slackStandIn} {
 		s := open(t)
 		t.Run(s.provider, func(t *testing.T) {
 			t.Parallel()
@@ -179,6 +186,7 @@ func (r *resuming) run(at int, mode string) ran {
 	name := fmt.Sprintf("n%d", r.sources)
 	settings, want, change := r.fill(name)
 	id := r.h.connect(r.provider, settings)
+	r.h.clock.Advance(20 * time.Minute) // what a connector keeps for some minutes is read again
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	asked := 0
@@ -383,4 +391,57 @@ func notionStandIn(t *testing.T) standIn {
 		}
 	}
 	return standIn{server: server.Server, provider: "notion", fill: fill, before: server.Before, requests: func() int { return len(server.Requests()) }}
+}
+
+// slackStandIn is a workspace of which all public channels are read. Each content replaces the
+// channels before.
+func slackStandIn(t *testing.T) standIn {
+	t.Helper()
+	server := slacktest.New(t)
+	server.Emails["U1"] = "ada@acme.test"
+	fills := 0
+	fill := func(name string) (map[string]any, map[string]string, func(map[string]string, time.Time)) {
+		fills++
+		want := map[string]string{}
+		channel := func(n, messages int) *slacktest.Channel {
+			c := &slacktest.Channel{ID: fmt.Sprintf("C%07d%d", fills, n), Name: fmt.Sprintf("channel-%d", n), Replies: map[string][]slacktest.Message{}, Members: []string{"U1"}}
+			for at := range messages {
+				m := slacktest.Message{Type: "message", User: "U1", Text: fmt.Sprintf("Text of message %d in channel %d of %s.", at, n, name), TS: fmt.Sprintf("%d.000100", 1790000000+at)}
+				c.Messages = append(c.Messages, m)
+				want["https://slack.com/archives/"+c.ID+"/p"+strings.ReplaceAll(m.TS, ".", "")] = m.Text
+			}
+			return c
+		}
+		server.Change(func() {
+			clear(server.Channels)
+			for n := range 5 {
+				c := channel(n, n)
+				server.Channels[c.ID] = c
+			}
+		})
+		id := func(n int) string { return fmt.Sprintf("C%07d%d", fills, n) }
+		return map[string]any{"botToken": slacktest.Token}, want, func(want map[string]string, _ time.Time) {
+			server.Change(func() {
+				delete(server.Channels, id(1))
+				server.Channels[id(2)].Archived, server.Channels[id(2)].Member = true, false
+				left := server.Channels[id(3)]
+				left.Private, left.Member = true, false
+				added := channel(5, 3)
+				server.Channels[added.ID] = added
+			})
+			for uri := range want {
+				if strings.Contains(uri, id(1)) || strings.Contains(uri, id(3)) {
+					delete(want, uri)
+				}
+			}
+		}
+	}
+	before := func(f func(path string, w http.ResponseWriter) bool) {
+		server.Change(func() {
+			if server.Before = nil; f != nil {
+				server.Before = func(_ int, w http.ResponseWriter) bool { return f("", w) }
+			}
+		})
+	}
+	return standIn{server: server.Server, provider: "slack", fill: fill, before: before, requests: func() int { return len(server.Requests()) }}
 }

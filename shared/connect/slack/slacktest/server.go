@@ -2,6 +2,7 @@ package slacktest
 
 import (
 	"encoding/json"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -57,7 +58,7 @@ type Channel struct {
 }
 
 // Server behaves like the methods of Slack's Web API that read channels. Its fields may
-// be changed between requests.
+// be changed between requests; see Change.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -102,9 +103,24 @@ func (s *Server) Requests() []string {
 	return out
 }
 
+// Change calls f, which may change the fields, between two requests.
+func (s *Server) Change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
 // scopes are the scopes that methods need for a public channel.
 var scopes = map[string]string{"conversations.history": "channels:history", "conversations.replies": "channels:history", "conversations.info": "channels:read",
-	"conversations.join": "channels:join", "conversations.members": "channels:read", "users.list": "users:read"}
+	"conversations.list": "channels:read", "conversations.join": "channels:join", "conversations.members": "channels:read", "users.list": "users:read"}
+
+// scopeOf returns the scope that a method needs for a channel.
+func scopeOf(method string, c *Channel) string {
+	if c != nil && c.Private {
+		return strings.Replace(scopes[method], "channels:", "groups:", 1)
+	}
+	return scopes[method]
+}
 
 // ServeHTTP answers a request of the API.
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
@@ -154,10 +170,12 @@ func (s *Server) reply(method string, q *http.Request) map[string]any {
 		return refused("invalid_auth")
 	case scopes[method] == "":
 		return refused("unknown_method")
-	case scopes[method] == s.Lacks:
+	case scopeOf(method, c) == s.Lacks:
 		return map[string]any{"ok": false, "error": "missing_scope", "needed": s.Lacks, "provided": "team:read"}
 	case method == "users.list":
 		return s.users()
+	case method == "conversations.list":
+		return s.list(query.Get("types"), query.Get("cursor"))
 	case c == nil:
 		return refused("channel_not_found")
 	case method == "conversations.info":
@@ -182,6 +200,30 @@ func (s *Server) reply(method string, q *http.Request) map[string]any {
 	reply := s.page(c.Replies[query.Get("ts")], query.Get("oldest"), query.Get("cursor"), false)
 	reply["messages"] = append([]Message{c.Messages[at]}, reply["messages"].([]Message)...) // the thread's message is on every page
 	return reply
+}
+
+// list replies with public channels, those that are archived too, from the one that cursor names.
+func (s *Server) list(types, cursor string) map[string]any {
+	if types != "public_channel" {
+		return refused("invalid_types")
+	}
+	begin, err := strconv.Atoi(cursor)
+	if err != nil && cursor != "" {
+		return refused("invalid_cursor")
+	}
+	ids := slices.Sorted(maps.Keys(s.Channels))
+	end := min(begin+s.PerPage, len(ids))
+	next := ""
+	if end < len(ids) {
+		next = strconv.Itoa(end)
+	}
+	listed := []*Channel{}
+	for _, id := range ids[min(begin, end):end] { // Slack filters a page after it was made
+		if !s.Channels[id].Private {
+			listed = append(listed, s.Channels[id])
+		}
+	}
+	return map[string]any{"ok": true, "channels": listed, "response_metadata": map[string]string{"next_cursor": next}}
 }
 
 // page replies with the messages after oldest, from the one that cursor names.

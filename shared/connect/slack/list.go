@@ -1,0 +1,99 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"docent/shared/source"
+)
+
+// perList is how many channels are asked for; Slack recommends at most 200.
+const perList = 200
+
+// notJoined is the code of the notice that a public channel cannot be read.
+const notJoined = "not-joined"
+
+// listCheckpoint is the checkpoint of the list of channels. Each sync reads all of it.
+type listCheckpoint struct {
+	Cursor string `json:"cursor,omitempty"` // of the next page
+}
+
+// channels reads a page of the public channels.
+func (r *reading) channels(ctx context.Context, cursor string) (channelsReply, error) {
+	return call[channelsReply](ctx, r, "conversations.list?"+url.Values{"types": {"public_channel"}, "limit": {strconv.Itoa(perList)}, "cursor": {cursor}}.Encode())
+}
+
+// list yields the pages of the list of public channels.
+func (r *reading) list(ctx context.Context, at []byte, yield func(source.SyncPage) bool) error {
+	var p listCheckpoint
+	if at != nil {
+		if err := json.Unmarshal(at, &p); err != nil {
+			return err
+		}
+	}
+	for {
+		reply, err := r.channels(ctx, p.Cursor)
+		if p.Cursor != "" && isCode(err, "invalid_cursor") {
+			return source.ErrFullScanNeeded // it has expired
+		}
+		if err != nil {
+			return err
+		}
+		page := source.SyncPage{}
+		for _, c := range reply.Channels {
+			if c.readable() {
+				page.Parts = append(page.Parts, c.ID)
+			}
+		}
+		p.Cursor = reply.Metadata.Cursor
+		page.Last = p.Cursor == ""
+		if page.Checkpoint, err = json.Marshal(p); err != nil {
+			return err
+		}
+		if !yield(page) || page.Last {
+			return nil
+		}
+	}
+}
+
+// readable reports whether the app can read a listed channel. An archived one cannot be joined.
+func (c about) readable() bool {
+	return channelForm.MatchString(c.ID) && !c.Private && (c.Member || !c.Archived)
+}
+
+// pass ends the reading of a listed channel that join refused with err. What Slack no longer
+// shows to everyone is gone. What was read of an archived one stays, because Slack shows it
+// still; so it does with a channel that the app may not join, and the source says so.
+func (r *reading) pass(c about, err error, at []byte, yield func(source.SyncPage) bool) error {
+	var failed *source.SyncError
+	page := source.SyncPage{Last: true, Checkpoint: at}
+	switch {
+	case c.Private:
+		return source.ErrPartGone
+	case c.Archived:
+	case c.ID != "" && errors.As(err, &failed) && (failed.Code == source.Refused || isCode(err, "not_in_channel")):
+		page.Notice = &source.SyncError{Code: notJoined, Detail: "The public channel " + c.Name + " is not read. " + failed.Detail}
+	default:
+		return r.goneOr(err)
+	}
+	if at == nil {
+		page.Checkpoint = checkpoint{Name: c.Name}.encoded()
+	}
+	yield(page)
+	return nil
+}
+
+// goneOr returns source.ErrPartGone for an error that says that a listed channel was deleted
+// or is private, so that nobody may read it here without knowing its members. It returns
+// other errors as they are.
+func (r *reading) goneOr(err error) error {
+	var e *refusal
+	if !r.chosen && errors.As(err, &e) && (e.code == "channel_not_found" || e.code == "missing_scope" && strings.Contains(e.needed, "groups:")) {
+		return source.ErrPartGone
+	}
+	return err
+}

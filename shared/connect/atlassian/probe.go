@@ -21,7 +21,7 @@ func Probe(ctx context.Context, a source.Access, list string, ask func(part stri
 		}
 		if err != nil {
 			return source.BadSetting(err, map[string]string{source.Unauthorized: AccessToken, source.Blocked: BaseURL,
-				Refused: BaseURL, source.NotThere: fmt.Sprintf("%s/%d", list, i), AccessUnknown: Readers})
+				source.Refused: BaseURL, source.NotThere: fmt.Sprintf("%s/%d", list, i), AccessUnknown: Readers})
 		}
 	}
 	return nil

@@ -78,10 +78,7 @@ func (p checkpoint) encoded() []byte {
 // Read yields the pages of a part; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
-		r, err := c.open(a, part)
-		if err != nil {
-			return err
-		}
+		r := c.open(a, part)
 		p := checkpoint{Full: at == nil}
 		if at != nil {
 			if err := json.Unmarshal(at, &p); err != nil {
@@ -105,17 +102,14 @@ type reading struct {
 	directory
 }
 
-func (c *Connector) open(a source.Access, part string) (*reading, error) {
-	site, err := c.Client.Open("Confluence", a)
-	if err != nil {
-		return nil, err
-	}
+func (c *Connector) open(a source.Access, part string) *reading {
+	site := c.Client.Open("Confluence", a)
 	if site.Cloud && !strings.HasSuffix(site.Base, "/wiki") {
 		site.Base += "/wiki"
 	}
 	space, kind, _ := strings.Cut(part, " ")
 	return &reading{Site: site, space: space, kind: kind, mirrors: atlassian.Mirrors(a.Settings),
-		most: cmp.Or(c.Attachments, MaxAttachments), directory: newDirectory()}, nil
+		most: cmp.Or(c.Attachments, MaxAttachments), directory: newDirectory()}
 }
 
 // read yields the pages from p on.
@@ -132,7 +126,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			return err
 		}
 		found, err := r.search(ctx, query)
-		if resumed && atlassian.IsCode(err, atlassian.Refused, source.NotThere) { // the cursor has expired
+		if resumed && atlassian.IsCode(err, source.Refused, source.NotThere) { // the cursor has expired
 			p.Next, resumed = "", false
 			continue
 		}

@@ -11,10 +11,7 @@ import (
 
 // PartContains reports whether the item of uri belongs to a part.
 func (c *Connector) PartContains(s source.Settings, part, uri string) bool {
-	r, err := c.open(source.Access{Settings: s}, part)
-	if err != nil {
-		return false
-	}
+	r := c.open(source.Access{Settings: s}, part)
 	if r.kind == attachments {
 		_, _, ok := r.attachmentOf(uri)
 		return ok
@@ -27,10 +24,7 @@ func (c *Connector) PartContains(s source.Settings, part, uri string) bool {
 // another space is deleted, and one that the account may no longer view. An attachment that
 // was renamed or moved to another page has another URI.
 func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri string) (bool, error) {
-	r, err := c.open(a, part)
-	if err != nil {
-		return false, err
-	}
+	r := c.open(a, part)
 	page, comment, ok := r.idsOf(uri)
 	var attachment id
 	if r.kind == attachments {

@@ -76,7 +76,7 @@ func (r *reading) user(ctx context.Context, p person) (atlassian.User, error) {
 		q.Set("username", p.username)
 	}
 	u, err := atlassian.Get[atlassian.User](ctx, r.Site, "an account", "/rest/api/user", q)
-	if atlassian.Invisible(err) || atlassian.IsCode(err, atlassian.Refused) {
+	if atlassian.Invisible(err) || atlassian.IsCode(err, source.Refused) {
 		return atlassian.User{}, nil
 	}
 	return u, err

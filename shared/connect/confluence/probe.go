@@ -16,10 +16,7 @@ import (
 func (opener) Probe(ctx context.Context, f *fetch.Fetcher, a source.Access) error {
 	c := &Connector{Client: atlassian.Client{HTTP: f.Client(0), Now: time.Now, Pause: connect.AtOnce}}
 	return atlassian.Probe(ctx, a, spaces, func(space string, first bool) error {
-		r, err := c.open(a, space+" "+pages)
-		if err != nil {
-			return err
-		}
+		r := c.open(a, space+" "+pages)
 		if _, err := r.spaceID(ctx); err != nil || !first {
 			return err
 		}

@@ -11,10 +11,7 @@ import (
 
 // PartContains reports whether the item of uri belongs to a part.
 func (c *Connector) PartContains(s source.Settings, part, uri string) bool {
-	r, err := c.open(source.Access{Settings: s}, part)
-	if err != nil {
-		return false
-	}
+	r := c.open(source.Access{Settings: s}, part)
 	_, _, ok := r.idsOf(uri)
 	return ok
 }
@@ -22,10 +19,7 @@ func (c *Connector) PartContains(s source.Settings, part, uri string) bool {
 // IsDeleted asks Jira for one issue or comment. One that moved to another project is
 // deleted, and one that the account may no longer view.
 func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri string) (bool, error) {
-	r, err := c.open(a, part)
-	if err != nil {
-		return false, err
-	}
+	r := c.open(a, part)
 	key, comment, ok := r.idsOf(uri)
 	if !ok {
 		return false, nil // not a URI of Jira, so Jira cannot be asked

@@ -65,10 +65,7 @@ func (p checkpoint) encoded() []byte {
 // Read yields the pages of a part; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
-		r, err := c.open(a, part)
-		if err != nil {
-			return err
-		}
+		r := c.open(a, part)
 		p := checkpoint{Full: at == nil}
 		if at != nil {
 			if err := json.Unmarshal(at, &p); err != nil {
@@ -91,16 +88,13 @@ type reading struct {
 	directory
 }
 
-func (c *Connector) open(a source.Access, project string) (*reading, error) {
-	site, err := c.Client.Open("Jira", a)
-	if err != nil {
-		return nil, err
-	}
+func (c *Connector) open(a source.Access, project string) *reading {
+	site := c.Client.Open("Jira", a)
 	r := &reading{Site: site, api: "/rest/api/2", project: project, mirrors: atlassian.Mirrors(a.Settings), directory: newDirectory()}
 	if site.Cloud {
 		r.api = "/rest/api/3"
 	}
-	return r, nil
+	return r
 }
 
 // begin returns p with the query of a new reading.
@@ -130,11 +124,11 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 	}
 	for {
 		found, err := r.search(ctx, p, perPage)
-		if resumed && atlassian.IsCode(err, atlassian.Refused) { // the token has expired
+		if resumed && atlassian.IsCode(err, source.Refused) { // the token has expired
 			p, resumed = r.begin(p), false
 			continue
 		}
-		if atlassian.IsCode(err, atlassian.Refused) { // as for a project that is not there
+		if atlassian.IsCode(err, source.Refused) { // as for a project that is not there
 			if missing := r.readProject(ctx); missing != nil {
 				return missing
 			}

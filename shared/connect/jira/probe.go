@@ -15,10 +15,7 @@ import (
 func (opener) Probe(ctx context.Context, f *fetch.Fetcher, a source.Access) error {
 	c := &Connector{atlassian.Client{HTTP: f.Client(0), Now: time.Now, Pause: connect.AtOnce}}
 	return atlassian.Probe(ctx, a, projects, func(project string, first bool) error {
-		r, err := c.open(a, project)
-		if err != nil {
-			return err
-		}
+		r := c.open(a, project)
 		if err := r.readProject(ctx); err != nil || !first {
 			return err
 		}

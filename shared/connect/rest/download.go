@@ -6,19 +6,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"docent/shared/fetch"
 	"docent/shared/source"
 )
 
 // Download requests path and returns the file that is the reply, of at most source.MaxFile bytes. A file that cannot be
-// read is a *source.FileError: it is larger, missing, not allowed to a, or a web page, which providers send in place of a
-// file to ask for a login.
+// read is a *source.FileError: it is larger, missing, not allowed to a, on a host that a.Follow does not allow, or a web
+// page, which providers send in place of a file to ask for a login. Header is not sent to other hosts.
 func (a *API) Download(ctx context.Context, path string) (file []byte, err error) {
 	var why string
 	_, err = a.retried(ctx, func(ctx context.Context) (http.Header, error) {
-		reply, err := a.send(ctx, http.MethodGet, path, nil)
+		reply, err := a.send(ctx, http.MethodGet, path, anyType, nil)
 		if why = a.unreadable(err); why != "" {
 			return nil, nil //nolint:nilnil // another attempt would have the same result
 		}
@@ -26,7 +25,7 @@ func (a *API) Download(ctx context.Context, path string) (file []byte, err error
 			return nil, err
 		}
 		defer reply.Body.Close()
-		if strings.HasPrefix(reply.Header.Get("Content-Type"), "text/html") { // no file that is read is HTML
+		if isWebPage(reply.Header) {
 			why = a.Provider + " sent a web page in its place, as it does if the token may not download files"
 			return reply.Header, nil
 		}
@@ -46,17 +45,14 @@ func (a *API) Download(ctx context.Context, path string) (file []byte, err error
 
 // unreadable says why err concerns one file only, or returns "".
 func (a *API) unreadable(err error) string {
-	var answered *StatusError
 	switch {
-	case errors.Is(err, fetch.ErrBlocked):
-		return "its download leads to an address that is not public"
-	case !errors.As(err, &answered):
+	case err == nil:
+		return ""
+	case errors.Is(err, fetch.ErrBlocked), errors.Is(err, errElsewhere):
+		return "its download leads to an address that is not public, or that " + a.Provider + " does not use for files"
+	}
+	if failed := a.failure(err); failed.AllParts || failed.Code != source.NotThere && failed.Code != source.Unauthorized {
 		return ""
 	}
-	switch answered.Status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone:
-		return "it is missing, or the token of " + a.Provider + " may not download it"
-	default:
-		return ""
-	}
+	return "it is missing, or the token of " + a.Provider + " may not download it"
 }

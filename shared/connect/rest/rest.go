@@ -5,6 +5,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"docent/shared/fetch"
@@ -25,9 +27,22 @@ const (
 	attempts    = 3        // of a request that the provider fails to answer
 	requestTime = time.Minute
 	firstPause  = time.Second
+	slowPause   = time.Second // between requests when a rate limit is near
 )
 
-// API is the API of a provider, as one source reads it.
+// The types of replies that are asked for.
+const (
+	jsonType = "application/json"
+	anyType  = "*/*"
+)
+
+// What is wrong with a reply that is a success.
+var (
+	errTooLarge  = errors.New("the reply is too large")
+	errElsewhere = errors.New("the file is on another host")
+)
+
+// API is the API of a provider, as one source reads it. It is not safe for concurrent use.
 type API struct {
 	Provider string // its name, for messages
 	Base     string // URL, with a slash at the end
@@ -39,6 +54,15 @@ type API struct {
 	// Refusal returns the failure for a reply that needs a message of its own; nil, or a
 	// nil result: the general one.
 	Refusal func(*StatusError) *source.SyncError
+	// About says what the next request is about, for messages; empty: nothing.
+	About string
+	// Most bounds a reply that is decoded, in bytes; 0: MaxReply.
+	Most int64
+	// Follow reports whether a request for a file may be redirected to a host other than Base's;
+	// nil: to any that HTTP reaches.
+	Follow func(host string) bool
+
+	slow bool // a rate limit is near
 }
 
 // Get requests path and decodes the reply.
@@ -59,13 +83,20 @@ func call[T any](ctx context.Context, a *API, method, path string, body []byte) 
 	var v *T
 	header, err := a.retried(ctx, func(ctx context.Context) (http.Header, error) {
 		v = nil // a failed attempt may have filled it in part
-		reply, err := a.send(ctx, method, path, body)
+		reply, err := a.send(ctx, method, path, jsonType, body)
 		if err != nil {
 			return nil, err
 		}
 		defer reply.Body.Close()
-		err = json.NewDecoder(io.LimitReader(reply.Body, MaxReply)).Decode(&v)
-		if err == nil && v == nil {
+		if isWebPage(reply.Header) {
+			return nil, &StatusError{Status: reply.StatusCode, Header: reply.Header}
+		}
+		bounded := &io.LimitedReader{R: reply.Body, N: a.most() + 1}
+		err = json.NewDecoder(bounded).Decode(&v)
+		switch {
+		case bounded.N == 0:
+			return nil, errTooLarge
+		case err == nil && v == nil:
 			err = errors.New("null")
 		}
 		return reply.Header, err
@@ -76,11 +107,13 @@ func call[T any](ctx context.Context, a *API, method, path string, body []byte) 
 	return *v, header, nil
 }
 
+func (a *API) most() int64 { return cmp.Or(a.Most, MaxReply) }
+
 // Text requests path and returns the body of the reply. If that has more than limit
 // bytes, Text returns nil.
 func (a *API) Text(ctx context.Context, path string, limit int64) (text []byte, err error) {
 	_, err = a.retried(ctx, func(ctx context.Context) (http.Header, error) {
-		reply, err := a.send(ctx, http.MethodGet, path, nil)
+		reply, err := a.send(ctx, http.MethodGet, path, anyType, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +130,7 @@ func (a *API) Text(ctx context.Context, path string, limit int64) (text []byte, 
 // Stream requests path once, and returns the body of the reply without a bound or a
 // limit of time.
 func (a *API) Stream(ctx context.Context, path string) (io.ReadCloser, error) {
-	reply, err := a.send(ctx, http.MethodGet, path, nil)
+	reply, err := a.send(ctx, http.MethodGet, path, anyType, nil)
 	if err != nil {
 		return nil, a.failure(err)
 	}
@@ -108,6 +141,11 @@ func (a *API) Stream(ctx context.Context, path string) (io.ReadCloser, error) {
 // errors are *source.SyncError, or ctx's own.
 func (a *API) retried(ctx context.Context, once func(context.Context) (http.Header, error)) (http.Header, error) {
 	for attempt := 1; ; attempt++ {
+		if a.slow {
+			if err := a.Pause(ctx, slowPause); err != nil {
+				return nil, err
+			}
+		}
 		timed, cancel := context.WithTimeout(ctx, requestTime)
 		header, err := once(timed)
 		cancel()
@@ -134,11 +172,12 @@ func (a *API) retried(ctx context.Context, once func(context.Context) (http.Head
 
 // send sends a request and returns a reply that is a success; any other is a
 // *StatusError.
-func (a *API) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+func (a *API) send(ctx context.Context, method, path, accept string, body []byte) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, a.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
+	r.Header.Set("Accept", accept)
 	r.Header.Set("User-Agent", fetch.UserAgent)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -149,13 +188,28 @@ func (a *API) send(ctx context.Context, method, path string, body []byte) (*http
 	}
 	client := *a.HTTP
 	client.Transport = &guard{a.HTTP.Transport, base.Scheme, base.Host, a.Header}
+	if accept == anyType && a.Follow != nil {
+		client.CheckRedirect = a.follow
+	}
 	reply, err := client.Do(r)
-	if err != nil || reply.StatusCode >= 200 && reply.StatusCode <= 299 {
-		return reply, err
+	if err != nil {
+		return nil, err
+	}
+	a.slow = strings.EqualFold(reply.Header.Get("X-RateLimit-NearLimit"), "true")
+	if reply.StatusCode >= 200 && reply.StatusCode <= 299 {
+		return reply, nil
 	}
 	defer reply.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(reply.Body, maxErrorLen)) // what arrived of it
 	return nil, &StatusError{reply.StatusCode, reply.Header, text}
+}
+
+// follow refuses redirects that Follow does not allow, and those that are not encrypted.
+func (a *API) follow(r *http.Request, via []*http.Request) error {
+	if r.URL.Scheme != "https" || r.URL.Host != via[0].URL.Host && !a.Follow(r.URL.Host) {
+		return errElsewhere
+	}
+	return a.HTTP.CheckRedirect(r, via)
 }
 
 // guard adds the header to requests to the API, not to redirects elsewhere.
@@ -184,16 +238,27 @@ func (a *API) failure(err error) *source.SyncError {
 		return known
 	case errors.Is(err, fetch.ErrBlocked):
 		return &source.SyncError{Code: source.Blocked, Detail: "The address of the API is not public.", AllParts: true, Cause: err}
+	case errors.Is(err, errTooLarge):
+		return &source.SyncError{Code: source.TooLarge, Detail: fmt.Sprintf("The reply of %s%s is larger than %d MB.", a.Provider, a.about(), a.most()>>20), Cause: err}
 	case errors.As(err, &answered):
 		return a.refusal(answered)
 	default:
-		return &source.SyncError{Code: source.Unreadable, Detail: a.Provider + " could not be reached, or its reply was incomplete.", Cause: err}
+		return &source.SyncError{Code: source.Unreadable, Detail: a.Provider + " could not be reached, or its reply was incomplete" + a.about() + ".", Cause: err}
 	}
 }
 
+func (a *API) about() string {
+	if a.About == "" {
+		return ""
+	}
+	return " for " + a.About
+}
+
 func (a *API) refusal(e *StatusError) *source.SyncError {
-	if e.Status == http.StatusTooManyRequests {
-		return a.limited(e)
+	if wait, limited := e.wait(a.Now()); limited {
+		until := a.Now().Add(wait)
+		return &source.SyncError{Code: source.RateLimited, RetryAt: until, AllParts: true, Cause: e,
+			Detail: a.Provider + " allows no more requests before " + until.UTC().Format(time.RFC3339) + "."}
 	}
 	if a.Refusal != nil {
 		if failed := a.Refusal(e); failed != nil {
@@ -202,6 +267,8 @@ func (a *API) refusal(e *StatusError) *source.SyncError {
 		}
 	}
 	switch {
+	case e.IsWebPage():
+		return &source.SyncError{Code: source.Unreadable, Detail: a.Provider + " sent a web page instead of data" + a.about() + ".", Cause: e}
 	case e.Status == http.StatusUnauthorized:
 		return &source.SyncError{Code: source.Unauthorized, Detail: a.Provider + " does not accept the access token.", AllParts: true, Cause: e}
 	case e.Status == http.StatusForbidden:

@@ -51,7 +51,13 @@ func (r *reading) download(ctx context.Context, link string) ([]byte, error) {
 	if !own || strings.Contains(path, "..") {
 		return nil, &source.FileError{Why: "Slack sent an invalid address of it"}
 	}
-	api := &rest.API{Provider: "Slack", Base: r.Files, HTTP: r.HTTP, Now: r.Now, Pause: r.Pause, Header: http.Header{"Authorization": {"Bearer " + r.token}}}
+	api := &rest.API{Provider: "Slack", Base: r.Files, HTTP: r.HTTP, Now: r.Now, Pause: r.Pause, Header: http.Header{"Authorization": {"Bearer " + r.token}},
+		Refusal: func(e *rest.StatusError) *source.SyncError {
+			if e.Status != http.StatusUnauthorized {
+				return nil
+			}
+			return &source.SyncError{Code: source.Unauthorized, Detail: "The bot token may not download this."} // the API accepts it
+		}}
 	return api.Download(ctx, path)
 }
 

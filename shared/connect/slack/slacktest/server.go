@@ -22,6 +22,7 @@ const Token = "xoxb-recorded"
 // Message is a message in the form of Slack's lists.
 type Message struct {
 	Type        string            `json:"type"`
+	Subtype     string            `json:"subtype,omitempty"`
 	User        string            `json:"user"`
 	Text        string            `json:"text"`
 	TS          string            `json:"ts"`

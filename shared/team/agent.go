@@ -20,9 +20,13 @@ const (
 	AgentIdle = 30 * 24 * time.Hour // of a refresh token, from its last use
 	// MaxAgents limits the agents of a user. The least recently refreshed is disconnected when another is connected.
 	MaxAgents = 50
-	// refreshGrace is how long a refresh token works after it was used, for a client that did not
+	// refreshGrace is how long a refresh token works after its first use, for a client that did not
 	// receive the reply. Its use after that ends the agent (RFC 9700 section 4.14.2).
 	refreshGrace = time.Minute
+	// familyLength is the number of first characters that the secrets of all refresh tokens of an
+	// agent share. They show that a token was issued to the agent, however long ago. The rest is
+	// random for each token.
+	familyLength = secretLength / 2
 )
 
 // maxAgentName limits the name of an agent, in bytes.
@@ -64,8 +68,9 @@ type agent struct {
 	Client       []byte     `json:"client,omitempty"`       // hash
 	Host         string     `json:"host,omitempty"`         // of the redirect address
 	Refresh      []byte     `json:"refresh,omitempty"`      // hash of the refresh token
-	UsedRefresh  []byte     `json:"usedRefresh,omitempty"`  // hash of the one before it
-	RefreshedAt  *time.Time `json:"refreshedAt,omitempty"`  // when Refresh was made
+	UsedRefresh  []byte     `json:"usedRefresh,omitempty"`  // hash of the one that was exchanged for it
+	Family       []byte     `json:"family,omitempty"`       // hash of what the agent's refresh tokens share
+	RefreshedAt  *time.Time `json:"refreshedAt,omitempty"`  // when UsedRefresh was first used; before that, when Refresh was made
 	RefreshUntil *time.Time `json:"refreshUntil,omitempty"` // when Refresh expires
 }
 
@@ -96,7 +101,7 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 	r := record{TeamID: teamID, CreatedAt: s.moment(), NewKey: NewKey{Kind: KindAgent, Name: string(name), UserID: n.UserID,
 		DataSourceIDs: n.Sources, Scopes: CommonScopes(AgentScopes(), n.Scopes)},
 		Opener: n.Opener, Agent: &agent{Client: hashSecret(n.Client), Host: n.Host}, id: id, version: 1}
-	tokens, err := s.renew(&r, end)
+	tokens, err := s.renew(&r, end, "")
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -122,7 +127,7 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 }
 
 // RefreshAgent returns new tokens for a refresh token of the client. The old ones work for a minute
-// more. A refresh token that was used before that ends its agent, and returns ErrBadRefresh like
+// more. A refresh token of the agent that was used before that ends it, and returns ErrBadRefresh like
 // every token that does not work, as those of an agent do when the key has ended that opened the session
 // in which it got access.
 func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens, error) {
@@ -146,7 +151,7 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 			return Tokens{}, ErrBadRefresh
 		case subtle.ConstantTimeCompare(a.Refresh, hash) == 1:
 		case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1 && now.Before(a.RefreshedAt.Add(refreshGrace)):
-		case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1:
+		case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1, subtle.ConstantTimeCompare(a.Family, hashSecret(secret[:familyLength])) == 1:
 			if _, err := s.revoke(ctx, r.TeamID, id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
 				return Tokens{}, err
 			}
@@ -163,7 +168,7 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 		}
 		before := r.version
 		r.version++
-		tokens, err := s.renew(&r, end)
+		tokens, err := s.renew(&r, end, secret)
 		if err != nil {
 			return Tokens{}, err
 		}
@@ -188,9 +193,10 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 	return Tokens{}, fmt.Errorf("refresh agent %s: %w", id, table.ErrConflict)
 }
 
-// renew gives r new secrets, and returns their texts. The access token before it works for a minute
-// more, because the client may have requests under way. None works after end; nil: there is no end.
-func (s *Service) renew(r *record, end *time.Time) (Tokens, error) {
+// renew gives r new secrets, and returns their texts. used is the secret of the refresh token that is
+// exchanged for them; empty: the agent is new. The access token before it works for a minute more,
+// because the client may have requests under way. None works after end; nil: there is no end.
+func (s *Service) renew(r *record, end *time.Time, used string) (Tokens, error) {
 	access, err := s.newSecret()
 	if err != nil {
 		return Tokens{}, fmt.Errorf("make access token: %w", err)
@@ -205,8 +211,16 @@ func (s *Service) renew(r *record, end *time.Time) (Tokens, error) {
 		r.PreviousHash, r.PreviousExpiresAt = r.Hash, &overlap
 	}
 	r.Hash, r.ExpiresAt = hashSecret(access), &expires
-	r.Agent.UsedRefresh, r.Agent.Refresh = r.Agent.Refresh, hashSecret(refresh)
-	r.Agent.RefreshedAt, r.Agent.RefreshUntil = &now, &until
+	a := r.Agent
+	if used == "" {
+		a.RefreshedAt = &now
+	} else {
+		refresh = used[:familyLength] + refresh[familyLength:]
+		if usedHash := hashSecret(used); !bytes.Equal(a.UsedRefresh, usedHash) { // a repeated request does not extend the grace
+			a.UsedRefresh, a.RefreshedAt = usedHash, &now
+		}
+	}
+	a.Refresh, a.Family, a.RefreshUntil = hashSecret(refresh), hashSecret(refresh[:familyLength]), &until
 	return Tokens{AgentID: r.id, Access: keyText(KindAgent, r.id, access), Refresh: keyText(kindRefresh, r.id, refresh),
 		ExpiresIn: expires.Sub(now), Scopes: r.agentScopes()}, nil
 }

@@ -3,6 +3,7 @@ package team_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +104,59 @@ func TestAStolenRefreshTokenEndsTheAgent(t *testing.T) {
 	}
 	if _, err := o.RefreshAgent(t.Context(), third.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
 		t.Errorf("the newest refresh token: %v", err)
+	}
+}
+
+// TestAnOldRefreshTokenEndsTheAgent: whoever stole a token cannot hide it by renewing twice.
+func TestAnOldRefreshTokenEndsTheAgent(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	first := o.agent(t, assistant)
+	newest := first
+	for range 3 {
+		var err error
+		newest, err = o.RefreshAgent(t.Context(), newest.Refresh, assistant)
+		must(t, err)
+		o.clock.Advance(team.AgentLife)
+	}
+	other := o.agent(t, assistant)
+	if _, err := o.RefreshAgent(t.Context(), first.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("a refresh token of three renewals ago: %v", err)
+	}
+	if _, err := o.RefreshAgent(t.Context(), newest.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("the newest refresh token after it: %v", err)
+	}
+	if !o.works(t, other.Access) {
+		t.Error("another agent ended")
+	}
+}
+
+// TestAnUnknownRefreshTokenEndsNothing: the id of an agent is no secret.
+func TestAnUnknownRefreshTokenEndsNothing(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	tokens := o.agent(t, assistant)
+	forged := team.KeyText("refresh", tokens.AgentID, strings.Repeat("1", 43))
+	if _, err := o.RefreshAgent(t.Context(), forged, assistant); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("a token that was never issued: %v", err)
+	}
+	if _, err := o.RefreshAgent(t.Context(), tokens.Refresh, assistant); err != nil {
+		t.Errorf("the token of the agent after it: %v", err)
+	}
+}
+
+// TestARepeatedRefreshHasTheTimeOfTheFirst: repeating a request does not keep a used token alive.
+func TestARepeatedRefreshHasTheTimeOfTheFirst(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	first := o.agent(t, assistant)
+	for range 3 {
+		_, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+		must(t, err)
+		o.clock.Advance(25 * time.Second)
+	}
+	if _, err := o.RefreshAgent(t.Context(), first.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+		t.Errorf("a refresh token 75 seconds after its use: %v", err)
 	}
 }
 

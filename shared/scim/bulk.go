@@ -5,10 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"docent/shared/jsoninput"
 	"docent/shared/memory"
@@ -49,13 +47,14 @@ func bulk(s *Service, r request) (result, error) {
 	}
 	run.linkDependencies()
 	run.breakCycles()
+	order := run.order()
 	if err := memory.WaitWrites(r.ctx); err != nil {
 		return result{}, err
 	}
 	if run.limit > 0 {
-		run.runInOrder()
+		run.runInOrder(order)
 	} else {
-		run.runInParallel()
+		run.runInParallel(order)
 	}
 	replies := []any{}
 	for _, o := range run.operations {
@@ -118,112 +117,15 @@ func newBulkOperation(object map[string]any) *bulkOperation {
 	}
 	o.method = strings.ToUpper(o.method)
 	o.data, _ = protocol.MessageMember(object, "data").(map[string]any)
-	if o.fault == nil && o.data == nil && o.method != http.MethodDelete {
+	needsData := o.method == http.MethodPost || o.method == http.MethodPut || o.method == http.MethodPatch
+	switch {
+	case o.fault != nil:
+	case o.method == "":
+		o.fault = protocol.Bad(protocol.InvalidSyntax, "The operation needs a method: POST, PUT, PATCH or DELETE.")
+	case needsData && o.data == nil:
 		o.fault = protocol.Bad(protocol.InvalidSyntax, "The operation needs data, an object.")
 	}
 	return o
-}
-
-// linkDependencies sets what each operation needs: the operations whose ids it names, and the
-// one before it on the same resource.
-func (b *bulkRun) linkDependencies() {
-	last := map[string]int{}
-	for i, o := range b.operations {
-		for name := range o.references() {
-			if at, ok := b.byID[name]; ok {
-				o.refers = append(o.refers, at)
-			} else if o.fault == nil {
-				o.fault = protocol.Bad(protocol.InvalidValue, "No operation of the request has the bulkId %q.", protocol.Shorten(name))
-			}
-		}
-		o.needs = append(o.needs, o.refers...)
-		if before, ok := last[o.path]; ok && o.method != http.MethodPost {
-			o.needs = append(o.needs, before)
-		}
-		if o.method != http.MethodPost {
-			last[o.path] = i
-		}
-	}
-}
-
-// breakCycles fails the operations that need each other.
-func (b *bulkRun) breakCycles() {
-	const (
-		open = 1
-		shut = 2
-	)
-	state := make([]int, len(b.operations))
-	var stack []int
-	var visit func(i int)
-	visit = func(i int) {
-		state[i] = open
-		stack = append(stack, i)
-		for _, need := range b.operations[i].needs {
-			switch state[need] {
-			case 0:
-				visit(need)
-			case open:
-				for _, member := range stack[slices.Index(stack, need):] {
-					b.operations[member].fault = protocol.Refuse(http.StatusConflict, "", "The references of the operations form a cycle.")
-				}
-			}
-		}
-		stack = stack[:len(stack)-1]
-		state[i] = shut
-	}
-	for i := range b.operations {
-		if state[i] == 0 {
-			visit(i)
-		}
-	}
-	for _, o := range b.operations {
-		if o.fault != nil {
-			o.needs = nil // wait for nothing, so that no operation waits forever
-		}
-	}
-}
-
-// runInOrder runs the operations one after the other until the error limit.
-func (b *bulkRun) runInOrder() {
-	errs := 0
-	var run func(i int)
-	run = func(i int) {
-		o := b.operations[i]
-		for _, need := range o.needs {
-			if !b.operations[need].ran {
-				run(need)
-			}
-		}
-		if o.ran || errs >= b.limit {
-			return
-		}
-		if b.run(o); o.err != nil {
-			errs++
-		}
-	}
-	for i := range b.operations {
-		if !b.operations[i].ran {
-			run(i)
-		}
-	}
-}
-
-// runInParallel runs operations that do not need each other in parallel.
-func (b *bulkRun) runInParallel() {
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, parallel)
-	for _, o := range b.operations {
-		wg.Go(func() {
-			for _, need := range o.needs {
-				<-b.operations[need].done
-			}
-			slots <- struct{}{}
-			b.run(o)
-			<-slots
-			close(o.done)
-		})
-	}
-	wg.Wait()
 }
 
 // run runs one operation after all that it needs.

@@ -1,0 +1,104 @@
+package scim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// bulk sends operations without failOnErrors, and returns the replies.
+func (s *server) bulk(operations ...string) []map[string]any {
+	s.Helper()
+	r := s.must(200, "POST", "/Bulk", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[`+strings.Join(operations, ",")+`]}`)
+	var replies []map[string]any
+	for _, e := range r.body["Operations"].([]any) {
+		replies = append(replies, e.(map[string]any))
+	}
+	return replies
+}
+
+// statuses returns the statuses of replies, in order.
+func statuses(replies []map[string]any) string {
+	var all []string
+	for _, r := range replies {
+		all = append(all, r["status"].(string))
+	}
+	return strings.Join(all, " ")
+}
+
+// TestBulkHasTheResultOfItsOrder: operations that run in parallel leave what they would leave one
+// after the other (RFC 7644 section 3.7).
+func TestBulkHasTheResultOfItsOrder(t *testing.T) {
+	t.Parallel()
+	const pairs = 8
+	create := func(name string) string {
+		return fmt.Sprintf(`{"method":"POST","path":"/Users","data":{"userName":%q}}`, name)
+	}
+	member := func(group, user string) string {
+		return `{"method":"PATCH","path":"/Groups/` + group + `","data":` + message(`{"op":"add","path":"members","value":[{"value":"`+user+`"}]}`) + `}`
+	}
+	for name, c := range map[string]struct {
+		pair func(s *server, i int) []string
+		want string
+	}{
+		"a user is deleted and created again": {func(s *server, i int) []string {
+			name := fmt.Sprint("again", i)
+			return []string{`{"method":"DELETE","path":"/Users/` + s.user(name) + `"}`, create(name)}
+		}, "204 201"},
+		"a group is deleted and created again": {func(s *server, i int) []string {
+			name := fmt.Sprint("group", i)
+			return []string{`{"method":"DELETE","path":"/Groups/` + s.must(201, "POST", "/Groups", `{"displayName":"`+name+`"}`).string("id") + `"}`,
+				`{"method":"POST","path":"/Groups","data":{"displayName":"` + name + `"}}`}
+		}, "204 201"},
+		"a user is renamed and the name given to another": {func(s *server, i int) []string {
+			name := fmt.Sprint("old", i)
+			return []string{`{"method":"PUT","path":"/Users/` + s.user(name) + `","data":{"userName":"new` + fmt.Sprint(i) + `"}}`, create(name)}
+		}, "200 201"},
+		"a name is given twice": {func(_ *server, i int) []string {
+			return []string{create(fmt.Sprint("twice", i)), create(fmt.Sprint("TWICE", i))}
+		}, "201 409"},
+		"a user joins a group and is deleted": {func(s *server, i int) []string {
+			user := s.user(fmt.Sprint("leaver", i))
+			group := s.must(201, "POST", "/Groups", fmt.Sprintf(`{"displayName":"joined%d"}`, i)).string("id")
+			return []string{member(group, user), `{"method":"DELETE","path":"/Users/` + user + `"}`}
+		}, "204 204"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			var operations, want []string
+			for i := range pairs {
+				operations = append(operations, c.pair(s, i)...)
+				want = append(want, c.want)
+			}
+			if got := statuses(s.bulk(operations...)); got != strings.Join(want, " ") {
+				t.Errorf("%s, want %s", got, strings.Join(want, " "))
+			}
+		})
+	}
+}
+
+// TestBulkOrderBreaksNoReference: a reference to a later operation of the same name or endpoint is
+// no cycle.
+func TestBulkOrderBreaksNoReference(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	user := s.user("x")
+	got := s.bulk(
+		`{"method":"PUT","path":"/Users/`+user+`","data":{"userName":"x","`+enterprise+`":{"manager":"bulkId:boss"}}}`,
+		`{"method":"POST","path":"/Users","bulkId":"worker","data":{"userName":"same","`+enterprise+`":{"manager":"bulkId:boss"}}}`,
+		`{"method":"POST","path":"/Users","bulkId":"boss","data":{"userName":"Same"}}`)
+	if statuses(got) != "200 409 201" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestBulkNeedsAMethod: one that Bulk does not have is 405, with or without data.
+func TestBulkNeedsAMethod(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	got := s.bulk(`{"path":"/Users","data":{}}`, `{"method":"GET","path":"/Users"}`, `{"method":"MOVE","path":"/Users"}`, `{"method":"POST","path":"/Users"}`)
+	if statuses(got) != "400 405 405 400" || !strings.Contains(fmt.Sprint(got[0]), "needs a method") {
+		t.Errorf("%v", got)
+	}
+}

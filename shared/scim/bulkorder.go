@@ -1,0 +1,181 @@
+package scim
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"docent/shared/fold"
+	"docent/shared/scim/protocol"
+)
+
+// linkDependencies sets what each operation needs: the operations whose ids it names, and the
+// one before it on the same resource.
+func (b *bulkRun) linkDependencies() {
+	last := map[string]int{}
+	for i, o := range b.operations {
+		for name := range o.references() {
+			if at, ok := b.byID[name]; ok {
+				o.refers = append(o.refers, at)
+			} else if o.fault == nil {
+				o.fault = protocol.Bad(protocol.InvalidValue, "No operation of the request has the bulkId %q.", protocol.Shorten(name))
+			}
+		}
+		o.needs = append(o.needs, o.refers...)
+		if before, ok := last[o.path]; ok && o.method != http.MethodPost {
+			o.needs = append(o.needs, before)
+		}
+		if o.method != http.MethodPost {
+			last[o.path] = i
+		}
+	}
+}
+
+// breakCycles fails the operations that need each other.
+func (b *bulkRun) breakCycles() {
+	const (
+		open = 1
+		shut = 2
+	)
+	state := make([]int, len(b.operations))
+	var stack []int
+	var visit func(i int)
+	visit = func(i int) {
+		state[i] = open
+		stack = append(stack, i)
+		for _, need := range b.operations[i].needs {
+			switch state[need] {
+			case 0:
+				visit(need)
+			case open:
+				for _, member := range stack[slices.Index(stack, need):] {
+					b.operations[member].fault = protocol.Refuse(http.StatusConflict, "", "The references of the operations form a cycle.")
+				}
+			}
+		}
+		stack = stack[:len(stack)-1]
+		state[i] = shut
+	}
+	for i := range b.operations {
+		if state[i] == 0 {
+			visit(i)
+		}
+	}
+	for _, o := range b.operations {
+		if o.fault != nil {
+			o.needs = nil // wait for nothing, so that no operation waits forever
+		}
+	}
+}
+
+// order returns the positions of the operations in the order of the request, but each after those
+// that it needs. It makes an operation that gives a name need the one before it that gives the same.
+func (b *bulkRun) order() []int {
+	order := make([]int, 0, len(b.operations))
+	placed := make([]bool, len(b.operations))
+	var place func(i int)
+	place = func(i int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		for _, need := range b.operations[i].needs {
+			place(need)
+		}
+		order = append(order, i)
+	}
+	for i := range b.operations {
+		place(i)
+	}
+	last := map[string]int{}
+	for _, i := range order {
+		o := b.operations[i]
+		name := o.givenName()
+		if name == "" || o.fault != nil {
+			continue
+		}
+		if before, ok := last[name]; ok {
+			o.needs = append(o.needs, before)
+		}
+		last[name] = i
+	}
+	return order
+}
+
+// endpoint returns the first segment of the path, in lower case.
+func (o *bulkOperation) endpoint() string {
+	first, _, _ := strings.Cut(strings.Trim(o.path, "/"), "/")
+	return strings.ToLower(first)
+}
+
+// givenName returns the unique name that a POST or PUT gives its resource, the same for names that
+// differ in case, or "".
+func (o *bulkOperation) givenName() string {
+	if o.method == http.MethodPatch {
+		return ""
+	}
+	attribute := map[string]string{"users": "userName", "groups": "displayName"}[o.endpoint()]
+	name, _ := protocol.MessageMember(o.data, attribute).(string)
+	if name == "" {
+		return ""
+	}
+	return o.endpoint() + "/" + fold.Text(name)
+}
+
+// parts splits the order into parts, which run one after the other. What an operation does to
+// resources and names that others of its part may name is the same in any order (RFC 7644 section
+// 3.7): deletions are not mixed with others, and a creation does not share a part with an earlier
+// change that may have freed its name.
+func (b *bulkRun) parts(order []int) [][]*bulkOperation {
+	var parts [][]*bulkOperation
+	var part []*bulkOperation
+	changed := map[string]bool{} // endpoints with a PUT or a PATCH in the part
+	for _, i := range order {
+		o := b.operations[i]
+		deletes := o.method == http.MethodDelete
+		if len(part) > 0 && (deletes != (part[0].method == http.MethodDelete) || o.method == http.MethodPost && changed[o.endpoint()]) {
+			parts = append(parts, part)
+			part = nil
+			clear(changed)
+		}
+		part = append(part, o)
+		if o.method == http.MethodPut || o.method == http.MethodPatch {
+			changed[o.endpoint()] = true
+		}
+	}
+	return append(parts, part)
+}
+
+// runInOrder runs the operations one after the other until the error limit.
+func (b *bulkRun) runInOrder(order []int) {
+	errs := 0
+	for _, i := range order {
+		if errs >= b.limit {
+			return
+		}
+		if b.run(b.operations[i]); b.operations[i].err != nil {
+			errs++
+		}
+	}
+}
+
+// runInParallel runs the operations of a part that do not need each other in parallel.
+func (b *bulkRun) runInParallel(order []int) {
+	slots := make(chan struct{}, parallel)
+	for _, part := range b.parts(order) {
+		var wg sync.WaitGroup
+		for _, o := range part {
+			wg.Go(func() {
+				for _, need := range o.needs {
+					<-b.operations[need].done
+				}
+				slots <- struct{}{}
+				b.run(o)
+				<-slots
+				close(o.done)
+			})
+		}
+		wg.Wait()
+	}
+}

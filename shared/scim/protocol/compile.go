@@ -1,5 +1,7 @@
 package protocol
 
+import "slices"
+
 // Matcher reports whether an object matches a filter.
 type Matcher func(object map[string]any) bool
 
@@ -94,12 +96,7 @@ func (c *Compiler) comparison(f *Filter, s selector) (Matcher, error) {
 		return nil, err
 	}
 	some := func(o map[string]any) bool {
-		for _, v := range s.values(o) {
-			if holds(v) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(s.compared(o), holds)
 	}
 	if f.Op != OpNe {
 		return some, nil
@@ -143,7 +140,19 @@ func (c *Compiler) selector(p Path) (selector, error) {
 }
 
 // values returns the values at s in o, the elements of a list one by one.
-func (s selector) values(o map[string]any) []any {
+func (s selector) values(o map[string]any) []any { return s.valuesOr(o, nil) }
+
+// compared is values for a comparison: an element without a primary flag is not primary (RFC 7643
+// section 2.4).
+func (s selector) compared(o map[string]any) []any {
+	if s.element && s.Attr.isPrimary() || s.Sub != nil && s.Sub.isPrimary() {
+		return s.valuesOr(o, false)
+	}
+	return s.values(o)
+}
+
+// valuesOr is values, with missing for an element that has none unless missing is nil.
+func (s selector) valuesOr(o map[string]any, missing any) []any {
 	if s.unknown {
 		return nil
 	}
@@ -158,7 +167,10 @@ func (s selector) values(o map[string]any) []any {
 		o = extension
 	}
 	value, ok := o[s.Attr.Name]
-	if !ok {
+	switch {
+	case !ok && s.element && missing != nil:
+		return []any{missing}
+	case !ok:
 		return nil
 	}
 	elements, many := value.([]any)
@@ -178,6 +190,8 @@ func (s selector) values(o map[string]any) []any {
 			out = append(out, e)
 		} else if v, ok := element[s.Sub.Name]; ok {
 			out = append(out, v)
+		} else if missing != nil {
+			out = append(out, missing)
 		}
 	}
 	return out

@@ -57,6 +57,9 @@ type Attribute struct {
 // serverOwned reports whether clients cannot set a.
 func (a *Attribute) serverOwned() bool { return a.Mutability == readOnly || a.derived }
 
+// isPrimary reports whether a marks the preferred element of a list.
+func (a *Attribute) isPrimary() bool { return a.Name == "primary" && a.Kind == booleanKind }
+
 func (a *Attribute) sub(name string) *Attribute { return find(a.Sub, name) }
 
 func find(attributes []*Attribute, name string) *Attribute {

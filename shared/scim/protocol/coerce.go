@@ -238,8 +238,10 @@ func (a *Attribute) merge(out, object map[string]any) error {
 			out[sub.Name] = value
 		}
 	}
-	if a.Name == "members" && len(out) > 0 && out["value"] == nil {
-		return Bad(InvalidValue, "A member needs the id of a user as its value.")
+	if a.Name == "members" && out["value"] == nil {
+		if ref, _ := MessageMember(object, "$ref").(string); ref != "" || len(out) > 0 {
+			return Bad(InvalidValue, "A member needs the id of a user as its value.")
+		}
 	}
 	return nil
 }

@@ -48,9 +48,13 @@ func (r AttributeRef) changeSome(attributes map[string]any, list []any, value an
 	for _, e := range list {
 		element := e.(map[string]any)
 		if chosen(element) {
+			before := element[r.Sub.Name]
 			element = maps.Clone(element)
 			if err := r.Attr.merge(element, map[string]any{r.Sub.Name: value}); err != nil {
 				return err
+			}
+			if r.Sub.Mutability == immutable && before != nil && element[r.Sub.Name] != before {
+				return Bad(Mutability, "%s of an element cannot be changed; replace the element.", r.Sub.Name)
 			}
 			if r.Sub.Name == "primary" && element["primary"] == true {
 				primary = len(kept)

@@ -22,6 +22,7 @@ func TestReadOfRequests(t *testing.T) {
 			`{"userName":"u","emails":[{"value":"A"},{"value":"b"},{"value":"c","primary":true}]}`},
 		{"members", "Group", `{"displayName":"g","members":[{"value":"a","$ref":null,"type":"User"},{"value":"a"},{"value":"b","display":"B"}]}`,
 			`{"displayName":"g","members":[{"value":"a"},{"value":"b","display":"B"}]}`},
+		{"a member of an address alone", "Group", `{"displayName":"g","members":[{"$ref":"../Users/a"}]}`, "invalidValue"},
 		{"no userName", "User", `{"displayName":"x"}`, "invalidValue"},
 		{"a blank userName", "User", `{"userName":" \t "}`, "invalidValue"},
 		{"a userName that is an object", "User", `{"userName":{"a":1}}`, "invalidValue"},

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -89,6 +91,35 @@ func publicFault(response json.RawMessage) json.RawMessage {
 		return response
 	}
 	return out
+}
+
+// exactID matches an id that the protocol's library returns as it was sent. It reads numbers as
+// floats and cuts off fractions.
+var exactID = regexp.MustCompile(`^("|-?\d{1,15}$|$)`)
+
+// withID returns response with the id of call, which JSON-RPC requires to be the same (section 5).
+// A response that is not one to a single call is returned as it is.
+func withID(response, call []byte) []byte {
+	var sent struct {
+		ID json.RawMessage `json:"id"`
+	}
+	const start = `{"jsonrpc":"2.0","id":`
+	rest, single := bytes.CutPrefix(response, []byte(start))
+	end := bytes.IndexByte(rest, ',')
+	if !single || end < 0 || json.Unmarshal(call, &sent) != nil || exactID.Match(sent.ID) {
+		return response
+	}
+	return slices.Concat([]byte(start), sent.ID, rest[end:])
+}
+
+// isNotification reports whether body is a single valid notification.
+func isNotification(body []byte) bool {
+	var n struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  *string         `json:"method"`
+	}
+	return json.Unmarshal(body, &n) == nil && n.Version == "2.0" && n.Method != nil && n.ID == nil
 }
 
 // callFault returns the response to a valid call that the protocol's library refused in

@@ -72,6 +72,9 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 		media, _, _ := mime.ParseMediaType(held.header.Get("Content-Type"))
 		body := held.body.Bytes()
 		switch {
+		case held.status == http.StatusBadRequest && media != "application/json" && isNotification(start):
+			held.header.Del("Content-Type") // JSON-RPC has no error for a notification (section 4.1)
+			held.status, body = http.StatusAccepted, nil
 		case held.status >= 400 && media != "application/json":
 			text := strings.TrimSpace(held.body.String())
 			fault, ok := callFault(start, text)
@@ -82,7 +85,7 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 			held.header.Set("Content-Type", "application/json")
 			held.status, body = http.StatusOK, fault
 		default:
-			body = publicFaults(body)
+			body = withID(publicFaults(body), start)
 		}
 		held.header.Del("Content-Length")
 		for name, values := range held.header {

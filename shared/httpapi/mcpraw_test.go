@@ -133,7 +133,8 @@ func TestMessagesOfTheProtocol(t *testing.T) {
 	if got := a.rpc(acme.key, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, nil); string(got.Result) != "{}" || string(got.ID) != "7" {
 		t.Errorf("ping: %+v", got)
 	}
-	for _, body := range []string{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
+	for _, body := range []string{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","method":"notifications/` + marker + `"}`, `{"jsonrpc":"2.0","method":"ping"}`} { // nobody hears of a fault in one (JSON-RPC section 4.1)
 		if reply := a.do(call{"POST", "/mcp", acme.key, body, nil}).want(t, 202); len(reply.body) != 0 {
 			t.Errorf("%s: %s", body, reply.body)
 		}
@@ -146,16 +147,42 @@ func TestMessagesOfTheProtocol(t *testing.T) {
 		t.Errorf("batch: %.300s", reply.body)
 	}
 	for name, c := range map[string]call{
-		"a batch":                   {"POST", "/mcp", acme.key, `[` + list + `]`, version("2025-06-18")},
-		"a version of no one":       {"POST", "/mcp", acme.key, list, version("1999-01-01" + marker)},
-		"a method that is a number": {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":1,"method":4711,"params":"` + marker + `"}`, nil},
-		"an id that is an object":   {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":{"` + marker + `":1},"method":"tools/list"}`, nil},
-		"a call of no version":      {"POST", "/mcp", acme.key, `{"id":1,"method":"` + marker + `"}`, nil},
-		"an unknown notification":   {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","method":"` + marker + `"}`, nil},
+		"a batch":                      {"POST", "/mcp", acme.key, `[` + list + `]`, version("2025-06-18")},
+		"a version of no one":          {"POST", "/mcp", acme.key, list, version("1999-01-01" + marker)},
+		"a method that is a number":    {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":1,"method":4711,"params":"` + marker + `"}`, nil},
+		"an id that is an object":      {"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":{"` + marker + `":1},"method":"tools/list"}`, nil},
+		"a call of no version":         {"POST", "/mcp", acme.key, `{"id":1,"method":"` + marker + `"}`, nil},
+		"a notification of no version": {"POST", "/mcp", acme.key, `{"method":"` + marker + `"}`, nil},
 	} {
 		if got := a.refused(c, 400, "invalid-request"); inner.Match(got.body) {
 			t.Errorf("%s: %s", name, got.body)
 		}
+	}
+}
+
+// TestResponsesHaveTheIDOfTheirCall: in every form that JSON has for it.
+func TestResponsesHaveTheIDOfTheirCall(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, id := range []string{`0`, `-7`, `9007199254740993`, `-9223372036854775808`, `18446744073709551615`, `1.5`, `-0.5e1`, `""`, `"1"`, `"é,\"b"`} {
+		for _, method := range []string{"ping", "tools/list", "no/such"} {
+			if got := a.rpc(acme.key, `{"jsonrpc":"2.0","method":"`+method+`","id":`+id+`}`, nil); string(got.ID) != id {
+				t.Errorf("%s with the id %s: %s", method, id, got.ID)
+			}
+		}
+	}
+}
+
+// TestListsOfToolsAreNotShared: they depend on the key, so no cache may give one to another.
+func TestListsOfToolsAreNotShared(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	const meta = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+	got := a.rpc(acme.key, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":`+meta+`}`, map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"})
+	if !strings.Contains(string(got.Result), `"cacheScope":"private"`) {
+		t.Errorf("%.300s", got.Result)
 	}
 }
 

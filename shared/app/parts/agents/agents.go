@@ -49,7 +49,12 @@ const instructions = "Docent holds a team's documents, code, pull requests, issu
 
 func serverOf(s httpapi.Services) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "docent", Title: "Docent", Version: "v1"},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}) // the list of a key never changes
+		&mcp.ServerOptions{
+			Instructions: instructions,
+			// The list of tools depends on the key. It never changes for that key.
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
+		})
 	server.AddReceivingMiddleware(allowedTools)
 	for _, t := range []struct {
 		name, title, what string

@@ -18,8 +18,8 @@ const (
 	eventsType = "text/event-stream"
 	// streamBytes are charged for a stream while it is open, for the event that is being sent.
 	streamBytes = 32 << 10
-	// keepOpenEvery is the time between two comments, which keep proxies from closing a
-	// connection that seems idle.
+	// keepOpenEvery is the longest time in which nothing is sent. Then a comment keeps proxies from
+	// closing a connection that seems idle.
 	keepOpenEvery = 10 * time.Second
 )
 
@@ -53,7 +53,7 @@ type eventStream struct {
 	mu     sync.Mutex
 	broken bool
 	closed bool
-	quiet  bool // nothing was sent since the last look of keepOpen
+	idle   *time.Timer // until the next comment
 }
 
 // openEvents replies to the request of ctx with a stream: it sends the status and the headers, and
@@ -76,27 +76,20 @@ func openEvents(ctx context.Context) (*eventStream, error) {
 }
 
 func newEventStream(w http.ResponseWriter) *eventStream {
-	s := &eventStream{w: w, control: http.NewResponseController(w), ended: make(chan struct{})}
+	s := &eventStream{w: w, control: http.NewResponseController(w), ended: make(chan struct{}), idle: time.NewTimer(keepOpenEvery)}
 	go s.keepOpen()
 	return s
 }
 
 // keepOpen sends a comment whenever nothing else was sent for a while.
 func (s *eventStream) keepOpen() {
-	tick := time.NewTicker(keepOpenEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-s.ended:
 			return
-		case <-tick.C:
+		case <-s.idle.C:
+			s.write([]byte(":\n\n"))
 		}
-		s.mu.Lock()
-		if s.quiet {
-			s.writeLocked([]byte(":\n\n"))
-		}
-		s.quiet = true
-		s.mu.Unlock()
 	}
 }
 
@@ -109,6 +102,7 @@ func (s *eventStream) close() {
 	defer s.mu.Unlock()
 	if !s.closed {
 		s.closed = true
+		s.idle.Stop()
 		close(s.ended)
 	}
 }
@@ -134,12 +128,6 @@ func (s *eventStream) send(name, id string, data any) {
 func (s *eventStream) write(text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.quiet = false
-	s.writeLocked(text)
-}
-
-// writeLocked is write for a caller that holds s.mu.
-func (s *eventStream) writeLocked(text []byte) {
 	if s.broken || s.closed {
 		return
 	}
@@ -149,6 +137,7 @@ func (s *eventStream) writeLocked(text []byte) {
 		err = s.control.Flush()
 	}
 	s.broken = err != nil && !errors.Is(err, http.ErrNotSupported)
+	s.idle.Reset(keepOpenEvery)
 }
 
 // isBroken reports whether the client is gone or does not read.

@@ -119,6 +119,36 @@ func (c *Client) Documents(ctx context.Context, collectionID string) (map[string
 	return all, nil
 }
 
+// StateExtracting is the state of a document's indexing while the text of its file is read. Others are pending, indexed
+// and StateFailed.
+const StateExtracting = "extracting"
+
+// Indexing says whether questions find a document.
+type Indexing struct {
+	State  string
+	Detail string   // why it failed
+	Notes  []string // what the text of a file lacks
+}
+
+// Indexing returns the state of a document's indexing.
+func (c *Client) Indexing(ctx context.Context, id string) (Indexing, error) {
+	r, err := c.do(ctx, call{method: http.MethodGet, path: "/documents/" + url.PathEscape(id)})
+	if err != nil {
+		return Indexing{}, err
+	}
+	var out struct {
+		Indexing struct {
+			State string                  `json:"state"`
+			Error struct{ Detail string } `json:"error"`
+			Notes []string                `json:"notes"`
+		} `json:"indexing"`
+	}
+	if err := decode(r, &out); err != nil {
+		return Indexing{}, err
+	}
+	return Indexing{State: out.Indexing.State, Detail: out.Indexing.Error.Detail, Notes: out.Indexing.Notes}, nil
+}
+
 // DeleteDocument removes a document. If it is already gone, that is no error.
 func (c *Client) DeleteDocument(ctx context.Context, id string) error {
 	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/documents/" + url.PathEscape(id)})

@@ -50,12 +50,13 @@ type putCmd struct {
 	Delete           bool              `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Does not ask for confirmation."`
 	DryRun           bool              `help:"Show what would be done, and do nothing."`
 	Force            bool              `help:"Send unchanged files too."`
+	NoWait           bool              `help:"Do not wait until Docent has read the text of PDF and Office files."`
 	JSON             bool              `name:"json" help:"Print the summary as JSON."`
 }
 
 // Help is the long help of docent put.
 func (c *putCmd) Help() string {
-	return `Folders are searched for Markdown (.md .markdown .mdx), text (.txt .text .rst), HTML (.html .htm), PDF (.pdf) and Office files (.docx .xlsx .pptx). Hidden files and folders and node_modules below them are skipped. Symbolic links are followed; each file is put once. HTML is converted to Markdown without scripts, navigation and forms. Text is UTF-8, or UTF-16 with a byte order mark; a text over 10 MB or in another encoding is counted as failed, and the run continues. Docent reads the text of PDF and Office files, which may have up to 100 MB, after they are put; those over 4 MB are sent to a one-time address.
+	return `Folders are searched for Markdown (.md .markdown .mdx), text (.txt .text .rst), HTML (.html .htm), PDF (.pdf) and Office files (.docx .xlsx .pptx). Hidden files and folders and node_modules below them are skipped. Symbolic links are followed; each file is put once. HTML is converted to Markdown without scripts, navigation and forms. Text is UTF-8, or UTF-16 with a byte order mark; a text over 10 MB or in another encoding is counted as failed, and the run continues. Docent reads the text of PDF and Office files, which may have up to 100 MB, after they are put; those over 4 MB are sent to a one-time address. docent put waits until their text is read; a file whose text cannot be read is counted as failed with the reason, though its document stays, and is sent again by the next run. With --no-wait, or after ten minutes in which no file was read, the next run tells.
 
 The title of a document is its first level-1 heading, the title of its front matter or its HTML title, else its file's name. Everything else in the front matter of a Markdown file becomes metadata: texts, numbers, dates, true and false, and lists. It takes precedence over --metadata. But access with lists of users and groups says who may read the document, in place of --access-user and --access-group; without any of them a document keeps the access that it has, also if it was set elsewhere, and a new one is read by whoever may read the collection. --collection-access takes it away. A file whose access cannot be read is not put. What metadata cannot hold is left out, with a warning: nested values, names with other characters than letters, digits and _, texts over 256 characters.
 
@@ -107,7 +108,7 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	config := put.Config{
 		Client: api, CollectionID: c.Collection, CollectionName: c.CollectionName, Description: c.Description,
 		Metadata: metadata, Access: c.access(), CollectionAccess: c.CollectionAccess, Paths: c.Paths, BaseURI: c.BaseURI, Parallel: c.Parallel,
-		DryRun: c.DryRun, Delete: c.Delete, Force: c.Force,
+		DryRun: c.DryRun, Delete: c.Delete, Force: c.Force, NoWait: c.NoWait,
 		Warn: func(s string) { _ = printf(con.err, "docent: %s\n", s) },
 		Now:  con.now,
 	}

@@ -63,6 +63,7 @@ func New(t *testing.T) *Server {
 	mux.HandleFunc("GET /v1/collections/{id}", s.getCollection)
 	mux.HandleFunc("GET /v1/documents", s.listDocuments)
 	mux.HandleFunc("PUT /v1/documents", s.putDocument)
+	mux.HandleFunc("GET /v1/documents/{id}", s.getDocument)
 	mux.HandleFunc("DELETE /v1/documents/{id}", s.deleteDocument)
 	mux.HandleFunc("PUT /v1/answers/{id}", s.ask)
 	mux.HandleFunc("GET /v1/answers/{id}", s.poll)

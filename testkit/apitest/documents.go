@@ -129,6 +129,20 @@ func (s *Server) putDocument(w http.ResponseWriter, r *http.Request) {
 	reply(w, 200, map[string]string{"id": d.ID})
 }
 
+// getDocument replies with a document that is indexed.
+func (s *Server) getDocument(w http.ResponseWriter, r *http.Request) {
+	for _, d := range s.documents {
+		if d.ID == r.PathValue("id") {
+			reply(w, 200, struct {
+				Document
+				Indexing map[string]string `json:"indexing"`
+			}{*d, map[string]string{"state": "indexed"}})
+			return
+		}
+	}
+	Problem(w, 404, "not-found", "There is no such document.")
+}
+
 func (s *Server) deleteDocument(w http.ResponseWriter, r *http.Request) {
 	s.documents = slices.DeleteFunc(s.documents, func(d *Document) bool { return d.ID == r.PathValue("id") })
 	w.WriteHeader(204)

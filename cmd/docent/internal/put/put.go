@@ -47,6 +47,7 @@ type Config struct {
 	DryRun   bool // change nothing, on the server or in the state
 	Delete   bool // remove documents whose files are gone
 	Force    bool // send unchanged files too
+	NoWait   bool // do not wait until the server has read the text of PDF and Office files
 
 	StateDir string                        // where the state is stored; empty: nowhere
 	Progress func(done, failed, total int) // called after each file, never concurrently
@@ -82,6 +83,9 @@ type run struct {
 	done      int
 	unreached int             // files in a row that reached no server
 	unknown   map[string]bool // names of access that a warning was about
+	unread    []reading       // files whose text the server reads
+	waiting   int             // of them, those that are no longer waited for
+	finished  time.Time       // when the last of them was read
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -115,6 +119,9 @@ func (r *run) all(ctx context.Context) error {
 	err = r.files(ctx, tree.Files)
 	if err == nil && r.Delete {
 		err = r.deletions(ctx, tree, listed)
+	}
+	if err == nil {
+		err = r.readings(ctx)
 	}
 	r.close(ctx, err == nil)
 	return err
@@ -259,7 +266,10 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 	if access == nil && r.CollectionAccess {
 		hash += "-collection" // somebody may have set access since it was put
 	}
-	if !r.Force && r.state.has(f.URI, hash) {
+	if e, ok := r.state.has(f.URI, hash); ok && !r.Force {
+		if e.Unread {
+			r.awaits(reading{f, e.ID, wasUnchanged})
+		}
 		return wasUnchanged, nil
 	}
 	if r.DryRun {
@@ -280,7 +290,11 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 		return 0, err
 	}
 	r.warnUnknown(done.Unknown)
-	r.state.record(entry{URI: f.URI, Hash: hash, ID: done.ID, PutAt: done.At})
+	e := entry{URI: f.URI, Hash: hash, ID: done.ID, PutAt: done.At, Unread: p.MediaType != ""}
+	r.state.record(e)
+	if e.Unread {
+		r.awaits(reading{f, e.ID, wasPut})
+	}
 	return wasPut, nil
 }
 

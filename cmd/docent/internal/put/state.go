@@ -27,6 +27,7 @@ type entry struct {
 	ID        string    `json:"id"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"` // from the server's list; zero until it is listed
 	PutAt     time.Time `json:"putAt,omitzero"`     // the time of the server's reply, until it lists the document
+	Unread    bool      `json:"unread,omitempty"`   // the server has not said yet whether it can read the text of the file
 }
 
 // header is the first line of a state file.
@@ -114,12 +115,22 @@ func (s *state) reconcile(listed map[string]client.Listed, final bool) {
 	}
 }
 
-// has reports whether uri already has exactly this content.
-func (s *state) has(uri, hash string) bool {
+// has returns the entry of uri if it already has exactly this content.
+func (s *state) has(uri, hash string) (entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.entries[uri]
-	return ok && e.Hash == hash
+	return e, ok && e.Hash == hash
+}
+
+// read remembers that nothing more is to be learnt of the text of a file.
+func (s *state) read(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.entries[uri]; ok {
+		e.Unread = false
+		s.entries[uri] = e
+	}
 }
 
 // record adds an entry that the server has accepted.
@@ -137,7 +148,7 @@ func (s *state) record(e entry) {
 	s.note(err)
 }
 
-// forget removes the entry of a deleted document.
+// forget removes the entry of a document that was deleted, or whose text cannot be read.
 func (s *state) forget(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,9 +1,9 @@
 // Command benchextract measures what extract reads of public files: how many words of those that another program
 // finds, how many pairs of words in the same order, and the seconds and memory of each file.
 //
-// PDF files are compared with pdftotext, of poppler-utils: words with -layout, order without. Word files are compared
-// with the text that LibreOffice exports, workbooks with its CSV, slides with its PDF. The files are those of files.txt,
-// read from clones of the repositories:
+// PDF files are compared with pdftotext, of poppler-utils, without the headers and footers that repeat. Word files are
+// compared with the text that LibreOffice exports, workbooks with its CSV, slides with its PDF. The files are those of
+// files.txt, read from clones of the repositories:
 //
 //	for r in apache/tika py-pdf/sample-files jsvine/pdfplumber pdfminer/pdfminer.six; do git clone https://github.com/$r; done
 //	go run ./scripts/benchextract -clone apache/tika=tika -clone py-pdf/sample-files=sample-files \
@@ -156,14 +156,14 @@ func measure(name string, show bool) (score, error) {
 	if err := json.Unmarshal(out, &got); err != nil {
 		return score{}, err
 	}
-	words, order, err := reference(name)
+	words, err := reference(name)
 	if err != nil {
 		return score{}, err
 	}
 	own := wordsOf(plain(got.Markdown))
 	s := score{Pages: got.Pages, Words: len(words), Own: len(own), Seconds: got.Seconds, MB: peak(command.ProcessState)}
 	s.Found = common(counted(own), counted(words))
-	s.Pairs = common(pairs(own), pairs(order))
+	s.Pairs = common(pairs(own), pairs(words))
 	if show {
 		printMissing(counted(words), counted(own))
 	}

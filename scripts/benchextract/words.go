@@ -69,38 +69,36 @@ func printMissing(theirs, ours map[string]int) {
 	}
 }
 
-// reference returns the words that another program finds in a file, and its words in the order of reading.
-func reference(name string) (words, order []string, err error) {
+// reference returns the words that another program finds in a file, in the order of reading.
+func reference(name string) ([]string, error) {
 	folder := name + ".reference"
+	var text string
+	var err error
 	switch filepath.Ext(name) {
 	case ".pdf":
-		return pdfWords(name)
+		if text, err = pdfText(name); err == nil {
+			text = withoutRunning(text)
+		}
 	case ".docx":
-		text, err := exported(name, folder, "txt:Text (encoded):UTF8", "*.txt")
-		return wordsOf(text), wordsOf(text), err
+		text, err = exported(name, folder, "txt:Text (encoded):UTF8", "*.txt")
 	case ".xlsx":
 		// Comma, quotes, UTF-8, from line 1, as shown, all sheets.
-		text, err := exported(name, folder, "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1", "*.csv")
-		return wordsOf(text), wordsOf(text), err
+		text, err = exported(name, folder, "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1", "*.csv")
+	default:
+		if _, err = exported(name, folder, "pdf:impress_pdf_Export", "*.pdf"); err == nil {
+			text, err = pdfText(filepath.Join(folder, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))+".pdf"))
+		}
 	}
-	if _, err := exported(name, folder, "pdf:impress_pdf_Export", "*.pdf"); err != nil {
-		return nil, nil, err
-	}
-	return pdfWords(filepath.Join(folder, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))+".pdf"))
+	return wordsOf(text), err
 }
 
-func pdfWords(name string) (words, order []string, err error) {
-	for _, c := range []struct {
-		into      *[]string
-		arguments []string
-	}{{&words, []string{"-layout", name, "-"}}, {&order, []string{name, "-"}}} {
-		out, err := exec.Command("pdftotext", c.arguments...).Output()
-		if err != nil {
-			return nil, nil, fmt.Errorf("pdftotext: %w", err)
-		}
-		*c.into = wordsOf(lineHyphen.ReplaceAllString(string(out), "$1$2"))
+// pdfText returns the text of a PDF in the order of reading, with words that a line's end cuts joined.
+func pdfText(name string) (string, error) {
+	out, err := exec.Command("pdftotext", name, "-").Output()
+	if err != nil {
+		return "", fmt.Errorf("pdftotext: %w", err)
 	}
-	return words, order, nil
+	return lineHyphen.ReplaceAllString(string(out), "$1$2"), nil
 }
 
 // exported returns what LibreOffice makes of a file. It is made once.

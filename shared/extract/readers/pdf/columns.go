@@ -10,6 +10,7 @@ const (
 	minColumnLines = 4   // that a column of text has at least
 	minColumnText  = 18  // characters of a line of a column, on average; fewer are cells of a table
 	minColumnShare = 0.1 // of the text that the narrower side has at least
+	maxReaching    = 20  // one of so many lines may reach into the gap between columns
 )
 
 // columns cuts text in columns apart and returns its blocks in the order of reading. What crosses the gap between
@@ -77,8 +78,7 @@ func gutter(all []line) (float64, bool) {
 	size := median(all, func(l line) float64 { return l.size })
 	// Between two edges, the lines that ended before are left of it, those that begin after right of it, and the others
 	// cross it. The two lists count them in one pass.
-	var best float64
-	bestSide := 0
+	between := make([]interval, 0, len(edges)-1)
 	var l, r, leftText, rightText int
 	rightText = total
 	for i, edge := range edges[:len(edges)-1] {
@@ -88,21 +88,53 @@ func gutter(all []line) (float64, bool) {
 		for ; l < len(lefts) && lefts[l].left <= edge; l++ {
 			rightText -= len(lefts[l].text)
 		}
-		if edges[i+1]-edge < 0.6*size {
-			continue
+		if edges[i+1] > edge {
+			between = append(between, interval{edge, edges[i+1], r, len(all) - l, leftText, rightText})
 		}
-		leftLines, rightLines := r, len(all)-l
-		crossing := len(all) - leftLines - rightLines
-		side := min(leftText, rightText)
+	}
+	var best float64
+	bestSide := 0
+	for i, b := range between {
+		side := min(b.leftText, b.rightText)
+		crossing := b.crossing(len(all))
 		switch {
-		case crossing*4 > len(all), leftLines < minColumnLines, rightLines < minColumnLines,
-			leftText < minColumnText*leftLines, rightText < minColumnText*rightLines,
-			float64(side) < minColumnShare*float64(total), side <= bestSide:
+		case crossing*4 > len(all), b.leftLines < minColumnLines, b.rightLines < minColumnLines,
+			b.leftText < minColumnText*b.leftLines, b.rightText < minColumnText*b.rightLines,
+			float64(side) < minColumnShare*float64(total), side <= bestSide, width(between, i, len(all)) < 0.6*size:
 			continue
 		}
-		best, bestSide = (edge+edges[i+1])/2, side
+		best, bestSide = (b.from+b.to)/2, side
 	}
 	return best, bestSide > 0
+}
+
+// interval is a place between two columns, if they are such.
+type interval struct {
+	from, to              float64
+	leftLines, rightLines int // that are wholly on one side of it
+	leftText, rightText   int
+}
+
+func (b interval) crossing(lines int) int { return lines - b.leftLines - b.rightLines }
+
+// width returns the width of the gap whose middle an interval is: where the fewest lines cross it. Few more lines that
+// reach into a gap, such as a header above the columns, do not make it narrower. It is 0 for any other interval.
+func width(between []interval, i, lines int) float64 {
+	most := between[i].crossing(lines) + max(1, lines/maxReaching)
+	first, last := i, i
+	for first > 0 && between[first-1].crossing(lines) <= most {
+		first--
+	}
+	for last < len(between)-1 && between[last+1].crossing(lines) <= most {
+		last++
+	}
+	for _, b := range between[first : last+1] {
+		other, own := b.crossing(lines), between[i].crossing(lines)
+		if other < own || other == own && b.to-b.from > between[i].to-between[i].from {
+			return 0
+		}
+	}
+	return between[last].to - between[first].from
 }
 
 // median returns the median of a measure of the lines.

@@ -12,6 +12,7 @@ import (
 // page is a page of the file.
 type page struct {
 	number int
+	texts  [][]line // its lines by their directions, that of most characters first
 	blocks []block
 }
 
@@ -19,14 +20,16 @@ type page struct {
 type block struct {
 	lines []line
 	table [][]string
+	apart bool // the text of the block before does not go on in it
 }
 
 // line is a line of text, or a part of one between wide gaps.
 type line struct {
 	text string
 	box
-	size float64 // height of its characters
-	bold bool
+	size    float64 // height of its characters
+	bold    bool
+	running bool // it heads or ends many pages
 }
 
 type box struct{ left, bottom, right, top float64 }
@@ -38,9 +41,8 @@ func (b box) join(o box) box {
 	return box{min(b.left, o.left), min(b.bottom, o.bottom), max(b.right, o.right), max(b.top, o.top)}
 }
 
-// layout puts the characters of a page in the order of reading. Lines in other directions come after those in the
-// direction of most characters.
-func layout(chars []char) []block {
+// directions returns the lines of a page in each of the four directions, those of most characters first.
+func directions(chars []char) [][]line {
 	var turned [4][]char
 	for _, c := range chars {
 		if c.r == ' ' { // it has no place of its own, and ends a word in every direction
@@ -52,11 +54,59 @@ func layout(chars []char) []block {
 		turned[c.turn] = append(turned[c.turn], c.upright())
 	}
 	slices.SortStableFunc(turned[:], func(a, b []char) int { return cmp.Compare(len(b), len(a)) })
-	var blocks []block
+	var texts [][]line
 	for _, group := range turned {
-		blocks = append(blocks, columns(fragments(words(group)), 0)...)
+		if lines := fragments(words(group)); len(lines) > 0 {
+			texts = append(texts, lines)
+		}
+	}
+	return texts
+}
+
+// layout puts the lines of a page in the order of reading. Lines in other directions come after those in the direction
+// of most characters. What heads the page comes before its text, and what ends it after.
+func layout(texts [][]line) []block {
+	var blocks []block
+	for _, all := range texts {
+		text := make([]line, 0, len(all))
+		var heads, feet []line
+		middle := middleOf(all)
+		for _, l := range all {
+			switch {
+			case !l.running:
+				text = append(text, l)
+			case l.middle() > middle:
+				heads = append(heads, l)
+			default:
+				feet = append(feet, l)
+			}
+		}
+		blocks = append(blocks, running(heads)...)
+		blocks = append(blocks, columns(text, 0)...)
+		blocks = append(blocks, running(feet)...)
 	}
 	return blocks
+}
+
+// running returns the lines of headers or footers as a block.
+func running(all []line) []block {
+	if len(all) == 0 {
+		return nil
+	}
+	var lines []line
+	for _, row := range rows(all) {
+		lines = append(lines, joined(row))
+	}
+	return []block{{lines: lines}}
+}
+
+// middleOf returns the height in the middle between the highest and the lowest line.
+func middleOf(all []line) float64 {
+	area := all[0].box
+	for _, l := range all {
+		area = area.join(l.box)
+	}
+	return area.middle()
 }
 
 // upright returns c turned so that its line runs from left to right.

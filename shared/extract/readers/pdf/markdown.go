@@ -24,6 +24,12 @@ const (
 // markdown writes the pages.
 func (d *document) markdown(ctx context.Context, title string, pages []page) (extract.Document, error) {
 	dropRepeated(pages)
+	for i := range pages {
+		if err := ctx.Err(); err != nil {
+			return extract.Document{}, onPage(err, pages[i].number)
+		}
+		pages[i].blocks = layout(pages[i].texts)
+	}
 	looks := newLooks(pages)
 	words := vocabulary{}
 	for _, p := range pages {
@@ -69,7 +75,7 @@ func pieces(words vocabulary, p page) []piece {
 			continue
 		}
 		for i, next := range words.paragraphs(b.lines) {
-			if n := len(all); i == 0 && n > 0 && all[n-1].table == nil && goesOn(all[n-1].paragraph, next) {
+			if n := len(all); i == 0 && n > 0 && !b.apart && all[n-1].table == nil && goesOn(all[n-1].paragraph, next) {
 				last := &all[n-1].paragraph
 				last.text = words.continued(last.text, next.text)
 				last.lines += next.lines
@@ -83,7 +89,7 @@ func pieces(words vocabulary, p page) []piece {
 
 func goesOn(p, next paragraph) bool {
 	first, _ := utf8.DecodeRuneInString(next.text)
-	return p.lines > 1 && len(p.text) < maxParagraph && next.marker == "" && unicode.IsLower(first) && !ends(p.text) &&
+	return p.lines > 1 && !p.running && !next.running && len(p.text) < maxParagraph && next.marker == "" && unicode.IsLower(first) && !ends(p.text) &&
 		math.Abs(p.size-next.size) < 0.1*max(p.size, next.size)
 }
 
@@ -100,6 +106,9 @@ func newLooks(pages []page) looks {
 	for _, p := range pages {
 		for _, b := range p.blocks {
 			for _, l := range b.lines {
+				if l.running {
+					continue
+				}
 				weight[rounded(l.size)] += len(l.text)
 				total += len(l.text)
 				if l.bold {
@@ -130,7 +139,7 @@ func rounded(size float64) float64 { return math.Round(size*2) / 2 }
 
 // level returns the level of the heading that p is, or 0.
 func (k looks) level(p paragraph) int {
-	if p.lines > maxHeadLines || len(p.text) > maxHeading || !strings.ContainsFunc(p.text, unicode.IsLetter) || utf8.RuneCountInString(p.text) < 3 {
+	if p.running || p.lines > maxHeadLines || len(p.text) > maxHeading || !strings.ContainsFunc(p.text, unicode.IsLetter) || utf8.RuneCountInString(p.text) < 3 {
 		return 0
 	}
 	for i, size := range k.sizes {

@@ -15,6 +15,8 @@ type paragraph struct {
 	size   float64
 	bold   bool
 	lines  int
+
+	running bool // it heads or ends many pages
 }
 
 // maxParagraph is how long a paragraph may grow; each line is copied to its end.
@@ -47,7 +49,7 @@ func (v vocabulary) paragraphs(lines []line) []paragraph {
 			p.size = max(p.size, l.size)
 			continue
 		}
-		p := paragraph{text: text, left: l.left, size: l.size, bold: l.bold, lines: 1}
+		p := paragraph{text: text, left: l.left, size: l.size, bold: l.bold, lines: 1, running: l.running}
 		p.marker, p.text = marker(text)
 		all = append(all, p)
 	}
@@ -62,7 +64,7 @@ func begins(above, below line, p paragraph, pitch float64, area box) bool {
 	switch {
 	case len(p.text) > maxParagraph:
 		return true
-	case min(above.size, below.size) < 0.85*size, fall > 1.35*pitch, fall < 0, bulletStart.MatchString(below.text) && !hyphened(above.text):
+	case min(above.size, below.size) < 0.85*size, fall > farther(above, below, pitch), fall < 0, bulletStart.MatchString(below.text) && !hyphened(above.text):
 		return true
 	case hyphened(above.text):
 		return false
@@ -74,6 +76,15 @@ func begins(above, below line, p paragraph, pitch float64, area box) bool {
 		return true
 	}
 	return ends(above.text) && above.right < area.right-0.2*(area.right-area.left)
+}
+
+// farther returns the fall to a line of the same paragraph at most. Larger text than that of the block, such as a heading
+// in two lines, has a pitch of its own.
+func farther(above, below line, pitch float64) float64 {
+	if own := 1.2 * min(above.size, below.size); own > 1.15*pitch && above.bold == below.bold && min(above.size, below.size) > 0.94*max(above.size, below.size) {
+		return 1.25 * own
+	}
+	return 1.35 * pitch
 }
 
 // linePitch returns the usual distance from line to line.

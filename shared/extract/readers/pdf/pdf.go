@@ -134,14 +134,14 @@ func (d *document) readPages(ctx context.Context) ([]page, error) {
 		if err != nil {
 			return nil, onPage(err, i+1)
 		}
-		if len(p.blocks) > 0 {
+		if len(p.texts) > 0 {
 			pages = append(pages, p)
 		}
 	}
 	return pages, nil
 }
 
-// readPage returns a page with its characters put in order.
+// readPage returns a page with its lines.
 func (d *document) readPage(ctx context.Context, index int) (page, error) {
 	handle, err := d.call(ctx, "FPDF_LoadPage", d.handle, uint64(index))
 	if err != nil {
@@ -165,7 +165,7 @@ func (d *document) readPage(ctx context.Context, index int) (page, error) {
 		}
 	}
 	p := page{number: index + 1}
-	if p.blocks = layout(chars); len(p.blocks) == 0 {
+	if p.texts = directions(chars); len(p.texts) == 0 {
 		objects, err := d.number(ctx, "FPDFPage_CountObjects", handle)
 		if err != nil {
 			return page{}, err

@@ -62,6 +62,15 @@ func read(ctx context.Context, b []byte, limits extract.Limits) (extract.Documen
 
 func TestRead(t *testing.T) {
 	t.Parallel()
+	lines := []string{"A paragraph above the figures, as wide as the page, in whose lines no one would look for", "the gap between their captions, of",
+		"which there are two, on the left and on the right side of the page, and both have four lines", "as they are in papers and in manuals, where figures stand side by side, and not below each other."}
+	lines[1] += " which more is said in the text that follows after them, but not here,"
+	wide, wideText := column(50, 690, lines...), strings.Join(lines, " ")
+	narrow := strings.Repeat("iii ", 30) // 284 points wide
+	captions := [][]string{
+		{"This is what the first of the fig-", "ures shows, which is a tree in the", "spring of a year that was warm, with", "its leaves and flo-"},
+		{"and this is what is to be seen in", "the second one of them: a bush in the", "autumn of a year that was cold, and", "its berries."},
+	}
 	for _, c := range []struct{ name, content, want string }{
 		{"a paragraph of several lines, and a word cut at a line's end",
 			column(50, 700, "The report describes what the com-", "pany has done in the last year and", "what it plans."),
@@ -78,6 +87,22 @@ func TestRead(t *testing.T) {
 			column(320, 700, "Right one has many words too", "right two has many words too", "right three has many words", "right four has many words."),
 			"# A title over both of the columns of this page\n\nLeft one has many words here left two has many words here left three has many words " +
 				"left four has many words.\n\nRight one has many words too right two has many words too right three has many words right four has many words.\n"},
+		{"two columns, and a header that reaches between them", at("F", 10, 278, 760, strings.Repeat("i", 30)) +
+			column(50, 700, narrow+"1", narrow+"2", narrow+"3", narrow+"4") +
+			column(350, 700, "Right one has many words here", "right two has many words here", "right three has many words too", "right four has many words."),
+			strings.Repeat("i", 30) + "\n\n" + narrow + "1 " + narrow + "2 " + narrow + "3 " + narrow + "4\n\n" +
+				"Right one has many words here right two has many words here right three has many words too right four has many words.\n"},
+		{"a few lines of text beside each other below wide ones", wide + column(50, 640, captions[0]...) + column(300, 640, captions[1]...),
+			wideText + "\n\nThis is what the first of the figures shows, which is a tree in the spring of a year that was warm, with its leaves and flo-\n\n" +
+				"and this is what is to be seen in the second one of them: a bush in the autumn of a year that was cold, and its berries.\n"},
+		{"a table of sentences", wide + column(50, 640, "The first of the answers is this one", "The second of the answers is this one", "The third of the answers is this one", "The fourth of the answers is here") +
+			column(300, 640, "It belongs to the first question", "It belongs to the second question", "It belongs to the third question", "It belongs to the last question"),
+			wideText + "\n\n| The first of the answers is this one | It belongs to the first question |\n| --- | --- |\n| The second of the answers is this one | It belongs to the second question |\n" +
+				"| The third of the answers is this one | It belongs to the third question |\n| The fourth of the answers is here | It belongs to the last question |\n"},
+		{"a heading in two lines", at("B", 16, 50, 740, "A heading that goes on") + at("B", 16, 50, 721, "in a second line") +
+			column(50, 690, "Text that goes on for a while, so that it is", "the most usual size on the whole page, and in", "lines below each other, as text is, so that", "their distance is the usual one, and that of", "the heading's lines is not, as in print."),
+			"# A heading that goes on in a second line\n\nText that goes on for a while, so that it is the most usual size on the whole page, and in lines below each other, as text is, so that " +
+				"their distance is the usual one, and that of the heading's lines is not, as in print.\n"},
 		{"a table", column(50, 700, "City", "Rome", "Oslo") + column(200, 700, "People", "2.8", "0.7") + column(350, 700, "Country", "Italy", "Norway"),
 			"| City | People | Country |\n| --- | --- | --- |\n| Rome | 2.8 | Italy |\n| Oslo | 0.7 | Norway |\n"},
 		{"bullets and numbers", column(50, 700, "\\225 first point that is long enough to", "go on in a second line", "\\225 second point") +
@@ -118,6 +143,74 @@ func TestRepeatedHeadersAndPageNumbersAreDropped(t *testing.T) {
 		}
 		if p.Number != i+1 || p.Markdown != want {
 			t.Errorf("page %d: %q, want %q", p.Number, p.Markdown, want)
+		}
+	}
+}
+
+// distinct returns lines of a page that no other page has.
+func distinct(page int) []string {
+	var lines []string
+	for _, line := range []string{"the first line of a text that goes on", "for some lines, so that its size is", "the most usual one of the whole page,", "and in which no page is like another,", "because its letter is in each, up to", "the very last of them"} {
+		lines = append(lines, string(rune('a'+page))+" "+line)
+	}
+	return lines
+}
+
+func TestHeadersThatDifferAreNoHeadings(t *testing.T) {
+	t.Parallel()
+	var pages []string
+	for i := range 6 {
+		pages = append(pages, at("B", 16, 50, 770, fmt.Sprint(i+7))+at("B", 16, 300, 770, "PART "+string(rune('A'+i/2)))+
+			at("B", 16, 50, 740, "Title "+string(rune('a'+i)))+column(50, 700, distinct(i)...))
+	}
+	doc, err := read(context.Background(), file(pages...), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range doc.Pages {
+		want := fmt.Sprintf("%d PART %c\n\n# Title %c\n\n%s\n", i+7, 'A'+i/2, 'a'+i, strings.Join(distinct(i), " "))
+		if p.Markdown != want {
+			t.Errorf("page %d: %q, want %q", p.Number, p.Markdown, want)
+		}
+	}
+}
+
+func TestHeadersBesideTheTextAreNotWithinIt(t *testing.T) {
+	t.Parallel()
+	var pages []string
+	for i := range 4 {
+		pages = append(pages, column(120, 700, distinct(i)...)+
+			at("F", 10, 40, 700, "Name of")+at("F", 10, 40, 688, "a paper")+at("F", 10, 40, 664, fmt.Sprint(169+i)))
+	}
+	doc, err := read(context.Background(), file(pages...), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range doc.Pages {
+		want := strings.Join(distinct(i), " ") + "\n"
+		if i == 0 {
+			want = "Name of a paper\n\n" + want
+		}
+		if p.Markdown != want {
+			t.Errorf("page %d: %q, want %q", p.Number, p.Markdown, want)
+		}
+	}
+}
+
+func TestRowsOfATableAtTheEdgeStay(t *testing.T) {
+	t.Parallel()
+	var pages []string
+	for i := range 4 {
+		n := func(row int) string { return strings.Repeat(string(rune('a'+i)), row) }
+		pages = append(pages, column(50, 700, "Rent", "Water", "Light")+column(200, 700, n(5), n(6), n(7))+column(350, 700, n(8), n(9), n(10)))
+	}
+	doc, err := read(context.Background(), file(pages...), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range doc.Pages {
+		if !strings.HasPrefix(p.Markdown, "| Rent | ") || strings.Count(p.Markdown, "\n") != 4 {
+			t.Errorf("page %d: %s", p.Number, p.Markdown)
 		}
 	}
 }

@@ -3,90 +3,200 @@ package pdf
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
 
 const (
-	edgeLines        = 2 // lines at the top and at the bottom of a page that can be a header or footer
+	edgeRows         = 2 // rows at the top and at the bottom of a page that can be headers and footers
+	marginRows       = 8 // the same, of lines that stand beside the text
 	minRepeatedPages = 3
 	minRepeatedShare = 0.4 // of the pages: headers may differ between left and right pages
+	marginShare      = 0.1 // of the text that may begin left of the body, or end right of it
+	maxRunning       = 120 // bytes of a header with the number of its page
 )
 
-// edge is a line at the edge of a page. Lines with the same words at the same height are the same, whatever the number of
-// the page in them.
+// edge is what a line at the edge of a page has in common with those of other pages. Lines with the same words at the
+// same height are the same, whatever the number of the page in them.
 type edge struct {
 	words  string
 	height int
+	left   int // of a line in the margin; above and below the text, numbers are often centred
+}
+
+// numbering is a number at the edge of pages that grows with them.
+type numbering struct{ offset, height int }
+
+// edgeLine is a line at the edge of a page, with its place among the rows.
+type edgeLine struct {
+	edge
+	numbers []numbering
+	row     int
+	part    int
+	margin  bool // beside the text
+}
+
+// sheet is the text of a page in one direction.
+type sheet struct {
+	rows  [][]line
+	edges []edgeLine
 }
 
 // dropRepeated removes headers and footers that many pages have. The first page that has one keeps it, except if it is
-// the number of the page only.
+// the number of the page only. What is kept of them, and headers that differ but have the number of their page, is
+// marked, because it is no heading of what follows.
 func dropRepeated(pages []page) {
-	count := map[edge]int{}
-	for _, p := range pages {
-		for e := range edges(p) {
-			count[e]++
-		}
-	}
-	seen := map[edge]bool{}
+	sheets := make([][]sheet, len(pages))
+	count, numbered := map[edge]int{}, map[numbering]int{}
 	for i, p := range pages {
-		found := edges(p)
-		drop := map[[2]int]bool{}
-		for e, at := range found {
-			if count[e] < minRepeatedPages || float64(count[e]) < minRepeatedShare*float64(len(pages)) {
-				continue
-			}
-			if seen[e] || e.words == "#" {
-				drop[at] = true
-			}
-			seen[e] = true
-		}
-		if len(drop) == 0 {
-			continue
-		}
-		var blocks []block
-		for b, bl := range p.blocks {
-			var kept []line
-			for l, ln := range bl.lines {
-				if !drop[[2]int{b, l}] {
-					kept = append(kept, ln)
+		edges, numbers := map[edge]bool{}, map[numbering]bool{}
+		for _, lines := range p.texts {
+			s := newSheet(lines, p.number)
+			sheets[i] = append(sheets[i], s)
+			for _, e := range s.edges {
+				edges[e.edge] = true
+				for _, n := range e.numbers {
+					numbers[n] = true
 				}
 			}
-			if len(kept) > 0 || len(bl.table) > 0 {
-				blocks = append(blocks, block{lines: kept, table: bl.table})
+		}
+		for e := range edges {
+			count[e]++
+		}
+		for n := range numbers {
+			numbered[n]++
+		}
+	}
+	often := func(n int) bool {
+		return n >= minRepeatedPages && float64(n) >= minRepeatedShare*float64(len(pages))
+	}
+	seen := map[edge]bool{}
+	for i := range pages {
+		texts := pages[i].texts[:0]
+		for _, s := range sheets[i] {
+			s.mark(func(e edgeLine) bool { return often(count[e.edge]) }, func(n numbering) bool { return often(numbered[n]) }, seen)
+			if lines := slices.Concat(s.rows...); len(lines) > 0 {
+				texts = append(texts, lines)
 			}
 		}
-		pages[i].blocks = blocks
+		pages[i].texts = texts
 	}
 }
 
-// edges returns the highest and lowest lines of a page with their places in its blocks.
-func edges(p page) map[edge][2]int {
-	type placed struct {
-		line
-		at [2]int
-	}
-	var all []placed
-	for b, bl := range p.blocks {
-		for l, ln := range bl.lines {
-			all = append(all, placed{ln, [2]int{b, l}})
+// newSheet returns the rows of lines with those at the edge of the page.
+func newSheet(lines []line, number int) sheet {
+	s := sheet{rows: rows(lines)}
+	left, right := body(lines)
+	for r, row := range s.rows {
+		fromEdge := min(r, len(s.rows)-1-r)
+		if fromEdge >= marginRows {
+			continue
+		}
+		for p, l := range row {
+			e := edgeLine{edge: edge{words: pattern(l.text), height: int(math.Round(l.middle() / 4))}, row: r, part: p}
+			if e.margin = l.right < left || l.left > right; e.margin {
+				e.left = int(math.Round(l.left/4)) + 1
+			} else if fromEdge >= edgeRows {
+				continue
+			}
+			e.numbers = numbersOf(l.text, number, e.height)
+			s.edges = append(s.edges, e)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(b.middle(), a.middle()) })
-	if len(all) > 2*edgeLines {
-		all = append(all[:edgeLines:edgeLines], all[len(all)-edgeLines:]...)
+	return s
+}
+
+// mark removes from the rows what repeats and was seen, and marks what is kept of headers and footers.
+func (s *sheet) mark(repeats func(edgeLine) bool, grows func(numbering) bool, seen map[edge]bool) {
+	type state struct{ known, text, numbered int } // parts and bytes that repeat, and parts with the page's number
+	states := map[int]*state{}
+	of := func(row int) *state {
+		if states[row] == nil {
+			states[row] = &state{}
+		}
+		return states[row]
 	}
-	found := map[edge][2]int{}
-	for _, l := range all {
-		found[edge{words: pattern(l.text), height: int(math.Round(l.middle() / 4))}] = l.at
+	dropped := map[[2]int]bool{}
+	for _, e := range s.edges {
+		isNumber := slices.ContainsFunc(e.numbers, grows)
+		if repeats(e) || isNumber && e.words == "#" {
+			of(e.row).known++
+			of(e.row).text += len(s.rows[e.row][e.part].text)
+		}
+		if isNumber && !e.margin {
+			of(e.row).numbered++
+		}
 	}
-	return found
+	for _, e := range s.edges {
+		row, st := s.rows[e.row], of(e.row)
+		known := repeats(e) || e.words == "#" && slices.ContainsFunc(e.numbers, grows)
+		switch {
+		case known && (e.margin || st.known == len(row)): // else a cell of a table at the edge
+			if seen[e.edge] || e.words == "#" {
+				dropped[[2]int{e.row, e.part}] = true
+			}
+			seen[e.edge] = true
+			row[e.part].running = true
+		case len(joined(row).text) <= maxRunning && (st.numbered > 0 || !e.margin && len(row) == 2 && 2*st.text >= len(joined(row).text)):
+			row[e.part].running = true
+		}
+	}
+	for r, row := range s.rows {
+		kept := row[:0]
+		for p, l := range row {
+			if !dropped[[2]int{r, p}] {
+				kept = append(kept, l)
+			}
+		}
+		s.rows[r] = kept
+	}
+}
+
+// body returns the left and right edge of most text.
+func body(lines []line) (left, right float64) {
+	total := 0
+	for _, l := range lines {
+		total += len(l.text)
+	}
+	find := func(by func(a, b line) int, of func(line) float64) float64 {
+		sorted := slices.SortedFunc(slices.Values(lines), by)
+		sum := 0
+		for _, l := range sorted {
+			if sum += len(l.text); float64(sum) > marginShare*float64(total) {
+				return of(l)
+			}
+		}
+		return 0
+	}
+	left = find(func(a, b line) int { return cmp.Compare(a.left, b.left) }, func(l line) float64 { return l.left })
+	right = find(func(a, b line) int { return cmp.Compare(b.right, a.right) }, func(l line) float64 { return l.right })
+	return left, right
+}
+
+var (
+	wholeNumber = regexp.MustCompile(`\d+`)
+	romanNumber = regexp.MustCompile(`^[ivxlc]+$`)
+)
+
+// numbersOf returns the numbers in text by how far they are from that of the page.
+func numbersOf(text string, page, height int) []numbering {
+	var all []numbering
+	for _, digits := range wholeNumber.FindAllString(text[:min(len(text), maxRunning)], -1) {
+		if n, err := strconv.Atoi(digits); err == nil && len(digits) < 6 {
+			all = append(all, numbering{n - page, height})
+		}
+	}
+	return all
 }
 
 // pattern returns text with its numbers replaced.
 func pattern(text string) string {
+	if romanNumber.MatchString(text) {
+		return "#"
+	}
 	var b strings.Builder
 	digits := false
 	for _, r := range text {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -12,6 +14,7 @@ const (
 	maxCells      = 40  // of a row
 	maxTableGap   = 3.5 // heights of a line between the rows of a table
 	maxCellLength = 120
+	minProseText  = 25 // characters of a line of text between columns of text, on average
 )
 
 // tables returns rows as blocks: tables where several rows have cells below each other, and lines of text.
@@ -19,16 +22,24 @@ func tables(all [][]line) []block {
 	var blocks []block
 	var text []line
 	for len(all) > 0 {
-		n, cells := table(all)
-		if cells == nil {
+		n, spans := table(all)
+		if spans == nil {
 			for _, row := range all[:n] {
 				text = append(text, joined(row))
 			}
-		} else {
-			if len(text) > 0 {
-				blocks, text = append(blocks, block{lines: text}), nil
+			all = all[n:]
+			continue
+		}
+		if len(text) > 0 {
+			blocks, text = append(blocks, block{lines: text}), nil
+		}
+		below := byColumn(all[:n], spans)
+		if slices.ContainsFunc(below, func(c []line) bool { return !isProse(c, n) }) {
+			blocks = append(blocks, block{table: cells(all[:n], spans)})
+		} else { // a few lines of text in columns
+			for i, c := range below {
+				blocks = append(blocks, block{lines: c, apart: i > 0})
 			}
-			blocks = append(blocks, block{table: cells})
 		}
 		all = all[n:]
 	}
@@ -38,6 +49,42 @@ func tables(all [][]line) []block {
 	return blocks
 }
 
+// byColumn returns the parts of rows in each of their columns.
+func byColumn(all [][]line, spans []span) [][]line {
+	columns := make([][]line, len(spans))
+	for _, row := range all {
+		for _, l := range row {
+			at := l.column(spans)
+			columns[at] = append(columns[at], l)
+		}
+	}
+	return columns
+}
+
+// isProse reports whether the parts of a column of so many rows are lines of sentences that run on from one to the next.
+func isProse(column []line, rows int) bool {
+	letters, runOn := 0, 0
+	for i, l := range column {
+		letters += len(l.text)
+		if first, _ := utf8.DecodeRuneInString(l.text); i > 0 && (hyphened(column[i-1].text) || unicode.IsLower(first) && !ends(column[i-1].text)) {
+			runOn++
+		}
+	}
+	return rows > minTableRows && 5*len(column) >= 4*rows && letters >= minProseText*len(column) && 2*runOn >= len(column)
+}
+
+// cells returns the texts of the rows of a table in its columns.
+func cells(all [][]line, spans []span) [][]string {
+	cells := make([][]string, len(all))
+	for i, row := range all {
+		cells[i] = make([]string, len(spans))
+		for _, l := range row {
+			cells[i][l.column(spans)] = l.text
+		}
+	}
+	return cells
+}
+
 // joined returns the parts of a row as one line.
 func joined(row []line) line {
 	whole := row[0]
@@ -45,14 +92,15 @@ func joined(row []line) line {
 	for i, l := range row {
 		texts[i] = l.text
 		whole.box, whole.size, whole.bold = whole.join(l.box), max(whole.size, l.size), whole.bold && l.bold
+		whole.running = whole.running || l.running
 	}
 	whole.text = strings.Join(texts, " ")
 	return whole
 }
 
-// table returns how many of the first rows belong together, one at least, and their cells if they are a table. They are
+// table returns how many of the first rows belong together, one at least, and their columns if they are a table. They are
 // if each has at least two parts, and the parts of all rows form columns with empty space between them.
-func table(all [][]line) (int, [][]string) {
+func table(all [][]line) (int, []span) {
 	n := 0
 	for n < min(len(all), maxTableRows) && isRow(all[n]) && (n == 0 || near(all[n-1], all[n])) && separate(all[:n+1]) {
 		n++
@@ -60,18 +108,10 @@ func table(all [][]line) (int, [][]string) {
 	if n < minTableRows {
 		return max(n, 1), nil
 	}
-	spans := columnSpans(all[:n])
-	if !full(all[:n], spans) {
-		return n, nil
+	if spans := columnSpans(all[:n]); full(all[:n], spans) {
+		return n, spans
 	}
-	cells := make([][]string, n)
-	for i, row := range all[:n] {
-		cells[i] = make([]string, len(spans))
-		for _, l := range row {
-			cells[i][l.column(spans)] = l.text
-		}
-	}
-	return n, cells
+	return n, nil
 }
 
 // isRow reports whether the parts of a row can be cells.

@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	runningLines = 12  // at the top and at the bottom of a page that can be parts of headers and footers
-	numberLines  = 3   // the same, of lines that are a number
+	runningLines = 12 // at the top and at the bottom of a page that can be parts of headers and footers
+	numberLines  = 3  // the same, of lines that are a number or long
+	longLine     = 45
 	runningShare = 0.4 // of the pages that have them
 	runningPages = 3   // at least
 )
@@ -66,7 +67,7 @@ func edgeLines(lines []string) []int {
 	var edges []int
 	for n, i := range all {
 		fromEdge := min(n, len(all)-1-n)
-		if fromEdge < numberLines || fromEdge < runningLines && runningPattern(lines[i]) != "#" {
+		if fromEdge < numberLines || fromEdge < runningLines && runningPattern(lines[i]) != "#" && len(lines[i]) < longLine {
 			edges = append(edges, i)
 		}
 	}

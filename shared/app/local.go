@@ -106,7 +106,7 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 	}
 	l.process.start(base{engines: e, log: o.Log, now: o.Now}, o.Parts, localPoll)
 	l.services.teams.TakeInvitation = invitations(dataDir).take
-	l.extracting.Alone = true
+	l.extracting.Alone, l.delivering.Alone = true, o.Now()
 	l.Teams, l.Index = l.services.teams, l.services.index
 	l.resumed, err = l.sweeper.Resume(ctx)
 	if ctx.Err() != nil {

@@ -356,3 +356,49 @@ func TestEveryCallMayFail(t *testing.T) {
 		}
 	}
 }
+
+// TestAProcessAloneGoesOnAtOnce ends a process at every call, with a receiver that fails once. The next process, which knows
+// that it is alone, makes the deliveries when they are due, without the sweeper.
+func TestAProcessAloneGoesOnAtOnce(t *testing.T) {
+	t.Parallel()
+	run := func(t *testing.T, at int) (calls int) {
+		w := newWorld(t)
+		w.endpoint("https://a.test/", "answer.asked")
+		w.work()
+		w.restart()
+		refused := false
+		w.answer = func(webhook.Request) webhook.Reply {
+			if !refused {
+				refused = true
+				return webhook.Reply{Status: 503}
+			}
+			return webhook.Reply{Status: 204}
+		}
+		w.plan.Arm(faulttest.EndAfter, at)
+		err := w.log.Write(t.Context(), team, []audit.Event{{Type: audit.AnswerAsked, Targets: []audit.Target{{Type: audit.TargetAnswer, ID: "q"}}}})
+		w.work()
+		calls = len(w.plan.Seen())
+		w.plan.Disarm()
+		w.restart()
+		w.work()
+		w.clock.Advance(6 * time.Second) // after the pause
+		w.work()
+		if posts := w.taken(); err == nil && len(posts) < 2 {
+			t.Errorf("%d posts", len(posts))
+		}
+		if n := w.pendingItems(); n != 0 {
+			t.Errorf("%d items are still pending", n)
+		}
+		return calls
+	}
+	calls := run(t, 0)
+	if calls < 10 {
+		t.Fatalf("%d calls", calls)
+	}
+	for at := range calls {
+		t.Run(fmt.Sprintf("call %d", at+1), func(t *testing.T) {
+			t.Parallel()
+			run(t, at+1)
+		})
+	}
+}

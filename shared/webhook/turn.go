@@ -86,7 +86,7 @@ func (w *Worker) begin(ctx context.Context, work pending.Work) (*turn, error) {
 	if t.secrets, err = w.open(ctx, t.teamID, t.endpoint); err != nil {
 		return nil, err
 	}
-	state, err := w.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), If: table.Below(leaseField, now.UnixMilli()+1),
+	state, err := w.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), If: table.Below(leaseField, w.over(now)),
 		Numbers: map[string]int64{leaseField: now.Add(leaseTime).UnixMilli()}})
 	if table.AsConditionFailed(err) != nil {
 		return nil, nil // the turn that runs looks again after its end, or the sweeper sends this again
@@ -96,6 +96,15 @@ func (w *Worker) begin(ctx context.Context, work pending.Work) (*turn, error) {
 	}
 	t.state = state.Numbers
 	return t, nil
+}
+
+// over returns the time below which a lease holds no turn up.
+func (w *Worker) over(now time.Time) int64 {
+	over := now.UnixMilli() + 1
+	if !w.Alone.IsZero() { // a lease of this process ends after this or at it
+		over = max(over, w.Alone.Add(leaseTime).UnixMilli())
+	}
+	return over
 }
 
 // run makes rounds until nothing is due, the endpoint has to rest or the turn is over.
@@ -334,14 +343,17 @@ func (t *turn) end(ctx context.Context, failed error) error {
 func (t *turn) postpone(ctx context.Context, work pending.Work, at int64) error {
 	now := t.now()
 	wait := max(fromMillis(at).Sub(now), 0)
-	if wait <= queue.MaxDelay && (wait == 0 || t.state[wakeField] != at) {
+	if wait <= queue.MaxDelay {
+		first := true
 		if wait > 0 { // one message for one time is enough
-			_, err := t.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, work.ID), Numbers: map[string]int64{wakeField: at}})
-			if err != nil {
+			var err error
+			if first, err = t.firstFor(ctx, work.ID, at); err != nil {
 				return fmt.Errorf("schedule the next deliveries: %w", err)
 			}
 		}
-		t.Outbox.SendLater(ctx, wait, work)
+		if first {
+			t.Outbox.SendLater(ctx, wait, work)
+		}
 	}
 	extend := work.Extend(0, fromMillis(at))
 	extend.If = table.VersionIs(t.flag)
@@ -350,6 +362,19 @@ func (t *turn) postpone(ctx context.Context, work pending.Work, at int64) error 
 		return fmt.Errorf("schedule the next deliveries: %w", err)
 	}
 	return nil
+}
+
+// firstFor reports whether no message was sent yet for the time at, and notes that one is.
+func (t *turn) firstFor(ctx context.Context, id string, at int64) (bool, error) {
+	if !t.Alone.IsZero() {
+		last, _ := t.woken.Swap(id, at)
+		return last != any(at), nil
+	}
+	if t.state[wakeField] == at {
+		return false, nil
+	}
+	_, err := t.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, id), Numbers: map[string]int64{wakeField: at}})
+	return true, err
 }
 
 // conclude removes the pending item of an endpoint, unless a delivery was added in the meantime,

@@ -20,7 +20,12 @@ type Worker struct {
 	Post func(ctx context.Context, r Request) Reply
 	// Jitter returns a random part of d, so that retries spread; nil: none.
 	Jitter func(d time.Duration) time.Duration
-	Log    *slog.Logger
+	// Alone is the time since which this process alone makes deliveries, from a queue in its memory; zero: others do as
+	// well. What an earlier process leased or scheduled, and was killed with, then delays nothing.
+	Alone time.Time
+	Log   *slog.Logger
+
+	woken sync.Map // if Alone, in place of the wakeField: int64 by endpoint id
 }
 
 // Request is a post to an endpoint.

@@ -56,6 +56,12 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, clock: clocktest.New(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)), plan: &faulttest.Plan{}, secrets: map[string][]string{}}
 	w.store = bolttest.OpenAt(t, w.clock.Now)
+	w.start()
+	return w
+}
+
+// start starts a process over the store, with an empty queue.
+func (w *world) start() {
 	w.queue = local.New(local.Options{Now: w.clock.Now})
 	faulty, messages := faulttest.Table{Store: w.store, Plan: w.plan}, faulttest.Queue{Queue: w.queue, Plan: w.plan}
 	outbox := &pending.Outbox{Queue: messages, Warn: func(pending.Work, error) {}}
@@ -75,7 +81,17 @@ func newWorld(t *testing.T) *world {
 	w.Worker = &webhook.Worker{Service: service, Post: w.receive, Log: slog.New(slog.DiscardHandler)}
 	w.sweeper = &pending.Sweeper{Table: w.store, Now: w.clock.Now, Queues: map[string]queue.Queue{table.Events: w.queue},
 		Patience: func(pending.Kind) time.Duration { return 0 }}
-	return w
+}
+
+// restart starts another process, which alone makes deliveries.
+func (w *world) restart() {
+	w.t.Helper()
+	w.clock.Advance(10 * time.Millisecond)
+	w.start()
+	w.Alone = w.clock.Now()
+	if _, err := w.sweeper.Resume(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // receive is the team's own server: it verifies the signature of each post.

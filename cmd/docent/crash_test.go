@@ -69,6 +69,7 @@ type crash struct {
 	binary, dir     string
 	address         string
 	key, collection string
+	admin           string // the personal key of the team's admin
 	team            uuid.UUID
 	server          *exec.Cmd
 	ended           func() error // waits until the server has ended; a second Wait would never return
@@ -84,12 +85,13 @@ type crash struct {
 	questions map[string]bool   // asked and not deleted
 }
 
-func newCrash(t *testing.T) *crash {
+// newCrash builds docent serve with these options of the linker and makes a team.
+func newCrash(t *testing.T, options ...string) *crash {
 	t.Helper()
 	c := &crash{t: t, dir: t.TempDir(), progress: make(chan struct{}, crashOps+1),
 		documents: map[string]string{}, files: map[string][]byte{}, questions: map[string]bool{}}
 	c.binary = filepath.Join(c.dir, "docent")
-	run(t, repositoryRoot(t), "go", "build", "-o", c.binary, "./cmd/docent")
+	run(t, repositoryRoot(t), "go", "build", "-ldflags", strings.Join(options, " "), "-o", c.binary, "./cmd/docent")
 	made, err := serving.NewTeam(t.Context(), c.binary, "Crash", "--data", c.data())
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +99,7 @@ func newCrash(t *testing.T) *crash {
 	if c.key, err = serving.NewTeamKey(t.Context(), c.binary, c.data(), made.ID, "crash"); err != nil {
 		t.Fatal(err)
 	}
-	c.team = uuid.MustParse(made.ID)
+	c.team, c.admin = uuid.MustParse(made.ID), made.AdminKey
 	return c
 }
 
@@ -254,6 +256,10 @@ func (c *crash) until(status int, method, path string, body any) []byte {
 }
 
 func (c *crash) send(ctx context.Context, method, path string, body any) (int, []byte, error) {
+	return c.sendAs(ctx, c.key, method, path, body)
+}
+
+func (c *crash) sendAs(ctx context.Context, key, method, path string, body any) (int, []byte, error) {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return 0, nil, err
@@ -262,7 +268,7 @@ func (c *crash) send(ctx context.Context, method, path string, body any) (int, [
 	if err != nil {
 		return 0, nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+c.key)
+	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Prefer", "wait=20")
 	reply, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -51,7 +51,9 @@ type SearchRequest struct {
 	Explain     bool   `json:"explain,omitempty"`
 	// Filter selects documents; nil: all.
 	Filter *filter.Filter `json:"filter,omitempty"`
-	Space  string         `json:"-"`
+	// DataSourceIDs are the data sources, such as collections, to search; nil: all.
+	DataSourceIDs []string `json:"dataSourceIds,omitempty"`
+	Space         string   `json:"-"`
 }
 
 // Search searches one space or all of them.

@@ -15,7 +15,7 @@ import (
 type evalCmd struct {
 	File string `arg:"" type:"existingfile" help:"JSON Lines of questions."`
 	serverFlags
-	Collection  string `placeholder:"ID" help:"Count only documents of this collection among the 50 best of a search, and check that it has the expected ones."`
+	Collection  string `placeholder:"ID" help:"Search and answer from this collection alone, and check that it has the expected documents."`
 	SearchAlone bool   `help:"Measure the search alone, without answers."`
 	Parallel    int    `default:"4" placeholder:"N" help:"Questions at the same time, 1 to 32 (default ${default})."`
 	Compare     string `type:"existingfile" placeholder:"FILE" help:"Show the difference to an earlier report, which --json wrote."`

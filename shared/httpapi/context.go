@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"docent/shared/apierr"
 	"docent/shared/filter"
@@ -66,7 +67,23 @@ type searchInput struct {
 		Limit       int            `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10"`
 		Explain     bool           `json:"explain,omitempty" doc:"Adds to each result why it is where it is."`
 		Filter      *filter.Filter `json:"filter,omitempty"`
+		Within
 	}
+}
+
+// Within are the data sources that a request names.
+type Within struct {
+	DataSourceIDs []string `json:"dataSourceIds,omitempty" minItems:"1" maxItems:"100" doc:"Only in these, such as collections. What the key may not read is not searched."`
+}
+
+// caller returns who asks, restricted to the data sources of w.
+func (w Within) caller(p team.Principal) (question.Caller, error) {
+	for i, id := range w.DataSourceIDs {
+		if uuid.Validate(id) != nil {
+			return question.Caller{}, apierr.BadField(fmt.Sprintf("/dataSourceIds/%d", i), "must be the id of a data source")
+		}
+	}
+	return askedBy(p).Within(w.DataSourceIDs), nil
 }
 
 type sourcesOutput struct {
@@ -80,6 +97,10 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	if err != nil {
 		return nil, err
 	}
+	c, err := in.Body.caller(p)
+	if err != nil {
+		return nil, err
+	}
 	if err := waitTurn(ctx, in.Body.Query, in.Body.Instruction); err != nil {
 		return nil, err
 	}
@@ -90,7 +111,7 @@ func (h *contexts) search(ctx context.Context, in *searchInput, spaces []search.
 	usage.Note(ctx, usage.Sources, int64(likely))
 	usage.OutcomeKnown(ctx)
 	out := &sourcesOutput{}
-	out.Body.Sources, err = h.Questions.Search(ctx, p.TeamID, askedBy(p),
+	out.Body.Sources, err = h.Questions.Search(ctx, p.TeamID, c,
 		question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Limit: in.Body.Limit, Explain: in.Body.Explain,
 			Filter: in.Body.Filter.OrNil()}, spaces)
 	usage.Note(ctx, usage.Sources, int64(-likely))
@@ -126,6 +147,7 @@ type researchInput struct {
 		Instruction string          `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
 		Effort      question.Effort `json:"effort,omitempty" enum:"low,medium,high" default:"low"`
 		Filter      *filter.Filter  `json:"filter,omitempty"`
+		Within
 	}
 }
 
@@ -141,13 +163,17 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 	if err != nil {
 		return nil, err
 	}
+	c, err := in.Body.caller(p)
+	if err != nil {
+		return nil, err
+	}
 	out := &researchOutput{}
 	if err := memory.WaitTurn(ctx); err != nil {
 		return nil, err
 	}
 	q := question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Filter: in.Body.Filter.OrNil()}
 	if !wantsEvents(ctx) {
-		out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, askedBy(p), q, in.Body.Effort)
+		out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, c, q, in.Body.Effort)
 		noteSources(ctx, len(out.Body.Sources), err)
 		return out, err
 	}
@@ -155,12 +181,12 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 	if err != nil {
 		return nil, err
 	}
-	h.streamResearch(ctx, p, q, in.Body.Effort, events)
+	h.streamResearch(ctx, p.TeamID, c, q, in.Body.Effort, events)
 	return out, nil
 }
 
 // streamResearch is research whose reply is events.
-func (h *contexts) streamResearch(ctx context.Context, p team.Principal, q question.Question, effort question.Effort, events *eventStream) {
+func (h *contexts) streamResearch(ctx context.Context, teamID string, c question.Caller, q question.Question, effort question.Effort, events *eventStream) {
 	text := textEvents{send: events.send, id: func(string) string { return "" }, sources: map[string]int{}}
 	q.Listener = question.Listener{
 		Found: func(found []question.Source) {
@@ -173,7 +199,7 @@ func (h *contexts) streamResearch(ctx context.Context, p team.Principal, q quest
 	}
 	out := &researchOutput{}
 	var err error
-	out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, askedBy(p), q, effort)
+	out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, teamID, c, q, effort)
 	noteSources(ctx, len(out.Body.Sources), err)
 	if err != nil {
 		events.send("error", "", toProblem(ctx, err))

@@ -245,6 +245,49 @@ func TestRestrictedKeysAndContext(t *testing.T) {
 	}
 }
 
+// TestASearchNamesItsDataSources compares requests that name data sources with those of keys that are restricted to them.
+func TestASearchNamesItsDataSources(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme, rival := a.newTenant("acme"), a.newTenant("rival")
+	tracker := a.tracker(acme)
+	wiki := a.newCollection(acme.key, "wiki")
+	a.putDocument(acme.key, wiki, "https://tracker.test/wiki", "Login handbook", "Everything about the login.")
+	theirs := a.newCollection(rival.key, "wiki")
+	a.putDocument(rival.key, theirs, "https://tracker.test/theirs", "Login handbook", "Everything about the login.")
+	a.drain()
+	restricted := func(ids ...string) string {
+		_, key := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "restricted", DataSourceIDs: ids})
+		return key
+	}
+	wikiKey := restricted(wiki)
+	for _, path := range []string{"search", "search/documentation", "search/issues", "research"} {
+		in := func(key string, ids ...string) response {
+			body := map[string]any{"query": "How does the login work?"}
+			if ids != nil {
+				body["dataSourceIds"] = ids
+			}
+			return a.do(call{"POST", "/context/" + path, key, body, nil})
+		}
+		for name, c := range map[string]struct{ got, want response }{
+			"one":                     {in(acme.key, wiki), in(wikiKey)},
+			"another":                 {in(acme.key, tracker), in(restricted(tracker))},
+			"both, and one twice":     {in(acme.key, wiki, tracker, wiki), in(acme.key)},
+			"more than the key reads": {in(wikiKey, tracker, wiki), in(wikiKey)},
+			"of another team as well": {in(acme.key, theirs, wiki), in(wikiKey)},
+			"none that the key reads": {in(wikiKey, tracker), in(a.newTenant("empty").key)},
+			"none that the team has":  {in(acme.key, numberedID(7), theirs), in(a.newTenant("bare").key)},
+		} {
+			if got, want := shown(c.got), shown(c.want); got != want {
+				t.Errorf("%s, %s: %s, want %s", path, name, got, want)
+			}
+		}
+		for _, bad := range []any{[]string{}, []string{"wiki"}, []string{""}, wiki, make([]string, 101)} {
+			a.refused(call{"POST", "/context/" + path, acme.key, map[string]any{"query": "x", "dataSourceIds": bad}, nil}, 400, "invalid-request")
+		}
+	}
+}
+
 func TestGetContent(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -53,7 +53,7 @@ var examples = map[string]example{
 	"searchMessages":        {`{"query":"who is on call"}`, `{"sources":[]}`},
 	"queryIssues":           {`{"query":"open bugs about releases","labels":["bug"],"sort":"updated"}`, ""},
 	"queryPullRequests":     {`{"query":"merged last week","state":"merged"}`, ""},
-	"research":              {`{"query":"How do I roll a release back?","effort":"low"}`, ""},
+	"research":              {`{"query":"How do I roll a release back?","effort":"low","dataSourceIds":["` + exampleCollection + `"]}`, ""},
 	"getContent":            {`{"urls":["https://wiki.acme.example/releases"]}`, ""},
 	"callTools":             {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"roll a release back"}}}`, ""},
 	"createDataSource":      {`{"provider":"jira","name":"Issues"}`, ""},

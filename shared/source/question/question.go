@@ -35,6 +35,21 @@ type Caller struct {
 	Reader   access.Reader
 }
 
+// Within returns c restricted to those of the data sources that it may use; nil: c itself.
+func (c Caller) Within(ids []string) Caller {
+	if ids == nil {
+		return c
+	}
+	some := []string{}
+	for _, id := range ids {
+		if c.mayUse(id) && !slices.Contains(some, id) {
+			some = append(some, id)
+		}
+	}
+	c.Sources = some
+	return c
+}
+
 func (c Caller) who() document.Who { return document.Who{Reader: c.Reader, Sources: c.Sources} }
 
 // mayUse reports whether the key of c may use a source.

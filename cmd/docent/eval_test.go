@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -88,8 +89,24 @@ func TestEval(t *testing.T) {
 		t.Errorf("results %+v", report.Results)
 	}
 	before := file(t, "before.json", out)
+	crowd := t.TempDir() // of the same words, in another collection
+	for n := range 60 {
+		text := fmt.Sprintf("# Logs %d\n\nLogs of the billing service are kept for %d years. How long are logs of the billing service kept?\n", n, n+2)
+		if err := os.WriteFile(filepath.Join(crowd, fmt.Sprint(n, ".md")), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, out, said := docent(t, append([]string{"put", "--collection", other, "--base-uri", "https://crowd.test/", crowd}, at...)...); status != exitOK {
+		t.Fatalf("put: %s%s", out, said)
+	}
+	if err := local.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, _ := docent(t, append([]string{"eval", "--compare", before, questions}, at...)...); !strings.Contains(out, "-0.2500") {
+		t.Errorf("the crowd changes nothing: %s", out)
+	}
 	status, out, said = docent(t, append([]string{"eval", "--collection", handbook, "--compare", before, questions}, at...)...)
-	if status != exitOK || !strings.Contains(out, "4 questions in both") || !strings.Contains(out, "slowest") || !strings.Contains(out, "+0.0000") {
+	if status != exitOK || !strings.Contains(out, "4 questions in both") || !strings.Contains(out, "slowest") || strings.Count(out, "+0.0000") != len(evaluate.Metrics()) {
 		t.Errorf("status %d: %s%s", status, out, said)
 	}
 	for name, c := range map[string]struct {

@@ -397,9 +397,9 @@ func (r *syncRun) statusUpdate(now time.Time) table.Add {
 	if r.state.Finished > 0 {
 		a.Numbers[syncField] = now.UnixMilli()
 	}
-	switch code {
+	switch r.state.Code { // a notice, or items that were left out, is no failure
 	case RateLimited: // keeps the state
-	case "", ItemRejected, r.state.NoticeOf:
+	case "", ItemRejected:
 		a.Strings[stateField] = string(Ready)
 	default:
 		a.Strings[stateField] = string(Failed)

@@ -309,6 +309,18 @@ func TestANoticeShowsUntilItIsOver(t *testing.T) {
 	}
 }
 
+func TestAFailureIsShownBesideANoticeOfTheSameCode(t *testing.T) {
+	t.Parallel()
+	p := newShelf()
+	p.notice = &source.SyncError{Code: source.Renamed, Detail: "a is called b now."}
+	p.at["b 0"] = func() error { return &source.SyncError{Code: source.Renamed, Detail: "c is not there."} }
+	l := newLibrary(t, p)
+	_ = l.sync() // whose result is what is shown
+	if d := l.shown(); d.State != source.Failed || code(d) != source.Renamed || d.LastError.Detail != "b: c is not there." {
+		t.Errorf("got %+v %+v", d, d.LastError)
+	}
+}
+
 func TestASyncResumesAfterItsDeadline(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())

@@ -63,8 +63,8 @@ func TestSettingsAreAskedForAndCheckedAtOnce(t *testing.T) {
 	if err != nil || !strings.Contains(out, "Data source ") || !strings.Contains(errOut, "does not accept the access token") {
 		t.Errorf("%v %q %q", err, out, errOut)
 	}
-	want := []string{"Name (default github): ", "A repository; may be given up to 100 times (OWNER/NAME; several with blanks between): ",
-		"secret The access token, if one is needed (not shown): "}
+	want := []string{"Name (default github): ", "Repositories to read, up to 100 (OWNER/NAME; several with blanks between): ",
+		"secret The access token, if one is needed, with read access to contents, issues and pull requests (not shown): "}
 	if len(a.questions) != 5 || !slices.Equal(a.questions[:3], want) || !strings.HasPrefix(a.questions[3], "The API of your own") || a.questions[4] != want[2] {
 		t.Errorf("questions %q", a.questions)
 	}

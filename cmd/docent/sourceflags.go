@@ -60,6 +60,9 @@ func flagHelp(s source.Setting) string {
 	if s.Kind == source.Secret {
 		return fmt.Sprintf("environment variable with %s (default %s).", s.Help, s.Env)
 	}
+	if s.Kind == source.List {
+		return s.Help + "; may be repeated."
+	}
 	return s.Help + "."
 }
 

@@ -12,23 +12,23 @@ import (
 )
 
 // Providers returns every provider that a data source can be connected to, in the
-// order in which the API lists them. Those with a name only are filled by import.
+// order in which the API lists them. Those without settings are filled by import.
 func Providers() []source.Provider {
 	return []source.Provider{
 		github.Provider,
 		gitlab.Provider,
-		{Name: "bitbucket"},
-		{Name: "azure_devops"},
+		{Name: "bitbucket", Title: "Bitbucket"},
+		{Name: "azure_devops", Title: "Azure DevOps"},
 		jira.Provider,
-		{Name: "linear"},
-		{Name: "asana"},
+		{Name: "linear", Title: "Linear"},
+		{Name: "asana", Title: "Asana"},
 		confluence.Provider,
 		notion.Provider,
-		{Name: "google_drive"},
-		{Name: "coda"},
-		{Name: "stack_overflow"},
+		{Name: "google_drive", Title: "Google Drive"},
+		{Name: "coda", Title: "Coda"},
+		{Name: "stack_overflow", Title: "Stack Overflow"},
 		web.Provider,
 		slack.Provider,
-		{Name: "microsoft_teams"},
+		{Name: "microsoft_teams", Title: "Microsoft Teams"},
 	}
 }

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"docent/shared/app"
@@ -20,8 +21,15 @@ func TestEveryProviderIsComplete(t *testing.T) {
 			t.Errorf("%q is not a new name", p.Name)
 		}
 		names[p.Name] = true
+		if p.Title == "" {
+			t.Errorf("%s has no title", p.Name)
+		}
+		required := slices.ContainsFunc(p.Settings, func(s source.Setting) bool { return s.Required })
+		if len(p.Settings) > 0 && !required && (p.Check == nil || p.Check(source.Settings{}, source.Secrets{}) == nil) {
+			t.Errorf("%s: a form without any setting connects a source that is filled by import", p.Name)
+		}
 		for _, s := range p.Settings {
-			if s.Name == "" || s.Flag == "" || s.Help == "" || s.Kind == source.Secret && s.Env == "" {
+			if s.Name == "" || s.Flag == "" || s.Help == "" || s.Kind == source.Secret && s.Env == "" || s.Choices != nil && s.Kind != source.Text || s.Required && s.Either != "" {
 				t.Errorf("%s: setting %+v is incomplete", p.Name, s)
 			}
 			for _, name := range []string{"setting " + s.Name, "flag " + s.Flag} {

@@ -17,6 +17,7 @@ const Custom ProviderName = "custom"
 // Docent depends on which providers there are.
 type Provider struct {
 	Name     ProviderName
+	Title    string // for people: its name and what is read, such as Jira issues
 	Settings []Setting
 	// Check returns a field error if new settings are invalid; nil: any are valid.
 	// It gets only the settings and secrets listed in Settings.
@@ -47,17 +48,21 @@ const (
 	Text SettingKind = iota
 	List
 	Secret
+	URL // a text
 )
 
 // Setting is one member of a data source's settings.
 type Setting struct {
 	Name        string
 	Kind        SettingKind
-	Help        string // half a sentence, for the API document and the command line
+	Help        string // half a sentence, for the API document, the command line and the dashboard
 	Flag        string // of docent source add; of a secret it names the environment variable
-	Placeholder string // of the flag's value
+	Placeholder string // of the flag's value, and of the field's
 	Env         string // of a secret: the variable that is read by default
-	Either      string // settings of one provider with the same text here exclude each other
+	Either      string // settings of one provider with the same text here exclude each other; a source has one of them
+	// Required: a source that the connector reads has it. One that is filled by import may not.
+	Required bool
+	Choices  []string // the values of a text; nil: any
 	// Parts: it lists what the parts of a source are about, such as repositories. When it
 	// changes, parts that stay keep their checkpoints; when another setting changes, all
 	// are read again.

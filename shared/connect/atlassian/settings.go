@@ -32,13 +32,13 @@ const maxEmail = 254
 // is the environment variable with its token.
 func Settings(list source.Setting, address, env string) []source.Setting {
 	return []source.Setting{
-		{Name: BaseURL, Help: "the address of the site, by https, such as " + address, Flag: "base-url", Placeholder: "URL"},
+		{Name: BaseURL, Kind: source.URL, Help: "the address of the site, by https, such as " + address, Flag: "base-url", Placeholder: "URL", Required: true},
 		list,
 		{Name: Email, Help: "the email address of the token's account, for a site of the Cloud; leave it out for a Data Center",
 			Flag: "email", Placeholder: "ADDRESS"},
-		{Name: AccessToken, Kind: source.Secret, Help: "the API token, or the personal access token of a Data Center", Flag: "token-env", Env: env},
+		{Name: AccessToken, Kind: source.Secret, Help: "the API token, or the personal access token of a Data Center", Flag: "token-env", Env: env, Required: true},
 		{Name: Readers, Help: "members: only those who may read an item there read it, the default; source: the data source's defaultAccess decides," +
-			" except about single items that are limited there", Flag: "access", Placeholder: "members|source"},
+			" except about single items that are limited there", Flag: "access", Placeholder: "members|source", Choices: []string{byMembers, bySource}},
 	}
 }
 

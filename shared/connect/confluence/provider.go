@@ -14,9 +14,9 @@ const spaces = "spaces"
 // Provider reads spaces of Confluence Cloud or of a Data Center. A source without
 // settings is filled by import.
 var Provider = source.Provider{
-	Name: "confluence",
-	Settings: atlassian.Settings(source.Setting{Name: spaces, Kind: source.List, Help: "the key of a space; may be given up to 100 times",
-		Flag: "space", Placeholder: "KEY"}, "https://acme.atlassian.net", "CONFLUENCE_TOKEN"),
+	Name: "confluence", Title: "Confluence pages",
+	Settings: atlassian.Settings(source.Setting{Name: spaces, Kind: source.List, Help: "keys of the spaces to read, up to 100",
+		Flag: "space", Placeholder: "KEY", Required: true}, "https://acme.atlassian.net", "CONFLUENCE_TOKEN"),
 	Check:     func(s source.Settings, secrets source.Secrets) error { return atlassian.Check(spaces, s, secrets) },
 	Connected: atlassian.Connected,
 	Opener:    opener{}, SyncEvery: 15 * time.Minute,

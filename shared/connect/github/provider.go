@@ -27,11 +27,11 @@ const MaxRepositories = 100
 
 // Provider reads repositories of GitHub, or of a server with the same API.
 var Provider = source.Provider{
-	Name: "github",
+	Name: "github", Title: "GitHub repositories",
 	Settings: []source.Setting{
-		{Name: repositories, Kind: source.List, Help: "a repository; may be given up to 100 times", Flag: "repository", Placeholder: "OWNER/NAME", Parts: true},
-		{Name: accessToken, Kind: source.Secret, Help: "the access token, if one is needed", Flag: "token-env", Env: "GITHUB_TOKEN"},
-		{Name: baseURL, Help: "the API of your own GitHub server, by https, such as https://github.example/api/v3", Flag: "base-url", Placeholder: "URL"},
+		{Name: repositories, Kind: source.List, Help: "repositories to read, up to 100", Flag: "repository", Placeholder: "OWNER/NAME", Parts: true, Required: true},
+		{Name: accessToken, Kind: source.Secret, Help: "the access token, if one is needed, with read access to contents, issues and pull requests", Flag: "token-env", Env: "GITHUB_TOKEN"},
+		{Name: baseURL, Kind: source.URL, Help: "the API of your own GitHub server, by https, such as https://github.example/api/v3", Flag: "base-url", Placeholder: "URL"},
 	},
 	Check: check,
 	Webhook: &source.Webhook{
@@ -40,7 +40,7 @@ var Provider = source.Provider{
 			{Name: signatureHeader, Help: "sha256= and the hex HMAC-SHA-256 of the body."}, {Name: eventHeader}, {Name: deliveryHeader},
 		},
 		Label:     "Webhook",
-		Guide:     "choose application/json, the printed secret, and the events issues, pull requests, issue comments, review comments and pushes",
+		Guide:     "choose application/json, the secret, and the events issues, pull requests, issue comments, review comments and pushes",
 		Signature: `^sha256=[0-9a-fA-F]{64}$`, IDHeader: deliveryHeader, NewSecret: webhookSecret, Verify: verify, Read: readEvent,
 	},
 	Opener: opener{}, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour,

@@ -36,13 +36,13 @@ const (
 // Provider reads projects of GitLab, on gitlab.com or a server of one's own. A source
 // without settings is filled by import.
 var Provider = source.Provider{
-	Name: "gitlab",
+	Name: "gitlab", Title: "GitLab projects",
 	Settings: []source.Setting{
-		{Name: projects, Kind: source.List, Help: "a project with its groups; may be given up to 100 times", Flag: "project", Placeholder: "GROUP/PROJECT"},
+		{Name: projects, Kind: source.List, Help: "paths of the projects to read, up to 100", Flag: "project", Placeholder: "GROUP/PROJECT", Required: true},
 		{Name: include, Kind: source.List, Help: "what to read: issues, merge_requests, wiki or files; all of them by default", Flag: "include", Placeholder: "PART"},
-		{Name: access, Help: "members: only the members of a private or internal project read its items, the default; source: the data source's defaultAccess decides, except for confidential issues", Flag: "access", Placeholder: "members|source"},
+		{Name: access, Help: "members: only the members of a private or internal project read its items, the default; source: the data source's defaultAccess decides, except for confidential issues", Flag: "access", Placeholder: "members|source", Choices: []string{byMembers, bySource}},
 		{Name: accessToken, Kind: source.Secret, Help: "an access token with the scope read_api", Flag: "token-env", Env: "GITLAB_TOKEN"},
-		{Name: baseURL, Help: "the address of your own GitLab, by https, such as https://gitlab.example", Flag: "base-url", Placeholder: "URL"},
+		{Name: baseURL, Kind: source.URL, Help: "the address of your own GitLab, by https, such as https://gitlab.example", Flag: "base-url", Placeholder: "URL"},
 	},
 	Check:     check,
 	Connected: func(s source.Settings, _ source.Secrets) bool { return len(s.List(projects)) > 0 },
@@ -50,7 +50,7 @@ var Provider = source.Provider{
 		OperationID: "takeGitLabDelivery", Summary: "Take a delivery of GitLab",
 		Headers: []source.Header{{Name: tokenHeader, Help: "The secret token of the webhook."}, {Name: eventHeader}, {Name: idHeader}},
 		Label:   "Webhook",
-		Guide:   "enter the printed secret as the secret token, and choose the triggers push, comments, confidential comments, issues, confidential issues, merge requests and wiki pages",
+		Guide:   "enter the secret as the secret token, and choose the triggers push, comments, confidential comments, issues, confidential issues, merge requests and wiki pages",
 		// The secret that Docent makes has this form.
 		Signature: `^[A-Za-z0-9_-]{43}$`, IDHeader: idHeader, NewSecret: webhookSecret, Verify: verify, Read: readEvent,
 	},

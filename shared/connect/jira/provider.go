@@ -14,9 +14,9 @@ const projects = "projects"
 // Provider reads projects of Jira Cloud or of a Data Center. A source without settings is
 // filled by import.
 var Provider = source.Provider{
-	Name: "jira",
-	Settings: atlassian.Settings(source.Setting{Name: projects, Kind: source.List, Help: "the key of a project; may be given up to 100 times",
-		Flag: "project", Placeholder: "KEY"}, "https://acme.atlassian.net", "JIRA_TOKEN"),
+	Name: "jira", Title: "Jira issues",
+	Settings: atlassian.Settings(source.Setting{Name: projects, Kind: source.List, Help: "keys of the projects to read, up to 100",
+		Flag: "project", Placeholder: "KEY", Required: true}, "https://acme.atlassian.net", "JIRA_TOKEN"),
 	Check:     func(s source.Settings, secrets source.Secrets) error { return atlassian.Check(projects, s, secrets) },
 	Connected: atlassian.Connected,
 	Opener:    opener{}, SyncEvery: 15 * time.Minute,

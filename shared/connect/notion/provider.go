@@ -29,11 +29,11 @@ const maxRoots = 100 // root pages of one source
 // Provider reads the pages and databases of a Notion workspace that are shared with an
 // integration. A source without settings is filled by import.
 var Provider = source.Provider{
-	Name: "notion",
+	Name: "notion", Title: "Notion pages",
 	Settings: []source.Setting{
-		{Name: accessToken, Kind: source.Secret, Help: "the secret of an integration with the capability to read content", Flag: "token-env", Env: "NOTION_TOKEN"},
-		{Name: access, Help: "who reads the items, because Notion does not tell: source, the data source's defaultAccess decides; or nobody, only team keys read them", Flag: "access", Placeholder: "source|nobody"},
-		{Name: roots, Kind: source.List, Help: "the address or id of a page or database, to read only what is below; may be given up to 100 times", Flag: "root-page", Placeholder: "PAGE"},
+		{Name: accessToken, Kind: source.Secret, Help: "the secret of an integration with the capability to read content", Flag: "token-env", Env: "NOTION_TOKEN", Required: true},
+		{Name: access, Help: "who reads the items, because Notion does not tell: source, the data source's defaultAccess decides; or nobody, only team keys read them", Flag: "access", Placeholder: "source|nobody", Required: true, Choices: []string{bySource, byNobody}},
+		{Name: roots, Kind: source.List, Help: "addresses or ids of pages and databases, up to 100, to read only what is below them", Flag: "root-page", Placeholder: "PAGE"},
 	},
 	Check:     check,
 	Connected: func(s source.Settings, _ source.Secrets) bool { return s.Text(access) != "" },

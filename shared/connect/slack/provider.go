@@ -24,9 +24,9 @@ const maxChannels = 100
 // messages from its Events API and from the archive of an export. Only a source with channels
 // or a bot token is synced.
 var Provider = source.Provider{
-	Name: "slack",
+	Name: "slack", Title: "Slack messages",
 	Settings: []source.Setting{
-		{Name: channels, Kind: source.List, Help: "the id of a channel to read; may be given up to 100 times; without one and with a bot token, all public channels are read", Flag: "channel", Placeholder: "ID", Parts: true},
+		{Name: channels, Kind: source.List, Help: "ids of the channels to read, up to 100; without one and with a bot token, all public channels are read", Flag: "channel", Placeholder: "ID", Parts: true},
 		{Name: botToken, Kind: source.Secret, Help: "the bot token of the app, to read channels", Flag: "bot-token-env", Env: "SLACK_BOT_TOKEN"},
 		{Name: signingSecret, Kind: source.Secret, Help: "the signing secret of the app, for its events", Flag: "secret-env", Env: "SLACK_SIGNING_SECRET"},
 	},

@@ -20,10 +20,10 @@ const MaxURLs = 100
 
 // Provider reads web pages from a list or a sitemap.
 var Provider = source.Provider{
-	Name: "web",
+	Name: "web", Title: "Web site",
 	Settings: []source.Setting{
-		{Name: urls, Kind: source.List, Help: "a page; may be given up to 100 times", Flag: "url", Placeholder: "URL", Either: "pages"},
-		{Name: sitemap, Help: "a sitemap or an index of sitemaps", Flag: "sitemap", Placeholder: "URL", Either: "pages"},
+		{Name: urls, Kind: source.List, Help: "pages to read, up to 100", Flag: "url", Placeholder: "URL", Either: "pages"},
+		{Name: sitemap, Kind: source.URL, Help: "a sitemap or an index of sitemaps", Flag: "sitemap", Placeholder: "URL", Either: "pages"},
 	},
 	Check:  check,
 	Opener: opener{}, SyncEvery: 24 * time.Hour, FullScanEvery: 7 * 24 * time.Hour,

@@ -125,11 +125,15 @@ $(MODULES)/.package-lock.json: dashboard/package.json dashboard/package-lock.jso
 dashboard-modules: $(MODULES)/.package-lock.json ## install the npm packages of the dashboard under .cache/
 
 .PHONY: dashboard
-dashboard: dashboard-modules ## bundle dashboard/src into dashboard/dist, which is committed
+dashboard: dashboard-modules ## write the list of providers, and bundle dashboard/src into dashboard/dist; both are committed
+	@mkdir -p bin
+	go run ./scripts/providers > bin/providers.json
+	mv bin/providers.json dashboard/src/providers.json
 	go run ./scripts/dashboard
 
 .PHONY: dashboard-check
 dashboard-check: dashboard-modules
+	@go run ./scripts/providers | cmp - dashboard/src/providers.json || { echo "the dashboard's list of providers differs from the code: run make dashboard"; exit 1; }
 	$(MODULES)/.bin/tsc -p dashboard
 	@rm -rf .cache/dashboard/dist
 	@go run ./scripts/dashboard -to .cache/dashboard/dist

@@ -84,7 +84,7 @@ export interface DataSource {
 	provider: string;
 	name: string;
 	state: "connecting" | "ready" | "failed" | "paused";
-	settings: { repositories?: string[]; urls?: string[]; sitemap?: string; baseUrl?: string };
+	settings: Record<string, string | string[]>;
 	createdAt: string;
 	lastSync?: string;
 	lastError?: { at: string; code: string; detail: string };

@@ -1,11 +1,12 @@
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { all, call } from "../api";
-import { count, plural } from "../format";
+import { all, base, call } from "../api";
+import { count } from "../format";
 import { useAction, useEvery, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { DataSource } from "../types";
-import { Badge, Confirm, Dialog, Empty, Field, Loaded, Page, Problem, Snippet, Time } from "../ui";
-import { base } from "../api";
+import { Badge, Confirm, Dialog, Empty, Loaded, Page, Problem, Snippet, Time } from "../ui";
+import { Connect, Edit, providerOf } from "./sourceform";
 
 /** Repositories, messages and web pages that are searched with the collections. */
 export function Sources() {
@@ -28,7 +29,7 @@ export function Sources() {
 				{(list) =>
 					list.length === 0 ? (
 						<Empty title="Nothing is connected yet" actions={button}>
-							{admin ? "Connect GitHub repositories or a web site, and Docent keeps them up to date." : "An admin of your team can connect repositories and web sites."}
+							{admin ? "Connect repositories, wikis, issues, messages or a web site, and Docent keeps them up to date." : "An admin of your team can connect repositories, wikis, issues, messages and web sites."}
 						</Empty>
 					) : (
 						list.map((s) => (
@@ -41,18 +42,12 @@ export function Sources() {
 									</div>
 								</div>
 								<dl class="facts small">
-									{s.settings.repositories && (
-										<>
-											<dt>Repositories</dt>
-											<dd>{s.settings.repositories.join(", ")}</dd>
-										</>
-									)}
-									{(s.settings.sitemap || s.settings.urls) && (
-										<>
-											<dt>Pages</dt>
-											<dd>{s.settings.sitemap ?? plural(s.settings.urls?.length ?? 0, "address", "addresses")}</dd>
-										</>
-									)}
+									{facts(s).map(([label, text]) => (
+										<Fragment key={label}>
+											<dt>{label}</dt>
+											<dd>{text}</dd>
+										</Fragment>
+									))}
 									{(s.sync || s.lastSync) && ( // imports fill the others
 										<>
 											<dt>Last sync</dt>
@@ -122,23 +117,11 @@ export function Sources() {
 					onDone={(s) => {
 						connect(false);
 						sources.again();
-						if (s.webhookSecret) setMade(s);
+						if (providerOf(s.provider)?.webhook) setMade(s);
 					}}
 				/>
 			)}
-			{made && (
-				<Dialog title={`${made.name} is connected`} onClose={() => setMade(undefined)}>
-					<p>For changes at once, add a webhook to the repositories, with content type application/json:</p>
-					<Snippet text={`${base}/webhooks/${made.provider}/${made.id}`} what="the webhook address" />
-					<p>Its secret, shown this once:</p>
-					<Snippet text={made.webhookSecret ?? ""} what="the webhook secret" />
-					<div class="actions">
-						<button type="button" class="primary" onClick={() => setMade(undefined)}>
-							Done
-						</button>
-					</div>
-				</Dialog>
-			)}
+			{made && <Made of={made} onClose={() => setMade(undefined)} />}
 			<Problem error={pausing.error} />
 			{editing && (
 				<Edit
@@ -181,138 +164,39 @@ function State({ of }: { of: DataSource }) {
 	}
 }
 
-const repositoriesOf = (text: string) => text.split(/[\s,]+/).filter((r) => r !== "");
+const shown = 5; // entries of a list, so that a long one does not fill the page
 
-/** Changes the name, the settings and the secret of a data source. */
-function Edit({ of, onClose, onDone }: { of: DataSource; onClose: () => void; onDone: () => void }) {
-	const [name, setName] = useState(of.name);
-	const [repositories, setRepositories] = useState((of.settings.repositories ?? []).join("\n"));
-	const [sitemap, setSitemap] = useState(of.settings.sitemap ?? "");
-	const [secret, setSecret] = useState("");
-	const action = useAction();
-	const settings = () => ({
-		...(of.settings.repositories && { repositories: repositoriesOf(repositories) }),
-		...(of.settings.sitemap && { sitemap: sitemap.trim() }),
-		...(secret.trim() && { [of.provider === "github" ? "accessToken" : "signingSecret"]: secret.trim() }),
-	});
-	return (
-		<Dialog title={`Edit ${of.name}`} onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					action.run(async () => {
-						await call(`/data-sources/${of.id}`, { method: "PATCH", body: { name: name.trim(), settings: settings() } });
-						onDone();
-					});
-				}}
-			>
-				<div class="stack">
-					<Field label="Name">{(a) => <input {...a} required maxLength={100} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
-					{of.settings.repositories && (
-						<Field label="Repositories" hint="owner/name, one per line. Those that stay are not read again; items of those left out are removed.">
-							{(a) => <textarea {...a} required rows={3} value={repositories} onInput={(e) => setRepositories(e.currentTarget.value)} />}
-						</Field>
-					)}
-					{of.settings.sitemap && (
-						<Field label="Sitemap" hint="The address of its sitemap.xml">
-							{(a) => <input {...a} type="url" required value={sitemap} onInput={(e) => setSitemap(e.currentTarget.value)} />}
-						</Field>
-					)}
-					{(of.provider === "github" || of.provider === "slack") && (
-						<Field label={of.provider === "github" ? "New access token" : "New signing secret"} hint="Leave it empty to keep the one before.">
-							{(a) => <input {...a} type="password" autoComplete="off" value={secret} onInput={(e) => setSecret(e.currentTarget.value)} />}
-						</Field>
-					)}
-				</div>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy}>
-						Save
-					</button>
-				</div>
-			</form>
-		</Dialog>
-	);
+/** The settings of a source with their labels. */
+function facts(s: DataSource): [label: string, text: string][] {
+	const out: [string, string][] = [];
+	for (const { name, label } of providerOf(s.provider)?.settings ?? []) {
+		const value = s.settings[name];
+		if (value === undefined) continue;
+		const more = typeof value === "string" ? 0 : value.length - shown;
+		out.push([label, typeof value === "string" ? value : value.slice(0, shown).join(", ") + (more > 0 ? ` and ${more} more` : "")]);
+	}
+	return out;
 }
 
-type Provider = "github" | "web" | "slack" | "jira";
-
-function Connect({ onClose, onDone }: { onClose: () => void; onDone: (s: DataSource) => void }) {
-	const [provider, setProvider] = useState<Provider>("github");
-	const [name, setName] = useState("");
-	const [repositories, setRepositories] = useState("");
-	const [token, setToken] = useState("");
-	const [sitemap, setSitemap] = useState("");
-	const [secret, setSecret] = useState("");
-	const action = useAction();
-	const settings = () => {
-		switch (provider) {
-			case "github":
-				return { repositories: repositoriesOf(repositories), accessToken: token || undefined };
-			case "web":
-				return { sitemap: sitemap.trim() };
-			case "slack":
-				return { signingSecret: secret.trim() || undefined };
-			default:
-				return undefined;
-		}
-	};
+/** The webhook of a new source. Its secret is not shown again. */
+function Made({ of, onClose }: { of: DataSource; onClose: () => void }) {
+	const hook = providerOf(of.provider)?.webhook;
 	return (
-		<Dialog title="Connect data source" onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					action.run(async () => onDone(await call<DataSource>("/data-sources", { method: "POST", body: { provider, name: name.trim(), settings: settings() } })));
-				}}
-			>
-				<div class="stack">
-					<Field label="Provider">
-						{(a) => (
-							<select {...a} value={provider} onChange={(e) => setProvider(e.currentTarget.value as Provider)}>
-								<option value="github">GitHub repositories</option>
-								<option value="web">Web site</option>
-								<option value="slack">Slack messages</option>
-								<option value="jira">Jira issues, imported</option>
-							</select>
-						)}
-					</Field>
-					<Field label="Name">{(a) => <input {...a} required maxLength={100} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
-					{provider === "github" && (
-						<>
-							<Field label="Repositories" hint="owner/name, one per line">
-								{(a) => <textarea {...a} required rows={3} value={repositories} onInput={(e) => setRepositories(e.currentTarget.value)} />}
-							</Field>
-							<Field label="Access token" hint="Fine-grained, with read access to contents, issues and pull requests. It is stored encrypted.">
-								{(a) => <input {...a} type="password" autoComplete="off" value={token} onInput={(e) => setToken(e.currentTarget.value)} />}
-							</Field>
-						</>
-					)}
-					{provider === "web" && (
-						<Field label="Sitemap" hint="The address of its sitemap.xml">
-							{(a) => <input {...a} type="url" required placeholder="https://" value={sitemap} onInput={(e) => setSitemap(e.currentTarget.value)} />}
-						</Field>
-					)}
-					{provider === "slack" && (
-						<Field label="Signing secret" hint="Of your Slack app; it verifies what Slack sends">
-							{(a) => <input {...a} type="password" autoComplete="off" required value={secret} onInput={(e) => setSecret(e.currentTarget.value)} />}
-						</Field>
-					)}
-				</div>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy}>
-						Connect
-					</button>
-				</div>
-			</form>
+		<Dialog title={`${of.name} is connected`} onClose={onClose}>
+			<p>For changes at once, set up the delivery of events at the provider: {hook?.guide}.</p>
+			<p>{hook?.label}:</p>
+			<Snippet text={`${base}/webhooks/${of.provider}/${of.id}`} what="the webhook address" />
+			{of.webhookSecret && (
+				<>
+					<p>Its secret, shown this once:</p>
+					<Snippet text={of.webhookSecret} what="the webhook secret" />
+				</>
+			)}
+			<div class="actions">
+				<button type="button" class="primary" onClick={onClose}>
+					Done
+				</button>
+			</div>
 		</Dialog>
 	);
 }

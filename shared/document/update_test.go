@@ -164,7 +164,7 @@ func TestUpdateDuringAnotherWriteLosesNothing(t *testing.T) {
 				for n := 1; ; n++ {
 					h := newFixture(t)
 					var versions atomic.Uint32
-					h.Random = func() uint16 { return uint16(versions.Add(1)) } //nolint:gosec // small
+					h.Random = func() uint16 { return uint16(versions.Add(1)) }
 					w, _ := h.worker()
 					id, _ := h.put(h.text("Handbook", bodies[0]))
 					h.tidy(w, h.extractor())

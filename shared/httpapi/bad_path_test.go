@@ -46,7 +46,7 @@ func TestMethods(t *testing.T) {
 		"/collections/" + unknownID:           "GET, HEAD, PATCH, DELETE, OPTIONS",
 		"/collections/a%20b":                  "GET, HEAD, PATCH, DELETE, OPTIONS",
 		"/documents":                          "GET, HEAD, PUT, OPTIONS",
-		"/documents/" + unknownID:             "GET, HEAD, DELETE, OPTIONS",
+		"/documents/" + unknownID:             "GET, HEAD, PATCH, DELETE, OPTIONS",
 		"/answers":                            "GET, HEAD, OPTIONS",
 		"/answers/" + unknownID:               "GET, HEAD, PUT, DELETE, OPTIONS",
 		"/answers/" + marker + "?x=" + marker: "GET, HEAD, PUT, DELETE, OPTIONS",

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,23 +10,33 @@ import (
 	"docent/shared/httpapi"
 )
 
+// timedWriter notes when it is written to.
+type timedWriter struct {
+	*httptest.ResponseRecorder
+	begun time.Time
+	at    []time.Duration
+}
+
+// Write implements http.ResponseWriter.
+func (w *timedWriter) Write(text []byte) (int, error) {
+	w.at = append(w.at, time.Since(w.begun))
+	return w.ResponseRecorder.Write(text)
+}
+
 // TestNoStreamIsSilentForLong: the comment comes 10 s after the last event, whenever that was.
 func TestNoStreamIsSilentForLong(t *testing.T) {
 	t.Parallel()
 	for _, sent := range []time.Duration{0, time.Second, 9 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			w := httptest.NewRecorder()
+			w := &timedWriter{httptest.NewRecorder(), time.Now(), nil}
 			send, end := httpapi.NewEventStream(w)
-			defer end()
 			time.Sleep(sent)
 			send("a", "", 1)
-			time.Sleep(9 * time.Second)
+			time.Sleep(11 * time.Second)
+			end()
 			synctest.Wait()
-			before := w.Body.String()
-			time.Sleep(time.Second + time.Millisecond)
-			synctest.Wait()
-			if after := w.Body.String(); after != before+":\n\n" || before != "event: a\ndata: 1\n\n" {
-				t.Errorf("sent after %s: %q, then %q", sent, before, after)
+			if got, want := w.Body.String(), "event: a\ndata: 1\n\n:\n\n"; got != want || !slices.Equal(w.at, []time.Duration{sent, sent + 10*time.Second}) {
+				t.Errorf("%q at %v", got, w.at)
 			}
 		})
 	}

@@ -112,21 +112,27 @@ func TestAFileThatCannotBeReadIsNotReadAgainForNothing(t *testing.T) {
 	}
 }
 
+// failing returns a fixture with an indexed document whose next calls of the table fail by the plan, the
+// document's id, and a function that ends the failures and does the work that is left.
+func failing(t *testing.T, put func(*fixture) document.Input) (h *fixture, plan *faulttest.Plan, id string, mend func()) {
+	h = newFixture(t)
+	w, _ := h.worker()
+	x := h.extractor()
+	id, _ = h.put(put(h))
+	h.tidy(w, x)
+	h.clock.Advance(time.Second)
+	plan = &faulttest.Plan{}
+	plain := h.Table
+	h.Table = faulttest.Table{Store: plain, Plan: plan}
+	return h, plan, id, func() { h.Table = plain; h.tidy(w, x) }
+}
+
 // TestKeepingContentSurvivesEveryFailure lets every call of the store fail. The content stays, whatever happens.
 func TestKeepingContentSurvivesEveryFailure(t *testing.T) {
 	t.Parallel()
 	for name := range (&fixture{t: t}).kinds() {
 		prepare := func(t *testing.T) (*fixture, *faulttest.Plan, string, func()) {
-			h := newFixture(t)
-			w, _ := h.worker()
-			x := h.extractor()
-			id, _ := h.put(h.kinds()[name].in)
-			h.tidy(w, x)
-			h.clock.Advance(time.Second)
-			plan := &faulttest.Plan{}
-			plain := h.Table
-			h.Table = faulttest.Table{Store: plain, Plan: plan}
-			return h, plan, id, func() { h.Table = plain; h.tidy(w, x) }
+			return failing(t, func(h *fixture) document.Input { return h.kinds()[name].in })
 		}
 		h, plan, _, _ := prepare(t)
 		plan.Watch()

@@ -205,18 +205,7 @@ func TestUpdateSurvivesEveryFailure(t *testing.T) {
 		"a text in chunks": func(h *fixture) document.Input { return h.text("Handbook", long) },
 		"a file":           func(h *fixture) document.Input { return h.file("Handbook", "One page.\n\nAnother page.") },
 	} {
-		prepare := func(t *testing.T) (*fixture, *faulttest.Plan, string, func()) {
-			h := newFixture(t)
-			w, _ := h.worker()
-			x := h.extractor()
-			id, _ := h.put(put(h))
-			h.tidy(w, x)
-			h.clock.Advance(time.Second)
-			plan := &faulttest.Plan{}
-			plain := h.Table
-			h.Table = faulttest.Table{Store: plain, Plan: plan}
-			return h, plan, id, func() { h.Table = plain; h.tidy(w, x) }
-		}
+		prepare := func(t *testing.T) (*fixture, *faulttest.Plan, string, func()) { return failing(t, put) }
 		h, plan, id, _ := prepare(t)
 		plan.Watch()
 		h.update(id, ruled(nobody()))

@@ -132,8 +132,8 @@ func readListRef(d *ooxml.Decoder) (listRef, error) {
 	return ref, err
 }
 
-// resolve returns the style with what it takes from the styles it is based on. It follows at most 20, because they
-// may be based on each other.
+// resolve returns the style with the values that it inherits. It follows at most 20 parents, because a file
+// can have a cycle of them.
 func (s styles) resolve(id string) style {
 	if id == "" {
 		id = s.byDefault

@@ -12,6 +12,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/pause"
 	"docent/shared/quota"
 	"docent/shared/search"
 	"docent/shared/source"
@@ -99,7 +100,7 @@ func (d *daily) run(ctx context.Context) error {
 			break
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
+	ctx, cancel := pause.WithGrace(ctx, saveFor)
 	defer cancel()
 	err = d.table.Write(ctx, table.Put{If: cond, Item: table.Item{Key: key, Version: round.Version + 1,
 		Strings: map[string]string{dayField: today.Date, afterField: after}, Numbers: map[string]int64{doneField: done}}})

@@ -1,4 +1,4 @@
-// Package pause waits in a way that a context can end, and ends contexts early.
+// Package pause waits in a way that a context can end, and ends contexts early or late.
 package pause
 
 import (
@@ -26,4 +26,17 @@ func WithMargin(ctx context.Context, margin time.Duration) (context.Context, con
 		return context.WithCancel(ctx)
 	}
 	return context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/2)))
+}
+
+// WithGrace returns a copy of ctx that ends grace after ctx does, to save what was done until then.
+func WithGrace(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		_ = For(later, grace) // it ends sooner if the work is done
+		cancel()
+	})
+	return later, func() {
+		stop()
+		cancel()
+	}
 }

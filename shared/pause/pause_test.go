@@ -59,3 +59,32 @@ func TestMarginIsTakenFromTheTimeLeft(t *testing.T) {
 		t.Error("the copy does not end when it is cancelled")
 	}
 }
+
+func TestGraceBeginsWhenTheContextEnds(t *testing.T) {
+	t.Parallel()
+	for name, left := range map[string]time.Duration{"it lasts": time.Hour, "its time is over": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				ctx, stop := context.WithTimeout(t.Context(), left)
+				defer stop()
+				late, cancel := pause.WithGrace(ctx, time.Second)
+				defer cancel()
+				if err := late.Err(); err != nil {
+					t.Fatal(err)
+				}
+				<-late.Done()
+				if got, want := time.Since(start), left+time.Second; got != want {
+					t.Errorf("ends after %v, want %v", got, want)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		late, cancel := pause.WithGrace(t.Context(), time.Second)
+		if cancel(); late.Err() == nil {
+			t.Error("the copy does not end when it is cancelled")
+		}
+	})
+}

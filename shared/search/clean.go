@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/blob"
+	"docent/shared/pause"
 	"docent/shared/table"
 )
 
@@ -118,7 +119,7 @@ func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	if search.Item.Strings[afterField] == "" && place == "" {
 		return removed, errors.Join(failed...) // it began and ended here
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
+	ctx, cancel := pause.WithGrace(ctx, saveFor)
 	defer cancel()
 	if err := ix.Table.Write(ctx, search); err != nil && table.AsConditionFailed(err) == nil {
 		failed = append(failed, fmt.Errorf("save the place of the search for blobs without a record: %w", err))

@@ -42,7 +42,7 @@ func AWSConfig(c Config) aws.Config {
 	settings := aws.Config{
 		Region:      c.Region,
 		Credentials: aws.NewCredentialsCache(c.provider()),
-		HTTPClient:  awsClient(answerTimeout),
+		HTTPClient:  awsClient(answerTimeout + c.patience),
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts, o.MaxBackoff = attempts, longestBackoff
@@ -81,7 +81,7 @@ func openAWS(c Config) engines {
 	settings := AWSConfig(c)
 	messages := awssqs.NewFromConfig(settings, func(o *awssqs.Options) {
 		if c.standing { // it waits for messages
-			o.HTTPClient = awsClient(queue.MaxWait + answerTimeout)
+			o.HTTPClient = awsClient(queue.MaxWait + answerTimeout + c.patience)
 		}
 	})
 	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) {

@@ -56,6 +56,7 @@ type Config struct {
 	Engines  *Engines                // used instead of AWS; nil: AWS
 	Provider aws.CredentialsProvider // renews the credentials of a standing process; nil: Credentials, which a function has for life
 	standing bool                    // the process waits for messages of the queues
+	patience time.Duration           // waited for an answer of an emulator in addition to answerTimeout
 }
 
 // The providers of models.

@@ -168,7 +168,7 @@ func newMoto(t *testing.T, now func() time.Time) *motoHome {
 	settings := moto.Config(moto.OneAtATime(t, moto.Start(t)))
 	mark := "stored-" + strings.ToLower(rand.Text()[:10])
 	m := &motoHome{Config: Config{Service: "docent", TablePrefix: mark + "-", Bucket: mark, BaseURL: storedURL, AWSEndpoint: *settings.BaseEndpoint,
-		Region: settings.Region, Credentials: Credentials{KeyID: "test", Secret: "test"}, Now: now}}
+		Region: settings.Region, Credentials: Credentials{KeyID: "test", Secret: "test"}, Now: now, patience: time.Minute}}
 	m.database = dynamodb.NewFromConfig(settings)
 	if err := dynamo.New(m.database, dynamo.Options{Prefix: m.TablePrefix}).CreateTables(t.Context()); err != nil {
 		t.Fatal(err)

@@ -44,6 +44,7 @@ func fillFolder(t *testing.T, more int) *filled {
 	d.sealed.Vault = vaultOf(t, key)
 	f := fill(t, storedInPlace(t, d.folder, clocktest.New(storedFirst), &d.sealed), d.Manifest)
 	f.fillMore(more)
+	f.leaveRebuild() // fillMore has finished the rebuild of vectors
 	f.leaveWork(d.Manifest)
 	f.leaveLink()
 	f.record(d.Manifest)
@@ -59,7 +60,7 @@ func (f *filling) fillMore(n int) {
 	f.t.Helper()
 	const each = 17 // records of one round
 	drain := func() {
-		for _, name := range []string{"documents", "questions"} {
+		for _, name := range []string{"documents", "embeddings", "questions"} {
 			f.drain(name)
 		}
 	}

@@ -63,18 +63,23 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 			writeError(w, r, wrongVersion()) // the library takes it for a version of the future
 			return
 		}
+		body, err := limitBatch(r.Body)
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
 		message := r.Clone(r.Context())
 		message.Header.Set("Accept", "application/json, text/event-stream") // the reply is always JSON
 		var start firstBytes
-		message.Body = io.NopCloser(io.TeeReader(r.Body, &start))
+		message.Body = io.NopCloser(io.TeeReader(body, &start))
 		held := &heldReply{header: http.Header{}}
 		protocol.ServeHTTP(held, message)
 		media, _, _ := mime.ParseMediaType(held.header.Get("Content-Type"))
-		body := held.body.Bytes()
+		reply := held.body.Bytes()
 		switch {
 		case held.status == http.StatusBadRequest && media != "application/json" && isNotification(start):
 			held.header.Del("Content-Type") // JSON-RPC has no error for a notification (section 4.1)
-			held.status, body = http.StatusAccepted, nil
+			held.status, reply = http.StatusAccepted, nil
 		case held.status >= 400 && media != "application/json":
 			text := strings.TrimSpace(held.body.String())
 			fault, ok := callFault(start, text)
@@ -83,16 +88,16 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 				return
 			}
 			held.header.Set("Content-Type", "application/json")
-			held.status, body = http.StatusOK, fault
+			held.status, reply = http.StatusOK, fault
 		default:
-			body = withID(publicFaults(body), start)
+			reply = withID(publicFaults(reply), start)
 		}
 		held.header.Del("Content-Length")
 		for name, values := range held.header {
 			w.Header()[name] = values
 		}
 		w.WriteHeader(max(held.status, http.StatusOK))
-		_, _ = w.Write(body)
+		_, _ = w.Write(reply)
 	}
 }
 

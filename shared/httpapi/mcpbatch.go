@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"docent/shared/apierr"
+)
+
+// Limits of a batch. Its request is one of the key's calls of the day, is admitted as one, and has the memory of one.
+const (
+	maxMessages  = 10
+	maxToolCalls = 1
+)
+
+// limitBatch returns body. It returns an error for a batch beyond the limits, of which no message is handled.
+func limitBatch(body io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(body)
+	for {
+		c, err := b.ReadByte()
+		switch {
+		case err == nil && strings.ContainsRune(" \t\r\n", rune(c)):
+			continue
+		case err == nil:
+			err = b.UnreadByte()
+		}
+		if err != nil || c != '[' {
+			return b, nil //nolint:nilerr // whoever reads b gets the error
+		}
+		return readBatch(b)
+	}
+}
+
+// readBatch returns a batch within the limits. What it returns has no member of a message twice, so that it means to
+// every reader what was counted.
+func readBatch(body io.Reader) (io.Reader, error) {
+	d := json.NewDecoder(body)
+	_, err := d.Token()
+	var messages []map[string]json.RawMessage
+	calls := 0
+	for err == nil && d.More() {
+		var m map[string]json.RawMessage
+		if err = d.Decode(&m); err != nil {
+			break
+		}
+		if callsTool(m) {
+			calls++
+		}
+		if messages = append(messages, m); len(messages) > maxMessages || calls > maxToolCalls {
+			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
+				"A batch may have at most %d messages, and one of them may call a tool. Send each call in a request of its own.", maxMessages)
+		}
+	}
+	batch, encoding := json.Marshal(messages)
+	if err != nil || encoding != nil {
+		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "A batch must have JSON-RPC messages of the protocol.")
+	}
+	return bytes.NewReader(batch), nil
+}
+
+// callsTool reports whether a message may be a call of a tool, in whatever case its members are written.
+func callsTool(message map[string]json.RawMessage) bool {
+	for name, value := range message {
+		var method string
+		if strings.EqualFold(name, "method") && json.Unmarshal(value, &method) == nil && method == "tools/call" {
+			return true
+		}
+	}
+	return false
+}

@@ -90,9 +90,6 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 	if err != nil {
 		return Tokens{}, err
 	}
-	if err := s.disconnectOldest(ctx, teamID, n.UserID); err != nil {
-		return Tokens{}, err
-	}
 	id, err := s.newKeyID()
 	if err != nil {
 		return Tokens{}, fmt.Errorf("make agent id: %w", err)
@@ -122,6 +119,9 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 	}
 	if err != nil {
 		return Tokens{}, fmt.Errorf("store agent %s: %w", id, err)
+	}
+	if err := s.disconnectOldest(ctx, teamID, n.UserID, id); err != nil {
+		return Tokens{}, err
 	}
 	return tokens, nil
 }
@@ -287,18 +287,18 @@ func (s *Service) RevokeToken(ctx context.Context, text string) error {
 	return nil
 }
 
-// disconnectOldest makes room for another agent of the user, and ends those whose refresh tokens have
-// expired.
-func (s *Service) disconnectOldest(ctx context.Context, teamID, userID string) error {
+// disconnectOldest ends the user's agents beyond MaxAgents and those whose refresh tokens have expired, but not the one
+// that was connected now. It is called when that is stored, as endOldest.
+func (s *Service) disconnectOldest(ctx context.Context, teamID, userID, connected string) error {
 	keys, err := s.keysOfUser(ctx, teamID, userID, KindAgent)
 	if err != nil {
 		return err
 	}
 	records := keys.found
-	slices.SortFunc(records, func(a, b record) int { return a.Agent.RefreshedAt.Compare(*b.Agent.RefreshedAt) })
+	slices.SortFunc(records, newestLast(connected, func(r record) time.Time { return *r.Agent.RefreshedAt }))
 	now := s.Now()
 	for i, r := range records {
-		if now.Before(*r.Agent.RefreshUntil) && len(records)-i < MaxAgents {
+		if r.id == connected || now.Before(*r.Agent.RefreshUntil) && len(records)-i <= MaxAgents {
 			continue
 		}
 		if _, err := s.revoke(ctx, teamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,13 +81,13 @@ func (s *Service) OpenSession(ctx context.Context, teamID string, n NewSession) 
 	now := s.moment()
 	r := sessionRecord(teamID, n, now)
 	r.id, r.Hash, r.version = id, hashSecret(secret), 1
-	if err := s.endOldest(ctx, teamID, n.UserID, now); err != nil {
-		return Session{}, "", err
-	}
 	origin := audit.OriginFrom(ctx)
 	origin.Actor = audit.Actor{Type: audit.ActorUser, ID: n.UserID, DisplayName: n.UserName,
 		Credential: audit.Credential{Type: audit.SessionCookie, ID: id, Name: r.Name}}
 	if err := s.insertSession(audit.WithOrigin(ctx, origin), r, n.Details); err != nil {
+		return Session{}, "", err
+	}
+	if err := s.endOldest(ctx, teamID, n.UserID, id, now); err != nil {
 		return Session{}, "", err
 	}
 	return r.session(), keyText(KindSession, id, secret), nil
@@ -214,16 +215,17 @@ func (s *Service) EndSessions(ctx context.Context, teamID, userID string) error 
 	return nil
 }
 
-// endOldest makes room for another session of the user.
-func (s *Service) endOldest(ctx context.Context, teamID, userID string, now time.Time) error {
+// endOldest ends the user's oldest sessions beyond MaxSessions, but not the one that was opened now. It is called when
+// that is stored, so that of several opened at once the last call sees all.
+func (s *Service) endOldest(ctx context.Context, teamID, userID, opened string, now time.Time) error {
 	keys, err := s.keysOfUser(ctx, teamID, userID, KindSession)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(keys.found, func(a, b record) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortFunc(keys.found, newestLast(opened, func(r record) time.Time { return r.CreatedAt }))
 	for i, r := range keys.found {
 		idle := now.Sub(r.lastUse(keys.used)) > SessionIdle
-		if !idle && len(keys.found)-i < MaxSessions {
+		if r.id == opened || !idle && len(keys.found)-i <= MaxSessions {
 			continue
 		}
 		if _, err := s.revoke(ctx, teamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
@@ -231,6 +233,19 @@ func (s *Service) endOldest(ctx context.Context, teamID, userID string, now time
 		}
 	}
 	return nil
+}
+
+// newestLast returns an order of records by a time, in which the one with the id newest is the last.
+func newestLast(newest string, at func(record) time.Time) func(a, b record) int {
+	last := func(r record) int {
+		if r.id == newest {
+			return 1
+		}
+		return 0
+	}
+	return func(a, b record) int {
+		return cmp.Or(cmp.Compare(last(a), last(b)), at(a).Compare(at(b)), cmp.Compare(a.id, b.id))
+	}
 }
 
 // userKeys are the keys of a user that are not ended.

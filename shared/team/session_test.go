@@ -2,6 +2,8 @@ package team_test
 
 import (
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,6 +157,37 @@ func TestSessionsAreListedAndBounded(t *testing.T) {
 	}
 	if err := o.EndSession(t.Context(), o.team.ID, "00000000-0000-0000-0000-000000000000", listed[0].ID); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("end the session of another: %v", err)
+	}
+}
+
+// TestSessionsAndAgentsAtOnceAreBounded: what is opened at the same time does not exceed the limits.
+func TestSessionsAndAgentsAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	var all sync.WaitGroup
+	for n := range team.MaxAgents + 10 {
+		all.Go(func() {
+			if _, err := o.ConnectAgent(t.Context(), o.team.ID, team.NewAgent{UserID: o.admin.ID, UserName: o.admin.UserName, Client: fmt.Sprint(n)}); err != nil {
+				t.Errorf("connect agent: %v", err)
+			}
+		})
+		if n >= team.MaxSessions+10 {
+			continue
+		}
+		all.Go(func() {
+			if _, _, err := o.OpenSession(t.Context(), o.team.ID, team.NewSession{UserID: o.admin.ID, SignIn: team.ByLink}); err != nil {
+				t.Errorf("open session: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	sessions, err := o.Sessions(t.Context(), o.team.ID, o.admin.ID)
+	if err != nil || len(sessions) == 0 || len(sessions) > team.MaxSessions {
+		t.Errorf("%d sessions, %v", len(sessions), err)
+	}
+	agents, err := o.Agents(t.Context(), o.team.ID, o.admin.ID)
+	if err != nil || len(agents) == 0 || len(agents) > team.MaxAgents {
+		t.Errorf("%d agents, %v", len(agents), err)
 	}
 }
 

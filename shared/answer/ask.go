@@ -118,10 +118,16 @@ func repeated(first *table.Item, asker Asker, again Answer) error {
 	if err != nil {
 		return err
 	}
-	if before.State == deleted || !asker.mayRead(again.TeamID, before) || before.Question != again.Question || before.Previous != again.Previous || !sameFilter(before, again) {
+	if before.State == deleted || !asker.mayRead(again.TeamID, before) || !sameQuestion(before, again) {
 		return conflict()
 	}
 	return nil
+}
+
+// sameQuestion reports whether two questions ask the same after the same questions. What follows Previous has its
+// context from there, and lacks it if Previous was deleted since.
+func sameQuestion(a, b Answer) bool {
+	return a.Question == b.Question && a.Previous == b.Previous && (a.Previous != "" || a.Context == b.Context) && sameFilter(a, b)
 }
 
 // sameFilter reports whether two questions have the same filter.

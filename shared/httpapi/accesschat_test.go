@@ -28,3 +28,20 @@ func TestAnIdempotencyKeyOfAChatIsOfOnePerson(t *testing.T) {
 		t.Errorf("the questions are %s and %s", first, second)
 	}
 }
+
+// The same question means another thing after other questions.
+func TestAnIdempotencyKeyOfAChatIsOfOneConversation(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	chat := func(before string) call {
+		return call{"POST", "/chat/completions", x.key, map[string]any{"model": "docent", "messages": []any{
+			map[string]any{"role": "user", "content": before}, map[string]any{"role": "assistant", "content": "Yes."},
+			map[string]any{"role": "user", "content": "Where is it kept?"}}}, map[string]string{"Idempotency-Key": "k"}}
+	}
+	first := a.do(chat("Is there a kirschkern?")).want(t, 200).text(t, "id")
+	if again := a.do(chat("Is there a kirschkern?")).want(t, 200).text(t, "id"); again != first {
+		t.Errorf("the repeated question is %s, not %s", again, first)
+	}
+	a.refused(chat("Is there an elderberry?"), 409, "answer-conflict")
+}

@@ -57,15 +57,21 @@ const places: [string, string, string][] = [
 	["settings", "Settings", "settings"],
 ];
 
+/** The form of ids. Anything else in an address, such as ../collections/ID, could lead a call to another path of the API. */
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 function pageOf(route: string[]): ComponentChildren {
 	const [first = "ask", second] = route;
 	switch (first) {
 		case "ask":
-			return <Ask id={second} key={second} />;
+			if (!second || idForm.test(second)) return <Ask id={second} key={second} />;
+			break;
 		case "search":
 			return <Search />;
 		case "collections":
-			return second ? <Collection id={second} key={second} /> : <Collections />;
+			if (!second) return <Collections />;
+			if (idForm.test(second)) return <Collection id={second} key={second} />;
+			break;
 		case "sources":
 			return <Sources />;
 		case "unanswered":

@@ -50,14 +50,10 @@ export async function send(path: string, o: Options = {}): Promise<Response> {
 
 async function failureOf(reply: Response, path: string): Promise<Failure> {
 	const problem = (await reply.json().catch(() => ({}))) as { code?: string; detail?: string; title?: string; requestId?: string };
-	const failure = new Failure(
-		reply.status,
-		problem.code ?? "unknown",
-		problem.detail ?? problem.title ?? `The server answered with status ${reply.status}.`,
-		problem.requestId ?? reply.headers.get("X-Request-Id") ?? "",
-	);
-	if (reply.status === 401 && path !== "/sessions") onSignedOut();
-	return failure;
+	const ended = reply.status === 401 && path !== "/sessions";
+	const detail = ended ? "Your session had ended. Try again." : (problem.detail ?? problem.title ?? `The server answered with status ${reply.status}.`);
+	if (ended) onSignedOut();
+	return new Failure(reply.status, problem.code ?? "unknown", detail, problem.requestId ?? reply.headers.get("X-Request-Id") ?? "");
 }
 
 /** Sends a request and returns the JSON of its reply, undefined for a reply without one. */

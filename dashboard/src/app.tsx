@@ -1,8 +1,8 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { call, whenSignedOut } from "./api";
+import { call, Failure, whenSignedOut } from "./api";
 import { Icon } from "./icons";
-import { useLoad } from "./load";
+import { useAction, useLoad } from "./load";
 import { Ask } from "./pages/ask";
 import { Collection } from "./pages/collection";
 import { Collections } from "./pages/collections";
@@ -10,7 +10,7 @@ import { remember, SignIn } from "./pages/signin";
 import { go, to, useRoute } from "./route";
 import { rememberConnect, resumeConnect, SessionContext } from "./session";
 import type { Me } from "./types";
-import { Page, Problem } from "./ui";
+import { Page, Problem, useModal } from "./ui";
 
 /** Pages that few visits need are loaded when they are opened. */
 function later(load: () => Promise<FunctionComponent>): FunctionComponent {
@@ -105,9 +105,12 @@ export function App() {
 	const route = useRoute();
 	const atDoor = doors.includes(route[0] ?? "");
 	const [signedOut, setSignedOut] = useState(atDoor);
+	const [ended, setEnded] = useState(false); // the session, while a page is open
 	const me = useLoad(() => (signedOut ? Promise.resolve(undefined) : call<Me>("/me")), [signedOut]);
+	const isIn = useRef(false);
+	isIn.current = me.value !== undefined;
 	useEffect(() => {
-		whenSignedOut(() => setSignedOut(true));
+		whenSignedOut(() => (isIn.current ? setEnded(true) : setSignedOut(true)));
 		addEventListener("unhandledrejection", (e) => console.error(e.reason));
 	}, []);
 	useEffect(() => {
@@ -129,6 +132,7 @@ export function App() {
 				failed={route[0] === "sign-in-failed" ? route.slice(1) : undefined}
 				onSignedIn={() => {
 					if (atDoor) go("ask");
+					setEnded(false);
 					setSignedOut(false);
 				}}
 			/>
@@ -150,8 +154,26 @@ export function App() {
 	}
 	return (
 		<SessionContext.Provider value={me.value}>
-			<Frame route={route} me={me.value} onSignOut={() => setSignedOut(true)} />
+			<Frame key={`${me.value.team.id} ${me.value.user?.id}`} route={route} me={me.value} onSignOut={() => setSignedOut(true)} />
+			{ended && (
+				<Ended
+					onSignedIn={async () => {
+						me.set(await call<Me>("/me"));
+						setEnded(false);
+					}}
+				/>
+			)}
 		</SessionContext.Provider>
+	);
+}
+
+/** The sign-in over a page whose session has ended. The page stays below with what was typed, unless somebody else signs in. */
+function Ended({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
+	const { ref, shown } = useModal();
+	return (
+		<dialog ref={ref} class="ended" aria-label="Sign in" {...{ closedby: "none" }} onClose={(e) => shown() && e.currentTarget.showModal()}>
+			<SignIn ended onSignedIn={onSignedIn} />
+		</dialog>
 	);
 }
 
@@ -171,12 +193,15 @@ function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: (
 		scrollTo(0, 0);
 	}, [address]);
 	const here = (name: string) => (route[0] ?? "ask") === name;
-	const signOut = () => {
-		void call("/sessions/current", { method: "DELETE" }).finally(() => {
+	const signingOut = useAction();
+	const signOut = () =>
+		signingOut.run(async () => {
+			await call("/sessions/current", { method: "DELETE" }).catch((e: unknown) => {
+				if (!(e instanceof Failure && e.status === 401)) throw e; // the session goes on
+			});
 			go("ask");
 			onSignOut();
 		});
-	};
 	return (
 		<>
 			<a
@@ -236,7 +261,8 @@ function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: (
 								{me.user?.role === "admin" ? ", admin" : ""}
 							</div>
 						</div>
-						<button type="button" onClick={signOut}>
+						<Problem error={signingOut.error} />
+						<button type="button" disabled={signingOut.busy} onClick={signOut}>
 							Sign out
 						</button>
 					</div>

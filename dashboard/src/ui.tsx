@@ -1,6 +1,6 @@
 // The parts that pages are made of.
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Failure } from "./api";
 import { ago, exact } from "./format";
 import { Icon } from "./icons";
@@ -191,15 +191,25 @@ export function Field({ label, hint, children }: { label: string; hint?: Compone
 	);
 }
 
-/** A modal dialog. The browser keeps the focus inside and returns it at the end. */
-export function Dialog({ title, wide, onClose, children }: Children & { title: string; wide?: boolean; onClose: () => void }) {
+/** Shows a dialog as long as it is in the page. The browser keeps the focus inside, and returns it when the dialog goes. */
+export function useModal(): { ref: RefObject<HTMLDialogElement | null>; shown: () => boolean } {
 	const ref = useRef<HTMLDialogElement>(null);
-	const id = useId();
-	useEffect(() => {
+	const shown = useRef(true);
+	useLayoutEffect(() => {
 		ref.current?.showModal();
+		return () => {
+			shown.current = false; // the event of closing comes later, when another dialog may be there
+			ref.current?.close();
+		};
 	}, []);
+	return { ref, shown: () => shown.current };
+}
+
+export function Dialog({ title, wide, onClose, children }: Children & { title: string; wide?: boolean; onClose: () => void }) {
+	const { ref, shown } = useModal();
+	const id = useId();
 	return (
-		<dialog ref={ref as RefObject<HTMLDialogElement>} class={wide ? "wide" : undefined} aria-labelledby={id} onClose={onClose}>
+		<dialog ref={ref} class={wide ? "wide" : undefined} aria-labelledby={id} onClose={() => shown() && onClose()}>
 			<div class="stack loose">
 				<h2 id={id}>{title}</h2>
 				{children}

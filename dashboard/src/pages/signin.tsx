@@ -30,12 +30,12 @@ function teamIn(text: string): string {
 }
 
 /** Leads to the identity provider of the team that was used last, of the only one, or of the one that is asked for. */
-function AtProvider({ ask }: { ask: boolean }) {
+function AtProvider({ ask, apart }: { ask: boolean; apart?: boolean }) {
 	const [team, setTeam] = useState("");
 	const last = lastTeam();
 	if (!ask) {
 		return (
-			<a class="button" href={`${base}/sso${last && "/" + encodeURIComponent(last)}`}>
+			<a class="button" target={apart ? "_blank" : undefined} href={`${base}/sso${last && "/" + encodeURIComponent(last)}`}>
 				Sign in with single sign-on
 			</a>
 		);
@@ -59,37 +59,46 @@ function AtProvider({ ask }: { ask: boolean }) {
 	);
 }
 
-/** Signs in: with the code of a one-time link at once, otherwise at the identity provider or with a personal key. */
-export function SignIn({ code, failed, onSignedIn }: { code?: string; failed?: string[]; onSignedIn: () => void }) {
+/**
+ * Signs in: with the code of a one-time link at once, otherwise at the identity provider or with a personal key. If the session
+ * of an open page has ended, the provider is in another tab, so that what was typed stays.
+ */
+export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; failed?: string[]; ended?: boolean; onSignedIn: () => void | Promise<void> }) {
 	const asksTeam = location.hash === "#/sign-in-team" || failed?.[0] === "not-found";
 	const [key, setKey] = useState("");
 	const action = useAction();
 	const open = (credential: string) =>
 		action.run(async () => {
 			await call("/sessions", { method: "POST", body: { credential } });
-			onSignedIn();
+			await onSignedIn();
 		});
 	useEffect(() => {
+		if (ended) {
+			const back = () => void Promise.resolve(onSignedIn()).catch(() => undefined); // perhaps signed in in another tab
+			addEventListener("focus", back);
+			return () => removeEventListener("focus", back);
+		}
 		document.title = "Sign in · Docent";
 		if (code === undefined) return;
 		// The code works once: it does not stay in the history.
 		history.replaceState(null, "", location.pathname + "#/sign-in");
 		open(code);
 	}, [code]);
+	const Door = ended ? "div" : "main"; // the page has its own
 	return (
-		<main class="door" id="main">
+		<Door class="door" id={ended ? undefined : "main"}>
 			<div class="stack loose">
 				<div class="stack tight">
 					<div class="row">
 						<Icon name="book" size={24} />
 						<h1>Sign in to Docent</h1>
 					</div>
-					<p class="quiet">Answers from your team’s own documents, with the place each one comes from.</p>
+					<p class="quiet">{ended ? "Your session has ended. Sign in to go on where you were." : "Answers from your team’s own documents, with the place each one comes from."}</p>
 				</div>
 				{action.busy && code !== undefined && <p role="status">Signing you in …</p>}
 				<Problem error={action.error} />
 				{failed && <SignOnProblem code={failed[0] ?? ""} request={failed[1]} />}
-				<AtProvider ask={asksTeam} />
+				<AtProvider ask={asksTeam} apart={ended} />
 				<form
 					class="card stack"
 					onSubmit={(e) => {
@@ -109,6 +118,6 @@ export function SignIn({ code, failed, onSignedIn }: { code?: string; failed?: s
 					<pre class="block" tabIndex={0}>docent open</pre>
 				</div>
 			</div>
-		</main>
+		</Door>
 	);
 }

@@ -152,9 +152,8 @@ const brokenWords = `(() => {
 // TestDialogs lets axe look at every dialog and at the sign-in page, in both themes.
 func TestDialogs(t *testing.T) {
 	t.Parallel()
-	checker := axe(t)
 	b, _ := signedIn(t)
-	browser.Value[bool](b, checker+"; true")
+	withAxe(t, b)
 	look := func(what string) {
 		t.Helper()
 		for _, scheme := range []string{"light", "dark"} {
@@ -176,5 +175,6 @@ func TestDialogs(t *testing.T) {
 	}
 	b.Click("Sign out")
 	b.Wait("Sign in to Docent")
+	withAxe(t, b)
 	look("sign-in")
 }

@@ -120,3 +120,69 @@ func TestTheFocusReturns(t *testing.T) {
 		}
 	}
 }
+
+// TestDeletingAsks: what cannot be undone is not done by one click.
+func TestDeletingAsks(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "runbooks", "Text.")
+	b.Drop(".drop", write(t, map[string]string{"kestrel.md": "# The kestrel\n\nA kestrel nests in the tower.\n"}))
+	b.Wait("1 document put")
+	b.Gone("Indexing")
+	b.Click("Delete The kestrel")
+	b.Click("Cancel")
+	b.Wait("The kestrel")
+	b.Click("Delete The kestrel")
+	b.Click("Delete document")
+	b.Wait("No documents yet")
+	open(b, "ask")
+	b.Click("How many questions may a team ask per day?")
+	b.Wait("References")
+	b.Click("Delete answer")
+	b.Wait("This cannot be undone.")
+	b.Press(browser.KeyEscape)
+	b.Gone("This cannot be undone.")
+	b.Click("Delete answer")
+	b.Wait("This cannot be undone.")
+	b.Click("Delete answer")
+	b.Wait("Nothing yet.")
+	open(b, "settings/sessions")
+	b.Click("Sign out everywhere")
+	b.Wait("this one too")
+	b.Click("Sign out everywhere")
+	b.Wait("Sign in to Docent")
+}
+
+// TestASCIMKeyIsRevoked where it was made.
+func TestASCIMKeyIsRevoked(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "settings/single-sign-on")
+	b.Click("Create SCIM key")
+	b.Fill("Name", "Okta")
+	b.Click("Create key")
+	b.Click("I have copied it")
+	b.Click("Revoke Okta")
+	b.Fill("Type “Okta” to confirm", "Okta")
+	b.Press(browser.KeyEnter)
+	b.Wait("None yet. The provider sends this key")
+}
+
+// TestTheMenuCloses after a choice, also of the page that is open, and by the keyboard.
+func TestTheMenuCloses(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	b.Look(400, 800, "light")
+	for name, end := range map[string]func(){
+		"the same page": func() { b.Click("Ask") },
+		"Escape":        func() { b.Press(browser.KeyTab, browser.KeyTab, browser.KeyEscape) },
+	} {
+		b.Click("Menu")
+		b.Wait("Collections")
+		end()
+		b.Gone("Security events")
+		if name == "Escape" && b.Text(":focus") != "Menu" {
+			t.Errorf("after Escape the focus is at %q", b.Text(":focus"))
+		}
+	}
+}

@@ -16,6 +16,10 @@ export class Failure extends Error {
 	}
 }
 
+let over = false;
+/** Reports whether the session had ended at the last reply. */
+export const sessionOver = () => over;
+
 /** Called when the session has ended. */
 let onSignedOut: () => void = () => {};
 export function whenSignedOut(call: () => void): void {
@@ -44,6 +48,7 @@ export async function send(path: string, o: Options = {}): Promise<Response> {
 		if (o.signal?.aborted) throw cause;
 		throw new Failure(0, "offline", "The server cannot be reached. Check the connection, then try again.", "");
 	}
+	over = reply.status === 401;
 	if (reply.ok) return reply;
 	throw await failureOf(reply, path);
 }

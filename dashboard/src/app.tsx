@@ -112,6 +112,14 @@ export function App() {
 	useEffect(() => {
 		whenSignedOut(() => (isIn.current ? setEnded(true) : setSignedOut(true)));
 		addEventListener("unhandledrejection", (e) => console.error(e.reason));
+		// A file that is dropped beside the place for it does not replace the dashboard.
+		const refuse = (e: DragEvent) => {
+			if (!e.dataTransfer?.types.includes("Files")) return;
+			e.preventDefault();
+			e.dataTransfer.dropEffect = "none";
+		};
+		addEventListener("dragover", refuse);
+		addEventListener("drop", refuse);
 	}, []);
 	useEffect(() => {
 		if (atDoor) setSignedOut(true);
@@ -154,7 +162,7 @@ export function App() {
 	}
 	return (
 		<SessionContext.Provider value={me.value}>
-			<Frame key={`${me.value.team.id} ${me.value.user?.id}`} route={route} me={me.value} onSignOut={() => setSignedOut(true)} />
+			<Frame key={`${me.value.team.id} ${me.value.user?.id}`} route={route} me={me.value} />
 			{ended && (
 				<Ended
 					onSignedIn={async () => {
@@ -177,9 +185,14 @@ function Ended({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
 	);
 }
 
-function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: () => void }) {
+function Frame({ route, me }: { route: string[]; me: Me }) {
 	const [open, setOpen] = useState(false);
 	const main = useRef<HTMLElement>(null);
+	const menu = useRef<HTMLButtonElement>(null);
+	const close = () => {
+		setOpen(false);
+		menu.current?.focus();
+	};
 	const address = route.join("/");
 	const first = useRef(true);
 	// With the page itself, not after it is painted: somebody may already type.
@@ -199,8 +212,8 @@ function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: (
 			await call("/sessions/current", { method: "DELETE" }).catch((e: unknown) => {
 				if (!(e instanceof Failure && e.status === 401)) throw e; // the session goes on
 			});
-			go("ask");
-			onSignOut();
+			location.hash = to("ask");
+			location.reload(); // nothing of this person stays, not even a put that goes on
 		});
 	return (
 		<>
@@ -219,18 +232,18 @@ function Frame({ route, me, onSignOut }: { route: string[]; me: Me; onSignOut: (
 					<Icon name="book" size={20} />
 					Docent
 				</a>
-				<button type="button" class="plain" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)}>
+				<button ref={menu} type="button" class="plain" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)} onKeyDown={(e) => e.key === "Escape" && close()}>
 					<Icon name={open ? "close" : "menu"} />
 					Menu
 				</button>
 			</header>
 			<div class="frame">
-				<aside class={open ? "side open" : "side"} id="menu" aria-label="Menu">
+				<aside class={open ? "side open" : "side"} id="menu" aria-label="Menu" onKeyDown={(e) => e.key === "Escape" && close()}>
 					<a class="brand" href={to("ask")}>
 						<Icon name="book" size={20} />
 						Docent
 					</a>
-					<nav aria-label="Pages">
+					<nav aria-label="Pages" onClick={() => setOpen(false)}>
 						<ul>
 							{places.filter(([name]) => name !== "unanswered" || me.user?.role === "admin").map(([name, label, icon]) => (
 								<li key={name}>

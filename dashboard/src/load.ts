@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { sessionOver } from "./api";
 
 /** What is being loaded: neither value nor error at first. */
 export interface Loading<T> {
@@ -28,11 +29,11 @@ export function useLoad<T>(load: () => Promise<T>, depends: unknown[] = []): Loa
 	return { ...state, again: run, set: (value) => setState({ value }) };
 }
 
-/** Calls again every so often while wanted, and not while the page is hidden. */
+/** Calls again every so often while wanted, and not while the page is hidden or nobody is signed in. */
 export function useEvery(milliseconds: number, wanted: boolean, again: () => void): void {
 	useEffect(() => {
 		if (!wanted) return;
-		const timer = setInterval(() => !document.hidden && again(), milliseconds);
+		const timer = setInterval(() => !document.hidden && !sessionOver() && again(), milliseconds);
 		return () => clearInterval(timer);
 	}, [wanted, again, milliseconds]);
 }

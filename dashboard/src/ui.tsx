@@ -218,29 +218,30 @@ export function Dialog({ title, wide, onClose, children }: Children & { title: s
 	);
 }
 
-/** Asks before something is destroyed; for what cannot be undone the name must be typed. */
-export function Confirm({ title, verb, name, onDone, onClose, children }: Children & { title: string; verb: string; name: string; onDone: () => Promise<void>; onClose: () => void }) {
+/** Asks before something is destroyed; for what destroys much a name must be typed. */
+export function Confirm({ title, verb, name, onDone, onClose, children }: Children & { title: string; verb: string; name?: string; onDone: () => Promise<void>; onClose: () => void }) {
 	const [typed, type] = useState("");
 	const [state, set] = useState<{ busy?: boolean; error?: unknown }>({});
+	const sure = name === undefined || typed === name;
 	return (
 		<Dialog title={title} onClose={onClose}>
 			<form
 				class="stack loose"
 				onSubmit={(e) => {
 					e.preventDefault();
-					if (typed !== name || state.busy) return;
+					if (!sure || state.busy) return;
 					set({ busy: true });
 					onDone().then(onClose, (error: unknown) => set({ error }));
 				}}
 			>
 				<div class="stack">{children}</div>
-				<Field label={`Type “${name}” to confirm`}>{(a) => <input {...a} value={typed} autoComplete="off" spellcheck={false} onInput={(e) => type(e.currentTarget.value)} />}</Field>
+				{name !== undefined && <Field label={`Type “${name}” to confirm`}>{(a) => <input {...a} value={typed} autoComplete="off" spellcheck={false} onInput={(e) => type(e.currentTarget.value)} />}</Field>}
 				<Problem error={state.error} />
 				<div class="actions">
 					<button type="button" onClick={onClose}>
 						Cancel
 					</button>
-					<button class="danger primary" disabled={typed !== name || state.busy}>
+					<button class="danger primary" disabled={!sure || state.busy}>
 						{verb}
 					</button>
 				</div>
@@ -265,7 +266,7 @@ export function Choice<T extends string>({ label, options, value, onChange }: { 
 /** The icon of a collection, or its first letter. */
 export function Mark({ name, url }: { name: string; url?: string }) {
 	const [broken, set] = useState(false);
-	if (url && !broken) return <img class="icon" src={url} alt="" width={32} height={32} loading="lazy" onError={() => set(true)} />;
+	if (url && !broken && /^(https|data):/.test(url)) return <img class="icon" src={url} alt="" width={32} height={32} loading="lazy" onError={() => set(true)} />;
 	return (
 		<span class="icon" aria-hidden="true">
 			{name.slice(0, 1).toUpperCase()}

@@ -4,7 +4,7 @@ import { bytes } from "./format";
 
 export interface Upload {
 	path: string; // with slashes
-	file: File;
+	file: File | undefined; // undefined: it cannot be read
 }
 
 const extensions = /\.(md|markdown|mdx|txt|text|html?|xhtml)$/i;
@@ -30,12 +30,12 @@ function typeOf(path: string): string | undefined {
 }
 
 /** Returns why a file cannot be put, or nothing. */
-export function refusal(u: Upload): string | undefined {
-	const type = typeOf(u.path);
-	if (!type && !extensions.test(u.path)) return "Only Markdown, text, HTML, PDF, Word, Excel and PowerPoint files can be put";
+export function refusal(path: string, file: File): string | undefined {
+	const type = typeOf(path);
+	if (!type && !extensions.test(path)) return "Only Markdown, text, HTML, PDF, Word, Excel and PowerPoint files can be put";
 	const limit = type ? mostUploaded : most;
-	if (u.file.size > limit) return `It has ${bytes(u.file.size)}; at most ${bytes(limit)} can be put`;
-	if (u.file.size === 0) return "It is empty";
+	if (file.size > limit) return `It has ${bytes(file.size)}; at most ${bytes(limit)} can be put`;
+	if (file.size === 0) return "It is empty";
 	return undefined;
 }
 
@@ -52,7 +52,7 @@ async function walk(entry: FileSystemEntry, under: string, out: Upload[]): Promi
 	if (entry.name.startsWith(".")) return;
 	const path = under + entry.name;
 	if (entry.isFile) {
-		const file = await new Promise<File>((done, failed) => (entry as FileSystemFileEntry).file(done, failed));
+		const file = await new Promise<File>((done, failed) => (entry as FileSystemFileEntry).file(done, failed)).catch(() => undefined);
 		out.push({ path, file });
 		return;
 	}
@@ -65,7 +65,7 @@ async function walk(entry: FileSystemEntry, under: string, out: Upload[]): Promi
 }
 
 /** Returns the files of an input, which may be a folder's. */
-export function chosen(files: FileList): Upload[] {
+export function chosen(files: Iterable<File>): Upload[] {
 	return [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file })).filter((u) => !u.path.split("/").some((p) => p.startsWith(".")));
 }
 
@@ -81,17 +81,17 @@ interface Content {
  * Returns the document of a file: its address, title and Markdown, or the file itself. A large file is sent on the way;
  * sent gets the part of it that was, from 0 to 1.
  */
-export async function documentOf(u: Upload, sent: (part: number) => void): Promise<Content> {
-	const name = u.path.split("/").pop() ?? u.path;
-	const uri = "file:///" + u.path.split("/").map(encodeURIComponent).join("/");
-	const mediaType = typeOf(u.path);
+export async function documentOf(path: string, file: File, sent: (part: number) => void): Promise<Content> {
+	const name = path.split("/").pop() ?? path;
+	const uri = "file:///" + path.split("/").map(encodeURIComponent).join("/");
+	const mediaType = typeOf(path);
 	if (mediaType) {
 		const title = (name.replace(/\.[^.]+$/, "") || name).slice(0, 1024);
-		if (u.file.size <= mostInline) return { uri, title, mediaType, body: await base64(u.file) };
-		return { uri, title, mediaType, upload: await sendFile(u.file, mediaType, sent) };
+		if (file.size <= mostInline) return { uri, title, mediaType, body: await base64(file) };
+		return { uri, title, mediaType, upload: await sendFile(file, mediaType, sent) };
 	}
-	const text = (await u.file.text()).replace(/^\ufeff/, "");
-	if (/\.x?html?$/i.test(u.path)) {
+	const text = (await file.text()).replace(/^\ufeff/, "");
+	if (/\.x?html?$/i.test(path)) {
 		const { readPage } = await import("./html");
 		const page = readPage(text);
 		return { uri, title: (page.title || name).slice(0, 1024), body: page.body };

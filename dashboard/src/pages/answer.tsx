@@ -6,7 +6,7 @@ import { Link, Markdown } from "../markdown";
 import { go, to } from "../route";
 import { follow } from "../stream";
 import type { Answer, Found, Rating } from "../types";
-import { Copy, Empty, Problem } from "../ui";
+import { Confirm, Copy, Empty, Problem } from "../ui";
 import { accepted, QuestionForm, waitingFor } from "./question";
 
 /** What is known of an answer while it comes. */
@@ -65,7 +65,7 @@ function useAnswer(id: string): [State, stop: () => void, again: () => void] {
 
 export function AnswerCard({ id }: { id: string }) {
 	const [state, stop, again] = useAnswer(id);
-	const action = useAction();
+	const [deleting, remove] = useState(false);
 	const { answer, error } = state;
 	if (error instanceof Failure && error.status === 404) {
 		return (
@@ -131,22 +131,24 @@ export function AnswerCard({ id }: { id: string }) {
 			{answer && (
 				<div class="row">
 					<Copy text={location.href} label="Copy link" what="to this answer" />
-					<button
-						type="button"
-						class="danger"
-						disabled={action.busy}
-						onClick={() =>
-							action.run(async () => {
-								await call(`/answers/${id}`, { method: "DELETE" });
-								go("ask");
-							})
-						}
-					>
+					<button type="button" class="danger" onClick={() => remove(true)}>
 						Delete answer
 					</button>
 				</div>
 			)}
-			<Problem error={action.error} />
+			{deleting && (
+				<Confirm
+					title="Delete the question and its answer"
+					verb="Delete answer"
+					onClose={() => remove(false)}
+					onDone={async () => {
+						await call(`/answers/${id}`, { method: "DELETE" });
+						go("ask");
+					}}
+				>
+					<p>Links to it lead nowhere then. This cannot be undone.</p>
+				</Confirm>
+			)}
 		</>
 	);
 }

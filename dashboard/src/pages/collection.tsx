@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, Failure, page, type Page as ApiPage } from "../api";
 import { plural } from "../format";
-import { useAction, useEvery, useLoad } from "../load";
+import { useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
+import { put, useProgress } from "../puts";
 import { go, to } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
 import { Badge, Confirm, Empty, Loaded, Mark, Page, Problem, Time } from "../ui";
-import { accepted, chosen, documentOf, dropped, refusal, type Upload } from "../upload";
+import { accepted, chosen, dropped } from "../upload";
 import { AccessDialog, readersOf } from "./access";
 import { CollectionForm } from "./collections";
 
@@ -77,70 +78,37 @@ export function Collection({ id }: { id: string }) {
 	);
 }
 
-interface Progress {
-	total: number;
-	put: number;
-	failed: { path: string; why: string; requestId?: string }[];
-	running: boolean;
-	sending: Record<string, number>; // the part of each large file that was sent, from 0 to 1, by path
-}
-
-/** Puts dropped files, four at a time. */
+/** Puts dropped or chosen files. */
 function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => void }) {
 	const [over, setOver] = useState(false);
-	const [progress, set] = useState<Progress>();
+	const progress = useProgress(collectionId);
 	const folder = useRef<HTMLInputElement>(null);
 	const files = useRef<HTMLInputElement>(null);
 	const busy = progress?.running === true;
+	useEffect(() => folder.current?.setAttribute("webkitdirectory", ""), []);
 	useEffect(() => {
-		folder.current?.setAttribute("webkitdirectory", "");
-		const warn = (e: BeforeUnloadEvent) => busy && e.preventDefault();
-		addEventListener("beforeunload", warn);
-		return () => removeEventListener("beforeunload", warn);
+		if (progress && !busy) onPut();
 	}, [busy]);
-	const put = async (uploads: Upload[]) => {
-		const p: Progress = { total: uploads.length, put: 0, failed: [], running: true, sending: {} };
-		set({ ...p });
-		const waiting = [...uploads];
-		const worker = async () => {
-			for (let u = waiting.shift(); u; u = waiting.shift()) {
-				const why = refusal(u);
-				if (why) p.failed.push({ path: u.path, why });
-				else {
-					try {
-						const path = u.path;
-						const content = await documentOf(u, (part) => {
-							p.sending = { ...p.sending, [path]: part };
-							set({ ...p });
-						});
-						await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content } });
-						p.put++;
-					} catch (e) {
-						p.failed.push({ path: u.path, why: e instanceof Error ? e.message : String(e), requestId: e instanceof Failure ? e.requestId : undefined });
-					}
-				}
-				const { [u.path]: _, ...rest } = p.sending;
-				p.sending = rest;
-				set({ ...p });
-			}
-		};
-		await Promise.all([worker(), worker(), worker(), worker()]);
-		set({ ...p, running: false });
-		onPut();
+	const take = (e: { currentTarget: HTMLInputElement }) => {
+		const uploads = chosen(e.currentTarget.files ?? []);
+		e.currentTarget.value = ""; // so that the same files may be chosen again
+		if (uploads.length > 0) void put(collectionId, uploads);
 	};
 	return (
 		<section class="stack" aria-label="Put documents">
 			<div
 				class={over ? "drop over" : "drop"}
 				onDragOver={(e) => {
+					if (busy) return; // the whole page refuses files
 					e.preventDefault();
+					e.stopPropagation();
 					setOver(true);
 				}}
 				onDragLeave={() => setOver(false)}
 				onDrop={(e) => {
 					e.preventDefault();
 					setOver(false);
-					if (!busy && e.dataTransfer) void dropped(e.dataTransfer.items).then(put);
+					if (!busy && e.dataTransfer) void dropped(e.dataTransfer.items).then((uploads) => put(collectionId, uploads));
 				}}
 			>
 				<h2>Drop files or a folder here</h2>
@@ -153,13 +121,13 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 						Choose files
 					</button>
 				</div>
-				<input ref={folder} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" onChange={(e) => e.currentTarget.files && void put(chosen(e.currentTarget.files))} />
-				<input ref={files} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" accept={accepted} onChange={(e) => e.currentTarget.files && void put(chosen(e.currentTarget.files))} />
+				<input ref={folder} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" onChange={take} />
+				<input ref={files} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" accept={accepted} onChange={take} />
 			</div>
 			{progress && (
 				<div class="card stack" role="status">
 					<p>
-						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. They can be found within a minute.`}
+						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. ${progress.put > 0 ? "They can be found within a minute." : ""}`}
 					</p>
 					{progress.running && <progress value={progress.put + progress.failed.length + Object.values(progress.sending).reduce((a, b) => a + b, 0)} max={progress.total} aria-label="Upload" />}
 					{progress.running &&
@@ -201,13 +169,25 @@ async function withStates(p: ApiPage<Document>): Promise<ApiPage<Document>> {
 function Documents({ collectionId, changed }: { collectionId: string; changed: number }) {
 	const [after, setAfter] = useState<string[]>([]);
 	const list = useLoad(() => page<Document>(`/documents?collectionId=${collectionId}`, 25, after.at(-1)).then(withStates), [collectionId, changed, after]);
-	const action = useAction();
 	const [opened, open] = useState<Document>();
+	const [deleting, remove] = useState<Document>();
 	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending" || d.indexing?.state === "extracting") ?? false, list.again);
 	return (
 		<section class="stack" aria-label="Documents">
 			<h2>Documents</h2>
-			<Problem error={action.error} />
+			{deleting && (
+				<Confirm
+					title={`Delete “${deleting.title}”`}
+					verb="Delete document"
+					onClose={() => remove(undefined)}
+					onDone={async () => {
+						await call(`/documents/${deleting.id}`, { method: "DELETE" });
+						list.again();
+					}}
+				>
+					<p>It is gone from answers at once. This cannot be undone.</p>
+				</Confirm>
+			)}
 			{opened && <AccessDialog document={opened} onClose={() => open(undefined)} onSaved={list.again} />}
 			<Loaded of={list}>
 				{(p) =>
@@ -251,16 +231,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 													<button type="button" class="plain" onClick={() => open(d)}>
 														Readers<span class="hidden"> of {d.title}</span>
 													</button>
-													<button
-														type="button"
-														class="plain"
-														onClick={() =>
-															action.run(async () => {
-																await call(`/documents/${d.id}`, { method: "DELETE" });
-																list.again();
-															})
-														}
-													>
+													<button type="button" class="plain" onClick={() => remove(d)}>
 														Delete<span class="hidden"> {d.title}</span>
 													</button>
 												</td>

@@ -1,7 +1,8 @@
+import { useState } from "preact/hooks";
 import { call } from "../api";
 import { useAction, useLoad } from "../load";
 import type { Session } from "../types";
-import { Badge, Loaded, Page, Problem, Table, Time } from "../ui";
+import { Badge, Confirm, Loaded, Page, Problem, Table, Time } from "../ui";
 
 const ways = { link: "a one-time link", key: "a personal key", saml: "SAML", oidc: "OpenID Connect" };
 
@@ -9,22 +10,37 @@ const ways = { link: "a one-time link", key: "a personal key", saml: "SAML", oid
 export function Sessions() {
 	const sessions = useLoad(() => call<Session[]>("/sessions"));
 	const action = useAction();
-	const end = (path: string) =>
+	const [leaving, leave] = useState(false);
+	const end = (s: Session) =>
 		action.run(async () => {
-			await call(path, { method: "DELETE" });
-			sessions.again();
+			await call(`/sessions/${s.id}`, { method: "DELETE" });
+			if (s.current) location.reload();
+			else sessions.again();
 		});
 	return (
 		<Page
 			title="Your sessions"
 			about="Browsers in which you are signed in. A session ends after 12 hours, and after an hour without use."
 			actions={
-				<button type="button" class="danger" disabled={action.busy} onClick={() => end("/sessions")}>
+				<button type="button" class="danger" onClick={() => leave(true)}>
 					Sign out everywhere
 				</button>
 			}
 		>
 			<Problem error={action.error} />
+			{leaving && (
+				<Confirm
+					title="Sign out everywhere"
+					verb="Sign out everywhere"
+					onClose={() => leave(false)}
+					onDone={async () => {
+						await call("/sessions", { method: "DELETE" });
+						location.reload();
+					}}
+				>
+					<p>All your browsers are signed out, this one too.</p>
+				</Confirm>
+			)}
 			<Loaded of={sessions}>
 				{(list) => (
 					<Table
@@ -51,7 +67,7 @@ export function Sessions() {
 							[
 								"",
 								(s) => (
-									<button type="button" class="plain" disabled={action.busy} onClick={() => end(`/sessions/${s.id}`)}>
+									<button type="button" class="plain" disabled={action.busy} onClick={() => end(s)}>
 										Sign out<span class="hidden"> {s.name}</span>
 									</button>
 								),

@@ -208,6 +208,7 @@ function Provisioning() {
 	const failures = useLoad(() => call<{ events: SecurityEvent[] }>(`/security-events?outcome=failure&order=desc&limit=100&until=${new Date().toISOString()}`).then((p) => p.events.filter((e) => e.actor.type === "scim").slice(0, 5)));
 	const [creating, create] = useState(false);
 	const [made, setMade] = useState<Secret>();
+	const [revoking, revoke] = useState<Key>();
 	return (
 		<section class="card stack loose" aria-label="Provisioning">
 			<div class="row between">
@@ -242,6 +243,9 @@ function Provisioning() {
 										<span class="small quiet">
 											last used: <Time at={k.lastUsedAt} />
 										</span>
+										<button type="button" class="danger" onClick={() => revoke(k)}>
+											Revoke<span class="hidden"> {k.name}</span>
+										</button>
 									</li>
 								))}
 							</ul>
@@ -280,6 +284,20 @@ function Provisioning() {
 				/>
 			)}
 			{made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+			{revoking && (
+				<Confirm
+					title={`Revoke ${revoking.name}`}
+					verb={`Revoke ${revoking.name}`}
+					name={revoking.name}
+					onClose={() => revoke(undefined)}
+					onDone={async () => {
+						await call(`/api-keys/${revoking.id}`, { method: "DELETE" });
+						keys.again();
+					}}
+				>
+					<p>The provider’s requests with this key are refused within 10 seconds. This cannot be undone.</p>
+				</Confirm>
+			)}
 		</section>
 	);
 }

@@ -1,0 +1,71 @@
+// Puts dropped files. A put goes on, and keeps what was left out, while other pages of the dashboard are open.
+import { useEffect, useState } from "preact/hooks";
+import { call, Failure } from "./api";
+import { documentOf, refusal, type Upload } from "./upload";
+
+export interface Progress {
+	total: number;
+	put: number;
+	failed: { path: string; why: string; requestId?: string }[];
+	running: boolean;
+	sending: Record<string, number>; // the part of each large file that was sent, from 0 to 1, by path
+}
+
+const all = new Map<string, Progress>(); // by collection
+const listeners = new Set<() => void>();
+const warn = (e: BeforeUnloadEvent) => e.preventDefault();
+
+function set(collectionId: string, p: Progress): void {
+	all.set(collectionId, { ...p });
+	if ([...all.values()].some((p) => p.running)) addEventListener("beforeunload", warn);
+	else removeEventListener("beforeunload", warn);
+	for (const changed of listeners) changed();
+}
+
+/** Returns how the last put to a collection goes or went, and renders again when that changes. */
+export function useProgress(collectionId: string): Progress | undefined {
+	const [, render] = useState(0);
+	useEffect(() => {
+		const changed = () => render((n) => n + 1);
+		listeners.add(changed);
+		return () => {
+			listeners.delete(changed);
+		};
+	}, []);
+	return all.get(collectionId);
+}
+
+/** Puts files, four at a time. Of files with one path, which is one document, only the first is put. */
+export async function put(collectionId: string, uploads: Upload[]): Promise<void> {
+	const p: Progress = { total: uploads.length, put: 0, failed: [], running: true, sending: {} };
+	set(collectionId, p);
+	const waiting = [...uploads];
+	const seen = new Set<string>();
+	const one = async ({ path, file }: Upload) => {
+		try {
+			if (seen.has(path)) throw new Error("Another file here has the same name");
+			seen.add(path);
+			if (!file) throw new Error("It cannot be read");
+			const why = refusal(path, file);
+			if (why) throw new Error(why);
+			const content = await documentOf(path, file, (part) => {
+				p.sending = { ...p.sending, [path]: part };
+				set(collectionId, p);
+			});
+			await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content } });
+			p.put++;
+		} catch (e) {
+			p.failed.push({ path, why: e instanceof Error ? e.message : String(e), requestId: e instanceof Failure ? e.requestId : undefined });
+		}
+	};
+	const worker = async () => {
+		for (let u = waiting.shift(); u; u = waiting.shift()) {
+			await one(u);
+			const { [u.path]: _, ...rest } = p.sending;
+			p.sending = rest;
+			set(collectionId, p);
+		}
+	};
+	await Promise.all([worker(), worker(), worker(), worker()]);
+	set(collectionId, { ...p, running: false });
+}

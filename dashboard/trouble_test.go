@@ -168,6 +168,54 @@ func TestASCIMKeyIsRevoked(t *testing.T) {
 	b.Wait("None yet. The provider sends this key")
 }
 
+// TestSearchIsOfTheTabThatIsShown: a search that takes long does not keep the one of another tab away.
+func TestSearchIsOfTheTabThatIsShown(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "search")
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.fetch = (path, o) => path.endsWith("/search/messages") ? new Promise((done) => (window.goOn = done)).then(() => real(path, o)) : real(path, o);
+		return true;
+	})()`)
+	b.Fill("Search for", "collection")
+	b.Click("Messages")
+	b.Click("Documentation")
+	b.Wait("Collections and documents")
+	browser.Value[bool](b, `window.goOn() ?? true`)
+	b.Settled()
+	b.Wait("Collections and documents")
+}
+
+// TestWhatFailsToLoadSaysSo: no page waits for ever.
+func TestWhatFailsToLoadSaysSo(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "search")
+	fails(b, `path.includes("/collections")`)
+	open(b, "ask")
+	b.Wait("The server cannot be reached.")
+	fails(b, "")
+	b.Click("Try again")
+	b.Wait("When should a client retry?")
+	const more = `Promise.all(Array.from({ length: 40 }, (_, i) => fetch("../api-keys", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ kind: "team", name: "key " + i }) }))).then((all) => all.every((r) => r.ok))`
+	if !browser.Value[bool](b, more) {
+		t.Fatal("no keys are made")
+	}
+	open(b, "events")
+	fails(b, `path.includes("/security-events")`)
+	b.Click("Older events")
+	b.Wait("The server cannot be reached.")
+	fails(b, "")
+	b.Click("Older events")
+	b.Gone("The server cannot be reached.")
+	b.Gone("Older events")
+	rows := browser.Value[float64](b, `document.querySelectorAll("tbody tr").length`)
+	if ids := browser.Value[float64](b, `new Set([...document.querySelectorAll("tbody tr")].map((e) => e.innerText)).size`); rows <= 50 || ids < 50 {
+		t.Errorf("%v events, %v of them different", rows, ids)
+	}
+}
+
 // TestTheMenuCloses after a choice, also of the page that is open, and by the keyboard.
 func TestTheMenuCloses(t *testing.T) {
 	t.Parallel()
@@ -184,5 +232,31 @@ func TestTheMenuCloses(t *testing.T) {
 		if name == "Escape" && b.Text(":focus") != "Menu" {
 			t.Errorf("after Escape the focus is at %q", b.Text(":focus"))
 		}
+	}
+}
+
+// TestNamesOfAnyKind: a name that is long, or written from right to left, and an icon that may not be loaded break no page.
+func TestNamesOfAnyKind(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "שלום, <b>עולם</b>!", strings.Repeat("L", 600))
+	page := strings.TrimPrefix(browser.Value[string](b, `location.hash`), "#/")
+	if !browser.Value[bool](b, `fetch("../`+page+`", { method: "PATCH", headers: { "Content-Type": "application/json" }, body: '{"iconUrl":"http://icons.test/x.png"}' }).then((r) => r.ok)`) {
+		t.Fatal("the icon is refused")
+	}
+	for _, width := range []int64{1280, 400} {
+		b.Look(width, 800, "light")
+		for _, at := range []string{"collections", page} {
+			open(b, at)
+			b.Wait("עולם")
+			if browser.Value[bool](b, `document.documentElement.scrollWidth > document.documentElement.clientWidth`) {
+				t.Errorf("%s at %d scrolls sideways", at, width)
+			}
+		}
+	}
+	// The exclamation mark of a Hebrew name is at its left.
+	const left = `(() => { const text = document.querySelector("h1").firstChild, range = document.createRange(); const at = (i) => { range.setStart(text, i); range.setEnd(text, i + 1); return range.getBoundingClientRect().left; }; return at(text.length - 1) < at(0); })()`
+	if !browser.Value[bool](b, left) {
+		t.Error("a name from right to left is shown from left to right")
 	}
 }

@@ -56,11 +56,15 @@ function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {
 		<div class="stack">
 			<h2>Try one of these</h2>
 			<div class="suggest">
-				{questions.value?.map((q) => (
-					<button key={q} type="button" onClick={() => onAsk(q)}>
-						{q}
-					</button>
-				)) ?? <div class="bone" />}
+				<Loaded of={questions} bones={1}>
+					{(all) =>
+						all.map((q) => (
+							<button key={q} type="button" onClick={() => onAsk(q)}>
+								{q}
+							</button>
+						))
+					}
+				</Loaded>
 			</div>
 		</div>
 	);

@@ -74,7 +74,9 @@ export function CollectionForm({ of, onClose, onDone }: { of?: Collection; onClo
 					<Field label="Description" hint="One sentence: what kind of documents it holds">
 						{(a) => <textarea {...a} required maxLength={4096} rows={3} value={description} onInput={(e) => setDescription(e.currentTarget.value)} />}
 					</Field>
-					<Field label="Icon address (optional)">{(a) => <input {...a} type="url" placeholder="https://" value={icon} onInput={(e) => setIcon(e.currentTarget.value)} />}</Field>
+					<Field label="Icon address (optional)" hint="Of a square image, by https">
+						{(a) => <input {...a} type="url" pattern={icon === of?.iconUrl ? undefined : "https://.+"} title="An https address" placeholder="https://" value={icon} onInput={(e) => setIcon(e.currentTarget.value)} />}
+					</Field>
 				</div>
 				<Problem error={action.error} />
 				<div class="actions">

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { call } from "../api";
-import { useLoad } from "../load";
+import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { SecurityEvent } from "../types";
-import { Badge, Dialog, Empty, Loaded, Page, Snippet, Time } from "../ui";
+import { Badge, Dialog, Empty, Loaded, Page, Problem, Snippet, Time } from "../ui";
 
 const categories: [string, string][] = [
 	["", "All categories"],
@@ -25,7 +25,8 @@ export function Events() {
 	const admin = useAdmin();
 	const [category, setCategory] = useState("");
 	const [outcome, setOutcome] = useState("");
-	const [more, setMore] = useState<{ events: SecurityEvent[]; next: string | null }>({ events: [], next: null });
+	const [more, setMore] = useState<{ of?: Feed; events: SecurityEvent[]; next: string | null }>({ events: [], next: null });
+	const older = useAction();
 	const [shown, show] = useState<SecurityEvent>();
 	const [until] = useState(() => new Date(Date.now() + 1000).toISOString());
 	const query = (after?: string) => {
@@ -35,10 +36,7 @@ export function Events() {
 		if (after) q.set("after", after);
 		return call<Feed>(`/security-events?${q}`);
 	};
-	const feed = useLoad(() => {
-		setMore({ events: [], next: null });
-		return query();
-	}, [category, outcome]);
+	const feed = useLoad(() => query(), [category, outcome]);
 	if (!admin) {
 		return (
 			<Page title="Security events">
@@ -46,7 +44,9 @@ export function Events() {
 			</Page>
 		);
 	}
-	const next = more.events.length > 0 ? more.next : feed.value?.hasMore ? feed.value.nextCursor : null;
+	const first = feed.value;
+	const below = more.of === first ? more.events : []; // not of another filter
+	const next = below.length > 0 ? more.next : first?.hasMore ? first.nextCursor : null;
 	return (
 		<Page
 			wide
@@ -88,7 +88,7 @@ export function Events() {
 									</tr>
 								</thead>
 								<tbody>
-									{[...f.events, ...more.events].map((e) => (
+									{[...f.events, ...below].map((e) => (
 										<tr key={e.id}>
 											<td data-label="Event">
 												<div class="wrap">
@@ -129,9 +129,19 @@ export function Events() {
 					)
 				}
 			</Loaded>
+			<Problem error={older.error} />
 			{next && (
 				<div>
-					<button type="button" onClick={() => void query(next).then((p) => setMore({ events: [...more.events, ...p.events], next: p.hasMore ? p.nextCursor : null }))}>
+					<button
+						type="button"
+						disabled={older.busy}
+						onClick={() =>
+							older.run(async () => {
+								const p = await query(next);
+								setMore({ of: first, events: [...below, ...p.events], next: p.hasMore ? p.nextCursor : null });
+							})
+						}
+					>
 						Older events
 					</button>
 				</div>

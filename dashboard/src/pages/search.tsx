@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../api";
 import { plural } from "../format";
-import { useAction } from "../load";
+import { useLoad } from "../load";
 import { Link } from "../markdown";
 import type { Found } from "../types";
 import { Badge, Choice, Empty, Page, Problem } from "../ui";
@@ -22,15 +22,15 @@ export function Search() {
 	const [query, setQuery] = useState("");
 	const [space, setSpace] = useState<Space>("");
 	const [conditions, setConditions] = useState<Condition[]>([]);
-	const [found, setFound] = useState<{ query: string; sources: Found[] }>();
-	const action = useAction();
-	const search = (text: string, where: Space) => {
-		if (text.trim() === "") return;
-		action.run(async () => {
-			const reply = await call<{ sources: Found[] }>(`/context/search${where && "/" + where}`, { method: "POST", body: { query: text.trim(), limit: 20, filter: filterOf(conditions) } });
-			setFound({ query: text.trim(), sources: reply.sources });
-		});
-	};
+	const [asked, ask] = useState<{ query: string; space: Space; filter?: object }>();
+	const search = (where: Space) => query.trim() !== "" && ask({ query: query.trim(), space: where, filter: filterOf(conditions) });
+	const results = useLoad(async () => {
+		if (!asked) return undefined;
+		const reply = await call<{ sources: Found[] }>(`/context/search${asked.space && "/" + asked.space}`, { method: "POST", body: { query: asked.query, limit: 20, filter: asked.filter } });
+		return { asked, sources: reply.sources };
+	}, [asked]);
+	const found = results.error === undefined ? results.value : undefined;
+	const busy = asked !== results.value?.asked && results.error === undefined; // the results are of the search before
 	return (
 		<Page title="Search" about="Find the passages themselves: in collections, code, pull requests, issues and messages.">
 			<form
@@ -38,12 +38,12 @@ export function Search() {
 				role="search"
 				onSubmit={(e) => {
 					e.preventDefault();
-					search(query, space);
+					search(space);
 				}}
 			>
 				<div class="row">
 					<input class="search" type="search" aria-label="Search for" placeholder="Search for" maxLength={1000} value={query} onInput={(e) => setQuery(e.currentTarget.value)} />
-					<button class="primary" disabled={action.busy || query.trim() === ""}>
+					<button class="primary" disabled={busy || query.trim() === ""}>
 						Search
 					</button>
 				</div>
@@ -54,19 +54,19 @@ export function Search() {
 						value={space}
 						onChange={(s) => {
 							setSpace(s);
-							search(query, s);
+							search(s);
 						}}
 					/>
 				</div>
 				<Conditions value={conditions} onChange={setConditions} />
 			</form>
-			<Problem error={action.error} />
-			{!found && !action.error && <Empty title="Search by words or by meaning">The passages that fit best come first, with a link to where they are from. To get an answer instead, ask.</Empty>}
+			<Problem error={results.error} retry={results.again} />
+			{!asked && <Empty title="Search by words or by meaning">The passages that fit best come first, with a link to where they are from. To get an answer instead, ask.</Empty>}
 			{found?.sources.length === 0 && (
-				<Empty title={`Nothing matches “${found.query}”`}>{conditions.length > 0 ? "Try other words, another tab, or fewer filters." : "Try other words, or another tab."}</Empty>
+				<Empty title={`Nothing matches “${found.asked.query}”`}>{conditions.length > 0 ? "Try other words, another tab, or fewer filters." : "Try other words, or another tab."}</Empty>
 			)}
 			{found && found.sources.length > 0 && (
-				<div class="stack" aria-live="polite">
+				<div class="stack" aria-live="polite" aria-busy={busy}>
 					<p class="small quiet">{plural(found.sources.length, "result")}</p>
 					{found.sources.map((s) => (
 						<article key={s.url + s.content} class="card stack tight">
@@ -77,7 +77,7 @@ export function Search() {
 								<Badge>{s.provider === "custom" ? s.sourceType : `${s.provider} ${s.sourceType}`}</Badge>
 							</div>
 							<p class="wrap">
-								<Marked text={s.content.slice(0, 600)} query={found.query} />
+								<Marked text={s.content.slice(0, 600)} query={found.asked.query} />
 							</p>
 							<p class="small quiet wrap">{s.url}</p>
 						</article>

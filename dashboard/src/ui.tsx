@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Failure } from "./api";
 import { ago, exact } from "./format";
 import { Icon } from "./icons";
-import type { Loading } from "./load";
+import { useAction, type Loading } from "./load";
 
 type Children = { children?: ComponentChildren };
 
@@ -218,35 +218,51 @@ export function Dialog({ title, wide, onClose, children }: Children & { title: s
 	);
 }
 
-/** Asks before something is destroyed; for what destroys much a name must be typed. */
-export function Confirm({ title, verb, name, onDone, onClose, children }: Children & { title: string; verb: string; name?: string; onDone: () => Promise<void>; onClose: () => void }) {
-	const [typed, type] = useState("");
-	const [state, set] = useState<{ busy?: boolean; error?: unknown }>({});
-	const sure = name === undefined || typed === name;
+/** A dialog with a form: its fields, what went wrong, and the buttons. It stays open until onSubmit or onClose closes it. */
+export function FormDialog({ title, verb, cancel = "Cancel", danger, disabled, below, onSubmit, onClose, children }: Children & {
+	title: string;
+	verb: string;
+	cancel?: string;
+	danger?: boolean;
+	disabled?: boolean;
+	below?: ComponentChildren;
+	onSubmit: () => Promise<void>;
+	onClose: () => void;
+}) {
+	const action = useAction();
 	return (
 		<Dialog title={title} onClose={onClose}>
 			<form
 				class="stack loose"
 				onSubmit={(e) => {
 					e.preventDefault();
-					if (!sure || state.busy) return;
-					set({ busy: true });
-					onDone().then(onClose, (error: unknown) => set({ error }));
+					if (!disabled) action.run(onSubmit);
 				}}
 			>
-				<div class="stack">{children}</div>
-				{name !== undefined && <Field label={`Type “${name}” to confirm`}>{(a) => <input {...a} value={typed} autoComplete="off" spellcheck={false} onInput={(e) => type(e.currentTarget.value)} />}</Field>}
-				<Problem error={state.error} />
+				{children}
+				<Problem error={action.error} />
 				<div class="actions">
 					<button type="button" onClick={onClose}>
-						Cancel
+						{cancel}
 					</button>
-					<button class="danger primary" disabled={!sure || state.busy}>
+					<button class={danger ? "danger primary" : "primary"} disabled={disabled || action.busy}>
 						{verb}
 					</button>
 				</div>
 			</form>
+			{below}
 		</Dialog>
+	);
+}
+
+/** Asks before something is destroyed; for what destroys much a name must be typed. */
+export function Confirm({ title, verb, name, onDone, onClose, children }: Children & { title: string; verb: string; name?: string; onDone: () => Promise<void>; onClose: () => void }) {
+	const [typed, type] = useState("");
+	return (
+		<FormDialog title={title} verb={verb} danger disabled={name !== undefined && typed !== name} onSubmit={() => onDone().then(onClose)} onClose={onClose}>
+			<div class="stack">{children}</div>
+			{name !== undefined && <Field label={`Type “${name}” to confirm`}>{(a) => <input {...a} value={typed} autoComplete="off" spellcheck={false} onInput={(e) => type(e.currentTarget.value)} />}</Field>}
+		</FormDialog>
 	);
 }
 

@@ -3,7 +3,7 @@ import { call } from "../api";
 import { useAction } from "../load";
 import { useAdmin } from "../session";
 import type { Access, Document } from "../types";
-import { Choice, Dialog, Field, Problem } from "../ui";
+import { Choice, Field, FormDialog, Problem } from "../ui";
 
 type Mode = "default" | "chosen";
 
@@ -27,60 +27,47 @@ export function AccessDialog({ document, onClose, onSaved }: { document: Documen
 	const [groups, setGroups] = useState(document.access?.groups.join("\n") ?? "");
 	const [users, setUsers] = useState(document.access?.users.join("\n") ?? "");
 	const [unknown, setUnknown] = useState<Access>();
-	const action = useAction();
-	const save = () =>
-		action.run(async () => {
-			const access = mode === "chosen" ? { groups: names(groups), users: names(users) } : null;
-			const saved = await call<{ accessUnknown?: Access }>(`/documents/${document.id}`, { method: "PATCH", body: { access } });
-			onSaved();
-			if (saved.accessUnknown) setUnknown(saved.accessUnknown);
-			else onClose();
-		});
+	const save = async () => {
+		const access = mode === "chosen" ? { groups: names(groups), users: names(users) } : null;
+		const saved = await call<{ accessUnknown?: Access }>(`/documents/${document.id}`, { method: "PATCH", body: { access } });
+		onSaved();
+		if (saved.accessUnknown) setUnknown(saved.accessUnknown);
+		else onClose();
+	};
 	return (
-		<Dialog title={`Who may read “${document.title}”`} onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					save();
-				}}
-			>
-				<Choice
-					label="Readers"
-					options={[
-						["default", "As its collection says"],
-						["chosen", "Only these"],
-					]}
-					value={mode}
-					onChange={setMode}
-				/>
-				{mode === "chosen" && (
-					<>
-						<Field label="Groups" hint="One a line, by the name in your identity provider.">
-							{(a) => <textarea {...a} rows={3} spellcheck={false} value={groups} onInput={(e) => setGroups(e.currentTarget.value)} />}
-						</Field>
-						<Field label="People" hint="One user name a line. With neither groups nor people, only team keys read it.">
-							{(a) => <textarea {...a} rows={3} spellcheck={false} value={users} onInput={(e) => setUsers(e.currentTarget.value)} />}
-						</Field>
-					</>
-				)}
-				{unknown && (
-					<p role="status">
-						Saved. Nobody has these names yet: {[...unknown.groups, ...unknown.users].join(", ")}. They open nothing until somebody has them.
-					</p>
-				)}
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						{unknown ? "Close" : "Cancel"}
-					</button>
-					<button class="primary" disabled={action.busy}>
-						Save readers
-					</button>
-				</div>
-			</form>
-			<Preview id={document.id} />
-		</Dialog>
+		<FormDialog
+			title={`Who may read “${document.title}”`}
+			verb="Save readers"
+			cancel={unknown ? "Close" : "Cancel"}
+			below={<Preview id={document.id} />}
+			onClose={onClose}
+			onSubmit={save}
+		>
+			<Choice
+				label="Readers"
+				options={[
+					["default", "As its collection says"],
+					["chosen", "Only these"],
+				]}
+				value={mode}
+				onChange={setMode}
+			/>
+			{mode === "chosen" && (
+				<>
+					<Field label="Groups" hint="One a line, by the name in your identity provider.">
+						{(a) => <textarea {...a} rows={3} spellcheck={false} value={groups} onInput={(e) => setGroups(e.currentTarget.value)} />}
+					</Field>
+					<Field label="People" hint="One user name a line. With neither groups nor people, only team keys read it.">
+						{(a) => <textarea {...a} rows={3} spellcheck={false} value={users} onInput={(e) => setUsers(e.currentTarget.value)} />}
+					</Field>
+				</>
+			)}
+			{unknown && (
+				<p role="status">
+					Saved. Nobody has these names yet: {[...unknown.groups, ...unknown.users].join(", ")}. They open nothing until somebody has them.
+				</p>
+			)}
+		</FormDialog>
 	);
 }
 

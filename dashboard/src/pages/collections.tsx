@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { all, call } from "../api";
 import { plural } from "../format";
-import { useAction, useLoad } from "../load";
+import { useLoad } from "../load";
 import { go, to } from "../route";
 import type { Collection } from "../types";
-import { Dialog, Empty, Field, Loaded, Mark, Page, Problem } from "../ui";
+import { Empty, Field, FormDialog, Loaded, Mark, Page } from "../ui";
 
 const most = 25;
 
@@ -54,40 +54,27 @@ export function CollectionForm({ of, onClose, onDone }: { of?: Collection; onClo
 	const [name, setName] = useState(of?.name ?? "");
 	const [description, setDescription] = useState(of?.description ?? "");
 	const [icon, setIcon] = useState(of?.iconUrl ?? "");
-	const action = useAction();
 	return (
-		<Dialog title={of ? `Edit ${of.name}` : "Create collection"} onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					action.run(async () => {
-						const iconUrl = icon.trim() || (of ? null : undefined);
-						onDone(await call<Collection>(of ? `/collections/${of.id}` : "/collections", { method: of ? "PATCH" : "POST", body: { name: name.trim(), description: description.trim(), iconUrl } }));
-					});
-				}}
-			>
-				<div class="stack">
-					<Field label="Name" hint="1 to 32 characters">
-						{(a) => <input {...a} required maxLength={32} value={name} onInput={(e) => setName(e.currentTarget.value)} />}
-					</Field>
-					<Field label="Description" hint="One sentence: what kind of documents it holds">
-						{(a) => <textarea {...a} required maxLength={4096} rows={3} value={description} onInput={(e) => setDescription(e.currentTarget.value)} />}
-					</Field>
-					<Field label="Icon address (optional)" hint="Of a square image, by https">
-						{(a) => <input {...a} type="url" pattern={icon === of?.iconUrl ? undefined : "https://.+"} title="An https address" placeholder="https://" value={icon} onInput={(e) => setIcon(e.currentTarget.value)} />}
-					</Field>
-				</div>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy}>
-						{of ? "Save collection" : "Create collection"}
-					</button>
-				</div>
-			</form>
-		</Dialog>
+		<FormDialog
+			title={of ? `Edit ${of.name}` : "Create collection"}
+			verb={of ? "Save collection" : "Create collection"}
+			onClose={onClose}
+			onSubmit={async () => {
+				const iconUrl = icon.trim() || (of ? null : undefined);
+				onDone(await call<Collection>(of ? `/collections/${of.id}` : "/collections", { method: of ? "PATCH" : "POST", body: { name: name.trim(), description: description.trim(), iconUrl } }));
+			}}
+		>
+			<div class="stack">
+				<Field label="Name" hint="1 to 32 characters">
+					{(a) => <input {...a} required maxLength={32} value={name} onInput={(e) => setName(e.currentTarget.value)} />}
+				</Field>
+				<Field label="Description" hint="One sentence: what kind of documents it holds">
+					{(a) => <textarea {...a} required maxLength={4096} rows={3} value={description} onInput={(e) => setDescription(e.currentTarget.value)} />}
+				</Field>
+				<Field label="Icon address (optional)" hint="Of a square image, by https">
+					{(a) => <input {...a} type="url" pattern={icon === of?.iconUrl ? undefined : "https://.+"} title="An https address" placeholder="https://" value={icon} onInput={(e) => setIcon(e.currentTarget.value)} />}
+				</Field>
+			</div>
+		</FormDialog>
 	);
 }

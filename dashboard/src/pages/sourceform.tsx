@@ -1,10 +1,9 @@
 // The forms of data sources, made from the providers and their settings.
 import { useState } from "preact/hooks";
 import { call } from "../api";
-import { useAction } from "../load";
 import list from "../providers.json";
 import type { DataSource } from "../types";
-import { Dialog, Field, Problem } from "../ui";
+import { Field, FormDialog } from "../ui";
 
 export interface Setting {
 	name: string;
@@ -93,37 +92,24 @@ export function Edit({ of, onClose, onDone }: { of: DataSource; onClose: () => v
 	const before: Values = Object.fromEntries(Object.entries(of.settings).map(([name, value]) => [name, typeof value === "string" ? value : value.join("\n")]));
 	const [name, setName] = useState(of.name);
 	const [values, setValues] = useState(before);
-	const action = useAction();
 	const provider = providerOf(of.provider);
 	const imported = provider?.imported && Object.keys(of.settings).length === 0;
 	const settings = (!imported && provider?.settings) || [];
 	return (
-		<Dialog title={`Edit ${of.name}`} onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					action.run(async () => {
-						await call(`/data-sources/${of.id}`, { method: "PATCH", body: { name: name.trim(), settings: changed(settings, values, before) } });
-						onDone();
-					});
-				}}
-			>
-				<div class="stack">
-					<Field label="Name">{(a) => <input {...a} required maxLength={100} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
-					<Settings of={settings} values={values} editing onChange={setValues} />
-				</div>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy}>
-						Save
-					</button>
-				</div>
-			</form>
-		</Dialog>
+		<FormDialog
+			title={`Edit ${of.name}`}
+			verb="Save"
+			onClose={onClose}
+			onSubmit={async () => {
+				await call(`/data-sources/${of.id}`, { method: "PATCH", body: { name: name.trim(), settings: changed(settings, values, before) } });
+				onDone();
+			}}
+		>
+			<div class="stack">
+				<Field label="Name">{(a) => <input {...a} required maxLength={100} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
+				<Settings of={settings} values={values} editing onChange={setValues} />
+			</div>
+		</FormDialog>
 	);
 }
 
@@ -137,50 +123,39 @@ export function Connect({ onClose, onDone }: { onClose: () => void; onDone: (s: 
 	const [kind, setKind] = useState(kinds[0]);
 	const [name, setName] = useState("");
 	const [values, setValues] = useState<Values>({});
-	const action = useAction();
 	if (!kind) return null;
 	return (
-		<Dialog title="Connect data source" onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					const body = { provider: kind.provider, name: name.trim(), settings: changed(kind.settings, values, {}) };
-					action.run(async () => onDone(await call<DataSource>("/data-sources", { method: "POST", body })));
-				}}
-			>
-				<div class="stack">
-					<Field label="Provider">
-						{(a) => (
-							<select
-								{...a}
-								value={kind.id}
-								onChange={(e) => {
-									setKind(kinds.find((k) => k.id === e.currentTarget.value));
-									setValues({}); // a secret goes to the provider that it was typed for
-								}}
-							>
-								{kinds.map((k) => (
-									<option key={k.id} value={k.id}>
-										{k.title}
-									</option>
-								))}
-							</select>
-						)}
-					</Field>
-					<Field label="Name">{(a) => <input {...a} required maxLength={100} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
-					<Settings of={kind.settings} values={values} onChange={setValues} />
-				</div>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy}>
-						Connect
-					</button>
-				</div>
-			</form>
-		</Dialog>
+		<FormDialog
+			title="Connect data source"
+			verb="Connect"
+			onClose={onClose}
+			onSubmit={async () => {
+				const body = { provider: kind.provider, name: name.trim(), settings: changed(kind.settings, values, {}) };
+				onDone(await call<DataSource>("/data-sources", { method: "POST", body }));
+			}}
+		>
+			<div class="stack">
+				<Field label="Provider">
+					{(a) => (
+						<select
+							{...a}
+							value={kind.id}
+							onChange={(e) => {
+								setKind(kinds.find((k) => k.id === e.currentTarget.value));
+								setValues({}); // a secret goes to the provider that it was typed for
+							}}
+						>
+							{kinds.map((k) => (
+								<option key={k.id} value={k.id}>
+									{k.title}
+								</option>
+							))}
+						</select>
+					)}
+				</Field>
+				<Field label="Name">{(a) => <input {...a} required maxLength={100} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>
+				<Settings of={kind.settings} values={values} onChange={setValues} />
+			</div>
+		</FormDialog>
 	);
 }

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { base, call } from "../api";
-import { useAction, useLoad } from "../load";
+import { useLoad } from "../load";
 import { useMe } from "../session";
 import type { Key, Scope, Team } from "../types";
-import { Choice, Dialog, Field, Problem, Snippet } from "../ui";
+import { Choice, Dialog, Field, FormDialog, Snippet } from "../ui";
 import { scopes, type Secret, type Source } from "./tokens";
 
 const lives: [string, string][] = [
@@ -40,123 +40,111 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 	const [may, setMay] = useState<Scope[]>(["read", "ask"]);
 	const [user, setUser] = useState(me.user?.id ?? "");
 	const users = useLoad(() => (kind === "personal" && me.user ? people(me.user) : Promise.resolve([])));
-	const action = useAction();
 	const expiresAt = () => {
 		if (life === "") return undefined;
 		return life === "date" ? new Date(date + "T23:59:59").toISOString() : new Date(Date.now() + Number(life) * 86400_000).toISOString();
 	};
 	return (
-		<Dialog title={`Create ${kind} key`} onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					action.run(async () => {
-						const body = { kind, name: name.trim(), expiresAt: expiresAt(), userId: kind === "personal" ? user : undefined, dataSourceIds: limited === "some" ? chosen : undefined, scopes: part === "some" ? may : undefined };
-						onDone(await call<Secret>("/api-keys", { method: "POST", body }));
-					});
-				}}
-			>
-				<div class="stack">
-					<Field label="Name" hint="What uses it, such as “Laptop” or “Support bot”">
-						{(a) => <input {...a} required maxLength={100} value={name} autoComplete="off" onInput={(e) => setName(e.currentTarget.value)} />}
-					</Field>
-					{kind === "personal" && (users.value?.length ?? 0) > 1 && (
-						<Field label="User">
-							{(a) => (
-								<select {...a} value={user} onChange={(e) => setUser(e.currentTarget.value)}>
-									{users.value?.map((p) => (
-										<option key={p.id} value={p.id}>
-											{p.userName}
-										</option>
-									))}
-								</select>
-							)}
-						</Field>
-					)}
-					<Field label="Expires">
+		<FormDialog
+			title={`Create ${kind} key`}
+			verb="Create key"
+			disabled={(limited === "some" && chosen.length === 0) || (part === "some" && may.length === 0)}
+			onClose={onClose}
+			onSubmit={async () => {
+				const body = { kind, name: name.trim(), expiresAt: expiresAt(), userId: kind === "personal" ? user : undefined, dataSourceIds: limited === "some" ? chosen : undefined, scopes: part === "some" ? may : undefined };
+				onDone(await call<Secret>("/api-keys", { method: "POST", body }));
+			}}
+		>
+			<div class="stack">
+				<Field label="Name" hint="What uses it, such as “Laptop” or “Support bot”">
+					{(a) => <input {...a} required maxLength={100} value={name} autoComplete="off" onInput={(e) => setName(e.currentTarget.value)} />}
+				</Field>
+				{kind === "personal" && (users.value?.length ?? 0) > 1 && (
+					<Field label="User">
 						{(a) => (
-							<select {...a} value={life} onChange={(e) => setLife(e.currentTarget.value)}>
-								{lives.map(([v, text]) => (
-									<option key={v} value={v}>
-										{text}
+							<select {...a} value={user} onChange={(e) => setUser(e.currentTarget.value)}>
+								{users.value?.map((p) => (
+									<option key={p.id} value={p.id}>
+										{p.userName}
 									</option>
 								))}
 							</select>
 						)}
 					</Field>
-					{life === "date" && <Field label="Last day">{(a) => <input {...a} type="date" required min={new Date().toISOString().slice(0, 10)} value={date} onInput={(e) => setDate(e.currentTarget.value)} />}</Field>}
-					{kind !== "scim" && (
-						<div class="field">
-							<span class="label">May</span>
-							<div>
-								<Choice
-									label="May"
-									options={[
-										["all", kind === "personal" ? "All that its user may" : "All that a team key may"],
-										["some", "Chosen scopes"],
-									]}
-									value={part}
-									onChange={setPart}
-								/>
-							</div>
-							{part === "some" && (
-								<fieldset class="checks stack">
-									<legend class="hidden">Scopes</legend>
-									{scopes.map(([scope, title, about]) => (
-										<label key={scope} class="check">
-											<input type="checkbox" checked={may.includes(scope)} onChange={(e) => setMay(e.currentTarget.checked ? [...may, scope] : may.filter((s) => s !== scope))} />
-											<span class="wrap">
-												{title} <span class="quiet">{about}</span>
-											</span>
-										</label>
-									))}
-								</fieldset>
-							)}
-						</div>
+				)}
+				<Field label="Expires">
+					{(a) => (
+						<select {...a} value={life} onChange={(e) => setLife(e.currentTarget.value)}>
+							{lives.map(([v, text]) => (
+								<option key={v} value={v}>
+									{text}
+								</option>
+							))}
+						</select>
 					)}
-					{kind !== "scim" && (
-						<div class="field">
-							<span class="label">Sources</span>
-							<div>
-								<Choice
-									label="Sources"
-									options={[
-										["all", "All"],
-										["some", "Chosen sources"],
-									]}
-									value={limited}
-									onChange={setLimited}
-								/>
-							</div>
-							{limited === "some" && (
-								<fieldset class="checks stack">
-									<legend class="hidden">Sources</legend>
-									{sources.length === 0 && <p class="quiet">There are no sources yet.</p>}
-									{sources.map((s) => (
-										<label key={s.id} class="check">
-											<input type="checkbox" checked={chosen.includes(s.id)} onChange={(e) => setChosen(e.currentTarget.checked ? [...chosen, s.id] : chosen.filter((id) => id !== s.id))} />
-											<span class="wrap">
-												{s.name} <span class="quiet">{s.kind}</span>
-											</span>
-										</label>
-									))}
-								</fieldset>
-							)}
+				</Field>
+				{life === "date" && <Field label="Last day">{(a) => <input {...a} type="date" required min={new Date().toISOString().slice(0, 10)} value={date} onInput={(e) => setDate(e.currentTarget.value)} />}</Field>}
+				{kind !== "scim" && (
+					<div class="field">
+						<span class="label">May</span>
+						<div>
+							<Choice
+								label="May"
+								options={[
+									["all", kind === "personal" ? "All that its user may" : "All that a team key may"],
+									["some", "Chosen scopes"],
+								]}
+								value={part}
+								onChange={setPart}
+							/>
 						</div>
-					)}
-				</div>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy || (limited === "some" && chosen.length === 0) || (part === "some" && may.length === 0)}>
-						Create key
-					</button>
-				</div>
-			</form>
-		</Dialog>
+						{part === "some" && (
+							<fieldset class="checks stack">
+								<legend class="hidden">Scopes</legend>
+								{scopes.map(([scope, title, about]) => (
+									<label key={scope} class="check">
+										<input type="checkbox" checked={may.includes(scope)} onChange={(e) => setMay(e.currentTarget.checked ? [...may, scope] : may.filter((s) => s !== scope))} />
+										<span class="wrap">
+											{title} <span class="quiet">{about}</span>
+										</span>
+									</label>
+								))}
+							</fieldset>
+						)}
+					</div>
+				)}
+				{kind !== "scim" && (
+					<div class="field">
+						<span class="label">Sources</span>
+						<div>
+							<Choice
+								label="Sources"
+								options={[
+									["all", "All"],
+									["some", "Chosen sources"],
+								]}
+								value={limited}
+								onChange={setLimited}
+							/>
+						</div>
+						{limited === "some" && (
+							<fieldset class="checks stack">
+								<legend class="hidden">Sources</legend>
+								{sources.length === 0 && <p class="quiet">There are no sources yet.</p>}
+								{sources.map((s) => (
+									<label key={s.id} class="check">
+										<input type="checkbox" checked={chosen.includes(s.id)} onChange={(e) => setChosen(e.currentTarget.checked ? [...chosen, s.id] : chosen.filter((id) => id !== s.id))} />
+										<span class="wrap">
+											{s.name} <span class="quiet">{s.kind}</span>
+										</span>
+									</label>
+								))}
+							</fieldset>
+						)}
+					</div>
+				)}
+			</div>
+		</FormDialog>
 	);
 }
 

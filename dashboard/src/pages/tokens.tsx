@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { all, call } from "../api";
 import { ago } from "../format";
-import { useAction, useLoad } from "../load";
+import { useLoad } from "../load";
 import { useAdmin, useMe } from "../session";
 import type { Collection, DataSource, Key, Scope } from "../types";
-import { Badge, Confirm, Dialog, Empty, Field, Loaded, Page, Problem, Table, Time } from "../ui";
+import { Badge, Confirm, Empty, Field, FormDialog, Loaded, Page, Table, Time } from "../ui";
 import { MadeKey, people, TokenForm, type Person } from "./tokenform";
 
 export interface Secret extends Key {
@@ -225,38 +225,25 @@ const overlaps: [string, string][] = [
 
 function Rotate({ of, onClose, onDone }: { of: Key; onClose: () => void; onDone: (made: Secret) => void }) {
 	const [overlap, setOverlap] = useState("86400");
-	const action = useAction();
 	return (
-		<Dialog title={`Rotate ${of.name}`} onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					action.run(async () => onDone(await call<Secret>(`/api-keys/${of.id}/rotate`, { method: "POST", body: { overlapSeconds: Number(overlap) } })));
-				}}
-			>
-				<p>The key gets a new secret, with the same name and limits. Give programs time to take it over:</p>
-				<Field label="The old key works for">
-					{(a) => (
-						<select {...a} value={overlap} onChange={(e) => setOverlap(e.currentTarget.value)}>
-							{overlaps.map(([v, text]) => (
-								<option key={v} value={v}>
-									{text}
-								</option>
-							))}
-						</select>
-					)}
-				</Field>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy}>
-						Rotate key
-					</button>
-				</div>
-			</form>
-		</Dialog>
+		<FormDialog
+			title={`Rotate ${of.name}`}
+			verb="Rotate key"
+			onClose={onClose}
+			onSubmit={async () => onDone(await call<Secret>(`/api-keys/${of.id}/rotate`, { method: "POST", body: { overlapSeconds: Number(overlap) } }))}
+		>
+			<p>The key gets a new secret, with the same name and limits. Give programs time to take it over:</p>
+			<Field label="The old key works for">
+				{(a) => (
+					<select {...a} value={overlap} onChange={(e) => setOverlap(e.currentTarget.value)}>
+						{overlaps.map(([v, text]) => (
+							<option key={v} value={v}>
+								{text}
+							</option>
+						))}
+					</select>
+				)}
+			</Field>
+		</FormDialog>
 	);
 }

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { all, call } from "../api";
 import { useAction, useEvery, useLoad } from "../load";
 import { useMe } from "../session";
-import { Badge, Confirm, Dialog, Empty, Field, Loaded, Page, Problem, Snippet, Table, Time } from "../ui";
+import { Badge, Confirm, Dialog, Empty, Field, FormDialog, Loaded, Page, Problem, Snippet, Table, Time } from "../ui";
 
 interface Endpoint {
 	id: string;
@@ -127,45 +127,33 @@ function AddEndpoint({ onClose, onDone }: { onClose: () => void; onDone: (secret
 	const [description, setDescription] = useState("");
 	const [chosen, choose] = useState<string[]>(["document.failed", "answer.failed", "source.failed"]);
 	const audited = useLoad(() => call<{ eventType: string }[]>("/security-events/types"));
-	const action = useAction();
 	const types = [...own, ...(audited.value ?? []).map((t) => t.eventType)];
 	return (
-		<Dialog title="Add a webhook endpoint" onClose={onClose}>
-			<form
-				class="stack loose"
-				onSubmit={(e) => {
-					e.preventDefault();
-					action.run(async () => onDone((await call<{ secret: string }>("/webhook-endpoints", { method: "POST", body: { url: url.trim(), eventTypes: chosen, description: description || undefined } })).secret));
-				}}
-			>
-				<Field label="Address" hint="An https address on the public internet">
-					{(a) => <input {...a} required type="url" maxLength={2048} value={url} autoComplete="off" onInput={(e) => setURL(e.currentTarget.value)} />}
-				</Field>
-				<Field label="Events" hint="Hold Ctrl or ⌘ to choose several">
-					{(a) => (
-						<select {...a} multiple required size={8} onChange={(e) => choose([...e.currentTarget.selectedOptions].map((o) => o.value))}>
-							{types.map((type) => (
-								<option key={type} value={type} selected={chosen.includes(type)}>
-									{type}
-								</option>
-							))}
-						</select>
-					)}
-				</Field>
-				<Field label="Description" hint="What the endpoint is for">
-					{(a) => <input {...a} maxLength={200} value={description} autoComplete="off" onInput={(e) => setDescription(e.currentTarget.value)} />}
-				</Field>
-				<Problem error={action.error} />
-				<div class="actions">
-					<button type="button" onClick={onClose}>
-						Cancel
-					</button>
-					<button class="primary" disabled={action.busy || chosen.length === 0}>
-						Add endpoint
-					</button>
-				</div>
-			</form>
-		</Dialog>
+		<FormDialog
+			title="Add a webhook endpoint"
+			verb="Add endpoint"
+			disabled={chosen.length === 0}
+			onClose={onClose}
+			onSubmit={async () => onDone((await call<{ secret: string }>("/webhook-endpoints", { method: "POST", body: { url: url.trim(), eventTypes: chosen, description: description || undefined } })).secret)}
+		>
+			<Field label="Address" hint="An https address on the public internet">
+				{(a) => <input {...a} required type="url" maxLength={2048} value={url} autoComplete="off" onInput={(e) => setURL(e.currentTarget.value)} />}
+			</Field>
+			<Field label="Events" hint="Hold Ctrl or ⌘ to choose several">
+				{(a) => (
+					<select {...a} multiple required size={8} onChange={(e) => choose([...e.currentTarget.selectedOptions].map((o) => o.value))}>
+						{types.map((type) => (
+							<option key={type} value={type} selected={chosen.includes(type)}>
+								{type}
+							</option>
+						))}
+					</select>
+				)}
+			</Field>
+			<Field label="Description" hint="What the endpoint is for">
+				{(a) => <input {...a} maxLength={200} value={description} autoComplete="off" onInput={(e) => setDescription(e.currentTarget.value)} />}
+			</Field>
+		</FormDialog>
 	);
 }
 

@@ -260,3 +260,26 @@ func TestNamesOfAnyKind(t *testing.T) {
 		t.Error("a name from right to left is shown from left to right")
 	}
 }
+
+// TestEveryQuestionStaysInReach: of more questions than a page holds the older ones are a click away, and a long one breaks
+// no page.
+func TestEveryQuestionStaysInReach(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	const ask = `Array.from({ length: 12 }, (_, i) => i).reduce((before, i) => before.then(() => fetch("../answers/" + crypto.randomUUID(), { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question: "Question " + i + "? " + "x".repeat(300) }) })), Promise.resolve()).then((r) => r.ok)`
+	open(b, "search")
+	if !browser.Value[bool](b, ask) {
+		t.Fatal("the questions are refused")
+	}
+	b.Look(400, 800, "light")
+	open(b, "ask")
+	b.Wait("Question 11?")
+	if browser.Value[bool](b, `document.documentElement.scrollWidth > document.documentElement.clientWidth`) {
+		t.Error("a long question widens the page")
+	}
+	b.Click("Older")
+	b.Wait("Question 0?")
+	b.Gone("Question 11?")
+	b.Click("Newer")
+	b.Wait("Question 11?")
+}

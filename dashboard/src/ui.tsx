@@ -134,6 +134,21 @@ export function Empty({ title, children, actions }: Children & { title: string; 
 	);
 }
 
+/** The buttons of a list in pages, newest first. After has the cursors that led to the page that is shown. */
+export function Pager({ after, next, onGo }: { after: string[]; next: string | undefined; onGo: (after: string[]) => void }) {
+	if (after.length === 0 && !next) return null;
+	return (
+		<div class="row">
+			<button type="button" disabled={after.length === 0} onClick={() => onGo(after.slice(0, -1))}>
+				Newer
+			</button>
+			<button type="button" disabled={!next} onClick={() => next && onGo([...after, next])}>
+				Older
+			</button>
+		</div>
+	);
+}
+
 /** A column of a table: its name, empty for the buttons of a row, and what it shows of a row. */
 export type Column<T> = [name: string, show: (row: T) => ComponentChildren, look?: "fit" | "wrap"];
 

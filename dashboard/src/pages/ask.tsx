@@ -1,9 +1,10 @@
+import { useState } from "preact/hooks";
 import { all, call, page } from "../api";
 import { count } from "../format";
 import { useLoad } from "../load";
 import { to } from "../route";
 import type { Answer, Collection, Document, Quota } from "../types";
-import { Empty, Loaded, Page } from "../ui";
+import { Empty, Loaded, Page, Pager } from "../ui";
 import { AnswerCard } from "./answer";
 import { ask, QuestionForm } from "./question";
 
@@ -71,7 +72,8 @@ function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {
 }
 
 function History() {
-	const asked = useLoad(() => page<Answer>("/answers", 10));
+	const [after, setAfter] = useState<string[]>([]);
+	const asked = useLoad(() => page<Answer>("/answers", 10, after.at(-1)), [after]);
 	return (
 		<div class="stack">
 			<h2>Asked before</h2>
@@ -80,16 +82,19 @@ function History() {
 					p.items.length === 0 ? (
 						<p class="quiet">Nothing yet. Questions and their answers stay here until you delete them.</p>
 					) : (
-						<ul class="list">
-							{p.items.map((a) => (
-								<li key={a.questionId}>
-									<a href={to("ask", a.questionId)}>
-										<span>{a.question}</span>
-										<span class="small quiet">{a.state === "complete" ? (a.result?.references.length ? "Answered" : "Nothing found") : a.state === "failed" ? "Failed" : "In progress"}</span>
-									</a>
-								</li>
-							))}
-						</ul>
+						<>
+							<ul class="list">
+								{p.items.map((a) => (
+									<li key={a.questionId}>
+										<a href={to("ask", a.questionId)}>
+											<span>{a.question}</span>
+											<span class="small quiet">{a.state === "complete" ? (a.result?.references.length ? "Answered" : "Nothing found") : a.state === "failed" ? "Failed" : "In progress"}</span>
+										</a>
+									</li>
+								))}
+							</ul>
+							<Pager after={after} next={p.next} onGo={setAfter} />
+						</>
 					)
 				}
 			</Loaded>

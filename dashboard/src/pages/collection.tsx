@@ -6,7 +6,7 @@ import { Link } from "../markdown";
 import { put, useProgress } from "../puts";
 import { go, to } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
-import { Badge, Confirm, Empty, Loaded, Mark, Page, Problem, Time } from "../ui";
+import { Badge, Confirm, Empty, Loaded, Mark, Page, Pager, Problem, Time } from "../ui";
 import { accepted, chosen, dropped } from "../upload";
 import { AccessDialog, readersOf } from "./access";
 import { CollectionForm } from "./collections";
@@ -240,16 +240,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 									</tbody>
 								</table>
 							</div>
-							{(after.length > 0 || p.next) && (
-								<div class="row">
-									<button type="button" disabled={after.length === 0} onClick={() => setAfter(after.slice(0, -1))}>
-										Newer
-									</button>
-									<button type="button" disabled={!p.next} onClick={() => p.next && setAfter([...after, p.next])}>
-										Older
-									</button>
-								</div>
-							)}
+							<Pager after={after} next={p.next} onGo={setAfter} />
 						</>
 					)
 				}

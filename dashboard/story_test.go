@@ -135,7 +135,9 @@ func TestTokens(t *testing.T) {
 		t.Error("the key is shown again")
 	}
 	b.Click("Create team key")
+	b.Wait("Everything, also for people") // the demo's key
 	b.Fill("Name", "Support bot")
+	b.Click("May act for people whom the header Docent-User names: it then reads what they may read")
 	b.Click("Chosen scopes")
 	b.Click("Ask Questions, answers, chat and feedback") // is chosen at first, as reading is
 	b.Click("Chosen sources")
@@ -147,7 +149,7 @@ func TestTokens(t *testing.T) {
 	b.Gone("Support bot is ready")
 	b.Settled()
 	b.Wait("About Docent")
-	b.Wait("Read")
+	b.Wait("Read, also for people")
 	b.Wait("Made by ")
 	if read, ask, may := statusOf(t, base+"/documents", first), statusOf(t, base+"/answers", first), b.Text("[data-label=May]"); read != 200 || ask != 403 {
 		t.Errorf("a key that may read: documents %d, answers %d, shown as %s", read, ask, may)

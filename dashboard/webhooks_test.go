@@ -18,12 +18,15 @@ func TestWebhooks(t *testing.T) {
 	b.Click("Add endpoint")
 	b.Fill("Address", "https://hooks.acme.example/docent")
 	b.Fill("Description", "Operations")
+	b.Click("answer.completed") // beside those that are chosen at first
+	b.Click("source.failed")
 	browser.Value[bool](b, `document.querySelector("dialog form").requestSubmit() || true`)
 	b.Wait("The secret of the endpoint")
 	secret := regexp.MustCompile(`whsec_[0-9A-Za-z+/=]+`).FindString(b.Text("dialog"))
 	b.Click("Done")
 	b.Gone("The secret of the endpoint")
 	b.Wait("Operations")
+	b.Wait("document.failed, answer.failed, answer.completed")
 	if secret == "" || strings.Contains(b.Text("body"), secret) {
 		t.Errorf("the secret %q is not shown once", secret)
 	}

@@ -19,6 +19,8 @@ export interface Key {
 	createdBy: string | null;
 	dataSourceIds: string[] | null;
 	scopes: Scope[] | null;
+	/** Whether it may act for the person whom a request names. */
+	actFor: boolean;
 	createdAt: string;
 	expiresAt: string | null;
 	lastUsedAt: string | null;

@@ -4,22 +4,7 @@ import { useAction, useLoad } from "../load";
 import { useAdmin, useMe } from "../session";
 import type { Team } from "../types";
 import { Badge, Empty, Field, Loaded, Page, Problem } from "../ui";
-
-interface User {
-	id: string;
-	userName: string;
-	displayName?: string;
-	active?: boolean;
-	roles?: { value: string }[];
-}
-
-/** Users, or nothing if the team has no identity provider yet: then SCIM is refused. */
-async function users(): Promise<User[] | null> {
-	const team = await call<Team>("/team");
-	if (!team.samlConfigured) return null;
-	const list = await call<{ Resources?: User[] }>("/scim/v2/Users?count=200&attributes=userName,displayName,active,roles", { headers: { Accept: "application/scim+json" } });
-	return list.Resources ?? [];
-}
+import { users } from "../users";
 
 /** Settings, Team. */
 export function TeamPage() {

@@ -2,8 +2,9 @@ import { useState } from "preact/hooks";
 import { base, call } from "../api";
 import { useLoad } from "../load";
 import { useMe } from "../session";
-import type { Key, Scope, Team } from "../types";
+import type { Key, Scope } from "../types";
 import { Choice, Dialog, Field, FormDialog, Snippet } from "../ui";
+import { users } from "../users";
 import { scopes, type Secret, type Source } from "./tokens";
 
 const lives: [string, string][] = [
@@ -20,12 +21,10 @@ export interface Person {
 	userName: string;
 }
 
-/** The users of the team, for admins; those that SCIM shows. */
+/** The person who is signed in, then the other users of the team. */
 export async function people(me: Person): Promise<Person[]> {
-	const team = await call<Team>("/team");
-	if (!team.samlConfigured) return [me];
-	const found = await call<{ Resources?: Person[] }>("/scim/v2/Users?attributes=userName&count=200", { headers: { Accept: "application/scim+json" } }).catch(() => ({ Resources: [] }));
-	return [me, ...(found.Resources ?? []).filter((p) => p.id !== me.id)];
+	const others = (await users().catch(() => null)) ?? [];
+	return [me, ...others.filter((p) => p.id !== me.id)];
 }
 
 /** Makes a key. */
@@ -39,7 +38,8 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 	const [part, setPart] = useState<"all" | "some">("all");
 	const [may, setMay] = useState<Scope[]>(["read", "ask"]);
 	const [user, setUser] = useState(me.user?.id ?? "");
-	const users = useLoad(() => (kind === "personal" && me.user ? people(me.user) : Promise.resolve([])));
+	const [actFor, setActFor] = useState(false);
+	const persons = useLoad(() => (kind === "personal" && me.user ? people(me.user) : Promise.resolve([])));
 	const expiresAt = () => {
 		if (life === "") return undefined;
 		return life === "date" ? new Date(date + "T23:59:59").toISOString() : new Date(Date.now() + Number(life) * 86400_000).toISOString();
@@ -51,7 +51,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 			disabled={(limited === "some" && chosen.length === 0) || (part === "some" && may.length === 0)}
 			onClose={onClose}
 			onSubmit={async () => {
-				const body = { kind, name: name.trim(), expiresAt: expiresAt(), userId: kind === "personal" ? user : undefined, dataSourceIds: limited === "some" ? chosen : undefined, scopes: part === "some" ? may : undefined };
+				const body = { kind, name: name.trim(), expiresAt: expiresAt(), userId: kind === "personal" ? user : undefined, dataSourceIds: limited === "some" ? chosen : undefined, scopes: part === "some" ? may : undefined, actFor: actFor || undefined };
 				onDone(await call<Secret>("/api-keys", { method: "POST", body }));
 			}}
 		>
@@ -59,11 +59,11 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 				<Field label="Name" hint="What uses it, such as “Laptop” or “Support bot”">
 					{(a) => <input {...a} required maxLength={100} value={name} autoComplete="off" onInput={(e) => setName(e.currentTarget.value)} />}
 				</Field>
-				{kind === "personal" && (users.value?.length ?? 0) > 1 && (
+				{kind === "personal" && (persons.value?.length ?? 0) > 1 && (
 					<Field label="User">
 						{(a) => (
 							<select {...a} value={user} onChange={(e) => setUser(e.currentTarget.value)}>
-								{users.value?.map((p) => (
+								{persons.value?.map((p) => (
 									<option key={p.id} value={p.id}>
 										{p.userName}
 									</option>
@@ -112,6 +112,14 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 							</fieldset>
 						)}
 					</div>
+				)}
+				{kind === "team" && (
+					<label class="check">
+						<input type="checkbox" checked={actFor} onChange={(e) => setActFor(e.currentTarget.checked)} />
+						<span>
+							May act for people <span class="quiet">whom the header Docent-User names: it then reads what they may read</span>
+						</span>
+					</label>
 				)}
 				{kind !== "scim" && (
 					<div class="field">

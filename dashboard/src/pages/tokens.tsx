@@ -167,7 +167,7 @@ function Keys({ keys, names, users, onOpen }: { keys: Key[]; names: Map<string, 
 						</div>
 					),
 				],
-				["May", (k) => (k.scopes ? k.scopes.map((s) => scopes.find(([scope]) => scope === s)?.[1] ?? s).join(", ") : "Everything"), "wrap"],
+				["May", (k) => (k.scopes ? k.scopes.map((s) => scopes.find(([scope]) => scope === s)?.[1] ?? s).join(", ") : "Everything") + (k.actFor ? ", also for people" : ""), "wrap"],
 				["Sources", (k) => (k.dataSourceIds ? k.dataSourceIds.map((id) => names.get(id) ?? "a deleted source").join(", ") : "All"), "wrap"],
 				["Last used", (k) => <Time at={k.lastUsedAt} />, "fit"],
 				["Created", (k) => <Time at={k.createdAt} />, "fit"],

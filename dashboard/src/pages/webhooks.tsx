@@ -139,17 +139,15 @@ function AddEndpoint({ onClose, onDone }: { onClose: () => void; onDone: (secret
 			<Field label="Address" hint="An https address on the public internet">
 				{(a) => <input {...a} required type="url" maxLength={2048} value={url} autoComplete="off" onInput={(e) => setURL(e.currentTarget.value)} />}
 			</Field>
-			<Field label="Events" hint="Hold Ctrl or ⌘ to choose several">
-				{(a) => (
-					<select {...a} multiple required size={8} onChange={(e) => choose([...e.currentTarget.selectedOptions].map((o) => o.value))}>
-						{types.map((type) => (
-							<option key={type} value={type} selected={chosen.includes(type)}>
-								{type}
-							</option>
-						))}
-					</select>
-				)}
-			</Field>
+			<fieldset class="checks stack tight">
+				<legend>Events</legend>
+				{types.map((type) => (
+					<label key={type} class="check">
+						<input type="checkbox" checked={chosen.includes(type)} onChange={(e) => choose(e.currentTarget.checked ? [...chosen, type] : chosen.filter((t) => t !== type))} />
+						<code class="wrap">{type}</code>
+					</label>
+				))}
+			</fieldset>
 			<Field label="Description" hint="What the endpoint is for">
 				{(a) => <input {...a} maxLength={200} value={description} autoComplete="off" onInput={(e) => setDescription(e.currentTarget.value)} />}
 			</Field>

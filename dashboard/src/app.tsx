@@ -15,10 +15,19 @@ import { Page, Problem, useModal } from "./ui";
 /** Pages that few visits need are loaded when they are opened. */
 function later(load: () => Promise<FunctionComponent>): FunctionComponent {
 	return () => {
-		const page = useLoad(load);
+		const page = useLoad(() =>
+			load().catch(() => {
+				throw new Error("Docent cannot be reached, or was updated since you opened it.");
+			}),
+		);
 		const Loaded = page.value;
 		if (Loaded) return <Loaded />;
-		return page.error ? <Problem error={page.error} retry={() => location.reload()} /> : <div class="content" aria-busy="true" />;
+		if (!page.error) return <div class="content" aria-busy="true" />;
+		return (
+			<Page title="This page could not be loaded">
+				<Problem error={page.error} retry={() => location.reload()} />
+			</Page>
+		);
 	};
 }
 
@@ -161,7 +170,7 @@ export function App() {
 		);
 	}
 	return (
-		<SessionContext.Provider value={me.value}>
+		<SessionContext.Provider value={{ me: me.value, again: me.again }}>
 			<Frame key={`${me.value.team.id} ${me.value.user?.id}`} route={route} me={me.value} />
 			{ended && (
 				<Ended

@@ -41,13 +41,16 @@ export function useEvery(milliseconds: number, wanted: boolean, again: () => voi
 /** Runs something once at a time, and keeps its error. */
 export function useAction(): { busy: boolean; error: unknown; run: (action: () => Promise<void>) => void } {
 	const [state, set] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
+	const running = useRef(false); // at once, also before the next rendering
 	const run = (action: () => Promise<void>) => {
-		if (state.busy) return;
+		if (running.current) return;
+		running.current = true;
 		set({ busy: true });
-		action().then(
-			() => set({ busy: false }),
-			(error: unknown) => set({ busy: false, error }),
-		);
+		const end = (error?: unknown) => {
+			running.current = false;
+			set({ busy: false, error });
+		};
+		action().then(() => end(), end);
 	};
 	return { busy: state.busy, error: state.error, run };
 }

@@ -3,14 +3,19 @@ import { useContext } from "preact/hooks";
 import { go } from "./route";
 import type { Me } from "./types";
 
-/** Who is signed in, for every page. */
-export const SessionContext = createContext<Me | undefined>(undefined);
+/** Who is signed in, for every page, and what reads that again. */
+export const SessionContext = createContext<{ me: Me; again: () => void } | undefined>(undefined);
 
-export function useMe(): Me {
-	const me = useContext(SessionContext);
-	if (!me) throw new Error("nobody is signed in");
-	return me;
+function useSession(): { me: Me; again: () => void } {
+	const session = useContext(SessionContext);
+	if (!session) throw new Error("nobody is signed in");
+	return session;
 }
+
+export const useMe = () => useSession().me;
+
+/** Returns what is called after the team or the person has changed. */
+export const useMeChanged = () => useSession().again;
 
 export function useAdmin(): boolean {
 	const me = useMe();

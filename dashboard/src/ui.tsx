@@ -45,19 +45,19 @@ export function Time({ at }: { at: string | null | undefined }) {
 }
 
 export function Copy({ text, label = "Copy", what }: { text: string; label?: string; what?: string }) {
-	const [done, set] = useState(false);
+	const [said, say] = useState("");
+	const copy = async () => {
+		const done = await navigator.clipboard?.writeText(text).then(
+			() => true,
+			() => false, // the browser forbids it
+		);
+		say(done ? "Copied" : "Select and copy it yourself");
+		setTimeout(() => say(""), done ? 2000 : 10_000);
+	};
 	return (
-		<button
-			type="button"
-			onClick={() => {
-				void navigator.clipboard.writeText(text).then(() => {
-					set(true);
-					setTimeout(() => set(false), 2000);
-				});
-			}}
-		>
+		<button type="button" onClick={() => void copy()}>
 			<Icon name="copy" />
-			<span aria-live="polite">{done ? "Copied" : label}</span>
+			<span aria-live="polite">{said || label}</span>
 			{what && <span class="hidden">{what}</span>}
 		</button>
 	);

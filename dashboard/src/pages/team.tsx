@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../api";
 import { useAction, useLoad } from "../load";
-import { useAdmin, useMe } from "../session";
+import { useAdmin, useMe, useMeChanged } from "../session";
 import type { Team } from "../types";
 import { Badge, Empty, Field, Loaded, Page, Problem } from "../ui";
 import { users } from "../users";
@@ -21,6 +21,7 @@ export function TeamPage() {
 function Fields({ team, admin, onSaved }: { team: Team; admin: boolean; onSaved: (t: Team) => void }) {
 	const [name, setName] = useState(team.name);
 	const [web, setWeb] = useState(team.webFetch);
+	const changed = useMeChanged();
 	const action = useAction();
 	const same = name === team.name && web === team.webFetch;
 	return (
@@ -28,7 +29,10 @@ function Fields({ team, admin, onSaved }: { team: Team; admin: boolean; onSaved:
 			class="card stack"
 			onSubmit={(e) => {
 				e.preventDefault();
-				action.run(async () => onSaved(await call<Team>("/team", { method: "PATCH", body: { name: name.trim(), webFetch: web } })));
+				action.run(async () => {
+					onSaved(await call<Team>("/team", { method: "PATCH", body: { name: name.trim(), webFetch: web } }));
+					changed();
+				});
 			}}
 		>
 			<Field label="Name">{(a) => <input {...a} required maxLength={100} disabled={!admin} value={name} onInput={(e) => setName(e.currentTarget.value)} />}</Field>

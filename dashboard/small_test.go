@@ -1,0 +1,64 @@
+package dashboard_test
+
+import (
+	"strings"
+	"testing"
+
+	"docent/testkit/browser"
+)
+
+// TestTheMenuKnowsTheNewName of the team at once.
+func TestTheMenuKnowsTheNewName(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "settings/team")
+	b.Fill("Name", "Acme, the team")
+	b.Click("Save team")
+	b.Wait("Acme, the team, admin")
+}
+
+// TestCopyingFailsAloud: where the browser forbids copying the button says so.
+func TestCopyingFailsAloud(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "settings/agents")
+	for _, clipboard := range []string{`undefined`, `{ writeText: () => Promise.reject(new Error("forbidden")) }`} {
+		browser.Value[bool](b, `Object.defineProperty(navigator, "clipboard", { configurable: true, value: `+clipboard+` }) === navigator`)
+		open(b, "settings/team")
+		open(b, "settings/agents")
+		b.Click("Copy the address for programs")
+		b.Wait("Select and copy it yourself")
+	}
+}
+
+// TestTwoSubmitsAreOne: a form that is sent twice at once makes one thing.
+func TestTwoSubmitsAreOne(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "settings/tokens")
+	b.Click("Create team key")
+	b.Fill("Name", strings.Repeat("M", 100))
+	browser.Value[bool](b, `(() => { const form = document.querySelector("dialog form"); form.requestSubmit(); form.requestSubmit(); return true; })()`)
+	b.Wait("is ready")
+	b.Click("I have copied it")
+	b.Settled()
+	if made := browser.Value[float64](b, `fetch("../api-keys").then((r) => r.json()).then((all) => all.filter((k) => k.name.startsWith("MMM")).length)`); made != 1 {
+		t.Errorf("%v keys are made", made)
+	}
+	b.Look(400, 800, "light")
+	b.Click("Revoke " + strings.Repeat("M", 100))
+	b.Wait("Cancel")
+	if browser.Value[bool](b, `(() => { const d = document.querySelector("dialog"); return d.scrollWidth > d.clientWidth; })()`) {
+		t.Error("a long name widens the dialog")
+	}
+}
+
+// TestAPageThatCannotBeLoadedSaysSo in plain words, as after an update of Docent.
+func TestAPageThatCannotBeLoadedSaysSo(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	b.Block("*://*:*/*/part-*.js")
+	open(b, "reference")
+	b.Wait("This page could not be loaded")
+	b.Wait("Docent cannot be reached, or was updated since you opened it.")
+}

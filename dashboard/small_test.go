@@ -62,3 +62,21 @@ func TestAPageThatCannotBeLoadedSaysSo(t *testing.T) {
 	b.Wait("This page could not be loaded")
 	b.Wait("Docent cannot be reached, or was updated since you opened it.")
 }
+
+// TestADownloadThatFailsIsNoFile: an error of the API is shown, and not saved as the CSV file.
+func TestADownloadThatFailsIsNoFile(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "usage")
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.fetch = (path, o) => path.includes("/usage?") ? Promise.resolve(new Response('{"status":503,"code":"unavailable","detail":"Docent is busy."}', { status: 503 })) : real(path, o);
+		HTMLAnchorElement.prototype.click = () => { window.saved = true; };
+		return true;
+	})()`)
+	b.Click("Download CSV")
+	b.Wait("Docent is busy.")
+	if browser.Value[bool](b, `window.saved === true`) {
+		t.Error("the error is saved as a file")
+	}
+}

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { base, call } from "../api";
+import { call, send } from "../api";
 import { count, ago, exact, plural } from "../format";
-import { useLoad } from "../load";
+import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { Quota, Usage } from "../types";
-import { Choice, Empty, Loaded, Page, Time } from "../ui";
+import { Choice, Empty, Loaded, Page, Problem, Time } from "../ui";
 import { Chart } from "../chart";
 
 type Days = "7" | "30" | "90";
@@ -113,27 +113,22 @@ function LastActive({ hour }: { hour: string }) {
 }
 
 function DownloadCSV({ days }: { days: Days }) {
-	const [busy, set] = useState(false);
+	const action = useAction();
+	const download = async () => {
+		const reply = await send(`/usage?start=${startOf(days)}&groupBy=feature&limit=200`, { headers: { Accept: "text/csv" } });
+		const a = document.createElement("a");
+		a.href = URL.createObjectURL(await reply.blob());
+		a.download = `docent-usage-${startOf(days)}.csv`;
+		a.click();
+		URL.revokeObjectURL(a.href);
+	};
 	return (
-		<button
-			type="button"
-			disabled={busy}
-			onClick={() => {
-				set(true);
-				void fetch(`${base}/usage?start=${startOf(days)}&groupBy=feature&limit=200`, { headers: { Accept: "text/csv" } })
-					.then((r) => r.blob())
-					.then((blob) => {
-						const a = document.createElement("a");
-						a.href = URL.createObjectURL(blob);
-						a.download = `docent-usage-${startOf(days)}.csv`;
-						a.click();
-						URL.revokeObjectURL(a.href);
-					})
-					.finally(() => set(false));
-			}}
-		>
-			Download CSV
-		</button>
+		<>
+			<button type="button" disabled={action.busy} onClick={() => action.run(download)}>
+				Download CSV
+			</button>
+			<Problem error={action.error} />
+		</>
 	);
 }
 

@@ -8,17 +8,34 @@ import (
 )
 
 // If equal ignored a field, a change of only that field would not be stored.
-func TestEveryFactCountsAsAChange(t *testing.T) {
+func TestEveryFieldCountsAsAChange(t *testing.T) {
 	t.Parallel()
-	facts := fieldtest.Fill[Facts](t)
-	if !facts.equal(facts) {
-		t.Error("facts differ from themselves")
+	noticed(t, Fields.equal)
+	noticed(t, func(f, g Facts) bool { return f.equal(g) })
+}
+
+// noticed fails unless equal tells apart two values that differ in one field, whichever it is.
+func noticed[T any](t *testing.T, equal func(a, b T) bool) {
+	t.Helper()
+	full := fieldtest.Fill[T](t)
+	if !equal(full, full) {
+		t.Errorf("%T: a value differs from itself", full)
 	}
-	for i := range reflect.TypeFor[Facts]().NumField() {
-		changed := facts
+	for i := range reflect.TypeFor[T]().NumField() {
+		changed := full
 		reflect.ValueOf(&changed).Elem().Field(i).SetZero()
-		if facts.equal(changed) {
-			t.Errorf("%s may change unnoticed", reflect.TypeFor[Facts]().Field(i).Name)
+		if equal(full, changed) {
+			t.Errorf("%T: %s may change unnoticed", full, reflect.TypeFor[T]().Field(i).Name)
+		}
+	}
+}
+
+func TestFiltersKnowEveryFact(t *testing.T) {
+	t.Parallel()
+	known := reflect.ValueOf(fieldtest.Fill[Entry](t).Attributes().Facts)
+	for i := range known.NumField() {
+		if known.Field(i).IsZero() {
+			t.Errorf("no document has a %s that a filter could select by", known.Type().Field(i).Name)
 		}
 	}
 }

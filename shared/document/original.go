@@ -3,8 +3,6 @@ package document
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 
 	"docent/shared/apierr"
@@ -37,15 +35,6 @@ const originals = "originals/"
 func originalName(teamID, id string, version int64) string {
 	return fmt.Sprintf("%s%s/%s/%016x", originals, teamID, id, version)
 }
-
-// hashOfFile returns Original.Hash of a file.
-func hashOfFile(file []byte) string {
-	sum := sha256.Sum256(file)
-	return hashText(sum[:])
-}
-
-// hashText returns the form in which Original has a SHA-256.
-func hashText(sum []byte) string { return base64.RawStdEncoding.EncodeToString(sum) }
 
 // checkFile returns a field error unless in is text, or a file of a kind that is read.
 func (in Input) checkFile() error {

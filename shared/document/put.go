@@ -267,7 +267,7 @@ func (in Input) entry(id string, old current, now time.Time) Entry {
 		original := in.uploaded.original
 		e.Original = &original
 	case in.MediaType != "":
-		e.Original = &Original{Bytes: int64(len(in.File)), Hash: hashOfFile(in.File)}
+		e.Original = &Original{Bytes: int64(len(in.File)), Hash: hashOf(in.File)}
 	}
 	in.dates(&e)
 	return e

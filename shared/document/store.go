@@ -89,10 +89,14 @@ func newRecord(e Entry, version int64, body string, chunks []text.Chunk) record 
 	return r
 }
 
-func hashOf(body string) string {
-	sum := sha256.Sum256([]byte(body))
-	return base64.RawStdEncoding.EncodeToString(sum[:])
+// hashOf returns the hash that a record keeps of a body or a file.
+func hashOf[T string | []byte](content T) string {
+	sum := sha256.Sum256([]byte(content))
+	return encodeHash(sum[:])
 }
+
+// encodeHash returns the stored form of a SHA-256.
+func encodeHash(sum []byte) string { return base64.RawStdEncoding.EncodeToString(sum) }
 
 // matched returns the error of match for the version of r. It also accepts that of the put of its file: what the
 // writer of the file has seen is still current when the text has been read.

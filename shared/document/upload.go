@@ -250,7 +250,7 @@ func (s *Service) hasUpload(ctx context.Context, teamID, id string, old current)
 		return false, fmt.Errorf("read a dropped upload: %w", err)
 	}
 	u, err := uploadFrom(item)
-	return u.ID == id && hashText(u.SHA256) == old.Original.Hash, err
+	return u.ID == id && encodeHash(u.SHA256) == old.Original.Hash, err
 }
 
 // droppedKey returns the key under which an upload that a put did not need is remembered until it is due, so that the
@@ -295,7 +295,7 @@ func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash 
 		return "", apierr.BadField("/upload", "must have a file of the media type")
 	}
 	if u.SHA256 != nil { // who stored the object has compared it
-		return hashText(u.SHA256), nil
+		return encodeHash(u.SHA256), nil
 	}
 	sum := sha256.New()
 	sum.Write(first)
@@ -309,7 +309,7 @@ func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash 
 		}
 		sum.Write(block)
 	}
-	return hashText(sum.Sum(nil)), nil
+	return encodeHash(sum.Sum(nil)), nil
 }
 
 // use returns the operations that make the file of u that of a document. They fail if another put was first, or if

@@ -222,8 +222,8 @@ func (h *home) scimID(name, path string, body any) {
 	h.prepared[name] = h.asSCIM("POST", path, body).text(h.t, "id")
 }
 
-// families returns an operation of every kind of change.
-func families() []audited {
+// everyChange returns an operation of every kind of change.
+func everyChange() []audited {
 	wiki := func(h *home) { h.collection("wiki") }
 	page := func(h *home) { wiki(h); h.put(h.collection("wiki"), smallURI, "The zebra is small."); h.work() }
 	asked := func(h *home) {
@@ -341,7 +341,7 @@ func families() []audited {
 // often as the feed says, both at once and after the client's retry.
 func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	for _, f := range families() {
+	for _, f := range everyChange() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			prepared := func() *home {

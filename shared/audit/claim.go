@@ -116,13 +116,12 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 		failed := table.AsConditionFailed(err)
 		switch {
 		case err == nil:
-			c.numbers = c.numbers[len(events):]
+			c.take(len(events))
 			c.log.Outbox.Send(ctx, told...)
 			return nil
 		case failed == nil:
 			if !certainlyUnwritten(err) {
-				c.toClose = append(c.toClose, c.numbers[:len(events)]...)
-				c.numbers = c.numbers[len(events):]
+				c.toClose = append(c.toClose, c.take(len(events))...)
 			}
 			return err
 		case table.IndexOf(ops, failed.Key) >= 0:
@@ -131,16 +130,22 @@ func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) erro
 		if failed.Item != nil && len(failed.Item.Body) > 0 {
 			// Each number has one writer, so this is the same event: an earlier
 			// attempt succeeded and its reply was lost.
-			c.numbers = c.numbers[len(events):]
+			c.take(len(events))
 			c.log.Outbox.Send(ctx, told...)
 			return nil
 		}
 		// Only the first number that a reader closed is known. End closes the
 		// others if they are still open.
-		c.toClose = append(c.toClose, c.numbers[:len(events)]...)
-		c.numbers = c.numbers[len(events):]
+		c.toClose = append(c.toClose, c.take(len(events))...)
 	}
 	return fmt.Errorf("record %s: %w", events[0].Type, table.ErrConflict)
+}
+
+// take returns the first n of the claimed numbers, which are no longer unused.
+func (c *Claim) take(n int) []int64 {
+	taken := c.numbers[:n]
+	c.numbers = c.numbers[n:]
+	return taken
 }
 
 // certainlyUnwritten reports whether the Write that returned err changed nothing and cannot

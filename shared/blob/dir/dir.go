@@ -99,8 +99,16 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	defer table.MeterFrom(ctx).Begin()()
+	return s.put(ctx, name, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// put stores under name what write writes to a file.
+func (s *Store) put(ctx context.Context, name string, write func(*os.File) error) error {
 	temporary := path.Join(unfinished, rand.Text())
-	err := s.write(temporary, data)
+	err := s.create(temporary, write)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -116,12 +124,13 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-func (s *Store) write(temporary string, data []byte) error {
-	f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// create makes a new file durable with what write writes to it.
+func (s *Store) create(file string, write func(*os.File) error) error {
+	f, err := s.root.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}

@@ -2,11 +2,9 @@ package dir
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
-	"path"
 
 	"docent/shared/blob"
 	"docent/shared/table"
@@ -22,36 +20,10 @@ func (s *Store) PutFrom(ctx context.Context, name string, from io.Reader) error 
 	if _, err := s.root.Stat(pathOf(name)); err == nil {
 		return fmt.Errorf("put object %s: %w", name, blob.ErrExists)
 	}
-	temporary := path.Join(unfinished, rand.Text())
-	err := s.writeFrom(temporary, from)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = s.publish(temporary, pathOf(name))
-	}
-	if removed := s.remove(temporary); err == nil && removed != nil {
-		err = removed
-	}
-	if err != nil {
-		return fmt.Errorf("put object %s: %w", name, err)
-	}
-	return nil
-}
-
-func (s *Store) writeFrom(temporary string, from io.Reader) error {
-	f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	return s.put(ctx, name, func(f *os.File) error {
+		_, err := io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{from}, make([]byte, 64<<10))
 		return err
-	}
-	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{from}, make([]byte, 64<<10))
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
+	})
 }
 
 // Open opens an object for reading, and returns its size in bytes. The caller closes it. It returns blob.ErrNotFound

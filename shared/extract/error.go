@@ -43,3 +43,12 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.cause }
+
+// PageError returns err as the error of a page, which its file calls kind, such as slide. An error that is wrapped
+// has its page already.
+func PageError(err error, kind string, number int) error {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one has its page
+		return e.OnPage(number)
+	}
+	return fmt.Errorf("%s %d: %w", kind, number, err)
+}

@@ -34,12 +34,9 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 	if err != nil {
 		return extract.Document{}, err
 	}
-	main, err := pkg.Related("", "officeDocument")
+	main, err := pkg.Main("a Word document")
 	if err != nil {
 		return extract.Document{}, err
-	}
-	if main == "" || !pkg.Has(main) {
-		return extract.Document{}, extract.Errorf("The file is not a Word document.")
 	}
 	r := &reader{pkg: pkg, out: &markdown.Writer{Budget: markdown.NewBudget(limits.Text)}}
 	if r.relations, err = pkg.Relations(main); err != nil {

@@ -75,6 +75,19 @@ func resolve(folder, target string) string {
 	return strings.TrimPrefix(path.Clean(target), "/")
 }
 
+// Main returns the part that the file is about. Without one it returns an *extract.Error: the file is not kind, such
+// as "a Word document".
+func (p *Package) Main(kind string) (string, error) {
+	main, err := p.Related("", "officeDocument")
+	if err != nil {
+		return "", err
+	}
+	if main == "" || !p.Has(main) {
+		return "", extract.Errorf("The file is not %s.", kind)
+	}
+	return main, nil
+}
+
 // Title returns the title in the properties of the file, or "".
 func (p *Package) Title() (string, error) {
 	name, err := p.Related("", "core-properties")

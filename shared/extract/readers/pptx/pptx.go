@@ -21,12 +21,9 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 	if err != nil {
 		return extract.Document{}, err
 	}
-	main, err := pkg.Related("", "officeDocument")
+	main, err := pkg.Main("a PowerPoint presentation")
 	if err != nil {
 		return extract.Document{}, err
-	}
-	if main == "" || !pkg.Has(main) {
-		return extract.Document{}, extract.Errorf("The file is not a PowerPoint presentation.")
 	}
 	slides, err := slideParts(pkg, main, limits.Pages)
 	if err != nil {
@@ -41,7 +38,7 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 	for i, part := range slides {
 		s := &slide{pkg: pkg, out: &markdown.Writer{Budget: budget}}
 		if err := s.read(part); err != nil {
-			return extract.Document{}, onSlide(err, i+1)
+			return extract.Document{}, extract.PageError(err, "slide", i+1)
 		}
 		text := s.out.String()
 		switch {
@@ -59,13 +56,6 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 		doc.Notes = []string{"The presentation has no text."}
 	}
 	return doc, nil
-}
-
-func onSlide(err error, number int) error {
-	if e, ok := err.(*extract.Error); ok { //nolint:errorlint // a wrapped one has its page
-		return e.OnPage(number)
-	}
-	return fmt.Errorf("slide %d: %w", number, err)
 }
 
 // slideParts returns the parts of the slides in their order.

@@ -57,7 +57,7 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 		}
 		text, err := b.sheet(s)
 		if err != nil {
-			return extract.Document{}, onSheet(err, i+1)
+			return extract.Document{}, extract.PageError(err, "sheet", i+1)
 		}
 		if text != "" {
 			doc.Pages = append(doc.Pages, extract.Page{Number: i + 1, Title: s.name, Markdown: text})
@@ -75,21 +75,11 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 	return doc, nil
 }
 
-func onSheet(err error, number int) error {
-	if e, ok := err.(*extract.Error); ok { //nolint:errorlint // a wrapped one has its page
-		return e.OnPage(number)
-	}
-	return fmt.Errorf("sheet %d: %w", number, err)
-}
-
 // open reads the list of sheets, the styles and the shared strings.
 func (b *workbook) open(pages int) error {
-	main, err := b.pkg.Related("", "officeDocument")
+	main, err := b.pkg.Main("an Excel workbook")
 	if err != nil {
 		return err
-	}
-	if main == "" || !b.pkg.Has(main) {
-		return extract.Errorf("The file is not an Excel workbook.")
 	}
 	if strings.HasSuffix(main, ".bin") {
 		return extract.Errorf("The file is a binary workbook. Save it as .xlsx.")

@@ -9,7 +9,6 @@ import (
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
-	"docent/shared/table"
 )
 
 // EmbedBatch makes the vectors of the documents that a batch of messages names, and returns the
@@ -28,7 +27,7 @@ func (w *Worker) EmbedBatch(ctx context.Context, batch []queue.Message) (failed 
 		}
 		teams[work.TeamID] = append(teams[work.TeamID], job{m, work})
 	}
-	by := publication{publish: w.Index.PublishMeaning, done: byVectors}
+	by := w.byMeaning()
 	for teamID, jobs := range teams {
 		if err := w.publish(ctx, teamID, jobs, by); err != nil {
 			failed = append(failed, w.failEmbedding(ctx, jobs, err)...)
@@ -41,9 +40,6 @@ func (w *Worker) EmbedBatch(ctx context.Context, batch []queue.Message) (failed 
 	}
 	return failed
 }
-
-// byVectors returns what ends the work on a document that has its vectors.
-func byVectors(work pending.Work) table.Op { return work.Complete() }
 
 // failEmbedding reports that jobs failed because of cause, and returns the ids of the messages
 // to deliver again. If the model is away, there are none: the sweeper sends the work again,

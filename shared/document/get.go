@@ -72,13 +72,8 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	if !withBody {
 		r.chunks = 0
 	}
-	d := Document{Entry: r.Entry, Body: r.body, Version: r.version, Indexing: Indexing{State: Indexed, Notes: r.notes}}
-	if r.extracting {
-		d.Indexing = Indexing{State: Extracting}
-	}
-	if len(items) == 2 && items[1].Version == r.version {
-		d.Indexing = Indexing{State: Failed, Code: items[1].Strings["code"], Detail: items[1].Strings["detail"]}
-	}
+	d := Document{Entry: r.Entry, Body: r.body, Version: r.version}
+	failures := items[1:]
 	work, source := indexing(teamID, id, r.version).Key(), s.SourceKey(teamID, r.CollectionID)
 	keys := []table.Key{source, work}
 	for n := range r.chunks {
@@ -100,20 +95,11 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 		return Document{}, sourceNotAllowed()
 	}
 	items = items[1:]
-	d.Indexing.Meaning = MeaningDone
-	if d.Indexing.State == Extracting {
-		d.Indexing.Meaning = MeaningPending
-	}
+	var works []table.Item
 	if len(items) > 0 && items[0].Key == work {
-		d.Indexing.State, d.Indexing.Meaning = Pending, MeaningPending
-		if pending.AwaitsMeaning(items[0]) {
-			d.Indexing.State = Indexed
-		}
-		items = items[1:]
+		works, items = items[:1], items[1:]
 	}
-	if !s.Meaning || d.Indexing.State == Failed {
-		d.Indexing.Meaning = ""
-	}
+	d.Indexing = s.indexingOf(r, failures, works)
 	if len(items) != r.chunks {
 		return Document{}, errRaced
 	}
@@ -121,6 +107,29 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 		d.Body = joinChunks(items, r.bytes)
 	}
 	return d, nil
+}
+
+// indexingOf returns whether search finds r. Of its failures and its work there is at most one each.
+func (s *Service) indexingOf(r record, failures, works []table.Item) Indexing {
+	state := Indexing{State: Indexed, Meaning: MeaningDone, Notes: r.notes}
+	if r.extracting {
+		state = Indexing{State: Extracting, Meaning: MeaningPending}
+	}
+	for _, failure := range failures {
+		if failure.Version == r.version {
+			state = Indexing{State: Failed, Code: failure.Strings["code"], Detail: failure.Strings["detail"]}
+		}
+	}
+	for _, work := range works {
+		state.State, state.Meaning = Pending, MeaningPending
+		if pending.AwaitsMeaning(work) {
+			state.State = Indexed
+		}
+	}
+	if !s.Meaning || state.State == Failed {
+		state.Meaning = ""
+	}
+	return state
 }
 
 // readCost returns the memory for a body of that many bytes: the chunks, the body,

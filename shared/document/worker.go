@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
-	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -137,118 +135,6 @@ func attempt(do func() error) (err error) {
 type job struct {
 	message queue.Message
 	work    pending.Work
-}
-
-// maxBatchBytes bounds the bodies that are indexed together, except a single larger
-// one. Building their index takes several times as much memory.
-const maxBatchBytes = 12 << 20
-
-// publication is one of the two ways in which documents become findable.
-type publication struct {
-	publish func(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
-	done    func(pending.Work) table.Op // what ends a job
-	after   func(ctx context.Context, teamID string, docs []search.Document)
-	told    bool                // webhook endpoints are told
-	room    *semaphore.Weighted // for the bytes of bodies that are indexed at the same time; nil: nothing else is
-}
-
-// byWords makes documents findable by their words. With Service.Meaning, their work then waits
-// for vectors.
-func (w *Worker) byWords() publication {
-	p := publication{publish: w.Index.Publish, told: true, done: func(work pending.Work) table.Op { return work.Complete() }}
-	if w.Meaning {
-		p.done = func(work pending.Work) table.Op { return work.AwaitMeaning() }
-		p.after = w.sendEmbeddings
-	}
-	return p
-}
-
-// publish indexes the documents of jobs that are still current and pending, and
-// completes all jobs.
-func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publication) error {
-	var docs []search.Document
-	var done []table.Op
-	keys := make([]table.Key, 0, len(jobs)+1)
-	for _, j := range jobs {
-		keys = append(keys, recordKey(teamID, j.work.ID))
-	}
-	if by.told {
-		keys = append(keys, audit.TopicsKey(teamID))
-	}
-	var topics pending.Topics
-	records, err := w.Table.BatchGet(ctx, keys)
-	if err != nil {
-		return fmt.Errorf("read documents: %w", err)
-	}
-	// Clocks differ, so a document put again after its deletion may have a lower
-	// version than before: only the record says which version is current.
-	var current []record
-	for _, item := range records {
-		if item.Key == audit.TopicsKey(teamID) {
-			topics = audit.Topics(item)
-			continue
-		}
-		r := recordFrom(item)
-		if slices.ContainsFunc(jobs, func(j job) bool { return j.work.ID == r.ID && j.work.Version == r.version }) {
-			current = append(current, r)
-		}
-	}
-	bytes := 0
-	for _, r := range current {
-		bytes += r.bytes
-	}
-	if half := len(jobs) / 2; bytes > maxBatchBytes && half > 0 {
-		if err := w.publish(ctx, teamID, jobs[:half], by); err != nil {
-			return err
-		}
-		return w.publish(ctx, teamID, jobs[half:], by)
-	}
-	if by.room != nil {
-		size := int64(min(bytes, maxBatchBytes))
-		if err := by.room.Acquire(ctx, size); err != nil {
-			return err
-		}
-		defer by.room.Release(size)
-	}
-	whole, err := w.whole(ctx, teamID, current)
-	if err != nil {
-		return err
-	}
-	for _, j := range jobs {
-		complete := j.work.Complete()
-		if table.IndexOf(done, complete.Key) >= 0 {
-			continue // the same message twice in a batch
-		}
-		if d, ok := whole[j.work.ID]; ok && d.Version == j.work.Version {
-			docs, done = append(docs, d), append(done, by.done(j.work))
-			continue
-		}
-		// Superseded: there is nothing to index.
-		if err := w.Table.Write(ctx, table.Delete{Key: complete.Key}); err != nil {
-			return fmt.Errorf("end superseded work: %w", err)
-		}
-	}
-	for len(docs) > 0 {
-		told := w.indexedNotices(teamID, topics, docs)
-		err := by.publish(ctx, teamID, docs, slices.Concat(done, promises(told)))
-		failed := table.AsConditionFailed(err)
-		if err == nil {
-			w.Outbox.Send(ctx, told...)
-		}
-		if err == nil && by.after != nil {
-			by.after(ctx, teamID, docs)
-		}
-		if failed == nil {
-			return err
-		}
-		// Another worker has completed this one; publish the others.
-		i := table.IndexOf(done, failed.Key)
-		if i < 0 {
-			return err
-		}
-		docs, done = slices.Delete(docs, i, i+1), slices.Delete(done, i, i+1)
-	}
-	return nil
 }
 
 // GiveUp records that work will not be done: the document's indexing has failed. It

@@ -42,7 +42,7 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 		}
 		if head == "" || head == p.Commit {
 			p.ETag = tag
-			yield(source.SyncPage{Checkpoint: p.encoded(), Last: true, Exact: head == "" && whole})
+			yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true, Exact: head == "" && whole})
 			return nil
 		}
 		p.Target, p.ETag, p.Skip, p.Whole = head, tag, 0, whole
@@ -112,9 +112,9 @@ func (s *session) readArchive(ctx context.Context, p checkpoint, yield func(sour
 	}
 	return repository.Archive(reply.Body, p.Skip, file, func(items []source.Item, skip int, last bool) bool {
 		p.Skip = skip
-		page := source.SyncPage{Items: items, Checkpoint: p.encoded(), Last: last, Exact: last}
+		page := source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
 		if last {
-			page.Checkpoint = checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}.encoded()
+			page.Checkpoint = source.EncodeCheckpoint(checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag})
 		}
 		return yield(page)
 	})
@@ -179,7 +179,7 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileC
 		if done {
 			p = checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}
 		}
-		page.Checkpoint, page.Last = p.encoded(), done
+		page.Checkpoint, page.Last = source.EncodeCheckpoint(p), done
 		if !yield(page) {
 			return source.ErrStopped
 		}

@@ -13,7 +13,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,14 +75,6 @@ type checkpoint struct {
 	Whole  bool      `json:"whole,omitempty"`  // files: Target is read from an archive
 }
 
-func (p checkpoint) encoded() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // every checkpoint can be encoded
-	}
-	return text
-}
-
 // Read yields the pages of a part; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
@@ -93,10 +84,8 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		var p checkpoint
-		if at != nil {
-			if err := json.Unmarshal(at, &p); err != nil {
-				return err
-			}
+		if err := source.DecodeCheckpoint(at, &p); err != nil {
+			return err
 		}
 		if kind == files {
 			return s.readFiles(ctx, p, at == nil, page)

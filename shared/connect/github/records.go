@@ -47,7 +47,7 @@ func (s *session) readRecords(ctx context.Context, kind string, p checkpoint, yi
 			return err
 		}
 		if unchanged {
-			yield(source.SyncPage{Checkpoint: p.encoded(), Last: true, Notice: s.renamed(p.Name)})
+			yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true, Notice: s.renamed(p.Name)})
 			return nil
 		}
 		page := source.SyncPage{Items: make([]source.Item, 0, len(records))}
@@ -73,7 +73,7 @@ func (s *session) readRecords(ctx context.Context, kind string, p checkpoint, yi
 			p = checkpoint{Since: last}
 		}
 		p.Name = name
-		page.Checkpoint, page.Last, page.Notice = p.encoded(), !full, s.renamed(name)
+		page.Checkpoint, page.Last, page.Notice = source.EncodeCheckpoint(p), !full, s.renamed(name)
 		if !yield(page) {
 			return source.ErrStopped
 		}

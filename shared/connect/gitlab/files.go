@@ -32,7 +32,7 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 			return err
 		}
 		if head == p.Commit {
-			yield(source.SyncPage{Checkpoint: p.encoded(), Last: true, Exact: head == "" && whole})
+			yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true, Exact: head == "" && whole})
 			return nil
 		}
 		if !whole && (head == "" || p.Commit == "") {
@@ -88,9 +88,9 @@ func (s *session) readArchive(ctx context.Context, p checkpoint, readers *names.
 	file := func(name string, text []byte) *source.Item { return s.file(p, readers, name, text) }
 	return repository.Archive(body, p.Skip, file, func(items []source.Item, skip int, last bool) bool {
 		p.Skip = skip
-		page := source.SyncPage{Items: items, Checkpoint: p.encoded(), Last: last, Exact: last}
+		page := source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
 		if last {
-			page.Checkpoint = p.read().encoded()
+			page.Checkpoint = source.EncodeCheckpoint(p.read())
 		}
 		return yield(page)
 	})
@@ -159,9 +159,9 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, readers *names.
 		}
 		done := n == len(changes)
 		p.Skip = n
-		page.Checkpoint, page.Last = p.encoded(), done
+		page.Checkpoint, page.Last = source.EncodeCheckpoint(p), done
 		if done {
-			page.Checkpoint = p.read().encoded()
+			page.Checkpoint = source.EncodeCheckpoint(p.read())
 		}
 		if !yield(page) {
 			return source.ErrStopped

@@ -14,7 +14,6 @@ package gitlab
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -87,14 +86,6 @@ type checkpoint struct {
 	Whole  bool   `json:"whole,omitempty"` // Target is read from an archive
 }
 
-func (p checkpoint) encoded() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // every checkpoint can be encoded
-	}
-	return text
-}
-
 // Read yields the pages of a part; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
@@ -103,10 +94,8 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		var p checkpoint
-		if at != nil {
-			if err := json.Unmarshal(at, &p); err != nil {
-				return err
-			}
+		if err := source.DecodeCheckpoint(at, &p); err != nil {
+			return err
 		}
 		if s.about, err = s.lookUp(ctx); err != nil {
 			return err
@@ -124,7 +113,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return page(q)
 		}
 		if s.about.level(s.kind) == disabled {
-			yield(source.SyncPage{Checkpoint: p.encoded(), Last: true, Exact: at == nil})
+			yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true, Exact: at == nil})
 			return nil
 		}
 		switch s.kind {

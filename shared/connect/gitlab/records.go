@@ -57,7 +57,7 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(sour
 				asked++
 			}
 			if asked == notesAPage && i+1 < len(records) {
-				page.Checkpoint = p.encoded()
+				page.Checkpoint = source.EncodeCheckpoint(p)
 				if !yield(page) {
 					return source.ErrStopped
 				}
@@ -72,7 +72,7 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(sour
 		case !more:
 			p.Page = 0
 		}
-		page.Checkpoint, page.Last = p.encoded(), !more
+		page.Checkpoint, page.Last = source.EncodeCheckpoint(p), !more
 		if !yield(page) {
 			return source.ErrStopped
 		}

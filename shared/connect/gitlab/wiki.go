@@ -28,7 +28,7 @@ func (s *session) readWiki(ctx context.Context, p checkpoint, whole bool, yield 
 		if sum != p.Sum {
 			return source.ErrFullScanNeeded
 		}
-		yield(source.SyncPage{Checkpoint: p.encoded(), Last: true})
+		yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true})
 		return nil
 	}
 	if whole || sum != p.Sum {
@@ -57,7 +57,7 @@ func (s *session) readWiki(ctx context.Context, p checkpoint, whole bool, yield 
 		if p.Done {
 			p.Skip = 0
 		}
-		page.Checkpoint, page.Last, page.Exact = p.encoded(), p.Done, p.Done
+		page.Checkpoint, page.Last, page.Exact = source.EncodeCheckpoint(p), p.Done, p.Done
 		if !yield(page) {
 			return source.ErrStopped
 		}

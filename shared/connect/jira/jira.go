@@ -10,7 +10,6 @@ package jira
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net/url"
@@ -54,23 +53,13 @@ type checkpoint struct {
 	Full  bool      `json:"full,omitempty"`  // it is a full scan
 }
 
-func (p checkpoint) encoded() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // every checkpoint can be encoded
-	}
-	return text
-}
-
 // Read yields the pages of a part; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
 		r := c.open(a, part)
 		p := checkpoint{Full: at == nil}
-		if at != nil {
-			if err := json.Unmarshal(at, &p); err != nil {
-				return fmt.Errorf("decode the checkpoint: %w", err)
-			}
+		if err := source.DecodeCheckpoint(at, &p); err != nil {
+			return err
 		}
 		if p.Begun.IsZero() {
 			p.Begun = c.Now().UTC()
@@ -147,7 +136,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if page.Last {
 			p = checkpoint{Since: p.Begun}
 		}
-		page.Checkpoint = p.encoded()
+		page.Checkpoint = source.EncodeCheckpoint(p)
 		if !yield(page) {
 			return source.ErrStopped
 		}

@@ -11,7 +11,6 @@ package notion
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -63,24 +62,15 @@ type edits map[string]int64
 
 func minutes(t time.Time) int64 { return t.Unix() / 60 }
 
-func (p checkpoint) encoded() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // every checkpoint can be encoded
-	}
-	return text
-}
-
 // Read yields the pages of a source; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
 		s := c.open(a)
 		p := checkpoint{Access: strings.Join(append([]string{a.Settings.Text(access)}, slices.Sorted(maps.Keys(s.roots))...), " "), Begun: c.Now().UTC(), Full: true}
-		decoded := func(text []byte) (q checkpoint, err error) { return q, json.Unmarshal(text, &q) }
+		var q checkpoint
 		switch {
 		case at != nil:
-			q, err := decoded(at)
-			if err != nil {
+			if err := source.DecodeCheckpoint(at, &q); err != nil {
 				return err
 			}
 			if q.Access != p.Access {
@@ -91,8 +81,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			}
 			p = q
 		case a.Before != nil:
-			q, err := decoded(a.Before)
-			if err != nil {
+			if err := source.DecodeCheckpoint(a.Before, &q); err != nil {
 				return err
 			}
 			if q.Access == p.Access {

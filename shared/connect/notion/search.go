@@ -72,7 +72,7 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 				break
 			}
 			if reads == readsAPage {
-				page.Checkpoint, page.Notice = p.encoded(), s.notice()
+				page.Checkpoint, page.Notice = source.EncodeCheckpoint(p), s.notice()
 				if !yield(page) {
 					return source.ErrStopped
 				}
@@ -91,7 +91,7 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			p = checkpoint{Access: p.Access, Since: p.Begun.Add(-lookBack), Known: p.Next, Again: p.Failed}
 			maps.DeleteFunc(p.Known, func(_ string, at int64) bool { return at < minutes(p.Since) })
 		}
-		page.Checkpoint, page.Last, page.Notice = p.encoded(), done, s.notice()
+		page.Checkpoint, page.Last, page.Notice = source.EncodeCheckpoint(p), done, s.notice()
 		if !yield(page) {
 			return source.ErrStopped
 		}
@@ -124,7 +124,7 @@ func (s *session) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 			return err
 		}
 	}
-	page.Checkpoint = p.encoded()
+	page.Checkpoint = source.EncodeCheckpoint(p)
 	if !yield(page) {
 		return source.ErrStopped
 	}

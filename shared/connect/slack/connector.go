@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -94,14 +93,6 @@ type thread struct {
 	Cursor string `json:"cursor,omitempty"`
 }
 
-func (p checkpoint) encoded() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // every checkpoint can be encoded
-	}
-	return text
-}
-
 // reading reads one channel.
 type reading struct {
 	*Connector
@@ -135,13 +126,11 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		p := checkpoint{Name: about.Name, Private: about.Private}
-		if at != nil {
-			if err := json.Unmarshal(at, &p); err != nil {
-				return err
-			}
-			if p.Private != about.Private {
-				return source.ErrFullScanNeeded // what was read has the wrong rule
-			}
+		if err := source.DecodeCheckpoint(at, &p); err != nil {
+			return err
+		}
+		if p.Private != about.Private {
+			return source.ErrFullScanNeeded // what was read has the wrong rule
 		}
 		if p.Private {
 			if err := r.readReaders(ctx, &p, at == nil); err != nil {
@@ -178,7 +167,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			page.Exact = p.Since == "" && !p.Limited
 			p = checkpoint{Since: cmp.Or(p.Newest, p.Since, "0"), Name: p.Name, Private: p.Private, Readers: p.Readers}
 		}
-		page.Checkpoint = p.encoded()
+		page.Checkpoint = source.EncodeCheckpoint(p)
 		if !yield(page) {
 			return source.ErrStopped
 		}

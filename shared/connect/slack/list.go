@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"strconv"
@@ -30,10 +29,8 @@ func (r *reading) channels(ctx context.Context, cursor string) (channelsReply, e
 // list yields the pages of the list of public channels.
 func (r *reading) list(ctx context.Context, at []byte, yield func(source.SyncPage) bool) error {
 	var p listCheckpoint
-	if at != nil {
-		if err := json.Unmarshal(at, &p); err != nil {
-			return err
-		}
+	if err := source.DecodeCheckpoint(at, &p); err != nil {
+		return err
 	}
 	for {
 		reply, err := r.channels(ctx, p.Cursor)
@@ -51,9 +48,7 @@ func (r *reading) list(ctx context.Context, at []byte, yield func(source.SyncPag
 		}
 		p.Cursor = reply.Metadata.Cursor
 		page.Last = p.Cursor == ""
-		if page.Checkpoint, err = json.Marshal(p); err != nil {
-			return err
-		}
+		page.Checkpoint = source.EncodeCheckpoint(p)
 		if !yield(page) || page.Last {
 			return nil
 		}
@@ -81,7 +76,7 @@ func (r *reading) pass(c about, err error, at []byte, yield func(source.SyncPage
 		return r.goneOr(err)
 	}
 	if at == nil {
-		page.Checkpoint = checkpoint{Name: c.Name}.encoded()
+		page.Checkpoint = source.EncodeCheckpoint(checkpoint{Name: c.Name})
 	}
 	yield(page)
 	return nil

@@ -5,7 +5,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -54,14 +53,6 @@ type checkpoint struct {
 	Next  int       `json:"next,omitempty"` // index of the next page
 }
 
-func (p checkpoint) encoded() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // every checkpoint can be encoded
-	}
-	return text
-}
-
 // listed is a page of a list or sitemap.
 type listed struct {
 	url     string
@@ -72,10 +63,8 @@ type listed struct {
 func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {
 		var p checkpoint
-		if at != nil {
-			if err := json.Unmarshal(at, &p); err != nil {
-				return err
-			}
+		if err := source.DecodeCheckpoint(at, &p); err != nil {
+			return err
 		}
 		if p.Begun.IsZero() {
 			p.Begun = c.Now().UTC()
@@ -136,7 +125,7 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 			// A day earlier, because the times of sitemaps are rarely exact.
 			p = checkpoint{Since: p.Begun.Add(-24 * time.Hour)}
 		}
-		page.Checkpoint, page.Last, page.Exact = p.encoded(), done, done
+		page.Checkpoint, page.Last, page.Exact = source.EncodeCheckpoint(p), done, done
 		if !yield(page) {
 			return source.ErrStopped
 		}

@@ -45,7 +45,7 @@ type receiver struct {
 	mu      sync.Mutex
 	secrets map[string]string   // by path
 	taken   map[string][]string // what it answered 200, by path: the ids of the collections
-	fails   int                 // so many posts are answered 503
+	fails   int                 // how many posts are still answered 503
 	onPost  func()              // called at the next post, before its reply
 	wrong   []string
 }

@@ -17,7 +17,7 @@ const (
 	hookClients  = 4
 	hookOps      = 400
 	hookKills    = 30
-	hookGap      = 60          // at most so many requests and posts are between a start and the next kill
+	hookGap      = 60          // the most requests and posts between a start and the next kill
 	hookPatience = time.Minute // after the last start
 )
 

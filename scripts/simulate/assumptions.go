@@ -48,7 +48,7 @@ const (
 	// Messages in flight of a standard queue:
 	// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
 	mostInFlight = 120_000
-	// A group is noisy if it has more than this share of what is in flight and at least so many messages, or more than
+	// A group is noisy if it has more than this share of what is in flight and at least this number of messages, or more than
 	// this share of the recent processing time; then the groups that are not noisy come first, and among noisy groups
 	// the one with the fewest in flight. It is quiet again when it has no backlog, or has sent nothing for quietAfter:
 	// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html

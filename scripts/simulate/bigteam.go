@@ -49,7 +49,7 @@ type Shape struct {
 	Compute  time.Duration // on a whole processor
 }
 
-// ShapeOf extrapolates the measured figures to so many documents.
+// ShapeOf extrapolates the measured figures to a number of documents.
 func ShapeOf(documents int) Shape {
 	s := Shape{Passages: documents * passagesPerDocument}
 	times := float64(s.Passages) / measuredPassages

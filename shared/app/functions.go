@@ -151,7 +151,7 @@ const (
 	memoryPercent     = 90
 )
 
-// boundMemory makes the function collect garbage before its memory of so many MB is used up. 0 is not known.
+// boundMemory makes the function collect garbage before its memory is used up; 0: how much it has is unknown.
 func boundMemory(megabytes int) {
 	if megabytes > 0 {
 		debug.SetMemoryLimit(int64(megabytes) << 20 / 100 * memoryPercent)

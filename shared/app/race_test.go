@@ -2,6 +2,6 @@
 
 package app
 
-// everyNth: the race detector makes each call many times as slow, so one in so many is made to
-// fail. make test runs the walks once more without it, for every call.
+// everyNth is which calls are made to fail under the race detector, which makes each many times as slow. make test
+// runs the walks once more without it, for every call.
 const everyNth = 8

@@ -135,7 +135,7 @@ func (f *filling) leaveConsent() {
 	}
 }
 
-// leaveSignOn begins two sign-ins at an identity provider, and finishes one but for its session.
+// leaveSignOn begins two sign-ins at an identity provider, and finishes one, up to its session.
 func (f *filling) leaveSignOn() {
 	f.t.Helper()
 	ctx, provider := f.t.Context(), &standInProvider{}

@@ -91,7 +91,7 @@ const (
 )
 
 // Copy makes the new home equal to the old one, except for what brings it to life. The old home
-// may serve at the same time. What changes meanwhile is copied by the next Copy.
+// may serve at the same time. What changes in the meantime is copied by the next Copy.
 func (m *Move) Copy(ctx context.Context) (Report, error) {
 	m.report = Report{}
 	if err := m.copyBlobs(ctx); err != nil {

@@ -170,7 +170,7 @@ func (n *nearness) cosines(wanted []vectorAt) ([]float32, error) {
 }
 
 // sketched returns the passages whose sketches differ least from the question's: at least
-// nearSketches, if there are so many. Of those in segments that are read by range, only the
+// nearSketches, or all if there are fewer. Of those in segments that are read by range, only the
 // nearest by estimate remain.
 func (n *nearness) sketched() []vectorAt {
 	all := 0
@@ -243,8 +243,8 @@ func (n *nearness) appendDistances(dst []uint16, s *segment.Segment) []uint16 {
 // otherwise be most of what a question allocates.
 var distanceBuffers sync.Pool
 
-// nearestDistance returns the least distance within which there are at least want of all
-// distances, or most if there are not so many, and how many there are. No distance is above most.
+// nearestDistance returns the least limit such that at least want of all distances are within it, and
+// how many are; if there are fewer than want, the limit is most. No distance is above most.
 func nearestDistance(all []uint16, most, want int) (limit uint16, sum int) {
 	// Neighbouring distances are often equal, and adding to one count twice in a row waits for the first.
 	counts, others := make([]int, most+1), make([]int, most+1)

@@ -156,7 +156,7 @@ func (s *Service) Begin(ctx context.Context, teamID, browser, testBy string) (Re
 }
 
 // Finish verifies what the provider sent back to the address of method, and returns a ticket for
-// Redeem. The request is returned as far as it is known, also beside an error.
+// Redeem. The request is returned as far as it is known, also with an error.
 func (s *Service) Finish(ctx context.Context, teamID string, method Method, values url.Values) (ticket string, r Request, err error) {
 	if _, err := s.Teams.Team(ctx, teamID); err != nil {
 		return "", r, err

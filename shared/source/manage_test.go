@@ -89,7 +89,7 @@ func TestCreating(t *testing.T) {
 	}
 }
 
-// Docent's own secret is made whether or not the caller has secrets, and is returned once.
+// Docent's own secret is made also for a caller without secrets, and is returned once.
 func TestSecretsAreStoredEncryptedAndNeverShown(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-of-the-provider"

@@ -86,8 +86,8 @@ func TestSyncsResumeWhereverTheyStop(t *testing.T) {
 	}
 }
 
-// TestFullScansKnowTheCheckpointBefore: but for the first one, and one that a connector
-// asks for.
+// TestFullScansKnowTheCheckpointBefore checks that every full scan does, except the first one and one
+// that the connector asks for.
 func TestFullScansKnowTheCheckpointBefore(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())

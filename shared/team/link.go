@@ -95,7 +95,7 @@ func (s *Service) takeLink(ctx context.Context, code string) (Invitation, error)
 	return i, nil
 }
 
-// takeInvitation takes an invitation that the operator stored beside the tables.
+// takeInvitation takes an invitation that the operator stored next to the tables.
 func (s *Service) takeInvitation(ctx context.Context, hash []byte) (Invitation, error) {
 	if s.TakeInvitation == nil {
 		return Invitation{}, linkExpired()

@@ -30,7 +30,7 @@ type holding struct {
 }
 
 // Hold keeps every object readable that existed when it was made, for a copy. Other readers
-// do not see objects that are deleted meanwhile.
+// do not see objects that are deleted in the meantime.
 type Hold struct{ s *Store }
 
 // Hold returns a Hold, or ErrHeld if there is one. The caller must release it. It holds off

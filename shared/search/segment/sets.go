@@ -59,7 +59,7 @@ func (s *setWriter) number(entries []string) uint32 {
 	return n
 }
 
-// give sets the number of the last of so many documents.
+// give says that the last document has the set of this number; documents is how many there are so far.
 func (s *setWriter) give(documents int, number uint32) {
 	s.numbers = append(s.numbers, make([]uint32, documents-len(s.numbers))...)
 	s.numbers[documents-1] = number

@@ -117,7 +117,7 @@ func (r *reader) blocks(d *ooxml.Decoder, out *markdown.Writer) error {
 	})
 }
 
-// write writes a paragraph as its style says, and after it what it holds beside its own text.
+// write writes a paragraph as its style says, and after it what it holds besides its own text.
 func (r *reader) write(out *markdown.Writer, p paragraph) error {
 	style := r.styles.resolve(p.style)
 	if style.contents {

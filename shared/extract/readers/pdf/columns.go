@@ -10,7 +10,7 @@ const (
 	minColumnLines = 4   // that a column of text has at least
 	minColumnText  = 18  // characters of a line of a column, on average; fewer are cells of a table
 	minColumnShare = 0.1 // of the text that the narrower side has at least
-	maxReaching    = 20  // one of so many lines may reach into the gap between columns
+	maxReaching    = 20  // one of this number of lines may reach into the gap between columns
 )
 
 // columns cuts text in columns apart and returns its blocks in the order of reading. What crosses the gap between

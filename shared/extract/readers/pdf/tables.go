@@ -61,7 +61,8 @@ func byColumn(all [][]line, spans []span) [][]line {
 	return columns
 }
 
-// isProse reports whether the parts of a column of so many rows are lines of sentences that run on from one to the next.
+// isProse reports whether the parts of a column, in a table of this number of rows, are lines of sentences that run
+// on from one to the next.
 func isProse(column []line, rows int) bool {
 	letters, runOn := 0, 0
 	for i, l := range column {

@@ -138,7 +138,7 @@ func (s *Set) Softmax(x []float32, n, stride int, inverse *[Lines]float32) {
 	s.softmax(x, stride, inverse)
 }
 
-// lowest is a score whose weight is nothing, beside any other.
+// lowest is a score whose weight is nothing next to any other.
 const lowest = -1e30
 
 // Mix writes Lines rows of Head numbers, width apart: the sum of n values, which begin step apart, each multiplied by its

@@ -17,7 +17,8 @@
 // requests of a team pass, where capacity is perSecond × Window, and never refuse a team that
 // stays within perSecond. A process that handles more at a time adds their number. A write that fails, and a container that ends, lose at most one
 // hundredth. While the table cannot be written at all, each container counts by itself. Clocks of
-// containers may differ; the difference times perSecond is added.
+// containers may differ; the difference times perSecond is added. A bucket that a wrong clock has left full of debt, which
+// would take longer than a minute to fill, starts full again.
 package rate
 
 import (
@@ -104,7 +105,11 @@ func (l *Limiter) Take(teamID, keyID string) ([]quota.State, error) {
 	now := l.Now()
 	l.prune(now)
 	for _, o := range owners {
-		full := max(l.bucket(o).full, now.UnixNano())
+		b := l.bucket(o)
+		if b.full > now.Add(mostDebt).UnixNano() {
+			b.full = 0 // the clock was ahead
+		}
+		full := max(b.full, now.UnixNano())
 		// The time at which a token is there.
 		if at := full - (l.capacity(o)-1)*l.step(o); at > now.UnixNano() {
 			return nil, &ExceededError{State: l.state(o, now), PerSecond: l.perSecond(o), wait: time.Duration(at - now.UnixNano())}

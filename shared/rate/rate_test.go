@@ -140,3 +140,26 @@ func TestManyTeamsAreLimitedExactly(t *testing.T) {
 		t.Errorf("%d passed after 2 seconds, want 2", got)
 	}
 }
+
+// TestAClockThatWasAheadRefusesNobodyForLong fills buckets while the clock is an hour ahead, here or in another container, and sets it right.
+func TestAClockThatWasAheadRefusesNobodyForLong(t *testing.T) {
+	t.Parallel()
+	l, clock := newLimiter(10)
+	clock.Advance(time.Hour)
+	take(l, "acme", "k", 50)
+	clock.Advance(-time.Hour)
+	if passed := take(l, "acme", "k", 10); passed != 10 {
+		t.Errorf("%d of 10 pass after the clock was set back", passed)
+	}
+	f := newFleet(t, 2, 10)
+	f.clock.Advance(time.Hour)
+	for range 40 {
+		f.request(t, 0, "k")
+	}
+	f.clock.Advance(-time.Hour)
+	for i := range 40 {
+		if !f.request(t, 1, "k") {
+			t.Errorf("the request %d to another container is refused", i)
+		}
+	}
+}

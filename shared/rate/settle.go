@@ -16,7 +16,7 @@ const (
 	SettleTime = 250 * time.Millisecond
 	// keep is how long a bucket is stored. It may start full again after that.
 	keep = 24 * time.Hour
-	// mostDebt bounds how long a team may be refused, whatever a clock that was wrong has stored.
+	// mostDebt is how long a bucket takes to fill at most. One that would take longer was written by a clock that was wrong.
 	mostDebt = 6 * Window
 )
 
@@ -73,6 +73,9 @@ func (l *Limiter) settle(ctx context.Context, o owner, tokens int64) error {
 	if table.AsConditionFailed(err) != nil {
 		item, err = l.Table.Add(ctx, table.Add{Key: o.key(), By: map[string]int64{fullField: taken}, Expires: now.Add(keep), Once: true})
 	}
+	if err == nil && item.Numbers[fullField] > now.Add(mostDebt).UnixNano() {
+		item, err = l.Table.Add(ctx, table.Add{Key: o.key(), Numbers: map[string]int64{fullField: now.UnixNano() + taken}, Expires: now.Add(keep), Once: true})
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.bucket(o)
@@ -80,7 +83,6 @@ func (l *Limiter) settle(ctx context.Context, o owner, tokens int64) error {
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", o.name(), err)
 	}
-	most := now.Add(mostDebt).UnixNano()
-	b.full = max(b.full, min(item.Numbers[fullField], most)+b.unsaid*l.step(o))
+	b.full = max(b.full, item.Numbers[fullField]+b.unsaid*l.step(o))
 	return nil
 }

@@ -43,6 +43,9 @@ func Start(t testing.TB) (endpoint string) {
 	return endpoint
 }
 
+// Run is Start for a program that is no test.
+func Run() (endpoint string, err error) { return start() }
+
 // Config returns the settings of an AWS client that uses endpoint.
 func Config(endpoint string) aws.Config {
 	return aws.Config{

@@ -477,6 +477,30 @@ func TestOneWorkerIsAtARebuild(t *testing.T) {
 	}
 }
 
+// TestARebuildOfAClockThatWasAheadHoldsNobodyUp has a rebuild stand still that began while the clock was an hour ahead.
+func TestARebuildOfAClockThatWasAheadHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	x, lib, clock := newIndex(t)
+	fillWiki(t, x, lib, 0, 30)
+	older(t, x)
+	merge(t, x)
+	w := works(t, x)[0]
+	clock.Advance(time.Hour)
+	b, set := rebuilder(x), false
+	b.Rest = func(context.Context, time.Duration) error {
+		if !set {
+			set = true
+			clock.Advance(-time.Hour)
+			rebuildOnly(t, rebuilder(x), w)
+		}
+		return nil
+	}
+	if finished, err := b.Run(t.Context(), w); !finished || err != nil {
+		t.Errorf("overtaken: %t, %v", finished, err)
+	}
+	holds(t, x, lib)
+}
+
 func TestANewerProgramsSegmentIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)

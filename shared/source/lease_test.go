@@ -39,3 +39,19 @@ func TestASyncHoldsItsLeaseFromItsLastSave(t *testing.T) {
 		})
 	}
 }
+
+// TestALeaseOfAClockThatWasAheadHoldsNobodyUp has a sync die while the clock is an hour ahead, and sets it right.
+func TestALeaseOfAClockThatWasAheadHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.shelf.at["a 3"] = func() error {
+		l.clock.Advance(-time.Hour)
+		l.mustSync() // before the first one ends, as if that had died
+		return nil
+	}
+	l.clock.Advance(time.Hour)
+	if err := l.sync(); err == nil {
+		t.Error("the sync that lost its lease has saved")
+	}
+	l.wantItems(everything...)
+}

@@ -148,7 +148,7 @@ func (r *syncRun) acquireLease(ctx context.Context) error {
 	if r.state.Paused {
 		return ErrPaused
 	}
-	if r.state.leaseUntil > now {
+	if r.state.leased(r.now()) {
 		return &LeaseHeldError{time.UnixMilli(r.state.leaseUntil)}
 	}
 	ops := []table.Op{r.state.work(r.teamID, r.id).Promise()} // restores it if it is missing

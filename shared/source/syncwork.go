@@ -106,7 +106,7 @@ func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
 			return err
 		}
 		now := s.now().UnixMilli()
-		switch running := st.leaseUntil > now; {
+		switch running := st.leased(s.now()); {
 		case running && requested:
 			return nil // the running sync finds the request when it ends
 		case running:

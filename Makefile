@@ -254,7 +254,7 @@ E2E := .cache/e2e
 .PHONY: e2e
 e2e: host node ## play the request scripts against docent serve and the stack on a local AWS without containers; then the collectors (with ARGS='-scripts answers' only these)
 	scripts/venv ministack
-	go run ./infra -o $(E2E)/cdk.out -c dist=$(HOST)/dist
+	go run ./infra -o $(E2E)/cdk.out -c dist=$(HOST)/dist -c architecture=$(if $(filter amd64,$(shell go env GOARCH)),x86_64,arm64)
 	go run ./scripts/e2e -docent $(HOST)/docent -assembly $(E2E)/cdk.out $(ARGS)
 	$(if $(ARGS),,$(MAKE) collectors)
 
@@ -281,8 +281,14 @@ attack: bin/docent ## attack docent serve for a minute and print its peak memory
 	go run ./scripts/attack -docent bin/docent $(ARGS)
 
 .PHONY: chaos
-chaos: bin/docent ## kill docent serve, fill or slow its disk and let it stand still under load for 3 minutes, and check that nothing acknowledged is lost (ARGS='-for 1h')
+chaos: bin/docent moto ## kill docent serve, fill or slow its disk and let it stand still under load for 3 minutes, and check that nothing acknowledged is lost (ARGS='-for 1h'; ARGS='-engine aws': on AWS that refuses, delays and cuts its calls)
 	go run ./scripts/chaos -docent bin/docent $(ARGS)
+
+CLOCK_JUMPS ?= 1000
+
+.PHONY: clock
+clock: ## let the clock of a working process jump by an hour CLOCK_JUMPS times (1000, some minutes), and check that nothing is lost or doubled
+	go test -count=1 -timeout 60m -run '^TestTheClockMayJump$$' -v ./shared/app -clock-jumps $(CLOCK_JUMPS)
 
 .PHONY: cost
 cost: ## print what AWS charges per month for a given load, from the counted cost of each operation

@@ -93,7 +93,12 @@ func (s *stack) alarmQueues() {
 		}
 		s.alarm(title+"DeadLetters", "The queue "+title+" has a dead letter.", queued(pairs[name], true, "ApproximateNumberOfMessagesVisible"), 0)
 	}
-	s.alarmMissing("Pending", "Work other than syncs and rebuilds has been pending for more than 5 minutes, or sweeping does not run.", s.docentMetric("sweeping", "OldestPending", "Maximum"), 300)
+	const about = "Work other than syncs and rebuilds has been pending for more than 5 minutes, or sweeping does not run."
+	if pending := s.docentMetric("sweeping", "OldestPending", "Maximum"); s.countsRequests() {
+		s.alarmMissing("Pending", about, pending, 300)
+	} else { // it would ring for ever
+		s.alarm("Pending", about, pending, 300)
+	}
 }
 
 // alarm adds an alarm for a metric that is above a value for 5 minutes.

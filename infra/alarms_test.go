@@ -216,3 +216,13 @@ func TestDashboardsAreFree(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutMetricsNothingRingsForEver checks the alarm that tells of missing metrics, in a stack whose log level omits them.
+func TestWithoutMetricsNothingRingsForEver(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]template{"breaching": plain(t), "notBreaching": careful(t)} {
+		if got := m.of("AWS::CloudWatch::Alarm")["AlarmPending"].at("TreatMissingData"); got != want {
+			t.Errorf("missing data is %v, want %s", got, want)
+		}
+	}
+}

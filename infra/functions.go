@@ -28,8 +28,9 @@ type function struct {
 type grant struct {
 	reads   []string // tables
 	writes  []string // tables, which it also reads
-	objects access   // in the bucket
+	objects access   // of the search index, in the bucket
 	files   access   // original files in the bucket; writes: it also keeps them, but never deletes one
+	drops   bool     // deletes original files that no document has any more
 	sends   []string // queues
 	takes   []string // queues whose messages it handles
 	secrets access   // decrypts secrets of data sources, single sign-on and webhook endpoints; writes: also encrypts them
@@ -92,7 +93,7 @@ var functions = []function{
 		grant{writes: []string{table.Documents, table.Events}, reads: []string{table.Collections}, files: reads, sends: []string{documents, deliveries},
 			takes: []string{extractions}}},
 	{"indexing", "indexes the documents in its queue, and rebuilds outdated segments", 1024, 120,
-		grant{writes: []string{table.Documents, table.Index, table.Collections, table.Events}, objects: writes,
+		grant{writes: []string{table.Documents, table.Index, table.Collections, table.Events}, objects: writes, drops: true,
 			sends: []string{rebuilds, embeddings, deliveries}, takes: []string{documents, rebuilds}}},
 	{"scim", "users and groups", 512, gatewayTimeout,
 		grant{writes: served(), sends: []string{deliveries}}},

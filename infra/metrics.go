@@ -54,6 +54,9 @@ func formula(label, expression string, metrics ...awscloudwatch.IMetric) awsclou
 		Label: jsii.String(label), Expression: jsii.String(expression), UsingMetrics: &using, Period: period()})
 }
 
+// countsRequests reports whether functions write the log lines in which Docent's metrics are.
+func (s settings) countsRequests() bool { return s.logLevel == "debug" || s.logLevel == "info" }
+
 // countRefused counts the requests of all functions whose key was refused.
 func (s *stack) countRefused() {
 	for _, f := range functions {

@@ -21,6 +21,7 @@ var (
 	listObjects  = []string{"s3:ListBucket"} // without it S3 reports a missing object as forbidden
 	writeObjects = []string{"s3:DeleteObject", "s3:PutObject"}
 	putObjects   = []string{"s3:PutObject"}
+	dropObjects  = []string{"s3:DeleteObject"}
 
 	sendMessages = []string{"sqs:SendMessage"}
 	takeMessages = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}
@@ -37,6 +38,17 @@ var (
 // originals are the objects of the original files of documents.
 const originals = "originals/*"
 
+// indexed are the objects of the search index: segments and vectors.
+var indexed = []string{"segments/*", "vectors/*"}
+
+// objectsOf returns the ARNs of the objects whose names match.
+func (s *stack) objectsOf(patterns ...string) (arns []*string) {
+	for _, pattern := range patterns {
+		arns = append(arns, s.bucket.ArnForObjects(jsii.String(pattern)))
+	}
+	return arns
+}
+
 // policy returns everything that a function may do.
 func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	var statements []awsiam.PolicyStatement
@@ -49,18 +61,21 @@ func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	allow(readItems, s.tableARNs(append(f.reads, f.writes...))...)
 	allow(writeItems, s.tableARNs(f.writes)...)
 	if f.objects >= reads {
-		allow(readObjects, s.bucket.ArnForObjects(jsii.String("*")))
+		allow(readObjects, s.objectsOf(indexed...)...)
 		allow(listObjects, s.bucket.BucketArn())
 	}
 	if f.objects == writes {
-		allow(writeObjects, s.bucket.ArnForObjects(jsii.String("*")))
+		allow(writeObjects, s.objectsOf(indexed...)...)
 	}
 	if f.files >= reads {
-		allow(readObjects, s.bucket.ArnForObjects(jsii.String(originals)))
+		allow(readObjects, s.objectsOf(originals)...)
 		allow(listObjects, s.bucket.BucketArn())
 	}
 	if f.files == writes {
-		allow(putObjects, s.bucket.ArnForObjects(jsii.String(originals)))
+		allow(putObjects, s.objectsOf(originals)...)
+	}
+	if f.drops {
+		allow(dropObjects, s.objectsOf(originals)...)
 	}
 	for _, name := range f.sends {
 		allow(sendMessages, s.queuePairs()[name].queue.QueueArn())

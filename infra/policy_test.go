@@ -11,9 +11,13 @@ var starred = map[string]string{
 	"xray:PutTraceSegments *":                                   "X-Ray has no resources",
 	"xray:PutTelemetryRecords *":                                "X-Ray has no resources",
 	"cloudwatch:DescribeAlarms *":                               "alarms are described by their names, not as resources",
-	"s3:GetObject ${Segments}/*":                                "the names of segments are made as they are written",
-	"s3:PutObject ${Segments}/*":                                "the names of segments are made as they are written",
-	"s3:DeleteObject ${Segments}/*":                             "the names of segments are made as they are written",
+	"s3:GetObject ${Segments}/segments/*":                       "the names of segments are made as they are written",
+	"s3:GetObject ${Segments}/vectors/*":                        "the names of vectors are made as they are written",
+	"s3:PutObject ${Segments}/segments/*":                       "the names of segments are made as they are written",
+	"s3:PutObject ${Segments}/vectors/*":                        "the names of vectors are made as they are written",
+	"s3:DeleteObject ${Segments}/segments/*":                    "the names of segments are made as they are written",
+	"s3:DeleteObject ${Segments}/vectors/*":                     "the names of vectors are made as they are written",
+	"s3:DeleteObject ${Segments}/originals/*":                   "each document that was a file has one object",
 	"s3:GetObject ${Segments}/originals/*":                      "each document that was a file has one object",
 	"s3:PutObject ${Segments}/originals/*":                      "each document that was a file has one object",
 	"s3:GetObjectVersionForReplication ${Segments}/originals/*": "every original file is copied",
@@ -182,6 +186,24 @@ func TestOnlyTheGatewayAndTheScheduleInvoke(t *testing.T) {
 		}
 		if got := invoked[*id(f.name)]; got != want {
 			t.Errorf("%s is invoked by %q, want %q", f.name, got, want)
+		}
+	}
+}
+
+// TestOriginalFilesAreForFew checks who may read, keep and delete the files that people have put: not those that search, which read only
+// the index.
+func TestOriginalFilesAreForFew(t *testing.T) {
+	t.Parallel()
+	may := map[string]string{"s3:GetObject": "documents extracting syncing", "s3:PutObject": "documents syncing", "s3:DeleteObject": "indexing"}
+	for action, want := range may {
+		var who []string
+		for _, f := range functions {
+			if slices.Contains(granted(plain(t), f.name), action+" ${Segments}/originals/*") {
+				who = append(who, f.name)
+			}
+		}
+		if got := strings.Join(who, " "); got != want {
+			t.Errorf("%s on original files: %q, want %q", action, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // settings are the choices of an operator. README.md lists them under their names for -c.
@@ -73,10 +75,10 @@ var known = map[string]setting{
 	"alarmsEmail": {"", textOf(func(s *settings) *string { return &s.alarmsEmail }, `([^@\s]+@[^@\s]+)?`)},
 	"refusedKeys": {"100", numberOf(func(s *settings) *int { return &s.refusedKeys }, 1, 1_000_000)},
 	"budget":      {"0", numberOf(func(s *settings) *int { return &s.budget }, 0, 1_000_000)},
-	"domain":      {"", textOf(func(s *settings) *string { return &s.domain }, `([a-z0-9-]+(\.[a-z0-9-]+)+)?`)},
+	"domain":      {"", textOf(func(s *settings) *string { return &s.domain }, hostName)},
 	"certificate": {"", textOf(func(s *settings) *string { return &s.certificate }, `(arn:[a-z-]+:acm:\S+)?`)},
 	"zone":        {"", textOf(func(s *settings) *string { return &s.zone }, `(Z[A-Z0-9]+)?`)},
-	"zoneName":    {"", textOf(func(s *settings) *string { return &s.zoneName }, `([a-z0-9-]+(\.[a-z0-9-]+)+)?`)},
+	"zoneName":    {"", textOf(func(s *settings) *string { return &s.zoneName }, hostName)},
 	"canary":      {"false", yesOrNo(func(s *settings) *bool { return &s.canary })},
 	"tracing":     {"false", yesOrNo(func(s *settings) *bool { return &s.tracing })},
 	"waf":         {"false", yesOrNo(func(s *settings) *bool { return &s.waf })},
@@ -94,8 +96,8 @@ var known = map[string]setting{
 	"model":    {"", textOf(func(s *settings) *string { return &s.model }, `\S*`)},
 	// As in docent serve: openai with an address and bedrock without one.
 	"modelProvider":     {"", textOf(func(s *settings) *string { return &s.provider }, `(bedrock|openai)?`)},
-	"modelUrl":          {"", textOf(func(s *settings) *string { return &s.modelURL }, `(https://[^\s?#@]+)?`)},
-	"modelKeyParameter": {"", textOf(func(s *settings) *string { return &s.modelKey }, `[a-zA-Z0-9_./-]*`)},
+	"modelUrl":          {"", textOf(func(s *settings) *string { return &s.modelURL }, serverURL)},
+	"modelKeyParameter": {"", textOf(func(s *settings) *string { return &s.modelKey }, parameterName)},
 	"modelArns": {"", func(s *settings, value string) error {
 		for _, arn := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' }) {
 			if !regexp.MustCompile(`^arn:[a-z-]+:bedrock:\S+$`).MatchString(arn) {
@@ -108,9 +110,9 @@ var known = map[string]setting{
 	// As in docent serve: openai with an address and local without one.
 	"embeddingProvider":     {"", textOf(func(s *settings) *string { return &s.embedding.provider }, `(local|bedrock|openai|none)?`)},
 	"embeddingModel":        {"", textOf(func(s *settings) *string { return &s.embedding.model }, `\S*`)},
-	"embeddingUrl":          {"", textOf(func(s *settings) *string { return &s.embedding.url }, `(https://[^\s?#@]+)?`)},
+	"embeddingUrl":          {"", textOf(func(s *settings) *string { return &s.embedding.url }, serverURL)},
 	"embeddingSize":         {"", textOf(func(s *settings) *string { return &s.embedding.size }, `([1-9][0-9]{0,3})?`)},
-	"embeddingKeyParameter": {"", textOf(func(s *settings) *string { return &s.embedding.key }, `[a-zA-Z0-9_./-]*`)},
+	"embeddingKeyParameter": {"", textOf(func(s *settings) *string { return &s.embedding.key }, parameterName)},
 
 	"rate":     {"500", numberOf(func(s *settings) *int { return &s.rate }, 1, 100_000)},
 	"burst":    {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
@@ -130,12 +132,25 @@ var known = map[string]setting{
 		}
 		return nil
 	}},
-	"restored":     {"", textOf(func(s *settings) *string { return &s.restored }, `([0-9]{8}T[0-9]{6}Z)?`)},
+	"restored": {"", func(s *settings, value string) error {
+		if _, err := time.Parse("20060102T150405Z", value); err != nil && value != "" {
+			return errors.New("it is not a moment, such as 20261123T050000Z")
+		}
+		s.restored = value
+		return nil
+	}},
 	"backupRegion": {"", textOf(func(s *settings) *string { return &s.backupRegion }, `([a-z]{2}(-[a-z]+)+-[0-9])?`)},
 	"backupDays":   {"7", numberOf(func(s *settings) *int { return &s.backupDays }, 1, 365)},
 	"local":        {"", textOf(func(s *settings) *string { return &s.local }, `(https?://[a-zA-Z0-9.-]+(:[0-9]{1,5})?)?`)},
 	"dist":         {"dist", textOf(func(s *settings) *string { return &s.dist }, `.+`)},
 }
+
+// Patterns of values.
+const (
+	hostName      = `([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+)?`
+	serverURL     = `(https://[^\s?#@]+)?`
+	parameterName = `([a-zA-Z0-9_.-]+|(/[a-zA-Z0-9_.-]+)+)?`
+)
 
 func textOf(field func(*settings) *string, pattern string) func(*settings, string) error {
 	whole := regexp.MustCompile(`^(?:` + pattern + `)$`)
@@ -217,6 +232,9 @@ func parse(given map[string]string) (settings, error) {
 	if (s.zone == "") != (s.zoneName == "") || s.zone != "" && s.domain == "" {
 		errs = append(errs, errors.New("zone and zoneName require each other, and a domain"))
 	}
+	if s.zoneName != "" && s.domain != s.zoneName && !strings.HasSuffix(s.domain, "."+s.zoneName) {
+		errs = append(errs, fmt.Errorf("domain=%s is not in the zone %s", s.domain, s.zoneName))
+	}
 	if s.budget > 0 && s.alarmsEmail == "" {
 		errs = append(errs, errors.New("a budget requires alarmsEmail"))
 	}
@@ -228,6 +246,11 @@ func parse(given map[string]string) (settings, error) {
 	}
 	if s.canary && !s.withAlarms {
 		errs = append(errs, errors.New("a canary requires alarms, which end it"))
+	}
+	for _, url := range []string{s.modelURL, s.embedding.url} {
+		if strings.HasSuffix(url, "/chat/completions") || strings.HasSuffix(url, "/embeddings") {
+			errs = append(errs, fmt.Errorf("%s is the address of a call: give what is before /chat/completions or /embeddings", url))
+		}
 	}
 	errs = append(errs, s.chooseModel()...)
 	if err := s.embedding.choose(); err != nil {
@@ -308,6 +331,23 @@ func (s settings) stackName() string {
 // code returns the folder whose content is deployed as the function.
 func (s settings) code(function string) string { return filepath.Join(s.dist, function) }
 
+// runs returns an error if a function was built for another processor than it gets. Only programs of Linux say so.
+func (s settings) runs(function string) error {
+	program, err := elf.Open(filepath.Join(s.code(function), "bootstrap"))
+	if err != nil {
+		return nil //nolint:nilerr // of another system, for a local emulator
+	}
+	defer func() { _ = program.Close() }() // it was only read
+	want, name, arch := elf.EM_AARCH64, "arm64", "arm64"
+	if s.x86 {
+		want, name, arch = elf.EM_X86_64, "x86_64", "amd64"
+	}
+	if program.Machine != want {
+		return fmt.Errorf("the function %s is built for another processor than %s: set it by ARCH=%s", function, name, arch)
+	}
+	return nil
+}
+
 // weights are the files of the embedding model in the process, next to the program of each function that embeds.
 var weights = []string{"model/model.onnx", "model/tokenizer.json"}
 
@@ -316,6 +356,9 @@ func (s settings) built() error {
 	for _, f := range functions {
 		if _, err := os.Stat(filepath.Join(s.code(f.name), "bootstrap")); err != nil {
 			return fmt.Errorf("the function %s is not built: run make build", f.name)
+		}
+		if err := s.runs(f.name); err != nil {
+			return err
 		}
 		for _, name := range weights {
 			if !f.embeds || s.embedding.provider != local {

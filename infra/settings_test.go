@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -41,6 +43,11 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"a size that Titan does not have":  {map[string]string{"embeddingProvider": "bedrock", "embeddingSize": "384"}, []string{"256, 512 or 1024"}},
 		"a key for embeddings of Bedrock":  {map[string]string{"embeddingProvider": "bedrock", "embeddingKeyParameter": "/k"}, []string{"embeddingKeyParameter is for"}},
 		"an embedding server without TLS":  {map[string]string{"embeddingModel": "m", "embeddingSize": "9", "embeddingUrl": "http://models.example.com/v1"}, []string{"embeddingUrl=http://"}},
+		"a domain with empty labels":       {map[string]string{"domain": "-.-", "certificate": "arn:aws:acm:eu-central-1:1:certificate/x"}, []string{"domain=-.-"}},
+		"another domain's zone":            {map[string]string{"domain": "a.example.com", "certificate": "arn:aws:acm:eu-central-1:1:certificate/x", "zone": "Z1", "zoneName": "xample.com"}, []string{"domain=a.example.com is not in the zone xample.com"}},
+		"the address of a call":            {map[string]string{"model": "m", "modelUrl": "https://models.example.com/v1/chat/completions"}, []string{"is the address of a call"}},
+		"a name that no parameter has":     {map[string]string{"model": "m", "modelUrl": "https://models.example.com/v1", "modelKeyParameter": "/a//b"}, []string{"modelKeyParameter=/a//b"}},
+		"a moment that was never":          {map[string]string{"restored": "20261323T050000Z"}, []string{"restored=20261323T050000Z: it is not a moment"}},
 		"another provider of embeddings":   {map[string]string{"embeddingProvider": "other"}, []string{"embeddingProvider=other"}},
 		"another provider":                 {map[string]string{"model": "m", "modelProvider": "other"}, []string{"modelProvider=other"}},
 	} {
@@ -187,5 +194,30 @@ func TestNothingIsWrittenOfFunctionsThatAreNotBuilt(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(folder, "out")); err == nil {
 		t.Error("it has written something")
+	}
+}
+
+// TestAFunctionForAnotherProcessorIsNotDeployed checks the program of this test, which is built for this machine.
+func TestAFunctionForAnotherProcessorIsNotDeployed(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("programs of this system do not say it")
+	}
+	folder := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(folder, "admin"), 0o700), os.Symlink(program, filepath.Join(folder, "admin", "bootstrap"))); err != nil {
+		t.Fatal(err)
+	}
+	for architecture, ours := range map[string]string{"arm64": "arm64", "x86_64": "amd64"} {
+		s, err := parse(map[string]string{"architecture": architecture, "dist": folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.runs("admin"); (err == nil) != (runtime.GOARCH == ours) {
+			t.Errorf("%s: %v", architecture, err)
+		}
 	}
 }

@@ -53,8 +53,8 @@ var (
 		"modelKeyParameter": "/docent/model-key", "embeddingModel": "nomic-embed-text", "embeddingUrl": "https://models.example.com/v1",
 		"embeddingSize": "768", "embeddingKeyParameter": "/docent/embedding-key", "architecture": "x86_64", "local": "http://localhost:4566",
 		"restored": "20261123T050000Z"})
-	// careful is the stack whose new versions are tried by a few calls.
-	careful = once("careful", map[string]string{"canary": "true"})
+	// careful is the stack whose new versions are tried by a few calls, and whose logs have no metrics.
+	careful = once("careful", map[string]string{"canary": "true", "logLevel": "warn"})
 )
 
 // template is a synthesised stack.

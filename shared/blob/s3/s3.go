@@ -19,6 +19,7 @@ import (
 	"docent/shared/table"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 )
@@ -71,7 +72,7 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 		err = blob.ErrExists
 	}
 	if err != nil {
-		return fmt.Errorf("put object %s: %w", name, err)
+		return fmt.Errorf("put object %s: %w", name, explain(err))
 	}
 	return nil
 }
@@ -185,7 +186,18 @@ func readError(name string, err error) error {
 	case "InvalidRange":
 		err = fmt.Errorf("%w: %w", blob.ErrInvalid, err)
 	}
-	return fmt.Errorf("read object %s: %w", name, err)
+	return fmt.Errorf("read object %s: %w", name, explain(err))
+}
+
+// passing recognises what S3 refuses for load, its own errors and those of the network.
+var passing = append(retry.IsErrorRetryables{retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}}, retry.DefaultRetryables...)
+
+// explain wraps an error that passes, after the attempts of the client, in table.ErrUnavailable.
+func explain(err error) error {
+	if passing.IsErrorRetryable(err) == aws.TrueTernary {
+		return fmt.Errorf("%w: %w", table.ErrUnavailable, err)
+	}
+	return err
 }
 
 func check(ctx context.Context, names ...string) error {

@@ -14,6 +14,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/blob/blobtest"
 	"docent/shared/blob/s3"
+	"docent/shared/table"
 	"docent/testkit/moto"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -197,3 +198,30 @@ func TestFailuresAreReported(t *testing.T) {
 }
 
 func errOf(_ []byte, err error) error { return err }
+
+// TestTroubleOfS3Passes checks that callers can tell what S3 refuses for a while from what it refuses.
+func TestTroubleOfS3Passes(t *testing.T) {
+	t.Parallel()
+	for code, passes := range map[string]bool{"SlowDown": true, "InternalError": true, "cut": true, "AccessDenied": false} {
+		client := serve(t, func(w http.ResponseWriter, r *http.Request) bool {
+			_, _ = io.Copy(io.Discard, r.Body)
+			switch code {
+			case "cut":
+				panic(http.ErrAbortHandler)
+			case "SlowDown":
+				answer(w, http.StatusServiceUnavailable, code)
+			case "InternalError":
+				answer(w, http.StatusInternalServerError, code)
+			default:
+				answer(w, http.StatusForbidden, code)
+			}
+			return true
+		})
+		store := s3.New(client, "bucket", "objects/")
+		for what, err := range map[string]error{"Put": store.Put(t.Context(), "a", nil), "Get": errOf(store.Get(t.Context(), "a"))} {
+			if err == nil || errors.Is(err, table.ErrUnavailable) != passes {
+				t.Errorf("%s: %s: %v, passes: %t", code, what, err, passes)
+			}
+		}
+	}
+}

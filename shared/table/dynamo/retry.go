@@ -50,8 +50,11 @@ func (a *attempts) again(ctx context.Context, err error) error {
 	}
 	f := faultOf(err)
 	a.unsure = a.unsure || f == lost
-	if f == final || (f == lost && a.once) {
+	switch {
+	case f == final:
 		return explain(err)
+	case f == lost && a.once:
+		return fmt.Errorf("%w: no answer from DynamoDB: %w", table.ErrUnavailable, err)
 	}
 	bound := min(firstWait<<min(a.count, 10), longWait)
 	d := rand.N(bound) + time.Millisecond //nolint:gosec // not a secret: it spreads retries
@@ -62,7 +65,7 @@ func (a *attempts) again(ctx context.Context, err error) error {
 	}
 	switch {
 	case a.unsure:
-		return fmt.Errorf("no answer from DynamoDB after %d attempts: %w", a.count, err)
+		return fmt.Errorf("%w: no answer from DynamoDB after %d attempts: %w", table.ErrUnavailable, a.count, err)
 	case f == conflict:
 		return fmt.Errorf("%w after %d attempts: %w", table.ErrConflict, a.count, err)
 	default:

@@ -62,14 +62,14 @@ func TestPatienceEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		ops     []table.Op
 		failure answer
-		want    error // or none of the two
+		want    error
 	}{
 		"put throttled":           {onePut, throttle, table.ErrThrottled},
 		"put in conflict":         {onePut, conflict, table.ErrConflict},
-		"put never answered":      {onePut, hangUp, nil},
+		"put never answered":      {onePut, hangUp, table.ErrUnavailable},
 		"transaction throttled":   {two, throttle, table.ErrThrottled},
 		"transaction in conflict": {two, cancelled(`{"Code":"TransactionConflict"},{"Code":"None"}`), table.ErrConflict},
-		"transaction unanswered":  {two, serverError, nil},
+		"transaction unanswered":  {two, serverError, table.ErrUnavailable},
 		"lone check throttled":    {[]table.Op{table.Check{Key: key("a")}}, throttle, table.ErrThrottled},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestPatienceEnds(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			for _, kind := range []error{table.ErrThrottled, table.ErrConflict} {
+			for _, kind := range []error{table.ErrThrottled, table.ErrConflict, table.ErrUnavailable} {
 				if errors.Is(err, kind) != errors.Is(test.want, kind) {
 					t.Errorf("error %v, want %v", err, test.want)
 				}
@@ -149,6 +149,9 @@ func TestAddOnceIsNotRepeatedAfterALostAnswer(t *testing.T) {
 			item, err := store.Add(t.Context(), a)
 			if n := len(script.requests()); n != test.want || (err == nil) != (n == 2) {
 				t.Errorf("%d attempts, %v; want %d", n, err, test.want)
+			}
+			if err != nil && !errors.Is(err, table.ErrUnavailable) {
+				t.Errorf("error %v, want that the store is unavailable", err)
 			}
 			if err == nil && item.Numbers["n"] != 1 {
 				t.Errorf("item %v", item)

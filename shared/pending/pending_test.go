@@ -293,6 +293,35 @@ func TestPatienceCountsFromTheStartOfTheProcess(t *testing.T) {
 	}
 }
 
+// No work could be done while the machine was suspended, and none was late while its clock jumped ahead.
+func TestPatienceCountsFromTheEndOfAStandstill(t *testing.T) {
+	t.Parallel()
+	for name, jump := range map[string]time.Duration{"ahead": 90 * time.Minute, "back": -90 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newFixture(t)
+			r.sweep(t)
+			r.now = r.now.Add(time.Minute)
+			if jump < 0 { // the work is of a clock that was right
+				r.promise(t, work(pending.AnswerQuestion, "question", r.now.Add(jump)))
+			} else {
+				r.promise(t, work(pending.AnswerQuestion, "question", r.now))
+			}
+			r.now = r.now.Add(jump)
+			if result := r.sweep(t); result.GivenUp != 0 {
+				t.Errorf("given up after a jump by %v", jump)
+			}
+			for range 70 {
+				r.now = r.now.Add(time.Minute)
+				r.sweep(t)
+			}
+			if !slices.Equal(r.givenUp, []string{"question"}) {
+				t.Errorf("given up after an hour of sweeps: %v", r.givenUp)
+			}
+		})
+	}
+}
+
 func TestAnUnreadableItemDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)

@@ -39,7 +39,25 @@ type Sweeper struct {
 	// sweep that runs out of time leaves the rest of each shard to the next one.
 	Parallel int
 
-	resumed time.Time // when Resume was called
+	noting  sync.Mutex
+	resumed time.Time // since when patience counts: Resume, or a sweep after a standstill
+	last    time.Time // when the last sweep began
+}
+
+// standstill is how long after a sweep the next one begins at most, while all is well. After longer, the machine was suspended, the
+// schedule was off or the clock has jumped: nothing was worked at either.
+const standstill = 10 * time.Minute
+
+// begin notes that a sweep begins, and returns it.
+func (s *Sweeper) begin() *sweep {
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	now := s.Now()
+	if pause := now.Sub(s.last); !s.last.IsZero() && (pause > standstill || pause < 0) {
+		s.resumed = now
+	}
+	s.last = now
+	return &sweep{Sweeper: s, now: now, patient: s.resumed}
 }
 
 // Result counts what one Sweep did.
@@ -63,7 +81,7 @@ const (
 // 1, 2, 4 … minutes after its write, at most an hour apart, so that a long queue is
 // not filled with copies. It continues after failures and returns them joined.
 func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
-	r := &sweep{Sweeper: s, now: s.Now()}
+	r := s.begin()
 	err := s.each(ctx, fmt.Sprintf("%013d", r.now.Add(-Grace).UnixMilli()+1), func(q queue.Queue, items []pendingItem) error {
 		return r.some(ctx, q, items)
 	})
@@ -75,11 +93,14 @@ func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
 // its start: call it before any work. Patience counts from now, because no work was
 // done while no process ran.
 func (s *Sweeper) Resume(ctx context.Context) (sent int, err error) {
-	s.resumed = s.Now()
+	now := s.Now()
+	s.noting.Lock()
+	s.resumed = now
+	s.noting.Unlock()
 	var count sync.Mutex
 	err = s.each(ctx, "", func(q queue.Queue, items []pendingItem) error {
 		items = slices.DeleteFunc(items, func(i pendingItem) bool {
-			return (i.work.Kind == SyncSource || i.work.Kind == RemoveChunks) && i.work.Since().After(s.resumed)
+			return (i.work.Kind == SyncSource || i.work.Kind == RemoveChunks) && i.work.Since().After(now)
 		})
 		if len(items) == 0 {
 			return nil
@@ -178,7 +199,8 @@ func (s *Sweeper) shard(ctx context.Context, q queue.Queue, query table.Query, d
 // sweep is one call of Sweep.
 type sweep struct {
 	*Sweeper
-	now time.Time
+	now     time.Time
+	patient time.Time // since when patience counts
 
 	mu     sync.Mutex
 	result Result
@@ -231,7 +253,7 @@ func (s *sweep) isDue(ctx context.Context, i pendingItem) (bool, error) {
 	}
 	s.result.Left += i.Numbers[leftField]
 	s.mu.Unlock()
-	if patience := s.Patience(w.Kind); patience > 0 && !w.Meaning && min(age, s.now.Sub(s.resumed)) > patience {
+	if patience := s.Patience(w.Kind); patience > 0 && !w.Meaning && min(age, s.now.Sub(s.patient)) > patience {
 		if err := s.GiveUp(ctx, w); err != nil {
 			return false, fmt.Errorf("give up %s %s: %w", w.Kind, w.ID, err)
 		}

@@ -165,7 +165,13 @@ type motoHome struct {
 
 func newMoto(t *testing.T, now func() time.Time) *motoHome {
 	t.Helper()
-	settings := moto.Config(moto.OneAtATime(t, moto.Start(t)))
+	return newMotoAt(t, moto.OneAtATime(t, moto.Start(t)), now)
+}
+
+// newMotoAt is newMoto at an endpoint in front of the server.
+func newMotoAt(t *testing.T, endpoint string, now func() time.Time) *motoHome {
+	t.Helper()
+	settings := moto.Config(endpoint)
 	mark := "stored-" + strings.ToLower(rand.Text()[:10])
 	m := &motoHome{Config: Config{Service: "docent", TablePrefix: mark + "-", Bucket: mark, BaseURL: storedURL, AWSEndpoint: *settings.BaseEndpoint,
 		Region: settings.Region, Credentials: Credentials{KeyID: "test", Secret: "test"}, Now: now, patience: time.Minute}}

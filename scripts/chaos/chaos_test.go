@@ -48,21 +48,25 @@ func TestAWriteIsOnlyAcknowledgedByItsReply(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	w := &world{address: strings.TrimPrefix(server.URL, "http://"), key: "k"}
+	w := &world{address: strings.TrimPrefix(server.URL, "http://"), key: "k", replies: map[int]int{}}
 	for path, want := range map[string]bool{"/documents": true, "/cut": false} {
 		status, _, err := w.send(t.Context(), "PUT", path, nil)
 		if got := w.count(status, err, 200); got != want {
 			t.Errorf("%s: acknowledged %t, want %t", path, got, want)
 		}
 	}
-	if w.count(503, nil, 200) || w.acknowledged.Load() != 1 || w.refused.Load() != 2 {
+	if w.count(404, nil, 200); len(w.wrong) != 1 {
+		t.Errorf("a reply that may never be given is not reported: %q", w.wrong)
+	}
+	w.refused.Add(-1)
+	if w.count(503, nil, 200) || len(w.wrong) != 1 || w.acknowledged.Load() != 1 || w.refused.Load() != 2 {
 		t.Errorf("%d acknowledged, %d refused", w.acknowledged.Load(), w.refused.Load())
 	}
 }
 
 func TestWrongArgumentsAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"-for", "1s"}, {"-clients", "0"}, {"-clients", "65"}, {"more"}, {"-colour", "red"}} {
+	for _, args := range [][]string{{"-for", "1s"}, {"-clients", "0"}, {"-clients", "65"}, {"more"}, {"-engine", "gcp"}, {"-colour", "red"}} {
 		if err := run(t.Context(), args, &strings.Builder{}); err == nil {
 			t.Errorf("%v are accepted", args)
 		}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"docent/testkit/moto"
 )
 
 // need is what a fault needs of the machine.
@@ -19,6 +21,7 @@ type need int
 const (
 	nothing need = iota
 	ownDisk      // a disk that can be filled
+	onAWS        // AWS in trouble
 	strace       // the program strace, and the right to trace a process that this one started
 )
 
@@ -27,9 +30,11 @@ func (w *world) has(n need) bool {
 	switch n {
 	case ownDisk:
 		return w.ballast != ""
+	case onAWS:
+		return w.cloud != nil
 	case strace:
 		_, err := exec.LookPath("strace")
-		return err == nil
+		return err == nil && w.cloud == nil
 	default:
 		return true
 	}
@@ -94,6 +99,29 @@ var faults = []struct {
 		}
 		return w.start(ctx)
 	}},
+	{"throttled", onAWS, inTrouble(moto.Trouble{Refused: 0.5, Late: 0.2, Delay: 100 * time.Millisecond}, 8*time.Second)},
+	{"refused", onAWS, inTrouble(moto.Trouble{Refused: 1}, 10*time.Second)}, // each call, longer than a call is tried again
+	{"cut", onAWS, inTrouble(moto.Trouble{Cut: 0.3}, 8*time.Second)},
+	{"late", onAWS, inTrouble(moto.Trouble{Late: 1, Delay: time.Second}, 8*time.Second)},
+	// Later than the server waits for a reply: each call is carried out, and nobody reads what came of it.
+	{"too late", onAWS, inTrouble(moto.Trouble{Late: 0.3, Delay: 8 * time.Second}, 15*time.Second)},
+	{"cut, killed", onAWS, func(ctx context.Context, w *world, _ *rand.Rand) error {
+		w.cloud.unsteady.Make(moto.Trouble{Refused: 0.2, Cut: 0.3})
+		defer w.cloud.unsteady.Make(usual)
+		wait(ctx, 2*time.Second)
+		w.kill()
+		return w.start(ctx)
+	}},
+}
+
+// inTrouble returns what makes a trouble of AWS for a time.
+func inTrouble(t moto.Trouble, lasting time.Duration) func(context.Context, *world, *rand.Rand) error {
+	return func(ctx context.Context, w *world, _ *rand.Rand) error {
+		w.cloud.unsteady.Make(t)
+		defer w.cloud.unsteady.Make(usual)
+		wait(ctx, lasting)
+		return nil
+	}
 }
 
 // slow delays each sync of a file by the server for a time.

@@ -1,8 +1,8 @@
-// Command chaos puts load on docent serve while its process is killed, its disk is full or slow, or it stands still, and checks that
-// nothing it acknowledged is lost and that it goes on without help. It prints what happened and exits with status 1 if
-// something was lost.
+// Command chaos puts load on docent serve while its process is killed, its disk is full or slow, AWS refuses its calls, or it stands
+// still, and checks that nothing it acknowledged is lost, that no reply is wrong and that it goes on without help. It prints what happened and
+// exits with status 1 if something was lost or wrong.
 //
-//	go run ./scripts/chaos -docent bin/docent [-for 3m] [-clients 8] [-seed 1]
+//	go run ./scripts/chaos -docent bin/docent [-engine aws] [-for 3m] [-clients 8] [-seed 1]
 //
 // It starts the server itself, on data of its own that it removes, and connects to the loopback interface only. README.md lists
 // the faults; the disk is only filled where this program may mount a small one (Linux, root), and slowed where strace is.
@@ -38,14 +38,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	program := flags.String("docent", "bin/docent", "the program")
 	lasting := flags.Duration("for", 3*time.Minute, "how long, at least 10s")
 	clients := flags.Int("clients", 8, "clients at the same time, 1 to 64")
+	engine := flags.String("engine", "local", "local: docent serve on data of its own; aws: on AWS in trouble")
 	seed := flags.Uint64("seed", 1, "of the choice of faults")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *lasting < 10*time.Second || *clients < 1 || *clients > 64 || flags.NArg() > 0 {
-		return errors.New("-for is at least 10s, -clients 1 to 64, and there are no arguments")
+	if *lasting < 10*time.Second || *clients < 1 || *clients > 64 || flags.NArg() > 0 || *engine != "local" && *engine != "aws" {
+		return errors.New("-for is at least 10s, -clients 1 to 64, -engine local or aws, and there are no arguments")
 	}
-	w, err := newWorld(ctx, *program)
+	w, err := newWorld(ctx, *program, *engine == "aws")
 	if err != nil {
 		return err
 	}
@@ -55,10 +56,13 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 
 // live has clients write, and one fault after another happen, until the time is over.
 func (w *world) live(ctx context.Context, lasting time.Duration, clients int, random *rand.Rand, out io.Writer) error {
-	if !w.has(ownDisk) {
+	if w.cloud != nil {
+		w.cloud.unsteady.Make(usual)
+	}
+	if w.cloud == nil && !w.has(ownDisk) {
 		fmt.Fprintln(out, "The disk is not filled: this program may not mount one.")
 	}
-	if !w.has(strace) {
+	if w.cloud == nil && !w.has(strace) {
 		fmt.Fprintln(out, "The disk is not slowed: strace is not installed.")
 	}
 	ending, end := context.WithTimeout(ctx, lasting)
@@ -96,10 +100,16 @@ func (w *world) live(ctx context.Context, lasting time.Duration, clients int, ra
 		lost++
 		fmt.Fprintln(out, "LOST:", problem)
 	}
+	for _, reply := range w.wrong {
+		fmt.Fprintln(out, "WRONG:", reply)
+	}
+	if w.cloud != nil {
+		fmt.Fprintf(out, "AWS: %v; replies by status: %v\n", w.cloud.unsteady.Counts(), w.replies)
+	}
 	fmt.Fprintf(out, "%d writes acknowledged, %d refused or unanswered; faults %v; %d documents and %d answers checked, %d lost\n",
 		w.acknowledged.Load(), w.refused.Load(), happened, len(w.documents), len(w.questions), lost)
-	if lost > 0 {
-		return fmt.Errorf("%d lost", lost)
+	if lost+len(w.wrong) > 0 {
+		return fmt.Errorf("%d lost, %d wrong replies", lost, len(w.wrong))
 	}
 	return ctx.Err()
 }

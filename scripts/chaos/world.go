@@ -18,14 +18,17 @@ import (
 
 	"github.com/google/uuid"
 
+	"docent/testkit/moto"
 	"docent/testkit/serving"
 )
 
 // Bounds of a recovery and of a request.
 const (
-	mostRecovery = time.Minute
-	requestTime  = 10 * time.Second
-	pages        = 40 // documents of each client, which are put again and again
+	mostRecovery = 2 * time.Minute
+	mostWork     = 5 * time.Minute // until a message that was not sent is sent again, and handled
+	requestTime  = 30 * time.Second
+	onAWSPause   = 300 * time.Millisecond // between two writes of a client: the stand-in copies whole tables for a transaction
+	pages        = 40                     // documents of each client, which are put again and again
 )
 
 // world is a server, and what it has acknowledged.
@@ -36,10 +39,13 @@ type world struct {
 	key, collection       string
 	server                *serving.Server
 	log                   *os.File
+	cloud                 *cloud // AWS in trouble, on which the server runs; nil: it runs on the data
 
 	acknowledged, refused atomic.Int64
 
 	mu        sync.Mutex
+	replies   map[int]int        // by status
+	wrong     []string           // replies that may never be given
 	documents map[string]*record // by URI
 	questions []string           // acknowledged
 }
@@ -51,18 +57,23 @@ type record struct {
 	versions []string
 }
 
-// newWorld makes a team and starts the server.
-func newWorld(ctx context.Context, program string) (*world, error) {
+// newWorld makes a team and starts the server, on AWS in trouble or on data of its own.
+func newWorld(ctx context.Context, program string, onAWS bool) (*world, error) {
 	folder, err := os.MkdirTemp("", "docent-chaos-")
 	if err != nil {
 		return nil, err
 	}
-	w := &world{program: program, folder: folder, data: filepath.Join(folder, "disk", "data"), documents: map[string]*record{}}
+	w := &world{program: program, folder: folder, data: filepath.Join(folder, "disk", "data"), documents: map[string]*record{}, replies: map[int]int{}}
 	disk := filepath.Join(folder, "disk")
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		return nil, errors.Join(err, w.remove())
 	}
-	if mountDisk(disk) == nil {
+	switch {
+	case onAWS:
+		if w.cloud, err = newCloud(ctx); err != nil {
+			return nil, errors.Join(err, w.remove())
+		}
+	case mountDisk(disk) == nil:
 		w.ballast = filepath.Join(disk, "ballast")
 	}
 	if err := w.begin(ctx); err != nil {
@@ -72,13 +83,10 @@ func newWorld(ctx context.Context, program string) (*world, error) {
 }
 
 func (w *world) begin(ctx context.Context) error {
-	team, err := serving.NewTeam(ctx, w.program, "Chaos", "--data", w.data)
-	if err != nil {
+	if err := w.newTeam(ctx); err != nil {
 		return err
 	}
-	if w.key, err = serving.NewTeamKey(ctx, w.program, w.data, team.ID, "chaos"); err != nil {
-		return err
-	}
+	var err error
 	if w.log, err = os.Create(filepath.Join(w.folder, "log")); err != nil {
 		return err
 	}
@@ -94,10 +102,27 @@ func (w *world) begin(ctx context.Context) error {
 	return nil
 }
 
+// newTeam makes the team of the clients, and their key.
+func (w *world) newTeam(ctx context.Context) (err error) {
+	if w.cloud != nil {
+		w.key, err = w.cloud.newTeam(ctx)
+		return err
+	}
+	team, err := serving.NewTeam(ctx, w.program, "Chaos", "--data", w.data)
+	if err != nil {
+		return err
+	}
+	w.key, err = serving.NewTeamKey(ctx, w.program, w.data, team.ID, "chaos")
+	return err
+}
+
 // start starts the server, always at the same address.
 func (w *world) start(ctx context.Context) error {
-	server, err := serving.Start(ctx, serving.Options{Program: w.program, Data: w.data, Address: w.address,
-		Flags: []string{"--team-rate", "0", "--no-meaning"}, Log: w.log})
+	o := serving.Options{Program: w.program, Data: w.data, Address: w.address, Flags: []string{"--team-rate", "0", "--no-meaning"}, Log: w.log}
+	if w.cloud != nil {
+		o.Flags, o.Environment = append(o.Flags, "--engine", "aws"), w.cloud.environment()
+	}
+	server, err := serving.Start(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -115,6 +140,9 @@ func (w *world) kill() {
 func (w *world) remove() error {
 	if w.server != nil {
 		w.kill()
+	}
+	if w.cloud != nil {
+		_ = w.cloud.unsteady.Close() // nobody uses it any more
 	}
 	if w.ballast != "" {
 		if err := unmountDisk(filepath.Dir(w.ballast)); err != nil {
@@ -147,8 +175,17 @@ func (w *world) send(ctx context.Context, method, path string, body any) (status
 	return got.StatusCode, reply, err
 }
 
-// count counts a write and reports whether it was acknowledged.
+// count counts a write and reports whether it was acknowledged. A reply that is neither the one that is wanted nor one for a server in
+// trouble is wrong.
 func (w *world) count(status int, err error, want int) bool {
+	if err == nil {
+		w.mu.Lock()
+		w.replies[status]++
+		if status != want && status != http.StatusTooManyRequests && status < 500 {
+			w.wrong = append(w.wrong, fmt.Sprintf("%d instead of %d", status, want))
+		}
+		w.mu.Unlock()
+	}
 	if err == nil && status == want {
 		w.acknowledged.Add(1)
 		return true
@@ -178,8 +215,12 @@ func (w *world) client(ctx context.Context, n int) {
 				w.mu.Unlock()
 			}
 		case i%5 == 4 && r.id != "" && r.versions[len(r.versions)-1] != "":
+			mayBeGone := slices.Contains(r.versions, "")
 			r.versions = append(r.versions, "")
 			status, _, err := w.send(context.WithoutCancel(ctx), "DELETE", "/documents/"+r.id, nil)
+			if status == http.StatusNotFound && mayBeGone {
+				status = http.StatusNoContent
+			}
 			if w.count(status, err, 204) {
 				r.versions = []string{""}
 			}
@@ -192,7 +233,10 @@ func (w *world) client(ctx context.Context, n int) {
 				r.versions, r.id = []string{text}, put.ID
 			}
 		}
-		if ctx.Err() == nil && w.refused.Load() > 0 {
+		switch {
+		case w.cloud != nil:
+			wait(ctx, onAWSPause)
+		case w.refused.Load() > 0:
 			wait(ctx, 10*time.Millisecond) // no storm while nobody answers
 		}
 	}
@@ -217,6 +261,9 @@ func (w *world) recovers(ctx context.Context) (time.Duration, error) {
 // check compares what is stored with what was acknowledged, once more after a restart, and waits until all work is done.
 func (w *world) check(ctx context.Context) (lost []string) {
 	w.kill()
+	if w.cloud != nil {
+		w.cloud.unsteady.Make(moto.Trouble{})
+	}
 	if err := w.start(ctx); err != nil {
 		return []string{err.Error()}
 	}
@@ -264,7 +311,7 @@ func (r *record) good(reply string) bool {
 
 // until reads a path until the reply is as it should be, for as long as work may take.
 func (w *world) until(ctx context.Context, path string, good func(string) bool) (body string, ok bool) {
-	for began := time.Now(); time.Since(began) < mostRecovery && ctx.Err() == nil; wait(ctx, 100*time.Millisecond) {
+	for began := time.Now(); time.Since(began) < mostWork && ctx.Err() == nil; wait(ctx, 100*time.Millisecond) {
 		_, reply, err := w.send(ctx, "GET", path, nil)
 		if body = string(reply); err == nil && good(body) {
 			return body, true

@@ -44,6 +44,11 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>`, code, message)
 	}
+	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".DescribeTable") {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"}`)
+		return
+	}
 	name := r.FormValue("StackName")
 	switch r.FormValue("Action") {
 	case "GetCallerIdentity":
@@ -59,6 +64,8 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>%s</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, described)
+	case "DescribeStackResources":
+		fmt.Fprint(w, `<DescribeStackResourcesResponse><DescribeStackResourcesResult><StackResources></StackResources></DescribeStackResourcesResult></DescribeStackResourcesResponse>`)
 	case "DeleteStack":
 		c.did = append(c.did, "delete "+name)
 		c.stacks[name] = described(name, "DELETE_COMPLETE", name)
@@ -248,12 +255,19 @@ func TestSettingsAreRemembered(t *testing.T) {
 		"no stack": {"", "", "{}", "The account 123456789012, eu-central-1.", ""},
 		"values that are not given": {described("docent", "UPDATE_COMPLETE", "docent", "Settings", `{"alarmsEmail":"ops@example.com","rate":"50"}`), "-c rate=60",
 			`{"alarmsEmail":"ops@example.com","rate":"50"}`, "Kept: alarmsEmail=ops@example.com\nChanged: rate=60, was 50\n", ""},
-		"a stack of an older version": {described("docent", "UPDATE_COMPLETE", "docent"), "", "{}", "give all of them this time", ""},
-		"another stage":               {described("wiki-beta", "UPDATE_COMPLETE", "wiki-beta", "Settings", `{"name":"wiki","stage":"beta"}`), "-c name=wiki -c stage=beta", `{"name":"wiki","stage":"beta"}`, "", ""},
-		"another owner's stack":       {described("docent", "UPDATE_COMPLETE", "wiki"), "", "", "", "is not Docent's"},
-		"a stack that changes":        {described("docent", "UPDATE_IN_PROGRESS", "docent"), "", "", "", "is being changed"},
-		"settings that are damaged":   {described("docent", "UPDATE_COMPLETE", "docent", "Settings", "{"), "", "", "", "read the settings of the stack docent"},
-		"no pair":                     {"", "-c rate", "", "", "not KEY=VALUE"},
+		"a stack of an older version":  {described("docent", "UPDATE_COMPLETE", "docent"), "", "{}", "give all of them this time", ""},
+		"another stage":                {described("wiki-beta", "UPDATE_COMPLETE", "wiki-beta", "Settings", `{"name":"wiki","stage":"beta"}`), "-c name=wiki -c stage=beta", `{"name":"wiki","stage":"beta"}`, "", ""},
+		"another owner's stack":        {described("docent", "UPDATE_COMPLETE", "wiki"), "", "", "", "is not Docent's"},
+		"a stack that changes":         {described("docent", "UPDATE_IN_PROGRESS", "docent"), "", "", "", "is being changed"},
+		"settings that are damaged":    {described("docent", "UPDATE_COMPLETE", "docent", "Settings", "{"), "", "", "", "read the settings of the stack docent"},
+		"another region's certificate": {"", "-c domain=docent.example.com -c certificate=arn:aws:acm:us-east-1:1:certificate/x", "", "", "the certificate is of the region us-east-1"},
+		"tables that were not restored": {described("docent", "UPDATE_COMPLETE", "docent", "Settings", "{}"), "-c restored=20261123T050000Z", "", "",
+			"there is no table docent-20261123T050000Z-"},
+		"empty tables instead of restored ones": {described("docent", "UPDATE_COMPLETE", "docent", "Settings", `{"restored":"20261123T050000Z"}`), "-c restored=", "", "",
+			"it would get empty ones"},
+		"a stack that was not created": {described("docent", "ROLLBACK_COMPLETE", "docent"), "", "", "", "could not be created (ROLLBACK_COMPLETE)"},
+		"a stack that is stuck":        {described("docent", "UPDATE_ROLLBACK_FAILED", "docent"), "", "", "", "continue-update-rollback --stack-name docent"},
+		"no pair":                      {"", "-c rate", "", "", "not KEY=VALUE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake := &cloud{stacks: map[string]string{}}

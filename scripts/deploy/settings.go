@@ -68,6 +68,9 @@ func (a *account) remember(ctx context.Context, given settings, file string, out
 			fmt.Fprintf(out, "Changed: %s=%s, was %s\n", key, value, kept[key])
 		}
 	}
+	if err := a.fitting(ctx, there, given, kept); err != nil {
+		return err
+	}
 	text, err := json.Marshal(kept)
 	if err != nil {
 		return err

@@ -236,12 +236,29 @@ func (s *Service) writeGroup(ctx context.Context, teamID string, after group, ev
 	defer s.Names.forget(teamID, after.ID)
 	err := s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == groupNameKey(teamID, after.name()) {
-		return protocol.Refuse(409, protocol.Uniqueness, "Another group of this team has this displayName.")
+		return nameTaken()
 	}
 	if err = conflicting(err); err != nil {
 		return fmt.Errorf("store group: %w", err)
 	}
 	return nil
+}
+
+func nameTaken() error {
+	return protocol.Refuse(409, protocol.Uniqueness, "Another group of this team has this displayName.")
+}
+
+// checkName returns the error of a group that takes the name of another one. Only the write of the
+// group decides; this spares the work before it.
+func (s *Service) checkName(ctx context.Context, teamID string, before, after group) error {
+	if before.ID != "" && groupNameKey(teamID, before.name()) == groupNameKey(teamID, after.name()) {
+		return nil
+	}
+	others, err := s.groupsByName(ctx, teamID, after.name())
+	if err == nil && len(others) > 0 && others[0] != after.ID {
+		return nameTaken()
+	}
+	return err
 }
 
 // deleteGroup deletes a group and its members' items. It also completes a deletion that was

@@ -209,6 +209,43 @@ func TestStagedChangeIsWholeOrNothing(t *testing.T) {
 	}
 }
 
+// A change that is refused is so before it marks the members: its cost is that of a small request, not that of
+// the group.
+func TestARefusedChangeMarksNoMembers(t *testing.T) {
+	t.Parallel()
+	s, w := newWatched(t)
+	ids := s.people(200)
+	s.must(201, "POST", "/Groups", `{"displayName":"taken"}`)
+	group := s.must(201, "POST", "/Groups", `{"displayName":"all","members":`+members(ids)+`}`).string("id")
+	var writes atomic.Int64
+	w.set(func(ops []table.Op) (bool, error) {
+		for _, o := range ops {
+			if strings.Contains(table.KeyOf(o).Partition, "/member") {
+				writes.Add(1)
+			}
+		}
+		return false, nil
+	})
+	for name, operation := range map[string]string{
+		"the name of another group":     `{"op":"replace","path":"displayName","value":"TAKEN"}`,
+		"attributes that are too large": `{"op":"replace","path":"displayName","value":"` + strings.Repeat("x", team.MaxAttributes) + `"}`,
+	} {
+		r := s.do("PATCH", "/Groups/"+group, message(`{"op":"remove","path":"members"}`, operation))
+		if r.StatusCode < 400 || writes.Load() > 0 {
+			t.Errorf("%s: %d after %d writes of members", name, r.StatusCode, writes.Swap(0))
+		}
+	}
+	r := s.do("POST", "/Groups", `{"displayName":"taken","members":`+members(ids)+`}`)
+	if r.StatusCode != 409 || writes.Load() > 0 {
+		t.Errorf("a new group: %d after %d writes of members", r.StatusCode, writes.Load())
+	}
+	w.set(nil)
+	s.patchGroup(204, group, `{"op":"remove","path":"members"}`, `{"op":"replace","path":"displayName","value":"ALL"}`)
+	if got := s.in(group); got != nil {
+		t.Errorf("%d members of an emptied group", len(got))
+	}
+}
+
 // silent is a test whose errors are expected.
 type silent struct{ testing.TB }
 

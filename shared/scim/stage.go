@@ -58,8 +58,15 @@ func (s *Service) checkUsers(ctx context.Context, teamID string, added []member)
 }
 
 // applyStaged stores a change of many members: it marks them, makes the change count by one
-// Write of the group, and clears the marks.
+// Write of the group, and clears the marks. What that Write would refuse is refused before any
+// member is marked, so that a refused change costs little, however large the group is.
 func (s *Service) applyStaged(ctx context.Context, teamID string, before, after group, c memberChange) error {
+	if _, err := groupOps(teamID, before, after); err != nil {
+		return err
+	}
+	if err := s.checkName(ctx, teamID, before, after); err != nil {
+		return err
+	}
 	change := s.NewID()
 	if before.ID != "" {
 		before.Staging = &staging{change, s.moment()}

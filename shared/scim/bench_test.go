@@ -188,3 +188,27 @@ func BenchmarkPaging(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBulkReferences measures requests that are all references: one path of 100,000, and 400
+// operations that each need all before and the next one.
+func BenchmarkBulkReferences(b *testing.B) {
+	s := newServer(b)
+	ring := make([]string, 400)
+	for i := range ring {
+		var path strings.Builder
+		for j := range min(i+2, len(ring)) {
+			fmt.Fprintf(&path, "/bulkId:%d", j)
+		}
+		ring[i] = fmt.Sprintf(`{"method":"POST","bulkId":"%d","path":"/Users%s","data":{}}`, i, path.String())
+	}
+	for name, operations := range map[string][]string{
+		"path": {`{"method":"PATCH","path":"/Users` + strings.Repeat("/bulkId:a", 100_000) + `","data":{}}`},
+		"ring": ring,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s.bulk(operations...)
+			}
+		})
+	}
+}

@@ -2,7 +2,6 @@ package scim
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -32,34 +31,37 @@ func (b *bulkRun) linkDependencies() {
 	}
 }
 
-// breakCycles fails the operations that need each other.
+// breakCycles fails the operations that need each other. Each is failed once, however many cycles
+// it is in.
 func (b *bulkRun) breakCycles() {
 	const (
 		open = 1
 		shut = 2
 	)
-	state := make([]int, len(b.operations))
-	var stack []int
-	var visit func(i int)
-	visit = func(i int) {
-		state[i] = open
-		stack = append(stack, i)
+	state, places := make([]int, len(b.operations)), make([]int, len(b.operations))
+	// visit visits the operation i, which place others led to, and what it needs. It returns the lowest
+	// place of an operation that these need and that led to them; if there is none, more than place.
+	var visit func(i, place int) int
+	visit = func(i, place int) int {
+		state[i], places[i] = open, place
+		lowest := place + 1
 		for _, need := range b.operations[i].needs {
 			switch state[need] {
 			case 0:
-				visit(need)
+				lowest = min(lowest, visit(need, place+1))
 			case open:
-				for _, member := range stack[slices.Index(stack, need):] {
-					b.operations[member].fault = protocol.Refuse(http.StatusConflict, "", "The references of the operations form a cycle.")
-				}
+				lowest = min(lowest, places[need])
 			}
 		}
-		stack = stack[:len(stack)-1]
+		if lowest <= place {
+			b.operations[i].fault = protocol.Refuse(http.StatusConflict, "", "The references of the operations form a cycle.")
+		}
 		state[i] = shut
+		return lowest
 	}
 	for i := range b.operations {
 		if state[i] == 0 {
-			visit(i)
+			visit(i, 0)
 		}
 	}
 	for _, o := range b.operations {

@@ -128,24 +128,36 @@ func valueReferences(value any, id func(string) string) any {
 }
 
 // eachReference replaces every reference in text by the result of with: the whole text, a
-// segment of a path, or a string in a filter.
+// segment of a path, or a string in a filter. The time it takes is in proportion to the text.
 func eachReference(text string, with func(name string) string) string {
 	if name, ok := strings.CutPrefix(text, bulkMark); ok && name != "" {
 		return with(name)
 	}
 	for _, ends := range []string{"/", `"`} {
-		start := strings.Index(text, ends+bulkMark)
-		if start < 0 {
-			continue
-		}
-		name := text[start+len(ends)+len(bulkMark):]
-		rest := ""
-		if end := strings.Index(name, ends); end >= 0 {
-			name, rest = name[:end], name[end:]
-		}
-		if name != "" {
-			return text[:start+len(ends)] + with(name) + eachReference(rest, with)
+		if strings.Contains(text, ends+bulkMark) {
+			text = referencesBetween(text, ends, with)
 		}
 	}
 	return text
+}
+
+// referencesBetween is eachReference for the references that one of ends precedes and follows, or
+// the end of the text.
+func referencesBetween(text, ends string, with func(name string) string) string {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, ends+bulkMark)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		name, _, _ := strings.Cut(after, ends)
+		out.WriteString(ends)
+		if name == "" {
+			out.WriteString(bulkMark)
+		} else {
+			out.WriteString(with(name))
+		}
+		text = after[len(name):]
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/quota"
+	"docent/shared/rate"
 	"docent/shared/source"
 	"docent/shared/table"
 	"docent/shared/team"
@@ -139,12 +140,21 @@ func (s Services) edge(operations *mux) http.Handler {
 				s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
 			}
 		})
-		touching.Go(func() {
+		settle := func() {
 			if err := s.Rates.Settle(ctx, who.TeamID, who.KeyID); err != nil {
 				s.Log.WarnContext(ctx, "rate not settled", "key", who.KeyID, "err", err)
 			}
-		})
+		}
+		touching.Go(settle)
 		defer touching.Wait()
+		defer func() { // only now it is known what the request costs
+			extra := rate.Extra(meter.Read())
+			if s.Rates == nil || extra == 0 {
+				return
+			}
+			s.Rates.Charge(who.TeamID, who.KeyID, extra)
+			settle()
+		}()
 		if err == nil && who.Kind == team.KindAgent && pattern != "" && !agentMay(pattern) {
 			err = apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "The token of an agent works only at %s.", mcpPath)
 		}

@@ -108,11 +108,20 @@ func newAPI(t testing.TB) *api {
 // newAPIWith is newAPI with other protocols of identity providers.
 func newAPIWith(t testing.TB, signOn app.SignOn) *api {
 	t.Helper()
+	return newAPIOf(t, partsWith(signOn))
+}
+
+func partsWith(signOn app.SignOn) app.Parts {
+	return app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, FetchSAML: fetchSAML, SignOn: signOn}
+}
+
+func newAPIOf(t testing.TB, parts app.Parts) *api {
+	t.Helper()
 	a := &api{t: t, clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, log: &logtest.Buffer{}, dataDir: t.TempDir()}
 	var err error
 	a.local, err = app.OpenLocal(t.Context(), a.dataDir, app.LocalOptions{
 		Log: slog.New(slog.NewJSONHandler(a.log, nil)), Now: a.clock.Now, NoSync: true,
-		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, FetchSAML: fetchSAML, SignOn: signOn}})
+		Parts: parts})
 	if err != nil {
 		t.Fatal(err)
 	}

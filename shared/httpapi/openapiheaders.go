@@ -18,7 +18,7 @@ var headerTexts = map[string]string{
 	requestIDHeader:    "Identifies the request in logs and in support. A client may choose it by sending the header.",
 	"Retry-After":      "Seconds until it is worth trying again (RFC 9110 section 10.2.3).",
 	"RateLimit":        "What is left of each quota and limit, and the seconds until it is full again (draft-ietf-httpapi-ratelimit-headers-11).",
-	"RateLimit-Policy": "The quotas and limits that the request counted against: team-rate and key-rate are requests per second, over windows of 10 seconds.",
+	"RateLimit-Policy": "The quotas and limits that the request counted against: team-rate and key-rate are requests per second, over windows of 10 seconds. A request that reads or writes much in the tables counts as several, afterwards: one more for each 500 read and write units.",
 	"WWW-Authenticate": "Bearer (RFC 6750).",
 	"Allow":            "The methods of the path.",
 	"ETag":             "The version of what the reply shows, for If-Match and If-None-Match.",

@@ -6,16 +6,48 @@ import (
 	"testing"
 	"time"
 
-	"docent/shared/rate"
+	"docent/shared/app/parts/identity"
 	"docent/shared/team"
 )
 
 // newLimited is newAPI with a limit of requests per second for each team.
 func newLimited(t *testing.T, perSecond int) *api {
 	t.Helper()
-	a := newAPI(t)
-	a.local.Teams.Admit = (&rate.Limiter{PerSecond: perSecond, Now: a.clock.Now}).Take
-	return a
+	parts := partsWith(identity.Providers())
+	parts.TeamRate = perSecond
+	return newAPIOf(t, parts)
+}
+
+// A request that costs the tables as much as several counts as several, and says so with the next reply.
+func TestACostlyRequestCountsAsSeveral(t *testing.T) {
+	t.Parallel()
+	a := newLimited(t, 20)
+	acme := a.provisioned("acme")
+	remaining := func() int {
+		t.Helper()
+		var left int
+		list := a.raw(call{"GET", "/scim/v2/Users?count=0", acme.scim, nil, nil}).want(t, 200).Header.Get("RateLimit")
+		if _, err := fmt.Sscanf(list, `"team-rate";r=%d;`, &left); err != nil {
+			t.Fatalf("RateLimit %q: %v", list, err)
+		}
+		return left
+	}
+	var operations []string
+	for n := range 200 {
+		operations = append(operations, fmt.Sprintf(`{"method":"POST","path":"/Users","bulkId":"%d","data":{"userName":"u%d"}}`, n, n))
+	}
+	before := remaining()
+	a.raw(call{"POST", "/scim/v2/Bulk", acme.scim,
+		`{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[` + strings.Join(operations, ",") + `]}`, nil}).want(t, 200)
+	if after := remaining(); before-after < 4 {
+		t.Errorf("creating 200 users took %d of the team's requests", before-after-1)
+	}
+	for range 3 {
+		before = remaining()
+	}
+	if after := remaining(); before-after != 1 {
+		t.Errorf("an ordinary request took %d", before-after)
+	}
 }
 
 // TestALoudTeamIsToldWhenToComeBack: every surface counts and says it in its own form, and the

@@ -5,6 +5,9 @@
 // bucket of its team and one from that of its key, or none from either. Buckets are in memory,
 // so a request waits for no round trip.
 //
+// A request takes its tokens before anybody knows what it costs. One that turns out to cost as much
+// as several takes theirs afterwards, by Charge, and those after it wait.
+//
 // # How exact it is
 //
 // In one process the limit is exact. The containers of a function share their buckets through
@@ -17,8 +20,8 @@
 // requests of a team pass, where capacity is perSecond × Window, and never refuse a team that
 // stays within perSecond. A process that handles more at a time adds their number. A write that fails, and a container that ends, lose at most one
 // hundredth. While the table cannot be written at all, each container counts by itself. Clocks of
-// containers may differ; the difference times perSecond is added. A bucket that a wrong clock has left full of debt, which
-// would take longer than a minute to fill, starts full again.
+// containers may differ; the difference times perSecond is added. A bucket that would take more
+// than five minutes to fill was left by a clock that was ahead, and starts full again.
 package rate
 
 import (
@@ -106,7 +109,7 @@ func (l *Limiter) Take(teamID, keyID string) ([]quota.State, error) {
 	l.prune(now)
 	for _, o := range owners {
 		b := l.bucket(o)
-		if b.full > now.Add(mostDebt).UnixNano() {
+		if b.full > now.Add(wrongClock).UnixNano() {
 			b.full = 0 // the clock was ahead
 		}
 		full := max(b.full, now.UnixNano())
@@ -123,6 +126,32 @@ func (l *Limiter) Take(teamID, keyID string) ([]quota.State, error) {
 		states[i] = l.state(o, now)
 	}
 	return states, nil
+}
+
+// UnitsPerRequest is how many read and write units of the tables, together, a request may cost as one.
+// It is several times what ordinary ones cost.
+const UnitsPerRequest = 500
+
+// Extra returns how many requests a request of that cost counts as, besides itself.
+func Extra(c table.Cost) int64 { return int64((c.ReadUnits + c.WriteUnits) / UnitsPerRequest) }
+
+// Charge takes tokens for a request that has passed and counts as that many more. It refuses nothing:
+// the requests after it wait until the buckets have filled again, for mostDebt at most.
+func (l *Limiter) Charge(teamID, keyID string, tokens int64) {
+	if l == nil || tokens <= 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.Now()
+	for _, o := range [2]owner{{teamID, ""}, {teamID, keyID}} {
+		b, step := l.bucket(o), l.step(o)
+		full := max(b.full, now.UnixNano())
+		room := max((now.Add(mostDebt).UnixNano()-full)/step, 0)
+		taken := min(tokens, room)
+		b.full = full + taken*step
+		b.unsaid += taken
+	}
 }
 
 // bucket returns the bucket of o. The caller holds the lock.

@@ -12,6 +12,7 @@ import (
 	"docent/shared/clocktest"
 	"docent/shared/quota"
 	"docent/shared/rate"
+	"docent/shared/table"
 )
 
 var start = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -160,6 +161,44 @@ func TestAClockThatWasAheadRefusesNobodyForLong(t *testing.T) {
 	for i := range 40 {
 		if !f.request(t, 1, "k") {
 			t.Errorf("the request %d to another container is refused", i)
+		}
+	}
+}
+
+// A request that costs as much as several counts as several, for its team and its key, and nobody waits
+// for more than a minute.
+func TestAChargeIsWaitedForByTheRequestsAfterIt(t *testing.T) {
+	t.Parallel()
+	l, clock := newLimiter(10)
+	l.Charge("team", "loud", rate.Extra(table.Cost{ReadUnits: 30_000, WriteUnits: 2_499})) // 64 of 50
+	if got := take(l, "team", "loud", 1); got != 0 {
+		t.Error("the key still has tokens")
+	}
+	if got := take(l, "team", "quiet", 1000); got != 36 {
+		t.Errorf("%d of the other key passed, want the 36 that are left of the team's 100", got)
+	}
+	clock.Advance(2900 * time.Millisecond)
+	if got := take(l, "team", "loud", 1); got != 0 {
+		t.Error("the key does not wait for what it was charged")
+	}
+	clock.Advance(100 * time.Millisecond)
+	if got := take(l, "team", "loud", 2); got != 1 {
+		t.Errorf("%d passed after the wait, want 1", got)
+	}
+	l.Charge("team", "loud", 1_000_000)
+	clock.Advance(time.Minute)
+	if got := take(l, "team", "loud", 1000); got != 50 {
+		t.Errorf("%d passed a minute after the largest charge, want 50", got)
+	}
+	var none *rate.Limiter
+	none.Charge("team", "key", 1)
+}
+
+func TestOrdinaryRequestsCostNothingExtra(t *testing.T) {
+	t.Parallel()
+	for units, want := range map[float64]int64{0: 0, 499: 0, 500: 1, 1999: 3} {
+		if got := rate.Extra(table.Cost{ReadUnits: units}); got != want {
+			t.Errorf("%g units: %d, want %d", units, got, want)
 		}
 	}
 }

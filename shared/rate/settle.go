@@ -16,8 +16,11 @@ const (
 	SettleTime = 250 * time.Millisecond
 	// keep is how long a bucket is stored. It may start full again after that.
 	keep = 24 * time.Hour
-	// mostDebt is how long a bucket takes to fill at most. One that would take longer was written by a clock that was wrong.
+	// mostDebt bounds how long a team may be refused, whatever it was charged for.
 	mostDebt = 6 * Window
+	// wrongClock is beyond what several processes can charge for at the same time. A bucket that would take longer to
+	// fill was written by a clock that was ahead.
+	wrongClock = 5 * mostDebt
 )
 
 func (o owner) key() table.Key {
@@ -73,7 +76,7 @@ func (l *Limiter) settle(ctx context.Context, o owner, tokens int64) error {
 	if table.AsConditionFailed(err) != nil {
 		item, err = l.Table.Add(ctx, table.Add{Key: o.key(), By: map[string]int64{fullField: taken}, Expires: now.Add(keep), Once: true})
 	}
-	if err == nil && item.Numbers[fullField] > now.Add(mostDebt).UnixNano() {
+	if err == nil && item.Numbers[fullField] > now.Add(wrongClock).UnixNano() {
 		item, err = l.Table.Add(ctx, table.Add{Key: o.key(), Numbers: map[string]int64{fullField: now.UnixNano() + taken}, Expires: now.Add(keep), Once: true})
 	}
 	l.mu.Lock()
@@ -83,6 +86,7 @@ func (l *Limiter) settle(ctx context.Context, o owner, tokens int64) error {
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", o.name(), err)
 	}
-	b.full = max(b.full, item.Numbers[fullField]+b.unsaid*l.step(o))
+	most := now.Add(mostDebt).UnixNano()
+	b.full = max(b.full, min(item.Numbers[fullField], most)+b.unsaid*l.step(o))
 	return nil
 }

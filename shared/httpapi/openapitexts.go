@@ -107,7 +107,7 @@ var descriptions = map[string]string{
 	"searchScimGroups":             "As the GET, with the parameters in the body (RFC 7644 section 3.4.3).",
 	"getScimGroup":                 "excludedAttributes=members reads none of the members.",
 	"replaceScimGroup":             "Attributes that are absent are removed, members too (RFC 7644 section 3.5.1).",
-	"updateScimGroup":              "RFC 7644 section 3.5.2. Adding or removing a member costs the same in a group of any size.",
+	"updateScimGroup":              "RFC 7644 section 3.5.2. Adding or removing a member costs the same in a group of any size. Its operations together may compare 20 million elements with their filters; more is 413.",
 	"deleteScimGroup":              "Its members stay.",
 	"getScimServiceProviderConfig": "RFC 7643 section 5.",
 	"listScimResourceTypes":        "RFC 7643 section 6.",

@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"strings"
 	"testing"
 
 	"docent/shared/scim/protocol"
@@ -27,6 +28,16 @@ func BenchmarkFilters(b *testing.B) {
 	b.Run("parse and match", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := match("User", `userName co ".flt." and (displayName eq "Ann" or active eq true)`, false, resource); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	// The longest filter on a text of the maximum length of a user.
+	resource["title"] = strings.Repeat("\u00c4", 60_000)
+	longest := strings.TrimSuffix(strings.Repeat(`title co "zq" or `, 400), " or ")
+	b.Run("longest", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := match("User", longest, false, resource); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 // comparison returns a test of one value of a against a literal. Its errors are invalidFilter.
-func comparison(a *Attribute, op Operator, l Literal) (func(value any) bool, error) {
+func comparison(a *Attribute, op Operator, l Literal, known *forms) (func(value any) bool, error) {
 	if l.IsNull() {
 		return nil, Bad(InvalidFilter, "null can be compared only by eq or ne.")
 	}
@@ -22,7 +22,7 @@ func comparison(a *Attribute, op Operator, l Literal) (func(value any) bool, err
 			return nil, Bad(InvalidFilter, "%s cannot be ordered.", a.Name)
 		}
 	}
-	return textComparison(a, op, l), nil
+	return textComparison(a, op, l, known), nil
 }
 
 func booleanComparison(a *Attribute, op Operator, l Literal) (func(any) bool, error) {
@@ -72,14 +72,14 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func textComparison(a *Attribute, op Operator, l Literal) func(any) bool {
+func textComparison(a *Attribute, op Operator, l Literal, known *forms) func(any) bool {
 	want := a.comparable(l.Text)
 	return func(value any) bool {
 		text, ok := value.(string)
 		if !ok {
 			return false
 		}
-		is := a.comparable(text)
+		is := known.of(a, text)
 		switch op {
 		case OpCo:
 			return strings.Contains(is, want)

@@ -11,8 +11,9 @@ type Compiler struct {
 	Type *ResourceType
 	// Root is set in a search over all types. An attribute that Type does not have is
 	// then unassigned; otherwise it is invalidFilter.
-	Root bool
-	of   *Attribute // in brackets: the attribute whose elements are matched
+	Root  bool
+	of    *Attribute // in brackets: the attribute whose elements are matched
+	forms *forms     // of the texts that the filters compare
 	// Reads are the attributes that the filters read, and the extensions of others.
 	Reads AttributeSet
 	// ReadsGroups and ReadsManagers: the filters read attributes that are stored elsewhere.
@@ -91,7 +92,10 @@ func (c *Compiler) comparison(f *Filter, s selector) (Matcher, error) {
 	if leaf == nil {
 		return nil, Bad(InvalidFilter, "%s has sub-attributes; compare one of them.", Shorten(f.Path.String()))
 	}
-	holds, err := comparison(leaf, f.Op, f.Value)
+	if c.forms == nil {
+		c.forms = &forms{}
+	}
+	holds, err := comparison(leaf, f.Op, f.Value, c.forms)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,10 @@ func (c *Compiler) selector(p Path) (selector, error) {
 	if !at.Attr.Multi || at.Attr.Kind != complexKind {
 		return s, Bad(InvalidFilter, "%s does not support a value filter.", at.Attr.Name)
 	}
-	inner := &Compiler{Type: c.Type, of: at.Attr}
+	if c.forms == nil {
+		c.forms = &forms{}
+	}
+	inner := &Compiler{Type: c.Type, of: at.Attr, forms: c.forms}
 	var err error
 	s.in, err = inner.Compile(p.In)
 	return s, err

@@ -52,6 +52,18 @@ type Literal struct {
 // IsNull reports whether l is null, which means that no value is assigned.
 func (l Literal) IsNull() bool { return !l.Quoted && strings.EqualFold(l.Text, "null") }
 
+// comparisons returns how many values f compares, at least 1.
+func (f *Filter) comparisons() int {
+	switch {
+	case f == nil || f.Left == nil:
+		return 1
+	case f.Right == nil:
+		return f.Left.comparisons()
+	default:
+		return f.Left.comparisons() + f.Right.comparisons()
+	}
+}
+
 // String returns f as text that parses to f again.
 func (f *Filter) String() string {
 	switch f.Op {

@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// maxComparisons limits what the operations of one PATCH together compare elements of lists with: a
+// thousand operations on a list of 20,000, and filters of many comparisons as often.
+const maxComparisons = 20_000_000
+
 // MaxOperations limits the operations of one PATCH, and of one Bulk request.
 const MaxOperations = 1000
 
@@ -120,12 +124,26 @@ func parseKey(key string) (at Path, ok bool, err error) {
 // and meta of the resource: an operation may name them, but not change them.
 func (t *ResourceType) Patch(attributes map[string]any, fixed map[string]any, operations []Operation) (map[string]any, error) {
 	after := clone(attributes).(map[string]any)
+	compared := 0
 	for _, o := range operations {
+		if compared += t.comparisons(after, o); compared > maxComparisons {
+			return nil, Refuse(413, "", "The operations of this PATCH compare too many elements; send fewer at a time, or shorter filters.")
+		}
 		if err := t.apply(after, fixed, o); err != nil {
 			return nil, err
 		}
 	}
 	return after, t.checkRequired(after)
+}
+
+// comparisons returns how many comparisons of elements the operation takes.
+func (t *ResourceType) comparisons(attributes map[string]any, o Operation) int {
+	at, ok := t.Locate(o.Path.URN, o.Path.Attr, o.Path.Sub)
+	if !ok || at.Attr == nil {
+		return 0
+	}
+	list, _ := at.get(attributes).([]any)
+	return len(list) * o.Path.In.comparisons()
 }
 
 // readOnly reports whether clients cannot change the attribute r.

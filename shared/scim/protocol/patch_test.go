@@ -1,7 +1,9 @@
 package protocol_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,4 +220,32 @@ func TestElementsAreBounded(t *testing.T) {
 	wantType(t, err, "invalidValue")
 	_, err = patch("User", stored, nil, tree(t, message(`{"op":"add","path":"emails[type eq \"x\"].value","value":"x"}`)))
 	wantType(t, err, "invalidValue")
+}
+
+// What one PATCH compares is bounded: its operations times the elements times what their filters compare. A thousand
+// members removed one by one, as Entra ID does, are far below.
+func TestComparisonsOfAPatchAreBounded(t *testing.T) {
+	t.Parallel()
+	members := func(n int) map[string]any {
+		list := make([]any, n)
+		for i := range list {
+			list[i] = map[string]any{"value": fmt.Sprint("u", i), "display": "Ada"}
+		}
+		return map[string]any{"displayName": "all", "members": list}
+	}
+	var oneByOne []string
+	for i := range protocol.MaxOperations {
+		oneByOne = append(oneByOne, fmt.Sprintf(`{"op":"remove","path":"members[value eq \"u%d\"]"}`, i))
+	}
+	after, err := patch("Group", members(protocol.MaxOperations), nil, tree(t, message(oneByOne...)))
+	if err != nil || after["members"] != nil {
+		t.Errorf("members removed one by one: %v, %v", after["members"], err)
+	}
+	clauses := strings.TrimSuffix(strings.Repeat(`display co \"x\" or `, 400), " or ")
+	long := slices.Repeat([]string{`{"op":"remove","path":"members[` + clauses + `]"}`}, 11)
+	_, err = patch("Group", members(5000), nil, tree(t, message(long...)))
+	var refused *protocol.Error
+	if !errors.As(err, &refused) || refused.Status != 413 {
+		t.Errorf("11 filters of 400 comparisons on 5,000 members: %v, want 413", err)
+	}
 }

@@ -190,11 +190,13 @@ func isAttributeName(s string) bool {
 
 // comparable returns the form of s that a compares: folded, unless case matters.
 func (a *Attribute) comparable(s string) string {
-	if a.CaseExact || a.Kind == binaryKind {
+	if a.comparesAsIs() {
 		return s
 	}
 	return fold.Text(s)
 }
+
+func (a *Attribute) comparesAsIs() bool { return a.CaseExact || a.Kind == binaryKind }
 
 // SchemasOf returns the URNs of the core schema and of the extensions with assigned attributes.
 func (t *ResourceType) SchemasOf(attributes map[string]any) []any {

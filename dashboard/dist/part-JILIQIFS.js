@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-OUGMILWM.js";import"./part-5RQOOTWO.js";import"./part-NX37BWIT.js";import"./part-JOKCWXID.js";import"./part-7DPVOFWA.js";export{c as Tokens,b as scopes,a as sources};

@@ -22,8 +22,8 @@ import (
 // than the minimum time for the model.
 const modelTime = 6 * time.Second
 
-// asking returns a cloud whose functions call a provider's model.
-func asking(t *testing.T, provider string, model *llmtest.Server) *cloud {
+// asking returns a cloud whose functions call a provider's model, with a timeout for each call of a function.
+func asking(t *testing.T, provider string, model *llmtest.Server, timeout time.Duration) *cloud {
 	t.Helper()
 	c := newCloud(t)
 	c.env = maps.Clone(c.env)
@@ -42,7 +42,7 @@ func asking(t *testing.T, provider string, model *llmtest.Server) *cloud {
 		if !deployed.Environment[variable].ReadBy(f.Name) {
 			continue
 		}
-		started, err := lambdarun.Start(t.Context(), binary(t, f.Name), lambdarun.Options{Name: f.Name, Env: c.env, Log: c.log, Timeout: modelTime})
+		started, err := lambdarun.Start(t.Context(), binary(t, f.Name), lambdarun.Options{Name: f.Name, Env: c.env, Log: c.log, Timeout: timeout})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestModelsThroughTheBinaries(t *testing.T) {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			model := llmtest.Start(t)
-			c := asking(t, provider, model)
+			c := asking(t, provider, model, modelTime)
 			c.want(c.put(c.newCollection("wiki"), "runbook", rollback), 200)
 			c.drain()
 			for _, b := range []struct {

@@ -139,6 +139,50 @@ func TestChatIsStreamed(t *testing.T) {
 	}
 }
 
+// TestChunksHaveUsageOnlyIfItIsAskedFor: then the last one has it, and the others have null.
+func TestChunksHaveUsageOnlyIfItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options  any
+		included bool
+	}{
+		"asked for":  {map[string]any{"include_usage": true}, true},
+		"refused":    {map[string]any{"include_usage": false}, false},
+		"no options": {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := zebraHome(t, nil)
+			body := chatRequest(true, "How tall is the zebra?")
+			if body["stream_options"] = c.options; c.options == nil {
+				delete(body, "stream_options")
+			}
+			reply := h.must(200, "POST", "/chat/completions", body)
+			lines := strings.Split(strings.TrimSpace(string(reply.body)), "\n\n")
+			chunks := lines[:len(lines)-1] // without [DONE]
+			for i, line := range chunks {
+				want := ""
+				if c.included {
+					want = "null"
+				}
+				var chunk struct{ Usage json.RawMessage }
+				if err := json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &chunk); err != nil {
+					t.Fatal(err)
+				}
+				if c.included && i == len(chunks)-1 {
+					if !strings.Contains(string(chunk.Usage), "total_tokens") {
+						t.Errorf("the last chunk: %s", line)
+					}
+					continue
+				}
+				if string(chunk.Usage) != want {
+					t.Errorf("usage %q in %s", chunk.Usage, line)
+				}
+			}
+		})
+	}
+}
+
 // TestChatErrorsAreOpenAIs: as clients of that API read them, and with ours next to it.
 func TestChatErrorsAreOpenAIs(t *testing.T) {
 	t.Parallel()

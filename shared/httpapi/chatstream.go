@@ -52,12 +52,14 @@ func plainMarkdown(text string) string {
 
 // chunk is one event of a completion.
 type chunk struct {
-	ID      string           `json:"id"`
-	Object  string           `json:"object"`
-	Created int64            `json:"created"`
-	Model   string           `json:"model"`
-	Choices []chunkChoice    `json:"choices"`
-	Usage   *completionUsage `json:"usage,omitempty"`
+	ID      string        `json:"id"`
+	Object  string        `json:"object"`
+	Created int64         `json:"created"`
+	Model   string        `json:"model"`
+	Choices []chunkChoice `json:"choices"`
+	// Usage is absent from all chunks if the client does not ask for it. If it does, the last chunk has it,
+	// and the others have null.
+	Usage **completionUsage `json:"usage,omitempty"`
 }
 
 type chunkChoice struct {
@@ -85,9 +87,13 @@ func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question,
 		}
 		return err
 	}
-	created := h.created()
+	next := chunk{ID: q.ID, Object: "chat.completion.chunk", Created: h.created(), Model: chatModel}
+	if withUsage {
+		next.Usage = new(*completionUsage)
+	}
 	send := func(delta chunkDelta, finish *string) {
-		events.send("", "", chunk{ID: q.ID, Object: "chat.completion.chunk", Created: created, Model: chatModel, Choices: []chunkChoice{{Delta: delta, FinishReason: finish}}})
+		next.Choices = []chunkChoice{{Delta: delta, FinishReason: finish}}
+		events.send("", "", next)
 	}
 	said := ""
 	say := func(text string) {
@@ -130,7 +136,8 @@ func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question,
 	send(chunkDelta{}, &stop)
 	if withUsage {
 		used := usageOf(q.Text, content)
-		events.send("", "", chunk{ID: q.ID, Object: "chat.completion.chunk", Created: created, Model: chatModel, Choices: []chunkChoice{}, Usage: &used})
+		next.Choices, *next.Usage = []chunkChoice{}, &used
+		events.send("", "", next)
 	}
 	events.write([]byte("data: [DONE]\n\n"))
 	return nil

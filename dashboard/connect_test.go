@@ -34,8 +34,13 @@ func TestAProgramIsConnected(t *testing.T) {
 	send(t, "POST", base+"/oauth/register", "application/json", `{"client_name":"Assistant","redirect_uris":["`+redirect+`"]}`, "", &client)
 	const verifier = "a-verifier-of-at-least-forty-three-characters-1"
 	sum := sha256.Sum256([]byte(verifier))
-	b.Go(base + "/oauth/authorize?" + url.Values{"response_type": {"code"}, "client_id": {client.ID}, "redirect_uri": {redirect}, "state": {"s"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}.Encode())
+	request := url.Values{"response_type": {"code"}, "client_id": {client.ID}, "redirect_uri": {redirect}, "state": {"s"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}
+	request["resource"] = []string{base + "/mcp", "https://other.example/mcp"}
+	b.Go(base + "/oauth/authorize?" + request.Encode())
+	b.Wait("resource must be")
+	request["resource"] = []string{base + "/mcp", base + "/mcp"}
+	b.Go(base + "/oauth/authorize?" + request.Encode())
 	b.Wait("Assistant")
 	b.Wait("a program on your machine")
 	b.Click("Give access")

@@ -175,6 +175,12 @@ func TestRequestsThatNobodyIsAskedFor(t *testing.T) {
 		"a long challenge":                  {"code_challenge", challengeOf(verifier) + "A"},
 		"a plain challenge":                 {"code_challenge_method", "plain"},
 		"another resource":                  {"resource", "https://other.example/mcp"},
+		"another resource next to ours":     {"resource", baseURL + "/mcp https://other.example/mcp"},
+		"a path in upper case":              {"resource", baseURL + "/MCP"},
+		"a resource with a fragment":        {"resource", baseURL + "/mcp#"},
+		"a resource without a scheme":       {"resource", "/"},
+		"no scope that is known":            {"scope", "offline_access openid"},
+		"a scope in upper case":             {"scope", "READ"},
 	} {
 		body := p.request(change[0], change[1])
 		a.do(call{"POST", "/oauth/consent", "", body, by(c)}).wantCode(t, 400, "invalid-request")
@@ -195,6 +201,51 @@ func TestRequestsThatNobodyIsAskedFor(t *testing.T) {
 	allowed := p.request()
 	allowed["allow"] = true
 	a.do(call{"POST", "/oauth/decision", x.pat, allowed, nil}).wantCode(t, 403, "wrong-key-kind")
+}
+
+// TestNamesOfResourcesAndScopes: of the scopes those count that are known; a resource may be named more than once, and
+// its host in any case (RFC 8707, RFC 3986).
+func TestNamesOfResourcesAndScopes(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	c := a.signIn(a.newTenant("acme"))
+	p := a.program(redirect)
+	for scope, want := range map[string]string{"": `["read","ask"]`, " ": `["read","ask"]`, "ask": `["ask"]`, "openid read offline_access": `["read"]`} {
+		if got := a.do(call{"POST", "/oauth/consent", "", p.request("scope", scope), by(c)}).want(t, 200); !strings.Contains(string(got.body), `"scopes":`+want) {
+			t.Errorf("scope %q: %s", scope, got.body)
+		}
+	}
+	if got := a.do(call{"POST", "/oauth/consent", "", p.request("scope", "admin"), by(c)}).wantCode(t, 400, "invalid-request"); !strings.Contains(string(got.body), "read ask") {
+		t.Errorf("an unknown scope: %s", got.body)
+	}
+	scheme, rest, _ := strings.Cut(baseURL, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	shouted := strings.ToUpper(scheme+"://"+host) + "/" + path + "/mcp"
+	for _, resource := range []string{shouted, shouted + "/", baseURL, baseURL + "/mcp " + shouted, ""} {
+		a.do(call{"POST", "/oauth/consent", "", p.request("resource", resource), by(c)}).want(t, 200)
+	}
+	exchange := func(form map[string]string, resources ...string) response {
+		values := url.Values{"resource": resources}
+		for name, value := range form {
+			if name != "resource" {
+				values.Set(name, value)
+			}
+		}
+		return a.do(call{"POST", "/oauth/token", "", values.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}})
+	}
+	form := p.codeForm(p.decide(c, true).Get("code"))
+	if got := exchange(form, shouted, "https://other.example/mcp").want(t, 400); got.text(t, "error") != "invalid_target" {
+		t.Errorf("two resources: %s", got.body)
+	}
+	tokens := exchange(form, shouted, baseURL+"/mcp", baseURL+"/mcp").want(t, 200)
+	again := map[string]string{"grant_type": "refresh_token", "client_id": p.id, "refresh_token": tokens.text(t, "refresh_token"), "scope": "admin"}
+	if got := exchange(again).want(t, 400); got.text(t, "error") != "invalid_scope" {
+		t.Errorf("an unknown scope: %s", got.body)
+	}
+	again["scope"] = "read offline_access"
+	if got := exchange(again).want(t, 200); got.text(t, "scope") != "read" {
+		t.Errorf("new tokens: %s", got.body)
+	}
 }
 
 func TestRegistrationOfPrograms(t *testing.T) {

@@ -36,7 +36,7 @@ func describeOAuth(api huma.API) {
 	registration.Required = []string{"redirect_uris"}
 	client := named("OAuthClient", "A client (RFC 7591 section 3.2.1).", registration)
 	reply := named("OAuthTokens", "Tokens (RFC 6749 section 5.1).", tokens)
-	exchange := object("grant_type", "client_id", "code", "redirect_uri", "code_verifier", "refresh_token", "resource")
+	exchange := object("grant_type", "client_id", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource")
 	exchange.Properties["grant_type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{"authorization_code", "refresh_token"}}
 	exchange.Required = []string{"grant_type", "client_id"}
 	const json, form = "application/json", "application/x-www-form-urlencoded"

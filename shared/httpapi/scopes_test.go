@@ -247,7 +247,7 @@ func TestToolsOfScopes(t *testing.T) {
 		"read":                  {"read", false, true},
 		"ask":                   {"ask", true, false},
 		"ask read":              {"read ask", true, true},
-		"offline_access":        {"read ask", true, true},
+		"offline_access read":   {"read", false, true},
 		"openid read ask write": {"read ask", true, true},
 	} {
 		body := p.request("scope", scope)

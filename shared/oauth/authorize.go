@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,15 +24,9 @@ type Request struct {
 	RedirectURI   string `json:"redirect_uri" maxLength:"512"`
 	State         string `json:"state,omitempty" maxLength:"2048"`
 	Scope         string `json:"scope,omitempty" maxLength:"1000"`
-	Resource      string `json:"resource,omitempty" maxLength:"2048"`
+	Resource      string `json:"resource,omitempty" maxLength:"2048" doc:"One resource, or several with spaces between them (RFC 8707)."`
 	Challenge     string `json:"code_challenge" maxLength:"128"`
 	ChallengeKind string `json:"code_challenge_method" maxLength:"10"`
-}
-
-// RequestOf returns the request in a query.
-func RequestOf(query url.Values) Request {
-	return Request{query.Get("response_type"), query.Get("client_id"), query.Get("redirect_uri"), query.Get("state"), query.Get("scope"),
-		query.Get("resource"), query.Get("code_challenge"), query.Get("code_challenge_method")}
 }
 
 // Consent is what a person is asked.
@@ -57,10 +52,14 @@ func (s *Service) Check(r Request) (Consent, error) {
 		return Consent{}, refuse(UnsupportedResponseType, "response_type must be code.")
 	case r.ChallengeKind != "S256" || !isChallenge(r.Challenge):
 		return Consent{}, refuse(InvalidRequest, "code_challenge and code_challenge_method=S256 are required (RFC 7636).")
-	case !s.isTarget(r.Resource):
+	case !s.areTargets(strings.Fields(r.Resource)):
 		return Consent{}, refuse(InvalidTarget, "resource must be "+s.Resource()+".")
 	}
-	return Consent{c.Name, hostOf(r.RedirectURI), scopesOf(r.Scope)}, nil
+	scopes, err := scopesOf(r.Scope)
+	if err != nil {
+		return Consent{}, err
+	}
+	return Consent{c.Name, hostOf(r.RedirectURI), scopes}, nil
 }
 
 // challengeLength is that of a SHA-256 in base64url without padding.
@@ -72,11 +71,26 @@ func isChallenge(text string) bool {
 	return err == nil && len(text) == challengeLength && len(sum) == sha256.Size
 }
 
-// isTarget reports whether tokens may be asked for the resource. Some clients name the whole API, or
-// write a slash at the end.
-func (s *Service) isTarget(resource string) bool {
-	resource = strings.TrimSuffix(resource, "/")
-	return resource == "" || resource == s.Resource() || resource == s.Issuer
+// areTargets reports whether tokens may be asked for the resources, of which there may be several
+// (RFC 8707 section 2). Some clients name the whole API, or write a slash at the end.
+func (s *Service) areTargets(resources []string) bool {
+	return !slices.ContainsFunc(resources, func(resource string) bool {
+		named := strings.TrimSuffix(folded(resource), "/")
+		return resource != "" && named != folded(s.Resource()) && named != folded(s.Issuer)
+	})
+}
+
+// folded returns an address with its scheme and host in lower case (RFC 3986 section 6.2.2.1).
+func folded(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	return strings.ToLower(scheme+"://"+rest[:end]) + rest[end:]
 }
 
 // code is a stored authorization code: who gave access to what.

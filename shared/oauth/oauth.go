@@ -32,6 +32,7 @@ const (
 	InvalidRequest          = "invalid_request"
 	InvalidClient           = "invalid_client"
 	InvalidGrant            = "invalid_grant"
+	InvalidScope            = "invalid_scope"
 	InvalidTarget           = "invalid_target"
 	InvalidRedirectURI      = "invalid_redirect_uri"
 	InvalidClientMetadata   = "invalid_client_metadata"
@@ -82,19 +83,23 @@ func ScopeText(scopes []team.Scope) string {
 	return strings.Join(names, " ")
 }
 
-// scopesOf returns the scopes in text that an agent can have. Others are ignored; all are meant if none
-// remains.
-func scopesOf(text string) []team.Scope {
+// scopesOf returns the scopes in text that an agent can have, and leaves out others. It returns all of them
+// for a text without a scope, and invalid_scope if it knows none of the scopes in text.
+func scopesOf(text string) ([]team.Scope, error) {
+	names := strings.Fields(text)
+	if len(names) == 0 {
+		return team.AgentScopes(), nil
+	}
 	var asked []team.Scope
 	for _, scope := range team.AgentScopes() {
-		if slices.Contains(strings.Fields(text), string(scope)) {
+		if slices.Contains(names, string(scope)) {
 			asked = append(asked, scope)
 		}
 	}
 	if asked == nil {
-		return team.AgentScopes()
+		return nil, refuse(InvalidScope, "scope names none of: "+ScopeText(team.AgentScopes())+".")
 	}
-	return asked
+	return asked, nil
 }
 
 // ResourceMetadata describes the tools as a protected resource (RFC 9728 section 2).

@@ -21,14 +21,14 @@ type Token struct {
 }
 
 // Exchange returns tokens for the form of a token request, or an *Error. A form may have each
-// member once.
+// member once, but for resource.
 func (s *Service) Exchange(ctx context.Context, form url.Values) (Token, error) {
 	for name, values := range form {
-		if len(values) > 1 {
+		if len(values) > 1 && name != "resource" {
 			return Token{}, refuse(InvalidRequest, "A parameter is given twice: "+clip(name)+".")
 		}
 	}
-	if !s.isTarget(form.Get("resource")) {
+	if !s.areTargets(form["resource"]) {
 		return Token{}, refuse(InvalidTarget, "resource must be "+s.Resource()+".")
 	}
 	client, err := ParseClient(form.Get("client_id"))
@@ -40,10 +40,7 @@ func (s *Service) Exchange(ctx context.Context, form url.Values) (Token, error) 
 	case "authorization_code":
 		tokens, err = s.redeem(ctx, client, form)
 	case "refresh_token":
-		tokens, err = s.Teams.RefreshAgent(ctx, form.Get("refresh_token"), client.ID())
-		if errors.Is(err, team.ErrBadRefresh) {
-			err = refuse(InvalidGrant, "The refresh token does not work any more. Ask for access again.")
-		}
+		tokens, err = s.refresh(ctx, client, form)
 	case "":
 		err = refuse(InvalidRequest, "grant_type is required.")
 	default:
@@ -53,6 +50,19 @@ func (s *Service) Exchange(ctx context.Context, form url.Values) (Token, error) 
 		return Token{}, err
 	}
 	return Token{tokens.Access, "Bearer", int64(tokens.ExpiresIn.Seconds()), tokens.Refresh, ScopeText(tokens.Scopes)}, nil
+}
+
+// refresh exchanges a refresh token. The new tokens have the scopes of the ones before, whichever of them the form
+// names (RFC 6749 section 3.3).
+func (s *Service) refresh(ctx context.Context, client Client, form url.Values) (team.Tokens, error) {
+	if _, err := scopesOf(form.Get("scope")); err != nil {
+		return team.Tokens{}, err
+	}
+	tokens, err := s.Teams.RefreshAgent(ctx, form.Get("refresh_token"), client.ID())
+	if errors.Is(err, team.ErrBadRefresh) {
+		err = refuse(InvalidGrant, "The refresh token does not work any more. Ask for access again.")
+	}
+	return tokens, err
 }
 
 func clip(name string) string { return fmt.Sprintf("%.40q", name) }

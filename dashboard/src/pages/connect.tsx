@@ -10,7 +10,7 @@ const members = ["response_type", "client_id", "redirect_uri", "state", "scope",
 export function Connect() {
 	const me = useMe();
 	const query = new URLSearchParams(useRoute()[1] ?? "");
-	const request = Object.fromEntries(members.filter((m) => query.has(m)).map((m) => [m, query.get(m)]));
+	const request = Object.fromEntries(members.filter((m) => query.has(m)).map((m) => [m, m === "resource" ? query.getAll(m).join(" ") : query.get(m)]));
 	const asked = useLoad(() => call<{ name: string; host: string; scopes: string[] }>("/oauth/consent", { method: "POST", body: request }), [query.toString()]);
 	const action = useAction();
 	const decide = (allow: boolean) =>

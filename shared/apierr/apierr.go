@@ -75,6 +75,7 @@ const (
 	CodeWrongKeyKind        = "wrong-key-kind"
 	CodeKeyRestricted       = "key-restricted"
 	CodeMissingScope        = "missing-scope"
+	CodeKeyExpiresFirst     = "key-expires-first"
 	CodeSourceNotAllowed    = "source-not-allowed"
 	CodeAccessDenied        = "access-denied"
 	CodeActingNotAllowed    = "acting-not-allowed"

@@ -65,6 +65,7 @@ var titles = map[string]string{
 	apierr.CodeWrongKeyKind:        "Wrong kind of key",
 	apierr.CodeKeyRestricted:       "Key is restricted",
 	apierr.CodeMissingScope:        "Key lacks a scope",
+	apierr.CodeKeyExpiresFirst:     "Key expires first",
 	apierr.CodeSourceNotAllowed:    "Data source not allowed",
 	apierr.CodeAccessDenied:        "Access denied",
 	apierr.CodeActingNotAllowed:    "Acting not allowed",

@@ -257,7 +257,7 @@ func asUnavailable(err error) error {
 
 func (k known) principal() Principal {
 	p := Principal{TeamID: k.key.TeamID, KeyID: k.key.id, KeyName: k.key.Name, Kind: k.key.Kind,
-		UserID: k.key.UserID, UserName: k.user.UserName, MayActFor: k.key.ActFor && k.key.Kind == KindTeam, Sources: slices.Clone(k.key.DataSourceIDs), Scopes: slices.Clone(k.key.Scopes)}
+		UserID: k.key.UserID, UserName: k.user.UserName, MayActFor: k.key.ActFor && k.key.Kind == KindTeam, Sources: slices.Clone(k.key.DataSourceIDs), Scopes: slices.Clone(k.key.Scopes), ExpiresAt: k.key.ExpiresAt}
 	if p.Kind == KindSession {
 		p.Opener = k.key.Opener
 	}

@@ -48,12 +48,13 @@ type NewKey struct {
 	UserID        string     `json:"userId,omitempty" doc:"Required for a personal key, and only for one."`
 	DataSourceIDs []string   `json:"dataSourceIds,omitempty" minItems:"1" maxItems:"100" doc:"Restricts the key; not for scim keys."`
 	Scopes        []Scope    `json:"scopes,omitempty" minItems:"1" maxItems:"5" enum:"read,ask,write,manage,audit" doc:"What the key may do, at most what the key that makes it may do; all that its kind may do when absent. read: documents, collections, data sources and context. ask: questions, answers, chat and feedback. write: put and delete documents and items. manage: collections, data sources, keys, users and settings. audit: security events and usage. Not for scim keys."`
-	ExpiresAt     *time.Time `json:"expiresAt,omitempty" doc:"In the future."`
+	ExpiresAt     *time.Time `json:"expiresAt,omitempty" doc:"In the future, and at most when the key expires that creates this one, or that opened the session. A key that expires creates none without it."`
 	ActFor        bool       `json:"actFor,omitempty" doc:"Lets a team key act for a person whom the header Docent-User names: it then reads what that person may read."`
 }
 
 // CreateKey creates a key and returns it with its full text, which is not stored. An invalid k,
-// an unknown team included, is an *apierr.Error, as is one with a scope that the caller lacks.
+// an unknown team included, is an *apierr.Error, as is one with a scope that the caller lacks, or one
+// that outlives the caller's key.
 func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKey, string, error) {
 	k, err := s.checkNewKey(ctx, teamID, k)
 	if err != nil {
@@ -69,10 +70,6 @@ func (s *Service) CreateKey(ctx context.Context, teamID string, k NewKey) (APIKe
 	}
 	text := keyText(k.Kind, id, secret)
 	r := record{TeamID: teamID, NewKey: k, CreatedAt: s.moment(), Hash: hashSecret(secret), Hint: hintOf(text), CreatedBy: creator(ctx), id: id, version: 1}
-	if k.ExpiresAt != nil {
-		expires := k.ExpiresAt.UTC().Truncate(time.Millisecond)
-		r.ExpiresAt = &expires
-	}
 	if err := s.insertKey(ctx, r); err != nil {
 		return APIKey{}, "", err
 	}
@@ -133,8 +130,8 @@ func (s *Service) Keys(ctx context.Context, teamID string, w table.Window) (tabl
 }
 
 // RotateKey gives the key a new secret and returns its full new text. The old secret works for
-// overlap, 0 to MaxOverlap; the one before it ends at once. Only a caller with all scopes of the key
-// may do it, since it learns the secret.
+// overlap, 0 to MaxOverlap; the one before it ends at once. Only a caller with all scopes of the key,
+// whose own key lasts as long, may do it, since it learns the secret.
 func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time.Duration) (APIKey, string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return APIKey{}, "", apierr.BadField("/overlapSeconds", "must be 0 to %d", int64(MaxOverlap/time.Second))
@@ -143,9 +140,16 @@ func (s *Service) RotateKey(ctx context.Context, teamID, id string, overlap time
 	if err != nil {
 		return APIKey{}, "", fmt.Errorf("make key secret: %w", err)
 	}
+	end, err := s.endOfCaller(ctx)
+	if err != nil {
+		return APIKey{}, "", err
+	}
 	now := s.moment()
 	r, err := s.changeKey(ctx, teamID, id, audit.APIKeyRotated, func(r *record) ([]table.Op, error) {
 		if err := mayGrant(ctx, r.NewKey); err != nil {
+			return nil, err
+		}
+		if err := mayRotate(r, end); err != nil {
 			return nil, err
 		}
 		r.PreviousHash, r.PreviousExpiresAt = nil, nil

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/apierr"
 )
 
-// checkNewKey returns k with its data sources and scopes without repeats, or the first error. The Write
+// checkNewKey returns k as it is stored, with its data sources and scopes without repeats, or the first error. The Write
 // that stores the key checks that the user is active.
 func (s *Service) checkNewKey(ctx context.Context, teamID string, k NewKey) (NewKey, error) {
 	switch {
@@ -34,6 +35,13 @@ func (s *Service) checkNewKey(ctx context.Context, teamID string, k NewKey) (New
 	}
 	k.Scopes = scopes
 	if err := mayGrant(ctx, k); err != nil {
+		return k, err
+	}
+	if k.ExpiresAt != nil {
+		expires := k.ExpiresAt.UTC().Truncate(time.Millisecond)
+		k.ExpiresAt = &expires
+	}
+	if err := s.endsWithCaller(ctx, k.ExpiresAt); err != nil {
 		return k, err
 	}
 	if k.DataSourceIDs == nil {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -92,18 +93,44 @@ func parseNamed(o Operation) ([]Operation, error) {
 		if !ok {
 			return nil, Bad(InvalidValue, "An operation without a path requires an object as its value.")
 		}
-		for _, key := range slices.Sorted(maps.Keys(object)) {
-			at, ok, err := parseKey(key)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				out = append(out, Operation{Op: o.Op, Path: at, Value: object[key], named: true})
-			}
+		named, err := parseKeys(o.Op, "", object)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, named...)
 	}
 	if len(objects) == 0 {
 		return nil, Bad(InvalidValue, "An operation without a path requires an object as its value.")
+	}
+	return out, nil
+}
+
+// parseKeys returns an operation for each key of object, whose names without a URN are of the schema urn. The URN of a
+// core schema has an object of its attributes as its value, like that of an extension.
+func parseKeys(op, urn string, object map[string]any) ([]Operation, error) {
+	var out []Operation
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		at, ok, err := parseKey(key)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if isCore := at.Attr == "" && (at.URN == UserURN || at.URN == GroupURN); !isCore || urn != "" {
+			at.URN = cmp.Or(at.URN, urn)
+			out = append(out, Operation{Op: op, Path: at, Value: object[key], named: true})
+			continue
+		}
+		attributes, isObject := object[key].(map[string]any)
+		if !isObject {
+			return nil, Bad(InvalidValue, "The value of %q must be an object of its attributes.", Shorten(key))
+		}
+		inner, err := parseKeys(op, at.URN, attributes)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, inner...)
 	}
 	return out, nil
 }

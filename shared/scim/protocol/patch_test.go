@@ -87,6 +87,13 @@ func TestPatch(t *testing.T) {
 		{"an extension as path", "User", ext, []string{`{"op":"add","path":"` + strings.ToUpper(enterprise) + `","value":{"department":"E"}}`}, strings.Replace(ext, `"D"`, `"E"`, 1)},
 		{"an extension removed", "User", ext, []string{`{"op":"remove","path":"` + enterprise + `"}`}, `{"userName":"u"}`},
 		{"the last of an extension", "User", ext, []string{`{"op":"remove","path":"` + enterprise + `:department"}`, `{"op":"replace","path":"` + enterprise + `:employeeNumber","value":null}`}, `{"userName":"u"}`},
+		{"a core object merges", "User", `{"userName":"u","name":{"familyName":"F"}}`, []string{`{"op":"replace","value":{"` + strings.ToUpper(core) + `":{"displayName":"x","name":{"givenName":"G"},
+			"id":"u1","unknown":1,"emails[type eq \"work\"].value":"1"}}}`, `{"op":"add","value":{"` + core + `":{"title":"T","` + enterprise + `":{"department":"D"}}}}`},
+			`{"userName":"u","displayName":"x","name":{"familyName":"F","givenName":"G"},"title":"T","emails":[{"value":"1","type":"work"}],"` + enterprise + `":{"department":"D"}}`},
+		{"a core object of a group", "Group", three, []string{`{"op":"replace","value":{"urn:ietf:params:scim:schemas:core:2.0:Group":{"displayName":"h"}}}`}, strings.Replace(three, `"g"`, `"h"`, 1)},
+		{"a core object of another type", "Group", three, []string{`{"op":"replace","value":{"` + core + `":{"displayName":"h"}}}`}, three},
+		{"a core object that is none", "User", two, []string{`{"op":"replace","value":{"` + core + `":null}}`}, "invalidValue"},
+		{"a required attribute in a core object", "User", two, []string{`{"op":"replace","value":{"` + core + `":{"userName":null}}}`}, "invalidValue"},
 		{"a name under the core URN", "User", two, []string{`{"op":"replace","path":"urn:ietf:params:scim:schemas:core:2.0:User:name.familyName","value":"F"}`},
 			strings.Replace(two, `{"userName":"u"`, `{"userName":"u","name":{"familyName":"F"}`, 1)},
 

@@ -253,7 +253,7 @@ func (q Query) times() (since, until time.Time, err error) {
 // parseTime parses a time to the millisecond, the precision of the feed. It rejects years over
 // 9999, which would not sort, and moves times before 1970 to 1970.
 func parseTime(text string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339, text)
+	t, err := time.Parse(time.RFC3339, strings.ToUpper(text)) // t and z are allowed (RFC 3339 section 5.6)
 	if err != nil {
 		return t, fmt.Errorf("read a time: %w", err)
 	}

@@ -218,6 +218,14 @@ func TestCursors(t *testing.T) {
 	wantCode(t, err, apierr.CodeInvalidCursor)
 }
 
+// TestTimesInLowerCase: RFC 3339 allows t and z (section 5.6).
+func TestTimesInLowerCase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.feed(audit.Query{Since: "2026-11-21t11:00:00z", Until: "2026-11-21t13:00:00.5z"})
+	w.feed(audit.Query{Since: "2026-11-21t11:00:00+01:00"})
+}
+
 func TestBadQueries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

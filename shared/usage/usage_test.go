@@ -229,6 +229,11 @@ func TestBadReports(t *testing.T) {
 			t.Errorf("zone %q: %v", name, err)
 		}
 	}
+	for _, text := range []string{"2026-02-28t10:00:00z", "2026-02-28T10:00:00Z", "2026-02-28t11:00:00+01:00"} { // RFC 3339 section 5.6
+		if at, err := usage.ParseTime("start", text, time.UTC); err != nil || !at.Equal(time.Date(2026, 2, 28, 10, 0, 0, 0, time.UTC)) {
+			t.Errorf("time %q: %s, %v", text, at, err)
+		}
+	}
 	for _, text := range []string{"", "yesterday", "2026-02-30", "0000-01-01", "9999-01-01"} {
 		if _, err := usage.ParseTime("start", text, time.UTC); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
 			t.Errorf("time %q: %v", text, err)

@@ -122,6 +122,16 @@ func isNotification(body []byte) bool {
 	return json.Unmarshal(body, &n) == nil && n.Version == "2.0" && n.Method != nil && n.ID == nil
 }
 
+// parseFault returns the response to what is not one message, whose id is therefore not known (JSON-RPC 2.0
+// section 5).
+func parseFault() []byte {
+	out, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": rpcFault{Code: rpcParseError}.public()})
+	if err != nil {
+		panic(err) // made of texts and numbers
+	}
+	return out
+}
+
 // callFault returns the response to a valid call that the protocol's library refused in
 // plain text because its method is unknown or params are missing. It returns false if body
 // is not a single call with an id.

@@ -63,8 +63,9 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 			writeError(w, r, wrongVersion()) // the library takes it for a version of the future
 			return
 		}
-		body, err := limitBatch(r.Body)
-		if err != nil {
+		one := &oneMessage{body: r.Body}
+		body, err := limitBatch(one)
+		if err != nil && !one.followed {
 			writeError(w, r, err)
 			return
 		}
@@ -73,10 +74,15 @@ func (*tools) handler(protocol http.Handler) http.HandlerFunc {
 		var start firstBytes
 		message.Body = io.NopCloser(io.TeeReader(body, &start))
 		held := &heldReply{header: http.Header{}}
-		protocol.ServeHTTP(held, message)
+		if !one.followed {
+			protocol.ServeHTTP(held, message)
+		}
 		media, _, _ := mime.ParseMediaType(held.header.Get("Content-Type"))
 		reply := held.body.Bytes()
 		switch {
+		case one.followed:
+			held.header.Set("Content-Type", "application/json")
+			held.status, reply = http.StatusOK, parseFault()
 		case held.status == http.StatusBadRequest && media != "application/json" && isNotification(start):
 			held.header.Del("Content-Type") // JSON-RPC has no error for a notification (section 4.1)
 			held.status, reply = http.StatusAccepted, nil

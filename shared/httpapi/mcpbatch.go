@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 
@@ -53,6 +54,12 @@ func readBatch(body io.Reader) (io.Reader, error) {
 			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest,
 				"A batch may have at most %d messages, and one of them may call a tool. Send each call in a request of its own.", maxMessages)
 		}
+	}
+	if err == nil {
+		_, err = d.Token() // the end of the list
+	}
+	if _, after := d.Token(); err == nil && !errors.Is(after, io.EOF) {
+		err = errAfterMessage
 	}
 	batch, encoding := json.Marshal(messages)
 	if err != nil || encoding != nil {

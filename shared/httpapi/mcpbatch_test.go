@@ -32,6 +32,7 @@ func TestABatchIsNoMoreThanARequest(t *testing.T) {
 			t.Errorf("%s: %s", name, got.body)
 		}
 	}
+	a.refused(call{"POST", "/mcp", acme.key, "[" + list, nil}, 400, "invalid-request")
 	messages := []string{search}
 	for _, id := range "abcdefghi" {
 		messages = append(messages, strings.Replace(list, `"id":1`, `"id":"`+string(id)+`"`, 1))

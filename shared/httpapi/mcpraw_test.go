@@ -77,6 +77,35 @@ func TestFaultsOfTheProtocol(t *testing.T) {
 	}
 }
 
+// TestNothingFollowsAMessage: what comes after it is a parse error, and the message is not run.
+func TestNothingFollowsAMessage(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"Who says \"}]\"?"}}}`
+	for _, after := range []string{"x", "}", message, "\n\n" + message, strings.Repeat(" ", 100_000) + ",", "\x00", "\ufeff"} {
+		got := a.rpc(acme.key, message+after, nil)
+		if got.Error == nil || got.Error.Code != -32700 || string(got.ID) != "null" {
+			t.Errorf("after the message %.20q: %+v %+v", after, got, got.Error)
+		}
+	}
+	if got := a.rpc(acme.key, `[`+message+`] `+message, nil); got.Error == nil || got.Error.Code != -32700 {
+		t.Errorf("after a batch: %+v", got)
+	}
+	notification := a.do(call{"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","method":"notifications/initialized"} x`, nil})
+	if !strings.Contains(string(notification.body), "-32700") {
+		t.Errorf("after a notification: %d %s", notification.StatusCode, notification.body)
+	}
+	if list := a.do(call{"GET", "/answers", acme.key, nil, nil}).want(t, 200); string(list.body) != "[]\n" && string(list.body) != "[]" {
+		t.Errorf("a refused message was run: %s", list.body)
+	}
+	for _, after := range []string{"", " ", "\r\n\t"} {
+		if got := a.rpc(acme.key, toolsList+after, nil); got.Error != nil {
+			t.Errorf("after the message %q: %+v", after, got.Error)
+		}
+	}
+}
+
 func TestVersionsThatAreNotSpokenAreNamed(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -254,10 +256,8 @@ func TestTheClockMayJump(t *testing.T) {
 	}()
 	all.Wait()
 	close(done)
-	for n, err := range append(errs, <-collected) {
-		if err != nil {
-			t.Fatalf("%d of the writers and the collector: %v", n, err)
-		}
+	if err := errors.Join(slices.Concat(errs, []error{<-collected})...); err != nil {
+		t.Fatal(err)
 	}
 	for event, n := range j.want {
 		if got[event] != n {

@@ -82,21 +82,21 @@ func TestNothingFollowsAMessage(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")
-	const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"Who says \"}]\"?"}}}`
-	for _, after := range []string{"x", "}", message, "\n\n" + message, strings.Repeat(" ", 100_000) + ",", "\x00", "\ufeff"} {
-		got := a.rpc(acme.key, message+after, nil)
-		if got.Error == nil || got.Error.Code != -32700 || string(got.ID) != "null" {
-			t.Errorf("after the message %.20q: %+v %+v", after, got, got.Error)
+	calling := func(tool, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
+	}
+	message := calling("context_search_code", `{"query":"Who says \"}]\"?"}`)
+	for _, c := range []string{message + "x", message + "}", message + message, message + "\n\n" + message, message + strings.Repeat(" ", 100_000) + ",",
+		message + "\x00", message + "\ufeff", "[" + message + "]x", "[" + message + "] " + message, "[" + message + "]" + strings.Repeat(" ", 100_000) + "]",
+		`{"jsonrpc":"2.0","method":"notifications/initialized"} x`} {
+		var got rpcReply
+		reply := a.do(call{"POST", "/mcp", acme.key, c, nil}).want(t, 200)
+		if reply.json(t, &got); got.Error == nil || got.Error.Code != -32700 || string(got.ID) != "null" {
+			t.Fatalf("%.200q: %s", c, reply.body)
 		}
 	}
-	if got := a.rpc(acme.key, `[`+message+`] `+message, nil); got.Error == nil || got.Error.Code != -32700 {
-		t.Errorf("after a batch: %+v", got)
-	}
-	notification := a.do(call{"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","method":"notifications/initialized"} x`, nil})
-	if !strings.Contains(string(notification.body), "-32700") {
-		t.Errorf("after a notification: %d %s", notification.StatusCode, notification.body)
-	}
-	if list := a.do(call{"GET", "/answers", acme.key, nil, nil}).want(t, 200); string(list.body) != "[]\n" && string(list.body) != "[]" {
+	a.rpc(acme.key, calling("ask", `{"question":"Who?"}`)+"x", nil)
+	if list := a.do(call{"GET", "/answers", acme.key, nil, nil}).want(t, 200); strings.TrimSpace(string(list.body)) != "[]" {
 		t.Errorf("a refused message was run: %s", list.body)
 	}
 	for _, after := range []string{"", " ", "\r\n\t"} {

@@ -210,7 +210,7 @@ func TestNamesOfResourcesAndScopes(t *testing.T) {
 	a := newAPI(t)
 	c := a.signIn(a.newTenant("acme"))
 	p := a.program(redirect)
-	for scope, want := range map[string]string{"": `["read","ask"]`, " ": `["read","ask"]`, "ask": `["ask"]`, "openid read offline_access": `["read"]`} {
+	for scope, want := range map[string]string{"": `["read","ask"]`, " ": `["read","ask"]`, "offline_access": `["read","ask"]`, "ask": `["ask"]`, "openid read offline_access": `["read"]`} {
 		if got := a.do(call{"POST", "/oauth/consent", "", p.request("scope", scope), by(c)}).want(t, 200); !strings.Contains(string(got.body), `"scopes":`+want) {
 			t.Errorf("scope %q: %s", scope, got.body)
 		}

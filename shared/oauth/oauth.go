@@ -83,10 +83,14 @@ func ScopeText(scopes []team.Scope) string {
 	return strings.Join(names, " ")
 }
 
+// offlineAccess asks for a refresh token, which every program gets (OpenID Connect Core section 11). It says nothing about
+// what a program may do.
+const offlineAccess = "offline_access"
+
 // scopesOf returns the scopes in text that an agent can have, and leaves out others. It returns all of them
-// for a text without a scope, and invalid_scope if it knows none of the scopes in text.
+// for a text without a scope but offlineAccess, and invalid_scope if it knows none of the scopes in text.
 func scopesOf(text string) ([]team.Scope, error) {
-	names := strings.Fields(text)
+	names := slices.DeleteFunc(strings.Fields(text), func(name string) bool { return name == offlineAccess })
 	if len(names) == 0 {
 		return team.AgentScopes(), nil
 	}

@@ -37,6 +37,9 @@ func TestBulkHasTheResultOfItsOrder(t *testing.T) {
 	member := func(group, user string) string {
 		return `{"method":"PATCH","path":"/Groups/` + group + `","data":` + message(`{"op":"add","path":"members","value":[{"value":"`+user+`"}]}`) + `}`
 	}
+	rename := func(user, data string) string {
+		return `{"method":"PATCH","path":"/Users/` + user + `","data":` + message(data) + `}`
+	}
 	for name, c := range map[string]struct {
 		pair func(s *server, i int) []string
 		want string
@@ -54,6 +57,18 @@ func TestBulkHasTheResultOfItsOrder(t *testing.T) {
 			name := fmt.Sprint("old", i)
 			return []string{`{"method":"PUT","path":"/Users/` + s.user(name) + `","data":{"userName":"new` + fmt.Sprint(i) + `"}}`, create(name)}
 		}, "200 201"},
+		"two users swap their names by a third": {func(s *server, i int) []string {
+			left, right := fmt.Sprint("left", i), fmt.Sprint("right", i)
+			first, second := s.user(left), s.user(right)
+			return []string{rename(first, fmt.Sprintf(`{"op":"replace","path":"userName","value":"third%d"}`, i)),
+				rename(second, `{"op":"replace","value":{"USERNAME":"`+left+`"}}`),
+				rename(first, `{"op":"replace","value":{"urn:ietf:params:scim:schemas:core:2.0:User":{"userName":"`+right+`"}}}`)}
+		}, "200 200 200"},
+		"a user is renamed by PATCH and the name given by PUT": {func(s *server, i int) []string {
+			name := fmt.Sprint("freed", i)
+			return []string{rename(s.user(name), fmt.Sprintf(`{"op":"replace","path":"userName","value":"moved%d"}`, i)),
+				`{"method":"PUT","path":"/Users/` + s.user(fmt.Sprint("taker", i)) + `","data":{"userName":"` + name + `"}}`}
+		}, "200 200"},
 		"a name is given twice": {func(_ *server, i int) []string {
 			return []string{create(fmt.Sprint("twice", i)), create(fmt.Sprint("TWICE", i))}
 		}, "201 409"},

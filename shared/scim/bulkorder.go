@@ -2,6 +2,7 @@ package scim
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -111,13 +112,16 @@ func (o *bulkOperation) endpoint() string {
 	return strings.ToLower(first)
 }
 
+// uniqueNames are the attributes that no two resources of an endpoint share.
+var uniqueNames = map[string]string{"users": "userName", "groups": "displayName"}
+
 // givenName returns the unique name that a POST or PUT gives its resource, the same for names that
 // differ in case, or "".
 func (o *bulkOperation) givenName() string {
 	if o.method == http.MethodPatch {
 		return ""
 	}
-	attribute := map[string]string{"users": "userName", "groups": "displayName"}[o.endpoint()]
+	attribute := uniqueNames[o.endpoint()]
 	name, _ := protocol.MessageMember(o.data, attribute).(string)
 	if name == "" {
 		return ""
@@ -125,23 +129,53 @@ func (o *bulkOperation) givenName() string {
 	return o.endpoint() + "/" + fold.Text(name)
 }
 
+// mayRename reports whether a PATCH may change the unique name of its resource.
+func (o *bulkOperation) mayRename() bool {
+	attribute := strings.ToLower(uniqueNames[o.endpoint()])
+	if attribute == "" || o.method != http.MethodPatch {
+		return false
+	}
+	operations, _ := protocol.MessageMember(o.data, "Operations").([]any)
+	return slices.ContainsFunc(operations, func(operation any) bool {
+		op, _ := operation.(map[string]any)
+		path, _ := protocol.MessageMember(op, "path").(string)
+		return strings.HasSuffix(strings.ToLower(path), attribute) || path == "" && sets(protocol.MessageMember(op, "value"), attribute)
+	})
+}
+
+// sets reports whether an object has the attribute, in whatever case, under its name or its URN, or one within it has.
+func sets(object any, attribute string) bool {
+	members, _ := object.(map[string]any)
+	for name, value := range members {
+		if strings.HasSuffix(strings.ToLower(name), attribute) || sets(value, attribute) {
+			return true
+		}
+	}
+	return false
+}
+
 // parts splits the order into parts, which run one after the other. What an operation does to
 // resources and names that others of its part may name is the same in any order (RFC 7644 section
-// 3.7): deletions are not mixed with others, and a creation does not share a part with an earlier
-// change that may have freed its name.
+// 3.7): deletions are not mixed with others, and neither a creation nor a PATCH of a name shares a part with an earlier
+// change that may have freed its name. PUTs, of which a sync has many, share one: a name that one frees and another takes
+// may be refused.
 func (b *bulkRun) parts(order []int) [][]*bulkOperation {
 	var parts [][]*bulkOperation
 	var part []*bulkOperation
 	changed := map[string]bool{} // endpoints with a PUT or a PATCH in the part
+	renamed := map[string]bool{} // endpoints with a PATCH of a name in the part
 	for _, i := range order {
 		o := b.operations[i]
-		deletes := o.method == http.MethodDelete
-		if len(part) > 0 && (deletes != (part[0].method == http.MethodDelete) || o.method == http.MethodPost && changed[o.endpoint()]) {
+		deletes, renames := o.method == http.MethodDelete, o.mayRename()
+		takesName := (o.method == http.MethodPost || renames) && changed[o.endpoint()] || o.method == http.MethodPut && renamed[o.endpoint()]
+		if len(part) > 0 && (deletes != (part[0].method == http.MethodDelete) || takesName) {
 			parts = append(parts, part)
 			part = nil
 			clear(changed)
+			clear(renamed)
 		}
 		part = append(part, o)
+		renamed[o.endpoint()] = renamed[o.endpoint()] || renames
 		if o.method == http.MethodPut || o.method == http.MethodPatch {
 			changed[o.endpoint()] = true
 		}

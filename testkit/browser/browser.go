@@ -242,8 +242,8 @@ func find(selector, text string) string {
 // Click clicks the button, link, summary or label with the text.
 func (b *Tab) Click(text string) {
 	b.t.Helper()
-	// Found and measured at once, because the page may change in between.
-	place := fmt.Sprintf(`(() => { const e = %s; if (!e) return { X: -1, Y: -1 }; e.scrollIntoView({ block: "center", behavior: "instant" }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`,
+	// Found and measured at once, because the page may change in between. A dialog that was closed goes a moment later.
+	place := fmt.Sprintf(`(() => { const e = %s; if (!e || document.querySelector("dialog:not([open])")) return { X: -1, Y: -1 }; e.scrollIntoView({ block: "center", behavior: "instant" }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`,
 		find("button, a, summary, label, .check", text))
 	at := struct{ X, Y float64 }{-1, -1}
 	b.poll("find "+text, func(ctx context.Context) (bool, error) {

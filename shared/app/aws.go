@@ -42,7 +42,7 @@ func AWSConfig(c Config) aws.Config {
 	settings := aws.Config{
 		Region:      c.Region,
 		Credentials: aws.NewCredentialsCache(c.provider()),
-		HTTPClient:  awsClient(answerTimeout + c.patience),
+		HTTPClient:  answeredIn(answerTimeout + c.patience),
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts, o.MaxBackoff = attempts, longestBackoff
@@ -55,14 +55,14 @@ func AWSConfig(c Config) aws.Config {
 	return settings
 }
 
-// awsClient returns a client whose requests are answered within timeout.
-func awsClient(timeout time.Duration) *awshttp.BuildableClient {
-	return awshttp.NewBuildableClient().
+// answeredIn returns a client whose requests are answered within timeout.
+func answeredIn(timeout time.Duration) aws.HTTPClient {
+	return AWSClient(awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
 		WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConns, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 2*idlePerHost, idlePerHost, keepIdle
 			t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = tlsTimeout, timeout
-		})
+		}))
 }
 
 // provider returns what gives the credentials of c.
@@ -81,7 +81,7 @@ func openAWS(c Config) engines {
 	settings := AWSConfig(c)
 	messages := awssqs.NewFromConfig(settings, func(o *awssqs.Options) {
 		if c.standing { // it waits for messages
-			o.HTTPClient = awsClient(queue.MaxWait + answerTimeout + c.patience)
+			o.HTTPClient = answeredIn(queue.MaxWait + answerTimeout + c.patience)
 		}
 	})
 	objects := awss3.NewFromConfig(settings, func(o *awss3.Options) {

@@ -64,7 +64,7 @@ func Bedrock(settings aws.Config, model, endpoint string) llm.Composer {
 
 // runtime returns the client of Bedrock. A reply may take limit.
 func runtime(settings aws.Config, endpoint string, limit time.Duration) *bedrockruntime.Client {
-	settings.HTTPClient = awshttp.NewBuildableClient().WithTimeout(limit)
+	settings.HTTPClient = app.AWSClient(awshttp.NewBuildableClient().WithTimeout(limit))
 	settings.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = maxAttempts, maxBackoff })
 	}

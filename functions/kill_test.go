@@ -264,7 +264,9 @@ func (c *cloud) killAt(act act, name string, n int, after bool) (killed bool) {
 	}
 	c.functions[act.function].Kill() // so that it starts with nothing in memory
 	c.tap.arm(n, after, c.functions[act.function].Kill)
+	c.once = true
 	first := act.do(a)
+	c.once = false
 	count, killed := c.tap.disarm()
 	switch {
 	case !killed:

@@ -2,14 +2,16 @@ package functions_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 	"sync"
 	"testing"
+
+	"docent/testkit/moto"
 )
 
 // tap is between the functions and the server of AWS's protocols. It counts requests and can cut the connection at
@@ -25,8 +27,9 @@ type tap struct {
 	cut   func() // called at the cut
 	dead  bool   // cut: nothing passes until it is armed again
 
-	cutting sync.WaitGroup // a cut in progress
-	line    sync.RWMutex   // a transaction holds it alone
+	cutting      sync.WaitGroup // a cut in progress
+	line         sync.RWMutex   // a transaction holds it alone
+	transactions moto.Transactions
 }
 
 func newTap(t *testing.T, endpoint string) *tap {
@@ -62,13 +65,18 @@ func newTap(t *testing.T, endpoint string) *tap {
 }
 
 func (p *tap) forward(to http.Handler, w http.ResponseWriter, r *http.Request) {
-	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+	if moto.IsTransaction(r) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client left before the request was complete
+		}
 		p.line.Lock()
 		defer p.line.Unlock()
-	} else {
-		p.line.RLock()
-		defer p.line.RUnlock()
+		moto.Send(w, p.transactions.CarryOut(to, r, body))
+		return
 	}
+	p.line.RLock()
+	defer p.line.RUnlock()
 	// The server completes requests whose client has left.
 	to.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
 }

@@ -1,8 +1,6 @@
 package moto
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,7 +13,8 @@ import (
 )
 
 // OneAtATime returns the endpoint of a proxy that forwards requests to endpoint one after another, except for those of SQS. The server spoils
-// transactions and conditional writes that run at the same time. Each request is forwarded completely, even if its sender leaves.
+// transactions and conditional writes that run at the same time. Each request is forwarded completely, even if its sender leaves; a
+// transaction that is repeated has its first reply.
 func OneAtATime(t testing.TB, endpoint string) string {
 	t.Helper()
 	target, err := url.Parse(endpoint)
@@ -25,6 +24,7 @@ func OneAtATime(t testing.TB, endpoint string) string {
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)} // of senders that have left
 	var turn sync.Mutex
+	var transactions Transactions
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -34,9 +34,7 @@ func OneAtATime(t testing.TB, endpoint string) string {
 			turn.Lock()
 			defer turn.Unlock()
 		}
-		whole := r.Clone(context.WithoutCancel(r.Context()))
-		whole.Body = io.NopCloser(bytes.NewReader(body))
-		proxy.ServeHTTP(w, whole)
+		Send(w, transactions.CarryOut(proxy, r, body))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL

@@ -1,9 +1,7 @@
 package moto
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"maps"
@@ -32,10 +30,10 @@ type Trouble struct {
 type Unsteady struct {
 	URL string
 
-	server  *http.Server
-	forward *httputil.ReverseProxy
-	turn    sync.Mutex
-	done    map[string]*httptest.ResponseRecorder // replies of transactions that succeeded, by token; guarded by turn
+	server       *http.Server
+	forward      *httputil.ReverseProxy
+	turn         sync.Mutex
+	transactions Transactions // guarded by turn
 
 	mu      sync.Mutex
 	trouble Trouble
@@ -52,7 +50,7 @@ func NewUnsteady(ctx context.Context, endpoint string) (*Unsteady, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &Unsteady{URL: "http://" + listener.Addr().String(), done: map[string]*httptest.ResponseRecorder{}, counts: map[string]int{}}
+	u := &Unsteady{URL: "http://" + listener.Addr().String(), counts: map[string]int{}}
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of connections that are reset
 	u.forward = &httputil.ReverseProxy{ErrorLog: quiet, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	u.server = &http.Server{Handler: http.HandlerFunc(u.serve), ReadHeaderTimeout: time.Minute, ErrorLog: quiet}
@@ -123,29 +121,15 @@ func (u *Unsteady) serve(w http.ResponseWriter, r *http.Request) {
 	if f.cut {
 		panic(http.ErrAbortHandler)
 	}
-	maps.Copy(w.Header(), reply.Header())
-	w.WriteHeader(reply.Code)
-	_, _ = w.Write(reply.Body.Bytes()) // or the sender has left
+	Send(w, reply)
 }
 
-// carryOut forwards a request completely, even if its sender leaves, and returns the reply.
 func (u *Unsteady) carryOut(r *http.Request, body []byte) *httptest.ResponseRecorder {
-	var named struct{ ClientRequestToken string }
 	if serviceOf(r) != "sqs" { // those may wait for messages
 		u.turn.Lock()
 		defer u.turn.Unlock()
-		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") && json.Unmarshal(body, &named) == nil && u.done[named.ClientRequestToken] != nil {
-			return u.done[named.ClientRequestToken]
-		}
 	}
-	whole := r.Clone(context.WithoutCancel(r.Context()))
-	whole.Body = io.NopCloser(bytes.NewReader(body))
-	reply := httptest.NewRecorder()
-	u.forward.ServeHTTP(reply, whole)
-	if named.ClientRequestToken != "" && reply.Code == http.StatusOK {
-		u.done[named.ClientRequestToken] = reply
-	}
-	return reply
+	return u.transactions.CarryOut(u.forward, r, body)
 }
 
 // serviceOf returns the service for which a request is signed.

@@ -239,19 +239,27 @@ func find(selector, text string) string {
 		selector, text, text, text)
 }
 
-// Click clicks the button, link, summary or label with the text.
+// Click clicks the button, link, summary or label with the text. If that has moved in the meantime and the click went to
+// something else, it clicks again.
 func (b *Tab) Click(text string) {
 	b.t.Helper()
+	const selector = "button, a, summary, label, .check"
 	// Found and measured at once, because the page may change in between. A dialog that was closed goes a moment later.
-	place := fmt.Sprintf(`(() => { const e = %s; if (!e || document.querySelector("dialog:not([open])")) return { X: -1, Y: -1 }; e.scrollIntoView({ block: "center", behavior: "instant" }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`,
-		find("button, a, summary, label, .check", text))
-	at := struct{ X, Y float64 }{-1, -1}
-	b.poll("find "+text, func(ctx context.Context) (bool, error) {
-		var err error
-		at, err = chromedp.Run(ctx, chromedp.Evaluate[struct{ X, Y float64 }](place))
-		return at.X >= 0, err
+	place := fmt.Sprintf(`(() => { const e = %s; if (!e || document.querySelector("dialog:not([open])")) return { X: -1, Y: -1 };
+		e.scrollIntoView({ block: "center", behavior: "instant" });
+		addEventListener("click", (c) => { const hit = c.target.closest(%q); window.missed = hit !== e && hit?.textContent !== e.textContent; }, { capture: true, once: true });
+		const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`, find(selector, text), selector)
+	b.poll("click "+text, func(ctx context.Context) (bool, error) {
+		at, err := chromedp.Run(ctx, chromedp.Evaluate[struct{ X, Y float64 }](place))
+		if err != nil || at.X < 0 {
+			return false, err
+		}
+		if err := chromedp.Do(ctx, chromedp.MouseClickXY(at.X, at.Y)); err != nil {
+			return false, err
+		}
+		missed, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.missed === true`))
+		return err != nil || !missed, nil // an error: the click opened another page
 	})
-	b.do("click "+text, chromedp.MouseClickXY(at.X, at.Y))
 }
 
 // field is an expression for the field with the label.

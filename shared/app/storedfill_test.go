@@ -399,6 +399,8 @@ func (f *filling) fillDocuments() {
 	f.put(f.m, "wiki", "runbook", "Runbook", storedRunbook)
 	f.put(f.m, "wiki", "deleted", "Deleted", "A zeppelin was here.\n")
 	f.work()
+	f.must(200, f.key, "PATCH", "/documents/"+f.m.IDs["deleted"], map[string]any{"access": map[string]any{"users": []string{"ada@acme.test"}}})
+	f.work()
 	f.must(204, f.key, "DELETE", "/documents/"+f.m.IDs["deleted"], nil)
 	f.work()
 	f.put(f.m, "wiki", "runbook", "Runbook", storedRunbook) // changes nothing

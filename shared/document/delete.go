@@ -1,10 +1,12 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"docent/shared/access"
 	"docent/shared/audit"
 	"docent/shared/pending"
 	"docent/shared/table"
@@ -53,7 +55,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 		}
 		deleted := newEvent(audit.DocumentDeleted, r.Entry, r.isRestricted(rule))
 		deleted.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
-		err = s.remove(ctx, teamID, r, requestID, event, []audit.Event{deleted})
+		err = s.remove(ctx, teamID, r, rule, requestID, event, []audit.Event{deleted})
 		if table.AsConditionFailed(err) != nil {
 			continue // another write was first
 		}
@@ -61,9 +63,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 	}
 }
 
-// remove deletes the record r, in one Write with the events and more. A worker removes its chunks
-// later.
-func (s *Service) remove(ctx context.Context, teamID string, r record, requestID string, claim *audit.Claim, events []audit.Event, more ...table.Op) error {
+// remove deletes the record r of a source with the rule byDefault, in one Write with the events and more. A worker removes
+// its chunks later.
+func (s *Service) remove(ctx context.Context, teamID string, r record, byDefault *access.Rule, requestID string, claim *audit.Claim, events []audit.Event, more ...table.Op) error {
 	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
 		Old: r.asVersion(), At: s.Now().UnixMilli(), RequestID: requestID}
 	ops := append([]table.Op{
@@ -71,6 +73,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, requestID
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
+	ops = append(ops, keepRule(teamID, r.ID, cmp.Or(r.Access, byDefault))...)
 	if err := claim.Write(ctx, events, append(ops, more...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/search"
 	"docent/shared/table"
 )
@@ -54,7 +55,7 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 				r.Facts.Changed.IsZero() && millisOf(r.version) > at.UnixMilli() {
 				return false, nil
 			}
-			err = s.remove(ctx, teamID, r, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), nil, mark)
+			err = s.removeItem(ctx, teamID, r, requestID, mark)
 		}
 		failed := table.AsConditionFailed(err)
 		if failed == nil {
@@ -86,11 +87,23 @@ func (s *Service) Forget(ctx context.Context, teamID, sourceID, uri string) (boo
 		if r.Facts == nil || r.CollectionID != sourceID {
 			return false, nil
 		}
-		err = s.remove(ctx, teamID, r, "", s.events(r.Facts).Claim(ctx, teamID, 0), nil)
+		err = s.removeItem(ctx, teamID, r, "")
 		if table.AsConditionFailed(err) == nil {
 			return err == nil, err
 		}
 	}
+}
+
+// removeItem deletes the record of an item, in one Write with more.
+func (s *Service) removeItem(ctx context.Context, teamID string, r record, requestID string, more ...table.Op) error {
+	var byDefault *access.Rule
+	if r.Access == nil {
+		var err error
+		if byDefault, _, err = s.live(ctx, teamID, r.CollectionID); err != nil {
+			return err
+		}
+	}
+	return s.remove(ctx, teamID, r, byDefault, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), nil, more...)
 }
 
 // Items yields the items of a space of a connected source without their bodies,

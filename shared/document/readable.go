@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"docent/shared/access"
 	"docent/shared/table"
@@ -13,7 +15,8 @@ import (
 const readAtOnce = 64
 
 // Unreadable returns those of the documents and items with ids that who may not read at
-// this moment, and those that are gone, themselves or with their source.
+// this moment, or might not when they were deleted, and those that are gone, themselves or
+// with their source.
 func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []string) (unreadable, gone map[string]bool, _ error) {
 	if who.Reader.All() || len(ids) == 0 {
 		return nil, nil, nil
@@ -46,12 +49,48 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 			if live {
 				delete(gone, e.ID)
 			}
-			if live && !who.reads(e, rule) {
+			if !who.reads(e, rule) {
 				unreadable[e.ID] = true
 			}
 		}
 	}
+	if err := s.unreadableOfGone(ctx, teamID, who, gone, unreadable); err != nil {
+		return nil, nil, err
+	}
 	return unreadable, gone, nil
+}
+
+// unreadableOfGone adds those of gone to unreadable that who might not read when they were deleted. Who lost a document
+// must not get an answer back by its deletion.
+func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, gone, unreadable map[string]bool) error {
+	ids := map[table.Key]string{}
+	for id := range gone {
+		if isID(id) {
+			ids[ruledKey(teamID, id)] = id
+		}
+	}
+	for keys := range slices.Chunk(slices.Collect(maps.Keys(ids)), readAtOnce) {
+		items, err := s.Table.BatchGet(ctx, keys)
+		if err != nil {
+			return fmt.Errorf("read who might read what is deleted: %w", err)
+		}
+		for _, item := range items {
+			if !who.Reader.MayRead(access.Decode(item.Strings[accessField]), nil) {
+				unreadable[ids[item.Key]] = true
+			}
+		}
+	}
+	return nil
+}
+
+// keepRule returns what stores the rule that a document has when it is deleted, if it has one.
+func keepRule(teamID, id string, rule *access.Rule) []table.Op {
+	if rule == nil {
+		return nil
+	}
+	item := table.Item{Key: ruledKey(teamID, id), Strings: map[string]string{}}
+	storeAccess(item, rule)
+	return []table.Op{table.Put{Item: item}}
 }
 
 // Rules returns the rule of a document of a collection and the default rule of the

@@ -122,6 +122,7 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) err
 		table.Delete{Key: indexing(work.TeamID, r.ID, r.version).Key()},
 		table.Delete{Key: extraction(work.TeamID, r.ID, r.version).Key()},
 	}, listDeletes(work.TeamID, r.Entry)...)
+	ops = append(ops, keepRule(work.TeamID, r.ID, r.Access)...)
 	if err := w.Table.Write(ctx, ops...); table.AsConditionFailed(err) == nil {
 		return err
 	}

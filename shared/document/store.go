@@ -25,6 +25,11 @@ func failureKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "failure"}
 }
 
+// ruledKey is of the rule that a document had when it was deleted. A document without one leaves none.
+func ruledKey(teamID, id string) table.Key {
+	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "ruled"}
+}
+
 func chunkKey(teamID, id string, version int64, n int) table.Key {
 	return table.Key{Table: table.Documents,
 		Partition: fmt.Sprintf("%s/%s/%016x/%d", teamID, id, version, n/chunksPerPartition),

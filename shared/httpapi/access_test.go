@@ -297,6 +297,7 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		own, byDefault any
+		later          any  // the rule that the document gets after the answer
 		whole          bool // the collection is deleted
 		withheld       bool
 	}{
@@ -305,6 +306,9 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 		"a document by default":                       {byDefault: "ada", withheld: true},
 		"a document by default, with its collection":  {byDefault: "ada", whole: true, withheld: true},
 		"one that everyone read":                      {},
+		"one that ada lost":                           {later: "bob", withheld: true},
+		"one that ada lost, with its collection":      {later: "bob", whole: true, withheld: true},
+		"one that ada read in the end":                {later: "ada"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -337,6 +341,12 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 			}
 			if !shown() {
 				t.Fatal("ada reads nothing")
+			}
+			if test.later != nil {
+				a.do(call{"PATCH", "/documents/" + document, x.key, map[string]any{"access": rule(test.later)}, nil}).want(t, 200)
+				if shown() == test.withheld {
+					t.Errorf("withheld after the change: %t", !test.withheld)
+				}
 			}
 			if test.whole {
 				a.do(call{"DELETE", "/collections/" + wiki, x.key, nil, nil}).want(t, 204)

@@ -51,6 +51,7 @@ var Forms = []Form{
 	{Table: table.Documents, Partition: "{team}/{doc}", Sort: "record", Since: "v0.1"},
 	{Table: table.Documents, Partition: "{team}/{doc}", Sort: "failure", Since: "v0.1"},
 	{Table: table.Documents, Partition: "{team}/{doc}", Sort: "removed", Since: "v0.1"},
+	{Table: table.Documents, Partition: "{team}/{doc}", Sort: "ruled", Since: "v0.3"},
 	{Table: table.Documents, Partition: "{team}/{doc}/{hash}/{number}", Sort: "{number}", Since: "v0.1"},
 	{Table: table.Documents, Partition: "{team}/uploads", Sort: "{number}", Since: "v0.3"},
 	{Table: table.Documents, Partition: "{team}/list", Sort: "{number}#{doc}", Since: "v0.1"},

@@ -24,6 +24,7 @@ func TestContract(t *testing.T) {
 	queuetest.Run(t, queuetest.Options{
 		ForgetsDone: true,
 		Unfair:      true,
+		MayRepeat:   true,
 		Open: func(t *testing.T, visibility time.Duration) queuetest.Fixture {
 			dead := create(t, client, nil)
 			deadARN := attribute(t, client, dead, types.QueueAttributeNameQueueArn)

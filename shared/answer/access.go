@@ -14,8 +14,9 @@ import (
 const AccessChanged = "access-changed"
 
 // withhold replaces those of answers that were made from a document that reader may not
-// read at this moment. A document that is gone withholds an answer if not everyone read it
-// when the answer was made: who lost it must not get it back by its deletion.
+// read at this moment, or might not when it was deleted. A document that is gone also withholds
+// an answer if not everyone read it when the answer was made: who lost it must not get it back
+// by its deletion.
 func (s *Service) withhold(ctx context.Context, teamID string, reader access.Reader, answers ...*Answer) error {
 	if reader.All() {
 		return nil

@@ -283,11 +283,3 @@ func (r record) document(teamID string, chunks map[table.Key]table.Item) (search
 	d.Body = whole.String()
 	return d, true, nil
 }
-
-func chunkKeys(teamID, id string, version int64, chunks int) []table.Key {
-	keys := make([]table.Key, chunks)
-	for n := range keys {
-		keys[n] = chunkKey(teamID, id, version, n)
-	}
-	return keys
-}

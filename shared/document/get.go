@@ -75,16 +75,14 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	d := Document{Entry: r.Entry, Body: r.body, Version: r.version}
 	failures := items[1:]
 	work, source := indexing(teamID, id, r.version).Key(), s.SourceKey(teamID, r.CollectionID)
-	keys := []table.Key{source, work}
-	for n := range r.chunks {
-		keys = append(keys, chunkKey(teamID, id, r.version, n))
-	}
 	if r.chunks > 0 {
 		d.reserved = readCost(r.bytes)
 		if err := memory.Reserve(ctx, d.reserved); err != nil {
 			return Document{}, err
 		}
 	}
+	// After the wait for memory: many requests wait, and a long document has thousands of keys.
+	keys := append([]table.Key{source, work}, chunkKeys(teamID, id, r.version, r.chunks)...)
 	if items, err = s.Table.BatchGet(ctx, keys); err != nil {
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}

@@ -31,9 +31,23 @@ func ruledKey(teamID, id string) table.Key {
 }
 
 func chunkKey(teamID, id string, version int64, n int) table.Key {
-	return table.Key{Table: table.Documents,
-		Partition: fmt.Sprintf("%s/%s/%016x/%d", teamID, id, version, n/chunksPerPartition),
-		Sort:      fmt.Sprintf("%08d", n)}
+	return table.Key{Table: table.Documents, Partition: chunkPartition(teamID, id, version, n), Sort: fmt.Sprintf("%08d", n)}
+}
+
+func chunkPartition(teamID, id string, version int64, n int) string {
+	return fmt.Sprintf("%s/%s/%016x/%d", teamID, id, version, n/chunksPerPartition)
+}
+
+// chunkKeys returns the keys of all chunks. Keys of one partition share its text.
+func chunkKeys(teamID, id string, version int64, chunks int) []table.Key {
+	keys, partition := make([]table.Key, chunks), ""
+	for n := range keys {
+		if n%chunksPerPartition == 0 {
+			partition = chunkPartition(teamID, id, version, n)
+		}
+		keys[n] = table.Key{Table: table.Documents, Partition: partition, Sort: fmt.Sprintf("%08d", n)}
+	}
+	return keys
 }
 
 func teamList(teamID string) string { return teamID + "/list" }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"docent/shared/blob"
+	"docent/shared/memory"
 	"docent/shared/table"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -61,6 +62,7 @@ func (s *Store) page(ctx context.Context, pages *awss3.ListObjectsV2Paginator) (
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()
 	return pages.NextPage(ctx)
 }
@@ -83,6 +85,7 @@ func (s *Store) delete(ctx context.Context, names []string) error {
 	for i, name := range names {
 		objects[i].Key = s.key(name)
 	}
+	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()
 	out, err := s.client.DeleteObjects(ctx, &awss3.DeleteObjectsInput{
 		Bucket: &s.bucket,

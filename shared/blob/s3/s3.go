@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"docent/shared/blob"
+	"docent/shared/memory"
 	"docent/shared/pause"
 	"docent/shared/table"
 
@@ -78,6 +79,7 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 }
 
 func (s *Store) put(ctx context.Context, name string, data []byte, writer string) error {
+	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()
 	_, err := s.client.PutObject(ctx, &awss3.PutObjectInput{
 		Bucket:      &s.bucket,
@@ -101,6 +103,7 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := check(ctx, name); err != nil {
 		return nil, err
 	}
+	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()
 	out, err := s.client.GetObject(ctx, &awss3.GetObjectInput{Bucket: &s.bucket, Key: s.key(name)})
 	if err != nil {
@@ -120,6 +123,7 @@ func (s *Store) GetRange(ctx context.Context, name string, offset, length int64)
 	if length == 0 {
 		return s.nothing(ctx, name, offset)
 	}
+	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()
 	span := fmt.Sprintf("%d-%d", offset, offset+length-1)
 	out, err := s.client.GetObject(ctx, &awss3.GetObjectInput{
@@ -160,6 +164,7 @@ func (s *Store) nothing(ctx context.Context, name string, offset int64) ([]byte,
 }
 
 func (s *Store) head(ctx context.Context, name string) (*awss3.HeadObjectOutput, error) {
+	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()
 	return s.client.HeadObject(ctx, &awss3.HeadObjectInput{Bucket: &s.bucket, Key: s.key(name)})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/memory"
 	"docent/shared/queue"
 	"docent/shared/table"
 
@@ -38,6 +39,7 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
 	if err := queue.CheckSend(messages); err != nil {
 		return err
 	}
+	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()
 	entries := make([]types.SendMessageBatchRequestEntry, len(messages))
 	for i, m := range messages {

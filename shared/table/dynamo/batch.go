@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"docent/shared/memory"
 	"docent/shared/table"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -40,6 +41,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	}
 	found := make([]*table.Item, len(unique))
 	now := s.now()
+	defer memory.Pause(ctx)()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchRequests)
 	chunks := slices.Collect(slices.Chunk(unique, batchKeys))

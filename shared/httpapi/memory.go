@@ -28,9 +28,9 @@ const (
 	smallBytesEach = 1 << 20
 
 	sparePlaces   = 64 // additional places() for teams that have fewer than placesEach
-	placesEach    = 4
-	writers       = 2 // large writes at a time
-	keylessPlaces = 4 // requests of senders without a key that are handled at a time
+	placesEach    = 1  // so one request of a quiet team never waits, and many busy teams do not share the processors with it
+	writers       = 2  // large writes at a time
+	keylessPlaces = 4  // requests of senders without a key that are handled at a time
 
 	// teamShare: a team may hold at most this many times the free part of a pool, so a
 	// single team gets at most four fifths of it.
@@ -53,10 +53,10 @@ const (
 	treeCost = 10
 )
 
-// places returns how many requests are handled at a time, at most half of them of one
-// team. Requests that wait for the disk or another machine do not count, so a few for
-// each processor keep it busy.
-func places() int64 { return int64(max(2*runtime.NumCPU(), 4)) }
+// places returns how many requests are handled at a time, in addition to one of each team, at
+// most half of them of one team. Requests that wait for the disk or another machine do not
+// count, so one for each processor keeps it busy.
+func places() int64 { return int64(max(runtime.NumCPU(), 2)) }
 
 // shares are the pools of one handler.
 type shares struct {

@@ -378,3 +378,20 @@ func (c *paceClock) Read(p []byte) (int, error) { c.at = c.at.Add(c.takes); retu
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// TestBusyTeamsLeaveTheProcessorsToAQuietOne: however many teams are busy, few of their requests are handled at a
+// time, and a team without a request finds a place at once.
+func TestBusyTeamsLeaveTheProcessorsToAQuietOne(t *testing.T) {
+	t.Parallel()
+	const busyTeams = 8
+	s := newShares()
+	for request := range 10 * busyTeams {
+		_ = s.room.Places.Lease(fmt.Sprint("busy", request%busyTeams)).Try(1) // refused at some time
+	}
+	if held := s.room.Places.Held(); held > max(places(), busyTeams*placesEach) {
+		t.Errorf("%d requests of busy teams are handled at a time, with %d places", held, places())
+	}
+	if err := s.room.Places.Lease("quiet").Try(1); err != nil {
+		t.Error("a quiet team found no place:", err)
+	}
+}

@@ -16,7 +16,7 @@ import (
 // Bounds of the server process. httpapi bounds the memory of requests; an idle
 // connection takes about 20 KB.
 const (
-	memoryLimit       = 380 << 20 // above this, garbage is collected before the heap has grown by garbagePercent
+	memoryLimit       = 390 << 20 // above this, garbage is collected before the heap has grown by garbagePercent
 	garbagePercent    = 300       // of what is in use: the more, the fewer collections; most of what a request allocates ends with it
 	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond

@@ -6,10 +6,10 @@ import (
 )
 
 // Threads that do long work are nicer than others by workNice, at most maxNice, so requests
-// get a processor before them. Only a little: every request waits for a collection of garbage, and that waits
+// get a processor before them. Not by more: every request waits for a collection of garbage, and that waits
 // for each of these threads to get a processor.
 const (
-	workNice = 3
+	workNice = 12
 	maxNice  = 19
 )
 

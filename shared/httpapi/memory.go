@@ -53,9 +53,9 @@ const (
 	treeCost = 10
 )
 
-// places returns how many requests are handled at a time, in addition to one of each team, at
-// most half of them of one team. Requests that wait for the disk or another machine do not
-// count, so one for each processor keeps it busy.
+// places returns how many requests are handled at a time, in addition to one of each team. They may
+// all be of one team. Requests that wait for the disk or another machine do not count, so one for
+// each processor keeps it busy.
 func places() int64 { return int64(max(runtime.NumCPU(), 2)) }
 
 // shares are the pools of one handler.
@@ -69,7 +69,7 @@ func newShares() *shares {
 	s := &shares{
 		small: memory.NewPool(smallBytes, teamShare), bodies: memory.NewPool(bodyBytes, teamShare).WithSpare(spareBytes, smallBytesEach),
 		replies: memory.NewPool(replyBytes, teamShare).WithSpare(spareBytes, smallBytesEach), keyless: memory.NewPool(keylessBytes, teamShare),
-		room: &memory.Room{Places: memory.NewPool(places(), 1).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
+		room: &memory.Room{Places: memory.NewPool(places(), 0).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
 			Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare), Free: freeWork, Small: smallWork, Patience: patience},
 	}
 	keyless := *s.room

@@ -27,8 +27,8 @@ const (
 	spareBytes     = 8 << 20 // of bodies and of replies each, for teams that hold at most smallBytesEach
 	smallBytesEach = 1 << 20
 
-	sparePlaces   = 64 // additional places() for teams that have fewer than placesEach
-	placesEach    = 1  // so one request of a quiet team never waits, and many busy teams do not share the processors with it
+	sparePlaces   = 64 // in addition to places(), for teams that hold fewer than placesEach
+	placesEach    = 1  // so a quiet team does not wait, and shares the processors with few requests of busy ones
 	writers       = 2  // large writes at a time
 	keylessPlaces = 4  // requests of senders without a key that are handled at a time
 
@@ -53,9 +53,9 @@ const (
 	treeCost = 10
 )
 
-// places returns how many requests are handled at a time, in addition to one of each team. They may
-// all be of one team. Requests that wait for the disk or another machine do not count, so one for
-// each processor keeps it busy.
+// places returns how many requests are handled at a time. They may all be of one team; a team
+// without one gets a spare place. Requests that wait for the disk or another machine do not
+// count, so one for each processor keeps it busy.
 func places() int64 { return int64(max(runtime.NumCPU(), 2)) }
 
 // shares are the pools of one handler.

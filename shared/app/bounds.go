@@ -20,7 +20,7 @@ const (
 	garbagePercent    = 300       // of what is in use: the more, the fewer collections; most of what a request allocates ends with it
 	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond
-	spareThreads      = 4 // above the processors: the system runs short work at once, Go's scheduler after up to 10 ms
+	spareThreads      = 8 // above the processors: the system runs short work at once, Go's scheduler after up to 10 ms
 	maxConnections    = 2048
 	maxConnectionsOne = 1024 // from one address
 )

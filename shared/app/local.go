@@ -118,8 +118,8 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 	return nil
 }
 
-// visibility is how long a delivered message is hidden: longer than any work on
-// one machine takes.
+// visibility is how long a delivered message is hidden. Work that takes longer hides it
+// again.
 const visibility = 5 * time.Minute
 
 // queueTable is the table in which earlier versions kept their queues. Each message in

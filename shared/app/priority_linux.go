@@ -9,7 +9,7 @@ import (
 // get a processor before them. Not by more: every request waits for a collection of garbage, and that waits
 // for each of these threads to get a processor.
 const (
-	workNice = 12
+	workNice = 3
 	maxNice  = 19
 )
 

@@ -15,6 +15,7 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/httpapi"
+	"docent/shared/memory"
 	"docent/shared/pause"
 	"docent/shared/queue"
 )
@@ -25,6 +26,7 @@ type process struct {
 	*services
 	pollEvery time.Duration                 // the longest pause between two reads of a long poll
 	stopping  chan struct{}                 // closed to end long polls
+	room      *memory.Room                  // of the requests
 	ended     atomic.Pointer[chan struct{}] // closed when this process has finished a question, and replaced
 }
 
@@ -32,7 +34,7 @@ type process struct {
 func (p *process) start(b base, parts Parts, pollEvery time.Duration) {
 	first := make(chan struct{})
 	p.ended.Store(&first)
-	p.stopping, p.pollEvery = make(chan struct{}), pollEvery
+	p.stopping, p.pollEvery, p.room = make(chan struct{}), pollEvery, httpapi.NewRoom()
 	b.wait, b.onFinished = p.wait, p.wake
 	p.services = newServices(b, parts)
 }
@@ -64,7 +66,9 @@ func (p *process) wait(ctx context.Context) error {
 // Handler serves the API under /v1, and GET /healthz.
 // baseURL is the address of the API as clients reach it.
 func (p *process) Handler(baseURL string) http.Handler {
-	api := httpapi.New(p.surface(strings.TrimSuffix(baseURL, "/"), 0, nil), httpapi.Areas()...)
+	surface := p.surface(strings.TrimSuffix(baseURL, "/"), 0, nil)
+	surface.Room = p.room
+	api := httpapi.New(surface, httpapi.Areas()...)
 	if p.parts.Pages == nil {
 		return root(api)
 	}
@@ -154,8 +158,12 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup, o workOptio
 	if p.parts.Embedder != nil {
 		vectors := batches
 		vectors.Grace = vectorsGrace
+		handle := p.embeds(serveRebuildTurn, pause.For)
+		embeds := func(ctx context.Context, batch []queue.Message) []string {
+			return handle(memory.WithRests(ctx, p.room), batch)
+		}
 		for range max(runtime.NumCPU()/2, 1) { // a model in the process computes on the worker's thread
-			background(func() { queue.Work(ctx, e.embeddings, p.embeds(serveRebuildTurn, pause.For), vectors) })
+			background(func() { queue.Work(ctx, e.embeddings, embeds, vectors) })
 		}
 	}
 	background(func() { queue.Work(ctx, e.rebuilds, p.rebuilder(serveRebuildTurn, pause.For).Batch, options) })

@@ -55,7 +55,7 @@ func Serve(ctx context.Context, c ServeConfig) error {
 
 // work starts the work that only one machine has, in addition to that of the process.
 func (l *Local) work(ctx context.Context, workers *sync.WaitGroup, log *slog.Logger) {
-	l.process.work(ctx, workers, workOptions{gather: gatherTime, turn: l.tidy}, log)
+	l.process.work(ctx, workers, workOptions{gather: gatherTime, extend: visibility, turn: l.tidy}, log)
 	workers.Go(func() { l.control(ctx, log) })
 	workers.Go(func() { boundFiles(ctx, l.store.DropResident, log) })
 	workers.Go(func() {

@@ -46,7 +46,8 @@ type Services struct {
 	Webhooks    *webhook.Service
 	SCIM        *scim.Service
 	SignOn      *signon.Service
-	BaseURL     string // absolute, ends in /v1; links in replies start with it
+	Room        *memory.Room // of the requests, from NewRoom; nil: one of its own
+	BaseURL     string       // absolute, ends in /v1; links in replies start with it
 	Now         func() time.Time
 	Log         *slog.Logger
 	// Tools makes the handler of the agents' protocol at /mcp; nil: that path does not
@@ -74,14 +75,17 @@ type Served struct {
 // New returns the handler of the given areas. Paths are relative to BaseURL:
 // "/collections", not "/v1/collections".
 func New(s Services, areas ...Area) http.Handler {
-	m := newMux()
+	if s.Room == nil {
+		s.Room = NewRoom()
+	}
+	m := newMux(s.Room)
 	m.register(s, areas)
 	return s.edge(m)
 }
 
 // OpenAPI returns the OpenAPI 3.1 document of the whole API.
 func OpenAPI(providers []source.Provider) *huma.OpenAPI {
-	m := newMux()
+	m := newMux(NewRoom())
 	doc := m.register(Services{Sources: &source.Service{Providers: providers}}, Areas()).OpenAPI()
 	describeNulls(doc)
 	describeNotModified(doc)
@@ -105,7 +109,9 @@ type mux struct {
 	sender findSender       // nil: no webhooks are served
 }
 
-func newMux() *mux { return &mux{ServeMux: http.NewServeMux(), shares: newShares()} }
+func newMux(room *memory.Room) *mux {
+	return &mux{ServeMux: http.NewServeMux(), shares: newShares(room)}
+}
 
 // HandleFunc registers an operation; huma calls it.
 func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {

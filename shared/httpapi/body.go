@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"mime"
@@ -187,16 +188,20 @@ func inflate(ctx context.Context, packed []byte, checks io.Writer) ([]byte, erro
 	if err != nil {
 		return nil, damaged()
 	}
-	return inflateFrom(ctx, reader, len(packed), checks)
+	return inflateFrom(ctx, reader, packed, checks)
 }
 
-// inflateFrom reads a stream of packed bytes. The first part is free; before more is
+// sureSize is how many bytes are decompressed before as many are allocated as the trailer names.
+// Bad JSON is mostly refused within them.
+const sureSize = 1 << 20
+
+// inflateFrom reads from, which decompresses packed. The first part is free; before more is
 // decompressed, the maximum size is reserved.
-func inflateFrom(ctx context.Context, from io.Reader, packed int, checks io.Writer) ([]byte, error) {
+func inflateFrom(ctx context.Context, from io.Reader, packed []byte, checks io.Writer) ([]byte, error) {
 	if checks == nil {
 		checks = io.Discard
 	}
-	most := min(int64(packed)*maxRatio, MaxBody) + 1 // to see that it is too large, or has ended
+	most := min(int64(len(packed))*maxRatio, MaxBody) + 1 // to see that it is too large, or has ended
 	body, ended, err := readPart(from, make([]byte, 0, min(most, freePart)), checks)
 	if err != nil || ended {
 		return body, err
@@ -208,7 +213,11 @@ func inflateFrom(ctx context.Context, from io.Reader, packed int, checks io.Writ
 		if int64(len(body)) > MaxBody {
 			return nil, tooLarge()
 		}
-		grown := make([]byte, len(body), max(min(2*int64(len(body)), most), int64(len(body))+1))
+		size := 2 * int64(len(body))
+		if len(body) >= sureSize {
+			size = max(size, trailerSize(packed)+1)
+		}
+		grown := make([]byte, len(body), max(min(size, most), int64(len(body))+1))
 		copy(grown, body)
 		if body, ended, err = readPart(from, grown, checks); err != nil {
 			return nil, err
@@ -219,6 +228,16 @@ func inflateFrom(ctx context.Context, from io.Reader, packed int, checks io.Writ
 	}
 	memory.Return(ctx, most-int64(cap(body)))
 	return body, nil
+}
+
+// trailerSize returns the size that the trailer of packed names (RFC 1952, section 2.3.1), which may be
+// wrong.
+func trailerSize(packed []byte) int64 {
+	const length = 4
+	if len(packed) < length {
+		return 0
+	}
+	return int64(binary.LittleEndian.Uint32(packed[len(packed)-length:]))
 }
 
 // readPart reads until part has its capacity or the stream has ended.

@@ -281,7 +281,7 @@ func unpackBody(ctx context.Context, body string) (string, error) {
 		return body, nil
 	}
 	stream.Multistream(false)
-	text, err := inflateFrom(ctx, stream, len(packed), nil)
+	text, err := inflateFrom(ctx, stream, packed, nil)
 	switch {
 	case apierr.IsCode(err, apierr.CodeTooLarge), errors.Is(err, memory.ErrBusy):
 		return "", err

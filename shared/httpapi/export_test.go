@@ -21,7 +21,7 @@ var (
 
 // PathsOf returns the paths of an area's operations.
 func PathsOf(providers []source.Provider, area Area) []string {
-	m := newMux()
+	m := newMux(NewRoom())
 	services := Services{Sources: &source.Service{Providers: providers}}
 	return slices.Sorted(maps.Keys(m.register(services, []Area{area}).OpenAPI().Paths))
 }

@@ -65,12 +65,17 @@ type shares struct {
 	room, keylessRoom *memory.Room
 }
 
-func newShares() *shares {
+// NewRoom returns the room of a process's requests with a key.
+func NewRoom() *memory.Room {
+	return &memory.Room{Places: memory.NewPool(places(), 0).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
+		Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare), Free: freeWork, Small: smallWork, Patience: patience}
+}
+
+func newShares(room *memory.Room) *shares {
 	s := &shares{
 		small: memory.NewPool(smallBytes, teamShare), bodies: memory.NewPool(bodyBytes, teamShare).WithSpare(spareBytes, smallBytesEach),
 		replies: memory.NewPool(replyBytes, teamShare).WithSpare(spareBytes, smallBytesEach), keyless: memory.NewPool(keylessBytes, teamShare),
-		room: &memory.Room{Places: memory.NewPool(places(), 0).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
-			Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare), Free: freeWork, Small: smallWork, Patience: patience},
+		room: room,
 	}
 	keyless := *s.room
 	s.keylessRoom = &keyless

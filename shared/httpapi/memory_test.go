@@ -52,7 +52,7 @@ func exchange(m *mux, log *slog.Logger, teamID, pattern string, w http.ResponseW
 
 // serving returns a mux with handlers by pattern.
 func serving(handlers map[string]http.HandlerFunc) *mux {
-	m := newMux()
+	m := newMux(NewRoom())
 	for pattern, handler := range handlers {
 		m.HandleFunc(pattern, handler)
 	}
@@ -270,7 +270,7 @@ func TestOneTeamsSendersLeaveRoom(t *testing.T) {
 // TestKeylessSendersHaveAShareOfTheirOwn: they take no memory from teams.
 func TestKeylessSendersHaveAShareOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	s := newShares()
+	s := newShares(NewRoom())
 	r := httptest.NewRequest(http.MethodPost, "/webhooks/github/x", http.NoBody)
 	one, other := s.addressAccount(r), s.addressAccount(r)
 	r.RemoteAddr = "203.0.113.9:1"
@@ -292,7 +292,7 @@ func TestKeylessSendersHaveAShareOfTheirOwn(t *testing.T) {
 
 func TestAddressesOfOneNetworkAreOne(t *testing.T) {
 	t.Parallel()
-	s := newShares()
+	s := newShares(NewRoom())
 	owner := func(address string) string {
 		r := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
 		r.RemoteAddr = address
@@ -384,7 +384,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestBusyTeamsLeaveTheProcessorsToAQuietOne(t *testing.T) {
 	t.Parallel()
 	const busyTeams = 8
-	s := newShares()
+	s := newShares(NewRoom())
 	for request := range 10 * busyTeams {
 		_ = s.room.Places.Lease(fmt.Sprint("busy", request%busyTeams)).Try(1) // refused at some time
 	}

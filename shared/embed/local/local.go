@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"docent/shared/embed"
 	"docent/shared/embed/local/internal/kernel"
@@ -131,7 +132,7 @@ func openTokenizer(path string) (*wordpiece.Tokenizer, error) {
 
 // Embed implements embed.Engine. Passages and questions have the same vectors. It reads the first 256 tokens of a text,
 // about 200 English words. It works on the texts of a call one after the other, on the thread of its caller,
-// who decides about parallelism and priority.
+// who decides about parallelism and priority. After each text it rests as memory.Rest says.
 func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpose) ([]embed.Vector, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -150,8 +151,10 @@ func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpos
 		if err := turn.Take(ctx, 1); err != nil {
 			return nil, fmt.Errorf("wait for a turn: %w: %w", err, ctx.Err())
 		}
+		began := time.Now()
 		vectors[i] = e.vector(l, text)
 		turn.Shrink(0)
+		memory.Rest(ctx, time.Since(began))
 		if vectors[i] == nil {
 			return nil, fmt.Errorf("%w: text %d has no vector", embed.ErrInvalid, i)
 		}

@@ -280,6 +280,9 @@ func TestReadersWhileAChangeFails(t *testing.T) {
 			var faults atomic.Int64
 			planned := 0
 			for n, name := range calls {
+				if (n+len(s.name))%everyNth != 0 {
+					continue
+				}
 				modes := faulttest.ModesOf(name)
 				if strings.Contains(s.name, "merge") { // each takes ten documents
 					modes = modes[:min(2, len(modes))]

@@ -363,7 +363,7 @@ func TestAChangeHappensWithItsEventOrNotAtAll(t *testing.T) {
 				t.Fatal("the state does not show that it happened")
 			}
 			for n, call := range calls {
-				if (n+len(f.name))%everyNth != 0 {
+				if (n+len(f.name))%faulttest.EveryNth != 0 {
 					continue
 				}
 				for _, mode := range append(faulttest.ModesOf(call), faulttest.EndBefore, faulttest.EndAfter) {

@@ -173,7 +173,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			var faults, refused atomic.Int64
 			planned := int64(0)
 			for n, name := range callsOf(t, s) {
-				if (n+len(s.name))%everyNth != 0 {
+				if (n+len(s.name))%faulttest.EveryNth != 0 {
 					continue
 				}
 				for _, mode := range faulttest.ModesOf(name) {

@@ -280,7 +280,7 @@ func TestReadersWhileAChangeFails(t *testing.T) {
 			var faults atomic.Int64
 			planned := 0
 			for n, name := range calls {
-				if (n+len(s.name))%everyNth != 0 {
+				if (n+len(s.name))%faulttest.EveryNth != 0 {
 					continue
 				}
 				modes := faulttest.ModesOf(name)

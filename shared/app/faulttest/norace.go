@@ -1,0 +1,6 @@
+//go:build !race
+
+package faulttest
+
+// EveryNth is which calls a walk makes fail: each.
+const EveryNth = 1

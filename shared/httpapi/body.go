@@ -191,11 +191,11 @@ func inflate(ctx context.Context, packed []byte, checks io.Writer) ([]byte, erro
 	return inflateFrom(ctx, reader, packed, checks)
 }
 
-// sureSize is how many bytes are decompressed before as many are allocated as the trailer names.
-// Bad JSON is mostly refused within them.
+// sureSize is how many bytes are decompressed before memory for the size in the trailer is
+// allocated. Most bad JSON is refused before that.
 const sureSize = 1 << 20
 
-// inflateFrom reads from, which decompresses packed. The first part is free; before more is
+// inflateFrom reads all of from, which decompresses packed. The first part is free; before more is
 // decompressed, the maximum size is reserved.
 func inflateFrom(ctx context.Context, from io.Reader, packed []byte, checks io.Writer) ([]byte, error) {
 	if checks == nil {

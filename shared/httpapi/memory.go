@@ -65,7 +65,7 @@ type shares struct {
 	room, keylessRoom *memory.Room
 }
 
-// NewRoom returns the room of a process's requests with a key.
+// NewRoom returns what the requests with a key of one process share.
 func NewRoom() *memory.Room {
 	return &memory.Room{Places: memory.NewPool(places(), 0).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
 		Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare), Free: freeWork, Small: smallWork, Patience: patience}

@@ -2,15 +2,15 @@ package memory
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"docent/shared/pause"
 )
 
-// Bounds of the rests of work in the background.
 const (
-	restTimes = 9                    // it rests at most this many times as long as it worked
-	restStep  = 2 * time.Millisecond // between two looks whether requests are handled
+	restTimes = 9                    // work in the background rests at most this many times as long as it worked
+	restStep  = 2 * time.Millisecond // how often it checks whether it may go on
 )
 
 type roomKey struct{}
@@ -21,20 +21,23 @@ func WithRests(ctx context.Context, room *Room) context.Context {
 	return context.WithValue(ctx, roomKey{}, room)
 }
 
-// Rest pauses work in the background while requests are handled, so that they find a free
-// processor. The work calls it every few milliseconds with the time that it worked since the
-// last call. It returns at once if ctx is not from WithRests, and when ctx ends.
+// Rest pauses work in the background while requests use half of the processors or more, so that
+// the next one finds a free processor. The work calls it every few milliseconds, with the time
+// for which it has worked since the last call. Rest returns at once if ctx is not from WithRests,
+// and when ctx ends.
 func Rest(ctx context.Context, worked time.Duration) {
 	room, _ := ctx.Value(roomKey{}).(*Room)
 	if room == nil {
 		return
 	}
-	for left := restTimes * worked; left > 0 && room.handles(); left -= restStep {
+	for left := restTimes * worked; left > 0 && room.busy(); left -= restStep {
 		if pause.For(ctx, restStep) != nil {
 			return
 		}
 	}
 }
 
-// handles reports whether a request has a place or a turn.
-func (r *Room) handles() bool { return r.Places.Held()+r.Turns.Held() > 0 }
+// busy reports whether requests with a place or a turn use half of the processors or more.
+func (r *Room) busy() bool {
+	return r.Places.Held()+r.Turns.Held() >= int64(runtime.NumCPU()-runtime.NumCPU()/2)
+}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"docent/shared/memory"
+	"docent/shared/memory/memorytest"
 	"docent/shared/table"
 	"docent/shared/table/dynamo"
 	"docent/testkit/moto"
@@ -21,11 +21,11 @@ import (
 // after it.
 func TestWaitingForDynamoDBTakesNoPlace(t *testing.T) {
 	t.Parallel()
-	room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Bytes: memory.NewPool(1, 0), Patience: time.Minute}
+	ctx, places := memorytest.OnePlace(t)
 	var calls atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls.Add(1)
-		if held := room.Places.Held(); held != 0 {
+		if held := places.Held(); held != 0 {
 			t.Errorf("%d places are taken during a call", held)
 		}
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -33,12 +33,6 @@ func TestWaitingForDynamoDBTakesNoPlace(t *testing.T) {
 	}))
 	defer server.Close()
 	store := dynamo.New(dynamodb.NewFromConfig(moto.Config(server.URL)), dynamo.Options{Now: func() time.Time { return now }})
-	work := room.Work("a")
-	defer work.End()
-	if err := work.Begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ctx := memory.WithWork(t.Context(), work)
 	for name, call := range map[string]func(context.Context) error{
 		"write":    func(ctx context.Context) error { return store.Write(ctx, onePut...) },
 		"batchGet": func(ctx context.Context) error { _, err := store.BatchGet(ctx, []table.Key{key("a")}); return err },
@@ -46,7 +40,7 @@ func TestWaitingForDynamoDBTakesNoPlace(t *testing.T) {
 		if err := call(ctx); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if held := room.Places.Held(); held != 1 {
+		if held := places.Held(); held != 1 {
 			t.Errorf("%s: %d places are taken after the call", name, held)
 		}
 	}

@@ -3,6 +3,7 @@ package document
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -267,7 +268,8 @@ func (in Input) entry(id string, old current, now time.Time) Entry {
 		original := in.uploaded.original
 		e.Original = &original
 	case in.MediaType != "":
-		e.Original = &Original{Bytes: int64(len(in.File)), Hash: hashOf(in.File)}
+		hash := sha256.Sum256(in.File)
+		e.Original = &Original{Bytes: int64(len(in.File)), Hash: encodeHash(hash[:])}
 	}
 	in.dates(&e)
 	return e

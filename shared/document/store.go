@@ -108,10 +108,18 @@ func newRecord(e Entry, version int64, body string, chunks []text.Chunk) record 
 	return r
 }
 
-// hashOf returns the hash that a record keeps of a body or a file.
-func hashOf[T string | []byte](content T) string {
-	sum := sha256.Sum256([]byte(content))
-	return encodeHash(sum[:])
+// hashPart is how many bytes of a body are hashed at a time. The whole would be copied: a hash takes no string.
+const hashPart = 32 << 10
+
+// hashOf returns the hash that a record keeps of a body.
+func hashOf(body string) string {
+	hash, part := sha256.New(), make([]byte, min(len(body), hashPart))
+	for len(body) > 0 {
+		n := copy(part, body)
+		_, _ = hash.Write(part[:n]) // it never fails
+		body = body[n:]
+	}
+	return encodeHash(hash.Sum(nil))
 }
 
 // encodeHash returns the stored form of a SHA-256.

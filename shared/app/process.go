@@ -158,10 +158,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup, o workOptio
 	if p.parts.Embedder != nil {
 		vectors := batches
 		vectors.Grace = vectorsGrace
-		handle := p.embeds(serveRebuildTurn, pause.For)
-		embeds := func(ctx context.Context, batch []queue.Message) []string {
-			return handle(memory.WithRests(ctx, p.room), batch)
-		}
+		embeds := p.resting(p.embeds(serveRebuildTurn, pause.For))
 		for range max(runtime.NumCPU()/2, 1) { // a model in the process computes on the worker's thread
 			background(func() { queue.Work(ctx, e.embeddings, embeds, vectors) })
 		}
@@ -180,6 +177,13 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup, o workOptio
 			}
 		}
 	})
+}
+
+// resting returns h with rests while requests use the processors; see memory.Rest.
+func (p *process) resting(h queue.Handler) queue.Handler {
+	return func(ctx context.Context, batch []queue.Message) []string {
+		return h(memory.WithRests(ctx, p.room), batch)
+	}
 }
 
 // sweepEvery is the time between two sweeps.

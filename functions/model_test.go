@@ -20,7 +20,7 @@ import (
 
 // modelTime is the timeout of a function whose model hangs: its own margin, the time to record, and little more
 // than the minimum time for the model.
-const modelTime = 6 * time.Second
+const modelTime = 7 * time.Second
 
 // asking returns a cloud whose functions call a provider's model, with a timeout for each call of a function.
 func asking(t *testing.T, provider string, model *llmtest.Server, timeout time.Duration) *cloud {

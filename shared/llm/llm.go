@@ -73,7 +73,7 @@ const (
 	maxPassage   = 8 << 10  // bytes
 	maxDraft     = 16 << 10 // bytes
 	leastTime    = 2 * time.Second
-	timeToRecord = time.Second // of ctx, that the model does not get
+	timeToRecord = 2 * time.Second // of ctx, that the model does not get
 )
 
 // The errors of a Composer, wrapped. Any other failure is described by its own error.

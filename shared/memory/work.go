@@ -57,9 +57,9 @@ func (w *Work) setPlaced(placed bool) {
 	w.placed = placed
 }
 
-// Pause gives up the place of the work of ctx while it waits for the disk or for the model, so
-// that requests that need neither are handled in the meantime. The caller calls resume when
-// the wait is over; it waits for a place again, for a limited time.
+// Pause gives up the place of the work of ctx while it waits for the disk, for another machine
+// or for the model, so that requests that need a processor are handled in the meantime. The
+// caller calls resume when the wait is over; it waits for a place again, for a limited time.
 func Pause(ctx context.Context) (resume func()) {
 	w := workOf(ctx)
 	if w == nil {
@@ -73,7 +73,7 @@ func Pause(ctx context.Context) (resume func()) {
 		return func() {}
 	}
 	w.place.Shrink(0)
-	return func() { _ = w.Begin(ctx) } // the write is done, so the work continues without a place
+	return func() { _ = w.Begin(ctx) } // what it waited for is done, so the work continues even without a place
 }
 
 // End returns the place, the turn and all bytes.

@@ -333,6 +333,11 @@ release-check: ## build the release for this machine alone, and install, run and
 	sed -E "s/^( *goos: )\[.*/\1[$$(go env GOOS)]/; s/^( *goarch: )\[.*/\1[$$(go env GOARCH)]/" .goreleaser.yaml >bin/goreleaser.yaml
 	$(GORELEASER) release --config bin/goreleaser.yaml --snapshot --clean --skip=publish,docker
 	packaging/check
+	packaging/install-check
+
+.PHONY: module-path
+module-path: ## give the Go module of this checkout the address of another repository (MODULE=github.com/acme/docent), so that go install takes it from there
+	packaging/module-path $(MODULE)
 
 .PHONY: release
 release: ## build the release of the tag of the current commit and publish it as a draft

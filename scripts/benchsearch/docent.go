@@ -19,6 +19,9 @@ import (
 	"docent/shared/table/bolt"
 )
 
+// partsBytes is what docent serve has on a machine of 8 GB.
+const partsBytes = 1 << 30
+
 const teamID = "0b3f1d3e-0000-4000-8000-000000000001"
 
 // library holds the documents of one set.
@@ -117,7 +120,7 @@ func openDocent(ctx context.Context, s *set, folder string, model embed.Engine) 
 	if err != nil {
 		return nil, err
 	}
-	x := &search.Index{Table: store, Blobs: blobs, Corpus: newLibrary(s), Now: time.Now,
+	x := &search.Index{Table: store, Blobs: blobs, Corpus: newLibrary(s), Now: time.Now, PartsBytes: partsBytes,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }}
 	if err := x.Publish(ctx, teamID, s.docs, nil); err != nil {
 		return nil, err
@@ -133,7 +136,7 @@ func openDocent(ctx context.Context, s *set, folder string, model embed.Engine) 
 
 // byWords returns an engine on the same index that ignores the vectors.
 func (d *docent) byWords() *docent {
-	x := &search.Index{Table: d.index.Table, Blobs: d.index.Blobs, Corpus: d.index.Corpus, Now: time.Now, NewID: d.index.NewID}
+	x := &search.Index{Table: d.index.Table, Blobs: d.index.Blobs, Corpus: d.index.Corpus, Now: time.Now, PartsBytes: partsBytes, NewID: d.index.NewID}
 	return &docent{x, d.set, words, nil}
 }
 

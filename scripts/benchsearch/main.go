@@ -124,7 +124,7 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	now.summarise()
-	times, err := speeds(ctx, o.passages, folder, model, o.alone)
+	times, err := speeds(ctx, o.passages, folder, model, naturalQuestions(all), o.alone)
 	if err != nil {
 		return fmt.Errorf("time the engines: %w", err)
 	}
@@ -140,26 +140,53 @@ func measure(ctx context.Context, o options) (err error) {
 	return nil
 }
 
+// naturalQuestions returns the questions of all sets that are documentation, or of all if none is.
+func naturalQuestions(all []*set) []string {
+	var questions, others []string
+	for _, s := range all {
+		for _, q := range s.queries {
+			if s.space == "" || s.space == search.Documentation {
+				questions = append(questions, q.Text)
+			}
+			others = append(others, q.Text)
+		}
+	}
+	if len(questions) == 0 {
+		return others
+	}
+	return questions
+}
+
 // The names of Docent's engines.
 const (
 	own   = "docent"
 	words = "docent, words"
 )
 
-// engines returns the engines to measure, docent first, each with the set's documents. Without a model, docent goes
-// by words alone.
+// engines returns the engines to measure, docent first, each with the set's documents.
 func (s *set) engines(ctx context.Context, folder string, model embed.Engine, alone bool) ([]engine, error) {
+	all, err := s.ours(ctx, folder, model)
+	if err != nil || alone {
+		return all, err
+	}
+	others, err := s.others(ctx, folder)
+	return append(all, others...), err
+}
+
+// ours returns docent with the set's documents, and docent by words. Without a model, docent goes by words alone.
+func (s *set) ours(ctx context.Context, folder string, model embed.Engine) ([]engine, error) {
 	first, err := openDocent(ctx, s, folder, model)
 	if err != nil {
 		return nil, err
 	}
-	all := []engine{first}
-	if model != nil {
-		all = append(all, first.byWords())
+	if model == nil {
+		return []engine{first}, nil
 	}
-	if alone {
-		return all, nil
-	}
+	return []engine{first, first.byWords()}, nil
+}
+
+// others returns the other engines with the set's documents.
+func (s *set) others(ctx context.Context, folder string) ([]engine, error) {
 	lite, err := openFTS5(ctx, s, folder)
 	if err != nil {
 		return nil, err
@@ -172,7 +199,7 @@ func (s *set) engines(ctx context.Context, folder string, model embed.Engine, al
 	if err != nil {
 		return nil, err
 	}
-	return append(all, lite, tfidf, bm25), nil
+	return []engine{lite, tfidf, bm25}, nil
 }
 
 // measure runs every engine, or docent alone, over the set.

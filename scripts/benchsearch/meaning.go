@@ -77,19 +77,25 @@ func (r *remembering) Embed(ctx context.Context, texts []string, purpose embed.P
 	return vectors, nil
 }
 
-// made is an engine for measurements of speed: questions are embedded, and passages get made-up vectors.
-type made struct{ embed.Engine }
+// made is an engine for measurements of speed. Passages get made-up vectors. For a question of made-up words, each of
+// which is three to five tokens, a natural one is embedded.
+type made struct {
+	embed.Engine
+	natural []string
+}
 
 // Embed implements embed.Engine.
 func (m made) Embed(ctx context.Context, texts []string, purpose embed.Purpose) ([]embed.Vector, error) {
-	if purpose == embed.Question {
-		return m.Engine.Embed(ctx, texts, purpose)
-	}
 	vectors := make([]embed.Vector, len(texts))
+	if purpose == embed.Question {
+		asked := make([]string, len(texts))
+		for i, t := range texts {
+			asked[i] = m.natural[hash(t)%uint64(len(m.natural))]
+		}
+		return m.Engine.Embed(ctx, asked, purpose)
+	}
 	for i, t := range texts {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(t)) // never fails
-		random := rand.New(rand.NewPCG(h.Sum64(), 1))
+		random := rand.New(rand.NewPCG(hash(t), 1))
 		vectors[i] = make(embed.Vector, m.Model().Size)
 		for j := range vectors[i] {
 			vectors[i][j] = float32(random.NormFloat64())
@@ -97,6 +103,12 @@ func (m made) Embed(ctx context.Context, texts []string, purpose embed.Purpose) 
 		embed.Normalize(vectors[i])
 	}
 	return vectors, nil
+}
+
+func hash(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // never fails
+	return h.Sum64()
 }
 
 // vectors ranks by the model alone: a document by the cosine of its nearest passage, computed with every passage.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"runtime"
@@ -11,6 +12,10 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"docent/shared/search"
 )
 
 // Bounds of the server process. httpapi bounds the memory of requests; an idle
@@ -18,6 +23,9 @@ import (
 const (
 	memoryLimit       = 390 << 20 // above this, garbage is collected before the heap has grown by garbagePercent
 	garbagePercent    = 300       // of what is in use: the more, the fewer collections; most of what a request allocates ends with it
+	indexLeast        = 64 << 20  // for each of the two parts of the index's cache
+	partsShare        = 8         // the machine's memory divided by this, if it is more, is for what every search of a large team needs
+	pagesShare        = 4         // the same, where a page that is not in memory is read from S3
 	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond
 	spareThreads      = 8 // above the processors: the system runs short work at once, Go's scheduler after up to 10 ms
@@ -37,6 +45,39 @@ func boundProcess() {
 	}
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareThreads)
+	}
+}
+
+// indexBytes returns a bound in bytes for what stays of the index in memory: a share of the machine's
+// memory, or of the control group's.
+func indexBytes(share uint64) int64 {
+	memory, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+	if err != nil {
+		memory = 0 // the system does not tell
+	}
+	return indexBytesOf(memory, share)
+}
+
+func indexBytesOf(memory, share uint64) int64 {
+	return max(indexLeast, int64(min(memory, math.MaxInt64)/share))
+}
+
+// followIndex raises the limit of memory, by set, by what the index keeps above what the limit
+// includes, until ctx ends. It stays for as long as large teams are searched, so that within a fixed
+// limit garbage would be collected without end.
+func followIndex(ctx context.Context, cached func() int64, set func(bytes int64) int64) {
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for limit := int64(memoryLimit); ; {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		if now := memoryLimit + max(0, cached()-search.DefaultCacheBytes); now != limit {
+			set(now)
+			limit = now
+		}
 	}
 }
 

@@ -1,9 +1,53 @@
 package app
 
 import (
+	"context"
 	"net"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
+
+// TestTheMemoryLimitFollowsTheIndex: it is set when what the index keeps in memory changes, and only then.
+func TestTheMemoryLimitFollowsTheIndex(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		var cached atomic.Int64
+		var set []int64
+		ended := make(chan struct{})
+		go func() {
+			followIndex(ctx, cached.Load, func(bytes int64) int64 {
+				set = append(set, bytes)
+				return 0
+			})
+			close(ended)
+		}()
+		for _, bytes := range []int64{0, 60 << 20, 164 << 20, 164 << 20, 94 << 20, 10 << 20} {
+			cached.Store(bytes)
+			time.Sleep(3 * lookEvery)
+		}
+		stop()
+		<-ended
+		if want := []int64{memoryLimit + 100<<20, memoryLimit + 30<<20, memoryLimit}; !slices.Equal(set, want) {
+			t.Errorf("set to %d, want %d", set, want)
+		}
+	})
+}
+
+func TestTheIndexHasAShareOfTheMemory(t *testing.T) {
+	t.Parallel()
+	if got := indexBytes(partsShare); got < indexLeast {
+		t.Errorf("%d bytes, less than %d", got, int64(indexLeast))
+	}
+	for memory, want := range map[uint64]int64{0: indexLeast, 256 << 20: indexLeast, 16 << 30: 2 << 30} {
+		if got := indexBytesOf(memory, partsShare); got != want {
+			t.Errorf("of %d bytes %d, want %d", memory, got, want)
+		}
+	}
+}
 
 // TestConnectionsAreBounded: one address may not have all of them, and a closed connection makes
 // room for another.

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +39,7 @@ func (p *process) start(b base, parts Parts, pollEvery time.Duration) {
 	p.stopping, p.pollEvery, p.room = make(chan struct{}), pollEvery, httpapi.NewRoom()
 	b.wait, b.onFinished = p.wait, p.wake
 	p.services = newServices(b, parts)
+	p.index.PartsBytes = indexBytes(partsShare)
 }
 
 var errStopping = errors.New("stopping")
@@ -100,6 +103,9 @@ func (p *process) serve(ctx context.Context, c ServeConfig, at place) error {
 	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var workers sync.WaitGroup
 	at.work(working, &workers, c.Log)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		workers.Go(func() { followIndex(working, p.index.Cached, debug.SetMemoryLimit) })
+	}
 	failed := make(chan error, 1)
 	listener = answerUnparsed(server, newBoundedListener(listener))
 	go func() { failed <- server.Serve(listener) }()

@@ -48,6 +48,7 @@ func openProcess(c Config, parts Parts, log *slog.Logger) (*process, error) {
 	// Another process may finish an answer, so that it is looked for, which costs a read.
 	e := openAWS(c)
 	p.start(base{engines: e, log: log, now: c.Now, sharedRates: e.table}, parts, pollPause)
+	p.index.CacheBytes = indexBytes(pagesShare)
 	return p, nil
 }
 

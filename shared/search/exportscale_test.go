@@ -39,7 +39,7 @@ func OpenFiles(files ...[]byte) (Ranking, error) {
 
 // OpenRanged opens one stored segment file by range, with a cache of bytes.
 func OpenRanged(ctx context.Context, blobs blob.Store, name string, size, bytes int64) (Ranking, error) {
-	s, err := segment.OpenRanged(ctx, blobs, name, size, segment.NewCache(bytes))
+	s, err := segment.OpenRanged(ctx, blobs, name, size, segment.NewCache(bytes, 0))
 	if err != nil {
 		return Ranking{}, err
 	}

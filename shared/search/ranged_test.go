@@ -80,6 +80,32 @@ func TestLargeSegmentsAnswerAsSmallOnes(t *testing.T) {
 	}
 }
 
+// TestPagesDoNotDisplaceTheParts: what every query of a large segment needs has a bound of its own, so
+// that reading pages does not make the next query open the segment again.
+func TestPagesDoNotDisplaceTheParts(t *testing.T) {
+	t.Parallel()
+	made, _ := largeIndex(t)
+	own := again(made, 20_000)
+	own.PartsBytes = 1 << 20
+	own.ReadByRange(10_000)
+	blobs := &counting{Store: made.Blobs}
+	own.Blobs = blobs
+	ask(t, own, search.Query{Text: "zebra"})
+	text, opened := newZipfText(), int64(0)
+	for range 10 {
+		ask(t, own, search.Query{Text: text.words(6)})
+		blobs.requests.Store(0)
+		ask(t, own, search.Query{Text: "nowhereword"})
+		opened += max(0, blobs.requests.Load()-2) // it may read blocks of the dictionary, for the word and for one like it
+	}
+	if opened > 0 {
+		t.Errorf("ten questions read blobs %d times more than twice each", opened)
+	}
+	if cached := own.Cached(); cached <= 20_000 || cached > 20_000+1<<20 {
+		t.Errorf("%d bytes in memory", cached)
+	}
+}
+
 // spoiling changes a byte in every read of some offset.
 type spoiling struct {
 	blob.Store

@@ -113,6 +113,9 @@ type Listed struct {
 	Place    string
 }
 
+// DefaultCacheBytes is the bound of an Index that names none.
+const DefaultCacheBytes = 64 << 20
+
 // Index is the search index of all teams. Its methods are safe for concurrent use.
 type Index struct {
 	Table  table.Store
@@ -120,9 +123,13 @@ type Index struct {
 	Corpus Corpus
 	Now    func() time.Time
 	NewID  func() string // unique, of letters, digits and '-', in order of time like UUID v7
-	// CacheBytes bounds the memory for whole segments and for parts of ranged ones; 0 means
-	// 64 MiB. Analysed passages may take a quarter of it in addition.
+	// CacheBytes bounds the memory for whole segments and for pages of large ones; 0 means
+	// DefaultCacheBytes. Analysed passages may take a quarter of it in addition, at most
+	// 64 MiB.
 	CacheBytes int64
+	// PartsBytes bounds the memory for what every query of a large segment needs, about 100 bytes a
+	// passage with a vector; 0: CacheBytes bounds it too. A segment that needs more is opened by each query.
+	PartsBytes int64
 	// OnFault, if set, receives the error of each damaged or missing segment. Such a segment is
 	// left out until it is rebuilt.
 	OnFault func(ctx context.Context, err error)

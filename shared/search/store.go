@@ -40,6 +40,8 @@ const (
 	meaningPartition = "/meaning" // after the team
 	openAtOnce       = 16         // segments read at the same time
 	rangedFrom       = 8 << 20    // bytes of a segment that is read by range
+	mostShared       = 256 << 20  // of CacheBytes, that a share for analysed passages and for what queries may find is taken of
+	analysesDivisor  = 4          // the share of analysed passages
 )
 
 // record is a segment record.
@@ -183,12 +185,19 @@ func (ix *Index) init() {
 	ix.once.Do(func() {
 		bytes := ix.CacheBytes
 		if bytes == 0 {
-			bytes = 64 << 20
+			bytes = DefaultCacheBytes
 		}
-		ix.cache = segment.NewCache(bytes)
-		ix.analyses = lru.New[analysisKey, analysed](bytes / 4)
-		ix.admitted = lru.New[admittedKey, *segment.Admitted](bytes / admittedDivisor)
+		ix.cache = segment.NewCache(bytes, ix.PartsBytes)
+		others := min(bytes, mostShared)
+		ix.analyses = lru.New[analysisKey, analysed](others / analysesDivisor)
+		ix.admitted = lru.New[admittedKey, *segment.Admitted](others / admittedDivisor)
 	})
+}
+
+// Cached returns the bytes of memory in use of CacheBytes and PartsBytes.
+func (ix *Index) Cached() int64 {
+	ix.init()
+	return ix.cache.Cost()
 }
 
 func (ix *Index) fault(ctx context.Context, err error) {

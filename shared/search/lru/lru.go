@@ -62,6 +62,13 @@ func (c *Cache[K, V]) Remove(key K) {
 	}
 }
 
+// Cost returns the sum of the costs of what is kept.
+func (c *Cache[K, V]) Cost() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cost
+}
+
 func (c *Cache[K, V]) forget(e *list.Element) {
 	old := c.order.Remove(e).(*entry[K, V])
 	delete(c.byKey, old.key)

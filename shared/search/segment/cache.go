@@ -2,14 +2,16 @@ package segment
 
 import (
 	"context"
+	"unique"
 
 	"docent/shared/search/lru"
 )
 
-// Cache keeps segments, and the pages and lengths of those that are read by range, up
-// to a bound in bytes. It is safe for concurrent use.
+// Cache keeps segments, and the parts of those that are read by range. It is safe for
+// concurrent use.
 type Cache struct {
-	pieces *lru.Cache[pieceKey, piece]
+	pieces *lru.Cache[pieceKey, piece] // whole segments and pages
+	parts  *lru.Cache[pieceKey, piece] // of segments read by range, what every query of them needs
 }
 
 // pieceCost is the approximate number of bytes that the LRU needs for an entry.
@@ -17,7 +19,7 @@ const pieceCost = 200
 
 // pieceKey names a piece of a file: a page by its number, or one of the pieces below.
 type pieceKey struct {
-	blob string
+	blob unique.Handle[string] // cheaper to look up than the name
 	page int64
 }
 
@@ -34,26 +36,44 @@ type piece struct {
 	lengths []uint16
 }
 
-// NewCache returns an empty Cache with a bound in bytes.
-func NewCache(bytes int64) *Cache {
-	return &Cache{lru.New[pieceKey, piece](bytes)}
+// NewCache returns an empty Cache. bytes bounds the memory for whole segments and for pages; parts
+// bounds that for what every query of a segment read by range needs, 0: bytes bounds both
+// together.
+func NewCache(bytes, parts int64) *Cache {
+	c := &Cache{pieces: lru.New[pieceKey, piece](bytes)}
+	if c.parts = c.pieces; parts > 0 {
+		c.parts = lru.New[pieceKey, piece](parts)
+	}
+	return c
+}
+
+// Cost returns the bytes in use.
+func (c *Cache) Cost() int64 {
+	cost := c.pieces.Cost()
+	if c.parts != c.pieces {
+		cost += c.parts.Cost()
+	}
+	return cost
 }
 
 // Segment returns the segment of a file for one query, or nil if it is not in memory.
 func (c *Cache) Segment(ctx context.Context, name string) *Segment {
-	for _, kind := range []int64{wholePiece, openPiece} {
-		if p, ok := c.pieces.Get(pieceKey{name, kind}); ok {
-			return p.segment.View(ctx)
-		}
+	blob := unique.Make(name)
+	p, ok := c.pieces.Get(pieceKey{blob, wholePiece})
+	if !ok {
+		p, ok = c.parts.Get(pieceKey{blob, openPiece})
 	}
-	return nil
+	if !ok {
+		return nil
+	}
+	return p.segment.View(ctx)
 }
 
 // Put keeps a segment under the name of its file.
 func (c *Cache) Put(name string, s *Segment) {
-	kind := int64(wholePiece)
+	to, kind := c.pieces, int64(wholePiece)
 	if s.pages != nil {
-		kind = openPiece
+		to, kind = c.parts, openPiece
 	}
-	c.pieces.Put(pieceKey{name, kind}, piece{segment: s}, int64(s.size)+pieceCost)
+	to.Put(pieceKey{unique.Make(name), kind}, piece{segment: s}, int64(s.size)+pieceCost)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unique"
 
 	"golang.org/x/sync/errgroup"
 
@@ -30,8 +31,9 @@ type pageView struct {
 	ctx   context.Context // of the query
 	blobs blob.Store
 	name  string
-	end   int64  // of the bytes that page sums cover
-	sums  []byte // of pages
+	key   unique.Handle[string] // of name
+	end   int64                 // of the bytes that page sums cover
+	sums  []byte                // of pages
 	cache *Cache
 	held  map[int64][]byte
 }
@@ -52,7 +54,7 @@ func (p *pageView) page(number int64) []byte {
 	if b, ok := p.held[number]; ok {
 		return b
 	}
-	c, ok := p.cache.pieces.Get(pieceKey{p.name, number})
+	c, ok := p.cache.pieces.Get(pieceKey{p.key, number})
 	if ok {
 		p.held[number] = c.page
 	}
@@ -129,7 +131,7 @@ func (p *pageView) readRun(ctx context.Context, r span, mu *sync.Mutex) error {
 		mu.Lock()
 		p.held[n] = page
 		mu.Unlock()
-		p.cache.pieces.Put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost)
+		p.cache.pieces.Put(pieceKey{p.key, n}, piece{page: page}, int64(len(page))+pieceCost)
 	}
 	return nil
 }
@@ -208,10 +210,10 @@ func (s *Segment) read(lists []*List) error {
 	for _, l := range lists {
 		spans = append(spans, s.span(secPostings, l.at, l.size))
 	}
-	key := pieceKey{s.pages.name, lengthsPiece}
+	key := pieceKey{s.pages.key, lengthsPiece}
 	packed := s.sections[secLengths]
 	if s.lengths == nil {
-		if c, ok := s.pages.cache.pieces.Get(key); ok {
+		if c, ok := s.pages.cache.parts.Get(key); ok {
 			s.lengths = c.lengths
 		} else {
 			spans = append(spans, s.span(secLengths, 0, packed.size))
@@ -236,7 +238,7 @@ func (s *Segment) read(lists []*List) error {
 	if s.lengths, err = unpackLengths(b, s.Passages, s.SumLengths); err != nil {
 		return err
 	}
-	s.pages.cache.pieces.Put(key, piece{lengths: s.lengths}, 2*int64(s.Passages)+pieceCost)
+	s.pages.cache.parts.Put(key, piece{lengths: s.lengths}, 2*int64(s.Passages)+pieceCost)
 	s.pages.forget(packed)
 	return nil
 }
@@ -245,7 +247,7 @@ func (s *Segment) read(lists []*List) error {
 func (p *pageView) forget(c section) {
 	for n := (c.offset + pageBytes - 1) / pageBytes; (n+1)*pageBytes <= c.offset+c.size; n++ {
 		delete(p.held, n)
-		p.cache.pieces.Remove(pieceKey{p.name, n})
+		p.cache.pieces.Remove(pieceKey{p.key, n})
 	}
 }
 
@@ -268,8 +270,8 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	if err != nil {
 		return nil, err
 	}
-	none := NewCache(0) // the segment itself keeps these pages
-	v := &pageView{ctx: ctx, blobs: blobs, name: name, end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
+	none := NewCache(0, 0) // the segment itself keeps these pages
+	v := &pageView{ctx: ctx, blobs: blobs, name: name, key: unique.Make(name), end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
 	sets := f.sections[secSets]
 	sets.size = min(sets.size, int64(setsHeadBytes))
 	kept := []section{{size: headBytes}, f.sections[secTerms], f.sections[secStarts], sets}
@@ -298,7 +300,7 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 		return nil, err
 	}
 	s.size = bytes + footerBytes(f.format) + len(sums) + 4*len(s.ranks)
-	s.pages = &pageView{blobs: blobs, name: name, end: v.end, sums: sums, cache: cache}
+	s.pages = &pageView{blobs: blobs, name: name, key: v.key, end: v.end, sums: sums, cache: cache}
 	if hasVectors(f.format) {
 		s.openVectors(parts[4], parts[5])
 	}

@@ -66,7 +66,7 @@ func bothWays(ctx context.Context, data []byte) (map[string]*segment.Segment, er
 	if err != nil {
 		return nil, err
 	}
-	ranged, err := segment.OpenRanged(ctx, oneFile{data: data}, "s", int64(len(data)), segment.NewCache(1<<20))
+	ranged, err := segment.OpenRanged(ctx, oneFile{data: data}, "s", int64(len(data)), segment.NewCache(1<<20, 0))
 	if err != nil {
 		return nil, fmt.Errorf("by range: %w", err)
 	}

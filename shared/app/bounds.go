@@ -25,6 +25,7 @@ const (
 	garbagePercent    = 300       // of what is in use: the more, the fewer collections; most of what a request allocates ends with it
 	indexLeast        = 64 << 20  // for each of the two parts of the index's cache
 	partsShare        = 8         // the machine's memory divided by this, if it is more, is for what every search of a large team needs
+	indexHeadroom     = 4         // a part of what the index keeps is for garbage, since each collection walks what is kept
 	pagesShare        = 4         // the same, where a page that is not in memory is read from S3
 	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond
@@ -63,7 +64,7 @@ func indexBytesOf(memory, share uint64) int64 {
 }
 
 // followIndex raises the limit of memory, by set, by what the index keeps above what the limit
-// includes, until ctx ends. It stays for as long as large teams are searched, so that within a fixed
+// includes and a part of that, until ctx ends. It stays for as long as large teams are searched, so that within a fixed
 // limit garbage would be collected without end.
 func followIndex(ctx context.Context, cached func() int64, set func(bytes int64) int64) {
 	every := time.NewTicker(lookEvery)
@@ -74,7 +75,8 @@ func followIndex(ctx context.Context, cached func() int64, set func(bytes int64)
 		case <-ctx.Done():
 			return
 		}
-		if now := memoryLimit + max(0, cached()-search.DefaultCacheBytes); now != limit {
+		more := max(0, cached()-search.DefaultCacheBytes)
+		if now := memoryLimit + more + more/indexHeadroom; now != limit {
 			set(now)
 			limit = now
 		}

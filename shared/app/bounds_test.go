@@ -25,13 +25,13 @@ func TestTheMemoryLimitFollowsTheIndex(t *testing.T) {
 			})
 			close(ended)
 		}()
-		for _, bytes := range []int64{0, 60 << 20, 164 << 20, 164 << 20, 94 << 20, 10 << 20} {
+		for _, bytes := range []int64{0, 60 << 20, 164 << 20, 164 << 20, 104 << 20, 10 << 20} {
 			cached.Store(bytes)
 			time.Sleep(3 * lookEvery)
 		}
 		stop()
 		<-ended
-		if want := []int64{memoryLimit + 100<<20, memoryLimit + 30<<20, memoryLimit}; !slices.Equal(set, want) {
+		if want := []int64{memoryLimit + 125<<20, memoryLimit + 50<<20, memoryLimit}; !slices.Equal(set, want) {
 			t.Errorf("set to %d, want %d", set, want)
 		}
 	})

@@ -25,8 +25,8 @@ const (
 	garbagePercent    = 300       // of what is in use: the more, the fewer collections; most of what a request allocates ends with it
 	indexLeast        = 64 << 20  // for each of the two parts of the index's cache
 	partsShare        = 8         // the machine's memory divided by this, if it is more, is for what every search of a large team needs
-	indexHeadroom     = 4         // a part of what the index keeps is for garbage, since each collection walks what is kept
 	pagesShare        = 4         // the same, where a page that is not in memory is read from S3
+	indexHeadroom     = 4         // a part of what the index keeps is for garbage, since each collection walks what is kept
 	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond
 	spareThreads      = 8 // above the processors: the system runs short work at once, Go's scheduler after up to 10 ms

@@ -68,8 +68,9 @@ func (w *world) live(ctx context.Context, lasting time.Duration, clients int, ra
 	ending, end := context.WithTimeout(ctx, lasting)
 	defer end()
 	var all sync.WaitGroup
+	pace := lasting * time.Duration(clients) / mostWrites
 	for n := range clients {
-		all.Go(func() { w.client(ending, n) })
+		all.Go(func() { w.client(ending, n, pace) })
 	}
 	lost, began := 0, time.Now()
 	happened := map[string]int{}

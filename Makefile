@@ -42,8 +42,9 @@ run: bin/docent weights ## build the program and serve on 127.0.0.1:8080, data i
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
+# shared/app comes first, because it takes longest.
 test: moto scimtester mcpclient webhooks samlp oidcprovider node weights dashboard-modules sdk-tools clients ## run every test
-	go test $(TESTFLAGS) $$(comm -23 <(go list ./... | sort) <(go list ./infra $(DRIVERS) | sort))
+	go test $(TESTFLAGS) ./shared/app $$(comm -23 <(go list ./... | sort) <(go list ./infra $(DRIVERS) | sort))
 	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails)$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira)
 	go test $(filter-out -race,$(TESTFLAGS)) $(DRIVERS) ./infra
 

@@ -24,7 +24,8 @@ const (
 	memoryLimit       = 390 << 20 // above this, garbage is collected before the heap has grown by garbagePercent
 	garbagePercent    = 300       // of what is in use: the more, the fewer collections; most of what a request allocates ends with it
 	indexLeast        = 64 << 20  // for each of the two parts of the index's cache
-	partsShare        = 8         // the machine's memory divided by this, if it is more, is for what every search of a large team needs
+	processBytes      = 512 << 20 // for everything but a large index
+	partsShare        = 8         // the machine's other memory divided by this, if it is more, is for what every search of a large team needs
 	pagesShare        = 4         // the same, where a page that is not in memory is read from S3
 	indexHeadroom     = 4         // a part of what the index keeps is for garbage, since each collection walks what is kept
 	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
@@ -49,9 +50,9 @@ func boundProcess() {
 	}
 }
 
-// indexBytes returns a bound in bytes for what stays of the index in memory: a share of the machine's
-// memory, or of the control group's.
-func indexBytes(share uint64) int64 {
+// indexBytes returns a bound in bytes for what stays of the index in memory: a share of what the
+// machine has, or the control group, beside processBytes.
+func indexBytes(share int64) int64 {
 	memory, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
 	if err != nil {
 		memory = 0 // the system does not tell
@@ -59,8 +60,8 @@ func indexBytes(share uint64) int64 {
 	return indexBytesOf(memory, share)
 }
 
-func indexBytesOf(memory, share uint64) int64 {
-	return max(indexLeast, int64(min(memory, math.MaxInt64)/share))
+func indexBytesOf(memory uint64, share int64) int64 {
+	return max(indexLeast, (int64(min(memory, math.MaxInt64))-processBytes)/share)
 }
 
 // followIndex raises the limit of memory, by set, by what the index keeps above what the limit

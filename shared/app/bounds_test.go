@@ -42,7 +42,7 @@ func TestTheIndexHasAShareOfTheMemory(t *testing.T) {
 	if got := indexBytes(partsShare); got < indexLeast {
 		t.Errorf("%d bytes, less than %d", got, int64(indexLeast))
 	}
-	for memory, want := range map[uint64]int64{0: indexLeast, 256 << 20: indexLeast, 16 << 30: 2 << 30} {
+	for memory, want := range map[uint64]int64{0: indexLeast, 256 << 20: indexLeast, 1 << 30: indexLeast, 16 << 30: 2<<30 - 64<<20} {
 		if got := indexBytesOf(memory, partsShare); got != want {
 			t.Errorf("of %d bytes %d, want %d", memory, got, want)
 		}

@@ -31,22 +31,36 @@ const sigmas = 2.326
 
 // draw returns the time of one call.
 func (c *Chance) draw(l Latency) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.random == nil || l.Median <= 0 {
 		return 0
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	spread := math.Log(float64(l.P99)/float64(l.Median)) / sigmas
 	return time.Duration(float64(l.Median) * math.Exp(spread*c.random.NormFloat64()))
 }
 
+// begin makes every call take time from now on, by draws that depend on seed only.
+func (c *Chance) begin(seed uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.random = NewChance(seed).random
+}
+
+// takesTime reports whether calls take time.
+func (c *Chance) takesTime() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.random != nil
+}
+
 // upTo returns a time from 0 to d.
 func (c *Chance) upTo(d time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.random == nil || d <= 0 {
 		return 0
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	return time.Duration(c.random.Int64N(int64(d)))
 }
 

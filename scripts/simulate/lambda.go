@@ -98,7 +98,7 @@ func (f *Function[P]) Invoke(ctx context.Context, compute time.Duration, do func
 		if err := f.chance.take(ctx, environmentStart); err != nil {
 			return err
 		}
-		if f.chance.random != nil {
+		if f.chance.takesTime() {
 			_ = pause.For(ctx, f.processor(programStart)) // do meets the end of ctx
 		}
 		env.program = f.start()
@@ -109,7 +109,7 @@ func (f *Function[P]) Invoke(ctx context.Context, compute time.Duration, do func
 	begun := time.Now()
 	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	if f.chance.random != nil {
+	if f.chance.takesTime() {
 		_ = pause.For(limited, f.processor(compute))
 	}
 	do(limited, env.program)

@@ -159,8 +159,8 @@ func TestAFunctionIsBoundedAndStartsCold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		account := NewAccount()
-		started := 0
-		reserved := NewFunction(Spec{Name: "reserved", Memory: 1769, Timeout: time.Minute, Reserved: 10}, account, NewChance(1), func() int { started++; return started })
+		var started atomic.Int64
+		reserved := NewFunction(Spec{Name: "reserved", Memory: 1769, Timeout: time.Minute, Reserved: 10}, account, NewChance(1), func() int { return int(started.Add(1)) })
 		other := NewFunction(Spec{Name: "other", Memory: 1769, Timeout: time.Minute}, account, NewChance(1), func() int { return 0 })
 		invoke := func(f *Function[int], n int) (refused int64) {
 			var none atomic.Int64
@@ -182,8 +182,8 @@ func TestAFunctionIsBoundedAndStartsCold(t *testing.T) {
 			t.Errorf("%d of 1,000 refused beside a reservation of 10", refused)
 		}
 		invoke(reserved, 10)
-		if used := reserved.Used(); used.Cold != 10 || used.Done != 20 || started != 10 {
-			t.Errorf("cold %d of %d, %d programs, want each of ten used twice", used.Cold, used.Done, started)
+		if used := reserved.Used(); used.Cold != 10 || used.Done != 20 || started.Load() != 10 {
+			t.Errorf("cold %d of %d, %d programs, want each of ten used twice", used.Cold, used.Done, started.Load())
 		}
 		time.Sleep(keepIdle + time.Second)
 		invoke(reserved, 1)

@@ -91,7 +91,7 @@ func (o *Objects) admit(name string, write bool) bool {
 	} else {
 		o.used.Reads++
 	}
-	if o.chance.random == nil {
+	if !o.chance.takesTime() {
 		return true
 	}
 	folder := name[:strings.LastIndexByte(name, '/')+1]

@@ -131,11 +131,7 @@ func (w *World) functions() {
 func (w *World) Teams() *team.Service { return app.TeamsOnAWS(w.Config, slog.New(slog.DiscardHandler)) }
 
 // Begin makes every call take time from now on.
-func (w *World) Begin() {
-	w.chance.mu.Lock()
-	defer w.chance.mu.Unlock()
-	w.chance.random = NewChance(w.o.Seed).random
-}
+func (w *World) Begin() { w.chance.begin(w.o.Seed) }
 
 // Work starts the workers of the queues. They end with ctx; the returned function waits for them.
 func (w *World) Work(ctx context.Context) (wait func()) {

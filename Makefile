@@ -329,11 +329,12 @@ release-snapshot: ## build a release of the current commit for all platforms in 
 	$(GORELEASER) release --snapshot --clean --skip=publish$(SKIP_IMAGE)
 
 .PHONY: release-check
-release-check: ## build the release for this machine alone, and install, run and remove its Debian package on a bare Debian (Linux, root, debootstrap)
+release-check: ## build the release for this machine alone, and install, run and remove its Debian package on a bare Debian, and run its image (Linux, root, debootstrap, docker or podman)
 	@mkdir -p bin
 	sed -E "s/^( *goos: )\[.*/\1[$$(go env GOOS)]/; s/^( *goarch: )\[.*/\1[$$(go env GOARCH)]/" .goreleaser.yaml >bin/goreleaser.yaml
 	$(GORELEASER) release --config bin/goreleaser.yaml --snapshot --clean --skip=publish,docker
 	packaging/check
+	packaging/image-check
 	packaging/install-check
 
 .PHONY: module-path

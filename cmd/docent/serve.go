@@ -119,7 +119,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	settings := app.ServeConfig{
-		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Out: con.out,
+		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Alone: true, Out: con.out,
 		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
 		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, Extract: files.Reader(), Probe: probe.Public(), Post: hooks.Public(), PostLocal: hooks.Local(), ParseSAML: saml.Parse, FetchSAML: saml.Fetcher(), SignOn: identity.Providers(),
 			Embedder: embedder, WordsAlone: wordsAlone, TeamRate: c.TeamRate, Pages: dashboard.Pages(true, "")},

@@ -90,7 +90,9 @@ func (p *process) serve(ctx context.Context, c ServeConfig, at place) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	boundProcess()
+	if c.Alone {
+		boundProcess()
+	}
 	if c.BaseURL == "" {
 		c.BaseURL = "http://" + listener.Addr().String() + "/v1"
 	}
@@ -103,7 +105,7 @@ func (p *process) serve(ctx context.Context, c ServeConfig, at place) error {
 	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var workers sync.WaitGroup
 	at.work(working, &workers, c.Log)
-	if os.Getenv("GOMEMLIMIT") == "" {
+	if c.Alone && os.Getenv("GOMEMLIMIT") == "" {
 		workers.Go(func() { followIndex(working, p.index.Cached, debug.SetMemoryLimit) })
 	}
 	failed := make(chan error, 1)

@@ -17,6 +17,7 @@ type ServeConfig struct {
 	BaseURL string       // of the API as clients reach it; empty: http://Addr/v1
 	Parts   Parts        // all but the Vault, which the data directory has
 	Demo    bool         // create a demo team with a sample collection if there is no team yet
+	Alone   bool         // nothing else runs in this process: its memory and threads are bounded for serving
 	Out     io.Writer    // for people: the address, the demo's keys
 	Log     *slog.Logger // one line per request and batch
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"docent/shared/search"
-	"docent/shared/search/lru"
+	"docent/shared/search/sieve"
 	"docent/shared/search/text"
 )
 
@@ -21,17 +21,17 @@ type chunk struct {
 // chunkCache keeps the chunks that searches read last. The zero value is empty.
 type chunkCache struct {
 	once sync.Once
-	kept *lru.Cache[search.Ref, chunk]
+	kept *sieve.Cache[search.Ref, chunk]
 }
 
-func (c *chunkCache) lru() *lru.Cache[search.Ref, chunk] {
-	c.once.Do(func() { c.kept = lru.New[search.Ref, chunk](chunkCacheBytes) })
+func (c *chunkCache) cache() *sieve.Cache[search.Ref, chunk] {
+	c.once.Do(func() { c.kept = sieve.New[search.Ref, chunk](chunkCacheBytes) })
 	return c.kept
 }
 
-func (c *chunkCache) get(ref search.Ref) (chunk, bool) { return c.lru().Get(ref) }
+func (c *chunkCache) get(ref search.Ref) (chunk, bool) { return c.cache().Get(ref) }
 
-func (c *chunkCache) put(ref search.Ref, kept chunk) { c.lru().Put(ref, kept, kept.cost()) }
+func (c *chunkCache) put(ref search.Ref, kept chunk) { c.cache().Put(ref, kept, kept.cost()) }
 
 // cost returns about how many bytes of memory c and its place in the cache take.
 func (c chunk) cost() int64 {

@@ -191,7 +191,7 @@ func (n *nearness) sketched() []vectorAt {
 		want = nearOfMany
 	}
 	limit, sum := nearestDistance(distances, 64*len(n.question.Sketch), want)
-	near := make([]vectorAt, 0, sum)
+	near, within := make([]vectorAt, 0, sum), make([]int, 0, sum)
 	for i, s := range n.segments {
 		if s.Restricted() {
 			for from, to := range s.Stretches() {
@@ -207,10 +207,9 @@ func (n *nearness) sketched() []vectorAt {
 			}
 			continue
 		}
-		for passage, d := range distances[:s.Passages] {
-			if d <= limit {
-				near = append(near, vectorAt{i, passage})
-			}
+		within = vectors.AppendWithin(within[:0], distances[:s.Passages], limit)
+		for _, passage := range within {
+			near = append(near, vectorAt{i, passage})
 		}
 		distances = distances[s.Passages:]
 	}

@@ -21,8 +21,8 @@ import (
 	"docent/shared/filter"
 	"docent/shared/pending"
 	"docent/shared/queue"
-	"docent/shared/search/lru"
 	"docent/shared/search/segment"
+	"docent/shared/search/sieve"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -153,6 +153,6 @@ type Index struct {
 	embedder embedder
 	once     sync.Once
 	cache    *segment.Cache
-	analyses *lru.Cache[analysisKey, analysed]
-	admitted *lru.Cache[admittedKey, *segment.Admitted]
+	analyses *sieve.Cache[analysisKey, analysed]
+	admitted *sieve.Cache[admittedKey, *segment.Admitted]
 }

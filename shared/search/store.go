@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/blob"
-	"docent/shared/search/lru"
 	"docent/shared/search/segment"
+	"docent/shared/search/sieve"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -189,8 +189,8 @@ func (ix *Index) init() {
 		}
 		ix.cache = segment.NewCache(bytes, ix.PartsBytes)
 		others := min(bytes, mostShared)
-		ix.analyses = lru.New[analysisKey, analysed](others / analysesDivisor)
-		ix.admitted = lru.New[admittedKey, *segment.Admitted](others / admittedDivisor)
+		ix.analyses = sieve.New[analysisKey, analysed](others / analysesDivisor)
+		ix.admitted = sieve.New[admittedKey, *segment.Admitted](others / admittedDivisor)
 	})
 }
 

@@ -4,18 +4,21 @@ import (
 	"context"
 	"unique"
 
-	"docent/shared/search/lru"
+	"docent/shared/search/sieve"
 )
 
 // Cache keeps segments, and the parts of those that are read by range. It is safe for
 // concurrent use.
 type Cache struct {
-	pieces *lru.Cache[pieceKey, piece] // whole segments and pages
-	parts  *lru.Cache[pieceKey, piece] // of segments read by range, what every query of them needs
+	pieces *sieve.Cache[pieceKey, piece] // whole segments and pages
+	parts  *sieve.Cache[pieceKey, piece] // of segments read by range, what every query of them needs
 }
 
-// pieceCost is the approximate number of bytes that the LRU needs for an entry.
-const pieceCost = 200
+// Approximate numbers of bytes that the cache needs in addition.
+const (
+	pieceCost  = 200 // for a piece
+	knownBytes = 72  // for a page of an open segment: where it was kept, also if it is forgotten
+)
 
 // pieceKey names a piece of a file: a page by its number, or one of the pieces below.
 type pieceKey struct {
@@ -36,13 +39,16 @@ type piece struct {
 	lengths []uint16
 }
 
+// entry is a piece in the cache.
+type entry = sieve.Entry[pieceKey, piece]
+
 // NewCache returns an empty Cache. bytes bounds the memory for whole segments and for pages; parts
 // bounds that for what every query of a segment read by range needs, 0: bytes bounds both
 // together.
 func NewCache(bytes, parts int64) *Cache {
-	c := &Cache{pieces: lru.New[pieceKey, piece](bytes)}
+	c := &Cache{pieces: sieve.New[pieceKey, piece](bytes)}
 	if c.parts = c.pieces; parts > 0 {
-		c.parts = lru.New[pieceKey, piece](parts)
+		c.parts = sieve.New[pieceKey, piece](parts)
 	}
 	return c
 }

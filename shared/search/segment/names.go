@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"unique"
 
 	"github.com/google/uuid"
 
@@ -35,7 +34,7 @@ func ReadNames(ctx context.Context, blobs blob.Store, name string, size int64) (
 	if documents.size != int64(documentBytes*f.documents) {
 		return nil, Damaged("%d documents in %d bytes", f.documents, documents.size)
 	}
-	v := &pageView{ctx: ctx, blobs: blobs, name: name, key: unique.Make(name), end: f.sections[secSums].offset, sums: sums, cache: NewCache(0, 0), held: map[int64][]byte{}}
+	v := newPageView(ctx, blobs, name, f.sections[secSums].offset, sums, NewCache(0, 0))
 	b, err := v.read(documents.offset, documents.size)
 	if err != nil {
 		return nil, fmt.Errorf("read the documents: %w", err)

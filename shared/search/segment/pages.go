@@ -35,7 +35,16 @@ type pageView struct {
 	end   int64                 // of the bytes that page sums cover
 	sums  []byte                // of pages
 	cache *Cache
+	known []atomic.Pointer[entry] // of all views of the file: where pages are in the cache, so that a query rarely looks for one
 	held  map[int64][]byte
+}
+
+// newPageView returns a view of a file whose pages end at end and have these sums.
+func newPageView(ctx context.Context, blobs blob.Store, name string, end int64, sums []byte, cache *Cache) *pageView {
+	return &pageView{
+		ctx: ctx, blobs: blobs, name: name, key: unique.Make(name), end: end, sums: sums, cache: cache,
+		known: make([]atomic.Pointer[entry], (end+pageBytes-1)/pageBytes), held: map[int64][]byte{},
+	}
 }
 
 // View returns the segment for a query that ends with ctx.
@@ -51,12 +60,16 @@ func (s *Segment) View(ctx context.Context) *Segment {
 
 // page returns a page that is in memory, or nil.
 func (p *pageView) page(number int64) []byte {
+	if c, ok := p.known[number].Load().Value(); ok {
+		return c.page
+	}
 	if b, ok := p.held[number]; ok {
 		return b
 	}
-	c, ok := p.cache.pieces.Get(pieceKey{p.key, number})
+	e := p.cache.pieces.Entry(pieceKey{p.key, number})
+	c, ok := e.Value()
 	if ok {
-		p.held[number] = c.page
+		p.known[number].Store(e)
 	}
 	return c.page
 }
@@ -131,7 +144,7 @@ func (p *pageView) readRun(ctx context.Context, r span, mu *sync.Mutex) error {
 		mu.Lock()
 		p.held[n] = page
 		mu.Unlock()
-		p.cache.pieces.Put(pieceKey{p.key, n}, piece{page: page}, int64(len(page))+pieceCost)
+		p.known[n].Store(p.cache.pieces.Put(pieceKey{p.key, n}, piece{page: page}, int64(len(page))+pieceCost))
 	}
 	return nil
 }
@@ -148,12 +161,22 @@ func (p *pageView) read(offset, size int64) ([]byte, error) {
 	if err := p.fetch([]span{{offset, offset + size}}, joinWithin); err != nil {
 		return nil, err
 	}
-	if page := p.held[n]; within+size <= int64(len(page)) {
-		return page[within : within+size : within+size], nil
-	}
-	out := make([]byte, 0, size)
+	var out []byte
 	for ; int64(len(out)) < size; n++ {
-		page := p.held[n][within:]
+		page := p.page(n)
+		for page == nil { // the cache has forgotten it since the fetch
+			if err := p.fetch([]span{{n * pageBytes, n*pageBytes + 1}}, joinWithin); err != nil {
+				return nil, err
+			}
+			page = p.page(n)
+		}
+		if out == nil {
+			if within+size <= int64(len(page)) {
+				return page[within : within+size : within+size], nil
+			}
+			out = make([]byte, 0, size)
+		}
+		page = page[within:]
 		out = append(out, page[:min(int64(len(page)), size-int64(len(out)))]...)
 		within = 0
 	}
@@ -271,7 +294,7 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 		return nil, err
 	}
 	none := NewCache(0, 0) // the segment itself keeps these pages
-	v := &pageView{ctx: ctx, blobs: blobs, name: name, key: unique.Make(name), end: f.sections[secSums].offset, sums: sums, cache: none, held: map[int64][]byte{}}
+	v := newPageView(ctx, blobs, name, f.sections[secSums].offset, sums, none)
 	sets := f.sections[secSets]
 	sets.size = min(sets.size, int64(setsHeadBytes))
 	kept := []section{{size: headBytes}, f.sections[secTerms], f.sections[secStarts], sets}
@@ -299,8 +322,9 @@ func OpenRanged(ctx context.Context, blobs blob.Store, name string, size int64, 
 	if err != nil {
 		return nil, err
 	}
-	s.size = bytes + footerBytes(f.format) + len(sums) + 4*len(s.ranks)
-	s.pages = &pageView{blobs: blobs, name: name, key: v.key, end: v.end, sums: sums, cache: cache}
+	s.pages = v
+	v.ctx, v.held, v.cache = nil, nil, cache // each query has a view of its own
+	s.size = bytes + footerBytes(f.format) + len(sums) + 4*len(s.ranks) + knownBytes*len(v.known)
 	if hasVectors(f.format) {
 		s.openVectors(parts[4], parts[5])
 	}

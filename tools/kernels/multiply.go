@@ -28,15 +28,16 @@ func multiplyVNNI() {
 	out, outRow := param("out"), param("outRow")
 	scale, zeros := param("xScales"), param("xZeros")
 	left := param("rows")
-	weightAt := func(c, offset int) Mem {
+	weightAt := func(base reg.GPVirtual, c, offset int) Mem {
 		switch c {
 		case 0:
-			return Mem{Base: panel, Disp: offset}
+			return Mem{Base: base, Disp: offset}
 		case 3:
-			return Mem{Base: panel, Index: stride3, Scale: 1, Disp: offset}
+			return Mem{Base: base, Index: stride3, Scale: 1, Disp: offset}
 		}
-		return Mem{Base: panel, Index: stride, Scale: uint8(c), Disp: offset}
+		return Mem{Base: base, Index: stride, Scale: uint8(c), Disp: offset}
 	}
+	ahead := GP64()
 	loop("tile", left, height, func() {
 		t := param("less")
 		for r := range height {
@@ -49,9 +50,12 @@ func multiplyVNNI() {
 		MOVQ(in, k)
 		const step = 4
 		loop("step", k, 4*step, func() {
+			// The weights of the next 64 columns arrive while these are multiplied: a question has few rows, and would wait for them.
+			LEAQ(Mem{Base: panel, Index: stride, Scale: across}, ahead)
 			for u := range step {
 				for c := range across {
-					VMOVDQU32(weightAt(c, u*64), weight(c))
+					PREFETCHT1(weightAt(ahead, c, u*64))
+					VMOVDQU32(weightAt(panel, c, u*64), weight(c))
 				}
 				for r := range height {
 					b := byteOf[r%len(byteOf)]

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func multiplyVNNI(weights *int8, stride int, in int, less *int32, scales *float32, bias *float32, x *uint8, xScales *float32, xZeros *int32, rows int, out *float32, outRow int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·multiplyVNNI(SB), NOSPLIT, $0-96
 	MOVQ weights+0(FP), AX
 	MOVQ stride+8(FP), CX
@@ -52,12 +52,17 @@ tile:
 	VPMULLD      64(R14), Z28, Z21
 	VPMULLD      128(R14), Z28, Z22
 	VPMULLD      192(R14), Z28, Z23
-	MOVQ         DX, R14
+	MOVQ         DX, R15
 
 step:
+	LEAQ         (AX)(CX*4), R14
+	PREFETCHT1   (R14)
 	VMOVDQU32    (AX), Z24
+	PREFETCHT1   (R14)(CX*1)
 	VMOVDQU32    (AX)(CX*1), Z25
+	PREFETCHT1   (R14)(CX*2)
 	VMOVDQU32    (AX)(CX*2), Z26
+	PREFETCHT1   (R14)(BX*1)
 	VMOVDQU32    (AX)(BX*1), Z27
 	VPBROADCASTD (SI), Z28
 	VPDPBUSD     Z24, Z28, Z0
@@ -89,9 +94,13 @@ step:
 	VPDPBUSD     Z25, Z30, Z21
 	VPDPBUSD     Z26, Z30, Z22
 	VPDPBUSD     Z27, Z30, Z23
+	PREFETCHT1   64(R14)
 	VMOVDQU32    64(AX), Z24
+	PREFETCHT1   64(R14)(CX*1)
 	VMOVDQU32    64(AX)(CX*1), Z25
+	PREFETCHT1   64(R14)(CX*2)
 	VMOVDQU32    64(AX)(CX*2), Z26
+	PREFETCHT1   64(R14)(BX*1)
 	VMOVDQU32    64(AX)(BX*1), Z27
 	VPBROADCASTD 4(SI), Z28
 	VPDPBUSD     Z24, Z28, Z0
@@ -123,9 +132,13 @@ step:
 	VPDPBUSD     Z25, Z30, Z21
 	VPDPBUSD     Z26, Z30, Z22
 	VPDPBUSD     Z27, Z30, Z23
+	PREFETCHT1   128(R14)
 	VMOVDQU32    128(AX), Z24
+	PREFETCHT1   128(R14)(CX*1)
 	VMOVDQU32    128(AX)(CX*1), Z25
+	PREFETCHT1   128(R14)(CX*2)
 	VMOVDQU32    128(AX)(CX*2), Z26
+	PREFETCHT1   128(R14)(BX*1)
 	VMOVDQU32    128(AX)(BX*1), Z27
 	VPBROADCASTD 8(SI), Z28
 	VPDPBUSD     Z24, Z28, Z0
@@ -157,9 +170,13 @@ step:
 	VPDPBUSD     Z25, Z30, Z21
 	VPDPBUSD     Z26, Z30, Z22
 	VPDPBUSD     Z27, Z30, Z23
+	PREFETCHT1   192(R14)
 	VMOVDQU32    192(AX), Z24
+	PREFETCHT1   192(R14)(CX*1)
 	VMOVDQU32    192(AX)(CX*1), Z25
+	PREFETCHT1   192(R14)(CX*2)
 	VMOVDQU32    192(AX)(CX*2), Z26
+	PREFETCHT1   192(R14)(BX*1)
 	VMOVDQU32    192(AX)(BX*1), Z27
 	VPBROADCASTD 12(SI), Z28
 	VPDPBUSD     Z24, Z28, Z0
@@ -193,7 +210,7 @@ step:
 	VPDPBUSD     Z27, Z30, Z23
 	ADDQ         $0x10, SI
 	ADDQ         $0x00000100, AX
-	SUBQ         $0x10, R14
+	SUBQ         $0x10, R15
 	JNZ          step
 	SHLQ         $0x04, DX
 	SUBQ         DX, AX

@@ -281,10 +281,16 @@ func (n *nearness) spareReading(near []vectorAt) []vectorAt {
 	if len(ranged) <= nearByRange {
 		return append(kept, ranged...)
 	}
+	// Copied first, because the processor waits for many that are far apart at the same time.
+	words := len(n.question.Sketch)
+	sketches := make([]uint64, 0, words*len(ranged))
+	for _, at := range ranged {
+		sketches = append(sketches, n.segments[at.segment].Sketch(at.passage)...)
+	}
 	estimator := n.question.Estimator()
 	order := make([]int64, len(ranged)) // the estimate, the largest first, and then the place
-	for i, at := range ranged {
-		order[i] = -int64(estimator.Of(n.segments[at.segment].Sketch(at.passage)))<<32 | int64(i)
+	for i := range ranged {
+		order[i] = -int64(estimator.Of(sketches[i*words:(i+1)*words]))<<32 | int64(i)
 	}
 	slices.Sort(order)
 	for _, o := range order[:nearByRange] {

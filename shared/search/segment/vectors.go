@@ -139,19 +139,17 @@ func (s *Segment) Sketch(passage int) []uint64 {
 
 // Estimator estimates from sketches how near vectors are to one vector.
 type Estimator struct {
-	sums [][256]int16 // by byte of a sketch and its value: the part of the sum
+	planes [][8]uint64 // for each word of a sketch, the bits of the vector's numbers: first the lowest, last those of the sign
+	sum    int32       // of the vector's numbers
 }
 
 // Estimator returns the estimator of distances to v.
 func (v Vector) Estimator() *Estimator {
-	e := &Estimator{make([][256]int16, len(v.Values)/8)}
-	for i := range e.sums {
-		part, sums := v.Values[8*i:8*i+8], &e.sums[i]
-		for _, x := range part {
-			sums[0] -= int16(x)
-		}
-		for b := 1; b < 256; b++ {
-			sums[b] = sums[b&(b-1)] + 2*int16(part[bits.TrailingZeros8(uint8(b))])
+	e := &Estimator{planes: make([][8]uint64, len(v.Values)/64)}
+	for i, x := range v.Values {
+		e.sum += int32(x)
+		for b := range 8 {
+			e.planes[i/64][b] |= uint64(uint8(x)) >> b & 1 << (i % 64)
 		}
 	}
 	return e
@@ -159,13 +157,14 @@ func (v Vector) Estimator() *Estimator {
 
 // Of returns a number that grows with the dot product of the estimator's vector and one with this
 // sketch: the sum of its numbers, each with the sign in the sketch.
-func (e *Estimator) Of(sketch []uint64) (sum int32) {
+func (e *Estimator) Of(sketch []uint64) int32 {
+	positive := 0 // the sum of the numbers whose bit is set
 	for i, word := range sketch {
-		s := e.sums[8*i : 8*i+8]
-		sum += int32(s[0][byte(word)]) + int32(s[1][byte(word>>8)]) + int32(s[2][byte(word>>16)]) + int32(s[3][byte(word>>24)]) +
-			int32(s[4][byte(word>>32)]) + int32(s[5][byte(word>>40)]) + int32(s[6][byte(word>>48)]) + int32(s[7][byte(word>>56)])
+		p := &e.planes[i]
+		positive += bits.OnesCount64(word&p[0]) + bits.OnesCount64(word&p[1])<<1 + bits.OnesCount64(word&p[2])<<2 + bits.OnesCount64(word&p[3])<<3 +
+			bits.OnesCount64(word&p[4])<<4 + bits.OnesCount64(word&p[5])<<5 + bits.OnesCount64(word&p[6])<<6 - bits.OnesCount64(word&p[7])<<7
 	}
-	return sum
+	return 2*int32(positive) - e.sum
 }
 
 // Named returns the id and version of a document by its number. Only a segment of vectors

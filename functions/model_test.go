@@ -18,9 +18,9 @@ import (
 	"docent/testkit/moto"
 )
 
-// modelTime is the timeout of a function whose model hangs: its own margin, the time to record, and little more
-// than the minimum time for the model.
-const modelTime = 7 * time.Second
+// modelTime is the timeout of a function whose model hangs: its own margin, the time to record, the minimum time for the model,
+// and a few seconds for the rest of the call on a busy machine, which often starts the function too.
+const modelTime = 10 * time.Second
 
 // asking returns a cloud whose functions call a provider's model, with a timeout for each call of a function.
 func asking(t *testing.T, provider string, model *llmtest.Server, timeout time.Duration) *cloud {

@@ -192,7 +192,7 @@ func (s *streaming) isWholeAndOnce(question string, events []sent) {
 		s.t.Errorf("after the queue: %s, before: %s", again.body, stored.body)
 	}
 	s.done++
-	quotas := s.do("GET", "/usage/quotas", nil)
+	quotas := s.want(s.do("GET", "/usage/quotas", nil), 200, `"windowStart":"`)
 	if strings.Contains(quotas.body, s.day) { // else a new day of the quota has begun
 		s.want(quotas, 200, fmt.Sprintf(`"used":%d,`, s.done))
 	}

@@ -36,13 +36,8 @@ func (s *stack) addAlarms() {
 	s.alarm("EventConflicts", fmt.Sprintf("More than %d of the feed's transactions in 5 minutes conflict with another one.", eventConflicts),
 		s.table(table.Events, "TransactionConflict"), eventConflicts)
 	s.alarm("AnswerTime", "1 in 20 questions waits longer than a minute for its answer.", s.docentMetric("answering", "AnswerTime", "p95"), 60)
-	switch s.provider {
-	case openai:
+	if s.model != "" { // Bedrock's own metrics do not count a refused call as a call
 		s.alarm("ModelErrors", "More than 5 % of the model's calls fail.", s.docentMetric("answering", "ModelFailures", "Average"), 0.05)
-	case bedrock:
-		s.alarm("ModelErrors", "More than 5 % of the model's calls fail.",
-			formula("errors", "IF(d>0, 100*(a+b+c)/d, 0)", s.bedrock("InvocationServerErrors"), s.bedrock("InvocationThrottles"),
-				s.bedrock("InvocationClientErrors"), s.bedrock("Invocations")), 5)
 	}
 }
 

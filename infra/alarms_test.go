@@ -84,6 +84,17 @@ func TestAlarmsWatchWhatIsWritten(t *testing.T) {
 	}
 }
 
+// TestFailuresOfAModelAreCountedByDocent checks the alarm of both providers: metrics of Bedrock do not count a call that it throttles.
+func TestFailuresOfAModelAreCountedByDocent(t *testing.T) {
+	t.Parallel()
+	for _, m := range []template{whole(t), compatible(t)} {
+		a := m.of("AWS::CloudWatch::Alarm")["AlarmModelErrors"]
+		if a.at("Namespace") != namespace || a.at("MetricName") != "ModelFailures" || a.at("Threshold") != 0.05 {
+			t.Errorf("%s: %v", m.stack, a.Properties)
+		}
+	}
+}
+
 func TestAlarmsTellTheAddressThatIsGiven(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

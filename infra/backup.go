@@ -49,9 +49,8 @@ func newBackups(app awscdk.App, s settings) awscdk.Stack {
 		Synthesizer:           awscdk.NewBootstraplessSynthesizer(&awscdk.BootstraplessSynthesizerProps{}),
 	})
 	awscdk.Tags_Of(far).Add(jsii.String(ownerTag), jsii.String(s.backupsName()), nil)
-	// Copies stay whatever happens to the stacks, also with removal=destroy: they are for that.
 	awsbackup.NewBackupVault(far, id("Vault"), &awsbackup.BackupVaultProps{
-		BackupVaultName: jsii.String(s.backupsName()), RemovalPolicy: awscdk.RemovalPolicy_RETAIN})
+		BackupVaultName: jsii.String(s.backupsName()), RemovalPolicy: copiesStay})
 	rules := versionRules()
 	awss3.NewBucket(far, id("Originals"), &awss3.BucketProps{
 		BucketName:        s.replicaName(),
@@ -62,10 +61,24 @@ func newBackups(app awscdk.App, s settings) awscdk.Stack {
 		MinimumTLSVersion: jsii.Number(1.2),
 		Versioned:         jsii.Bool(true),
 		LifecycleRules:    &rules,
-		RemovalPolicy:     awscdk.RemovalPolicy_RETAIN,
+		RemovalPolicy:     copiesStay,
 	})
+	// Here, because it is needed when the other region is lost. AWS's own policy: it changes with what AWS Backup needs.
+	restores := awsiam.NewRole(far, id("Restoring"), &awsiam.RoleProps{
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("backup.amazonaws.com"), nil),
+		Description: jsii.String("What AWS Backup may do to restore Docent's tables."),
+		ManagedPolicies: &[]awsiam.IManagedPolicy{
+			awsiam.ManagedPolicy_FromAwsManagedPolicyName(jsii.String("service-role/AWSBackupServiceRolePolicyForRestores"))},
+	})
+	restores.ApplyRemovalPolicy(copiesStay)
+	awscdk.NewCfnOutput(far, jsii.String("RestoreRole"), &awscdk.CfnOutputProps{
+		Description: jsii.String("With which AWS Backup restores the tables."), Value: restores.RoleArn()})
 	return far
 }
+
+// copiesStay keeps what holds copies whatever happens to the stacks, also with removal=destroy: copies are for that. What belongs to a
+// creation that failed goes, because its name would be in the way of the next one.
+const copiesStay = awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 
 // versionRules are the rules of a bucket with versions: what has been deleted goes after a while. Search segments are
 // rebuilt from the tables, so they go at once.
@@ -84,7 +97,7 @@ func (s *stack) addBackups(far awscdk.Stack) {
 	s.construct.AddStackDependency(far, nil)
 	name := jsii.String(s.backupsName())
 	near := awsbackup.NewBackupVault(s.construct, id("BackupVault"), &awsbackup.BackupVaultProps{
-		BackupVaultName: name, RemovalPolicy: awscdk.RemovalPolicy_RETAIN})
+		BackupVaultName: name, RemovalPolicy: copiesStay})
 	plan := awsbackup.NewBackupPlan(s.construct, id("BackupPlan"), &awsbackup.BackupPlanProps{BackupPlanName: name, BackupVault: near})
 	copies := awsbackup.BackupVault_FromBackupVaultArn(s.construct, id("FarVault"), awscdk.Fn_Join(jsii.String(":"), &[]*string{
 		jsii.String("arn"), s.construct.Partition(), jsii.String("backup"), jsii.String(s.backupRegion), s.construct.Account(),
@@ -151,11 +164,8 @@ func (s *stack) replicate() {
 	})
 }
 
-// tellOfBackups sends mail to the address of the alarms if a backup, or the copy of one, fails.
+// tellOfBackups sends mail to the address of the alarms if a backup of the tables, or the copy of one, fails.
 func (s *stack) tellOfBackups(vault string) {
-	if s.topic == nil {
-		return
-	}
 	for _, job := range []struct{ name, vault string }{{"Backup", "backupVaultArn"}, {"Copy", "sourceBackupVaultArn"}} {
 		awsevents.NewRule(s.construct, id("Failed", job.name), &awsevents.RuleProps{
 			Description: jsii.String("A backup of Docent's tables failed: " + job.name + "."),

@@ -87,7 +87,7 @@ func TestOriginalFilesAreCopiedToTheOtherRegion(t *testing.T) {
 	t.Parallel()
 	near, far := whole(t).of("AWS::S3::Bucket")["Segments"], copies(t).of("AWS::S3::Bucket")["Originals"]
 	name := words(far.at("BucketName"))
-	if name != "docent-beta-backups-${AWS::AccountId}-eu-west-1" || far.DeletionPolicy != "Retain" {
+	if name != "docent-beta-backups-${AWS::AccountId}-eu-west-1" || far.DeletionPolicy != "RetainExceptOnCreate" {
 		t.Errorf("the bucket of the copies is %s, on removal %s", name, far.DeletionPolicy)
 	}
 	rule := resource{Properties: near.at("ReplicationConfiguration", "Rules", 0).(map[string]any)}
@@ -118,10 +118,25 @@ func TestOriginalFilesAreCopiedToTheOtherRegion(t *testing.T) {
 	}
 	copies(t).each(t, "AWS::S3::BucketPolicy", func(t *testing.T, name string, r resource) { refusesPlainText(t, name, r) })
 	copies(t).each(t, "AWS::Backup::BackupVault", func(t *testing.T, name string, r resource) {
-		if words(r.at("BackupVaultName")) != "docent-beta-backups" || r.DeletionPolicy != "Retain" {
+		if words(r.at("BackupVaultName")) != "docent-beta-backups" || r.DeletionPolicy != "RetainExceptOnCreate" {
 			t.Errorf("%s: %v, on removal %s", name, r.Properties, r.DeletionPolicy)
 		}
 	})
+}
+
+// TestARestoreHasItsRole checks that the role of the guide's commands is there when the region of the tables is lost.
+func TestARestoreHasItsRole(t *testing.T) {
+	t.Parallel()
+	m := copies(t)
+	if got := target(m.Outputs["RestoreRole"].Value); got != "Restoring" {
+		t.Fatalf("the output RestoreRole is %v", m.Outputs["RestoreRole"].Value)
+	}
+	role := m.of("AWS::IAM::Role")["Restoring"]
+	if words(role.at("AssumeRolePolicyDocument", "Statement", 0, "Principal")) != "Service=backup.amazonaws.com" ||
+		!strings.HasSuffix(words(role.at("ManagedPolicyArns", 0)), "policy/service-role/AWSBackupServiceRolePolicyForRestores") ||
+		role.DeletionPolicy != "RetainExceptOnCreate" {
+		t.Errorf("%v, on removal %s", role.Properties, role.DeletionPolicy)
+	}
 }
 
 func TestAFailedBackupIsTold(t *testing.T) {

@@ -6,17 +6,15 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addBucket adds the bucket of the search segments. There are no versions: each object is written once and deleted
-// on purpose, and the segments can be rebuilt from the tables. With backups there are, because S3 copies only such a bucket.
+// addBucket adds the bucket of the search segments and original files. There are no versions: each object is written once and deleted
+// on purpose, and the segments can be rebuilt from the tables. With backups there are, because S3 copies only such a bucket. The rules
+// for versions are always there: a bucket that had versions once keeps them when backups are switched off.
 func (s *stack) addBucket() {
 	// Sweeping removes objects that no list names. Only S3 sees incomplete uploads.
-	rules := []*awss3.LifecycleRule{{
+	rules := append([]*awss3.LifecycleRule{{
 		Id:                                  jsii.String("leftovers"),
 		AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
-	}}
-	if s.backupRegion != "" {
-		rules = append(rules, versionRules()...)
-	}
+	}}, versionRules()...)
 	s.bucket = awss3.NewBucket(s.construct, id("Segments"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,

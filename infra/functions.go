@@ -109,6 +109,21 @@ var functions = []function{
 		grant{writes: served(), reads: []string{table.Answers, table.Collections}, sends: []string{deliveries}}},
 }
 
+// continues reports whether the function sends messages to a queue that it takes messages from: work that is longer than a turn,
+// or has to wait, goes on with the next message.
+func (g grant) continues() bool {
+	return slices.ContainsFunc(g.takes, func(queue string) bool { return slices.Contains(g.sends, queue) })
+}
+
+// recursion returns what Lambda does when messages of the function lead to about 16 calls of it in a row. By default it takes that for a
+// mistake and drops the message, which would end a sync after an hour. What continues here ends by its own rules.
+func (f function) recursion() awslambda.RecursiveLoop {
+	if f.continues() {
+		return awslambda.RecursiveLoop_ALLOW
+	}
+	return "" // the default: terminate
+}
+
 // serves reports whether the gateway waits for the function.
 func (f function) serves() bool { return f.timeout == gatewayTimeout }
 
@@ -145,15 +160,16 @@ func (s *stack) addFunctions() {
 			InlinePolicies: &map[string]awsiam.PolicyDocument{"function": s.policy(f, log)},
 		})
 		s.functions[f.name] = awslambda.NewFunction(s.construct, id(f.name), &awslambda.FunctionProps{
-			Description:  jsii.String("Docent: " + f.about + "."),
-			Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
-			Architecture: s.architecture(),
-			Handler:      jsii.String("bootstrap"),
-			Code:         awslambda.Code_FromAsset(jsii.String(s.code(f.name)), nil),
-			MemorySize:   jsii.Number(f.memory),
-			Timeout:      awscdk.Duration_Seconds(jsii.Number(f.timeout)),
-			Tracing:      s.traced(),
-			LogGroup:     log,
+			Description:   jsii.String("Docent: " + f.about + "."),
+			Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
+			Architecture:  s.architecture(),
+			Handler:       jsii.String("bootstrap"),
+			Code:          awslambda.Code_FromAsset(jsii.String(s.code(f.name)), nil),
+			MemorySize:    jsii.Number(f.memory),
+			Timeout:       awscdk.Duration_Seconds(jsii.Number(f.timeout)),
+			Tracing:       s.traced(),
+			LogGroup:      log,
+			RecursiveLoop: f.recursion(),
 			// The policy is all that it may do; the library adds nothing.
 			Role:        role.WithoutPolicyUpdates(nil),
 			Environment: s.environment(f.name),

@@ -40,20 +40,6 @@ func (s *stack) gateway(name, statistic string) awscloudwatch.IMetric {
 	return metric("AWS/ApiGateway", name, statistic, map[string]*string{"ApiName": jsii.String(s.stackName()), "Stage": jsii.String(stageName)})
 }
 
-func (s *stack) bedrock(name string) awscloudwatch.IMetric {
-	return metric("AWS/Bedrock", name, "Sum", map[string]*string{"ModelId": jsii.String(s.model)})
-}
-
-// formula returns a metric calculated from others, which the expression calls a, b, c and so on.
-func formula(label, expression string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
-	using := map[string]awscloudwatch.IMetric{}
-	for i, m := range metrics {
-		using[string(rune('a'+i))] = m
-	}
-	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Label: jsii.String(label), Expression: jsii.String(expression), UsingMetrics: &using, Period: period()})
-}
-
 // countsRequests reports whether functions write the log lines in which Docent's metrics are.
 func (s settings) countsRequests() bool { return s.logLevel == "debug" || s.logLevel == "info" }
 

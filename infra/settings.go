@@ -23,6 +23,7 @@ type settings struct {
 	refusedKeys int    // refused keys within 5 minutes that raise an alarm
 	budget      int    // US dollars per month; 0: none
 	domain      string // of the API; empty: the gateway's own
+	bothNames   bool   // the gateway's own address stays beside the domain
 	certificate string // ARN, in the stack's region, for domain
 	zone        string // id of the Route 53 zone of domain; empty: its record is made by hand
 	zoneName    string // its name
@@ -69,19 +70,20 @@ type setting struct {
 }
 
 var known = map[string]setting{
-	"name":        {"docent", textOf(func(s *settings) *string { return &s.name }, `[a-zA-Z][a-zA-Z0-9-]{0,63}`)},
-	"stage":       {"", textOf(func(s *settings) *string { return &s.stage }, `([a-zA-Z0-9-]{1,32})?`)},
-	"alarms":      {"true", yesOrNo(func(s *settings) *bool { return &s.withAlarms })},
-	"alarmsEmail": {"", textOf(func(s *settings) *string { return &s.alarmsEmail }, `([^@\s]+@[^@\s]+)?`)},
-	"refusedKeys": {"100", numberOf(func(s *settings) *int { return &s.refusedKeys }, 1, 1_000_000)},
-	"budget":      {"0", numberOf(func(s *settings) *int { return &s.budget }, 0, 1_000_000)},
-	"domain":      {"", textOf(func(s *settings) *string { return &s.domain }, hostName)},
-	"certificate": {"", textOf(func(s *settings) *string { return &s.certificate }, `(arn:[a-z-]+:acm:\S+)?`)},
-	"zone":        {"", textOf(func(s *settings) *string { return &s.zone }, `(Z[A-Z0-9]+)?`)},
-	"zoneName":    {"", textOf(func(s *settings) *string { return &s.zoneName }, hostName)},
-	"canary":      {"false", yesOrNo(func(s *settings) *bool { return &s.canary })},
-	"tracing":     {"false", yesOrNo(func(s *settings) *bool { return &s.tracing })},
-	"waf":         {"false", yesOrNo(func(s *settings) *bool { return &s.waf })},
+	"name":           {"docent", textOf(func(s *settings) *string { return &s.name }, `[a-zA-Z][a-zA-Z0-9-]{0,63}`)},
+	"stage":          {"", textOf(func(s *settings) *string { return &s.stage }, `([a-zA-Z0-9-]{1,32})?`)},
+	"alarms":         {"true", yesOrNo(func(s *settings) *bool { return &s.withAlarms })},
+	"alarmsEmail":    {"", textOf(func(s *settings) *string { return &s.alarmsEmail }, `([^@\s]+@[^@\s]+)?`)},
+	"refusedKeys":    {"100", numberOf(func(s *settings) *int { return &s.refusedKeys }, 1, 1_000_000)},
+	"budget":         {"0", numberOf(func(s *settings) *int { return &s.budget }, 0, 1_000_000)},
+	"domain":         {"", textOf(func(s *settings) *string { return &s.domain }, hostName)},
+	"gatewayAddress": {"false", yesOrNo(func(s *settings) *bool { return &s.bothNames })},
+	"certificate":    {"", textOf(func(s *settings) *string { return &s.certificate }, `(arn:[a-z-]+:acm:\S+)?`)},
+	"zone":           {"", textOf(func(s *settings) *string { return &s.zone }, `(Z[A-Z0-9]+)?`)},
+	"zoneName":       {"", textOf(func(s *settings) *string { return &s.zoneName }, hostName)},
+	"canary":         {"false", yesOrNo(func(s *settings) *bool { return &s.canary })},
+	"tracing":        {"false", yesOrNo(func(s *settings) *bool { return &s.tracing })},
+	"waf":            {"false", yesOrNo(func(s *settings) *bool { return &s.waf })},
 	"logDays": {"30", func(s *settings, value string) error {
 		if err := numberOf(func(s *settings) *int { return &s.logDays }, 1, 3653)(s, value); err != nil {
 			return err
@@ -237,6 +239,12 @@ func parse(given map[string]string) (settings, error) {
 	}
 	if s.budget > 0 && s.alarmsEmail == "" {
 		errs = append(errs, errors.New("a budget requires alarmsEmail"))
+	}
+	if s.bothNames && s.domain == "" {
+		errs = append(errs, errors.New("gatewayAddress requires a domain: without one the API has only the gateway's address"))
+	}
+	if s.backupRegion != "" && s.told() == nobody {
+		errs = append(errs, errors.New("backupRegion requires alarms and alarmsEmail: else nobody is told of a failed backup"))
 	}
 	if s.backupRegion != "" && s.local != "" {
 		errs = append(errs, errors.New("a local emulator of AWS has no other region"))

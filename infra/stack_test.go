@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -198,6 +200,73 @@ func TestFunctionsAreBuiltAndWatched(t *testing.T) {
 }
 
 // TestTracingIsTheOperatorsChoice checks that nothing is traced and paid for unless it is wanted.
+// TestWorkThatContinuesIsNoLoop checks that Lambda does not end work whose next turn is a message of the function to itself, and still does
+// for every other function.
+func TestWorkThatContinuesIsNoLoop(t *testing.T) {
+	t.Parallel()
+	continues := map[string]string{"Delivering": "Allow", "Embedding": "Allow", "Indexing": "Allow", "Syncing": "Allow"}
+	for name, f := range plain(t).of("AWS::Lambda::Function") {
+		if got := words(f.at("RecursiveLoop")); got != cmp.Or(continues[name], "<nil>") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestOldVersionsGoWithoutBackups checks the rules of a bucket that had versions while backups were on: S3 keeps those until a rule
+// removes them.
+func TestOldVersionsGoWithoutBackups(t *testing.T) {
+	t.Parallel()
+	days := map[string]string{}
+	for _, r := range list(plain(t).of("AWS::S3::Bucket")["Segments"].at("LifecycleConfiguration", "Rules")) {
+		r := resource{Properties: r.(map[string]any)}
+		days[words(r.at("Prefix"))] = words(r.at("NoncurrentVersionExpiration", "NoncurrentDays"))
+	}
+	if days["originals/"] != "35" || days["segments/"] != "1" || days["vectors/"] != "1" {
+		t.Errorf("old versions stay %v days", days)
+	}
+}
+
+// TestTheFirewallLetsClientsPass checks that what Docent allows is not stopped before it: as many requests from one address as a team may
+// send, long client ids, and a redirect to a program on a person's own machine.
+func TestTheFirewallLetsClientsPass(t *testing.T) {
+	t.Parallel()
+	rules := list(whole(t).of("AWS::WAFv2::WebACL")["Firewall"].at("Rules"))
+	rate, common := resource{Properties: rules[0].(map[string]any)}, resource{Properties: rules[1].(map[string]any)}
+	if got := words(rate.at("Statement", "RateBasedStatement", "Limit")); got != "30000" { // 300 s of teamRate
+		t.Errorf("%s requests of an address", got)
+	}
+	counted := map[string]bool{}
+	for _, o := range list(common.at("Statement", "ManagedRuleGroupStatement", "RuleActionOverrides")) {
+		o := resource{Properties: o.(map[string]any)}
+		counted[words(o.at("Name"))] = o.at("ActionToUse", "Count") != nil
+	}
+	for _, rule := range []string{"SizeRestrictions_BODY", "SizeRestrictions_QUERYSTRING", "GenericRFI_QUERYARGUMENTS", "EC2MetaDataSSRF_QUERYARGUMENTS"} {
+		if !counted[rule] {
+			t.Errorf("%s blocks", rule)
+		}
+	}
+	for _, c := range []struct{ given, want string }{{"teamRate=10", "10000"}, {"teamRate=0", "150000"}} {
+		key, value, _ := strings.Cut(c.given, "=")
+		s, err := parse(map[string]string{key: value})
+		if err != nil || fmt.Sprint(s.requestsPerAddress()) != c.want {
+			t.Errorf("%s: %d requests of an address, want %s: %v", c.given, s.requestsPerAddress(), c.want, err)
+		}
+	}
+}
+
+// TestTheAddressOfTheGatewayGoesWithADomain checks that it goes unless the operator keeps it for the time of a change.
+func TestTheAddressOfTheGatewayGoesWithADomain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		m    template
+		gone bool
+	}{{plain(t), false}, {whole(t), true}, {careful(t), false}} {
+		if got := c.m.of("AWS::ApiGateway::RestApi")["Api"].at("DisableExecuteApiEndpoint"); got != c.gone {
+			t.Errorf("%s: gone %v, want %t", c.m.stack, got, c.gone)
+		}
+	}
+}
+
 func TestTracingIsTheOperatorsChoice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -53,8 +53,9 @@ var (
 		"modelKeyParameter": "/docent/model-key", "embeddingModel": "nomic-embed-text", "embeddingUrl": "https://models.example.com/v1",
 		"embeddingSize": "768", "embeddingKeyParameter": "/docent/embedding-key", "architecture": "x86_64", "local": "http://localhost:4566",
 		"restored": "20261123T050000Z"})
-	// careful is the stack whose new versions are tried by a few calls, and whose logs have no metrics.
-	careful = once("careful", map[string]string{"canary": "true", "logLevel": "warn"})
+	// careful is the stack whose new versions are tried by a few calls, whose logs have no metrics, and whose domain is new.
+	careful = once("careful", map[string]string{"canary": "true", "logLevel": "warn", "domain": "docent.example.com",
+		"certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c", "gatewayAddress": "true"})
 )
 
 // template is a synthesised stack.

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -26,6 +27,7 @@ type account struct {
 	stacks     *cloudformation.Client
 	objects    *s3.Client
 	tables     *dynamodb.Client
+	functions  *lambda.Client
 }
 
 var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
@@ -46,7 +48,7 @@ func open(ctx context.Context) (*account, error) {
 	if _, err := settings.Credentials.Retrieve(ctx); err != nil {
 		return nil, errors.New("there are no credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
-	a := &account{region: settings.Region, stacks: cloudformation.NewFromConfig(settings), tables: dynamodb.NewFromConfig(settings),
+	a := &account{region: settings.Region, stacks: cloudformation.NewFromConfig(settings), tables: dynamodb.NewFromConfig(settings), functions: lambda.NewFromConfig(settings),
 		objects: s3.NewFromConfig(settings, func(o *s3.Options) { o.UsePathStyle = os.Getenv("AWS_ENDPOINT_URL") != "" })}
 	who, err := sts.NewFromConfig(settings).GetCallerIdentity(ctx, nil)
 	if err != nil {

@@ -74,6 +74,9 @@ func (a *account) deploy(ctx context.Context, name, backupRegion, assembly, cdk 
 	if backupRegion != "" {
 		fmt.Fprintf(out, "Copies of the data go to %s.\n", backupRegion)
 	}
+	if err := a.warnOfConcurrency(ctx, assembly, out); err != nil {
+		return err
+	}
 	program := exec.CommandContext(ctx, cdk, "deploy", "--app", assembly, "--all", "--require-approval", "never", "--no-notices")
 	program.Env = append(os.Environ(), "CDK_DISABLE_CLI_TELEMETRY=true")
 	program.Stdout, program.Stderr = out, os.Stderr

@@ -18,12 +18,20 @@ type cloud struct {
 	stacks map[string]string // replies of DescribeStacks, by stack
 	who    int               // status of GetCallerIdentity; 0: 200
 	code   string            // of the error with status who
+	limit  int               // functions at a time; 0: GetAccountSettings is refused
 	did    []string
 }
 
 func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if strings.HasSuffix(r.URL.Path, "/account-settings") {
+		if c.limit == 0 {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		fmt.Fprintf(w, `{"AccountLimit":{"ConcurrentExecutions":%d}}`, c.limit)
+		return
+	}
 	if r.Method == http.MethodGet { // S3 lists
 		fmt.Fprint(w, `<ListVersionsResult><Version><Key>segments/1</Key><VersionId>v1</VersionId></Version>`+
 			`<DeleteMarker><Key>segments/2</Key><VersionId>v2</VersionId></DeleteMarker><IsTruncated>false</IsTruncated></ListVersionsResult>`)
@@ -110,7 +118,8 @@ func assembly(t *testing.T, name string) (args []string, asked string) {
 	manifest := `{"artifacts":{"Docent.assets":{"type":"cdk:asset-manifest"},"DocentBackups":{"type":"aws:cloudformation:stack","environment":"aws://unknown-account/eu-west-1","properties":{"stackName":"` + name + `-backups"}},"Docent":{"type":"aws:cloudformation:stack","properties":{"stackName":"` + name + `"}}}}`
 	asked = filepath.Join(folder, "asked")
 	cdk := filepath.Join(folder, "cdk")
-	for file, text := range map[string]string{filepath.Join(folder, "manifest.json"): manifest, cdk: "#!/bin/sh\necho \"$@\" >" + asked + "\n"} {
+	template := `{"Resources":{"A":{"Properties":{"ScalingConfig":{"MaximumConcurrency":40}}},"B":{"Properties":{"ScalingConfig":{"MaximumConcurrency":2}}},"C":{"Properties":{}}}}`
+	for file, text := range map[string]string{filepath.Join(folder, "manifest.json"): manifest, filepath.Join(folder, "Docent.template.json"): template, cdk: "#!/bin/sh\necho \"$@\" >" + asked + "\n"} {
 		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -241,6 +250,30 @@ func TestDeploySaysWhetherAnybodyIsToldOfAlarms(t *testing.T) {
 		}
 		if strings.Contains(out.String(), "Nobody is told of alarms") != want {
 			t.Errorf("alarms go to %q: %s", told, out.String())
+		}
+	}
+}
+
+// TestDeployWarnsOfTooFewFunctionsAtATime checks what is said in an account whose limit leaves nothing for requests: the workers of the
+// assembly may use 42.
+func TestDeployWarnsOfTooFewFunctionsAtATime(t *testing.T) {
+	for limit, want := range map[int]string{
+		10: "may run 10 functions at a time, and the workers alone may use 42", 61: "Raise it to 62 or more", 62: "", 1000: "",
+		0: "the credentials may not call lambda:GetAccountSettings. The workers may use 42",
+	} {
+		fake := &cloud{limit: limit, stacks: map[string]string{"CDKToolkit": described("CDKToolkit", "CREATE_COMPLETE", ""),
+			"docent": described("docent", "UPDATE_COMPLETE", "docent", "BaseURL", base, "AlarmsTold", "ops@example.com")}}
+		given(t, fake)
+		args, asked := assembly(t, "docent")
+		var out strings.Builder
+		if err := run(t.Context(), args, &out); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(asked); err != nil {
+			t.Errorf("%d: it was not deployed", limit)
+		}
+		if said := strings.Contains(out.String(), "at a time"); said != (want != "") || !strings.Contains(out.String(), want) {
+			t.Errorf("%d: %s", limit, out.String())
 		}
 	}
 }

@@ -1,11 +1,32 @@
 package answer_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
+	"docent/shared/apierr"
 	"docent/shared/answer"
 	"docent/shared/table"
 )
+
+// A person erases their question also while its answer is withheld from them.
+func TestAWithheldAnswerCanBeErased(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, finished := h.worker()
+	id := h.ask(ada, known)
+	h.deliver(w, 1)
+	h.hidden = map[string]bool{(*finished)[0].Documents[0]: true}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := h.Delete(ctx, acme, ada, id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Get(t.Context(), acme, teamKey, id); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
 
 // A person who may no longer read a document that an answer was made from does not read
 // the answer, in whatever way they ask for it, until they may read the document again.

@@ -31,7 +31,8 @@ func (s *Service) Get(ctx context.Context, teamID string, asker Asker, questionI
 	if a.State == deleted || !asker.mayRead(teamID, a) {
 		return Answer{}, Missing()
 	}
-	return a, s.withhold(ctx, teamID, asker.Reader, &a)
+	err = s.withhold(ctx, teamID, asker.Reader, &a)
+	return a, err
 }
 
 // Await is Get that waits until the answer has left Processing, at most for patience.

@@ -226,8 +226,18 @@ func (s *Service) updateOps(ctx context.Context, u *update) ([]table.Op, *pendin
 			return nil, nil, err
 		}
 		ops = append(ops, settings...)
-	} else if u.after.Paused != u.d.Paused && u.sealed.Version != 0 {
-		ops = append(ops, table.Add{Key: u.sealed.Key, If: table.Exists(), Strings: map[string]string{pausedField: pausedText(u.after.Paused)}})
+	} else if u.after.Paused != u.d.Paused {
+		settings, err := settingsItem(u.teamID, u.after)
+		if err != nil {
+			return nil, nil, err
+		}
+		// The same settings under a new version: a change of settings that has read the source before this one fails and
+		// reads it again, and the other way round.
+		settings.Version = u.settings.Version + 1
+		ops = append(ops, table.Put{Item: settings, If: table.VersionIs(u.settings.Version)})
+		if u.sealed.Version != 0 {
+			ops = append(ops, table.Add{Key: u.sealed.Key, If: table.Exists(), Strings: map[string]string{pausedField: pausedText(u.after.Paused)}})
+		}
 	}
 	before, after := u.synced()
 	if s.Syncs == nil || !before && !after || !u.connects() && u.after.Paused == u.d.Paused {

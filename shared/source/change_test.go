@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -213,6 +214,38 @@ func TestAPausedSourceIsNotRead(t *testing.T) {
 	}
 	if want := []string{"a 3", "a 6", "b 0", "b 3"}; !slices.Equal(l.shelf.asked, want) {
 		t.Errorf("asked for %q, want %q", l.shelf.asked, want)
+	}
+}
+
+// TestAPauseDuringAnotherChangeHolds pauses or resumes a source while the provider is asked about new settings.
+func TestAPauseDuringAnotherChangeHolds(t *testing.T) {
+	t.Parallel()
+	for _, pauses := range []bool{true, false} {
+		t.Run(fmt.Sprintf("paused %t", pauses), func(t *testing.T) {
+			t.Parallel()
+			l := newLibrary(t, newShelf())
+			l.settle()
+			if !pauses {
+				l.mustChange(pause(true))
+			}
+			asked := 0
+			l.syncer.Probe = func(context.Context, source.ProviderName, source.Access) error {
+				if asked++; asked == 1 {
+					l.mustChange(pause(pauses))
+				}
+				return nil
+			}
+			l.shelf.asked = nil
+			l.mustChange(source.Change{Settings: settings(`{"token":"new","parts":["b"]}`)})
+			l.clock.Advance(time.Hour)
+			l.settle()
+			if d := l.shown(); d.Paused != pauses || d.Sync.Next.IsZero() != pauses {
+				t.Errorf("%+v %+v", d, d.Sync)
+			}
+			if read := len(l.shelf.asked) > 0; read == pauses {
+				t.Errorf("asked for %q", l.shelf.asked)
+			}
+		})
 	}
 }
 

@@ -170,13 +170,19 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 	if err != nil {
 		return err
 	}
+	d := sourceFrom(item)
 	work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id, At: s.Now().UnixMilli(), RequestID: requestID}
-	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.DataSourceDeleted, sourceFrom(item))},
+	ops := []table.Op{
 		table.Delete{Key: collection.Key(teamID, id), If: table.Exists()},
 		table.Delete{Key: settingsKey(teamID, id)},
 		table.Delete{Key: secretsKey(id)},
 		table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
-		work.Promise())
+		work.Promise()}
+	forget := s.forgetting(teamID, d)
+	if forget != nil {
+		ops = append(ops, table.Delete{Key: syncKey(teamID, id)}, forget.Promise())
+	}
+	err = s.Events.OrSilent(s.Table).Write(ctx, teamID, []audit.Event{newEvent(audit.DataSourceDeleted, d)}, ops...)
 	if table.AsConditionFailed(err) != nil {
 		return Missing()
 	}
@@ -186,7 +192,19 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 	if err := s.Work.Send(ctx, work.Outgoing(0)); err != nil {
 		s.Warn(work, err)
 	}
+	if forget != nil {
+		s.send(ctx, *forget, 0)
+	}
 	return nil
+}
+
+// forgetting returns the work that removes what the syncs of d have stored, once d and the state of its sync are gone; nil: no
+// connector reads such a source. The next sync would do it too, but a paused source has none.
+func (s *Service) forgetting(teamID string, d DataSource) *pending.Work {
+	if p, _ := s.provider(d.Provider); s.Syncs == nil || p.Opener == nil {
+		return nil
+	}
+	return &pending.Work{Kind: pending.SyncSource, TeamID: teamID, ID: d.ID, At: s.now().UnixMilli()}
 }
 
 func newEvent(kind audit.Type, d DataSource) audit.Event {

@@ -394,15 +394,19 @@ func TestASyncRequestedWhileOneRunsFollowsIt(t *testing.T) {
 
 func TestADeletedSourceLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for name, during := range map[string]bool{"between syncs": false, "during one": true} {
+	for _, name := range []string{"between syncs", "during one", "paused"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLibrary(t, newShelf())
 			remove := func() error { return l.syncer.Delete(t.Context(), l.team, l.id, "") }
-			if during {
+			if name == "during one" {
 				l.shelf.at["a 3"] = remove
 			} else {
 				l.mustSync()
+				if name == "paused" {
+					l.clock.Advance(time.Minute)
+					l.mustChange(pause(true))
+				}
 				if err := remove(); err != nil {
 					t.Fatal(err)
 				}

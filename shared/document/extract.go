@@ -58,6 +58,9 @@ const (
 	codeTooSlow    = "too-slow"
 )
 
+// codeInternal is of what failed through no fault of the document.
+const codeInternal = "internal"
+
 // do reads the file of work, and stores its text.
 func (x *Extractor) do(ctx context.Context, work pending.Work) error {
 	r, current, err := x.waiting(ctx, work)
@@ -80,9 +83,8 @@ func (x *Extractor) do(ctx context.Context, work pending.Work) error {
 	if errors.As(err, &refused) {
 		return x.fail(ctx, work, refused)
 	}
-	if err != nil {
-		stopped := errors.Is(ctx.Err(), context.Canceled) // this process ends
-		return errors.Join(err, pending.Leave(context.WithoutCancel(ctx), x.Table, work, !stopped))
+	if err != nil { // of a store, or this process ends: only what kills its worker counts
+		return errors.Join(err, pending.Leave(context.WithoutCancel(ctx), x.Table, work))
 	}
 	return nil
 }
@@ -217,7 +219,7 @@ func (x *Extractor) storeText(ctx context.Context, work pending.Work, r record, 
 
 // GiveUp records that a file will not be read.
 func (x *Extractor) GiveUp(ctx context.Context, work pending.Work) error {
-	return x.fail(ctx, work, &unreadable{"internal", "The file is stored but could not be read. Put it again to retry."})
+	return x.fail(ctx, work, &unreadable{codeInternal, "The file is stored but could not be read. Put it again to retry."})
 }
 
 func (x *Extractor) fail(ctx context.Context, work pending.Work, why *unreadable) error {

@@ -350,13 +350,39 @@ func TestAStoreThatIsAwayIsNoFaultOfTheFile(t *testing.T) {
 	x.Alone = false
 	id, _ := h.put(h.file("Handbook", "A file."))
 	work := h.last()
-	if !h.extract(x, work, 1) || h.read(id).Indexing.State != document.Extracting {
-		t.Errorf("%+v", h.read(id).Indexing)
+	for receives := 1; receives < queue.MaxReceives; receives++ {
+		if !h.extract(x, work, receives) || h.read(id).Indexing.State != document.Extracting {
+			t.Errorf("delivery %d: %+v", receives, h.read(id).Indexing)
+		}
 	}
 	h.Blobs = works
 	h.tidy(w, x)
 	if d := h.read(id); d.Indexing.State != document.Indexed {
 		t.Errorf("%+v", d.Indexing)
+	}
+}
+
+// A file that was given up through no fault of its own is read again when it is put again without a change, as a sync does.
+func TestAFileThatWasGivenUpIsReadAgain(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	works := h.Blobs
+	h.Blobs = brokenBlobs{works}
+	x := h.extractor()
+	in := h.file("Handbook", "A file.")
+	id, _ := h.put(in)
+	h.extract(x, h.last(), queue.MaxReceives)
+	if d := h.read(id); d.Indexing.State != document.Failed || d.Indexing.Code != "internal" {
+		t.Fatalf("%+v", d.Indexing)
+	}
+	h.Blobs = works
+	h.clock.Advance(time.Hour)
+	in.KeepContent, in.File, in.MediaType = true, nil, ""
+	h.put(in)
+	h.tidy(w, x)
+	if d := h.read(id); d.Indexing.State != document.Indexed || !strings.Contains(d.Body, "A file.") {
+		t.Errorf("%+v", d)
 	}
 }
 

@@ -125,18 +125,21 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 	events := in.events(old, entry)
 	same := old.exists && (old.same(entry, in) || old.newer(entry))
 	if same {
-		if in.KeepContent && old.extracting {
+		failure, err := s.failure(ctx, teamID, old.record)
+		if err == nil && in.KeepContent && old.extracting && failure != codeInternal {
 			return old.record, nil // reading the same file again would fail as it did
 		}
-		failed, err := s.failed(ctx, teamID, old.record)
-		if err == nil && !failed {
+		if err == nil && failure == "" {
 			err = s.dropUpload(ctx, teamID, in.uploaded)
 		}
-		if err != nil || !failed {
+		if err != nil || failure == "" {
 			if err == nil {
 				usage.Note(ctx, usage.Unchanged, 1)
 			}
 			return old.record, err
+		}
+		if !old.same(entry, in) { // in is older than what is stored
+			in.KeepContent, entry.Original = true, old.Original
 		}
 		original := entry.Original
 		entry = old.Entry // only to index it again
@@ -330,16 +333,19 @@ func (s *Service) notWritten(teamID string, next record, err error) error {
 	}
 }
 
-// failed reports whether the indexing of r was given up.
-func (s *Service) failed(ctx context.Context, teamID string, r record) (bool, error) {
+// failure returns the code of why the version of r was not indexed; empty: it was, or will be.
+func (s *Service) failure(ctx context.Context, teamID string, r record) (code string, err error) {
 	item, err := s.Table.Get(ctx, failureKey(teamID, r.ID))
 	if errors.Is(err, table.ErrNotFound) {
-		return false, nil
+		return "", nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read document: %w", err)
+		return "", fmt.Errorf("read document: %w", err)
 	}
-	return item.Version == r.version, nil
+	if item.Version != r.version {
+		return "", nil
+	}
+	return item.Strings["code"], nil
 }
 
 // events returns the log for a change. Changes of single items are not recorded.

@@ -14,6 +14,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/document"
 	"docent/shared/filter"
+	"docent/shared/queue"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -349,6 +350,28 @@ func TestDocumentsAndItemsAreApart(t *testing.T) {
 	removed, err := h.Remove(t.Context(), teamID, h.issue, wikiURI("Page"), h.clock.Now().Add(time.Hour), "")
 	if err != nil || removed {
 		t.Errorf("a document is removed as an item: %v", err)
+	}
+}
+
+// TestAnOlderItemDoesNotReplaceOneThatWasNotIndexed puts an older change of an item whose indexing was given up: the newer content stays, and
+// is indexed again.
+func TestAnOlderItemDoesNotReplaceOneThatWasNotIndexed(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, x := h.worker()
+	x.err = errDown
+	noon := h.clock.Now()
+	id, first := h.put(h.item("Issue", "New.", noon))
+	h.deliver(w, h.message(0), queue.MaxReceives)
+	if d := h.read(id); d.Indexing.State != document.Failed {
+		t.Fatalf("%+v", d.Indexing)
+	}
+	x.err = nil
+	h.clock.Advance(time.Hour)
+	_, second := h.put(h.item("Issue", "Old.", noon.Add(-time.Hour)))
+	h.deliver(w, h.message(1), 1)
+	if d := h.read(id); d.Body != "New." || !d.Facts.Changed.Equal(noon) || second <= first || d.Indexing.State != document.Indexed {
+		t.Errorf("%+v", d)
 	}
 }
 

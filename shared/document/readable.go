@@ -86,7 +86,7 @@ func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, 
 // keepRule returns what stores the rule that a document has when it is deleted, if it has one.
 func keepRule(teamID, id string, rule *access.Rule) []table.Op {
 	if rule == nil {
-		return nil
+		return nil // that of an earlier document stays: it may hide an answer that was made from that
 	}
 	item := table.Item{Key: ruledKey(teamID, id), Strings: map[string]string{}}
 	storeAccess(item, rule)

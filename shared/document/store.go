@@ -286,9 +286,13 @@ func extraction(teamID, id string, version int64) pending.Work {
 }
 
 // nextVersion returns a new version above before: 48 bits of Unix milliseconds and 16
-// random bits.
+// random bits. The bits are random whatever the clock does, because the chunks of two
+// writes at the same time must not have the same keys.
 func nextVersion(now time.Time, random uint16, before int64) int64 {
-	return max(now.UnixMilli()<<16|int64(random), before+1)
+	if version := now.UnixMilli()<<16 | int64(random); version > before {
+		return version
+	}
+	return (millisOf(before)+1)<<16 | int64(random)
 }
 
 // millisOf returns the Unix milliseconds in a version.

@@ -114,9 +114,13 @@ func TestVersionsAscendWhateverTheClockDoes(t *testing.T) {
 		before := int64(0)
 		for range 20 {
 			now := drawTime(rt, "now")
-			version := document.NextVersion(now, rapid.Uint16().Draw(rt, "random"), before)
+			bits := rapid.Uint16().Draw(rt, "random")
+			version := document.NextVersion(now, bits, before)
 			if version <= before {
 				rt.Fatalf("version %d after %d", version, before)
+			}
+			if random := version & (1<<16 - 1); random != int64(bits) { // of two writes at one time, each has a version of its own
+				rt.Fatalf("version %d ends with %d, want %d", version, random, bits)
 			}
 			if before>>16 < now.UnixMilli() && document.MillisOf(version) != now.UnixMilli() {
 				rt.Fatalf("version %d has time %d, want %d", version, document.MillisOf(version), now.UnixMilli())

@@ -143,7 +143,7 @@ func (w *Worker) GiveUp(ctx context.Context, work pending.Work) error {
 	if work.Kind != pending.IndexDocument || work.Meaning {
 		return nil
 	}
-	return w.failVersion(ctx, w.Outbox, work, "internal", "The document is stored but could not be indexed. Put it again to retry.")
+	return w.failVersion(ctx, w.Outbox, work, codeInternal, "The document is stored but could not be indexed. Put it again to retry.")
 }
 
 // failVersion records why work on a version will not be done, unless it is done or superseded.
@@ -154,15 +154,16 @@ func (s *Service) failVersion(ctx context.Context, outbox *pending.Outbox, work 
 	if err != nil {
 		return err
 	}
-	err = s.Table.Write(ctx, append(promises(told), work.Complete(), table.Put{Item: failure},
+	unfinished := table.Delete{Key: work.Key(), If: table.VersionIs(0)} // else it waits for vectors, and words are found
+	err = s.Table.Write(ctx, append(promises(told), unfinished, table.Put{Item: failure},
 		table.Check{Key: recordKey(work.TeamID, work.ID), If: table.VersionIs(work.Version)})...)
 	if err == nil {
 		outbox.Send(ctx, told...)
 	}
 	if table.AsConditionFailed(err) != nil { // done or superseded in the meantime
-		err = s.Table.Write(ctx, table.Delete{Key: work.Key()})
+		err = s.Table.Write(ctx, unfinished)
 	}
-	if err != nil {
+	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("record failed indexing: %w", err)
 	}
 	return nil

@@ -130,6 +130,26 @@ func TestIndexingThatFailsIsTriedAgainAndGivenUpAtLast(t *testing.T) {
 	}
 }
 
+// TestGivingUpLeavesWhatIsFoundByWords gives up a message of a document that has been indexed and waits for its vectors.
+func TestGivingUpLeavesWhatIsFoundByWords(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	w.Meaning, w.Embeddings = true, h.sent
+	id, _ := h.put(h.text("Handbook", "Body."))
+	message := h.message(0)
+	h.deliver(w, message, 1)
+	if err := w.GiveUp(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	if d := h.read(id); d.Indexing.State != document.Indexed {
+		t.Errorf("%+v", d.Indexing)
+	}
+	if kinds, _ := h.pending(); kinds != "index-document" {
+		t.Errorf("pending: %q, want the vectors", kinds)
+	}
+}
+
 func TestGivingUpConcernsTheVersionOfItsMessage(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -41,14 +41,10 @@ func Begin(ctx context.Context, store table.Store, w Work, now, until time.Time,
 	return item.Numbers[attemptsField], nil
 }
 
-// Leave records that a worker has stopped doing w before its end, through no fault of w. The next one may begin it
-// at once.
-func Leave(ctx context.Context, store table.Store, w Work, counts bool) error {
-	by := map[string]int64{attemptsField: -1}
-	if counts {
-		by = map[string]int64{attemptsField: 0}
-	}
-	_, err := store.Add(ctx, table.Add{Key: w.Key(), If: table.Exists(), By: by, Numbers: map[string]int64{untilField: 0, nextField: 0}})
+// Leave records that a worker has stopped doing w before its end, through no fault of w, so that it does not count. The
+// next one may begin it at once.
+func Leave(ctx context.Context, store table.Store, w Work) error {
+	_, err := store.Add(ctx, table.Add{Key: w.Key(), If: table.Exists(), By: map[string]int64{attemptsField: -1}, Numbers: map[string]int64{untilField: 0, nextField: 0}})
 	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("leave work: %w", err)
 	}

@@ -20,22 +20,22 @@ func TestWorkThatIsBegunIsCounted(t *testing.T) {
 			t.Errorf("attempt %d, %v, want %d", got, err, want)
 		}
 	}
-	leave := func(counts bool) {
+	leave := func() {
 		t.Helper()
-		if err := pending.Leave(t.Context(), r.store, w, counts); err != nil {
+		if err := pending.Leave(t.Context(), r.store, w); err != nil {
 			t.Error(err)
 		}
 	}
 	begin(true, 0) // it is not pending
-	leave(true)
+	leave()
 	r.promise(t, w)
 	begin(true, 1)
 	begin(true, 0) // another worker is at it
 	begin(false, 2)
-	leave(false)
+	leave()
 	begin(true, 2)
-	leave(true)
-	begin(true, 3)
+	leave()
+	begin(true, 2)
 	r.now = r.now.Add(4 * time.Minute)
 	if result := r.sweep(t); result != (pending.Result{}) || len(r.sent(t)) != 0 {
 		t.Errorf("while it is done: %+v", result)
@@ -44,7 +44,7 @@ func TestWorkThatIsBegunIsCounted(t *testing.T) {
 	if result := r.sweep(t); result.Sent != 1 || result.Oldest != 0 || len(r.sent(t)) != 1 {
 		t.Errorf("after its time: %+v", result)
 	}
-	begin(true, 4)
+	begin(true, 3)
 	if err := r.store.Write(t.Context(), w.Complete()); err != nil {
 		t.Fatal(err)
 	}

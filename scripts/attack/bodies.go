@@ -25,6 +25,8 @@ var prepared struct {
 	packed   string // base64 of gzip of a text of the largest size
 	oversize string // the same with one byte too many
 	terms    string // the same with as many different words as fit
+	sections string // the same with headings and little else, below long ones
+	title    string // of as many different words as fit
 	noise    string // a text that hardly compresses, two fifths as long
 	zeros    []byte // as large as a body may be
 	large    []byte // gzip of a text of the largest size
@@ -55,6 +57,8 @@ func prepare(size int) {
 		p.signed = []byte(ignored("{}")(size))
 		p.oversize = base64.StdEncoding.EncodeToString(pack(strings.Repeat("x", maxBody+1)))
 		p.terms = base64.StdEncoding.EncodeToString(pack(words(size - 4096)))
+		p.sections = base64.StdEncoding.EncodeToString(pack(sections(size - 4096)))
+		p.title = letters(0, 1000)
 		p.noise = noise(size * 2 / 5)
 		p.zeros = bytes.Repeat([]byte("0"), size)
 	})
@@ -161,6 +165,26 @@ func words(size int) string {
 	for n := 0; b.Len() < size-9; n++ {
 		fmt.Fprintf(&b, "w%07x ", n)
 	}
+	return b.String()
+}
+
+// letters returns n different characters of Chinese, each of which is a word.
+func letters(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteRune(rune(0x4e00 + from + i))
+	}
+	return b.String()
+}
+
+// sections returns a Markdown text of very many sections of one letter, whose path of headings is as long as one can be.
+func sections(size int) string {
+	var b strings.Builder
+	for level := range 4 {
+		b.WriteString(strings.Repeat("#", level+2) + " " + letters(1000+40*level, 40) + "\n")
+	}
+	const section = "######\nx\n"
+	b.WriteString(strings.Repeat(section, (size-b.Len())/len(section)))
 	return b.String()
 }
 

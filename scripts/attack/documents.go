@@ -35,6 +35,9 @@ var documentAttacks = []attack{
 	{"document/different words", []int{200}, sends(func(c *client) request {
 		return document(c, c.team.Collection, fmt.Sprint("words/", c.random.IntN(4)), prepared.terms)
 	})},
+	{"document/short sections", []int{200}, sends(func(c *client) request {
+		return titled(c, c.team.Collection, fmt.Sprint("sections/", c.random.IntN(4)), prepared.title, prepared.sections)
+	})},
 	{"document/replaced", []int{200}, sends(func(c *client) request {
 		text := fmt.Sprint(c.random.Uint64(), prepared.noise[:len(prepared.noise)/8])
 		return document(c, c.team.Collection, fmt.Sprint("replaced/", c.random.IntN(4)), text)
@@ -47,7 +50,11 @@ var documentAttacks = []attack{
 
 // document puts a document with a text that needs no JSON escapes.
 func document(c *client, collection, name, text string) request {
-	body, err := json.Marshal(documentOf(collection, name, "Large", text))
+	return titled(c, collection, name, "Large", text)
+}
+
+func titled(c *client, collection, name, title, text string) request {
+	body, err := json.Marshal(documentOf(collection, name, title, text))
 	if err != nil {
 		panic(err) // they are strings
 	}

@@ -13,7 +13,7 @@ import (
 	"docent/shared/table"
 )
 
-// maxBatchBytes bounds the bodies that are indexed together, except a single larger
+// maxBatchBytes bounds the size in the index of documents that are indexed together, except a single larger
 // one. Building their index takes several times as much memory.
 const maxBatchBytes = 12 << 20
 
@@ -54,7 +54,7 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publ
 	}
 	bytes := 0
 	for _, r := range current {
-		bytes += r.bytes
+		bytes += r.indexed()
 	}
 	if half := len(jobs) / 2; bytes > maxBatchBytes && half > 0 {
 		if err := w.publish(ctx, teamID, jobs[:half], by); err != nil {

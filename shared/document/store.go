@@ -190,6 +190,12 @@ func recordFrom(item table.Item) record {
 	return r
 }
 
+// passageBytes is what a passage adds to the size of a document in the index, next to its text and the title.
+const passageBytes = 256
+
+// indexed returns about how many bytes are indexed of r: its text, and its title with each passage.
+func (r record) indexed() int { return r.bytes + r.passages*(len(r.Title)+passageBytes) }
+
 // asVersion returns r as pending work refers to it.
 func (r record) asVersion() *pending.Version {
 	old := &pending.Version{Version: r.version, Collection: r.CollectionID, Chunks: r.chunks, Passages: r.passages}

@@ -67,7 +67,7 @@ func (b *builder) add(_ context.Context, d Document) error {
 			a := b.profile.in(text.PassageLanguage(d.Title, searched))
 			title, ok := titles[a.Language]
 			if !ok {
-				title = a.AppendTerms(nil, d.Title)
+				title = termsOfTitle(a, d.Title)
 				titles[a.Language] = title
 			}
 			b.passage(a, title, searched, starts)
@@ -75,6 +75,15 @@ func (b *builder) add(_ context.Context, d Document) error {
 		}
 	}
 	return nil
+}
+
+// maxTitleTerms is how many terms of a title count. It is indexed with each passage of its document.
+const maxTitleTerms = 128
+
+// termsOfTitle returns the terms of a title that count.
+func termsOfTitle(a text.Analyser, title string) []string {
+	terms := a.AppendTerms(nil, title)
+	return terms[:min(len(terms), maxTitleTerms)]
 }
 
 func (b *builder) count() int { return b.w.Count() }

@@ -55,7 +55,7 @@ func (p *profile) analyse(title, heading, passage string) analysed {
 	searched := text.Indexed(heading, passage)
 	language := text.PassageLanguage(title, searched)
 	in := p.in(language)
-	terms := in.AppendTerms(nil, title)
+	terms := termsOfTitle(in, title)
 	a := analysed{title: len(terms), named: len(terms), english: englishShare(language, passage),
 		characters: utf8.RuneCountInString(strings.TrimSpace(passage))}
 	if !p.split { // in code and logs a line after '#' is rarely a heading

@@ -52,6 +52,23 @@ func TestContentHasTheBestPassages(t *testing.T) {
 	}
 }
 
+// TestTheStartOfAVeryLongTitleCounts searches by words of a title that is longer than what is indexed with each passage.
+func TestTheStartOfAVeryLongTitleCounts(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	var words []string
+	for n := range 160 {
+		words = append(words, fmt.Sprintf("koala%03d", n))
+	}
+	title := strings.Join(words, " ")
+	publish(t, x, lib, doc("wiki", title, "Soup needs salt.", 1))
+	for word, want := range map[string]int{"koala000": 1, "koala127": 1, "koala128": 0, "salt": 1} {
+		if titles, r := ask(t, x, search.Query{Text: word}); len(titles) != want || want > 0 && r.Hits[0].Title != title {
+			t.Errorf("%s: found %d", word, len(titles))
+		}
+	}
+}
+
 func TestQuestionWithoutTerms(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)

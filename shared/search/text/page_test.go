@@ -51,6 +51,21 @@ func TestPassagesNeverJoinPages(t *testing.T) {
 	}
 }
 
+// TestManyShortPagesCostLittle cuts a file of very many pages with a word each: some share a passage, whose page is the first.
+func TestManyShortPagesCostLittle(t *testing.T) {
+	t.Parallel()
+	_, few := paged(slices.Repeat([]string{"A short slide.\n"}, 240)...)
+	body, many := paged(slices.Repeat([]string{"slide\n"}, 20_000)...)
+	if len(few) != 240 || len(many) > 1500 {
+		t.Errorf("%d and %d passages", len(few), len(many))
+	}
+	for _, p := range many {
+		if want := p.Start/len("slide\n") + 1; p.Page != want {
+			t.Fatalf("the passage at %d of %d is on page %d, want %d", p.Start, len(body), p.Page, want)
+		}
+	}
+}
+
 func TestThePathOfHeadingsContinuesOnTheNextPage(t *testing.T) {
 	t.Parallel()
 	_, passages := paged("## Fees\nThey are due.\n", "In March.\n", "```\ncode\n", "### Late\nThey grow.\n")

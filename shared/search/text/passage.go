@@ -23,6 +23,15 @@ const (
 	openingBytes = 512     // maximum size of Passage.Opening
 )
 
+// What short passages may cost. Each is indexed with the title and its heading path and has a vector, so a body of nothing but
+// headings would cost a hundred times its size. One with a few hundred short sections, or whose sections have 150 bytes on average, is
+// cut at each of its headings.
+const (
+	passageCost = 256      // of a passage, next to its heading path
+	freeCost    = 64 << 10 // of a body
+	costPerByte = 2        // of a body, in addition
+)
+
 // Passage is a byte range of a body with its heading path: "Deploying > Rolling back".
 // The path has levels 2 to 6 and at most 612 bytes. Level 1 is usually the document's
 // title and is left out.
@@ -51,15 +60,15 @@ type Chunk struct {
 //
 // A passage ends before an ATX heading outside code fences, at a blank line if it has at least
 // 200 words, and always at 300 words or 3.5 KB: after a line if one ends late enough, otherwise
-// after a space, otherwise after a rune.
+// after a space, otherwise after a rune. In a body of very many very short sections, some sections share a passage.
 func Cut(body string) []Chunk { return CutPages(body, nil) }
 
 // Page is where a page begins in a body.
 type Page struct{ Start, Number int }
 
 // CutPages is Cut of a body with pages, in their order. The first begins with the body, each other
-// one after a line end. A passage also ends where a page ends. The heading path continues on the
-// next page, a code fence or a table does not.
+// one after a line end. A passage also ends where a page ends; where very many pages are very short, some share a passage, whose
+// page is the first of them. The heading path continues on the next page, a code fence or a table does not.
 func CutPages(body string, pages []Page) []Chunk {
 	c := cutter{body: body}
 	for c.pos < len(body) {
@@ -90,6 +99,8 @@ type cutter struct {
 	fence    string
 	opening  string // of the passage under construction
 	page     int    // of the passage under construction
+	turned   int    // the page that has been reached
+	cost     int    // of the passages so far
 
 	lineStart      int
 	opened, within opened // the open blocks before and after the current line
@@ -111,7 +122,7 @@ func (c *cutter) line() {
 	}
 	if c.fence == "" {
 		if level, text := ATXHeading(line); level > 0 {
-			if c.content {
+			if c.content && c.affordable() {
 				c.flush(c.pos)
 			}
 			c.path[level] = PlainHeading(text)
@@ -131,10 +142,18 @@ func (c *cutter) line() {
 // turn begins the page of that number.
 func (c *cutter) turn(number int) {
 	c.fence, c.opened, c.within = "", opened{}, opened{}
-	if c.pos > c.start {
+	c.turned, c.blank = number, false
+	if c.pos > c.start && c.affordable() {
 		c.flush(c.pos)
 	}
-	c.page, c.blank = number, false
+	if c.pos == c.start {
+		c.page = number
+	}
+}
+
+// affordable reports whether the passage may end although it may be short.
+func (c *cutter) affordable() bool {
+	return c.words >= softWords || c.cost < freeCost+costPerByte*c.pos
 }
 
 // consume adds body[pos:end], the rest of one line, and ends passages that grow too
@@ -194,7 +213,10 @@ func (c *cutter) cutAt(i int) {
 
 // flush ends the passage at i.
 func (c *cutter) flush(i int) {
-	c.passages = append(c.passages, Passage{Start: c.start, End: i, Heading: c.heading(), Opening: c.opening, Page: c.page})
+	heading := c.heading()
+	c.passages = append(c.passages, Passage{Start: c.start, End: i, Heading: heading, Opening: c.opening, Page: c.page})
+	c.cost += passageCost + len(heading)
+	c.page = c.turned
 	c.start, c.words, c.lineEnd, c.content = i, 0, 0, false
 	c.opening = c.opened.at(i > c.lineStart)
 }

@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -85,6 +86,41 @@ func TestPassagesThatBeginWithinABlock(t *testing.T) {
 	}
 }
 
+// TestManyShortSectionsCostLittle cuts bodies of headings with little text: of a usual body each section is a passage, but a body of
+// nothing else costs a few times its size.
+func TestManyShortSectionsCostLittle(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("path ", 24)
+	deep := "## " + long + "\n### " + long + "\n#### " + long + "\n##### " + long + "\n"
+	section := func(n int, text string) string { return fmt.Sprintf("## Section %d\n\n%s\n\n", n, text) }
+	var few, many, glossary strings.Builder
+	for n := range 240 {
+		few.WriteString(section(n, "Yes."))
+	}
+	for n := range 20_000 {
+		many.WriteString(section(n, "Yes."))
+	}
+	for n := range 5000 {
+		glossary.WriteString(section(n, strings.Repeat("words of it ", 12)))
+	}
+	for name, c := range map[string]struct {
+		body        string
+		least, most int // passages
+	}{
+		"some short sections":         {few.String(), 240, 240},
+		"many sections of 160 bytes":  {glossary.String(), 5000, 5000},
+		"very many short sections":    {many.String(), 1000, 5000},
+		"below a long path":           {deep + strings.Repeat("######\nx\n", 30_000), 100, 1000},
+		"headings alone and one word": {strings.Repeat("# \nx\n", 200_000), 1000, 10_000},
+	} {
+		texts, _ := passages(c.body)
+		if len(texts) < c.least || len(texts) > c.most {
+			t.Errorf("%s: %d passages of %d bytes", name, len(texts), len(c.body))
+		}
+		checkCut(t, c.body)
+	}
+}
+
 func TestCutInsideLongWords(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("é", 10_000)
@@ -120,7 +156,7 @@ func checkCut(t fataler, body string) {
 	if len(all) == 0 || len(body) <= text.InlineBytes && len(all) != 1 {
 		t.Fatalf("%d chunks for %d bytes", len(all), len(body))
 	}
-	at := 0
+	at, cost := 0, 0
 	for _, c := range all {
 		if c.Start != at || len(c.Passages) == 0 || c.End-c.Start > 3584 {
 			t.Fatalf("chunk %d-%d after %d with %d passages", c.Start, c.End, at, len(c.Passages))
@@ -140,11 +176,15 @@ func checkCut(t fataler, body string) {
 				t.Fatalf("opening %q at %d", p.Opening, p.Start)
 			}
 			heads += len(p.Heading) + len(p.Opening) + 16
+			cost += len(p.Heading) + 256
 			at = p.End
 		}
 		if c.End != at || len(body) > text.InlineBytes && heads > 4<<10 {
 			t.Fatalf("chunk ends at %d, its passages at %d, %d bytes of headings", c.End, at, heads)
 		}
+	}
+	if cost > 64<<10+3*len(body)+1000 {
+		t.Fatalf("%d bytes are indexed as %d more", len(body), cost)
 	}
 	if at != len(body) {
 		t.Fatalf("passages cover %d of %d bytes", at, len(body))

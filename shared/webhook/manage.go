@@ -104,7 +104,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 		}
 		var ops []table.Op
 		if enabled = before.Disabled && !e.Disabled; enabled || before.URL != e.URL {
-			// What failed before says nothing about what comes.
+			// What failed before says nothing about what comes. A turn under way loses its lease by this.
 			ops = append(ops, table.Delete{Key: stateKey(teamID, id)}, flagPut(teamID, id))
 			enabled = !e.Disabled
 		}
@@ -192,8 +192,9 @@ func (s *Service) rotate(ctx context.Context, teamID string, e Endpoint, overlap
 	return e, next.Current, err
 }
 
-// disable disables an endpoint for a reason, unless its owner or another worker was first.
-func (s *Service) disable(ctx context.Context, teamID, id string, reason DisabledReason) error {
+// disable disables an endpoint for a reason, unless held does not hold, or its owner or another worker
+// was first.
+func (s *Service) disable(ctx context.Context, teamID, id string, reason DisabledReason, held table.Check) error {
 	_, err := s.update(ctx, teamID, id, func(e *Endpoint) ([]audit.Event, []table.Op, error) {
 		if e.Disabled {
 			return nil, nil, nil
@@ -201,9 +202,9 @@ func (s *Service) disable(ctx context.Context, teamID, id string, reason Disable
 		e.Disabled, e.DisabledReason = true, reason
 		disabled := event(audit.WebhookEndpointDisabled, *e)
 		disabled.Changes = []audit.Change{{Field: "disabledReason", To: string(reason)}}
-		return []audit.Event{disabled}, nil, nil
+		return []audit.Event{disabled}, []table.Op{held}, nil
 	})
-	if apierr.IsCode(err, apierr.CodeNotFound) {
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == held.Key || apierr.IsCode(err, apierr.CodeNotFound) {
 		return nil
 	}
 	return err

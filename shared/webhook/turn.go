@@ -27,13 +27,16 @@ const (
 	roundsField  = "rounds"  // consecutive rounds without a success
 	wakeField    = "wake"    // Unix milliseconds for which a message was sent last
 	failingField = "failing" // Unix milliseconds of the first failure since the last success; 0: none
+	holderField  = "holder"  // the turn that acquired the lease last
 )
 
 func stateKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Events, Partition: endpointList(teamID) + "/state", Sort: id}
 }
 
-// turn is one turn of an endpoint.
+// turn is one turn of an endpoint. What it learned changes the endpoint and its state only while it
+// holds the lease. Whoever changes the URL or enables the endpoint again deletes the state, and with it
+// the lease: what was answered before says nothing about what comes.
 type turn struct {
 	*Worker
 	teamID   string
@@ -41,6 +44,7 @@ type turn struct {
 	secrets  secrets
 	flag     int64 // the version of its pending item
 	state    map[string]int64
+	holder   string // names this turn in the state
 	disable  DisabledReason
 }
 
@@ -60,7 +64,7 @@ func (w *Worker) begin(ctx context.Context, work pending.Work) (*turn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read webhook endpoint: %w", err)
 	}
-	t := &turn{Worker: w, teamID: work.TeamID, state: map[string]int64{}}
+	t := &turn{Worker: w, teamID: work.TeamID, state: map[string]int64{}, holder: w.NewID()}
 	for _, item := range items {
 		switch item.Key {
 		case work.Key():
@@ -87,7 +91,7 @@ func (w *Worker) begin(ctx context.Context, work pending.Work) (*turn, error) {
 		return nil, err
 	}
 	state, err := w.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), If: table.Below(leaseField, w.over(now)),
-		Numbers: map[string]int64{leaseField: now.Add(leaseTime).UnixMilli()}})
+		Numbers: map[string]int64{leaseField: now.Add(leaseTime).UnixMilli()}, Strings: map[string]string{holderField: t.holder}})
 	if table.AsConditionFailed(err) != nil {
 		return nil, nil // the turn that runs looks again after its end, or the sweeper sends this again
 	}
@@ -107,6 +111,23 @@ func (w *Worker) over(now time.Time) int64 {
 	return over
 }
 
+// holds is the condition on the state that this turn holds the lease.
+func (t *turn) holds() table.Condition { return table.Is(holderField, t.holder) }
+
+// goesOn reports whether this turn holds the lease, and the endpoint has the URL that was read and is
+// not disabled. The endpoint was read before the lease was acquired, so it may have changed in between.
+func (t *turn) goesOn(ctx context.Context) (bool, error) {
+	items, err := t.Table.BatchGet(ctx, []table.Key{endpointKey(t.teamID, t.endpoint.ID), stateKey(t.teamID, t.endpoint.ID)})
+	if err != nil {
+		return false, fmt.Errorf("read webhook endpoint again: %w", err)
+	}
+	if len(items) < 2 {
+		return false, nil // it was deleted, or its URL has changed
+	}
+	e, err := endpointFrom(items[0])
+	return e.URL == t.endpoint.URL && !e.Disabled && t.holds().Holds(&items[1]), err
+}
+
 // run makes rounds until nothing is due, the endpoint has to rest or the turn is over.
 func (t *turn) run(ctx context.Context) error {
 	begun := t.Now()
@@ -117,6 +138,9 @@ func (t *turn) run(ctx context.Context) error {
 		}
 		if len(due) == 0 {
 			return nil
+		}
+		if on, err := t.goesOn(ctx); err != nil || !on {
+			return err
 		}
 		if err := t.round(ctx, due); err != nil {
 			return err
@@ -276,7 +300,7 @@ func (t *turn) record(ctx context.Context, before, after Delivery) error {
 	return nil
 }
 
-// rest records the result of a round in the state of the endpoint.
+// rest records the result of a round in the state of the endpoint, if the turn still holds the lease.
 func (t *turn) rest(ctx context.Context, success bool, asked time.Duration) error {
 	now := t.now()
 	next := map[string]int64{roundsField: 0, failingField: 0, pausedField: 0}
@@ -301,7 +325,10 @@ func (t *turn) rest(ctx context.Context, success bool, asked time.Duration) erro
 	if !changed {
 		return nil
 	}
-	state, err := t.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), Numbers: next})
+	state, err := t.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), Numbers: next, If: t.holds()})
+	if table.AsConditionFailed(err) != nil {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("record the state of a webhook endpoint: %w", err)
 	}
@@ -311,14 +338,18 @@ func (t *turn) rest(ctx context.Context, success bool, asked time.Duration) erro
 
 // end disables an endpoint that has to be, releases the lease, and sees to what still waits. The
 // order matters: a delivery that was stored before the release, and whose message found the lease
-// held, is seen afterwards.
+// held, is seen afterwards. If the turn has lost the lease, the turn that follows sees it.
 func (t *turn) end(ctx context.Context, failed error) error {
 	work := flag(t.teamID, t.endpoint.ID)
 	var disabled error
 	if t.disable != "" {
-		disabled = t.Service.disable(ctx, t.teamID, t.endpoint.ID, t.disable)
+		disabled = t.Service.disable(ctx, t.teamID, t.endpoint.ID, t.disable, table.Check{Key: stateKey(t.teamID, t.endpoint.ID), If: t.holds()})
 	}
-	if _, err := t.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), Numbers: map[string]int64{leaseField: 0}}); err != nil {
+	_, err := t.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), If: t.holds(), Numbers: map[string]int64{leaseField: 0}})
+	if table.AsConditionFailed(err) != nil {
+		return disabled
+	}
+	if err != nil {
 		return errors.Join(disabled, fmt.Errorf("release the lease of a webhook endpoint: %w", err))
 	}
 	if failed != nil || disabled != nil || t.disable != "" {

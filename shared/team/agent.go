@@ -3,9 +3,12 @@ package team
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
@@ -21,7 +24,9 @@ const (
 	// MaxAgents limits the agents of a user. The least recently refreshed is disconnected when another is connected.
 	MaxAgents = 50
 	// refreshGrace is how long a refresh token works after its first use, for a client that did not
-	// receive the reply. Its use after that ends the agent (RFC 9700 section 4.14.2).
+	// receive the reply or sent the request twice. All replies have the same new refresh token, so
+	// whichever the client keeps is the current one. A token that comes after its grace, or after the
+	// use of its successor, ends the agent (RFC 9700 section 4.14.2): two parties use its tokens.
 	refreshGrace = time.Minute
 	// familyLength is the number of first characters that the secrets of all refresh tokens of an
 	// agent share. They show that a token was issued to the agent, however long ago. The rest is
@@ -69,6 +74,7 @@ type agent struct {
 	Host         string     `json:"host,omitempty"`         // of the redirect address
 	Refresh      []byte     `json:"refresh,omitempty"`      // hash of the refresh token
 	UsedRefresh  []byte     `json:"usedRefresh,omitempty"`  // hash of the one that was exchanged for it
+	Seed         string     `json:"seed,omitempty"`         // random; makes Refresh's secret from that of UsedRefresh
 	Family       []byte     `json:"family,omitempty"`       // hash of what the agent's refresh tokens share
 	RefreshedAt  *time.Time `json:"refreshedAt,omitempty"`  // when UsedRefresh was first used; before that, when Refresh was made
 	RefreshUntil *time.Time `json:"refreshUntil,omitempty"` // when Refresh expires
@@ -127,9 +133,9 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 }
 
 // RefreshAgent returns new tokens for a refresh token of the client. The old ones work for a minute
-// more. A refresh token of the agent that was used before that ends it, and returns ErrBadRefresh like
-// every token that does not work, as those of an agent do when the key has ended that opened the session
-// in which it got access.
+// more, and a request that is repeated within it gets the same refresh token. A refresh token of the
+// agent that was used before that ends it, and returns ErrBadRefresh like every token that does not
+// work, as those of an agent do when the key has ended that opened the session in which it got access.
 func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens, error) {
 	kind, id, secret, ok := ParseKey(text)
 	if !ok || kind != kindRefresh {
@@ -215,14 +221,25 @@ func (s *Service) renew(r *record, end *time.Time, used string) (Tokens, error) 
 	if used == "" {
 		a.RefreshedAt = &now
 	} else {
-		refresh = used[:familyLength] + refresh[familyLength:]
 		if usedHash := hashSecret(used); !bytes.Equal(a.UsedRefresh, usedHash) { // a repeated request does not extend the grace
-			a.UsedRefresh, a.RefreshedAt = usedHash, &now
+			a.UsedRefresh, a.RefreshedAt, a.Seed = usedHash, &now, ""
 		}
+		if a.Seed == "" { // a record of a version without seeds has none, also when a request is repeated
+			a.Seed = refresh
+		}
+		refresh = successor(used, a.Seed)
 	}
 	a.Refresh, a.Family, a.RefreshUntil = hashSecret(refresh), hashSecret(refresh[:familyLength]), &until
 	return Tokens{AgentID: r.id, Access: keyText(KindAgent, r.id, access), Refresh: keyText(kindRefresh, r.id, refresh),
 		ExpiresIn: expires.Sub(now), Scopes: r.agentScopes()}, nil
+}
+
+// successor returns the secret of the refresh token that replaces one with the secret used. It cannot be
+// made from what is stored alone.
+func successor(used, seed string) string {
+	mac := hmac.New(sha256.New, []byte(seed))
+	mac.Write([]byte(used))
+	return used[:familyLength] + base62(new(big.Int).SetBytes(mac.Sum(nil)), secretLength)[familyLength:]
 }
 
 // Agents returns the user's agents whose refresh tokens work, newest first.

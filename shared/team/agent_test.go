@@ -1,6 +1,8 @@
 package team_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/table"
 	"docent/shared/team"
 )
 
@@ -88,22 +91,109 @@ func TestAStolenRefreshTokenEndsTheAgent(t *testing.T) {
 	t.Parallel()
 	o := open(t)
 	first := o.agent(t, assistant)
-	second, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+	_, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
 	must(t, err)
-	third, err := o.RefreshAgent(t.Context(), first.Refresh, assistant) // the reply was lost
+	again, err := o.RefreshAgent(t.Context(), first.Refresh, assistant) // the reply was lost
 	must(t, err)
-	if !o.works(t, third.Access) {
+	if !o.works(t, again.Access) {
 		t.Error("the token of a repeated request does not work")
 	}
 	o.clock.Advance(2 * time.Minute)
-	if _, err := o.RefreshAgent(t.Context(), second.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+	if _, err := o.RefreshAgent(t.Context(), first.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
 		t.Errorf("a used refresh token: %v", err)
 	}
-	if o.works(t, third.Access) {
+	if o.works(t, again.Access) {
 		t.Error("the agent works after its refresh token was used twice")
 	}
-	if _, err := o.RefreshAgent(t.Context(), third.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
+	if _, err := o.RefreshAgent(t.Context(), again.Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) {
 		t.Errorf("the newest refresh token: %v", err)
+	}
+}
+
+// TestEachReplyToARepeatedRefreshCanBeKept: a client that sent a refresh twice goes on with either reply, whenever it refreshes next.
+func TestEachReplyToARepeatedRefreshCanBeKept(t *testing.T) {
+	t.Parallel()
+	for name, wait := range map[string]time.Duration{"at once": 0, "within the minute": 40 * time.Second, "after its access token": team.AgentLife, "days later": 72 * time.Hour} {
+		for kept := range 3 {
+			t.Run(fmt.Sprintf("%s, reply %d", name, kept), func(t *testing.T) {
+				t.Parallel()
+				o := open(t)
+				first := o.agent(t, assistant)
+				var replies []team.Tokens
+				for range 3 {
+					reply, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+					must(t, err)
+					replies = append(replies, reply)
+					o.clock.Advance(5 * time.Second)
+				}
+				o.clock.Advance(wait)
+				next, err := o.RefreshAgent(t.Context(), replies[kept].Refresh, assistant)
+				if err != nil || !o.works(t, next.Access) {
+					t.Fatalf("the next refresh: %v", err)
+				}
+				// From then on all of them are used.
+				o.clock.Advance(2 * time.Minute)
+				if _, err := o.RefreshAgent(t.Context(), replies[(kept+1)%3].Refresh, assistant); !errors.Is(err, team.ErrBadRefresh) || o.works(t, next.Access) {
+					t.Errorf("a used one: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// seed returns what an agent's record has as its seed.
+func (o *fixture) seed(t *testing.T, id string) string {
+	t.Helper()
+	item, err := o.Table.Get(t.Context(), table.Key{Table: table.Identities, Partition: "key/" + id, Sort: "key"})
+	must(t, err)
+	var stored struct{ Agent struct{ Seed string } }
+	must(t, json.Unmarshal(item.Body, &stored))
+	return stored.Agent.Seed
+}
+
+// TestARefreshTokenCannotBeMadeFromTheOneBefore: a random seed, new with each token, is the other half.
+func TestARefreshTokenCannotBeMadeFromTheOneBefore(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	tokens := o.agent(t, assistant)
+	seen := map[string]bool{}
+	for range 3 {
+		next, err := o.RefreshAgent(t.Context(), tokens.Refresh, assistant)
+		must(t, err)
+		seed := o.seed(t, tokens.AgentID)
+		if len(seed) != 43 || seen[seed] {
+			t.Errorf("seed %q", seed)
+		}
+		seen[seed] = true
+		tokens = next
+	}
+}
+
+// TestARefreshOfTheReleaseBeforeIsRepeated: its records have no seed.
+func TestARefreshOfTheReleaseBeforeIsRepeated(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	first := o.agent(t, assistant)
+	_, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+	must(t, err)
+	key := table.Key{Table: table.Identities, Partition: "key/" + first.AgentID, Sort: "key"}
+	item, err := o.Table.Get(t.Context(), key)
+	must(t, err)
+	item.Body = bytes.Replace(item.Body, []byte(`"seed":"`+o.seed(t, first.AgentID)+`",`), nil, 1)
+	must(t, o.Table.Write(t.Context(), table.Put{Item: item}))
+	if o.seed(t, first.AgentID) != "" {
+		t.Fatalf("%s", item.Body)
+	}
+	second, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+	must(t, err)
+	third, err := o.RefreshAgent(t.Context(), first.Refresh, assistant)
+	must(t, err)
+	if second.Refresh != third.Refresh || o.seed(t, first.AgentID) == "" {
+		t.Error("the requests after it get different refresh tokens")
+	}
+	o.clock.Advance(team.AgentLife)
+	if _, err := o.RefreshAgent(t.Context(), second.Refresh, assistant); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -227,8 +317,7 @@ func TestAgentsOfAUserAreBounded(t *testing.T) {
 	}
 }
 
-// TestTwoRefreshesAtOnce: both succeed, because either reply may be lost, and one refresh token is
-// the newest.
+// TestTwoRefreshesAtOnce: both succeed, because either reply may be lost, and have the same refresh token.
 func TestTwoRefreshesAtOnce(t *testing.T) {
 	t.Parallel()
 	o := open(t)
@@ -246,6 +335,9 @@ func TestTwoRefreshesAtOnce(t *testing.T) {
 	all.Wait()
 	working := 0
 	for _, r := range replies {
+		if r.Refresh != "" && r.Refresh != replies[0].Refresh {
+			t.Error("two refresh tokens")
+		}
 		if r.Access != "" && o.works(t, r.Access) {
 			working++
 		}

@@ -387,8 +387,12 @@ func TestChangingADataSource(t *testing.T) {
 			t.Errorf("%s lacks %s", reply.body, want)
 		}
 	}
-	change(settings(map[string]any{"baseUrl": "https://github.example/api/v3"})).want(t, 200)
-	if reply := change(settings(map[string]any{"baseUrl": nil})).want(t, 200); strings.Contains(string(reply.body), "baseUrl") || !strings.Contains(string(reply.body), "acme/web") {
+	const other = "https://github.example/api/v3"
+	if reply := change(settings(map[string]any{"baseUrl": other})).want(t, 400); !strings.Contains(string(reply.body), "/settings/accessToken") {
+		t.Errorf("a token for another host: %s", reply.body)
+	}
+	change(settings(map[string]any{"baseUrl": other, "accessToken": second})).want(t, 200)
+	if reply := change(settings(map[string]any{"baseUrl": nil, "accessToken": second})).want(t, 200); strings.Contains(string(reply.body), "baseUrl") || !strings.Contains(string(reply.body), "acme/web") {
 		t.Errorf("without baseUrl: %s", reply.body)
 	}
 	before := string(a.do(call{"GET", "/data-sources", acme.key, nil, nil}).body)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
+	"strings"
 
 	"docent/shared/access"
 	"docent/shared/apierr"
@@ -192,7 +194,36 @@ func (s *Service) applySettings(u *update, c Change) error {
 		}
 	}
 	u.after.Settings = Settings{values}
+	if err := u.checkHosts(secrets); err != nil {
+		return err
+	}
 	return u.after.check(u.provider, checked)
+}
+
+// checkHosts returns an error if a secret would be sent to another host than it was given for: the change must give it again. So who may
+// change a source does not read its secrets by an address of their own.
+func (u *update) checkHosts(given Secrets) error {
+	moves := slices.ContainsFunc(u.provider.Settings, func(one Setting) bool {
+		return one.Kind == URL && host(u.d.Settings.Text(one.Name)) != host(u.after.Settings.Text(one.Name))
+	})
+	if !moves {
+		return nil
+	}
+	for _, one := range u.provider.Settings {
+		if one.Kind == Secret && u.kept[one.Name] != "" && given[one.Name] == "" {
+			return apierr.BadField("/settings/"+one.Name, "must be given again with an address on another host")
+		}
+	}
+	return nil
+}
+
+// host returns the scheme, host and port of an address, or the address if it has none.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
 // changesSettings reports whether settings other than secrets differ.

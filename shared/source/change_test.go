@@ -283,6 +283,45 @@ func TestBadChangesChangeNothing(t *testing.T) {
 	}
 }
 
+// TestASecretStaysWithItsHost checks that a secret is not sent to another host than it was given for.
+func TestASecretStaysWithItsHost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, before, change string
+		without              []string
+		refused              bool
+	}{
+		{name: "another host", before: `{"address":"https://hub.test","token":"t"}`, change: `{"address":"https://evil.test"}`, refused: true},
+		{name: "another port", before: `{"address":"https://hub.test","token":"t"}`, change: `{"address":"https://hub.test:8443"}`, refused: true},
+		{name: "an address at last", before: `{"token":"t"}`, change: `{"address":"https://evil.test"}`, refused: true},
+		{name: "the provider's own address again", before: `{"address":"https://hub.test","token":"t"}`, without: []string{"address"}, refused: true},
+		{name: "with the secret", before: `{"address":"https://hub.test","token":"t"}`, change: `{"address":"https://new.test","token":"t"}`},
+		{name: "without the secret", before: `{"address":"https://hub.test","token":"t"}`, change: `{"address":"https://new.test"}`, without: []string{"token"}},
+		{name: "another path", before: `{"address":"https://hub.test/a","token":"t"}`, change: `{"address":"https://HUB.test/b"}`},
+		{name: "no secret", before: `{"address":"https://hub.test"}`, change: `{"address":"https://new.test"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLibrary(t, newShelf())
+			l.syncer.Providers[0].Settings = append(l.syncer.Providers[0].Settings, source.Setting{Name: "address", Kind: source.URL})
+			l.mustChange(source.Change{Settings: settings(c.before)})
+			asked := 0
+			l.syncer.Probe = func(context.Context, source.ProviderName, source.Access) error { asked++; return nil }
+			change := source.Change{Without: c.without}
+			if c.change != "" {
+				change.Settings = settings(c.change)
+			}
+			err := l.change(change)
+			if refused := err != nil; refused != c.refused || refused && (!apierr.IsCode(err, apierr.CodeInvalidRequest) || !strings.Contains(err.Error(), "/settings/token")) {
+				t.Errorf("%v", err)
+			}
+			if c.refused == (asked > 0) {
+				t.Errorf("the provider was asked %d times", asked)
+			}
+		})
+	}
+}
+
 // TestASecretCanConnectASource: without a token nothing reads it.
 func TestASecretCanConnectASource(t *testing.T) {
 	t.Parallel()

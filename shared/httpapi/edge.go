@@ -161,6 +161,9 @@ func (s Services) edge(operations *mux) http.Handler {
 		if err == nil {
 			err = requireScope(who, r.URL.Path, pattern)
 		}
+		if err == nil {
+			err = s.requireFullKey(ctx, who, pattern)
+		}
 		if err != nil {
 			writeError(reply, r, err)
 			return

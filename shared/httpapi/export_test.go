@@ -63,6 +63,9 @@ var ReadingPatterns = readingPatterns
 // ScopesOf returns the scopes of an operation.
 var ScopesOf = scopesOf
 
+// SignOnChanges are the operations that need a full key.
+var SignOnChanges = signOnChanges
+
 // ScopedPatterns returns the operations in the table of scopes.
 func ScopedPatterns() []string { return slices.Collect(maps.Keys(scopes)) }
 

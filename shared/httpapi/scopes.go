@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -96,6 +98,19 @@ var scopes = map[string][]team.Scope{
 	"GET /usage/unanswered":          {team.ScopeAudit},
 }
 
+// signOnChanges are the operations that change how people sign in. Who signs in at a provider gets a session with all
+// scopes that no key ends, so they need a full key.
+var signOnChanges = []string{samlPattern, "PUT /team/saml-metadata/url", "DELETE /team/saml-metadata",
+	"PUT /team/openid-provider", "DELETE /team/openid-provider", "PATCH /team/single-sign-on"}
+
+// requireFullKey returns an error if the operation at pattern needs a full key and p has none.
+func (s Services) requireFullKey(ctx context.Context, p team.Principal, pattern string) error {
+	if !slices.Contains(signOnChanges, pattern) {
+		return nil
+	}
+	return s.Teams.RequireFullKey(team.WithPrincipal(ctx, p), "change how people sign in")
+}
+
 // scopesOf returns the scopes of which the operation at pattern needs one; false: there is no such
 // operation.
 func scopesOf(pattern string) ([]team.Scope, bool) {
@@ -131,9 +146,12 @@ func describeScopes(doc *huma.OpenAPI) {
 			names[i] = string(scope)
 		}
 		op.Extensions = map[string]any{"x-scopes": names}
-		if len(names) == 0 {
+		switch {
+		case len(names) == 0:
 			op.Description += " Every key may call it, whatever its scopes."
-		} else {
+		case slices.Contains(signOnChanges, op.Method+" "+path):
+			op.Description += " It needs a key with all scopes and without an expiry, or a session that such a key opened or none did."
+		default:
 			op.Description += " A key with scopes needs " + strings.Join(names, " or ") + "."
 		}
 	}

@@ -27,6 +27,15 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeAsk, ScopeWrite, ScopeMan
 // Has reports whether the principal has the scope.
 func (p Principal) Has(scope Scope) bool { return p.Scopes == nil || slices.Contains(p.Scopes, scope) }
 
+// lacks returns the first of the scopes that the principal does not have; false: it has all of them.
+func (p Principal) lacks(scopes []Scope) (Scope, bool) {
+	i := slices.IndexFunc(scopes, func(scope Scope) bool { return !p.Has(scope) })
+	if i < 0 {
+		return "", false
+	}
+	return scopes[i], true
+}
+
 // RequireScope returns missing-scope for a principal that has none of the scopes.
 func RequireScope(p Principal, anyOf ...Scope) error {
 	if slices.ContainsFunc(anyOf, p.Has) {
@@ -96,11 +105,9 @@ func mayGrant(ctx context.Context, k NewKey) error {
 	case scopes == nil:
 		scopes = Scopes()
 	}
-	for _, scope := range scopes {
-		if !p.Has(scope) {
-			return apierr.New(apierr.Forbidden, apierr.CodeMissingScope,
-				"This key lacks the scope %s, so it cannot give it to a key. It has %s.", scope, joinScopes(p.Scopes, ", "))
-		}
+	if scope, ok := p.lacks(scopes); ok {
+		return apierr.New(apierr.Forbidden, apierr.CodeMissingScope,
+			"This key lacks the scope %s, so it cannot give it to a key. It has %s.", scope, joinScopes(p.Scopes, ", "))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/table"
+	"docent/shared/team"
 	"docent/shared/webhook"
 )
 
@@ -116,11 +117,23 @@ func (h *webhookEndpoints) list(ctx context.Context, in *struct{ PageParams }) (
 	return out, nil
 }
 
+// mayReceive returns missing-scope if a change of an endpoint would send security events to an address that p chose,
+// and p may not read them in the feed.
+func mayReceive(p team.Principal, before, after webhook.Fields) error {
+	if !webhook.SendsSecurityEvents(before, after) {
+		return nil
+	}
+	return team.RequireScope(p, team.ScopeAudit)
+}
+
 type createWebhookEndpointInput struct{ Body struct{ webhook.Fields } }
 
 func (h *webhookEndpoints) create(ctx context.Context, in *createWebhookEndpointInput) (*webhookEndpointWithSecretOutput, error) {
 	p, err := administrator(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := mayReceive(p, webhook.Fields{}, in.Body.Fields); err != nil {
 		return nil, err
 	}
 	e, secret, err := h.Webhooks.Create(ctx, p.TeamID, in.Body.Fields)
@@ -152,7 +165,11 @@ func (h *webhookEndpoints) update(ctx context.Context, in *updateWebhookEndpoint
 	if err != nil {
 		return nil, err
 	}
-	e, err := h.Webhooks.Update(ctx, p.TeamID, in.ID, in.Body.apply)
+	e, err := h.Webhooks.Update(ctx, p.TeamID, in.ID, func(f *webhook.Fields) error {
+		before := *f
+		in.Body.apply(f)
+		return mayReceive(p, before, *f)
+	})
 	if err != nil {
 		return nil, err
 	}

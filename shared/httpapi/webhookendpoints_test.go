@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"docent/shared/team"
 	"docent/shared/webhook"
 )
 
@@ -46,6 +47,68 @@ func TestWebhookEndpointsRefuseWhatTheyCannotPostTo(t *testing.T) {
 		t.Errorf("urls %v", got)
 	}
 	a.refused(call{"GET", "/webhook-endpoints", acme.key, nil, nil}, 403, "admin-required")
+}
+
+// TestSecurityEventsGoOnlyWhereTheScopeAuditSendsThem: a key that may not read the feed does not have it delivered to
+// itself. It still changes the rest of such an endpoint, and removes it.
+func TestSecurityEventsGoOnlyWhereTheScopeAuditSendsThem(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	key := func(scopes ...team.Scope) string {
+		_, key := a.newKey(acme.ID, team.NewKey{Kind: team.KindPersonal, Name: "limited", UserID: acme.admin.ID, Scopes: scopes})
+		return key
+	}
+	manages, audits := key(team.ScopeManage), key(team.ScopeManage, team.ScopeAudit)
+	own, security := []string{"answer.completed", "source.failed"}, []string{"answer.completed", "api_key.created"}
+	const here, there = "https://hooks.test/", "https://evil.test/"
+	for name, c := range map[string]struct {
+		types   []string // of an endpoint here; nil: it is created
+		change  map[string]any
+		refused bool
+	}{
+		"a new one":                  {nil, map[string]any{"url": here, "eventTypes": security}, true},
+		"a new disabled one":         {nil, map[string]any{"url": here, "eventTypes": security, "disabled": true}, true},
+		"a new one without them":     {nil, map[string]any{"url": here, "eventTypes": own}, false},
+		"a type":                     {own, map[string]any{"eventTypes": security}, true},
+		"another type":               {security, map[string]any{"eventTypes": []string{"api_key.created", "api_key.revoked"}}, true},
+		"another address":            {security, map[string]any{"url": there}, true},
+		"another address, and types": {own, map[string]any{"url": there, "eventTypes": security}, true},
+		"another address, none left": {security, map[string]any{"url": there, "eventTypes": own}, false},
+		"another address for own":    {own, map[string]any{"url": there}, false},
+		"the same address":           {security, map[string]any{"url": here}, false},
+		"disabled":                   {security, map[string]any{"disabled": true}, false},
+		"a description":              {security, map[string]any{"description": "For the SIEM"}, false},
+		"the same types, turned":     {security, map[string]any{"eventTypes": []string{"api_key.created", "answer.completed"}}, false},
+		"fewer types":                {security, map[string]any{"eventTypes": []string{"api_key.created"}}, false},
+		"a type that does not exist": {own, map[string]any{"eventTypes": []string{"api_key.unknown"}}, false},
+		"nothing":                    {security, map[string]any{}, false},
+	} {
+		method, path := "POST", "/webhook-endpoints"
+		if c.types != nil {
+			method = "PATCH"
+			path += "/" + a.do(call{"POST", path, acme.pat, map[string]any{"url": here, "eventTypes": c.types}, nil}).want(t, 201).text(t, "id")
+		}
+		got := a.do(call{method, path, manages, c.change, nil})
+		if refused := got.StatusCode == 403 && got.text(t, "code") == "missing-scope" && strings.Contains(got.text(t, "detail"), "lacks the scope audit"); refused != c.refused {
+			t.Errorf("%s: %d %s", name, got.StatusCode, got.body)
+		}
+		if c.refused && c.types != nil {
+			kept := a.do(call{"GET", path, acme.pat, nil, nil}).want(t, 200)
+			if kept.text(t, "url") != here || fmt.Sprint(kept.any(t, "eventTypes")) != fmt.Sprint(c.types) {
+				t.Errorf("%s: refused, and stored as %s", name, kept.body)
+			}
+		}
+		if c.refused {
+			got = a.do(call{method, path, audits, c.change, nil})
+			if got.StatusCode > 201 {
+				t.Errorf("%s with audit: %d %s", name, got.StatusCode, got.body)
+			}
+		}
+		for _, id := range a.members(call{"GET", "/webhook-endpoints", acme.pat, nil, nil}, "id") {
+			a.do(call{"DELETE", "/webhook-endpoints/" + id, manages, nil, nil}).want(t, 204)
+		}
+	}
 }
 
 func TestATeamHasAtMostSoManyWebhookEndpoints(t *testing.T) {

@@ -167,7 +167,7 @@ func TestGoneDisablesAtOnce(t *testing.T) {
 	// Enabled again, it gets what happens from then on.
 	w.answer = nil
 	w.taken()
-	if _, err := w.Update(t.Context(), team, bad.ID, func(f *webhook.Fields) { f.Disabled = false }); err != nil {
+	if _, err := w.Update(t.Context(), team, bad.ID, func(f *webhook.Fields) error { f.Disabled = false; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	w.happen(audit.AnswerAsked, 1)

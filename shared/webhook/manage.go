@@ -86,14 +86,16 @@ func (s *Service) update(ctx context.Context, teamID, id string, do func(*Endpoi
 	return out, err
 }
 
-// Update applies change to an endpoint, which may be called repeatedly. An endpoint that is enabled
-// again gets what waited for it at once.
-func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fields)) (Endpoint, error) {
+// Update applies change to an endpoint, which may be called repeatedly. An error of change changes nothing. An
+// endpoint that is enabled again gets what waited for it at once.
+func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fields) error) (Endpoint, error) {
 	enabled := false
 	e, err := s.update(ctx, teamID, id, func(e *Endpoint) ([]audit.Event, []table.Op, error) {
 		before := e.Fields
 		e.EventTypes = slices.Clone(e.EventTypes)
-		change(&e.Fields)
+		if err := change(&e.Fields); err != nil {
+			return nil, nil, err
+		}
 		if err := s.check(e.Fields); err != nil {
 			return nil, nil, err
 		}

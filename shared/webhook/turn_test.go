@@ -18,7 +18,7 @@ func (w *world) move(e webhook.Endpoint) {
 	w.mu.Lock()
 	w.secrets[newURL] = w.secrets[oldURL]
 	w.mu.Unlock()
-	if _, err := w.Update(w.t.Context(), team, e.ID, func(f *webhook.Fields) { f.URL = newURL }); err != nil {
+	if _, err := w.Update(w.t.Context(), team, e.ID, func(f *webhook.Fields) error { f.URL = newURL; return nil }); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -27,7 +27,7 @@ func (w *world) move(e webhook.Endpoint) {
 func (w *world) enableAgain(e webhook.Endpoint) {
 	w.t.Helper()
 	for _, disabled := range []bool{true, false} {
-		if _, err := w.Update(w.t.Context(), team, e.ID, func(f *webhook.Fields) { f.Disabled = disabled }); err != nil {
+		if _, err := w.Update(w.t.Context(), team, e.ID, func(f *webhook.Fields) error { f.Disabled = disabled; return nil }); err != nil {
 			w.t.Error(err)
 		}
 	}

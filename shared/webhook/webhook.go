@@ -31,7 +31,7 @@ const (
 // Fields are the members of a webhook endpoint that its owner sets.
 type Fields struct {
 	URL         string   `json:"url" format:"uri" minLength:"1" maxLength:"2048" doc:"Where events are sent: an https address on the public internet."`
-	EventTypes  []string `json:"eventTypes" minItems:"1" maxItems:"100" doc:"What is sent: document.indexed, document.failed, answer.completed, answer.failed, source.failed, or a type of security events."`
+	EventTypes  []string `json:"eventTypes" minItems:"1" maxItems:"100" doc:"What is sent: document.indexed, document.failed, answer.completed, answer.failed, source.failed, or a type of security events, for which a key with scopes needs audit too."`
 	Description string   `json:"description,omitempty" maxLength:"200" doc:"What the endpoint is for."`
 	Disabled    bool     `json:"disabled,omitempty" doc:"Nothing is sent, and what happens meanwhile is not sent later."`
 }
@@ -77,6 +77,16 @@ func EventTypes() []string {
 		all = append(all, string(e.Type))
 	}
 	return all
+}
+
+// SendsSecurityEvents reports whether a change of an endpoint sends security events where it did not: to another
+// address, or of a type that the endpoint did not have. For a new endpoint before is zero.
+func SendsSecurityEvents(before, after Fields) bool {
+	moved := before.URL != after.URL
+	return slices.ContainsFunc(audit.Catalogue, func(e audit.Entry) bool {
+		kind := string(e.Type)
+		return slices.Contains(after.EventTypes, kind) && (moved || !slices.Contains(before.EventTypes, kind))
+	})
 }
 
 // topics returns what the endpoints want together.

@@ -181,6 +181,36 @@ func TestSignInBySAML(t *testing.T) {
 	}
 }
 
+// TestExchangedNamesMakeNobodyAnAdmin: a provider's key and a team key do not turn the name with which a member signs in
+// into that of an admin.
+func TestExchangedNamesMakeNobodyAnAdmin(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	p := a.provide("acme")
+	ben, err := teamtest.CreateUser(t.Context(), a.local.Teams, p.ID, "ben@acme.test", team.RoleMember)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rename := func(key, id, to string) response {
+		body := `{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"replace","path":"userName","value":"` + to + `"}]}`
+		return a.raw(call{"PATCH", "/scim/v2/Users/" + id, key, body, scimJSON})
+	}
+	for name, key := range map[string]string{"scim": p.scim, "team": p.key} {
+		rename(key, ben.ID, "ben-old@acme.test").want(t, 200)
+		if r := rename(key, p.admin.ID, "ben@acme.test").want(t, 403); !strings.Contains(r.text(t, "detail"), "Only an admin's personal key") {
+			t.Errorf("by a %s key: %s", name, r.body)
+		}
+		if got := p.signInWith(a.newBrowser(), samltest.Options{Name: "ben@acme.test"}); got != "user-unknown" {
+			t.Errorf("after a %s key has exchanged names, ben signs in: %q", name, got)
+		}
+		rename(key, ben.ID, "ben@acme.test").want(t, 200)
+	}
+	rename(p.pat, p.admin.ID, "ada@acme.test").want(t, 200)
+	if got := p.signInWith(a.newBrowser(), samltest.Options{Name: "ada@acme.test"}); got != "" {
+		t.Errorf("an admin whom an admin has renamed: %q", got)
+	}
+}
+
 func TestOnlyActiveUsersOfTheTeamSignIn(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -51,21 +51,21 @@ func TestOnlyAnAdminInPersonGrantsOrTakesTheAdminRole(t *testing.T) {
 			return s.as(key, "POST", "/Bulk", bulkOf("PATCH", "/Users/"+id, message(`{"op":"add","value":{"roles":["x","admin"],"title":"t"}}`)))
 		},
 	}
-	takes := map[string]func(key, id string) reply{
-		"PUT": func(key, id string) reply {
-			return s.as(key, "PUT", "/Users/"+id, `{"userName":"`+id+`","title":"u"}`)
+	takes := map[string]func(key, id, name string) reply{
+		"PUT": func(key, id, name string) reply {
+			return s.as(key, "PUT", "/Users/"+id, `{"userName":"`+name+`","title":"u"}`)
 		},
-		"PATCH remove": func(key, id string) reply {
+		"PATCH remove": func(key, id, _ string) reply {
 			return s.as(key, "PATCH", "/Users/"+id, message(`{"op":"remove","path":"roles"}`, `{"op":"add","path":"title","value":"u"}`))
 		},
-		"PATCH replace": func(key, id string) reply {
+		"PATCH replace": func(key, id, _ string) reply {
 			return s.as(key, "PATCH", "/Users/"+id, message(`{"op":"replace","path":"roles","value":[{"value":"x","primary":true}]}`, `{"op":"add","path":"title","value":"u"}`))
 		},
-		"PATCH of the element": func(key, id string) reply {
+		"PATCH of the element": func(key, id, _ string) reply {
 			return s.as(key, "PATCH", "/Users/"+id, message(`{"op":"replace","path":"roles[value eq \"admin\"].value","value":"x"}`, `{"op":"add","path":"title","value":"u"}`))
 		},
-		"Bulk": func(key, id string) reply {
-			return s.as(key, "POST", "/Bulk", bulkOf("PUT", "/Users/"+id, `{"userName":"`+id+`","title":"u"}`))
+		"Bulk": func(key, id, name string) reply {
+			return s.as(key, "POST", "/Bulk", bulkOf("PUT", "/Users/"+id, `{"userName":"`+name+`","title":"u"}`))
 		},
 	}
 	for kind, key := range map[team.Kind]string{
@@ -85,8 +85,9 @@ func TestOnlyAnAdminInPersonGrantsOrTakesTheAdminRole(t *testing.T) {
 			s.has("/Users/"+id, `"title":"t"`, `"value":"x"`) // the rest of the request holds
 		}
 		for name, take := range takes {
-			id := s.as(person, "POST", "/Users", `{"userName":"t `+name+string(kind)+`","roles":[{"value":"admin","display":"A","primary":true}]}`).string("id")
-			r := take(key, id)
+			userName := "t " + name + string(kind)
+			id := s.as(person, "POST", "/Users", `{"userName":"`+userName+`","roles":[{"value":"admin","display":"A","primary":true}]}`).string("id")
+			r := take(key, id, userName)
 			want := team.RoleAdmin
 			if kind == team.KindPersonal {
 				want = team.RoleMember

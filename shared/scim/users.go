@@ -80,7 +80,9 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 	if err != nil {
 		return team.Profile{}, err
 	}
-	keepAdminRole(ctx, nil, attributes)
+	if err := s.guardAdmins(ctx, nil, attributes); err != nil {
+		return team.Profile{}, err
+	}
 	encoded, err := protocol.Encode(attributes)
 	if err != nil {
 		return team.Profile{}, fmt.Errorf("encode user: %w", err)
@@ -113,7 +115,9 @@ func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 		if err != nil {
 			return err
 		}
-		keepAdminRole(ctx, attributes, changed)
+		if err := s.guardAdmins(ctx, attributes, changed); err != nil {
+			return err
+		}
 		if after = before; protocol.Equal(attributes, changed) {
 			return nil
 		}

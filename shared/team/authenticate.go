@@ -131,6 +131,7 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 		s.known.put(k, now)
 	}
 	p := k.principal()
+	p.ExpiresAt = k.key.endOf(hash)
 	if c.reading {
 		own, err := groups()
 		if err != nil {

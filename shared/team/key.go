@@ -1,6 +1,7 @@
 package team
 
 import (
+	"bytes"
 	"context"
 	"crypto/subtle"
 	"fmt"
@@ -238,6 +239,15 @@ func (r *record) matches(hash []byte, now time.Time) bool {
 	current := subtle.ConstantTimeCompare(r.Hash, hash) == 1
 	previous := subtle.ConstantTimeCompare(r.PreviousHash, hash) == 1
 	return current || previous && r.overlaps(now)
+}
+
+// endOf returns when the secret with the hash, which works now, stops to work; nil: never.
+func (r *record) endOf(hash []byte) *time.Time {
+	if bytes.Equal(hash, r.Hash) {
+		return r.ExpiresAt
+	}
+	end := earlier(*r.PreviousExpiresAt, r.ExpiresAt) // of the secret before, within its overlap
+	return &end
 }
 
 func (r *record) overlaps(now time.Time) bool {

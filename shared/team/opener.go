@@ -1,7 +1,6 @@
 package team
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -25,12 +24,10 @@ func (o Opener) until(key record, now time.Time) (*time.Time, error) {
 	if key.RevokedAt != nil || key.expired(now) || o.OpenedWith != nil && !key.matches(o.OpenedWith, now) {
 		return nil, unauthorized()
 	}
-	end := key.ExpiresAt
-	if o.OpenedWith != nil && !bytes.Equal(o.OpenedWith, key.Hash) { // of the secret before, within its overlap
-		at := earlier(*key.PreviousExpiresAt, end)
-		end = &at
+	if o.OpenedWith == nil {
+		return key.ExpiresAt, nil
 	}
-	return end, nil
+	return key.endOf(o.OpenedWith), nil
 }
 
 // checkOpener is until, with the key that it reads. It reads nothing for the zero Opener.

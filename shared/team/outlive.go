@@ -7,8 +7,8 @@ import (
 	"docent/shared/apierr"
 )
 
-// endOfCaller returns when the key of the caller in ctx expires, or of a session that which opened it; nil:
-// never. The operator, for whom ctx has no principal, does not expire.
+// endOfCaller returns when the key of the caller in ctx expires, or its secret after a rotation, or of a session
+// those which opened it; nil: never. The operator, for whom ctx has no principal, does not expire.
 func (s *Service) endOfCaller(ctx context.Context) (*time.Time, error) {
 	p, ok := PrincipalFrom(ctx)
 	switch {

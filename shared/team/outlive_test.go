@@ -18,6 +18,9 @@ func TestNoKeyOutlivesTheOneThatMakesIt(t *testing.T) {
 	earlier, later, same := end.Add(-time.Minute), end.Add(time.Millisecond), end.Truncate(time.Millisecond)
 	_, expiring := o.key(t, team.NewKey{Kind: team.KindPersonal, ExpiresAt: &end})
 	_, lasting := o.key(t, team.NewKey{Kind: team.KindPersonal})
+	replaced, rotated := o.key(t, team.NewKey{Kind: team.KindPersonal})
+	_, current, err := o.RotateKey(t.Context(), o.team.ID, replaced.ID, time.Hour)
+	must(t, err)
 	short, _ := o.key(t, team.NewKey{Kind: team.KindTeam, ExpiresAt: &earlier})
 	long, _ := o.key(t, team.NewKey{Kind: team.KindTeam, ExpiresAt: &later})
 	forever, _ := o.key(t, team.NewKey{Kind: team.KindTeam})
@@ -29,6 +32,8 @@ func TestNoKeyOutlivesTheOneThatMakesIt(t *testing.T) {
 	}{
 		"a key that expires":         {o.as(t, expiring), true},
 		"its session":                {ofExpiring, true},
+		"the secret before":          {o.as(t, rotated), true},
+		"the secret after":           {o.as(t, current), false},
 		"a key that does not expire": {o.as(t, lasting), false},
 		"the session of that":        {ofLasting, false},
 		"the session of a link":      {team.Principal{TeamID: o.team.ID, Kind: team.KindSession, ExpiresAt: &earlier}, false},

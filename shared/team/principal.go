@@ -19,7 +19,8 @@ type Principal struct {
 	Sources          []string // the data sources that it may read; nil: all
 	Scopes           []Scope  // what it may do; nil: all that its kind may do
 	Opener                    // of a session
-	// ExpiresAt is when the key, the session or the agent's token ends; nil: never.
+	// ExpiresAt is when the key, the session or the agent's token ends, or before that the secret in use, if it was
+	// rotated; nil: never.
 	ExpiresAt *time.Time
 	// Reader decides which documents it may read. It is the zero Reader, which reads
 	// none, if the caller of Authenticate did not ask for it.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"docent/shared/apierr"
 	"docent/shared/answer"
+	"docent/shared/apierr"
 	"docent/shared/table"
 )
 

@@ -20,13 +20,13 @@ type ModelUse struct {
 	OutputTokens int
 }
 
-// compose asks the model, if there is one, to write a. If that fails, a keeps the
+// compose asks the model, if there is one, to write a, whose question follows those in before. If that fails, a keeps the
 // quoted answer, and the log says only that it failed, not what was asked or written.
-func (w *Worker) compose(ctx context.Context, a *Answer, found []search.Hit, soFar func(Composed)) {
+func (w *Worker) compose(ctx context.Context, a *Answer, before string, found []search.Hit, soFar func(Composed)) {
 	if w.Compose == nil {
 		return
 	}
-	composed, err := w.Compose(ctx, a.understood(), found, soFar)
+	composed, err := w.Compose(ctx, a.Question, before, found, soFar)
 	if err != nil {
 		w.Log.WarnContext(ctx, "no answer of the model; quoted instead", "question", a.QuestionID, "team", a.TeamID,
 			"outcome", composed.Outcome, "err", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"docent/shared/apierr"
@@ -67,21 +68,78 @@ func lastLines(questions []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// searched returns the text to search and to quote for: the question, and the words of the questions
-// before it that it does not repeat, the newest first.
-func (a Answer) searched() string {
+// leanTerms is how many distinctive words a question has at most that may not be understood without the one
+// before it.
+const leanTerms = 4
+
+// asked is what to search and to quote for.
+type asked struct {
+	text   string
+	before string // the questions whose words are in text; empty: text is the question itself
+}
+
+// searches returns what to search for, in this order, until something is found: the question itself and, if it may not be
+// understood alone, the question with the words of those before it. A question that refers to another one, as in "How long does it
+// take?", is searched with the words of that first, and one that is only short, as in "How fast?", by itself. Every other question is a
+// new one, whatever was asked before.
+func (a Answer) searches() []asked {
+	alone := asked{text: a.Question}
 	if a.Context == "" {
-		return a.Question
+		return []asked{alone}
 	}
 	analyser := text.Analyser{Language: text.LanguageOf(a.Context + " " + a.Question)}
+	refers, short := leans(analyser, a.Question)
+	lines := strings.Split(a.Context, "\n")
+	from := len(lines) - 1
+	for from > 0 { // back to a question that can be understood alone
+		if refers, short := leans(analyser, lines[from]); !refers && !short {
+			break
+		}
+		from--
+	}
+	together := asked{withWords(analyser, a.Question, lines[from:]), strings.Join(lines[from:], "\n")}
+	switch {
+	case refers:
+		return []asked{together, alone}
+	case short:
+		return []asked{alone, together}
+	}
+	return []asked{alone}
+}
+
+// leans reports whether a question refers to what was said before, and whether it is a question of so few words that it may.
+func leans(analyser text.Analyser, question string) (refers, short bool) {
+	distinct := map[string]bool{}
+	for _, term := range analyser.AppendTerms(nil, question) {
+		if term != "" {
+			distinct[term] = true
+		}
+	}
+	words := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	if len(distinct) > leanTerms || len(words) == 0 {
+		return false, false
+	}
+	refers = slices.Contains(connectives, words[0]) || words[len(words)-1] == "that" || slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains(referring, w)
+	})
+	short = len(distinct) <= 2 && strings.HasSuffix(strings.TrimSpace(question), "?")
+	return refers, short
+}
+
+// Words of English that refer to what was said before: anywhere, and at the start.
+var (
+	referring   = strings.Fields("it its it's they them their he him his she her this these those ones else instead again")
+	connectives = strings.Fields("and but or so then also why")
+)
+
+// withWords returns the question with the words of lines that it does not repeat, those of the last line first.
+func withWords(analyser text.Analyser, question string, lines []string) string {
 	seen := map[string]bool{}
-	for _, term := range analyser.AppendTerms(nil, a.Question) {
+	for _, term := range analyser.AppendTerms(nil, question) {
 		seen[term] = true
 	}
-	out := []string{a.Question}
-	lines := strings.Split(a.Context, "\n")
-	slices.Reverse(lines)
-	for _, line := range lines {
+	out := []string{question}
+	for _, line := range slices.Backward(lines) {
 		for _, word := range strings.Fields(line) {
 			added := false
 			for _, term := range analyser.AppendTerms(nil, word) {
@@ -95,12 +153,4 @@ func (a Answer) searched() string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// understood returns the question for a model, after the question that it follows.
-func (a Answer) understood() string {
-	if a.Context == "" {
-		return a.Question
-	}
-	return a.Context[strings.LastIndexByte(a.Context, '\n')+1:] + "\n" + a.Question
 }

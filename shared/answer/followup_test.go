@@ -1,6 +1,8 @@
 package answer_test
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/apierr"
+	"docent/shared/search"
 )
 
 // TestAFollowUpIsUnderstoodWithTheQuestionBeforeIt: also after two steps, and without its own words the index knows.
@@ -61,6 +64,60 @@ func TestAFollowUpIsUnderstoodWithTheQuestionBeforeIt(t *testing.T) {
 		if _, err := h.Ask(t.Context(), acme, c.asker, answer.Question{ID: uuid.NewString(), Text: "And?", Previous: c.previous}); !apierr.IsCode(err, apierr.CodeInvalidRequest) || h.used() != used {
 			t.Errorf("%s: %v, %d more", name, err, h.used()-used)
 		}
+	}
+}
+
+// TestOnlyAFollowUpTakesOverWords checks what is searched for after other questions: a question that can be understood alone is not
+// mixed with them, and one that cannot gets the words of the last that can.
+func TestOnlyAFollowUpTakesOverWords(t *testing.T) {
+	t.Parallel()
+	const dentist = "Does an insurance cover the dentist?"
+	for name, c := range map[string]struct {
+		before   []string
+		question string
+		want     []string // the searches, in order
+		found    bool
+		model    string // the questions that the model is given with it
+	}{
+		"a first question":          {question: dentist, want: []string{dentist}},
+		"another subject":           {before: []string{known}, question: dentist, want: []string{dentist}},
+		"back to the first subject": {before: []string{known, dentist}, question: known, want: []string{known}, found: true},
+		"a reference":               {before: []string{known}, question: "How long does it take?", want: []string{"How long does it take? travel expenses paid back"}, found: true, model: known},
+		"a connective":              {before: []string{known}, question: "And how fast?", want: []string{"And how fast? travel expenses paid back"}, found: true, model: known},
+		"few words":                 {before: []string{known}, question: "How fast?", want: []string{"How fast?", "How fast? travel expenses paid back"}, found: true, model: known},
+		"after a follow-up":         {before: []string{dentist, known, "And how fast?"}, question: "Why is that?", want: []string{"Why is that? fast travel expenses paid back"}, found: true, model: known + "\nAnd how fast?"},
+		"of the last subject":       {before: []string{known, dentist}, question: "What does it cost?", want: []string{"What does it cost? insurance cover dentist", "What does it cost?"}},
+		"no question":               {before: []string{known}, question: "Thanks a lot.", want: []string{"Thanks a lot."}},
+		"a reference within itself": {before: []string{known}, question: "Which insurance covers the dentist, and does it pay for glasses?", want: []string{"Which insurance covers the dentist, and does it pay for glasses?"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			w, _ := h.worker()
+			find, searched, model := w.Search, []string(nil), ""
+			w.Search = func(ctx context.Context, team string, q search.Query) (search.Result, error) {
+				searched = append(searched, q.Text)
+				return find(ctx, team, q)
+			}
+			w.Compose = func(_ context.Context, question, before string, _ []search.Hit, _ func(answer.Composed)) (answer.Composed, error) {
+				if question != c.question {
+					t.Errorf("the model is asked %q", question)
+				}
+				model = before
+				return answer.Composed{}, nil
+			}
+			id := uuid.NewString()
+			if _, err := h.Ask(t.Context(), acme, ada, answer.Question{ID: id, Text: c.question, Context: c.before}); err != nil {
+				t.Fatal(err)
+			}
+			h.deliver(w, 1)
+			if !slices.Equal(searched, c.want) || model != c.model {
+				t.Errorf("searched for %q, want %q; the model got %q", searched, c.want, model)
+			}
+			if a := h.answerOf(id); (len(a.References) > 0) != c.found {
+				t.Errorf("%s", a.Markdown)
+			}
+		})
 	}
 }
 

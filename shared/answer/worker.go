@@ -31,7 +31,7 @@ type Worker struct {
 	// Compose lets a model write an answer from the passages found, best first. It is
 	// called only if something was found. It gives soFar, which may be nil, what it has
 	// written and verified so far. Nil means that no model is configured.
-	Compose func(ctx context.Context, question string, found []search.Hit, soFar func(Composed)) (Composed, error)
+	Compose func(ctx context.Context, question, before string, found []search.Hit, soFar func(Composed)) (Composed, error)
 	// Readers returns what a user may read at this moment.
 	Readers    func(ctx context.Context, teamID, userID string) (access.Reader, error)
 	Usage      *usage.Counter // nil: nothing is counted
@@ -93,20 +93,20 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 	if err != nil {
 		return err
 	}
-	result, err := w.Search(ctx, a.TeamID, search.Query{Text: a.searched(), Reader: reader, Sources: a.Sources, Limit: maxDocuments, Filter: selected})
+	asked, result, err := w.search(ctx, a, search.Query{Reader: reader, Sources: a.Sources, Limit: maxDocuments, Filter: selected})
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	if l.Found != nil {
 		l.Found(documentsOf(result))
 	}
-	quoted := search.Quote(a.searched(), result)
+	quoted := search.Quote(asked.text, result)
 	a.State, a.Markdown = Complete, quoted.Markdown
 	for _, r := range quoted.References {
 		a.References = append(a.References, Reference{HTMLURL: r.URL, Title: r.Title})
 	}
 	if quoted.Found {
-		w.compose(ctx, &a, result.Best, l.Written)
+		w.compose(ctx, &a, asked.before, result.Best, l.Written)
 	}
 	a.Documents, a.Restricted = a.shown(result)
 	if event == nil {
@@ -114,6 +114,22 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 		defer event.End(ctx)
 	}
 	return w.finish(ctx, a, event)
+}
+
+// search searches as a.searches says, and returns what was searched for and what was found. If nothing is, that is
+// of the question alone.
+func (w *Worker) search(ctx context.Context, a Answer, q search.Query) (of asked, found search.Result, err error) {
+	for _, next := range a.searches() {
+		q.Text = next.text
+		result, err := w.Search(ctx, a.TeamID, q)
+		if err != nil || result.Found() {
+			return next, result, err
+		}
+		if next.before == "" {
+			of, found = next, result
+		}
+	}
+	return of, found, nil
 }
 
 // documentsOf returns the documents of what was found, each once.

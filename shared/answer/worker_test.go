@@ -84,7 +84,7 @@ func TestNothingFoundIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	w, _ := h.worker()
-	w.Compose = func(context.Context, string, []search.Hit, func(answer.Composed)) (answer.Composed, error) {
+	w.Compose = func(context.Context, string, string, []search.Hit, func(answer.Composed)) (answer.Composed, error) {
 		t.Error("a model is asked although nothing was found")
 		return answer.Composed{}, nil
 	}
@@ -133,7 +133,7 @@ func TestAModelWritesOrTheAnswerQuotes(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			w, finished := h.worker()
-			w.Compose = func(_ context.Context, question string, found []search.Hit, _ func(answer.Composed)) (answer.Composed, error) {
+			w.Compose = func(_ context.Context, question, _ string, found []search.Hit, _ func(answer.Composed)) (answer.Composed, error) {
 				if question != known || len(found) == 0 {
 					t.Errorf("asked %q with %d passages", question, len(found))
 				}

@@ -47,8 +47,8 @@ func id(n int) string { return "0198b0a0-0000-7000-8000-00000000000" + string(ru
 // composedBy makes compose write all answers.
 func composedBy(compose func(*home) (answer.Composed, error)) func(*home, *base, *Parts) {
 	return func(h *home, _ *base, p *Parts) {
-		p.Model = func(*slog.Logger) (func(context.Context, string, []search.Hit, func(answer.Composed)) (answer.Composed, error), *question.Model) {
-			return func(context.Context, string, []search.Hit, func(answer.Composed)) (answer.Composed, error) {
+		p.Model = func(*slog.Logger) (func(context.Context, string, string, []search.Hit, func(answer.Composed)) (answer.Composed, error), *question.Model) {
+			return func(context.Context, string, string, []search.Hit, func(answer.Composed)) (answer.Composed, error) {
 				return compose(h)
 			}, nil
 		}

@@ -22,9 +22,9 @@ const (
 // logged to log.
 type Model = func(log *slog.Logger) (compose, *question.Model)
 
-// compose writes the answer to a question from the passages found, and gives soFar, which may be
-// nil, what it has written so far.
-type compose = func(ctx context.Context, text string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error)
+// compose writes the answer to a question, which may follow others, from the passages found, and gives soFar,
+// which may be nil, what it has written so far.
+type compose = func(ctx context.Context, text, before string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error)
 
 // WrittenBy returns a Model that uses model, or nil if model is nil.
 func WrittenBy(model llm.Composer) Model {
@@ -36,13 +36,13 @@ func WrittenBy(model llm.Composer) Model {
 
 func composer(model llm.Composer) compose {
 	writer := &llm.Writer{Model: model}
-	return func(ctx context.Context, text string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error) {
+	return func(ctx context.Context, text, before string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error) {
 		found = found[:min(answerPassages, len(found))]
 		var verified func(llm.Verified)
 		if soFar != nil {
 			verified = func(v llm.Verified) { soFar(answer.Composed{Markdown: v.Markdown, References: cited(found, v.Used)}) }
 		}
-		written, err := writer.Stream(ctx, text, "", passagesOf(found), verified)
+		written, err := writer.Stream(ctx, llm.Asked{Question: text, Before: before}, passagesOf(found), verified)
 		composed := answer.Composed{Markdown: written.Markdown, ModelUse: answer.ModelUse{Outcome: string(written.Outcome),
 			InputTokens: written.InputTokens, OutputTokens: written.OutputTokens}}
 		composed.References = cited(found, written.Used)
@@ -88,7 +88,7 @@ func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 					soFar(strings.TrimSpace(v.Markdown), urls)
 				}
 			}
-			written, err := writer.Stream(ctx, text, instruction, passagesOf(found), verified)
+			written, err := writer.Stream(ctx, llm.Asked{Question: text, Instruction: instruction}, passagesOf(found), verified)
 			failed(ctx, "answer", err)
 			return question.Written{Markdown: written.Markdown, Tokens: question.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
 		},

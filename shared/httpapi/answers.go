@@ -124,7 +124,7 @@ type askInput struct {
 	LastEventIDParam
 	Body struct {
 		Question           string         `json:"question" minLength:"1" maxLength:"10000"`
-		PreviousQuestionID string         `json:"previousQuestionId,omitempty" maxLength:"36" doc:"A question that this one follows; it is understood together with it."`
+		PreviousQuestionID string         `json:"previousQuestionId,omitempty" maxLength:"36" doc:"A question that this one follows. If this one cannot be understood alone, it is understood together with it."`
 		Filter             *filter.Filter `json:"filter,omitempty"`
 	}
 }

@@ -31,13 +31,19 @@ const (
 
 // Request is the input of a model.
 type Request struct {
-	Task        Task
-	Question    string
-	Instruction string   // the asker's wishes for the wording; may be empty
-	Passages    []string // numbered from 1 by place
+	Task Task
+	Asked
+	Passages []string // numbered from 1 by place
 	// Partial receives the draft so far, again and again while it is written. Each part has all
 	// of its sources, and only the text of the last one may continue. Partial may be nil.
 	Partial func(soFar Draft)
+}
+
+// Asked is what an answer is for.
+type Asked struct {
+	Question    string
+	Before      string // the questions that it follows, which only say what it is about; may be empty
+	Instruction string // the asker's wishes for the wording; may be empty
 }
 
 // Draft is the unchecked output of a model.
@@ -116,24 +122,24 @@ type Writer struct {
 	Time  time.Duration // for a draft, with all that is repeated; 0: MaxTime
 }
 
-// Write answers question from the first 24 of passages. The error says why a model that
+// Write answers asked from the first 24 of passages. The error says why a model that
 // was asked did not answer; the outcome is set in any case. It takes at most w.Time,
 // and leaves enough of ctx's time to record another answer.
-func (w *Writer) Write(ctx context.Context, question, instruction string, passages []Passage) (Answer, error) {
-	return w.Stream(ctx, question, instruction, passages, nil)
+func (w *Writer) Write(ctx context.Context, asked Asked, passages []Passage) (Answer, error) {
+	return w.Stream(ctx, asked, passages, nil)
 }
 
 // Stream is Write, and calls so far, which may be nil, with the verified part of the answer
 // each time that it has grown. Mostly the answer returned starts with the last one, but not
 // always: less than half of the draft may be supported in the end.
-func (w *Writer) Stream(ctx context.Context, question, instruction string, passages []Passage, soFar func(Verified)) (Answer, error) {
+func (w *Writer) Stream(ctx context.Context, asked Asked, passages []Passage, soFar func(Verified)) (Answer, error) {
 	ctx, cancel, err := within(ctx, cmp.Or(w.Time, MaxTime))
 	if err != nil {
 		return Answer{Outcome: OutOfTime}, err
 	}
 	defer cancel()
 	passages = passages[:min(len(passages), maxPassages)]
-	request := Request{Question: question, Instruction: instruction}
+	request := Request{Asked: asked}
 	for _, p := range passages {
 		request.Passages = append(request.Passages, cutText(p.Text, maxPassage))
 	}
@@ -142,7 +148,7 @@ func (w *Writer) Stream(ctx context.Context, question, instruction string, passa
 		sent[i].Text = request.Passages[i] // only what was sent can be cited
 	}
 	if soFar != nil {
-		request.Partial = (&progress{question: question, passages: sent, tell: soFar}).partial
+		request.Partial = (&progress{question: asked.Question, passages: sent, tell: soFar}).partial
 	}
 	draft, err := w.Model.Compose(ctx, request)
 	answer := Answer{InputTokens: draft.InputTokens, OutputTokens: draft.OutputTokens}
@@ -162,7 +168,7 @@ func (w *Writer) Stream(ctx context.Context, question, instruction string, passa
 		answer.Outcome = NoAnswer
 		return answer, nil
 	}
-	v := Verify(question, sent, draft)
+	v := Verify(asked.Question, sent, draft)
 	answer.Markdown, answer.Used, answer.Kept, answer.Dropped = v.Markdown, v.Used, v.Kept, v.Dropped
 	if answer.Outcome = Written; v.Markdown == "" {
 		answer.Outcome = Unverified

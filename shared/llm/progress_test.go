@@ -29,7 +29,7 @@ func TestVerifiedSentencesAreToldAsTheyEnd(t *testing.T) {
 				}
 				return drafts[len(drafts)-1], nil
 			})}
-			a, err := w.Stream(t.Context(), "How do I roll back?", "", passages, func(v llm.Verified) { told = append(told, v.Markdown) })
+			a, err := w.Stream(t.Context(), llm.Asked{Question: "How do I roll back?"}, passages, func(v llm.Verified) { told = append(told, v.Markdown) })
 			const one = "*Written by a language model from the documents that it cites.*\n\nRoll back within 24 hours (1)."
 			if err != nil || !slices.Equal(told, []string{one}) || a.Markdown != one+" Tell the release manager (2).\n" {
 				t.Errorf("told %q, then %q, %v", told, a.Markdown, err)

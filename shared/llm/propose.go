@@ -34,7 +34,7 @@ func (w *Writer) Propose(ctx context.Context, task Task, question string) (Propo
 		return Proposed{}, err
 	}
 	defer cancel()
-	draft, err := w.Model.Compose(ctx, Request{Task: task, Question: question})
+	draft, err := w.Model.Compose(ctx, Request{Task: task, Asked: Asked{Question: question}})
 	p := Proposed{InputTokens: draft.InputTokens, OutputTokens: draft.OutputTokens}
 	if err != nil {
 		return p, err

@@ -17,7 +17,7 @@ import (
 	"docent/testkit/moto"
 )
 
-var request = llm.Request{Question: "How?", Passages: []string{"Run undo."}}
+var request = llm.Request{Asked: llm.Asked{Question: "How?"}, Passages: []string{"Run undo."}}
 
 // parameter is a value under a unique name on the protocol server.
 type parameter struct {

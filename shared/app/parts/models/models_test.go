@@ -28,7 +28,7 @@ func TestTheModelsAddressGoesBeforeThatOfAWS(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d, err := model.Compose(t.Context(), llm.Request{Question: "How?", Passages: []string{"Run undo."}}); err != nil || len(d.Parts) != 1 {
+			if d, err := model.Compose(t.Context(), llm.Request{Asked: llm.Asked{Question: "How?"}, Passages: []string{"Run undo."}}); err != nil || len(d.Parts) != 1 {
 				t.Errorf("%+v, %v", d, err)
 			}
 		})

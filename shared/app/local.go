@@ -128,7 +128,7 @@ const queueTable = "queue"
 
 // newQueue returns an empty queue.
 func newQueue(o LocalOptions, name string) *local.Queue {
-	return local.New(local.Options{Visibility: visibility, Now: o.Now, Dead: func(m queue.Message) {
+	return local.New(local.Options{Visibility: visibility, Now: o.Now, Once: true, Dead: func(m queue.Message) {
 		o.Log.Warn("message given up", "queue", name, "id", m.ID, "receives", m.Receives)
 	}})
 }

@@ -4,7 +4,6 @@
 package local
 
 import (
-	"bytes"
 	"container/heap"
 	"context"
 	"sync"
@@ -25,6 +24,9 @@ type Options struct {
 	Visibility time.Duration       // how long a delivered message is hidden; 0: 60 s
 	Now        func() time.Time    // nil: time.Now; waits use the standard timers
 	Dead       func(queue.Message) // called with each dead letter, which the queue then drops; may be nil
+	// Once leaves out a message without a delay while one with the same body waits for its first delivery, whose
+	// receiver sees all that is stored by then. So a long queue is not filled with copies of reminders that are sent again.
+	Once bool
 }
 
 // Queue is one queue.
@@ -32,18 +34,20 @@ type Queue struct {
 	visibility time.Duration
 	now        func() time.Time
 	dead       func(queue.Message)
+	once       bool
 
-	mu    sync.Mutex // guards the fields below
-	later dueHeap    // messages that cannot be received yet
-	ready turns      // those that can
-	byID  map[string]*message
-	sent  int64
-	woken chan struct{} // closed when there may be something new to receive
+	mu      sync.Mutex // guards the fields below
+	later   dueHeap    // messages that cannot be received yet
+	ready   turns      // those that can
+	byID    map[string]*message
+	waiting map[string]*message // those without a delay that were never delivered, by body, if once
+	sent    int64
+	woken   chan struct{} // closed when there may be something new to receive
 }
 
 // New returns an empty queue.
 func New(o Options) *Queue {
-	q := &Queue{visibility: o.Visibility, now: o.Now, dead: o.Dead, byID: map[string]*message{}, woken: make(chan struct{})}
+	q := &Queue{visibility: o.Visibility, now: o.Now, dead: o.Dead, once: o.Once, byID: map[string]*message{}, waiting: map[string]*message{}, woken: make(chan struct{})}
 	if q.visibility <= 0 {
 		q.visibility = defaultVisibility
 	}
@@ -69,9 +73,16 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
 	defer q.mu.Unlock()
 	now := q.now()
 	for _, m := range messages {
+		body, once := string(m.Body), q.once && m.Delay == 0
+		if once && q.waiting[body] != nil {
+			continue
+		}
 		q.sent++
-		sent := &message{id: uuid.Must(uuid.NewV7()).String(), number: q.sent, due: now.Add(m.Delay), body: bytes.Clone(m.Body), group: m.Group}
+		sent := &message{id: uuid.Must(uuid.NewV7()).String(), number: q.sent, due: now.Add(m.Delay), body: body, group: m.Group}
 		q.byID[sent.id] = sent
+		if once {
+			q.waiting[body] = sent
+		}
 		heap.Push(&q.later, sent)
 	}
 	q.wake()
@@ -143,6 +154,9 @@ func (q *Queue) claim(limit int) (claimed []queue.Message, next time.Time, woken
 			delete(q.byID, m.id)
 			dead = append(dead, m.delivery())
 			continue
+		}
+		if q.waiting[m.body] == m {
+			delete(q.waiting, m.body)
 		}
 		m.receives++
 		m.due = now.Add(q.visibility)

@@ -32,6 +32,42 @@ func open() *fixture {
 	return f
 }
 
+// TestARepeatedReminderIsHeldOnce sends a message again while it waits, is delivered, and waits for another delivery.
+func TestARepeatedReminderIsHeldOnce(t *testing.T) {
+	t.Parallel()
+	clock := clocktest.New(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))
+	q := local.New(local.Options{Now: clock.Now, Once: true})
+	for range 100 {
+		send(t, q, "a", "b")
+	}
+	first := take(t, q, 10)
+	if len(first) != 2 {
+		t.Fatalf("%d messages", len(first))
+	}
+	for range 100 {
+		send(t, q, "a") // while it is worked on, which may have read what was stored before
+	}
+	second := take(t, q, 10)
+	if len(second) != 1 || string(second[0].Body) != "a" {
+		t.Fatalf("while it is worked on: %d messages", len(second))
+	}
+	if err := q.Done(t.Context(), append(first, second...)...); err != nil {
+		t.Fatal(err)
+	}
+	delayed := queue.Outgoing{Body: []byte("c"), Delay: time.Minute}
+	if err := q.Send(t.Context(), delayed, delayed); err != nil {
+		t.Fatal(err)
+	}
+	send(t, q, "c", "c") // one without a delay does not wait for those
+	if got := take(t, q, 10); len(got) != 1 {
+		t.Errorf("%d messages at once", len(got))
+	}
+	clock.Advance(time.Minute)
+	if got := take(t, q, 10); len(got) != 3 { // the delayed ones, and the first delivery is over
+		t.Errorf("%d messages after a minute", len(got))
+	}
+}
+
 func send(t *testing.T, q *local.Queue, bodies ...string) {
 	t.Helper()
 	for some := range slices.Chunk(bodies, queue.MaxBatch) {

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ type message struct {
 	number   int64     // of its Send: orders messages that are due together
 	due      time.Time // when it can be received
 	receives int
-	body     []byte
+	body     string
 	group    string
 	place    int  // in the heap that it is in
 	ready    bool // it is in the heap of its group, otherwise in that of the queue
@@ -27,7 +26,7 @@ type message struct {
 
 // delivery returns m in the form that a receiver gets.
 func (m *message) delivery() queue.Message {
-	return queue.Message{ID: m.id, Receipt: receipt{m.id, m.receives}.String(), Body: bytes.Clone(m.body), Receives: m.receives}
+	return queue.Message{ID: m.id, Receipt: receipt{m.id, m.receives}.String(), Body: []byte(m.body), Receives: m.receives}
 }
 
 // dueHeap is a heap of messages by when they are due, then by when they were sent.

@@ -25,6 +25,17 @@ var errUnprocessed = errors.New("no key was processed")
 
 // BatchGet implements table.Store.
 func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.ReadOption) ([]table.Item, error) {
+	items, err := s.batchGet(ctx, keys, table.IsEventual(opts))
+	if err == nil {
+		err = reserve(ctx, items)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+func (s *Store) batchGet(ctx context.Context, keys []table.Key, eventual bool) ([]table.Item, error) {
 	unique := make([]table.Key, 0, len(keys))
 	places := make(map[table.Key]int, len(keys))
 	for _, k := range keys {
@@ -52,7 +63,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	}
 	for n, chunk := range chunks {
 		group.Go(func() error {
-			return s.batch(ctx, chunk, ends[n], table.IsEventual(opts), func(item *table.Item) {
+			return s.batch(ctx, chunk, ends[n], eventual, func(item *table.Item) {
 				found[places[item.Key]] = table.Live(item, now)
 			})
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"docent/shared/memory"
 	"docent/shared/table"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,7 +86,23 @@ func (s *Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if out.ConsumedCapacity != nil {
 		meterRead(ctx, *out.ConsumedCapacity)
 	}
-	return s.page(q, out)
+	page, err := s.page(q, out)
+	if err != nil {
+		return table.Page{}, err
+	}
+	if err := reserve(ctx, page.Items); err != nil {
+		return table.Page{}, err
+	}
+	return page, nil
+}
+
+// reserve charges the memory of items to the request of ctx, if its reads are charged.
+func reserve(ctx context.Context, items []table.Item) error {
+	size := 0
+	for _, item := range items {
+		size += table.Size(item)
+	}
+	return memory.ReserveRead(ctx, int64(size))
 }
 
 func (s *Store) queryInput(q table.Query, after string) *dynamodb.QueryInput {

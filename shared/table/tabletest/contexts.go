@@ -5,11 +5,37 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
+	"docent/shared/memory"
 	"docent/shared/table"
 )
 
 var contextCases = []testCase{
+	{"the memory of items read is charged to the request", 0, func(t *testing.T, e *env) {
+		large := e.item("large")
+		large.Body = make([]byte, 10_000)
+		e.put(t, large)
+		room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Writes: memory.NewPool(1, 0),
+			Bytes: memory.NewPool(1<<20, 0), Small: 1 << 20, Patience: time.Second}
+		for name, read := range map[string]func(context.Context) error{
+			"batch get": func(ctx context.Context) error { _, err := e.store.BatchGet(ctx, []table.Key{large.Key}); return err },
+			"query":     func(ctx context.Context) error { _, err := e.store.Query(ctx, e.within(table.Query{})); return err },
+		} {
+			work := room.Work("team")
+			if err := work.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx := memory.WithWork(t.Context(), work)
+			if err := read(ctx); err != nil || room.Bytes.Held() != 0 {
+				t.Errorf("%s: %d bytes are held of a read that is not kept, %v", name, room.Bytes.Held(), err)
+			}
+			if err := read(memory.WithReads(ctx, 3)); err != nil || room.Bytes.Held() != 3*int64(table.Size(large)) {
+				t.Errorf("%s: %d bytes are held, %v", name, room.Bytes.Held(), err)
+			}
+			work.End()
+		}
+	}},
 	{"a call under an ended context fails and writes nothing", 0, func(t *testing.T, e *env) {
 		kept := e.item("kept")
 		e.put(t, kept)

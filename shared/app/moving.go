@@ -87,15 +87,10 @@ func writeMove(folder string, s moveState) error {
 	if err != nil {
 		return fmt.Errorf("encode how far the move is: %w", err)
 	}
-	file := filepath.Join(folder, moveFile)
-	temporary := file + ".new"
-	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := replaceFile(filepath.Join(folder, moveFile), text); err != nil {
 		return fmt.Errorf("save how far the move is: %w", err)
 	}
-	if err := errors.Join(writeOnce(temporary, text), os.Rename(temporary, file)); err != nil {
-		return fmt.Errorf("save how far the move is: %w", err)
-	}
-	return syncFolder(folder)
+	return nil
 }
 
 // refuseMoved returns ErrMoved for a directory whose data is in use elsewhere.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"docent/shared/apierr"
 	"docent/shared/source"
@@ -20,14 +21,14 @@ type Vault interface {
 	Open(ctx context.Context, sealed []byte, about string) ([]byte, error)
 }
 
-// openSealer reads the key at path, and creates it if it is missing. The key is stored
+// openSealer reads the key at path, and creates it if it is missing, whole or not at all. The key is stored
 // next to the data but not in it, so that a copy of the data alone reveals no secret.
 func openSealer(path string) (*source.Sealer, error) {
 	key, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		key = make([]byte, 32)
 		_, _ = rand.Read(key) // it never fails
-		err = writeOnce(path, key)
+		err = replaceFile(path, key)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("key of secrets: %w", err)
@@ -37,6 +38,21 @@ func openSealer(path string) (*source.Sealer, error) {
 		return nil, fmt.Errorf("key of secrets %s: %w", path, err)
 	}
 	return s, nil
+}
+
+// replaceFile puts a file with that content in the place of path, durably. What is left of an earlier try is overwritten.
+func replaceFile(path string, content []byte) error {
+	temporary := path + ".new"
+	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := writeOnce(temporary, content); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
 }
 
 // writeOnce writes a new file that only its owner can read, and syncs it to disk.

@@ -2,9 +2,11 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -259,4 +261,39 @@ func TestLastAdminByAnyKey(t *testing.T) {
 		}
 	}
 	a.do(call{"GET", "/me", x.pat, nil, nil}).want(t, 200)
+}
+
+// TestChangesOfOneGroupAtOnceAllSucceed adds members to a group side by side, as identity providers do. Each waits for its turn without
+// keeping the one before it, and other requests, from a place.
+func TestChangesOfOneGroupAtOnceAllSucceed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	var group struct{ ID string }
+	a.raw(call{"POST", "/scim/v2/Groups", x.scim, `{"displayName":"Engineering"}`, nil}).want(t, 201).json(t, &group)
+	const members = 24
+	ids := make([]string, members)
+	for n := range ids {
+		var user struct{ ID string }
+		a.raw(call{"POST", "/scim/v2/Users", x.scim, fmt.Sprintf(`{"userName":"user%d@acme.test"}`, n), nil}).want(t, 201).json(t, &user)
+		ids[n] = user.ID
+	}
+	var all sync.WaitGroup
+	for _, id := range ids {
+		all.Go(func() {
+			body := fmt.Sprintf(`{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],"Operations":[{"op":"Add","path":"members","value":[{"value":%q}]}]}`, id)
+			if reply := a.raw(call{"PATCH", "/scim/v2/Groups/" + group.ID, x.scim, body, nil}); reply.StatusCode >= 300 {
+				t.Errorf("%d: %s", reply.StatusCode, reply.body)
+			}
+			if reply := a.do(call{"GET", "/team", x.key, nil, nil}); reply.StatusCode != 200 {
+				t.Errorf("another request of the team: %d: %s", reply.StatusCode, reply.body)
+			}
+		})
+	}
+	all.Wait()
+	var got struct{ Members []struct{ Value string } }
+	a.raw(call{"GET", "/scim/v2/Groups/" + group.ID, x.scim, "", nil}).want(t, 200).json(t, &got)
+	if len(got.Members) != members {
+		t.Errorf("%d members", len(got.Members))
+	}
 }

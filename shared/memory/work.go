@@ -59,7 +59,8 @@ func (w *Work) setPlaced(placed bool) {
 
 // Pause gives up the place of the work of ctx while it waits for the disk, for another machine
 // or for the model, so that requests that need a processor are handled in the meantime. The
-// caller calls resume when the wait is over; it waits for a place again, for a limited time.
+// caller calls resume when the wait is over; it waits for a place again, but not for long: the caller may hold
+// what those wait for who have the places.
 func Pause(ctx context.Context) (resume func()) {
 	w := workOf(ctx)
 	if w == nil {
@@ -73,8 +74,15 @@ func Pause(ctx context.Context) (resume func()) {
 		return func() {}
 	}
 	w.place.Shrink(0)
-	return func() { _ = w.Begin(ctx) } // what it waited for is done, so the work continues even without a place
+	return func() { // what it waited for is done, so the work continues even without a place
+		ctx, cancel := context.WithTimeout(ctx, min(resumeTime, w.room.Patience))
+		defer cancel()
+		_ = w.Begin(ctx)
+	}
 }
+
+// resumeTime is how long work waits for a place again after Pause.
+const resumeTime = 200 * time.Millisecond
 
 // End returns the place, the turn and all bytes.
 func (w *Work) End() {

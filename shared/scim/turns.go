@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/shared/memory"
 	"docent/shared/pause"
 	"docent/shared/scim/protocol"
 	"docent/shared/table"
@@ -73,7 +74,8 @@ type turn struct {
 }
 
 // acquire waits for a free slot of the key, of which there are size, in the order of arrival.
-// If ctx ends first, it returns the error of ctx. The caller must call leave.
+// If ctx ends first, it returns the error of ctx. The caller must call leave. Who waits gives up the
+// place of its request in the meantime: who has the slot may need one to go on.
 func (t *turns) acquire(ctx context.Context, key string, size int) (leave func(), err error) {
 	t.mu.Lock()
 	if t.byKey == nil {
@@ -93,9 +95,16 @@ func (t *turns) acquire(ctx context.Context, key string, size int) (leave func()
 			delete(t.byKey, key)
 		}
 	}
+	leave = func() { <-own.slots; forget() }
 	select {
 	case own.slots <- struct{}{}:
-		return func() { <-own.slots; forget() }, nil
+		return leave, nil
+	default:
+	}
+	defer memory.Pause(ctx)()
+	select {
+	case own.slots <- struct{}{}:
+		return leave, nil
 	case <-ctx.Done():
 		forget()
 		return nil, ctx.Err()

@@ -1,6 +1,9 @@
 // Calls of the public API, with the session's cookie. Addresses are relative, because a stage
 // or a proxy's path may precede /v1.
 
+/** The end of a window of security events that means now, whatever the browser's clock says. */
+export const untilNow = "9999-12-31T00:00:00Z";
+
 /** The address of the API, without a slash at the end. */
 export const base = new URL("..", document.baseURI).href.replace(/\/$/, "");
 

@@ -20,15 +20,14 @@ func (entry Entry) class(activity int) OCSFClass {
 	return OCSFClass{entry.Class, entry.Class / 1000, activity, entry.Class*100 + activity}
 }
 
-// OCSF returns the class of the type. The activity of auth.access_denied depends on the method
-// of each request and is 0 here.
+// OCSF returns the class of the type. Where the activity depends on the method of each request, it is 0 here.
 func (entry Entry) OCSF() OCSFClass { return entry.class(entry.Activity) }
 
 // activity returns the activity_id of e. API Activity has create, read, update and delete; User
 // Access assigns or revokes privileges.
 func (e Event) activity() int {
-	switch e.Type {
-	case AccessDenied:
+	switch entry := e.entry(); {
+	case entry.Activity == byMethod:
 		switch e.Origin.Request.Method {
 		case "POST":
 			return 1
@@ -41,7 +40,7 @@ func (e Event) activity() int {
 		default:
 			return other
 		}
-	case UserRoleChanged:
+	case e.Type == UserRoleChanged:
 		for _, c := range e.Changes {
 			if c.Field == "role" && c.To != "admin" {
 				return 2
@@ -49,7 +48,7 @@ func (e Event) activity() int {
 		}
 		return 1
 	default:
-		return e.entry().Activity
+		return entry.Activity
 	}
 }
 

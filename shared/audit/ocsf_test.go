@@ -204,3 +204,24 @@ func TestRoleChangesAreAssignedOrRevoked(t *testing.T) {
 		}
 	}
 }
+
+// TestTheMethodDecidesTheActivity: of every type of event that depends on it.
+func TestTheMethodDecidesTheActivity(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for _, entry := range audit.Catalogue {
+		if entry.OCSF().ActivityID != 0 {
+			continue
+		}
+		seen++
+		for method, want := range map[string]int{"POST": 1, "GET": 2, "HEAD": 2, "PUT": 3, "PATCH": 3, "DELETE": 4} {
+			e := audit.Event{Type: entry.Type, Origin: audit.Origin{Request: audit.Request{Method: method}}}
+			if got := e.OCSF()["activity_id"]; got != want {
+				t.Errorf("%s by %s is activity %v, want %d", entry.Type, method, got, want)
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("%d types depend on the method", seen)
+	}
+}

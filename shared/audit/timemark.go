@@ -23,6 +23,7 @@ type timeMark struct {
 
 const (
 	positionField = "n"
+	startField    = "start" // 1: the mark was made for a start, lookBack before its time
 	markLayout    = "2006-01-02T15:04:05.000Z"
 )
 
@@ -68,7 +69,7 @@ func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head)
 			return timeMark{}, err
 		}
 	}
-	return l.setMark(ctx, teamID, t, at)
+	return l.setMark(ctx, teamID, t, at, false)
 }
 
 // sinceMark returns the mark of the inclusive start t. With keep, the mark is stored: every
@@ -81,12 +82,12 @@ func (l *Log) sinceMark(ctx context.Context, teamID string, t time.Time, h head,
 	if err != nil || !keep || t.After(l.Now().Add(lookAhead)) {
 		return timeMark{at: at}, err
 	}
-	return l.setMark(ctx, teamID, t, at)
+	return l.setMark(ctx, teamID, t, at, true)
 }
 
 // setMark stores the position at for t, moved between the nearest marks. If another process
 // stored one first, that one is returned.
-func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64) (timeMark, error) {
+func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64, start bool) (timeMark, error) {
 	key := markKey(teamID, t)
 	for range maxAttempts {
 		now := l.Now()
@@ -98,7 +99,7 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64)
 		case !errors.Is(err, table.ErrNotFound):
 			return timeMark{}, fmt.Errorf("read the counter of marks: %w", err)
 		}
-		at, err := l.clamp(ctx, key, at)
+		at, err := l.clamp(ctx, key, t, at, start)
 		if err != nil {
 			return timeMark{}, err
 		}
@@ -107,6 +108,9 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64)
 			expires = t
 		}
 		item := table.Item{Key: key, Numbers: map[string]int64{positionField: at, atField: now.UnixMilli()}, Expires: expires.Add(slotLife)}
+		if start {
+			item.Numbers[startField] = 1
+		}
 		err = l.Table.Write(ctx,
 			table.Put{Item: item, If: table.Absent()},
 			table.Put{Item: table.Item{Key: marksKey(teamID), Version: version + 1}, If: cond})
@@ -123,29 +127,39 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64)
 	return timeMark{}, fmt.Errorf("store a mark: %w", table.ErrConflict)
 }
 
-// clamp returns at, moved between the positions of the marks before and after key.
-func (l *Log) clamp(ctx context.Context, key table.Key, at int64) (int64, error) {
-	for _, later := range []bool{true, false} {
-		q := table.Query{Table: key.Table, Partition: key.Partition, Limit: 1, Descending: !later}
-		if later {
-			q.From = key.Sort
-		} else {
-			q.To = key.Sort
-		}
-		page, err := l.Table.Query(ctx, q)
+// clamp returns at, moved between the positions of the marks before and after key, which is that of t.
+func (l *Log) clamp(ctx context.Context, key table.Key, t time.Time, at int64, start bool) (int64, error) {
+	later := table.Query{Table: key.Table, Partition: key.Partition, From: key.Sort, Limit: 20}
+	seen := 0
+	for item, err := range table.All(ctx, l.Table, later) {
 		if err != nil {
 			return 0, fmt.Errorf("read the nearest marks: %w", err)
 		}
-		if len(page.Items) == 0 {
-			continue
+		if start || endsAfter(item, t) {
+			at = min(at, timeMarkFrom(item).at)
+			break
 		}
-		if neighbour := timeMarkFrom(page.Items[0]).at; later {
-			at = min(at, neighbour)
-		} else {
-			at = max(at, neighbour)
+		if seen++; seen == maxPassed {
+			break
 		}
 	}
+	earlier, err := l.Table.Query(ctx, table.Query{Table: key.Table, Partition: key.Partition, To: key.Sort, Limit: 1, Descending: true})
+	if err != nil {
+		return 0, fmt.Errorf("read the nearest marks: %w", err)
+	}
+	if len(earlier.Items) > 0 {
+		at = max(at, timeMarkFrom(earlier.Items[0]).at)
+	}
 	return at, nil
+}
+
+// maxPassed is how many marks are passed in search of one that bounds an end. Without one, windows may overlap.
+const maxPassed = 100
+
+// endsAfter reports whether a later mark has the events before t. One that was made before t lacks those since then, and that of a
+// start lacks some on purpose: readers of windows that begin there read them twice, but nobody misses them.
+func endsAfter(later table.Item, t time.Time) bool {
+	return later.Numbers[startField] == 0 && !timeMarkFrom(later).made.Before(t)
 }
 
 // numberBefore returns the number before the first event recorded at t or later, by binary

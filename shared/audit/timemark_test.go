@@ -59,3 +59,45 @@ func TestMarksMadeAtOnceKeepTheirOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestOneReaderHidesNothingFromAnother: what one reader's window made, be its clock ahead or its window begin later, leaves out no event
+// of another window.
+func TestOneReaderHidesNothingFromAnother(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]struct {
+		first  func(now time.Time) audit.Query // before the events 11 to 20
+		second func(now time.Time) audit.Query // after them
+	}{
+		"the clock of another reader is ahead": {
+			func(now time.Time) audit.Query { return audit.Query{Until: stamp(now.Add(4 * time.Minute))} },
+			func(now time.Time) audit.Query { return audit.Query{Until: stamp(now.Add(time.Second))} },
+		},
+		"and its window has passed": {
+			func(now time.Time) audit.Query { return audit.Query{Until: stamp(now.Add(4 * time.Minute))} },
+			func(now time.Time) audit.Query { return audit.Query{Until: stamp(now.Add(3 * time.Minute))} },
+		},
+		"another window begins later": {
+			func(now time.Time) audit.Query {
+				return audit.Query{Since: stamp(now.Add(time.Minute)), Until: stamp(now.Add(2 * time.Minute))}
+			},
+			func(now time.Time) audit.Query { return audit.Query{Until: stamp(now.Add(30 * time.Second))} },
+		},
+	} {
+		w := newWorld(t)
+		w.write(numbered(1, 10)...)
+		w.feed(read.first(w.clock.now()))
+		w.write(numbered(11, 20)...)
+		if got := w.all(read.second(w.clock.now())); !slices.Equal(got, numbered(1, 20)) {
+			t.Errorf("%s: the second reader sees %v", name, got)
+		}
+	}
+	// A window that begins looks back two minutes. One that ends just before it has those minutes nevertheless.
+	w := newWorld(t)
+	w.write(numbered(1, 10)...)
+	w.clock.advance(3 * time.Second)
+	at := w.clock.now()
+	w.feed(audit.Query{Since: stamp(at), Until: "9999-12-31T00:00:00Z"})
+	if got := w.all(audit.Query{Since: stamp(at.Add(-10 * time.Minute)), Until: stamp(at.Add(-time.Second))}); !slices.Equal(got, numbered(1, 10)) {
+		t.Errorf("before a window that begins: %v", got)
+	}
+}

@@ -26,7 +26,7 @@ func originOf(r *http.Request, who team.Principal) audit.Origin {
 	}
 	o := audit.Origin{
 		Client:  audit.Client{IP: ip, UserAgent: r.UserAgent()},
-		Request: audit.Request{ID: req.id, Method: r.Method, Path: "/v1" + r.URL.Path, Route: strings.TrimPrefix(req.pattern, r.Method+" ")},
+		Request: audit.Request{ID: req.id, Method: r.Method, Path: "/v1" + r.URL.Path, Route: strings.TrimPrefix(cmp.Or(req.route, req.pattern), r.Method+" ")},
 		Actor:   audit.Actor{ID: who.TeamID, Credential: audit.Credential{ID: who.KeyID, Name: who.KeyName}},
 	}
 	switch a := &o.Actor; who.Kind {

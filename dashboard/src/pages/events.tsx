@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { call } from "../api";
+import { call, untilNow } from "../api";
 import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { SecurityEvent } from "../types";
@@ -28,9 +28,8 @@ export function Events() {
 	const [more, setMore] = useState<{ of?: Feed; events: SecurityEvent[]; next: string | null }>({ events: [], next: null });
 	const older = useAction();
 	const [shown, show] = useState<SecurityEvent>();
-	const [until] = useState(() => new Date(Date.now() + 1000).toISOString());
 	const query = (after?: string) => {
-		const q = new URLSearchParams({ order: "desc", until, limit: "50" });
+		const q = new URLSearchParams({ order: "desc", until: untilNow, limit: "50" });
 		if (category) q.set("category", category);
 		if (outcome) q.set("outcome", outcome);
 		if (after) q.set("after", after);

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-GCA6K4KU.js";import"./part-RYY6QMGJ.js";import"./part-QMOIQ4Q6.js";import"./part-DGP4LQXO.js";import"./part-H7T4WLKK.js";export{c as Tokens,b as scopes,a as sources};

@@ -72,27 +72,30 @@ func (s *slots) peek(ctx context.Context, n int64) (*slot, error) {
 func (s *slots) fill(ctx context.Context) error {
 	bucket := bucketOf(s.from)
 	end := (bucket+1)*bucketSize - 1
-	page, err := s.log.Table.Query(ctx, table.Query{Table: table.Events, Partition: bucketPartition(s.teamID, bucket),
-		From: table.Padded(s.from), To: table.Padded(end), Limit: s.size})
-	if err != nil {
-		return fmt.Errorf("read events: %w", err)
-	}
-	for _, item := range page.Items {
-		one, err := slotFrom(item)
+	q := table.Query{Table: table.Events, Partition: bucketPartition(s.teamID, bucket),
+		From: table.Padded(s.from), To: table.Padded(end), Limit: s.size}
+	for {
+		page, err := s.log.Table.Query(ctx, q)
 		if err != nil {
-			return err
+			return fmt.Errorf("read events: %w", err)
 		}
-		s.batch = append(s.batch, one)
+		for _, item := range page.Items {
+			one, err := slotFrom(item)
+			if err != nil {
+				return err
+			}
+			s.batch = append(s.batch, one)
+		}
+		switch {
+		case page.Cursor == "":
+			s.from = end + 1
+			return nil
+		case len(page.Items) > 0:
+			s.from = s.batch[len(s.batch)-1].number + 1
+			return nil
+		}
+		q.Cursor = page.Cursor // everything on the page has expired, and is still stored
 	}
-	switch {
-	case page.Cursor == "":
-		s.from = end + 1
-	case len(page.Items) > 0:
-		s.from = s.batch[len(s.batch)-1].number + 1
-	default:
-		return errors.New("read events: an empty page with a cursor")
-	}
-	return nil
 }
 
 // rereadFrom discards the slots starting at n.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"docent/shared/table"
@@ -195,7 +196,8 @@ func (l *Log) firstEvent(ctx context.Context, teamID string, from, last int64) (
 }
 
 // Trim moves the retention limit of a team to the last event that is older. It should run once
-// a day, and may be a week late.
+// a day, and may be a week late. If it is later, and nothing of the feed is left, the limit is the
+// last number.
 func (l *Log) Trim(ctx context.Context, teamID string) error {
 	h, err := l.head(ctx, teamID)
 	if err != nil || h.seq == h.trimmed {
@@ -203,14 +205,46 @@ func (l *Log) Trim(ctx context.Context, teamID string) error {
 	}
 	edge := l.Now().Add(-Retention)
 	oldest, err := l.firstEvent(ctx, teamID, h.trimmed+1, h.seq)
-	if err != nil || oldest == nil || !oldest.at.Before(edge) {
+	if err != nil {
 		return err
+	}
+	if oldest == nil {
+		return l.trimEmpty(ctx, teamID, h)
+	}
+	if !oldest.at.Before(edge) {
+		return nil
 	}
 	to, err := l.numberBefore(ctx, teamID, edge, h)
-	if err != nil || to <= h.trimmed {
+	if err != nil {
 		return err
 	}
-	_, err = l.Table.Add(ctx, table.Add{Key: headKey(teamID), Numbers: map[string]int64{trimmedField: to}, If: table.Below(trimmedField, to)})
+	return l.trimTo(ctx, teamID, to)
+}
+
+// trimEmpty moves the retention limit to the last number if no slot after it is left: all have
+// expired. It closes the numbers first, because a writer may still have one of them.
+func (l *Log) trimEmpty(ctx context.Context, teamID string, h head) error {
+	s := slots{log: l, teamID: teamID, last: h.seq, size: 1}
+	if left, err := s.peek(ctx, h.trimmed+1); err != nil || left != nil {
+		return err
+	}
+	for at := h.trimmed; at < h.seq; {
+		to := min(h.seq, at+maxNumbers)
+		settled, err := l.closeAll(ctx, teamID, at+1, to)
+		if err != nil || slices.ContainsFunc(settled, func(s slot) bool { return !s.isTombstone() }) {
+			return err
+		}
+		if err := l.trimTo(ctx, teamID, to); err != nil {
+			return err
+		}
+		at = to
+	}
+	return nil
+}
+
+// trimTo raises the retention limit of a team to the number to, if it is lower.
+func (l *Log) trimTo(ctx context.Context, teamID string, to int64) error {
+	_, err := l.Table.Add(ctx, table.Add{Key: headKey(teamID), Numbers: map[string]int64{trimmedField: to}, If: table.Below(trimmedField, to)})
 	if err != nil && table.AsConditionFailed(err) == nil {
 		return fmt.Errorf("trim the feed: %w", err)
 	}

@@ -13,6 +13,13 @@ import (
 
 const day = 24 * time.Hour
 
+func (w *world) trim() {
+	w.t.Helper()
+	if err := w.log.Trim(w.t.Context(), teamID); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestCursorsOutliveNothing: a cursor past retention is refused, and the reply has the oldest
 // valid one.
 func TestCursorsOutliveNothing(t *testing.T) {
@@ -97,6 +104,78 @@ func TestTrimmingKeepsWhatIsYoung(t *testing.T) {
 		}
 	}
 	if got := w.all(audit.Query{}); !slices.Equal(got, want[4:]) { // 1 to 4 are 400 to 370 days old
+		t.Errorf("%v", got)
+	}
+}
+
+// TestExpiredSlotsThatAreStillStored: a store removes what has expired late, and returns empty
+// pages in the meantime. An old cursor is refused all the same, as soon as Trim has run.
+func TestExpiredSlotsThatAreStillStored(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]struct {
+		later time.Duration // when there is one more event; 0: never
+		trim  time.Duration // the first time; 0: when all have expired
+		want  []string
+	}{
+		"nothing is left, and Trim is late": {0, 0, nil},
+		"nothing is left":                   {0, 366 * day, nil},
+		"an event is left":                  {100 * day, 366 * day, []string{"later"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write(numbered(1, 300)...)
+			first := w.feed(audit.Query{Limit: 5}).Next
+			if step.later > 0 {
+				w.clock.advance(step.later)
+				w.write("later")
+			}
+			if step.trim > 0 {
+				w.clock.advance(step.trim - step.later)
+				w.trim()
+			}
+			w.clock.advance(373*day - step.trim)
+			if step.trim == 0 { // until Trim runs, the reply can only be empty
+				if page := w.feed(audit.Query{After: first}); len(page.Events) != 0 {
+					t.Errorf("before Trim: %v", subjects(page.Events))
+				}
+			}
+			w.trim()
+			for _, limit := range []int{1, 5, 200} {
+				_, err := w.log.Feed(t.Context(), teamID, audit.Query{Limit: limit, After: first})
+				wantCode(t, err, apierr.CodeCursorExpired)
+				var expired *audit.ExpiredError
+				if !errors.As(err, &expired) {
+					t.Fatal(err)
+				}
+				if got := w.all(audit.Query{After: expired.Oldest}); !slices.Equal(got, step.want) {
+					t.Errorf("from the oldest cursor: %v", got)
+				}
+			}
+			if got := w.all(audit.Query{}); !slices.Equal(got, step.want) {
+				t.Errorf("without a cursor: %v", got)
+			}
+			w.write("new")
+			if got := w.all(audit.Query{}); !slices.Equal(got, append(step.want, "new")) {
+				t.Errorf("a new event: %v", got)
+			}
+		})
+	}
+}
+
+// TestTrimLeavesNumbersToTheirWriters: a writer that has a number while Trim finds nothing in the
+// feed records its event nevertheless, after the limit.
+func TestTrimLeavesNumbersToTheirWriters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.log.Claim(t.Context(), teamID, 1)
+	audit.NumberOf(c)
+	w.trim()
+	if err := c.Write(t.Context(), []audit.Event{about("late")}, thing("late")); err != nil {
+		t.Fatal(err)
+	}
+	c.End(t.Context())
+	if got := w.all(audit.Query{}); !slices.Equal(got, []string{"late"}) {
 		t.Errorf("%v", got)
 	}
 }

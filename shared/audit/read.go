@@ -26,21 +26,19 @@ const parallelCloses = 32
 // writer may still store.
 const recheckAfter = 200 * time.Millisecond
 
-// head is the state of a team's number counter.
-type head struct{ seq, trimmed int64 }
-
 func (l *Log) head(ctx context.Context, teamID string) (head, error) {
 	item, err := l.Table.Get(ctx, headKey(teamID))
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return head{}, fmt.Errorf("read the head of the feed: %w", err)
 	}
-	return head{item.Numbers[seqField], item.Numbers[trimmedField]}, nil
+	return headFrom(item), nil
 }
 
-// slots reads the slots of a team upwards, bucket by bucket.
+// slots reads the slots of a team upwards, bucket by bucket, past the gaps.
 type slots struct {
 	log    *Log
 	teamID string
+	gaps   gaps
 	from   int64 // the next number to read
 	last   int64 // the last number to read
 	size   int   // slots per query; 0: a page of the store
@@ -59,7 +57,7 @@ func (s *slots) peek(ctx context.Context, n int64) (*slot, error) {
 			}
 			return &s.batch[0], nil
 		}
-		if s.from = max(s.from, n); s.from > s.last {
+		if s.from = s.gaps.skip(max(s.from, n)); s.from > s.last {
 			return nil, nil
 		}
 		if err := s.fill(ctx); err != nil {
@@ -136,7 +134,7 @@ func (r *feedReader) readForward(ctx context.Context, h *head, check func(head) 
 	if err := check(r.head); err != nil {
 		return err
 	}
-	r.slots.last = r.head.seq
+	r.slots.last, r.slots.gaps = r.head.seq, r.head.gaps
 	if r.cursor.bounded {
 		r.slots.last = r.cursor.end
 	}
@@ -147,6 +145,7 @@ func (r *feedReader) readForward(ctx context.Context, h *head, check func(head) 
 func (r *feedReader) walk(ctx context.Context) error {
 	start := r.cursor.at
 	for {
+		start += r.skipGap()
 		if len(r.events) == r.limit || r.cursor.at-start >= maxNumbers {
 			return r.setMore(ctx)
 		}
@@ -186,10 +185,18 @@ func (r *feedReader) walk(ctx context.Context) error {
 		if next != nil {
 			to = next.number - 1
 		}
-		if err := r.closeThrough(ctx, min(to, start+maxNumbers)); err != nil {
+		if err := r.closeThrough(ctx, min(r.head.gaps.runEnd(r.cursor.at+1, to), start+maxNumbers)); err != nil {
 			return err
 		}
 	}
+}
+
+// skipGap moves the cursor past the gap after it, if there is one, and returns by how much.
+func (r *feedReader) skipGap() int64 {
+	to := min(r.head.gaps.skip(r.cursor.at+1)-1, r.slots.last)
+	moved := max(to-r.cursor.at, 0)
+	r.cursor.at += moved
+	return moved
 }
 
 // expiredThrough returns the last of the empty numbers before next that are past retention, or
@@ -337,12 +344,17 @@ func (r *feedReader) readBackward(ctx context.Context) error {
 		if r.cursor.at-1 <= low {
 			return nil
 		}
+		if to := max(r.head.gaps.skipDown(r.cursor.at-1), low); to < r.cursor.at-1 {
+			start -= r.cursor.at - 1 - to
+			r.cursor.at = to + 1
+			continue
+		}
 		if len(r.events) == r.limit || start-r.cursor.at >= maxNumbers {
 			r.more = true
 			return nil
 		}
 		bucket := bucketOf(r.cursor.at - 1)
-		first := max(bucket*bucketSize, low+1, r.cursor.at-max(2*int64(r.limit), 100))
+		first := max(bucket*bucketSize, low+1, r.cursor.at-max(2*int64(r.limit), 100), r.head.gaps.runStart(r.cursor.at-1))
 		found, err := r.slotsBetween(ctx, first, r.cursor.at-1)
 		if err != nil {
 			return err

@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"docent/shared/table"
@@ -16,11 +19,32 @@ func headKey(teamID string) table.Key {
 	return table.Key{Table: table.Events, Partition: teamID + "/head", Sort: "head"}
 }
 
-// Fields of the head: the last number claimed, and the last one past retention.
+// Fields of the head: the last number claimed, and the last one past retention. For each gap, the
+// field with its first number has its last one.
 const (
 	seqField     = "seq"
 	trimmedField = "trimmed"
+	gapPrefix    = "gap:"
 )
+
+// head is the state of a team's number counter.
+type head struct {
+	seq, trimmed int64
+	gaps         gaps
+}
+
+func headFrom(item table.Item) head {
+	h := head{seq: item.Numbers[seqField], trimmed: item.Numbers[trimmedField]}
+	for name, last := range item.Numbers {
+		if text, ok := strings.CutPrefix(name, gapPrefix); ok {
+			if first, err := strconv.ParseInt(text, 10, 64); err == nil {
+				h.gaps = append(h.gaps, gap{first, last})
+			}
+		}
+	}
+	slices.SortFunc(h.gaps, func(a, b gap) int { return cmp.Compare(a.first, b.first) })
+	return h
+}
 
 // atField is when the event of a slot was recorded or a writer put its tombstone, in Unix
 // milliseconds; 0 in a tombstone of a reader.

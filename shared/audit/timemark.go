@@ -168,8 +168,8 @@ func endsAfter(later table.Item, t time.Time) bool {
 func (l *Log) numberBefore(ctx context.Context, teamID string, t time.Time, h head) (int64, error) {
 	low, high := h.trimmed+1, h.seq+1
 	for low < high {
-		middle := low + (high-low)/2
-		found, err := l.firstEvent(ctx, teamID, middle, high-1)
+		middle := max(h.gaps.start(low+(high-low)/2), low)
+		found, err := l.firstEvent(ctx, teamID, h.gaps, middle, high-1)
 		if err != nil {
 			return 0, err
 		}
@@ -183,8 +183,8 @@ func (l *Log) numberBefore(ctx context.Context, teamID string, t time.Time, h he
 }
 
 // firstEvent returns the first event with a number from from to last, or nil.
-func (l *Log) firstEvent(ctx context.Context, teamID string, from, last int64) (*slot, error) {
-	s := slots{log: l, teamID: teamID, from: from, last: last, size: 4}
+func (l *Log) firstEvent(ctx context.Context, teamID string, g gaps, from, last int64) (*slot, error) {
+	s := slots{log: l, teamID: teamID, gaps: g, from: from, last: last, size: 4}
 	for n := from; ; {
 		next, err := s.peek(ctx, n)
 		if err != nil || next == nil || !next.isTombstone() {
@@ -204,7 +204,7 @@ func (l *Log) Trim(ctx context.Context, teamID string) error {
 		return err
 	}
 	edge := l.Now().Add(-Retention)
-	oldest, err := l.firstEvent(ctx, teamID, h.trimmed+1, h.seq)
+	oldest, err := l.firstEvent(ctx, teamID, h.gaps, h.trimmed+1, h.seq)
 	if err != nil {
 		return err
 	}
@@ -224,12 +224,15 @@ func (l *Log) Trim(ctx context.Context, teamID string) error {
 // trimEmpty moves the retention limit to the last number if no slot after it is left: all have
 // expired. It closes the numbers first, because a writer may still have one of them.
 func (l *Log) trimEmpty(ctx context.Context, teamID string, h head) error {
-	s := slots{log: l, teamID: teamID, last: h.seq, size: 1}
+	s := slots{log: l, teamID: teamID, gaps: h.gaps, last: h.seq, size: 1}
 	if left, err := s.peek(ctx, h.trimmed+1); err != nil || left != nil {
 		return err
 	}
-	for at := h.trimmed; at < h.seq; {
-		to := min(h.seq, at+maxNumbers)
+	for at := h.trimmed; ; {
+		if at = h.gaps.skip(at+1) - 1; at >= h.seq {
+			return nil
+		}
+		to := min(h.gaps.runEnd(at+1, h.seq), at+maxNumbers)
 		settled, err := l.closeAll(ctx, teamID, at+1, to)
 		if err != nil || slices.ContainsFunc(settled, func(s slot) bool { return !s.isTombstone() }) {
 			return err
@@ -239,7 +242,6 @@ func (l *Log) trimEmpty(ctx context.Context, teamID string, h head) error {
 		}
 		at = to
 	}
-	return nil
 }
 
 // trimTo raises the retention limit of a team to the number to, if it is lower.

@@ -150,7 +150,7 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) (err error) {
 		defer func() { _ = file.Close() }() // it was only read
 		from = file
 	}
-	report, err := app.Restore(ctx, c.Data, from)
+	report, err := app.Restore(ctx, c.Data, con.now(), from)
 	if errors.Is(err, app.ErrNotEmpty) {
 		return fmt.Errorf("%w; restore into an empty folder", err)
 	}

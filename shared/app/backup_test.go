@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/blob/dir"
 )
@@ -49,7 +50,7 @@ func TestARestoredBackupIsTheData(t *testing.T) {
 	t.Parallel()
 	folder, backup := backedUp(t)
 	restored := filepath.Join(t.TempDir(), "new")
-	if _, err := Restore(t.Context(), restored, bytes.NewReader(backup)); err != nil {
+	if _, err := Restore(t.Context(), restored, time.Now(), bytes.NewReader(backup)); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(filepath.Join(folder, keyFile))
@@ -70,7 +71,7 @@ func TestARestoredBackupIsTheData(t *testing.T) {
 	if err != nil || string(object) != "content" {
 		t.Errorf("object %q, %v", object, err)
 	}
-	if _, err := Restore(t.Context(), folder, bytes.NewReader(backup)); !errors.Is(err, ErrNotEmpty) {
+	if _, err := Restore(t.Context(), folder, time.Now(), bytes.NewReader(backup)); !errors.Is(err, ErrNotEmpty) {
 		t.Errorf("restored over data: %v", err)
 	}
 }
@@ -100,7 +101,7 @@ func TestADamagedBackupRestoresNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
-			if _, err := Restore(t.Context(), folder, bytes.NewReader(damaged)); err == nil {
+			if _, err := Restore(t.Context(), folder, time.Now(), bytes.NewReader(damaged)); err == nil {
 				t.Error("it was restored")
 			}
 			entries, err := os.ReadDir(folder)
@@ -135,7 +136,7 @@ func TestAnInterruptedRestoreIsNeverOpened(t *testing.T) {
 			if _, err := OpenLocal(t.Context(), folder, LocalOptions{}); !errors.Is(err, ErrUnfinished) {
 				t.Errorf("opened: %v", err)
 			}
-			if _, err := Restore(t.Context(), folder, bytes.NewReader(backup)); !errors.Is(err, ErrUnfinished) && !errors.Is(err, ErrNotEmpty) {
+			if _, err := Restore(t.Context(), folder, time.Now(), bytes.NewReader(backup)); !errors.Is(err, ErrUnfinished) && !errors.Is(err, ErrNotEmpty) {
 				t.Errorf("restored over it: %v", err)
 			}
 		})

@@ -10,11 +10,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/audit"
 	"docent/shared/blob/dir"
 	"docent/shared/table/bolt"
+	"docent/shared/team"
 )
 
 // unfinishedFolder holds data within a data directory until all of it is there. A directory
@@ -31,9 +34,9 @@ var (
 // restoredAtOnce bounds the objects that Restore writes at the same time.
 const restoredAtOnce = 8
 
-// Restore makes dataDir from a backup. The directory must be empty or missing. If Restore
-// fails, it is empty again; if the process is killed, OpenLocal refuses the directory.
-func Restore(ctx context.Context, dataDir string, backup io.Reader) (report BackupReport, err error) {
+// Restore makes dataDir from a backup, as of now. The directory must be empty or missing. If
+// Restore fails, it is empty again; if the process is killed, OpenLocal refuses the directory.
+func Restore(ctx context.Context, dataDir string, now time.Time, backup io.Reader) (report BackupReport, err error) {
 	if err := makeEmpty(dataDir); err != nil {
 		return report, err
 	}
@@ -49,7 +52,7 @@ func Restore(ctx context.Context, dataDir string, backup io.Reader) (report Back
 	if report, err = unpack(ctx, unfinished, backup); err != nil {
 		return report, err
 	}
-	if err := checkDatabase(filepath.Join(unfinished, databaseFile)); err != nil {
+	if err := continueFeeds(ctx, filepath.Join(unfinished, databaseFile), now); err != nil {
 		return report, err
 	}
 	return report, publish(dataDir)
@@ -128,13 +131,19 @@ func writeNew(path string, content io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// checkDatabase returns an error unless the database can be opened.
-func checkDatabase(file string) error {
-	store, err := bolt.Open(file, bolt.Options{Remove: []string{queueTable}})
+// continueFeeds opens the restored database, which it checks thereby, and makes every team's feed of
+// security events continue above all numbers that may have been used since the backup.
+func continueFeeds(ctx context.Context, file string, now time.Time) (err error) {
+	store, err := bolt.Open(file, bolt.Options{Remove: []string{queueTable}, Now: func() time.Time { return now }})
 	if err != nil {
 		return err
 	}
-	return store.Close()
+	defer func() { err = errors.Join(err, store.Close()) }()
+	ids, err := team.IDs(ctx, store)
+	if err != nil {
+		return err
+	}
+	return audit.SkipNumbers(ctx, store, now, ids)
 }
 
 // publish moves complete data from the unfinished folder to dataDir. It continues where an

@@ -94,6 +94,24 @@ func TestReadersGoPastGaps(t *testing.T) {
 	}
 }
 
+// TestATimeIsFoundFastAroundAGap: the search for it does not read the gap.
+func TestATimeIsFoundFastAroundAGap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	start := w.clock.now()
+	w.write(numbered(1, 5)...)
+	w.skip()
+	w.write(numbered(6, 10)...)
+	reads := &counting{Store: w.store}
+	w.log = w.newLog(reads, 0)
+	if got := w.all(audit.Query{Since: stamp(start)}); !slices.Equal(got, numbered(1, 10)) {
+		t.Errorf("%v", got)
+	}
+	if n := reads.queries.Load(); n > 10 {
+		t.Errorf("%d queries", n)
+	}
+}
+
 // TestCursorsOfLostEventsContinueAfterTheGap: what a collector knows of events that a restore has
 // lost leads to everything after the restore, as does what it knows of those that are left.
 func TestCursorsOfLostEventsContinueAfterTheGap(t *testing.T) {

@@ -187,17 +187,26 @@ func updateEvent(before, after Team) audit.Event {
 		Targets: []audit.Target{{Type: audit.TargetTeam, ID: after.ID, DisplayName: after.Name}}}
 }
 
-// Teams returns every team in the order of their ids, for the operator.
-func (s *Service) Teams(ctx context.Context) ([]Team, error) {
-	var keys []table.Key
-	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Identities, Partition: teamsPartition}) {
+// IDs returns the ids of all teams in store, in order.
+func IDs(ctx context.Context, store table.Store) (ids []string, err error) {
+	for item, err := range table.All(ctx, store, table.Query{Table: table.Identities, Partition: teamsPartition}) {
 		if err != nil {
 			return nil, fmt.Errorf("list teams: %w", err)
 		}
-		keys = append(keys, teamKey(item.Sort))
+		ids = append(ids, item.Sort)
 	}
-	if len(keys) == 0 {
-		return nil, nil
+	return ids, nil
+}
+
+// Teams returns every team in the order of their ids, for the operator.
+func (s *Service) Teams(ctx context.Context) ([]Team, error) {
+	ids, err := IDs(ctx, s.Table)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	keys := make([]table.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = teamKey(id)
 	}
 	items, err := s.Table.BatchGet(ctx, keys)
 	if err != nil {

@@ -5,6 +5,7 @@
 //	deploy -remember FILE [-c KEY=VALUE]...
 //	deploy [-assembly FOLDER]
 //	deploy -restore TIME [-c KEY=VALUE]...
+//	deploy -continue-feeds MOMENT [-c KEY=VALUE]...
 //	deploy -destroy NAME
 package main
 
@@ -18,6 +19,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"docent/shared/table"
 )
 
 func main() {
@@ -39,6 +42,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	given := settings{}
 	flags.Func("c", "a value of the stack, KEY=VALUE", given.add)
 	moment := flags.String("restore", "", "restore the tables of the stack to this moment, such as 2026-11-23T05:00:00Z, into new ones")
+	continued := flags.String("continue-feeds", "", "the moment, such as 20261123T050000Z, of tables that were restored by hand and are not in use yet: only let their feeds of security events continue")
 	destroy := flags.String("destroy", "", "the stack to remove")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -58,7 +62,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%q is not a moment of UTC, such as 2026-11-23T05:00:00Z", *moment)
 		}
-		return a.restore(ctx, given.stackName(), at, out)
+		return a.restore(ctx, given.stackName(), at, time.Now(), out)
+	}
+	if *continued != "" {
+		return a.continueFeeds(ctx, restoredNames(given.stackName(), *continued, table.Names), time.Now(), out)
 	}
 	if *destroy != "" {
 		return a.destroy(ctx, *destroy, out)

@@ -15,13 +15,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"docent/shared/audit"
 	"docent/shared/table"
+	"docent/shared/table/dynamo"
+	"docent/shared/team"
 )
 
 const (
 	// restoreWait is how long all tables together may take. AWS restores most within an hour.
 	restoreWait = 12 * time.Hour
 	restorePoll = 10 * time.Second
+	// feedRetry is how long one write waits for a restored table, whose capacity grows as it is used.
+	feedRetry = 5 * time.Minute
 	// restoredForm is the form of the moment in the names of restored tables, and the value of -c restored.
 	restoredForm = "20060102T150405Z"
 	recoveryDays = 35
@@ -29,8 +34,9 @@ const (
 
 // restore makes new tables with what the stack's tables held at a moment, and waits until they are as the stack needs them. All
 // have the same moment, because a transaction spans several. It changes neither the stack nor its tables; deploying with
-// -c restored=MOMENT takes the new ones into use. An interrupted run may be repeated: it continues.
-func (a *account) restore(ctx context.Context, name string, at time.Time, out io.Writer) error {
+// -c restored=MOMENT takes the new ones into use. An interrupted run may be repeated: it continues. Its last step, as of now, lets
+// the feeds of security events continue above the numbers of events that are lost.
+func (a *account) restore(ctx context.Context, name string, at, now time.Time, out io.Writer) error {
 	at = at.UTC()
 	there, err := a.stack(ctx, name)
 	if err != nil {
@@ -51,28 +57,54 @@ func (a *account) restore(ctx context.Context, name string, at time.Time, out io
 			return err
 		}
 	}
-	return a.restoreTables(ctx, there, tables, at, out)
+	return a.restoreTables(ctx, there, tables, at, now, out)
+}
+
+// restoredNames returns the names of the restored tables of a stack, by their names in shared/table.
+func restoredNames(stack, moment string, names []string) map[string]string {
+	restored := make(map[string]string, len(names))
+	for _, ours := range names {
+		restored[ours] = stack + "-" + moment + "-" + ours
+	}
+	return restored
 }
 
 // restoreTables restores tables, by their names in shared/table, to a moment that all of them have.
-func (a *account) restoreTables(ctx context.Context, of *cftypes.Stack, tables map[string]string, at time.Time, out io.Writer) error {
+func (a *account) restoreTables(ctx context.Context, of *cftypes.Stack, tables map[string]string, at, now time.Time, out io.Writer) error {
 	name, names := aws.ToString(of.StackName), slices.Sorted(maps.Keys(tables))
-	moment := at.Format(restoredForm)
-	restored := func(ours string) string { return name + "-" + moment + "-" + ours }
+	restored := restoredNames(name, at.UTC().Format(restoredForm), names)
 	for _, ours := range names {
-		fmt.Fprintf(out, "Restoring %s as %s.\n", tables[ours], restored(ours))
-		if err := a.restoreTable(ctx, tables[ours], restored(ours), at); err != nil {
+		fmt.Fprintf(out, "Restoring %s as %s.\n", tables[ours], restored[ours])
+		if err := a.restoreTable(ctx, tables[ours], restored[ours], at); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
 	for _, ours := range names {
-		if err := a.complete(ctx, restored(ours), of); err != nil {
-			return fmt.Errorf("prepare the table %s: %w", restored(ours), err)
+		if err := a.complete(ctx, restored[ours], of); err != nil {
+			return fmt.Errorf("prepare the table %s: %w", restored[ours], err)
 		}
 	}
+	if err := a.continueFeeds(ctx, restored, now, out); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "All tables of %s are restored to %s.\n", name, at.Format(time.RFC3339))
+	return nil
+}
+
+// continueFeeds lets every team's feed in restored tables continue above all numbers that may have been used. It is for tables
+// that are not in use yet, because functions that use them record events at once. It may be repeated.
+func (a *account) continueFeeds(ctx context.Context, restored map[string]string, now time.Time, out io.Writer) error {
+	store := dynamo.New(a.tables, dynamo.Options{Names: restored, Now: func() time.Time { return now }, RetryFor: feedRetry})
+	ids, err := team.IDs(ctx, store)
+	if err != nil {
+		return err
+	}
+	if err := audit.SkipNumbers(ctx, store, now, ids); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The feeds of security events of %d teams continue above the numbers of lost events.\n", len(ids))
 	return nil
 }
 

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +16,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"docent/shared/audit"
 	"docent/shared/table/dynamo"
+	"docent/shared/team"
 	"docent/testkit/moto"
 )
+
+// tablesOf returns the names of the tables of a stack that the tests restore.
+func tablesOf(name string) map[string]string {
+	return map[string]string{"documents": name + "-documents", "usage": name + "-usage", "identities": name + "-identities", "events": name + "-events"}
+}
 
 // restorable returns an account with the tables of a stack, which holds one record, and the stack's name. The protocol server
 // restores a table as it is now, whatever the moment.
@@ -28,7 +38,7 @@ func restorable(t *testing.T) (*account, string) {
 	if err := store.CreateTables(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	tables := map[string]string{"documents": name + "-documents", "usage": name + "-usage"}
+	tables := tablesOf(name)
 	for _, theirs := range tables {
 		if _, err := client.UpdateContinuousBackups(t.Context(), &dynamodb.UpdateContinuousBackupsInput{TableName: &theirs,
 			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)}}); err != nil {
@@ -71,7 +81,7 @@ func TestRestoreMakesCompleteTablesAndMayBeRepeated(t *testing.T) {
 		t.Fatalf("%v, %v", stack, err)
 	}
 	for range 2 { // the server says of each moment but its own that it cannot be restored
-		if err := a.restoreTables(t.Context(), stack, map[string]string{"documents": name + "-documents", "usage": name + "-usage"}, at, &strings.Builder{}); err != nil {
+		if err := a.restoreTables(t.Context(), stack, tablesOf(name), at, at.Add(time.Hour), &strings.Builder{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,8 +112,8 @@ func TestRestoreRefusesBeforeItChangesAnything(t *testing.T) {
 	t.Parallel()
 	a, name := restorable(t)
 	for want, err := range map[string]error{
-		"there is no stack none":      a.restore(t.Context(), "none", time.Now(), &strings.Builder{}),
-		"can be restored to a moment": a.restore(t.Context(), name, time.Now().Add(time.Hour), &strings.Builder{}),
+		"there is no stack none":      a.restore(t.Context(), "none", time.Now(), time.Now(), &strings.Builder{}),
+		"can be restored to a moment": a.restore(t.Context(), name, time.Now().Add(time.Hour), time.Now(), &strings.Builder{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -116,6 +126,60 @@ func TestRestoreRefusesBeforeItChangesAnything(t *testing.T) {
 	for _, table := range listed.TableNames {
 		if strings.HasPrefix(table, name+"-20") {
 			t.Errorf("it has made %s", table)
+		}
+	}
+}
+
+// TestRestoredFeedsContinueAboveUsedNumbers: in restored tables, no event gets the id of one that is lost, after a run that was
+// interrupted and repeated too.
+func TestRestoredFeedsContinueAboveUsedNumbers(t *testing.T) {
+	t.Parallel()
+	a, name := restorable(t)
+	now := time.Now()
+	clock := func() time.Time { return now }
+	original := dynamo.New(a.tables, dynamo.Options{Prefix: name + "-", Now: clock})
+	feed := &audit.Log{Table: original, Now: clock}
+	acme, _, err := (&team.Service{Table: original, Events: feed, Now: clock, NewID: uuid.NewString}).CreateTeam(t.Context(), "acme", "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(l *audit.Log, n int) []audit.Event {
+		for range n {
+			if err := l.Write(t.Context(), acme.ID, []audit.Event{{Type: audit.TeamUpdated}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page, err := l.Feed(t.Context(), acme.ID, audit.Query{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.Events
+	}
+	kept := record(feed, 3)
+	stack, err := a.stack(t.Context(), name)
+	if err != nil || stack == nil {
+		t.Fatalf("%v, %v", stack, err)
+	}
+	at := now.Truncate(time.Second)
+	interrupted, stop := context.WithCancel(t.Context())
+	stop()
+	if err := a.continueFeeds(interrupted, tablesOf(name), now, &strings.Builder{}); err == nil {
+		t.Error("an interrupted run succeeds")
+	}
+	for range 2 {
+		if err := a.restoreTables(t.Context(), stack, tablesOf(name), at, now, &strings.Builder{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := restoredNames(name, at.UTC().Format(restoredForm), slices.Collect(maps.Keys(tablesOf(name))))
+	lost := record(feed, 4)
+	restored := record(&audit.Log{Table: dynamo.New(a.tables, dynamo.Options{Names: names, Now: clock}), Now: clock}, 4)
+	if len(restored) != len(lost) || len(lost) != len(kept)+4 {
+		t.Fatalf("%d events restored, %d lost, %d kept", len(restored), len(lost), len(kept))
+	}
+	for i, e := range restored {
+		if same := e.ID() == lost[i].ID(); same != (i < len(kept)) {
+			t.Errorf("event %d has the id %s, in the original %s", i, e.ID(), lost[i].ID())
 		}
 	}
 }

@@ -134,6 +134,8 @@ type restoreCmd struct {
 func (c *restoreCmd) Help() string {
 	return `Restores a backup into a data folder that is empty or missing. Every file is compared with its digest before any is used: if the backup is damaged or incomplete, the folder stays empty. No server opens a folder whose restore was interrupted.
 
+The feed of security events continues with much higher numbers, so that no new event has the id of one that was recorded after the backup. Collectors need do nothing.
+
 Example:
 
     docent restore --data /var/lib/docent /var/backups/docent/docent-20261123T020000Z.tar`

@@ -53,7 +53,7 @@ type Event struct {
 
 	// Set when the event is recorded.
 	TeamID     string
-	Sequence   int64     // orders the feed; never repeats, may skip
+	Sequence   int64     // orders the feed; never repeats, may skip; after a restore it is far higher
 	RecordedAt time.Time // when its number was claimed
 }
 

@@ -80,7 +80,7 @@ const (
 	Usage = "usage"
 
 	// Events, the security event feed:
-	//   {team}/head           sort "head"                the last number claimed, the last one out of retention, what webhook endpoints want
+	//   {team}/head           sort "head"                the last number claimed, the last one out of retention, the gaps, what webhook endpoints want
 	//   {team}/{number/10000} sort {number, 20 digits}   an event, or the tombstone of a number that stays empty
 	//   {team}/marks          sort {time, UTC, ms}       the event number of a time
 	//   {team}/head           sort "marks"               counts up with every mark

@@ -117,3 +117,21 @@ func TestBulkNeedsAMethod(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestBulkKnowsAResourceInEverySpelling: changes of one resource keep their order, however their paths are written.
+func TestBulkKnowsAResourceInEverySpelling(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id := s.user("ada")
+	for round := range 10 {
+		var operations []string
+		for n := range 40 {
+			path := []string{"/Users/", "Users/", "/users/"}[n%3] + id
+			operations = append(operations, fmt.Sprintf(`{"method":"PATCH","path":%q,"data":%s}`, path, message(fmt.Sprintf(`{"op":"replace","path":"title","value":"%d of %d"}`, n, round))))
+		}
+		s.bulk(operations...)
+		if got, want := s.must(200, "GET", "/Users/"+id, "").string("title"), fmt.Sprintf("39 of %d", round); got != want {
+			t.Fatalf("the last title is %q, want %q", got, want)
+		}
+	}
+}

@@ -23,12 +23,13 @@ func (b *bulkRun) linkDependencies() {
 			}
 		}
 		o.needs = append(o.needs, o.refers...)
-		if before, ok := last[o.path]; ok && o.method != http.MethodPost {
+		if o.method == http.MethodPost {
+			continue
+		}
+		if before, ok := last[o.resource()]; ok {
 			o.needs = append(o.needs, before)
 		}
-		if o.method != http.MethodPost {
-			last[o.path] = i
-		}
+		last[o.resource()] = i
 	}
 }
 
@@ -106,10 +107,13 @@ func (b *bulkRun) order() []int {
 	return order
 }
 
+// resource returns the path in one spelling: that of two operations on one resource is the same.
+func (o *bulkOperation) resource() string { return strings.ToLower(strings.Trim(o.path, "/")) }
+
 // endpoint returns the first segment of the path, in lower case.
 func (o *bulkOperation) endpoint() string {
-	first, _, _ := strings.Cut(strings.Trim(o.path, "/"), "/")
-	return strings.ToLower(first)
+	first, _, _ := strings.Cut(o.resource(), "/")
+	return first
 }
 
 // uniqueNames are the attributes that no two resources of an endpoint share.

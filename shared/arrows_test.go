@@ -63,7 +63,7 @@ var areaParts = []string{"scim/protocol"}
 // document, which need each other in life, are joined in app. A folder inside an area may have a height of its
 // own, and is then an area for this rule.
 var height = map[string]int{
-	"quota": 0, "pending": 0, "filter": 0, "moving": 0, "audit": 1, "rate": 1,
+	"quota": 0, "pending": 0, "filter": 0, "audit": 1, "rate": 1, "moving": 1,
 	"search/text": 0, "search/sieve": 0, "search/vectors": 0, "search/segment": 1,
 	"team": 2, "usage": 2, "search": 2,
 	"collection": 3, "document": 3, "scim": 3, "signon": 3, "oauth": 3, "webhook": 3,

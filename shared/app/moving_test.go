@@ -19,6 +19,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/clocktest"
 	"docent/shared/moving"
+	"docent/shared/pending"
 	"docent/shared/source"
 	"docent/shared/storedtest"
 	"docent/shared/table"
@@ -215,7 +216,8 @@ func TestAMoveChangesNothing(t *testing.T) {
 			t.Errorf("before the end, the copy replies %d to %s", r.status, caller)
 		}
 	}
-	if err := in.sweep(t.Context()); err != nil { // of the stack's functions
+	late := cloud.installation(t, clocktest.New(m.Written.Add(2*pending.Grace)), o.Vault) // when pending work is sent again
+	if err := late.sweep(t.Context()); err != nil {                                       // of the stack's functions
 		t.Fatal(err)
 	}
 	for name, q := range cloud.queues {

@@ -3,6 +3,7 @@ package moving
 import (
 	"testing"
 
+	"docent/shared/pending"
 	"docent/shared/table"
 )
 
@@ -21,6 +22,8 @@ func TestTheCopyStaysLifelessUntilTheEnd(t *testing.T) {
 		{table.Index, "cleanup", "1#x", work},
 		{table.Index, "cleanup", "orphans", never},
 		{table.Index, "pending/3", "1#rebuild-index", work},
+		{table.Documents, "pending-files/3", "1#extract-document", work},
+		{table.Index, "pending-meaning/3", "1#rebuild-index", work},
 		{table.Answers, other, "answer", early},
 		{table.Identities, "teams", team, arrival},
 		{table.Identities, team, "team", access},
@@ -38,6 +41,17 @@ func TestTheCopyStaysLifelessUntilTheEnd(t *testing.T) {
 	} {
 		if got := stageOf(table.Key{Table: c.table, Partition: c.partition, Sort: c.sort}); got != c.want {
 			t.Errorf("%s %s %s: stage %d, want %d", c.table, c.partition, c.sort, got, c.want)
+		}
+	}
+}
+
+func TestNoPendingWorkIsCopiedBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, name := range table.Names {
+		for _, partition := range pending.Partitions(name) {
+			if got := stageOf(table.Key{Table: name, Partition: partition, Sort: "1"}); got != work {
+				t.Errorf("%s %s: stage %d", name, partition, got)
+			}
 		}
 	}
 }

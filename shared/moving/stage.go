@@ -3,6 +3,7 @@ package moving
 import (
 	"strings"
 
+	"docent/shared/pending"
 	"docent/shared/table"
 )
 
@@ -14,7 +15,7 @@ func stageOf(k table.Key) stage {
 		return never // how far this home's sweeper is today
 	case k.Table == table.Index && k.Partition == "cleanup" && k.Sort == "orphans":
 		return never // when this home last looked for unused objects
-	case first == "pending" || k.Table == table.Index && k.Partition == "cleanup":
+	case pending.IsPending(k) || k.Table == table.Index && k.Partition == "cleanup":
 		return work
 	case k.Table == table.Identities && k.Partition == "teams":
 		return arrival

@@ -48,6 +48,22 @@ func Partitions(tableName string) []string {
 	return names
 }
 
+// partitionKeys has the partitions of all pending items.
+var partitionKeys = func() map[table.Key]bool {
+	keys := map[table.Key]bool{}
+	for _, name := range table.Names {
+		for _, partition := range Partitions(name) {
+			keys[table.Key{Table: name, Partition: partition}] = true
+		}
+	}
+	return keys
+}()
+
+// IsPending reports whether k is the key of a pending item.
+func IsPending(k table.Key) bool {
+	return partitionKeys[table.Key{Table: k.Table, Partition: k.Partition}]
+}
+
 // Kind is the kind of work.
 type Kind string
 

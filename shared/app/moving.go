@@ -57,15 +57,26 @@ const moveFile = "moving.json"
 // moveState is the content of moveFile.
 type moveState struct {
 	With  string    `json:"with"`  // the name of the other home
-	State string    `json:"state"` // stateCopying, stateFinishing or stateFinished
+	State string    `json:"state"` // one of the states below
 	At    time.Time `json:"at"`
 }
 
 const (
 	stateCopying   = "copying"   // the copy is lifeless
-	stateFinishing = "finishing" // the copy may be alive
-	stateFinished  = "finished"  // the copy replaces the original
+	stateFinishing = "finishing" // it is compared, and still lifeless
+	stateEntering  = string(moving.Entering)
+	stateEntered   = string(moving.Entered)
+	stateFinished  = "finished" // the copy replaces the original
 )
+
+// reached returns the milestone of an import that was interrupted while it finished.
+func (s moveState) reached() moving.Milestone {
+	switch s.State {
+	case stateEntering, stateEntered:
+		return moving.Milestone(s.State)
+	}
+	return ""
+}
 
 func readMove(folder string) (s moveState, err error) {
 	text, err := os.ReadFile(filepath.Join(folder, moveFile))
@@ -96,7 +107,12 @@ func writeMove(folder string, s moveState) error {
 // refuseMoved returns ErrMoved for a directory whose data is in use elsewhere.
 func refuseMoved(dataDir string) error {
 	s, err := readMove(dataDir)
-	if err == nil && s.State == stateFinished {
+	switch {
+	case err != nil:
+	case s.reached() != "":
+		err = fmt.Errorf("%w to %s, but not all of it: the import was interrupted at %s while the copy came to life. Run docent import --finish again. "+
+			"To use %s nevertheless, remove %s from it", ErrMoved, s.With, s.At.Format(time.RFC3339), dataDir, moveFile)
+	case s.State == stateFinished:
 		err = fmt.Errorf("%w to %s at %s; what happens there is not in %s. To use it nevertheless, remove %s from it",
 			ErrMoved, s.With, s.At.Format(time.RFC3339), dataDir, moveFile)
 	}
@@ -144,11 +160,11 @@ func (o MoveOptions) intoFolder(ctx context.Context, folder string) (report movi
 		return report, err
 	}
 	defer func() { err = errors.Join(err, closeFolder()) }()
-	return o.move(ctx, o.onAWS(begun), to, begun)
+	return o.move(ctx, moving.Move{From: o.onAWS(begun), To: to, Now: begun})
 }
 
-func (o MoveOptions) move(ctx context.Context, from, to moving.Home, begun time.Time) (moving.Report, error) {
-	m := &moving.Move{From: from, To: to, Secrets: secretsOf, Now: begun, Tell: o.Tell}
+func (o MoveOptions) move(ctx context.Context, m moving.Move) (moving.Report, error) {
+	m.Secrets, m.Tell = secretsOf, o.Tell
 	if o.Finish {
 		return m.Finish(ctx)
 	}
@@ -158,12 +174,14 @@ func (o MoveOptions) move(ctx context.Context, from, to moving.Home, begun time.
 // Import copies a data directory into a new installation on AWS. A server may run on the data
 // until the import that finishes; after that one, the directory is not opened any more.
 func Import(ctx context.Context, dataDir string, o MoveOptions) (report moving.Report, err error) {
-	if err := errors.Join(refuseUnfinished(dataDir), refuseMoved(dataDir)); err != nil {
+	state, err := readMove(dataDir)
+	if err := errors.Join(err, refuseUnfinished(dataDir)); err != nil {
 		return report, err
 	}
-	state, err := readMove(dataDir)
-	if err != nil {
-		return report, err
+	if goesOn := o.Finish && state.With == o.Name && state.reached() != ""; !goesOn {
+		if err := refuseMoved(dataDir); err != nil {
+			return report, err
+		}
 	}
 	begun := o.now()
 	to := o.onAWS(begun)
@@ -180,13 +198,17 @@ func Import(ctx context.Context, dataDir string, o MoveOptions) (report moving.R
 		return report, err
 	}
 	defer func() { err = errors.Join(err, closeFolder()) }()
+	m := moving.Move{From: from, To: to, Now: begun, Reached: state.reached()}
 	if !o.Finish {
-		return o.move(ctx, from, to, begun)
+		return o.move(ctx, m)
 	}
-	if err := writeMove(dataDir, moveState{o.Name, stateFinishing, begun}); err != nil {
-		return report, err
+	m.Note = func(at moving.Milestone) error { return writeMove(dataDir, moveState{o.Name, string(at), o.now()}) }
+	if m.Reached == "" {
+		if err := writeMove(dataDir, moveState{o.Name, stateFinishing, begun}); err != nil {
+			return report, err
+		}
 	}
-	if report, err = o.move(ctx, from, to, begun); err != nil {
+	if report, err = o.move(ctx, m); err != nil {
 		return report, err
 	}
 	if err := writeMove(dataDir, moveState{o.Name, stateFinished, o.now()}); err != nil {
@@ -209,7 +231,7 @@ func (o MoveOptions) resume(ctx context.Context) error {
 // checkUninhabited returns ErrInhabited if the installation has a team. The first teams may be
 // there if an earlier import was interrupted while it finished.
 func (o MoveOptions) checkUninhabited(ctx context.Context, rows table.Store, state moveState) error {
-	if state.State == stateFinishing && state.With == o.Name {
+	if state.With == o.Name && (state.State == stateFinishing || state.reached() != "") {
 		return nil
 	}
 	page, err := rows.Query(ctx, table.Query{Table: table.Identities, Partition: "teams", Limit: 1})

@@ -19,7 +19,6 @@ import (
 	"docent/shared/blob"
 	"docent/shared/clocktest"
 	"docent/shared/moving"
-	"docent/shared/pending"
 	"docent/shared/source"
 	"docent/shared/storedtest"
 	"docent/shared/table"
@@ -216,8 +215,8 @@ func TestAMoveChangesNothing(t *testing.T) {
 			t.Errorf("before the end, the copy replies %d to %s", r.status, caller)
 		}
 	}
-	late := cloud.installation(t, clocktest.New(m.Written.Add(2*pending.Grace)), o.Vault) // when pending work is sent again
-	if err := late.sweep(t.Context()); err != nil {                                       // of the stack's functions
+	late := cloud.installation(t, clocktest.New(m.Written.Add(2*time.Hour)), o.Vault) // when all pending work is due
+	if err := late.sweep(t.Context()); err != nil {                                   // of the stack's functions
 		t.Fatal(err)
 	}
 	for name, q := range cloud.queues {
@@ -378,5 +377,48 @@ func TestAMoveRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(folder, moveFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a refused import left its mark: %v", err)
+	}
+}
+
+// An import that was interrupted while it brought the copy to life goes on, and keeps what the copy has written.
+func TestAnInterruptedImportGoesOn(t *testing.T) {
+	t.Parallel()
+	folder, _ := backedUp(t)
+	cloud := newMoto(t, time.Now)
+	o := MoveOptions{Config: cloud.Config, Vault: otherVault(t), Name: "moto", Finish: true}
+	ctx, kill := context.WithCancel(t.Context())
+	stopped := o
+	stopped.Tell = func(moving.Progress) {
+		if s, err := readMove(folder); err != nil || s.State == stateEntering {
+			kill()
+		}
+	}
+	if _, err := Import(ctx, folder, stopped); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the import was not stopped: %v", err)
+	}
+	if s, err := readMove(folder); err != nil || s.State != stateEntering {
+		t.Fatalf("noted %+v, %v", s, err)
+	}
+	if err := cloud.blobs.Put(t.Context(), "kept/New", []byte("of the copy")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenLocal(t.Context(), folder, LocalOptions{}); !errors.Is(err, ErrMoved) {
+		t.Errorf("the original is opened: %v", err)
+	}
+	other, unfinished := o, o
+	other.Name, unfinished.Finish = "another stack", false
+	for name, refused := range map[string]MoveOptions{"into another stack": other, "without finishing": unfinished} {
+		if _, err := Import(t.Context(), folder, refused); !errors.Is(err, ErrMoved) {
+			t.Errorf("imported %s: %v", name, err)
+		}
+	}
+	if _, err := Import(t.Context(), folder, o); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := readMove(folder); err != nil || s.State != stateFinished {
+		t.Errorf("noted %+v, %v", s, err)
+	}
+	if want, got := []string{"kept/New", "kept/Object"}, objectNames(t, cloud.blobs); !slices.Equal(want, got) {
+		t.Errorf("objects %q, want %q", got, want)
 	}
 }

@@ -73,10 +73,25 @@ type Move struct {
 	Secrets  []SecretOf
 	Now      time.Time      // items that expire within an hour of it are not compared
 	Tell     func(Progress) // called often; nil: nobody is told
+	// Note stores durably how far Finish is, before Finish goes on. nil: the new home does not
+	// live before the end of Finish, and a repeated Finish starts from the beginning.
+	Note func(Milestone) error
+	// Reached is what Note stored last, in an earlier Finish of the same homes.
+	Reached Milestone
 
 	report   Report
 	progress Progress
 }
+
+// Milestone is a point of Finish after which the new home may live. From then on it is not made
+// equal to the old one: it keeps what it has changed.
+type Milestone string
+
+// The milestones, in their order. Before, it is empty.
+const (
+	Entering Milestone = "entering" // everything else agrees, and the records of access are being copied
+	Entered  Milestone = "entered"  // those are copied, and pending work is being copied
+)
 
 // stage says when an item is copied.
 type stage int
@@ -97,34 +112,95 @@ func (m *Move) Copy(ctx context.Context) (Report, error) {
 	if err := m.copyBlobs(ctx); err != nil {
 		return m.report, err
 	}
+	if err := m.removeStage(ctx, early); err != nil {
+		return m.report, err
+	}
 	err := m.copyStage(ctx, early)
 	return m.report, err
 }
 
 // Finish does the same as Copy, compares all counts and digests, and then brings the new home to
 // life. Nothing may write to the old home any more: if something did, Finish returns
-// ErrDiffers, and the new home stays lifeless. If it is interrupted, it can be repeated.
+// ErrDiffers, and the new home stays lifeless unless only records of access differ. If it is
+// interrupted, it can be repeated. It continues after the milestone that it reached.
 func (m *Move) Finish(ctx context.Context) (Report, error) {
-	if _, err := m.Copy(ctx); err != nil {
-		return m.report, err
+	m.report = Report{}
+	first := m.Reached == ""
+	if first {
+		if err := m.finishLifeless(ctx); err != nil {
+			return m.report, err
+		}
 	}
-	if err := m.compareBlobs(ctx); err != nil {
-		return m.report, err
+	if m.Reached != Entered {
+		if err := m.enter(ctx, first); err != nil {
+			return m.report, err
+		}
 	}
-	if err := m.compareRows(ctx, early); err != nil {
-		return m.report, err
-	}
-	for _, s := range []stage{access, work, arrival} {
+	for _, s := range later[1:] {
 		if err := m.copyStage(ctx, s); err != nil {
 			return m.report, err
 		}
-		if s == access { // workers change what follows at once
-			if err := m.compareRows(ctx, s); err != nil {
-				return m.report, err
-			}
-		}
 	}
 	return m.report, nil
+}
+
+// later are the stages that bring the new home to life.
+var later = []stage{access, work, arrival}
+
+// finishLifeless makes the new home equal to the old one, as far as it stays lifeless. What an
+// interrupted Finish has left of the later stages is removed if the old home no longer has it:
+// afterwards, the new home adds its own.
+func (m *Move) finishLifeless(ctx context.Context) error {
+	if _, err := m.Copy(ctx); err != nil {
+		return err
+	}
+	if err := m.compareBlobs(ctx); err != nil {
+		return err
+	}
+	if err := m.compareRows(ctx, early); err != nil {
+		return err
+	}
+	for _, s := range later {
+		if err := m.removeStage(ctx, s); err != nil {
+			return err
+		}
+	}
+	return m.reach(Entering)
+}
+
+// enter copies the records by which requests and workers enter. Only the first time they can be
+// compared: afterwards, the new home may have changed them.
+func (m *Move) enter(ctx context.Context, first bool) error {
+	if err := m.copyStage(ctx, access); err != nil {
+		return err
+	}
+	if first {
+		if err := m.compareRows(ctx, access); err != nil {
+			return err
+		}
+	}
+	return m.reach(Entered)
+}
+
+// reach notes a milestone.
+func (m *Move) reach(at Milestone) error {
+	if m.Note == nil {
+		return nil
+	}
+	if err := m.Note(at); err != nil {
+		return err
+	}
+	m.Reached = at
+	return nil
+}
+
+func (m *Move) removeStage(ctx context.Context, s stage) error {
+	for _, name := range tablesOf(s) {
+		if err := m.removeGone(ctx, name, s); err != nil {
+			return fmt.Errorf("remove from the table %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func (m *Move) copyStage(ctx context.Context, s stage) error {

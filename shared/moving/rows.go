@@ -19,8 +19,8 @@ const (
 	parallel   = 8 // batches at the same time
 )
 
-// copyTable copies the items of one stage that are missing in the new home or differ there, and
-// removes those that the old home does not have.
+// copyTable copies the items of one stage that are missing in the new home or differ there. Once
+// the new home may live, it copies only missing ones.
 func (m *Move) copyTable(ctx context.Context, name string, s stage) error {
 	m.begin(name)
 	holds, err := m.holdsAny(ctx, name)
@@ -28,7 +28,7 @@ func (m *Move) copyTable(ctx context.Context, name string, s stage) error {
 		return err
 	}
 	var mu sync.Mutex // guards the counts
-	err = eachBatch(ctx, m.From.Rows, name, s, func(ctx context.Context, items []table.Item) error {
+	return eachBatch(ctx, m.From.Rows, name, s, func(ctx context.Context, items []table.Item) error {
 		changed := items
 		if holds {
 			var err error
@@ -51,9 +51,12 @@ func (m *Move) copyTable(ctx context.Context, name string, s stage) error {
 		m.tell(int64(len(items)), int64(len(changed)))
 		return nil
 	})
-	if err != nil || !holds {
-		return err
-	}
+}
+
+// removeGone removes the items of one stage that the old home does not have.
+func (m *Move) removeGone(ctx context.Context, name string, s stage) error {
+	m.begin(name)
+	var mu sync.Mutex // guards the count
 	return eachBatch(ctx, m.To.Rows, name, s, func(ctx context.Context, items []table.Item) error {
 		gone, err := m.gone(ctx, items)
 		if err != nil {
@@ -111,7 +114,8 @@ func eachBatch(ctx context.Context, rows Rows, name string, s stage, do func(con
 	return failed
 }
 
-// changed returns the items that the new home does not have, or has with other content.
+// changed returns the items that the new home does not have, or has with other content, which is
+// its own once it may live.
 func (m *Move) changed(ctx context.Context, items []table.Item) ([]table.Item, error) {
 	there, err := byKey(ctx, m.To.Rows, items)
 	if err != nil {
@@ -121,7 +125,7 @@ func (m *Move) changed(ctx context.Context, items []table.Item) ([]table.Item, e
 	for _, item := range items {
 		other, ok := there[item.Key]
 		same := ok
-		if ok {
+		if ok && m.Reached == "" {
 			if same, err = m.same(ctx, item, other); err != nil {
 				return nil, err
 			}

@@ -60,9 +60,9 @@ type load struct {
 	}
 	// Always is what an unused installation does.
 	Always struct {
-		Sweeps, SweepMemoryMB, SweepMilliseconds, SweepReadUnits float64
-		Queues, PollsAQueue                                      float64 // by event source mappings: five pollers that wait 20 s
-		Alarms, Metrics, Dashboards                              float64 // metrics that alarms watch, and metrics that sweeping writes
+		Sweeps, SweepMemoryMB, SweepMilliseconds, SweepReadUnits, SweepWriteUnits float64
+		Queues, PollsAQueue                                                       float64 // by event source mappings: five pollers that wait 20 s
+		Alarms, Metrics, Dashboards                                               float64 // metrics that alarms watch, and metrics that sweeping writes
 	}
 }
 
@@ -108,6 +108,7 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 	invocations += a.Sweeps
 	seconds += a.Sweeps * a.SweepMemoryMB / 1024 * a.SweepMilliseconds / 1000
 	reads += a.Sweeps * a.SweepReadUnits
+	writes += a.Sweeps * a.SweepWriteUnits
 	messages += a.Queues * a.PollsAQueue
 	metrics := a.Metrics
 	if requests > 0 { // a metric is charged for the hours in which it is written

@@ -16,10 +16,7 @@ func TestFailedIndexingIsVisibleAndPutAgainRetries(t *testing.T) {
 	wiki := h.collection("wiki")
 	h.put(wiki, smallURI, "The zebra is small.")
 	state := func() string { return string(h.must(200, "GET", "/documents/"+h.id(smallURI), nil).body) }
-	h.clock.Advance(indexPatience + time.Minute)
-	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.outwait(indexPatience)
 	if got := state(); !strings.Contains(got, `"state":"failed","error":{"code":"internal"`) {
 		t.Fatalf("given up: %s", got)
 	}
@@ -45,10 +42,7 @@ func TestWorkOfADeletedDocumentFailsNothing(t *testing.T) {
 	wiki := h.collection("wiki")
 	h.put(wiki, smallURI, "The zebra is small.")
 	h.must(204, "DELETE", "/documents/"+h.id(smallURI), nil)
-	h.clock.Advance(indexPatience + time.Minute)
-	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.outwait(indexPatience)
 	h.work()
 	h.repair()
 	h.consistent(t)
@@ -60,10 +54,7 @@ func TestAnUnansweredQuestionFails(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.must(204, "PUT", "/answers/"+questionID, map[string]string{"question": "How small is the zebra?"})
-	h.clock.Advance(patience(pending.AnswerQuestion) + time.Minute)
-	if _, err := h.services.sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.outwait(patience(pending.AnswerQuestion))
 	if got := string(h.must(200, "GET", "/answers/"+questionID, nil).body); !strings.Contains(got, `"state":"failed","error":{"code":"timeout"`) {
 		t.Errorf("given up: %s", got)
 	}
@@ -71,4 +62,19 @@ func TestAnUnansweredQuestionFails(t *testing.T) {
 	if got := string(h.must(200, "GET", "/answers/"+questionID, nil).body); !strings.Contains(got, `"failed"`) {
 		t.Errorf("after the late message: %s", got)
 	}
+}
+
+// outwait sweeps until work that is pending now has been so for longer than patience, and returns how much was given up.
+func (h *home) outwait(patience time.Duration) (givenUp int) {
+	h.t.Helper()
+	const pause = 5 * time.Minute // after longer ones patience begins anew
+	for range patience/pause + 2 {
+		swept, err := h.services.sweeper.Sweep(h.t.Context())
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		givenUp += swept.GivenUp
+		h.clock.Advance(pause)
+	}
+	return givenUp
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"docent/shared/blob"
+	"docent/shared/pending"
 	"docent/shared/table"
 )
 
@@ -130,6 +131,10 @@ func (m *Move) Finish(ctx context.Context) (Report, error) {
 		if err := m.finishLifeless(ctx); err != nil {
 			return m.report, err
 		}
+	}
+	// Pending work that waited in the old home is not late in the new one: patience begins there with the next sweep.
+	if err := m.To.Rows.DeleteAll(ctx, []table.Key{pending.SweepsKey}); err != nil {
+		return m.report, fmt.Errorf("make the sweeps patient: %w", err)
 	}
 	if m.Reached != Entered {
 		if err := m.enter(ctx, first); err != nil {

@@ -36,6 +36,7 @@ func TestTheCopyStaysLifelessUntilTheEnd(t *testing.T) {
 		{table.Identities, "signon/h", "ticket", access},
 		{table.Events, team + "/head", "head", early},
 		{table.Events, "daily", "round", never},
+		{table.Events, "sweeps", "last", never},
 		{table.Events, "secret", "cursor", early},
 		{table.Events, "a kind/that is new", "x", early},
 	} {

@@ -13,6 +13,8 @@ func stageOf(k table.Key) stage {
 	switch {
 	case k.Table == table.Events && k.Partition == "daily":
 		return never // how far this home's sweeper is today
+	case k == pending.SweepsKey:
+		return never // since when this home's sweeps run regularly
 	case k.Table == table.Index && k.Partition == "cleanup" && k.Sort == "orphans":
 		return never // when this home last looked for unused objects
 	case pending.IsPending(k) || k.Table == table.Index && k.Partition == "cleanup":

@@ -102,6 +102,18 @@ func (r *fixture) sweep(t *testing.T) pending.Result {
 	return result
 }
 
+// sweepFor sweeps every minute for d, each time in another process, and returns how much was given up.
+func (r *fixture) sweepFor(t *testing.T, d time.Duration) (givenUp int) {
+	t.Helper()
+	for end := r.now.Add(d); r.now.Before(end); {
+		r.now = r.now.Add(time.Minute)
+		another := *r.Sweeper
+		r.Sweeper = &another
+		givenUp += r.sweep(t).GivenUp
+	}
+	return givenUp
+}
+
 func TestPendingWorkIsSentAgainAfterAMinute(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -165,7 +177,12 @@ func TestImpatientWorkIsGivenUp(t *testing.T) {
 	r := newFixture(t)
 	r.promise(t, work(pending.AnswerQuestion, "question", start))
 	r.promise(t, work(pending.RemoveCollection, "collection", start))
-	r.now = start.Add(61 * time.Minute)
+	r.sweep(t)
+	if n := r.sweepFor(t, time.Hour); n != 0 {
+		t.Errorf("%d given up within an hour", n)
+	}
+	r.sent(t)
+	r.now = start.Add(64 * time.Minute)
 	if result := r.sweep(t); result.GivenUp != 1 || result.Sent != 1 {
 		t.Errorf("result %+v", result)
 	}
@@ -283,7 +300,9 @@ func TestPatienceCountsFromTheStartOfTheProcess(t *testing.T) {
 	if got := r.resume(t); !slices.Equal(got, []string{"question"}) {
 		t.Errorf("sent %q", got)
 	}
-	r.now = r.now.Add(time.Hour)
+	if n := r.sweepFor(t, time.Hour); n != 0 {
+		t.Errorf("%d given up within an hour of the start", n)
+	}
 	if result := r.sweep(t); result.GivenUp != 0 || result.Oldest != 25*time.Hour {
 		t.Errorf("within an hour of the start: %+v", result)
 	}
@@ -320,6 +339,123 @@ func TestPatienceCountsFromTheEndOfAStandstill(t *testing.T) {
 			}
 		})
 	}
+}
+
+// No work could be done while nothing ran: a process that starts late tries old work before it gives it up.
+func TestPatienceOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(*testing.T, *fixture){
+		"never swept before": func(*testing.T, *fixture) {},
+		"swept before":       func(t *testing.T, r *fixture) { r.sweepFor(t, 30*time.Minute) },
+		"swept for long before": func(t *testing.T, r *fixture) {
+			r.now = r.now.Add(-3 * time.Hour)
+			r.sweepFor(t, 3*time.Hour)
+		},
+		"swept by a clock ahead": func(t *testing.T, r *fixture) {
+			r.now = r.now.Add(20 * time.Hour)
+			r.sweepFor(t, 2*time.Hour)
+			r.now = start
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newFixture(t)
+			before(t, r)
+			r.promise(t, work(pending.AnswerQuestion, "question", start))
+			r.now = start.Add(7 * time.Hour)
+			if result := r.sweep(t); result.GivenUp != 0 || result.Sent != 1 {
+				t.Errorf("the first sweep of a process: %+v", result)
+			}
+			if n := r.sweepFor(t, time.Hour); n != 0 {
+				t.Errorf("%d given up within an hour", n)
+			}
+			if n := r.sweepFor(t, time.Minute); n != 1 {
+				t.Errorf("%d given up after an hour of sweeps", n)
+			}
+		})
+	}
+}
+
+// Two processes sweep, and their clocks differ a little.
+func TestSweepsOfTwoProcessesAreRegular(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.promise(t, work(pending.AnswerQuestion, "question", start))
+	r.sweep(t)
+	for range 65 {
+		r.now = r.now.Add(time.Minute)
+		r.sweep(t)
+		r.now = r.now.Add(-10 * time.Second)
+		r.sweep(t)
+		r.now = r.now.Add(10 * time.Second)
+	}
+	if !slices.Equal(r.givenUp, []string{"question"}) {
+		t.Errorf("given up after an hour of sweeps: %v", r.givenUp)
+	}
+}
+
+// A sweep that cannot read or note how regular sweeps are gives nothing up, and sends all the same.
+func TestASweepThatIsNotNotedGivesNothingUp(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.promise(t, work(pending.AnswerQuestion, "question", start))
+	r.sweep(t)
+	r.sweepFor(t, time.Hour)
+	r.sent(t)
+	r.now = start.Add(64 * time.Minute)
+	whole := r.Table
+	for name, broken := range map[string]table.Store{"read": unread{whole}, "noted": unnoted{whole}} {
+		r.Table = broken
+		result, err := r.Sweep(t.Context())
+		if !errors.Is(err, errBroken) || result.GivenUp != 0 {
+			t.Errorf("not %s: %+v, %v", name, result, err)
+		}
+	}
+	if len(r.sent(t)) != 1 {
+		t.Error("not sent")
+	}
+	r.Table = whole
+	if result := r.sweep(t); result.GivenUp != 1 {
+		t.Errorf("once it is noted again: %+v", result)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+// unread fails to read how regular sweeps are.
+type unread struct{ table.Store }
+
+func (s unread) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (table.Item, error) {
+	if k == pending.SweepsKey {
+		return table.Item{}, errBroken
+	}
+	return s.Store.Get(ctx, k, opts...)
+}
+
+// unnoted fails to store it.
+type unnoted struct{ table.Store }
+
+func (s unnoted) Write(ctx context.Context, ops ...table.Op) error {
+	if table.KeyOf(ops[0]) == pending.SweepsKey {
+		return errBroken
+	}
+	return s.Store.Write(ctx, ops...)
+}
+
+// Sweeps at the same time wait for nobody, and agree since when they are regular.
+func TestSweepsAtTheSameTimeAreNoted(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	var all sync.WaitGroup
+	for range 4 {
+		another := *r.Sweeper
+		all.Go(func() {
+			if _, err := another.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestAnUnreadableItemDoesNotStopTheOthers(t *testing.T) {

@@ -38,26 +38,6 @@ type Sweeper struct {
 	// at the same time; 0: one. The items themselves keep the place: what was sent is not due, so a
 	// sweep that runs out of time leaves the rest of each shard to the next one.
 	Parallel int
-
-	noting  sync.Mutex
-	resumed time.Time // since when patience counts: Resume, or a sweep after a standstill
-	last    time.Time // when the last sweep began
-}
-
-// standstill is how long after a sweep the next one begins at most, while all is well. After longer, the machine was suspended, the
-// schedule was off or the clock has jumped: nothing was worked at either.
-const standstill = 10 * time.Minute
-
-// begin notes that a sweep begins, and returns it.
-func (s *Sweeper) begin() *sweep {
-	s.noting.Lock()
-	defer s.noting.Unlock()
-	now := s.Now()
-	if pause := now.Sub(s.last); !s.last.IsZero() && (pause > standstill || pause < 0) {
-		s.resumed = now
-	}
-	s.last = now
-	return &sweep{Sweeper: s, now: now, patient: s.resumed}
 }
 
 // Result counts what one Sweep did.
@@ -81,11 +61,13 @@ const (
 // 1, 2, 4 … minutes after its write, at most an hour apart, so that a long queue is
 // not filled with copies. It continues after failures and returns them joined.
 func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
-	r := s.begin()
+	now := s.Now()
+	patient, noted := s.note(ctx, now, false)
+	r := &sweep{Sweeper: s, now: now, patient: patient}
 	err := s.each(ctx, fmt.Sprintf("%013d", r.now.Add(-Grace).UnixMilli()+1), func(q queue.Queue, items []pendingItem) error {
 		return r.some(ctx, q, items)
 	})
-	return r.result, err
+	return r.result, errors.Join(noted, err)
 }
 
 // Resume sends all pending work, except syncs and removals that are not due yet, and returns
@@ -94,9 +76,7 @@ func (s *Sweeper) Sweep(ctx context.Context) (Result, error) {
 // done while no process ran.
 func (s *Sweeper) Resume(ctx context.Context) (sent int, err error) {
 	now := s.Now()
-	s.noting.Lock()
-	s.resumed = now
-	s.noting.Unlock()
+	_, noted := s.note(ctx, now, true)
 	var count sync.Mutex
 	err = s.each(ctx, "", func(q queue.Queue, items []pendingItem) error {
 		items = slices.DeleteFunc(items, func(i pendingItem) bool {
@@ -117,7 +97,7 @@ func (s *Sweeper) Resume(ctx context.Context) (sent int, err error) {
 		sent += len(items)
 		return nil
 	})
-	return sent, err
+	return sent, errors.Join(noted, err)
 }
 
 // pendingItem is a pending item and the work in it.

@@ -135,6 +135,7 @@ var Forms = []Form{
 	{Table: table.Events, Partition: "pending/{number}", Sort: "{number}#announce-events#{text}#{number}", Since: "v0.2"},
 	{Table: table.Events, Partition: "pending/{number}", Sort: "{number}#deliver-webhooks#{endpoint}#{number}", Since: "v0.2"},
 	{Table: table.Events, Partition: "daily", Sort: "round", Since: "v0.1"},
+	{Table: table.Events, Partition: "sweeps", Sort: "last", Since: "v0.3"},
 	{Table: table.Events, Partition: "secret", Sort: "cursor", Since: "v0.1"},
 
 	{Table: queueTable, Partition: "{queue}/due", Sort: "{number}#{message}", Since: "v0.1", Until: "v0.1", Engine: Serve},

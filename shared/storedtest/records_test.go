@@ -78,6 +78,7 @@ var withoutRecord = map[string]string{
 	"events: pending/{number} | {number}#announce-events#{text}#{number}":                        work,
 	"events: pending/{number} | {number}#deliver-webhooks#{endpoint}#{number}":                   work,
 	"events: daily | round":                                                                      "a day and a position",
+	"events: sweeps | last":                                                                      "times",
 	"events: secret | cursor":                                                                    "a secret",
 	"queue: {queue}/due | {number}#{message}":                                                    old,
 	"queue: {queue}/dead | {message}":                                                            old,

@@ -91,6 +91,7 @@ const (
 	//   {team}/waiting/{endpoint} sort {due}#{delivery}  a delivery that waits for its next attempt
 	//   pending/{shard}       see package pending
 	//   daily                 sort "round"               the progress of the day's round over all teams
+	//   sweeps                sort "last"                when the last sweep was, and since when sweeps run regularly
 	//   secret                sort "cursor"              the key of the feed's cursors
 	Events = "events"
 )

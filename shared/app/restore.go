@@ -31,8 +31,12 @@ var (
 	ErrUnfinished = errors.New("the data is incomplete: a restore or an export into this folder has not finished")
 )
 
-// restoredAtOnce bounds the objects that Restore writes at the same time.
-const restoredAtOnce = 8
+const (
+	// restoredAtOnce bounds the objects that Restore writes at the same time.
+	restoredAtOnce = 8
+	// restoredWhole is the size up to which they are read into memory for that; larger ones are streamed.
+	restoredWhole = 1 << 20
+)
 
 // Restore makes dataDir from a backup, as of now. The directory must be empty or missing. If
 // Restore fails, it is empty again; if the process is killed, OpenLocal refuses the directory.
@@ -92,6 +96,9 @@ func unpack(ctx context.Context, folder string, backup io.Reader) (BackupReport,
 			return err
 		}
 		if object, ok := strings.CutPrefix(name, blobsFolder+"/"); ok {
+			if size > restoredWhole {
+				return objects.PutFrom(ctx, object, backupFile{content})
+			}
 			data, err := io.ReadAll(content)
 			if err != nil {
 				return fmt.Errorf("%w: %w", errBackupIncomplete, err)

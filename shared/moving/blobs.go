@@ -9,9 +9,13 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"docent/shared/blob"
 )
+
+// heldBytes bounds the content of objects in memory. A larger object is held alone.
+const heldBytes = 128 << 20
 
 // copyBlobs copies the objects that the new home does not have, and removes those that the old
 // home does not have. Objects never change under a name.
@@ -21,6 +25,7 @@ func (m *Move) copyBlobs(ctx context.Context) error {
 	group.SetLimit(parallel)
 	var mu sync.Mutex // guards the counts
 	var extra []string
+	room := semaphore.NewWeighted(heldBytes)
 	err := m.eachObject(within, func(from, to *blob.Info) error {
 		if from == nil {
 			extra = append(extra, to.Name)
@@ -30,7 +35,15 @@ func (m *Move) copyBlobs(ctx context.Context) error {
 		m.report.Objects++
 		mu.Unlock()
 		same := to != nil && to.Size == from.Size
+		held := min(from.Size, heldBytes)
+		if same {
+			held = 0
+		}
+		if err := room.Acquire(within, held); err != nil {
+			return err
+		}
 		group.Go(func() error {
+			defer room.Release(held)
 			copied := int64(0)
 			if !same {
 				if err := m.copyObject(within, from.Name, to != nil); err != nil {
@@ -130,11 +143,17 @@ func (m *Move) compareBlobs(ctx context.Context) error {
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	var mu sync.Mutex // guards the counts
+	room := semaphore.NewWeighted(heldBytes)
 	err := m.eachObject(within, func(from, to *blob.Info) error {
-		if from == nil || to == nil {
+		if from == nil || to == nil || from.Size != to.Size {
 			return fmt.Errorf("%w: the objects are not the same", ErrDiffers)
 		}
+		held := min(from.Size, heldBytes) // one of the two at a time
+		if err := room.Acquire(within, held); err != nil {
+			return err
+		}
 		group.Go(func() error {
+			defer room.Release(held)
 			before, err := digestOf(within, m.From.Blobs, from.Name)
 			if err != nil {
 				return err

@@ -172,6 +172,29 @@ func TestReferencesLeadToThePageOfAFile(t *testing.T) {
 	}
 }
 
+// TestAStreamOfResearchNamesWhatItCites: also a page of a file, and nothing else of what was found.
+func TestAStreamOfResearchNamesWhatItCites(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.put("https://wiki.test/handbook.pdf", extract.PDF, []byte("The canteen opens at noon.\nTo roll back a deployment, run the undo command.\nThe office closes at six."))
+	f.do("PUT", "/documents", map[string]any{"collectionId": f.wiki, "uri": "https://wiki.test/party", "title": "Party", "body": "The undo of the tent takes an hour."}, 200, nil)
+	if err := f.local.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "/v1/context/research", strings.NewReader(`{"query":"How do I roll back a deployment, with the undo command?"}`))
+	r.Header.Set("Authorization", "Bearer "+f.key)
+	r.Header.Set("Accept", "text/event-stream")
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, r)
+	stream := w.Body.String()
+	if !strings.Contains(stream, `"url":"https://wiki.test/handbook.pdf#page=2"`) || !strings.Contains(stream, `"url":"https://wiki.test/party"`) {
+		t.Fatalf("both documents should be found: %s", stream)
+	}
+	if strings.Count(stream, `"references":[0]`) != 1 || strings.Count(stream, `"references":`) != 1 {
+		t.Errorf("it cites the first: %s", stream)
+	}
+}
+
 // TestTextOfAnotherPageSaysSo: what a source has of other pages than that of its address is not taken for that page's.
 func TestTextOfAnotherPageSaysSo(t *testing.T) {
 	t.Parallel()

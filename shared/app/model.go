@@ -80,19 +80,23 @@ func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 		Write: func(ctx context.Context, text, instruction string, found []search.Hit, soFar func(string, []string)) question.Written {
 			var verified func(llm.Verified)
 			if soFar != nil {
-				verified = func(v llm.Verified) {
-					var urls []string
-					for _, r := range cited(found, v.Used) {
-						urls = append(urls, r.HTMLURL)
-					}
-					soFar(strings.TrimSpace(v.Markdown), urls)
-				}
+				verified = func(v llm.Verified) { soFar(strings.TrimSpace(v.Markdown), addresses(found, v.Used)) }
 			}
 			written, err := writer.Stream(ctx, llm.Asked{Question: text, Instruction: instruction}, passagesOf(found), verified)
 			failed(ctx, "answer", err)
-			return question.Written{Markdown: written.Markdown, Tokens: question.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
+			return question.Written{Markdown: written.Markdown, URLs: addresses(found, written.Used),
+				Tokens: question.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
 		},
 	}
+}
+
+// addresses returns the addresses of the hits at the places used.
+func addresses(found []search.Hit, used []int) []string {
+	var out []string
+	for _, i := range used {
+		out = append(out, found[i].Address())
+	}
+	return out
 }
 
 func passagesOf(found []search.Hit) []llm.Passage {

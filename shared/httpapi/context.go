@@ -17,6 +17,7 @@ import (
 	"docent/shared/search"
 	"docent/shared/source/question"
 	"docent/shared/team"
+	"docent/shared/uri"
 	"docent/shared/usage"
 )
 
@@ -173,8 +174,9 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 	}
 	q := question.Question{Text: in.Body.Query, Instruction: in.Body.Instruction, Filter: in.Body.Filter.OrNil()}
 	if !wantsEvents(ctx) {
-		out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, p.TeamID, c, q, in.Body.Effort)
-		noteSources(ctx, len(out.Body.Sources), err)
+		found, err := h.Questions.Research(ctx, p.TeamID, c, q, in.Body.Effort)
+		noteSources(ctx, len(found.Sources), err)
+		out.Body.Answer, out.Body.Sources = found.Answer, found.Sources
 		return out, err
 	}
 	events, err := openEvents(ctx)
@@ -191,25 +193,21 @@ func (h *contexts) streamResearch(ctx context.Context, teamID string, c question
 	q.Listener = question.Listener{
 		Found: func(found []question.Source) {
 			for i, s := range found {
-				text.sources[s.URL] = i
+				text.sources[uri.WithoutPage(s.URL)] = i
 			}
 			events.send("sources", "", map[string]any{"sources": found})
 		},
 		Written: text.written,
 	}
-	out := &researchOutput{}
-	var err error
-	out.Body.Answer, out.Body.Sources, err = h.Questions.Research(ctx, teamID, c, q, effort)
-	noteSources(ctx, len(out.Body.Sources), err)
+	found, err := h.Questions.Research(ctx, teamID, c, q, effort)
+	noteSources(ctx, len(found.Sources), err)
 	if err != nil {
 		events.send("error", "", toProblem(ctx, err))
 		return
 	}
-	urls := make([]string, 0, len(out.Body.Sources))
-	for _, s := range out.Body.Sources {
-		urls = append(urls, s.URL)
-	}
-	text.complete(out.Body.Answer, urls)
+	text.complete(found.Answer, found.Cited)
+	out := &researchOutput{}
+	out.Body.Answer, out.Body.Sources = found.Answer, found.Sources
 	events.send("answer.completed", "", out.Body)
 }
 

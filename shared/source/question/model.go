@@ -30,7 +30,8 @@ type Proposed struct {
 
 // Written is the answer of a model.
 type Written struct {
-	Markdown string // empty: no answer
+	Markdown string   // empty: no answer
+	URLs     []string // of the documents that it cites
 	Tokens
 }
 
@@ -70,14 +71,15 @@ func (s *Service) parts(ctx context.Context, question string) []string {
 
 // write returns the model's answer from the best passages of all parts. It is empty
 // without a model or its answer, and if nothing was found; the model is not asked then.
-func (s *Service) write(ctx context.Context, q Question, found []search.Result, limit int) string {
+func (s *Service) write(ctx context.Context, q Question, found []search.Result, limit int) Written {
 	if s.Model == nil || !slices.ContainsFunc(found, search.Result.Found) {
-		return ""
+		return Written{}
 	}
 	memory.Yield(ctx)
 	w := s.Model.Write(ctx, q.Text, q.Instruction, bestOf(found, limit), q.Listener.Written)
 	w.note(ctx)
-	return strings.TrimSpace(w.Markdown)
+	w.Markdown = strings.TrimSpace(w.Markdown)
+	return w
 }
 
 // bestOf returns the passages of all parts with an answer, the best of each first.

@@ -14,6 +14,7 @@ import (
 
 	"docent/shared/search"
 	"docent/shared/source"
+	"docent/shared/uri"
 )
 
 // Effort is how much work Research does.
@@ -36,27 +37,33 @@ const rankOffset = 60
 // how many pieces it quotes per part.
 var bounds = map[Effort]struct{ documents, passages, pieces int }{Low: {8, 8, 3}, Medium: {16, 16, 6}, High: {24, 24, 3}}
 
-// Research answers a question by a model, if there is one, or by quoting, and returns
-// the answer with its sources, best first. It works at most ResearchTime; rewordings
-// that are not found by then are left out.
-func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Question, effort Effort) (string, []Source, error) {
+// Researched is the result of a Research.
+type Researched struct {
+	Answer  string   // Markdown
+	Sources []Source // best first
+	Cited   []string // URLs that the answer cites; those of a file may name another page than Sources
+}
+
+// Research answers a question by a model, if there is one, or by quoting. It works at
+// most ResearchTime; rewordings that are not found by then are left out.
+func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Question, effort Effort) (Researched, error) {
 	r := &researchRun{Service: s, teamID: teamID, caller: c, question: q, effort: effort}
 	limited, cancel := context.WithTimeout(ctx, ResearchTime)
 	defer cancel()
 	asked, found, shelves, err := r.find(limited)
 	if err != nil {
-		return "", nil, err
+		return Researched{}, err
 	}
 	b := bounds[effort]
 	sources := sourcesOf(joined(slices.DeleteFunc(slices.Clone(found), func(r search.Result) bool { return !r.Found() }), b.documents), shelves)
 	if q.Listener.Found != nil {
 		q.Listener.Found(sources)
 	}
-	answer := s.write(limited, q, found, b.passages)
-	if answer == "" {
-		answer = answerParts(asked, found, b.passages, b.pieces)
+	if w := s.write(limited, q, found, b.passages); w.Markdown != "" {
+		return Researched{w.Markdown, sources, w.URLs}, nil
 	}
-	return answer, sources, nil
+	answer, cited := answerParts(asked, found, b.passages, b.pieces)
+	return Researched{answer, sources, cited}, nil
 }
 
 // researchRun is the state of one Research.
@@ -202,10 +209,8 @@ func fuse(lists []search.Result) search.Result {
 
 // answerParts quotes what was found. Each of several parts gets a heading, and a
 // sentence if nothing was found for it. If nothing was found at all, it says so once.
-func answerParts(asked []string, found []search.Result, passages, pieces int) string {
-	if len(asked) == 1 {
-		return search.QuoteUpTo(asked[0], found[0], passages, pieces).Markdown
-	}
+// It also returns the URLs of what it quotes.
+func answerParts(asked []string, found []search.Result, passages, pieces int) (markdown string, cited []string) {
 	answers := make([]search.Answer, len(asked))
 	anyFound := false
 	for i := range asked {
@@ -213,9 +218,14 @@ func answerParts(asked []string, found []search.Result, passages, pieces int) st
 		if answers[i].Found {
 			anyFound = true
 		}
+		for _, r := range answers[i].References {
+			if !slices.ContainsFunc(cited, func(url string) bool { return uri.WithoutPage(url) == uri.WithoutPage(r.URL) }) {
+				cited = append(cited, r.URL)
+			}
+		}
 	}
-	if !anyFound {
-		return answers[0].Markdown
+	if len(asked) == 1 || !anyFound {
+		return answers[0].Markdown, cited
 	}
 	var b strings.Builder
 	for i, a := range answers {
@@ -224,7 +234,7 @@ func answerParts(asked []string, found []search.Result, passages, pieces int) st
 			b.WriteString("\n")
 		}
 	}
-	return b.String()
+	return b.String(), cited
 }
 
 // heading returns a part of a question on one line, with Markdown escaped.

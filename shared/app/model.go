@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"docent/shared/answer"
 	"docent/shared/llm"
 	"docent/shared/search"
@@ -77,14 +79,16 @@ func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 	return &question.Model{
 		Wordings: propose(llm.ProposeWordings, "wordings"),
 		Parts:    propose(llm.ProposeParts, "parts"),
-		Write: func(ctx context.Context, text, instruction string, found []search.Hit, soFar func(string, []string)) question.Written {
+		Write: func(ctx context.Context, text, instruction string, found []search.Hit, numbers map[uuid.UUID]int, soFar func(string, []string)) question.Written {
 			var verified func(llm.Verified)
 			if soFar != nil {
-				verified = func(v llm.Verified) { soFar(strings.TrimSpace(v.Markdown), addresses(found, v.Used)) }
+				verified = func(v llm.Verified) {
+					soFar(strings.TrimSpace(renumbered(v.Markdown, found, v.Used, numbers)), addresses(found, v.Used))
+				}
 			}
-			written, err := writer.Stream(ctx, llm.Asked{Question: text, Instruction: instruction}, passagesOf(found), verified)
+			written, err := writer.Stream(ctx, llm.Asked{Question: text, Instruction: instruction}, linked(passagesOf(found)), verified)
 			failed(ctx, "answer", err)
-			return question.Written{Markdown: written.Markdown, URLs: addresses(found, written.Used),
+			return question.Written{Markdown: renumbered(written.Markdown, found, written.Used, numbers), URLs: addresses(found, written.Used),
 				Tokens: question.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
 		},
 	}

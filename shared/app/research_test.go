@@ -2,9 +2,13 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -211,5 +215,94 @@ func TestInstructionNeverWidens(t *testing.T) {
 	h.key = all
 	if _, urls := h.research(t, map[string]string{"query": "What do keepers of the zebra earn?"}); !slices.Contains(urls, "https://zoo.test/salaries") {
 		t.Errorf("who may read it finds it: %v", urls)
+	}
+}
+
+// reference matches the number of a reference in an answer, and its link if it has one.
+var reference = regexp.MustCompile(`(?:\(|, )(?:\[(\d+)\]\(([^)]*)\)|(\d+)\))`)
+
+// TestNumbersOfResearchAreThoseOfItsSources: a reference has the place of its document in the sources, however the
+// answer is made, in the reply, in the stream and in the text for agents.
+func TestNumbersOfResearchAreThoseOfItsSources(t *testing.T) {
+	t.Parallel()
+	const (
+		both  = "How tall is the zebra, and how much does the okapi weigh?"
+		lions = "How tall is the zebra, and how many hours does the lion sleep?"
+		parts = "How tall is the zebra?\nHow much does the okapi weigh?"
+	)
+	for _, c := range []struct {
+		name, effort, query string
+		model               *librarian
+		begins              string
+		cites               []string // in order
+	}{
+		{"low quotes", "low", both, &librarian{}, quotes, nil},
+		{"low writes from another than the first", "low", both, &librarian{answer: "The zebra is 7 metres tall [2]. The okapi weighs 250 kilograms [1]."}, wrote, []string{"https://zoo.test/zebra", "https://zoo.test/okapi"}},
+		{"medium quotes", "medium", both, &librarian{wordings: "hay served for breakfast"}, quotes, nil},
+		{"high quotes two parts", "high", both, &librarian{parts: parts}, "## How tall", []string{"https://zoo.test/zebra", "https://zoo.test/okapi"}},
+		{"high writes", "high", both, &librarian{parts: parts, answer: "The okapi weighs 250 kilograms [2]. The zebra is 7 metres tall [1]."}, wrote,
+			[]string{"https://zoo.test/okapi", "https://zoo.test/zebra"}},
+		{"high quotes what has no link", "high", lions, &librarian{parts: "How tall is the zebra?\nHow many hours does the lion sleep?"}, "## How tall", []string{"https://zoo.test/zebra", "com.acme.zoo:Lion"}},
+		{"high writes from what has no link", "high", lions,
+			&librarian{parts: "How tall is the zebra?\nHow many hours does the lion sleep?", answer: "| who | what |\n|---|---|\n| lion | sleeps for 20 hours [2] |\n\nThe zebra is 7 metres tall [1]."}, wrote,
+			[]string{"com.acme.zoo:Lion", "https://zoo.test/zebra"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := zoo(t, c.model)
+			h.put(h.collectionID("wiki"), "com.acme.zoo:Lion", "The lion sleeps for 20 hours each day.")
+			h.work()
+			body := map[string]string{"query": c.query, "effort": c.effort}
+			answer, urls := h.research(t, body)
+			if !strings.HasPrefix(answer, c.begins) {
+				t.Fatalf("answer %q", answer)
+			}
+			var cited []string
+			for _, m := range reference.FindAllStringSubmatch(answer, -1) {
+				n, err := strconv.Atoi(m[1] + m[3])
+				if err != nil || n < 1 || n > len(urls) {
+					t.Fatalf("reference %q to sources %v in %q", m[0], urls, answer)
+				}
+				if m[2] != "" && urls[n-1] != m[2] || m[2] == "" && strings.HasPrefix(urls[n-1], "https:") {
+					t.Errorf("reference %q to %s", m[0], urls[n-1])
+				}
+				cited = append(cited, urls[n-1])
+			}
+			if len(cited) == 0 || c.cites != nil && !slices.Equal(cited, c.cites) {
+				t.Errorf("cited %v of %v in %q", cited, urls, answer)
+			}
+			events := eventsOf(t, h.must(200, "POST", "/context/research", body, "Accept", "text/event-stream").body)
+			last := events[len(events)-1]
+			if text := received(events); text != answer || last.data["answer"] != answer {
+				t.Errorf("streamed %q instead of %q", text, answer)
+			}
+			if first := events[0].data["sources"]; !reflect.DeepEqual(first, last.data["sources"]) {
+				t.Errorf("sources %v, and in the end %v", first, last.data["sources"])
+			}
+			var places []string
+			for _, place := range events[len(events)-2].data["references"].([]any) {
+				places = append(places, urls[int(place.(float64))])
+			}
+			if c.cites != nil && !slices.Equal(places, c.cites) {
+				t.Errorf("the stream refers to %v", places)
+			}
+			tool := h.must(200, "POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+				"params": map[string]any{"name": "context_research", "arguments": body}}, "Accept", "application/json, text/event-stream")
+			var called struct {
+				Result struct{ Content []struct{ Text string } }
+			}
+			if err := json.Unmarshal(tool.body, &called); err != nil || len(called.Result.Content) == 0 {
+				t.Fatalf("%v: %s", err, tool.body)
+			}
+			text := called.Result.Content[0].Text
+			if !strings.HasPrefix(text, answer) {
+				t.Errorf("for agents: %q", text)
+			}
+			for i, url := range urls {
+				if entry := regexp.MustCompile(fmt.Sprintf(`(?m)^%d\. .*\n   %s$`, i+1, regexp.QuoteMeta(url))); !entry.MatchString(text) {
+					t.Errorf("for agents, %d is not %s: %q", i+1, url, text)
+				}
+			}
+		})
 	}
 }

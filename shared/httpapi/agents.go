@@ -60,7 +60,7 @@ type (
 	}
 	// ResearchBody is the result of research.
 	ResearchBody struct {
-		Answer  string            `json:"answer" doc:"Markdown."`
+		Answer  string            `json:"answer" doc:"Markdown. A reference has as its number the place of its document in sources, from 1."`
 		Sources []question.Source `json:"sources" doc:"What the answer was made from, best first."`
 	}
 	// RecordsBody is the result of a query.

@@ -154,7 +154,7 @@ type researchInput struct {
 
 type researchOutput struct {
 	Body struct {
-		Answer  string            `json:"answer" doc:"Markdown."`
+		Answer  string            `json:"answer" doc:"Markdown. A reference has as its number the place of its document in sources, from 1."`
 		Sources []question.Source `json:"sources" doc:"What the answer was made from, best first."`
 	}
 }

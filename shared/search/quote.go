@@ -30,12 +30,13 @@ const (
 // nothing was found, the answer says so. Apart from names and numbers, it adds no words to those
 // of the documents.
 func Quote(question string, r Result) Answer {
-	return QuoteUpTo(question, r, quotedPassages, quotedBlocks)
+	return QuoteUpTo(question, r, quotedPassages, quotedBlocks, nil)
 }
 
 // QuoteUpTo is Quote with other bounds: it weighs this many passages, at most 24, and
-// quotes this many blocks.
-func QuoteUpTo(question string, r Result, passages, pieces int) Answer {
+// quotes this many blocks. numbers has the number of each document of r.Best; with nil,
+// documents are numbered in order of quotation.
+func QuoteUpTo(question string, r Result, passages, pieces int, numbers map[uuid.UUID]int) Answer {
 	if !r.Found() {
 		return notFound(r)
 	}
@@ -44,18 +45,18 @@ func QuoteUpTo(question string, r Result, passages, pieces int) Answer {
 		return notFound(r)
 	}
 	var answer Answer
-	numbers := map[uuid.UUID]int{}
 	var body strings.Builder
-	for _, q := range quotes {
-		if numbers[q.hit.Document] == 0 {
-			answer.References = append(answer.References, Reference{URL: q.hit.Address(), Title: PlainTitle(q.hit.Title)})
-			numbers[q.hit.Document] = len(answer.References)
+	for i, q := range quotes {
+		answer.References = append(answer.References, Reference{URL: q.hit.Address(), Title: PlainTitle(q.hit.Title)})
+		number := i + 1
+		if numbers != nil {
+			number = numbers[q.hit.Document]
 		}
 		fmt.Fprintf(&body, "\n**%s**", q.hit.nameAndHeading())
 		if target := linkTarget(q.hit.Address()); target != "" {
-			fmt.Fprintf(&body, " ([%d](%s))", numbers[q.hit.Document], target)
+			fmt.Fprintf(&body, " ([%d](%s))", number, target)
 		} else {
-			fmt.Fprintf(&body, " (%d)", numbers[q.hit.Document])
+			fmt.Fprintf(&body, " (%d)", number)
 		}
 		body.WriteString("\n\n" + quoted(q.markdown))
 	}
@@ -137,7 +138,7 @@ func (h Hit) blocks() []block {
 	return blocks(opening+"\n"+h.Passage, open)
 }
 
-// quote is a block that is quoted.
+// quote is the block that is quoted of a document.
 type quote struct {
 	hit      Hit
 	score    float64

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"docent/shared/memory"
 	"docent/shared/search"
 	"docent/shared/usage"
@@ -18,8 +20,9 @@ type Model struct {
 	Wordings func(ctx context.Context, question string) Proposed
 	Parts    func(ctx context.Context, question string) Proposed
 	// Write writes the answer from passages, best first. The instruction is the
-	// caller's. It gives soFar, which may be nil, what it has written and verified so far.
-	Write func(ctx context.Context, question, instruction string, passages []search.Hit, soFar func(markdown string, urls []string)) Written
+	// caller's. numbers has the number of each document, for references. Write gives
+	// soFar, which may be nil, what it has written and verified so far.
+	Write func(ctx context.Context, question, instruction string, passages []search.Hit, numbers map[uuid.UUID]int, soFar func(markdown string, urls []string)) Written
 }
 
 // Proposed contains the texts that a model proposes to search for.
@@ -71,12 +74,12 @@ func (s *Service) parts(ctx context.Context, question string) []string {
 
 // write returns the model's answer from the best passages of all parts. It is empty
 // without a model or its answer, and if nothing was found; the model is not asked then.
-func (s *Service) write(ctx context.Context, q Question, found []search.Result, limit int) Written {
+func (s *Service) write(ctx context.Context, q Question, found []search.Result, limit int, numbers map[uuid.UUID]int) Written {
 	if s.Model == nil || !slices.ContainsFunc(found, search.Result.Found) {
 		return Written{}
 	}
 	memory.Yield(ctx)
-	w := s.Model.Write(ctx, q.Text, q.Instruction, bestOf(found, limit), q.Listener.Written)
+	w := s.Model.Write(ctx, q.Text, q.Instruction, bestOf(found, limit), numbers, q.Listener.Written)
 	w.note(ctx)
 	w.Markdown = strings.TrimSpace(w.Markdown)
 	return w

@@ -39,7 +39,7 @@ var bounds = map[Effort]struct{ documents, passages, pieces int }{Low: {8, 8, 3}
 
 // Researched is the result of a Research.
 type Researched struct {
-	Answer  string   // Markdown
+	Answer  string   // Markdown; a reference has the place of its document in Sources as number, from 1
 	Sources []Source // best first
 	Cited   []string // URLs that the answer cites; those of a file may name another page than Sources
 }
@@ -55,14 +55,16 @@ func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Quest
 		return Researched{}, err
 	}
 	b := bounds[effort]
-	sources := sourcesOf(joined(slices.DeleteFunc(slices.Clone(found), func(r search.Result) bool { return !r.Found() }), b.documents), shelves)
+	hits := listed(joined(slices.DeleteFunc(slices.Clone(found), func(r search.Result) bool { return !r.Found() }), b.documents), shelves)
+	sources, numbers := sourcesOf(hits, shelves), numbered(hits)
+	found = within(numbers, found)
 	if q.Listener.Found != nil {
 		q.Listener.Found(sources)
 	}
-	if w := s.write(limited, q, found, b.passages); w.Markdown != "" {
+	if w := s.write(limited, q, found, b.passages, numbers); w.Markdown != "" {
 		return Researched{w.Markdown, sources, w.URLs}, nil
 	}
-	answer, cited := answerParts(asked, found, b.passages, b.pieces)
+	answer, cited := answerParts(asked, found, b.passages, b.pieces, numbers)
 	return Researched{answer, sources, cited}, nil
 }
 
@@ -210,11 +212,11 @@ func fuse(lists []search.Result) search.Result {
 // answerParts quotes what was found. Each of several parts gets a heading, and a
 // sentence if nothing was found for it. If nothing was found at all, it says so once.
 // It also returns the URLs of what it quotes.
-func answerParts(asked []string, found []search.Result, passages, pieces int) (markdown string, cited []string) {
+func answerParts(asked []string, found []search.Result, passages, pieces int, numbers map[uuid.UUID]int) (markdown string, cited []string) {
 	answers := make([]search.Answer, len(asked))
 	anyFound := false
 	for i := range asked {
-		answers[i] = search.QuoteUpTo(asked[i], found[i], passages, pieces)
+		answers[i] = search.QuoteUpTo(asked[i], found[i], passages, pieces, numbers)
 		if answers[i].Found {
 			anyFound = true
 		}
@@ -244,11 +246,38 @@ func heading(text string) string {
 
 var escaper = strings.NewReplacer("\\", `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "!", `\!`, "&", `\&`, "|", `\|`, "~", `\~`)
 
-// joined returns the documents of all parts, the best of each first.
+// joined returns documents of all parts, the best of each first: as many as limit, and in
+// any case those of the best passages, with which an answer begins.
 func joined(found []search.Result, limit int) []search.Hit {
 	var lists [][]search.Hit
 	for _, r := range found {
 		lists = append(lists, r.Hits)
 	}
-	return inTurn(lists, limit, func(h search.Hit) uuid.UUID { return h.Document })
+	hits := inTurn(lists, limit, func(h search.Hit) uuid.UUID { return h.Document })
+	for _, r := range found {
+		isBest := func(h search.Hit) bool { return h.Document == r.Best[0].Document }
+		if i := slices.IndexFunc(r.Hits, isBest); i >= 0 && !slices.ContainsFunc(hits, isBest) {
+			hits = append(hits, r.Hits[i])
+		}
+	}
+	return hits
+}
+
+// numbered returns the places of documents, from 1.
+func numbered(hits []search.Hit) map[uuid.UUID]int {
+	numbers := map[uuid.UUID]int{}
+	for i, h := range hits {
+		numbers[h.Document] = i + 1
+	}
+	return numbers
+}
+
+// within returns found with passages of documents that have a number only. An answer made
+// from them cites no document that is not among its sources.
+func within(numbers map[uuid.UUID]int, found []search.Result) []search.Result {
+	out := slices.Clone(found)
+	for i := range out {
+		out[i].Best = slices.DeleteFunc(slices.Clone(out[i].Best), func(h search.Hit) bool { return numbers[h.Document] == 0 })
+	}
+	return out
 }

@@ -62,7 +62,7 @@ func (s *Service) Search(ctx context.Context, teamID string, c Caller, q Questio
 		return nil, err
 	}
 	hits := threadsFirst(result.Hits)
-	return sourcesOf(hits[:min(limit, len(hits))], shelves), nil
+	return sourcesOf(listed(hits[:min(limit, len(hits))], shelves), shelves), nil
 }
 
 // find searches and, in parallel, reads the team's data sources.
@@ -80,14 +80,17 @@ func (s *Service) find(ctx context.Context, teamID string, q search.Query) (sear
 	return result, shelves, err
 }
 
+// listed returns the hits whose data source was not deleted between the two reads.
+func listed(hits []search.Hit, shelves map[string]source.Shelf) []search.Hit {
+	return slices.DeleteFunc(slices.Clone(hits), func(h search.Hit) bool { _, ok := shelves[h.Source]; return !ok })
+}
+
+// sourcesOf returns hits from shelves as sources.
 func sourcesOf(hits []search.Hit, shelves map[string]source.Shelf) []Source {
 	out := make([]Source, 0, len(hits))
 	for _, h := range hits {
-		shelf, ok := shelves[h.Source]
-		if !ok {
-			continue // deleted between the two reads
-		}
-		out = append(out, Source{Content: h.Content(), Title: h.Title, URL: h.Address(), SourceType: source.TypeOf(h.Space), Provider: string(shelf.Provider), Explanation: h.Explanation})
+		out = append(out, Source{Content: h.Content(), Title: h.Title, URL: h.Address(), SourceType: source.TypeOf(h.Space),
+			Provider: string(shelves[h.Source].Provider), Explanation: h.Explanation})
 	}
 	return out
 }

@@ -107,6 +107,11 @@ func (s *eventStream) close() {
 	}
 }
 
+// nextLine is U+0085, and its escape in JSON. encoding/json leaves it as it is, and many clients
+// take it for the end of a line, such as those that split lines by Python's str.splitlines.
+// encoding/json escapes the other such characters, U+2028 and U+2029, itself.
+var nextLine, nextLineEscape = []byte("\u0085"), []byte(`\u0085`)
+
 // send sends an event with data as JSON, and with an id unless that is empty.
 func (s *eventStream) send(name, id string, data any) {
 	text, err := json.Marshal(data)
@@ -120,7 +125,7 @@ func (s *eventStream) send(name, id string, data any) {
 	if id != "" {
 		fmt.Fprintf(&b, "id: %s\n", id)
 	}
-	fmt.Fprintf(&b, "data: %s\n\n", text)
+	fmt.Fprintf(&b, "data: %s\n\n", bytes.ReplaceAll(text, nextLine, nextLineEscape))
 	s.write(b.Bytes())
 }
 

@@ -1,8 +1,10 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +23,27 @@ type timedWriter struct {
 func (w *timedWriter) Write(text []byte) (int, error) {
 	w.at = append(w.at, time.Since(w.begun))
 	return w.ResponseRecorder.Write(text)
+}
+
+// TestAnEventIsOneLineForEveryClient: also for those that end lines at more than line feeds.
+func TestAnEventIsOneLineForEveryClient(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]rune{"line feed": '\n', "return": '\r', "vertical tab": '\v', "form feed": '\f', "file separator": 0x1c, "group separator": 0x1d,
+		"record separator": 0x1e, "next line": 0x85, "line separator": 0x2028, "paragraph separator": 0x2029} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := httptest.NewRecorder()
+			send, end := httpapi.NewEventStream(w)
+			defer end()
+			want := "one" + string(r) + "two"
+			send("", "", want)
+			var got string
+			data := strings.TrimSuffix(strings.TrimPrefix(w.Body.String(), "data: "), "\n\n")
+			if err := json.Unmarshal([]byte(data), &got); err != nil || got != want || strings.ContainsRune(data, r) {
+				t.Errorf("data %q, %v", data, err)
+			}
+		})
+	}
 }
 
 // TestNoStreamIsSilentForLong: the comment comes 10 s after the last event, whenever that was.

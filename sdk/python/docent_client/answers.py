@@ -55,6 +55,16 @@ def event_of(name: str, identifier: str, data: dict[str, Any]) -> AnswerEvent:
     return AnswerEvent(name, identifier, data.get("text", ""), tuple(data.get("references", ())), sources)
 
 
+def lines_of(texts: Iterable[str]) -> Iterator[str]:
+    """Return the lines of a text that arrives in parts. Unlike str.splitlines, it ends lines as server-sent events do, so not at U+0085."""
+    rest = ""
+    for text in texts:
+        *lines, rest = (rest + text).split("\n")
+        yield from (line.removesuffix("\r") for line in lines)
+    if rest:
+        yield rest
+
+
 def read_events(lines: Iterable[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Read the name, the id and the data of server-sent events whose data is JSON."""
     name, identifier, data = "", "", ""

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from .answers import AnswerEvent, AnswerFailed, event_of, read_events
+from .answers import AnswerEvent, AnswerFailed, event_of, lines_of, read_events
 from .errors import DocentError, error_of
 from .folder import FolderResult, Prepare, put_folder
 from .rest import AuthenticatedClient
@@ -121,7 +121,7 @@ class Docent:
         while True:
             try:
                 with self._http.stream("PUT", url, json=body, headers=headers, timeout=httpx.Timeout(60.0, read=30.0)) as response:
-                    for name, identifier, data in read_events(response.iter_lines()):
+                    for name, identifier, data in read_events(lines_of(response.iter_text())):
                         if name == "error":
                             raise error_of(int(data.get("status", 500)), {}, _json(data))
                         tries = 0

@@ -87,7 +87,25 @@ func TestChatAsksTheLastMessage(t *testing.T) {
 	} else if same := h.must(200, "POST", "/chat/completions", chatRequest(false, "Who?"), "Idempotency-Key", "k"); string(same.body) != string(again.body) || !strings.Contains(same.header.Get("RateLimit"), `"answers-day";r=998`) {
 		t.Errorf("repeated: %s %v", same.body, same.header)
 	}
-	h.must(409, "POST", "/chat/completions", chatRequest(false, "Which?"), "Idempotency-Key", "k")
+}
+
+// TestAnIdempotencyKeyIsForOneConversation: the refusal names what the caller sent, and tells clients not to repeat.
+func TestAnIdempotencyKeyIsForOneConversation(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	first := chatRequest(false, "What is a zebra?", "A horse.", "How tall is it?")
+	h.must(200, "POST", "/chat/completions", first, "Idempotency-Key", "k")
+	for name, body := range map[string]any{
+		"another question":           chatRequest(false, "What is a zebra?", "A horse.", "How old is it?"),
+		"another conversation":       chatRequest(false, "What is an okapi?", "A giraffe.", "How tall is it?"),
+		"another question, streamed": chatRequest(true, "How old is it?"),
+	} {
+		reply := h.must(409, "POST", "/chat/completions", body, "Idempotency-Key", "k")
+		e := decodedCompletion(t, reply.body).Error
+		if e == nil || e.Message != "This Idempotency-Key was used for another question or conversation." || e.Code != "answer-conflict" || reply.header.Get("X-Should-Retry") != "false" {
+			t.Errorf("%s: %v %s", name, reply.header, reply.body)
+		}
+	}
 }
 
 // TestChatIsStreamed: its text is that of the completion that is not streamed, unless text had to be withdrawn.
@@ -194,16 +212,18 @@ func TestChatErrorsAreOpenAIs(t *testing.T) {
 		body   any
 		kind   string
 		param  string
+		says   string
 	}{
-		{404, other, "invalid_request_error", ""},
-		{400, map[string]any{"model": "docent", "messages": []any{}}, "invalid_request_error", "messages"},
-		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "system", "content": "x"}}}, "invalid_request_error", "messages"},
-		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "image_url"}}}}}, "invalid_request_error", "messages"},
-		{400, chatRequest(false, strings.Repeat("x", 10001)), "invalid_request_error", "messages"},
+		{404, other, "invalid_request_error", "", "no such model"},
+		{400, map[string]any{"model": "docent", "messages": []any{}}, "invalid_request_error", "messages", ""},
+		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "system", "content": "x"}}}, "invalid_request_error", "messages", "must have a message of the user"},
+		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "image_url"}}}}}, "invalid_request_error", "messages",
+			"must have text in the last message"},
+		{400, chatRequest(false, strings.Repeat("x", 10001)), "invalid_request_error", "messages", "at most 10000 characters of text in the last message of the user; it has 10001"},
 	} {
 		reply := h.must(c.status, "POST", "/chat/completions", c.body)
 		e := decodedCompletion(t, reply.body).Error
-		if e == nil || e.Message == "" || e.Type != c.kind || e.Code != reply.text(t, "code") || (c.param != "") != (e.Param != nil) || e.Param != nil && *e.Param != c.param {
+		if e == nil || e.Message == "" || !strings.Contains(e.Message, c.says) || e.Type != c.kind || e.Code != reply.text(t, "code") || (c.param != "") != (e.Param != nil) || e.Param != nil && *e.Param != c.param {
 			t.Errorf("%d: %s", i, reply.body)
 		}
 	}

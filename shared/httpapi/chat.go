@@ -156,8 +156,11 @@ func (in *chatInput) question() (string, error) {
 			continue
 		}
 		text := in.Body.Messages[i].text()
-		if n := utf8.RuneCountInString(text); n < 1 || n > answer.MaxQuestion {
-			return "", apierr.BadField("/messages", "must end with a message of the user that has 1 to %d characters of text", answer.MaxQuestion)
+		switch n := utf8.RuneCountInString(text); {
+		case n == 0:
+			return "", apierr.BadField("/messages", "must have text in the last message of the user; images and files are not read")
+		case n > answer.MaxQuestion:
+			return "", apierr.BadField("/messages", "must have at most %d characters of text in the last message of the user; it has %d", answer.MaxQuestion, n)
 		}
 		return text, nil
 	}
@@ -259,11 +262,15 @@ func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error
 	q := answer.Question{ID: id, Text: text, Context: in.context(), RequestID: requestFrom(ctx).id}
 	state, work, err := h.Answers.Accept(ctx, p.TeamID, askerOf(p), q)
 	noteQuota(ctx, state)
-	if err != nil {
+	taken := apierr.IsCode(err, apierr.CodeAnswerConflict)
+	if err != nil && !taken {
 		return nil, err
 	}
-	// Clients repeat failed requests, which would ask again.
+	// Clients repeat requests that failed, also with 409. That would ask again, or be refused again.
 	requestFrom(ctx).reply.Header().Set("X-Should-Retry", "false")
+	if taken {
+		return nil, apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "This Idempotency-Key was used for another question or conversation.")
+	}
 	if in.Body.Stream {
 		return nil, h.stream(ctx, p, q, work, in.Body.StreamOptions.IncludeUsage)
 	}

@@ -2,8 +2,13 @@ package app
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 func chatRequest(stream bool, messages ...string) map[string]any {
@@ -155,6 +160,71 @@ func TestChatIsStreamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReferencesOfAChatLeadToTheirDocuments: as programs that show Markdown read them.
+func TestReferencesOfAChatLeadToTheirDocuments(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		uri    string
+		linked bool
+	}{
+		"entities":           {"https://wiki.test/zebra?a=1&copy;=2&lt=3&amp;b", true},
+		"numeric entity":     {"https://wiki.test/zebra?a&#42;b", true},
+		"emphasis":           {"https://wiki.test/*zebra*/__init__/_x_", true},
+		"brackets":           {"https://wiki.test/zebra_(horse)[1]", true},
+		"no link":            {"com.acme.wiki:__zebra__/*x*", false},
+		"no link, entity":    {"com.acme.wiki:zebra&copy;", false},
+		"no link, and tilde": {"com.acme.wiki:~~zebra~~", false},
+	} {
+		for _, title := range []string{"The [zebra] & `okapi`", "*"} {
+			t.Run(name+", "+title, func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t)
+				h.must(200, "PUT", "/documents", map[string]any{"collectionId": h.collection("wiki"), "uri": c.uri, "title": title, "body": "The zebra is 7 metres tall."})
+				h.work()
+				message := decodedCompletion(t, h.must(200, "POST", "/chat/completions", chatRequest(false, "How tall is the zebra?")).body).Choices[0].Message
+				if len(message.Annotations) != 1 {
+					t.Fatalf("%+v", message)
+				}
+				cited := message.Annotations[0].Citation
+				entry := string([]rune(message.Content)[cited.Start:cited.End])
+				links, code := shownIn(t, message.Content)
+				if c.linked && (len(links) != 2 || links[0] != cited.URL || links[1] != cited.URL || !strings.HasPrefix(entry, "[")) {
+					t.Errorf("links %q to %q in %q", links, cited.URL, message.Content)
+				}
+				if !c.linked && (len(links) > 0 || !slices.Contains(code, cited.URL) || !strings.Contains(entry, cited.URL)) {
+					t.Errorf("links %q, code %q for %q in %q", links, code, cited.URL, message.Content)
+				}
+			})
+		}
+	}
+}
+
+// shownIn returns the targets of links and the code within lines that a program shows of Markdown.
+func shownIn(t *testing.T, markdown string) (links, code []string) {
+	t.Helper()
+	source := []byte(markdown)
+	err := ast.Walk(tables.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			links = append(links, string(util.ResolveEntityNames(util.ResolveNumericReferences(n.Destination))))
+		case *ast.CodeSpan:
+			var b strings.Builder
+			for part := n.FirstChild(); part != nil; part = part.NextSibling() {
+				b.Write(part.(*ast.Text).Value(source))
+			}
+			code = append(code, b.String())
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return links, code
 }
 
 // TestChunksHaveUsageOnlyIfItIsAskedFor: then the last one has it, and the others have null.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"docent/shared/answer"
 	"docent/shared/memory"
 	"docent/shared/pending"
+	"docent/shared/search"
 	"docent/shared/team"
 	"docent/shared/uri"
 )
@@ -27,11 +29,10 @@ func referenceList(a answer.Answer, before int, citations *[]completionCitation)
 		title := strings.Join(strings.Fields(r.Title), " ")
 		add(fmt.Sprintf("\n%d. ", i+1))
 		start := before
-		switch {
-		case uri.WebLink(r.HTMLURL) == "" || title == "":
-			add(strings.TrimSpace(plainMarkdown(title) + " " + link))
-		default:
-			add(fmt.Sprintf("[%s](%s)", plainMarkdown(title), link))
+		if target := search.LinkTarget(r.HTMLURL); target != "" {
+			add(fmt.Sprintf("[%s](%s)", plainMarkdown(cmp.Or(title, link)), target))
+		} else {
+			add(strings.TrimSpace(plainMarkdown(title) + " `" + link + "`"))
 		}
 		*citations = append(*citations, completionCitation{"url_citation", urlCitation{start, before, link, title}})
 	}

@@ -150,9 +150,6 @@ func Ranker(data []byte) (func(question string) error, error) {
 	}, nil
 }
 
-// LinkTarget returns uri as the target of a link.
-func LinkTarget(uri string) string { return linkTarget(uri) }
-
 // Slips returns the number of slips between a and b.
 func Slips(a, b string) int { return slips([]rune(a), []rune(b), new([3][]int)) }
 

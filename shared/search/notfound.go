@@ -44,7 +44,7 @@ func notFound(r Result) Answer {
 		if n++; n == 1 {
 			b.WriteString("\n" + closestText + "\n\n")
 		}
-		if target := linkTarget(h.Address()); target != "" {
+		if target := LinkTarget(h.Address()); target != "" {
 			fmt.Fprintf(&b, "- [%s](%s)\n", h.name(), target)
 		} else {
 			fmt.Fprintf(&b, "- %s\n", h.name())

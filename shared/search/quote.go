@@ -53,7 +53,7 @@ func QuoteUpTo(question string, r Result, passages, pieces int, numbers map[uuid
 			number = numbers[q.hit.Document]
 		}
 		fmt.Fprintf(&body, "\n**%s**", q.hit.nameAndHeading())
-		if target := linkTarget(q.hit.Address()); target != "" {
+		if target := LinkTarget(q.hit.Address()); target != "" {
 			fmt.Fprintf(&body, " ([%d](%s))", number, target)
 		} else {
 			fmt.Fprintf(&body, " (%d)", number)
@@ -109,9 +109,9 @@ func PlainTitle(title string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(attributeList.ReplaceAllString(title, ""))), " ")
 }
 
-// linkTarget returns the address of a document as the target of a Markdown link, or "" if it is
+// LinkTarget returns the address of a document as the target of a Markdown link, or "" if it is
 // not http or https. It escapes the result of uri.WebLink where Markdown would read an entity.
-func linkTarget(address string) string {
+func LinkTarget(address string) string {
 	return entity.ReplaceAllString(uri.WebLink(address), "&amp;$1")
 }
 

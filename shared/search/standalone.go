@@ -7,7 +7,7 @@ import (
 
 // Link returns the target of a Markdown link to the passage, or "" if its address is not
 // an http or https URL.
-func (h Hit) Link() string { return linkTarget(h.Address()) }
+func (h Hit) Link() string { return LinkTarget(h.Address()) }
 
 // Standalone returns the passage for a reader who sees nothing else: title, heading path and
 // text, each heading once. A passage that begins within code or a table gets the fence or the

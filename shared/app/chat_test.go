@@ -271,6 +271,34 @@ func TestChunksHaveUsageOnlyIfItIsAskedFor(t *testing.T) {
 	}
 }
 
+// TestBackgroundTasksOfAChatProgramAreNoQuestions: they are refused, neither counted nor stored. Questions that look
+// like them are asked.
+func TestBackgroundTasksOfAChatProgramAreNoQuestions(t *testing.T) {
+	t.Parallel()
+	const history = "\n### Chat History:\n<chat_history>\nUSER: How tall is the zebra?\nASSISTANT: 7 metres.\n</chat_history>"
+	for name, c := range map[string]struct {
+		status int
+		text   string
+	}{
+		"title":                    {400, "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n### Guidelines:\n- Be brief." + history},
+		"a long chat":              {400, "### Task:\nGenerate 1-3 broad tags." + strings.Repeat("x", 10000) + history},
+		"a heading":                {200, "### Task:\nHow tall is the zebra?"},
+		"a question about history": {200, "What is in <chat_history>?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			reply := h.must(c.status, "POST", "/chat/completions", chatRequest(false, c.text))
+			refused := strings.Contains(string(reply.body), "must end with a question")
+			counted := strings.Contains(reply.header.Get("RateLimit"), "answers-day")
+			stored := h.list("/answers")
+			if refused != (c.status == 400) || counted == refused || (stored == 0) != refused {
+				t.Errorf("refused %t, counted %t, %d stored: %s", refused, counted, stored, reply.body)
+			}
+		})
+	}
+}
+
 // TestChatErrorsAreOpenAIs: as clients of that API read them, and with ours next to it.
 func TestChatErrorsAreOpenAIs(t *testing.T) {
 	t.Parallel()

@@ -157,6 +157,8 @@ func (in *chatInput) question() (string, error) {
 		}
 		text := in.Body.Messages[i].text()
 		switch n := utf8.RuneCountInString(text); {
+		case isBackgroundTask(text):
+			return "", apierr.BadField("/messages", "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
 		case n == 0:
 			return "", apierr.BadField("/messages", "must have text in the last message of the user; images and files are not read")
 		case n > answer.MaxQuestion:
@@ -165,6 +167,14 @@ func (in *chatInput) question() (string, error) {
 		return text, nil
 	}
 	return "", apierr.BadField("/messages", "must have a message of the user")
+}
+
+// isBackgroundTask reports whether text is a prompt by which Open WebUI has a model write titles, tags
+// or further questions for a chat. No document answers it, so it would only use up a question of the day
+// and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, and has
+// no tags and no further questions.
+func isBackgroundTask(text string) bool {
+	return strings.HasPrefix(text, "### Task:") && strings.Contains(text, "<chat_history>")
 }
 
 // context returns the messages of the user before the last one, oldest first.

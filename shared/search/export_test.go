@@ -40,7 +40,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 	}
 	var all [][]Ranked
 	for _, q := range questions {
-		r, err := newRanking(p, []*segment.Segment{s}, q)
+		r, err := newRanking(context.Background(), p, []*segment.Segment{s}, q)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -80,7 +80,7 @@ func QuoteAll(body, question string) []string {
 	if err != nil {
 		panic(err)
 	}
-	r, err := newRanking(p, []*segment.Segment{s}, question)
+	r, err := newRanking(context.Background(), p, []*segment.Segment{s}, question)
 	if err != nil {
 		panic(err)
 	}
@@ -141,7 +141,7 @@ func Ranker(data []byte) (func(question string) error, error) {
 		return nil, err
 	}
 	return func(question string) error {
-		r, err := newRanking(profiles[s.Profile], []*segment.Segment{s}, question)
+		r, err := newRanking(context.Background(), profiles[s.Profile], []*segment.Segment{s}, question)
 		if err != nil {
 			return err
 		}
@@ -149,6 +149,26 @@ func Ranker(data []byte) (func(question string) error, error) {
 		return err
 	}, nil
 }
+
+// Compared returns how many terms of a segment file the misspelt words of a question are compared with.
+func Compared(ctx context.Context, data []byte, question string) (int, error) {
+	s, err := segment.Open(data)
+	if err != nil {
+		return 0, err
+	}
+	r, err := newRanking(ctx, profiles[s.Profile], []*segment.Segment{s}, question)
+	if err != nil {
+		return 0, err
+	}
+	return r.compared, nil
+}
+
+// The bounds of one misspelt word, and of those of a question.
+const (
+	RespellSimilar = respellSimilar
+	RespellRead    = respellRead
+	Respelled      = respelled
+)
 
 // Slips returns the number of slips between a and b.
 func Slips(a, b string) int { return slips([]rune(a), []rune(b), new([3][]int)) }

@@ -56,7 +56,7 @@ func TestPostingListsAreComplete(t *testing.T) {
 			}
 		}
 		terms := 0
-		if err := s.EachTerm("", func([]byte, segment.List) { terms++ }); err != nil || terms != len(want) {
+		if err := s.EachTerm("", func([]byte, segment.List) bool { terms++; return true }); err != nil || terms != len(want) {
 			rt.Fatalf("%d terms, want %d, %v", terms, len(want), err)
 		}
 	})

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"context"
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"errors"
@@ -34,6 +35,7 @@ type ranking struct {
 	average    float64 // terms a passage
 	maxScore   float64 // upper bound of a score without proximity
 	decoded    int     // postings that scoring has read so far
+	compared   int     // terms that misspelt ones were compared with
 }
 
 // questionTerm is one distinct term of a question.
@@ -50,7 +52,7 @@ type questionTerm struct {
 }
 
 // newRanking analyses a question and looks its terms up.
-func newRanking(p *profile, segments []*segment.Segment, question string) (*ranking, error) {
+func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, question string) (*ranking, error) {
 	r := &ranking{profile: p, segments: segments}
 	var lengths uint64
 	for _, s := range segments {
@@ -74,7 +76,7 @@ func newRanking(p *profile, segments []*segment.Segment, question string) (*rank
 			break
 		}
 	}
-	if err := r.respell(); err != nil {
+	if err := r.respell(ctx); err != nil {
 		return nil, err
 	}
 	for _, t := range r.terms {

@@ -2,10 +2,10 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,13 +17,22 @@ const (
 	respellFrom   = 4    // minimum characters of a term
 	respellTwice  = 8    // terms of at least this many characters may have two slips, others one
 	respellWeight = 0.75 // weight of a corrected term
-	respellPrefix = 2    // bytes that must match; it bounds the part of the dictionary to read
+	respellPrefix = 2    // bytes that must match
 	nearAtOnce    = 4    // near terms whose passages are counted in one round
+	askedAtOnce   = 1024 // terms of a restricted view that are looked for in its passages in one round
+)
+
+// Bounds of what one misspelt term is compared with. A term that exceeds one of them is left as it is. In 1.1 million
+// passages of code and documentation at most 86,000 terms begin with the same two letters, and 2,700 of these are similar
+// to one term.
+const (
+	respellRead    = 200_000 // terms of the dictionaries that begin like it
+	respellSimilar = 5000    // of these, terms of a similar length with similar letters, which are compared with it
 )
 
 // respell replaces each term that no passage contains by the nearest term of the dictionaries.
 // The max score still uses the term of the question.
-func (r *ranking) respell() error {
+func (r *ranking) respell(ctx context.Context) error {
 	tried := 0
 	for _, t := range r.terms {
 		if t.df > 0 || !respellable(t.text) {
@@ -32,7 +41,7 @@ func (r *ranking) respell() error {
 		if tried++; tried > respelled {
 			return nil
 		}
-		near, err := r.nearest(t.text)
+		near, err := r.nearest(ctx, t.text)
 		if err != nil {
 			return err
 		}
@@ -56,34 +65,11 @@ func respellable(term string) bool {
 }
 
 // nearest returns the term of the dictionaries with the fewest slips from term; of several, the
-// one in most passages. It returns "" if none is near enough.
-func (r *ranking) nearest(term string) (string, error) {
-	m := misspelt{term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1}
-	if len(m.term) >= respellTwice {
-		m.limit = 2
-	}
-	near := map[string]*nearTerm{}
-	for i, s := range r.segments {
-		err := s.EachTerm(term[:respellPrefix], func(t []byte, l segment.List) {
-			n := near[string(t)]
-			if n == nil {
-				slips := m.slips(t)
-				if slips > m.limit {
-					return
-				}
-				n = &nearTerm{text: string(t), slips: slips}
-				near[n.text] = n
-			}
-			n.most += l.DF
-			if s.Restricted() {
-				n.lists = append(n.lists, listOf{i, l})
-			} else {
-				n.df += l.DF
-			}
-		})
-		if err != nil {
-			return "", &segmentFault{s, err}
-		}
+// one in most passages. It returns "" if none is near enough, or if there are too many to compare.
+func (r *ranking) nearest(ctx context.Context, term string) (string, error) {
+	near, ok, err := r.near(ctx, term)
+	if err != nil || !ok {
+		return "", err
 	}
 	order := slices.SortedFunc(maps.Values(near), func(a, b *nearTerm) int {
 		return cmp.Or(cmp.Compare(a.slips, b.slips), cmp.Compare(b.most, a.most))
@@ -103,6 +89,35 @@ func (r *ranking) nearest(term string) (string, error) {
 		}
 	}
 	return best.text, nil
+}
+
+// near returns the terms that are near a misspelt one. ok is false if there are too many to compare.
+//
+// Only terms of passages that the question may find count, so that the bounds show nothing of the others. Which terms
+// these are is expensive to know, so that at first all are counted. If they are too many, they are counted
+// again without the others.
+func (r *ranking) near(ctx context.Context, term string) (near map[string]*nearTerm, ok bool, err error) {
+	m := newMisspelt(term)
+	ok, err = r.compare(ctx, m, m.compare)
+	if err == nil && !ok && slices.ContainsFunc(r.segments, (*segment.Segment).Restricted) {
+		m = newMisspelt(term)
+		ok, err = r.compare(ctx, m, m.compareFindable)
+	}
+	return m.near, ok, err
+}
+
+// compare compares m with the terms of each segment. It returns false if there are too many.
+func (r *ranking) compare(ctx context.Context, m *misspelt, compare func(context.Context, int, *segment.Segment) (bool, error)) (bool, error) {
+	defer func() { r.compared += m.similar }()
+	for i, s := range r.segments {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if within, err := compare(ctx, i, s); err != nil || !within {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // nearTerm is a term of the dictionaries that is near a misspelt one.
@@ -141,78 +156,4 @@ func (r *ranking) countNear(terms []*nearTerm) error {
 		}
 	}
 	return err
-}
-
-// misspelt is a term that is compared with a dictionary.
-type misspelt struct {
-	term    []rune
-	bytes   int // of term
-	letters uint64
-	limit   int // slips allowed
-	other   []rune
-	rows    [3][]int
-}
-
-// letters returns the set of a term's bytes, by their lowest bits. If letters are
-// single bytes, a slip changes at most two of them.
-func letters(term []byte) (set uint64) {
-	for _, c := range term {
-		set |= 1 << (c % 64)
-	}
-	return set
-}
-
-// slips returns how many slips term is from the misspelt one, or more than the limit.
-func (m *misspelt) slips(term []byte) int {
-	const letterBytes = 4
-	far := m.limit + 1
-	if d := len(term) - m.bytes; d > letterBytes*m.limit || d < -letterBytes*m.limit {
-		return far
-	}
-	ascii := m.bytes == len(m.term)
-	for _, c := range term {
-		if c >= '0' && c <= '9' || c == '.' || c == '_' || c == '\'' {
-			return far
-		}
-		ascii = ascii && c < utf8.RuneSelf
-	}
-	if ascii && bits.OnesCount64(m.letters^letters(term)) > 2*m.limit {
-		return far
-	}
-	m.other = m.other[:0]
-	for len(term) > 0 {
-		c, size := utf8.DecodeRune(term)
-		m.other, term = append(m.other, c), term[size:]
-	}
-	if d := len(m.other) - len(m.term); d > m.limit || d < -m.limit {
-		return far
-	}
-	return slips(m.term, m.other, &m.rows)
-}
-
-// slips returns how many characters were left out, inserted, replaced, or swapped with
-// the next, between a and b (optimal string alignment). It uses rows as memory.
-func slips(a, b []rune, rows *[3][]int) int {
-	for i := range rows {
-		rows[i] = slices.Grow(rows[i][:0], len(b)+1)[:len(b)+1]
-	}
-	before, last, row := rows[0], rows[1], rows[2]
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		row[0] = i + 1
-		for j := range b {
-			changed := 1
-			if a[i] == b[j] {
-				changed = 0
-			}
-			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+changed)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -163,6 +163,62 @@ func (a *Admitted) restrict(l *List, lengths []uint16) error {
 	return nil
 }
 
+// Findable reports of each list, as EachTerm returns it, whether a passage of the view s contains the term. It reads
+// those that are not in memory in one round.
+func (s *Segment) Findable(lists []List) ([]bool, error) {
+	findable := make([]bool, len(lists))
+	if s.only == nil {
+		for i, l := range lists {
+			findable[i] = l.DF > 0
+		}
+		return findable, nil
+	}
+	wanted := make([]*List, len(lists))
+	for i := range lists {
+		wanted[i] = &lists[i]
+	}
+	if err := s.read(wanted); err != nil {
+		return nil, err
+	}
+	var blocks []Block
+	var d Decoded
+	for i, whole := range lists {
+		whole.only = nil
+		var err error
+		if blocks, err = whole.Blocks(blocks[:0]); err != nil {
+			return nil, err
+		}
+		if findable[i], err = s.only.hasAny(blocks, &d, whole.max); err != nil {
+			return nil, err
+		}
+	}
+	return findable, nil
+}
+
+// hasAny reports whether one of the postings in blocks is in the passages of a. It uses d as memory.
+func (a *Admitted) hasAny(blocks []Block, d *Decoded, limit int) (bool, error) {
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Last >= 0 {
+			switch some, all := a.within(b.Previous+1, b.Last+1); {
+			case all:
+				return true, nil
+			case !some:
+				continue
+			}
+		}
+		if err := d.Decode(b, limit); err != nil {
+			return false, err
+		}
+		for _, p := range d.Passages[:d.N] {
+			if a.has(int(p)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
 // narrow removes the blocks without a passage of a from blocks, which have heads. Of the others, those with
 // passages that are not of a are marked, so that Decode leaves these out.
 func (a *Admitted) narrow(blocks []Block) []Block {

@@ -261,9 +261,9 @@ func (l List) Each(do func(passage int, frequency uint32)) error {
 	return nil
 }
 
-// EachTerm calls f with every term of the dictionary that begins with prefix. f must
-// not keep the term.
-func (s *Segment) EachTerm(prefix string, f func(term []byte, l List)) error {
+// EachTerm calls f with each term of the dictionary that begins with prefix, in order, until f returns
+// false. f must not keep the term.
+func (s *Segment) EachTerm(prefix string, f func(term []byte, l List) bool) error {
 	i := sort.Search(len(s.termIndex)/8, func(i int) bool {
 		first, _ := s.firstTerm(i)
 		return string(first) >= prefix
@@ -276,7 +276,9 @@ func (s *Segment) EachTerm(prefix string, f func(term []byte, l List)) error {
 		}
 		switch begins := string(t.term[:min(len(prefix), len(t.term))]); {
 		case begins == prefix:
-			f(t.term, t.list)
+			if !f(t.term, t.list) {
+				return nil
+			}
 		case begins > prefix:
 			return nil
 		}

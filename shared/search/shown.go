@@ -179,15 +179,7 @@ func cutPiece(s string) string {
 
 // fence shows lines of code between fences longer than any run of backticks in them.
 func fence(info string, lines []string, before, after bool) string {
-	longest := 2
-	for _, line := range lines {
-		for i := 0; i < len(line); {
-			n := runLen(line[i:])
-			longest = max(longest, n)
-			i += max(n, 1)
-		}
-	}
-	marks := strings.Repeat("`", longest+1)
+	marks := text.Fence(lines...)
 	var b strings.Builder
 	b.WriteString(cutMarkBefore(before, "\n\n") + marks + info + "\n")
 	for _, line := range lines {

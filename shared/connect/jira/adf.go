@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	markdown "docent/shared/search/text"
 )
 
-// Bounds of a text. What exceeds them is left out.
+// Bounds of a text. What exceeds them is left out. The Cloud allows 32,767 characters.
 const (
+	maxBody  = 4 << 20 // bytes of a document, or of wiki markup
 	maxText  = 4 << 20 // bytes of Markdown
 	maxDepth = 60      // nested nodes
 )
@@ -24,13 +28,35 @@ func text(body json.RawMessage, base string) string {
 	switch {
 	case len(body) == 0:
 	case body[0] == '"' && json.Unmarshal(body, &markup) == nil:
-		out = wiki(markup, base)
-	case body[0] == '{' && json.Unmarshal(body, &doc) == nil:
+		out = wiki(clip(markup, maxBody), base)
+	case body[0] == '{' && len(body) <= maxBody && json.Unmarshal(body, &doc) == nil:
 		out = blocks(doc.Content, 0)
 	}
-	out = strings.TrimSpace(odd.Replace(out))
-	return strings.ToValidUTF8(out[:min(len(out), maxText)], "")
+	return clip(strings.TrimSpace(odd.Replace(out)), maxText)
 }
+
+// clip returns the first most bytes of text, without a character that would be cut.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// parts collects texts that are joined, up to maxText bytes of them: quotations and lists within each other make a text
+// many times longer than its document.
+type parts struct {
+	all  []string
+	size int
+}
+
+// add adds a text. It returns false once there is no place for more.
+func (p *parts) add(text string) bool {
+	p.all, p.size = append(p.all, text), p.size+len(text)
+	return p.size <= maxText
+}
+
+func (p *parts) join(between string) string { return clip(strings.Join(p.all, between), maxText) }
 
 // odd replaces characters that are no text.
 var odd = strings.NewReplacer("\u00a0", " ", "\u200b", "", "\x00", "")
@@ -84,26 +110,23 @@ func blocks(nodes []node, depth int) string {
 	if depth > maxDepth {
 		return ""
 	}
-	var out []string
-	var line []node
-	end := func() {
-		if text := strings.TrimSpace(inline(line, depth)); text != "" {
-			out = append(out, text)
+	var out parts
+	for len(nodes) > 0 {
+		n, text := 1, ""
+		if isInline(nodes[0].Type) {
+			for n < len(nodes) && isInline(nodes[n].Type) {
+				n++
+			}
+			text = strings.TrimSpace(inline(nodes[:n], depth))
+		} else {
+			text = block(nodes[0], depth+1)
 		}
-		line = nil
+		if strings.TrimSpace(text) != "" && !out.add(text) {
+			break
+		}
+		nodes = nodes[n:]
 	}
-	for _, n := range nodes {
-		if isInline(n.Type) {
-			line = append(line, n)
-			continue
-		}
-		end()
-		if text := block(n, depth+1); strings.TrimSpace(text) != "" {
-			out = append(out, text)
-		}
-	}
-	end()
-	return strings.Join(out, "\n\n")
+	return out.join("\n\n")
 }
 
 func isInline(kind string) bool {
@@ -153,7 +176,7 @@ func block(n node, depth int) string {
 
 // list returns entries with the mark that each begins with.
 func list(entries []node, depth int, begin func(int, node) string) string {
-	var out []string
+	var out parts
 	for i, e := range entries {
 		mark := begin(i, e)
 		if e.Type == "taskItem" {
@@ -167,9 +190,11 @@ func list(entries []node, depth int, begin func(int, node) string) string {
 		}
 		indent := "\n" + strings.Repeat(" ", min(len(mark), 4))
 		body = strings.ReplaceAll(strings.ReplaceAll(body, "\n\n- ", "\n- "), "\n\n1. ", "\n1. ")
-		out = append(out, mark+strings.ReplaceAll(body, "\n", indent))
+		if !out.add(mark + strings.ReplaceAll(body, "\n", indent)) {
+			break
+		}
 	}
-	return strings.Join(out, "\n")
+	return out.join("\n")
 }
 
 // inline returns nodes as text on lines.
@@ -179,6 +204,9 @@ func inline(nodes []node, depth int) string {
 	}
 	var b strings.Builder
 	for _, n := range nodes {
+		if b.Len() > maxText {
+			break
+		}
 		switch n.Type {
 		case "text":
 			b.WriteString(marked(n))
@@ -213,12 +241,13 @@ func marked(n node) string {
 	}
 	at := strings.Index(n.Text, core)
 	before, after := n.Text[:at], n.Text[at+len(core):]
-	for _, m := range n.Marks { // code first, because nothing in it is a mark
+	marks := distinct(n.Marks)
+	for _, m := range marks { // code first, because nothing in it is a mark
 		if m.Type == "code" {
 			core = "`" + strings.ReplaceAll(core, "`", "'") + "`"
 		}
 	}
-	for _, m := range n.Marks {
+	for _, m := range marks {
 		switch m.Type {
 		case "strong":
 			core = "**" + core + "**"
@@ -228,12 +257,26 @@ func marked(n node) string {
 			core = "~~" + core + "~~"
 		}
 	}
-	for _, m := range n.Marks {
+	for _, m := range marks {
 		if href := m.Attrs.text("href"); m.Type == "link" && href != "" && href != core {
 			core = "[" + core + "](" + strings.ReplaceAll(href, ")", "%29") + ")"
 		}
 	}
 	return before + core + after
+}
+
+// distinct returns the first of each kind of marks that are written.
+func distinct(marks []mark) []mark {
+	var out []mark
+	for _, m := range marks {
+		switch m.Type {
+		case "code", "strong", "em", "strike", "link":
+			if !slices.ContainsFunc(out, func(o mark) bool { return o.Type == m.Type }) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
 }
 
 // card returns the address of a smart link.
@@ -259,41 +302,53 @@ func raws(nodes []node, depth int) string {
 	}
 	var b strings.Builder
 	for _, n := range nodes {
+		if b.Len() > maxText {
+			break
+		}
 		b.WriteString(n.Text + raws(n.Content, depth+1))
 	}
 	return b.String()
 }
 
+// maxColumns of a table.
+const maxColumns = 100
+
 // table returns a table; its first row is its head.
 func table(t node, depth int) string {
-	var out []string
+	var out parts
 	columns := 0
 	for _, row := range t.Content {
-		columns = min(max(columns, len(row.Content)), 100)
+		columns = min(max(columns, len(row.Content)), maxColumns)
 	}
 	for i, row := range t.Content {
-		cells := make([]string, columns)
-		for j, cell := range row.Content[:min(len(row.Content), columns)] {
-			text := strings.ReplaceAll(blocks(cell.Content, depth+1), "|", `\|`)
-			cells[j] = strings.ReplaceAll(strings.ReplaceAll(text, "\n\n", "\n"), "\n", "<br />")
-		}
-		out = append(out, "| "+strings.Join(cells, " | ")+" |")
+		text := tableRow(row.Content[:min(len(row.Content), columns)], columns, depth)
 		if i == 0 {
-			out = append(out, strings.Repeat("|---", columns)+"|")
+			text += "\n" + strings.Repeat("|---", columns) + "|"
+		}
+		if !out.add(text) {
+			break
 		}
 	}
-	return strings.Join(out, "\n")
+	return out.join("\n")
+}
+
+func tableRow(cells []node, columns, depth int) string {
+	texts := parts{all: make([]string, 0, columns)}
+	for _, cell := range cells {
+		text := strings.ReplaceAll(blocks(cell.Content, depth+1), "|", `\|`)
+		if !texts.add(strings.ReplaceAll(strings.ReplaceAll(text, "\n\n", "\n"), "\n", "<br />")) {
+			break
+		}
+	}
+	return "| " + strings.Join(append(texts.all, make([]string, columns-len(texts.all))...), " | ") + " |"
 }
 
 // fenced returns a block of code, within a fence that is not in it.
 func fenced(language, code string) string {
-	fence := "```"
-	for strings.Contains(code, fence) {
-		fence += "`"
-	}
 	if strings.ContainsAny(language, " `") {
 		language = ""
 	}
+	fence := markdown.Fence(code)
 	return fmt.Sprintf("%s%s\n%s\n%s", fence, language, strings.TrimRight(code, "\n"), fence)
 }
 

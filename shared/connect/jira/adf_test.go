@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"docent/shared/growthtest"
 )
 
 func doc(content string) json.RawMessage {
@@ -21,6 +23,7 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 		"a heading":       {`{"type":"heading","attrs":{"level":3},"content":[` + words("Why") + `]}`, "### Why"},
 		"a wrong level":   {`{"type":"heading","attrs":{"level":99},"content":[` + words("Why") + `]}`, "###### Why"},
 		"marks":           {paragraph(`{"type":"text","text":"bold ","marks":[{"type":"strong"}]},{"type":"text","text":"it","marks":[{"type":"em"}]},{"type":"text","text":" x","marks":[{"type":"strike"},{"type":"code"}]}`), "**bold** *it* ~~`x`~~"},
+		"a mark twice":    {paragraph(`{"type":"text","text":"x","marks":[{"type":"em"},{"type":"strong"},{"type":"em"},{"type":"code"},{"type":"code"}]}`), "***`x`***"},
 		"a link":          {paragraph(`{"type":"text","text":"here","marks":[{"type":"link","attrs":{"href":"https://x.test/a(b)"}}]}`), "[here](https://x.test/a(b%29)"},
 		"lists":           {`{"type":"bulletList","content":[` + item(paragraph(words("a"))+`,{"type":"orderedList","attrs":{"order":3},"content":[`+item(paragraph(words("b")))+`]}`) + "," + item(paragraph(words("c"))) + `]}`, "- a\n  \n  3. b\n- c"},
 		"tasks":           {`{"type":"taskList","content":[{"type":"taskItem","attrs":{"state":"DONE"},"content":[` + words("a") + `]},{"type":"taskItem","attrs":{"state":"TODO"},"content":[` + words("b") + `]}]}`, "- [x] a\n- [ ] b"},
@@ -91,6 +94,55 @@ func TestAHostileTextIsBounded(t *testing.T) {
 		if got := text(body, ""); len(got) > maxText {
 			t.Errorf("%s: %d bytes", name, len(got))
 		}
+	}
+}
+
+func TestATextTakesMemoryInProportionToItsDocument(t *testing.T) {
+	rep := strings.Repeat
+	for name, body := range map[string]func(n int) json.RawMessage{
+		"a run of backticks": func(n int) json.RawMessage {
+			return doc(`{"type":"codeBlock","content":[` + words(rep("`", 8*n)) + `]}`)
+		},
+		"marks": func(n int) json.RawMessage {
+			return doc(paragraph(`{"type":"text","text":"a","marks":[{"type":"em"}` + rep(`,{"type":"em"}`, n) + `]}`))
+		},
+		"links": func(n int) json.RawMessage {
+			return doc(paragraph(`{"type":"text","text":"a","marks":[{"type":"em"}` + rep(`,{"type":"link","attrs":{"href":"https://x.test/"}}`, n) + `]}`))
+		},
+		"paragraphs": func(n int) json.RawMessage { return doc(paragraph(words("a")) + rep(","+paragraph(words("a")), n)) },
+		"a wide row": func(n int) json.RawMessage {
+			return doc(`{"type":"table","content":[{"type":"tableRow","content":[{}` + rep(`,{}`, n) + `]}` + rep(`,{}`, n) + `]}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			growthtest.Linear(t, 2000, func(n int) { text(body(n), "") })
+		})
+	}
+}
+
+// Quotations, lists and cells within each other make each line longer by some characters, and with it all that is around
+// them.
+func TestATextDoesNotGrowWithItsDepthBeyondItsBound(t *testing.T) {
+	lines := func(n int) string {
+		return `{"type":"codeBlock","content":[` + words(strings.Repeat(`\n`, n)+"a") + `]}`
+	}
+	deep := func(kind string, n int) string {
+		return strings.Repeat(`{"type":"`+kind+`","content":[`, maxDepth-8) + lines(n) + strings.Repeat("]}", maxDepth-8)
+	}
+	cell := func(n int) string { return `{"content":[` + deep("blockquote", n) + `]}` }
+	for name, body := range map[string]json.RawMessage{
+		"quotations":      doc(deep("blockquote", 1<<20)),
+		"many of them":    doc(deep("blockquote", 20_000) + strings.Repeat(","+deep("blockquote", 20_000), 60)),
+		"cells of a row":  doc(`{"type":"table","content":[{"type":"tableRow","content":[` + cell(20_000) + strings.Repeat(","+cell(20_000), 60) + `]}]}`),
+		"entries":         doc(`{"type":"bulletList","content":[` + cell(20_000) + strings.Repeat(","+cell(20_000), 60) + `]}`),
+		"a long document": doc(`{}` + strings.Repeat(",{}", 10<<20)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			const most = 250 * maxText // without the bound it is more than a thousand times
+			if got := growthtest.Allocated(t, func() { text(body, "") }); got > most {
+				t.Errorf("%d MB were allocated for a document of %d KB", got>>20, len(body)>>10)
+			}
+		})
 	}
 }
 

@@ -56,6 +56,22 @@ func FenceAfter(open, line string) string {
 	return open
 }
 
+// Fence returns the marks of a code fence around lines: more backticks than any run of them in a line, and three
+// at least.
+func Fence(lines ...string) string {
+	longest := 2
+	for _, line := range lines {
+		run := 0
+		for i := range len(line) {
+			if run++; line[i] != '`' {
+				run = 0
+			}
+			longest = max(longest, run)
+		}
+	}
+	return strings.Repeat("`", longest+1)
+}
+
 // PlainHeading returns a heading's text for a path: without marks of links, images,
 // code and emphasis, with single spaces, at most headingBytes long.
 func PlainHeading(text string) string {

@@ -29,7 +29,7 @@ const (
 	MaxTime      = 10 * time.Second
 	maxRedirects = 5
 	maxHeader    = 64 << 10
-	maxURL       = 2048
+	MaxURL       = 2048 // bytes of an address
 )
 
 // UserAgent is the User-Agent header. In robots.txt sites call it Docent.
@@ -154,7 +154,7 @@ func (f *Fetcher) Client(limit time.Duration) *http.Client {
 // canceled.
 func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxURL {
+	if err != nil || len(address) > MaxURL {
 		return Page{}, &Error{Code: Unsupported, Detail: "This is not an absolute http or https URL."}
 	}
 	if err := f.check(u); err != nil {
@@ -211,7 +211,7 @@ type Raw struct {
 // bytes are an error. Its errors are those of Get.
 func (f *Fetcher) Raw(ctx context.Context, address string, limit int64) (Raw, error) {
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxURL {
+	if err != nil || len(address) > MaxURL {
 		return Raw{}, &Error{Code: Unsupported, Detail: "This is not an absolute http or https URL."}
 	}
 	if err := f.check(u); err != nil {

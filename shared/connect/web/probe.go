@@ -43,7 +43,13 @@ func (v *visit) probeSitemap(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = v.file(ctx, u)
+	list := newSiteList(u)
+	err = v.file(ctx, u, func(index bool, e sitemapEntry) error {
+		if index {
+			return nil
+		}
+		return list.add(e)
+	})
 	var answered *fetch.StatusError
 	var unreached *fetch.Error
 	switch {

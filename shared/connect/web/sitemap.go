@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,66 +20,92 @@ import (
 const (
 	maxSitemap  = 50 << 20 // bytes of a file, compressed or not
 	maxSitemaps = 200      // files that an index names
+	maxListed   = 16 << 20 // bytes of all URLs of a source
+	shownURL    = 200      // bytes of a URL that is too long, for the message about it
 )
 
-// sitemapEntry is a page or, in an index, a sitemap.
-type sitemapEntry struct {
-	Location string `xml:"loc"`
-	Changed  string `xml:"lastmod"`
-}
-
-// sitemap returns the pages of a sitemap or of an index of sitemaps, sorted by URL. It
+// sitemap returns the pages of a sitemap or of an index of sitemaps, sorted by URL, each once. It
 // leaves out pages of other hosts, as the protocol requires.
 func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	home, err := url.Parse(address)
 	if err != nil {
 		return nil, &source.SyncError{Code: source.Unreadable, Detail: "The address of the sitemap is not a URL.", Cause: err}
 	}
-	entries, index, err := v.file(ctx, home)
+	list := newSiteList(home)
+	var sitemaps []*url.URL
+	err = v.file(ctx, home, func(index bool, e sitemapEntry) error {
+		if !index {
+			return list.add(e)
+		}
+		u, ok := below(e.location, home)
+		switch {
+		case ok && e.long:
+			return &source.SyncError{Code: source.TooLarge, Detail: fmt.Sprintf("The index names a sitemap by a URL of more than %d bytes.", fetch.MaxURL)}
+		case ok && len(sitemaps) == maxSitemaps:
+			return &source.SyncError{Code: source.TooLarge, Detail: "The index names more sitemaps than the limit for one site."}
+		case ok:
+			sitemaps = append(sitemaps, u)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if !index {
-		return sorted(entries, home)
-	}
-	if len(entries) > maxSitemaps {
-		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The index names more sitemaps than the limit for one site."}
-	}
-	var all []sitemapEntry
-	for _, one := range entries {
-		u, ok := below(one.Location, home)
-		if !ok {
-			continue
-		}
-		pages, nested, err := v.file(ctx, u)
+	for _, u := range sitemaps {
+		err := v.file(ctx, u, func(index bool, e sitemapEntry) error {
+			if index {
+				return &source.SyncError{Code: source.Unreadable, Detail: "An index of sitemaps names another index."}
+			}
+			return list.add(e)
+		})
 		if err != nil {
 			return nil, err
 		}
-		if nested {
-			return nil, &source.SyncError{Code: source.Unreadable, Detail: "An index of sitemaps names another index."}
-		}
-		if all = append(all, pages...); len(all) > maxPages {
-			break
-		}
 	}
-	return sorted(all, home)
+	slices.SortFunc(list.pages, func(a, b listed) int { return strings.Compare(a.url, b.url) })
+	return list.pages, nil
 }
 
-// sorted returns the pages of a site, sorted by URL, each once.
-func sorted(entries []sitemapEntry, home *url.URL) ([]listed, error) {
-	var all []listed
-	for _, e := range entries {
-		if u, ok := below(e.Location, home); ok {
-			u.Fragment = ""
-			all = append(all, listed{wellFormed(u.String()), lastmod(e.Changed)})
-		}
+// siteList collects the pages of a site while its sitemaps are read, so that what is left out is never kept.
+type siteList struct {
+	home  *url.URL
+	pages []listed
+	known map[string]bool
+	bytes int // of the URLs of pages
+}
+
+func newSiteList(home *url.URL) *siteList { return &siteList{home: home, known: map[string]bool{}} }
+
+// add adds a page, unless it is on another host or known. Its error says that the list has become too long.
+func (l *siteList) add(e sitemapEntry) error {
+	u, ok := below(e.location, l.home)
+	if !ok {
+		return nil
 	}
-	slices.SortFunc(all, func(a, b listed) int { return strings.Compare(a.url, b.url) })
-	all = slices.CompactFunc(all, func(a, b listed) bool { return a.url == b.url })
-	if len(all) > maxPages {
-		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than the limit for one source. Connect a part of it."}
+	u.Fragment = ""
+	page := listed{url: wellFormed(u.String()), changed: lastmod(e.changed)}
+	switch page.long = e.long || len(page.url) > fetch.MaxURL; {
+	case page.long:
+		page.url = startOf(page.url)
+	case l.known[page.url]:
+		return nil
+	default:
+		l.known[page.url] = true
 	}
-	return all, nil
+	l.pages, l.bytes = append(l.pages, page), l.bytes+len(page.url)
+	if len(l.pages) > maxPages || l.bytes > maxListed {
+		return &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than the limit for one source. Connect a part of it."}
+	}
+	return nil
+}
+
+// startOf returns the start of a URL that is too long, which is a URL too.
+func startOf(address string) string {
+	address = strings.ToValidUTF8(address[:min(len(address), shownURL)], "")
+	if i := strings.LastIndexByte(address, '%'); i >= 0 && i > len(address)-3 { // it would cut an escaped character
+		address = address[:i]
+	}
+	return address
 }
 
 // below returns location as a URL, or false if it is not on the host of home.
@@ -104,91 +128,51 @@ func lastmod(text string) time.Time {
 	return time.Time{}
 }
 
-// file reads one file: a sitemap, or an index of them.
-func (v *visit) file(ctx context.Context, u *url.URL) (entries []sitemapEntry, index bool, err error) {
+// file reads one file, a sitemap or an index of them, and calls visit with each entry.
+func (v *visit) file(ctx context.Context, u *url.URL, visit func(index bool, e sitemapEntry) error) error {
 	s, err := v.site(ctx, u)
 	if err != nil {
-		return nil, false, err
+		return err
 	}
 	if s.failed != nil {
-		return nil, false, unreadable("sitemap", s.failed)
+		return unreadable("sitemap", s.failed)
 	}
 	if !s.allows(u) {
-		return nil, false, &source.SyncError{Code: source.Disallowed, Detail: "The robots.txt of the site does not allow its sitemap to be read."}
+		return &source.SyncError{Code: source.Disallowed, Detail: "The robots.txt of the site does not allow its sitemap to be read."}
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {
-		return nil, false, err
+		return err
 	}
 	raw, err := v.Fetch.Raw(ctx, u.String(), v.maxSitemap)
 	if err != nil {
-		return nil, false, unreadable("sitemap", err)
+		return unreadable("sitemap", err)
 	}
 	if raw.Status != http.StatusOK {
 		code := source.Unreadable
 		if raw.Status == http.StatusNotFound || raw.Status == http.StatusGone {
 			code = source.NotThere
 		}
-		return nil, false, &source.SyncError{Code: code, Detail: fmt.Sprintf("The sitemap could not be fetched: its status is %d.", raw.Status), Cause: &fetch.StatusError{Status: raw.Status}}
+		return &source.SyncError{Code: code, Detail: fmt.Sprintf("The sitemap could not be fetched: its status is %d.", raw.Status), Cause: &fetch.StatusError{Status: raw.Status}}
 	}
-	body := raw.Body
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		if body, err = unpacked(body); err != nil {
-			return nil, false, err
-		}
+	body, err := unpacked(raw.Body)
+	if err != nil {
+		return err
 	}
-	return parse(body)
+	return parse(body, visit)
 }
 
-func unpacked(body []byte) ([]byte, error) {
+// unpacked returns the text of a file, which may be a gzip. It is unpacked while it is read.
+func unpacked(body []byte) (io.Reader, error) {
+	if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		return bytes.NewReader(body), nil
+	}
 	z, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return nil, broken(err)
 	}
-	out, err := io.ReadAll(io.LimitReader(z, maxSitemap+1))
-	if len(out) > maxSitemap {
-		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap is larger than 50 MB uncompressed."}
-	}
-	if err != nil {
-		return nil, broken(err)
-	}
-	return out, nil
+	return &boundedReader{z, maxSitemap + 1, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap is larger than 50 MB uncompressed."}}, nil
 }
 
 func broken(err error) error {
 	return &source.SyncError{Code: source.Unreadable, Detail: "The sitemap is not a valid XML sitemap or sitemap index.", Cause: err}
-}
-
-// parse decodes one entry at a time, so that it stops at the first error.
-func parse(body []byte) (entries []sitemapEntry, index bool, err error) {
-	d := xml.NewDecoder(bytes.NewReader(body))
-	root := ""
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) && root != "" {
-			return entries, root == "sitemapindex", nil
-		}
-		if err != nil {
-			return nil, false, broken(err)
-		}
-		start, ok := token.(xml.StartElement)
-		switch {
-		case !ok:
-		case root == "":
-			if root = start.Name.Local; root != "urlset" && root != "sitemapindex" {
-				return nil, false, broken(errors.New(root))
-			}
-		case start.Name.Local == "url" || start.Name.Local == "sitemap":
-			var e sitemapEntry
-			if err := d.DecodeElement(&e, &start); err != nil {
-				return nil, false, broken(err)
-			}
-			if entries = append(entries, e); len(entries) > maxPages {
-				return nil, false, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than the limit for one source. Connect a part of it."}
-			}
-		default:
-			if err := d.Skip(); err != nil {
-				return nil, false, broken(err)
-			}
-		}
-	}
 }

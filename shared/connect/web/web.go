@@ -55,8 +55,9 @@ type checkpoint struct {
 
 // listed is a page of a list or sitemap.
 type listed struct {
-	url     string
+	url     string    // the start of it if it is long
 	changed time.Time // zero: unknown
+	long    bool      // its URL has more than fetch.MaxURL bytes, so that it is left out
 }
 
 // Read yields the pages. It skips pages that did not change, as far as a sitemap says.
@@ -112,6 +113,10 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 		var page source.SyncPage
 		for ; p.Next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage; p.Next++ {
 			one := all[p.Next]
+			if one.long {
+				page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})
+				continue
+			}
 			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) {
 				page.Unread = append(page.Unread, one.url)
 				continue

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/temoto/robotstxt"
-
 	"docent/shared/fetch"
 )
 
@@ -20,7 +18,7 @@ const maxRobots = 500 << 10
 
 // site is a host with its robots.txt.
 type site struct {
-	rules *robotstxt.RobotsData
+	rules rules
 	read  bool // a page of it was read
 	// failed says why its robots.txt could not be read, so that nothing is allowed; nil: it could.
 	failed *fetch.Error
@@ -42,17 +40,17 @@ func (v *visit) site(ctx context.Context, u *url.URL) (*site, error) {
 	default:
 		return nil, err
 	}
-	rules, err := robotstxt.FromStatusAndBytes(raw.Status, raw.Body)
-	if err != nil { // an unknown status or an invalid file
-		rules, err = robotstxt.FromStatusAndBytes(http.StatusServiceUnavailable, nil)
-	}
-	if err != nil {
-		return nil, err
+	own := noRules // unless there is a robots.txt, or none by the server's word
+	switch {
+	case raw.Status >= http.StatusBadRequest && raw.Status < http.StatusInternalServerError:
+		own = rules{}
+	case raw.Status >= http.StatusOK && raw.Status < http.StatusMultipleChoices:
+		own = parseRules(string(raw.Body))
 	}
 	if raw.Status >= http.StatusInternalServerError && failed == nil {
 		failed = &fetch.Error{Code: fetch.Failed, Detail: "The robots.txt of the site returned status " + strconv.Itoa(raw.Status) + ".", Cause: &fetch.StatusError{Status: raw.Status}}
 	}
-	s := &site{rules: rules, failed: failed}
+	s := &site{rules: own, failed: failed}
 	v.sites[origin] = s
 	return s, nil
 }
@@ -66,7 +64,7 @@ func (s *site) allows(u *url.URL) bool {
 	if u.RawQuery != "" {
 		target += "?" + u.RawQuery
 	}
-	return s.rules.TestAgent(target, fetch.UserAgent)
+	return s.rules.allow(target)
 }
 
 // forbids says why a page that the site does not allow is not read.
@@ -90,5 +88,5 @@ func (s *site) wait(ctx context.Context, pause func(context.Context, time.Durati
 		s.read = true
 		return nil
 	}
-	return pause(ctx, min(max(s.rules.FindGroup(fetch.UserAgent).CrawlDelay, usualPause), longestWait))
+	return pause(ctx, min(max(s.rules.delay, usualPause), longestWait))
 }

@@ -167,6 +167,57 @@ func TestARobotsThatCannotBeReadIsNotTakenForARule(t *testing.T) {
 	}
 }
 
+func TestRulesOfRobots(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		robots       string
+		allowed, not []string
+	}{
+		"the group of its own":      {"User-agent: *\nDisallow: /\n\nUser-agent: docent\nDisallow: /a\n", []string{"/", "/b"}, []string{"/a", "/ab"}},
+		"groups of one name":        {"User-agent: Docent\nDisallow: /a\nUser-agent: x\nDisallow: /\nUser-agent: Docent\nDisallow: /b\n", []string{"/c"}, []string{"/a", "/b"}},
+		"a group of several names":  {"User-agent: x\nUser-agent: Docent/1.0\nUser-agent: y\nDisallow: /a\n", []string{"/b"}, []string{"/a"}},
+		"an empty rule ends names":  {"User-agent: Docent\nDisallow:\nUser-agent: *\nDisallow: /\n", []string{"/", "/a"}, nil},
+		"the longest rule":          {"User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/c\n", []string{"/a/b", "/"}, []string{"/a", "/a/b/c"}},
+		"equal rules":               {"User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /a\n", []string{"/a"}, nil},
+		"wildcards":                 {"User-agent: *\nDisallow: /*/b*c\nDisallow: *.pdf$\n", []string{"/b/c", "/a/bd", "/a.pdf?x", "/pdf"}, []string{"/a/bxc", "/a/b/c/d", "/a.pdf", "/a.pdf.pdf"}},
+		"everything":                {"User-agent: *\nDisallow: *\n", nil, []string{"/", "/a"}},
+		"the end":                   {"User-agent: *\nDisallow: /a$\n", []string{"/ab", "/"}, []string{"/a"}},
+		"comments, blanks and case": {"\ufeffUSER-AGENT : * # all\r\n\r\n  disallow:/a#b\rAllow:   /a/b   c\n", []string{"/a/b", "/c"}, []string{"/a", "/a/c"}},
+		"no slash":                  {"User-agent: *\nDisallow: a\n", []string{"/b"}, []string{"/a"}},
+		"rules of no group":         {"Disallow: /\nUser-agent: x\nDisallow: /a\n", []string{"/", "/a"}, nil},
+		"a query":                   {"User-agent: *\nDisallow: /*?\n", []string{"/a"}, []string{"/a?b"}},
+	} {
+		r := read(t, map[string]answer{"/robots.txt": {200, tt.robots}})
+		var urls []string
+		for _, path := range append(tt.allowed, tt.not...) {
+			r.pages[path] = article(path)
+			urls = append(urls, r.url+path)
+		}
+		got, _, err := r.read(urlSettings(urls), nil)
+		if err != nil || !slices.Equal(got.items, tt.allowed) || !slices.Equal(got.left, tt.not) {
+			t.Errorf("%s: read %q, left out %q, %v", name, got.items, got.left, err)
+		}
+	}
+}
+
+// A group is about all names above it, which was each rule for each name.
+func TestRobotsTakeMemoryInProportionToTheirLength(t *testing.T) {
+	for name, robots := range map[string]func(n int) string{
+		"names":     func(n int) string { return strings.Repeat("User-agent: *\n", n) + strings.Repeat("Disallow: /a\n", n) },
+		"others":    func(n int) string { return strings.Repeat("User-agent: x\n", n) + strings.Repeat("Disallow: /a\n", n) },
+		"wildcards": func(n int) string { return "User-agent: *\n" + strings.Repeat("Disallow: /*a*b\n", n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			growthtest.Linear(t, 4000, func(n int) {
+				r := read(t, map[string]answer{"/robots.txt": {200, robots(n)}, "/": article("A")})
+				if got, _, err := r.read(urlSettings([]string{r.url + "/"}), nil); err != nil || len(got.items) != 1 {
+					t.Errorf("%+v, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
 func TestSitemaps(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{"/a": article("A"), "/b": article("B"), "/c?x=1&y=2": article("C"), "/d?q=%22d%22": article("D")})

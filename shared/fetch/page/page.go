@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"docent/shared/fetch"
+	"docent/shared/markup"
 )
 
 // Read returns the main text of an HTML page as Markdown, and other text unchanged. It
@@ -45,7 +46,7 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 	if err != nil {
 		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}
 	}
-	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
+	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(), markup.Bounds{Padded: true}))
 	markdown, err := convert.ConvertString(article.Content, converter.WithDomain(at.Scheme+"://"+at.Host))
 	if err != nil {
 		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}

@@ -11,6 +11,8 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	convert "docent/shared/markup"
 )
 
 // dropped are the elements whose text is not part of the page's content.
@@ -35,7 +37,7 @@ func readHTML(s string) (title, body string, err error) {
 	}
 	// Each page gets its own converter: it costs little, and pages are converted in parallel.
 	conv := converter.NewConverter(converter.WithPlugins(
-		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(),
+		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(), convert.Bounds{Padded: true},
 	))
 	out, err := conv.ConvertNode(from)
 	if err != nil {

@@ -1,0 +1,40 @@
+package page_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"docent/shared/fetch/page"
+	"docent/shared/growthtest"
+)
+
+func TestAPageTakesMemoryInProportionToItsLength(t *testing.T) {
+	rep := strings.Repeat
+	at, err := url.Parse("https://docs.test/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "<p>" + rep("All about it is written here, and more of it. ", 40) + "</p>"
+	for name, inner := range map[string]func(n int) string{
+		"rows and columns": func(n int) string {
+			return "<table><tr>" + rep("<td>a</td>", n) + "</tr>" + rep("<tr><td>b</td></tr>", n) + "</table>"
+		},
+		"a cell to pad to": func(n int) string {
+			return "<table><tr><td>" + rep("x", 30*n) + "</td></tr>" + rep("<tr><td>b</td></tr>", n) + "</table>"
+		},
+		"spans": func(n int) string { return rep("<table><tr><td colspan=9000>a</td></tr></table>", n/100) },
+		"quotations": func(n int) string {
+			return rep("<blockquote>", min(n/20, 200)) + rep("a<br>", n) + rep("</blockquote>", min(n/20, 200))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			growthtest.Linear(t, 1000, func(n int) {
+				body := "<html><head><title>t</title></head><body><article><h1>t</h1>" + text + inner(n) + text + "</article></body></html>"
+				if p, err := page.Read([]byte(body), "text/html; charset=utf-8", "text/html", at); err != nil || !strings.Contains(p.Content, "All about it") {
+					t.Errorf("read %d bytes: %v", len(p.Content), err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,4 @@
+package markup
+
+// EscapesBracket is escapesBracket.
+var EscapesBracket = escapesBracket

@@ -1,0 +1,77 @@
+// Package markup keeps the conversion of HTML to Markdown in proportion to the page. The library html-to-markdown fills up
+// each row of a table to the widest one, repeats cells that span others, pads columns to their widest cell, copies
+// quotations and lists for each level that they are in, and looks for the end of a link from each bracket. So a page of
+// some hundred kilobytes could become gigabytes.
+package markup
+
+import (
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Bounds of a page.
+const (
+	maxNested = 20  // quotations and lists within each other; deeper ones become paragraphs
+	maxLabel  = 256 // bytes of a link's text in which its end is looked for
+)
+
+// Bounds is a plugin of html-to-markdown. It changes the tree before it is converted, and loses no text: a
+// table that would become too large becomes paragraphs, and so do quotations and lists that are nested too deeply.
+type Bounds struct {
+	Padded bool // the plugin for tables pads the cells of a column to the same width, as it does by default
+}
+
+var _ converter.Plugin = Bounds{}
+
+// Name returns the name of the plugin.
+func (Bounds) Name() string { return "bounds" }
+
+// Init registers what the plugin does.
+func (b Bounds) Init(c *converter.Converter) error {
+	c.Register.PreRenderer(func(_ converter.Context, doc *html.Node) {
+		flattenDeep(doc, 0)
+		b.boundTables(doc)
+	}, converter.PriorityEarly)
+	c.Register.UnEscaper(escapesBracket, converter.PriorityEarly)
+	return nil
+}
+
+// flattenDeep makes paragraphs of the quotations and lists below n that are in more than maxNested others. n is in depth.
+func flattenDeep(n *html.Node, depth int) {
+	for c := range n.ChildNodes() {
+		within := depth
+		if nests := c.Data == "blockquote" || c.Data == "ul" || c.Data == "ol"; nests {
+			within++
+			if within > maxNested {
+				rename(c, atom.Div)
+			}
+		} else if c.Data == "li" && within > maxNested {
+			rename(c, atom.P)
+		}
+		flattenDeep(c, within)
+	}
+}
+
+func rename(n *html.Node, to atom.Atom) { n.Data, n.DataAtom = to.String(), to }
+
+// escapesBracket returns 1 for a bracket that must be escaped because it can begin a link, and -1 to leave it to the library,
+// which looks for the closing bracket up to the end of the line, or of the text.
+func escapesBracket(chars []byte, index int) int {
+	if chars[index] != '[' {
+		return -1
+	}
+	label := chars[index+1 : min(len(chars), index+1+maxLabel)]
+	for _, c := range label {
+		switch c {
+		case ']':
+			return 1
+		case '\n':
+			return -1
+		}
+	}
+	if len(label) < maxLabel {
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,115 @@
+package markup_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+
+	"docent/shared/growthtest"
+	"docent/shared/markup"
+)
+
+// convert returns the Markdown of a page, with the cells of tables padded, or with those that are spanned repeated.
+func convert(t testing.TB, page string, padded bool, more ...converter.Plugin) string {
+	t.Helper()
+	tables := table.NewTablePlugin()
+	if !padded {
+		tables = table.NewTablePlugin(table.WithSpanCellBehavior(table.SpanBehaviorMirror), table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))
+	}
+	c := converter.NewConverter(converter.WithPlugins(append([]converter.Plugin{base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), tables}, more...)...))
+	out, err := c.ConvertString(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var rep = strings.Repeat
+
+func TestUsualPagesAreConvertedAsBefore(t *testing.T) {
+	t.Parallel()
+	for name, page := range map[string]string{
+		"a table":          "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>a longer one</td></tr><tr><td>2</td></tr></table>",
+		"spans":            "<table><tr><td rowspan=3 colspan=2>a</td><td>b</td></tr><tr><td>c</td></tr><tr><td>d</td></tr></table>",
+		"a table of 100":   "<table>" + rep("<tr>"+rep("<td>some text</td>", 10)+"</tr>", 100) + "</table>",
+		"a wide table":     "<table><tr>" + rep("<td>a</td>", 400) + "</tr></table>",
+		"tables in tables": "<table><tr><td><table><tr><td>a</td></tr></table></td></tr></table>",
+		"lists":            rep("<ul><li>a", 10) + rep("</ul>", 10) + "<ol><li>b<blockquote>c</blockquote></ol>",
+		"brackets":         "<p>[a] [b [c]] [d</p><p>![e] [ <br>]</p>",
+	} {
+		for _, padded := range []bool{false, true} {
+			if got, want := convert(t, page, padded, markup.Bounds{Padded: padded}), convert(t, page, padded); got != want {
+				t.Errorf("%s, padded %v:\n%s\nwithout bounds:\n%s", name, padded, got, want)
+			}
+		}
+	}
+}
+
+func TestWhatIsTooLargeBecomesParagraphs(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		page   string
+		padded bool
+		want   string // a part of the result
+	}{
+		"too many cells":         {"<table><tr>" + rep("<td>a</td>", 400) + "</tr>" + rep("<tr><td>b</td></tr>", 600) + "</table>", false, "a\n\na\n\na"},
+		"too many columns":       {"<table><caption>c</caption><tr>" + rep("<td>a</td>", 501) + "</tr></table>", false, "c\n\na\n\na"},
+		"a long cell is padded":  {"<table><tr><td>" + rep("x", 40_000) + "</td></tr>" + rep("<tr><td>b</td></tr>", 300) + "</table>", true, "x\n\nb\n\nb"},
+		"and not without":        {"<table><tr><td>" + rep("x", 40_000) + "</td></tr>" + rep("<tr><td>b</td></tr>", 300) + "</table>", false, "\n| b |\n| b |"},
+		"a long cell is spanned": {"<table><tr><td colspan=100 rowspan=100>" + rep("x", 40_000) + "</td></tr><tr><td>b</td></tr></table>", false, "x |\n| b |"},
+		"a hostile span":         {"<table><tr><td colspan=1000000000>a</td><td rowspan=99999999>b</td></tr></table>", true, "| a | b |"},
+		"many tables":            {rep("<table><tr><td colspan=100>a</td></tr>"+rep("<tr><td>b</td></tr>", 9)+"</table>", 300) + "<p>end</p>", true, "b\n\nb\n\nend"},
+		"deep quotations":        {rep("<blockquote>", 100) + "a<p>b", false, rep("> ", 20) + "a\n" + rep("> ", 20) + "\n" + rep("> ", 20) + "b"},
+		"deep lists":             {rep("<ul><li>a", 100), false, rep("  ", 19) + "- a\n"},
+	} {
+		if got := convert(t, tt.page, tt.padded, markup.Bounds{Padded: tt.padded}); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q is not in\n%s", name, tt.want, got[:min(len(got), 2000)])
+		}
+	}
+}
+
+func TestAPageTakesMemoryInProportionToItsLength(t *testing.T) {
+	for name, page := range map[string]func(n int) string{
+		"rows and columns": func(n int) string {
+			return "<table><tr>" + rep("<td>a</td>", n) + "</tr>" + rep("<tr><td>b</td></tr>", n) + "</table>"
+		},
+		"a cell to pad to": func(n int) string {
+			return "<table><tr><td>" + rep("x", 30*n) + "</td></tr>" + rep("<tr><td>b</td></tr>", n) + "</table>"
+		},
+		"cells of all rows": func(n int) string { return "<table>" + rep("<tr><td rowspan=150>a</td></tr>", n) + "</table>" },
+		"wide cells":        func(n int) string { return "<table><tr>" + rep("<td colspan=90>a</td>", n) + "</tr></table>" },
+		"tables":            func(n int) string { return rep("<table><tr><td colspan=150 rowspan=150>a</table>", n) },
+		"a spanned text": func(n int) string {
+			return "<table><tr><td colspan=100 rowspan=100>" + rep("some text ", 30*n) + "</td></tr></table>"
+		},
+		"quotations": func(n int) string { return rep("<blockquote>", min(n/8, 400)) + rep("a<br>", n) },
+		"lists":      func(n int) string { return rep("<ul><li>", min(n/8, 200)) + rep("a<br>", n) },
+	} {
+		for _, padded := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", padded ", padded), func(t *testing.T) {
+				growthtest.Linear(t, 800, func(n int) { convert(t, page(n), padded, markup.Bounds{Padded: padded}) })
+			})
+		}
+	}
+}
+
+func TestTheEndOfALinkIsLookedForNearby(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text string
+		want int
+	}{
+		"no bracket": {"a", -1}, "a link": {"[a]", 1}, "no end": {"[a", -1}, "an end on the next line": {"[a\n]", -1},
+		"an end far away": {"[" + rep("a", 300) + "]", 1}, "no end nearby": {"[" + rep("[", 1<<20), 1}, "no end on a long line": {"[" + rep("a", 256) + "\n", 1},
+		"no end on a line": {"[" + rep("a", 255) + "\n", -1},
+	} {
+		if got := markup.EscapesBracket([]byte(tt.text), 0); got != tt.want {
+			t.Errorf("%s: %d", name, got)
+		}
+	}
+}

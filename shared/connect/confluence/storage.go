@@ -63,6 +63,13 @@ func parse(body string) *html.Node {
 	d.Strict, d.Entity, d.AutoClose = false, xml.HTMLEntity, xml.HTMLAutoClose
 	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errors.New("UTF-8 only") }
 	at, depth, tooDeep, nodes := root, 0, 0, 0
+	var text strings.Builder // of the parts that follow each other, such as those of CDATA
+	end := func() {
+		if text.Len() > 0 {
+			at.AppendChild(&html.Node{Type: html.TextNode, Data: text.String()})
+			text.Reset()
+		}
+	}
 	for nodes < maxNodes {
 		token, err := d.RawToken()
 		if err != nil {
@@ -79,6 +86,7 @@ func parse(body string) *html.Node {
 			for _, a := range t.Attr {
 				n.Attr = append(n.Attr, html.Attribute{Key: strings.ToLower(nameOf(a.Name)), Val: a.Value})
 			}
+			end()
 			at.AppendChild(n)
 			if isVoid(n.Data) {
 				continue
@@ -91,16 +99,16 @@ func parse(body string) *html.Node {
 			case tooDeep > 0:
 				tooDeep--
 			default:
-				at, depth = closed(root, at, depth, name)
+				if parent, up := closed(root, at, depth, name); up != depth {
+					end()
+					at, depth = parent, up
+				}
 			}
 		case xml.CharData:
-			if last := at.LastChild; last != nil && last.Type == html.TextNode {
-				last.Data += string(t)
-			} else {
-				at.AppendChild(&html.Node{Type: html.TextNode, Data: string(t)})
-			}
+			text.Write(t)
 		}
 	}
+	end()
 	return root
 }
 

@@ -3,6 +3,8 @@ package confluence
 import (
 	"strings"
 	"testing"
+
+	"docent/shared/growthtest"
 )
 
 func at(name string) place {
@@ -28,6 +30,7 @@ func TestStorageFormatBecomesMarkdown(t *testing.T) {
 		"text":                       {`<h2>Why&nbsp;so</h2><p>One <strong>two</strong> <em>three</em> <code>four</code>&mdash;five<br />six</p>`, "## Why so\n\nOne **two** *three* `four`—five  \nsix"},
 		"lists":                      {`<ul><li><p>a</p><ol><li>b</li></ol></li><li>c</li></ul>`, "- a\n  \n  1. b\n- c"},
 		"a code block":               {macro("code", param("language", "go")+param("title", "main.go")+text("if a < b {\n\t*p = 1\n}")), "**main.go**\n\n```go\nif a < b {\n\t*p = 1\n}\n```"},
+		"text in parts":              {`<p>a<!-- x -->b<![CDATA[c]]>d<?x?>e</p>f<b>g</b>h</i>i`, "abcde\n\nf**g**hi"},
 		"code in two parts":          {macro("code", `<ac:plain-text-body><![CDATA[a]]]]><![CDATA[>b]]></ac:plain-text-body>`), "```\na]]>b\n```"},
 		"preformatted text":          {macro("noformat", text("a  b")), "```\na  b\n```"},
 		"a diagram":                  {macro("mermaid", text("graph TD")), "```mermaid\ngraph TD\n```"},
@@ -89,6 +92,29 @@ func TestAHostileBodyIsBounded(t *testing.T) {
 		if got := markdown(body, at("")); got == "" || len(got) > maxText {
 			t.Errorf("%s: %d bytes", name, len(got))
 		}
+	}
+}
+
+func TestABodyTakesMemoryInProportionToItsLength(t *testing.T) {
+	rep := strings.Repeat
+	for name, body := range map[string]func(n int) string{
+		"parts of a text": func(n int) string { return "<p>" + rep("<![CDATA[some text]]>", n) + "</p>" },
+		"comments":        func(n int) string { return "<p>" + rep("some text<!-- -->", n) + "</p>" },
+		"ends of nothing": func(n int) string { return "<p>" + rep("some text</b>", n) + "</p>" },
+		"paragraphs":      func(n int) string { return rep("<p>some text</p>", n) },
+		"a wide table":    func(n int) string { return "<table><tr>" + rep("<td/>", n) + "</tr>" + rep("<tr/>", n) + "</table>" },
+		"spans": func(n int) string {
+			return "<table><tr>" + rep(`<td colspan="20" rowspan="20">a</td>`, n) + "</tr></table>"
+		},
+		"deep quotations": func(n int) string { return rep("<blockquote>", min(n/20, 55)) + rep("a<br/>", n) },
+		"nested rows":     func(n int) string { return "<table>" + rep("<tr>", 50) + rep("<td>a</td>", n) },
+		"panels and tasks": func(n int) string {
+			return rep(macro("info", param("title", "a")+rich("<ac:task-list><ac:task><ac:task-body>b</ac:task-body></ac:task></ac:task-list>")), n)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			growthtest.Linear(t, 1000, func(n int) { markdown(body(n), at("")) })
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package confluence
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -63,9 +64,10 @@ func (r *reading) audience(page content) atlassian.Audience {
 // containers returns the pages that comments or attachments are on, by id.
 func (r *reading) containers(ctx context.Context, found []content) (map[id]content, error) {
 	var ids []id
+	listed := map[id]bool{}
 	for _, c := range found {
-		if c.Container.Type == "page" && !slices.Contains(ids, c.Container.ID) {
-			ids = append(ids, c.Container.ID)
+		if c.Container.Type == "page" && !listed[c.Container.ID] {
+			ids, listed[c.Container.ID] = append(ids, c.Container.ID), true
 		}
 	}
 	about := map[id]content{}
@@ -103,19 +105,16 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 		return err
 	}
 	var wanted []id
+	listed := map[id]bool{}
 	add := func(p content) {
-		if _, known := r.restricted[p.ID]; !known && !slices.Contains(wanted, p.ID) {
-			wanted = append(wanted, p.ID)
+		if _, known := r.restricted[p.ID]; !known && !listed[p.ID] {
+			wanted, listed[p.ID] = append(wanted, p.ID), true
 		}
 	}
-	listed := found
 	if r.kind != pages {
-		listed = nil
-		for _, p := range about {
-			listed = append(listed, p)
-		}
+		found = slices.Collect(maps.Values(about))
 	}
-	for _, p := range listed {
+	for _, p := range found {
 		r.learn(p)
 		add(p)
 		for _, above := range p.Ancestors {

@@ -185,7 +185,11 @@ type results struct {
 }
 
 func (r *reading) search(ctx context.Context, q url.Values) (results, error) {
-	return atlassian.Get[results](ctx, r.Site, "the "+r.kind+" of the space "+r.space, "/rest/api/content/search", q)
+	found, err := atlassian.Get[results](ctx, r.Site, "the "+r.kind+" of the space "+r.space, "/rest/api/content/search", q)
+	if err == nil {
+		err = r.TooMany(len(found.Results), max(perPage, perLookup))
+	}
+	return found, err
 }
 
 // next returns the query of the page that link leads to, or "" if there is none. Pages

@@ -40,7 +40,7 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 		}
 		p.Target, p.Skip, p.Whole = head, 0, whole
 	}
-	readers, err := s.readers(ctx, false)
+	readers, err := s.readers(ctx, false, nil)
 	if err != nil {
 		return err
 	}

@@ -101,10 +101,10 @@ func (r record) metadata() filter.Metadata {
 }
 
 // involved returns who wrote r or is assigned to it.
-func (r record) involved() []string {
-	all := []string{r.Author.Username}
+func (r record) involved() map[string]bool {
+	all := map[string]bool{r.Author.Username: true}
 	for _, a := range r.Assignees {
-		all = append(all, a.Username)
+		all[a.Username] = true
 	}
 	return all
 }

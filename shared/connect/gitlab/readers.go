@@ -126,7 +126,7 @@ func (s *session) restricted() bool {
 // readers returns who may read an item of the part: nil if the data source decides,
 // otherwise the members with the role it needs. An issue that is confidential needs the
 // role Planner, or to be its author or an assignee.
-func (s *session) readers(ctx context.Context, confidential bool, involved ...string) (*names.Names, error) {
+func (s *session) readers(ctx context.Context, confidential bool, involved map[string]bool) (*names.Names, error) {
 	if !s.restricted() && !confidential {
 		return nil, nil
 	}
@@ -142,7 +142,7 @@ func (s *session) readers(ctx context.Context, confidential bool, involved ...st
 		role = planner
 	}
 	may := slices.DeleteFunc(slices.Clone(all), func(m member) bool {
-		return m.Level < role && (!confidential || m.Level < guest || !slices.Contains(involved, m.Username))
+		return m.Level < role && (!confidential || m.Level < guest || !involved[m.Username])
 	})
 	slices.SortFunc(may, func(a, b member) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), strings.Compare(a.Username, b.Username))
@@ -170,7 +170,7 @@ func (s *session) readers(ctx context.Context, confidential bool, involved ...st
 // fingerprint returns a hash of who may read the items of the part, and of confidential
 // ones if there are any.
 func (s *session) fingerprint(ctx context.Context, confidential bool) (string, error) {
-	all, err := s.readers(ctx, false)
+	all, err := s.readers(ctx, false, nil)
 	if err != nil {
 		return "", err
 	}

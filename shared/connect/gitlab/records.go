@@ -106,6 +106,9 @@ func (s *session) list(ctx context.Context, p checkpoint) ([]record, bool, error
 		q.Set("page", strconv.Itoa(page))
 	}
 	all, header, err := rest.Get[[]record](ctx, s.api, "/"+s.kind+"?"+q.Encode())
+	if err == nil {
+		err = s.api.TooMany(len(all), perPage)
+	}
 	return all, nextPage(header, page, len(all)) > 0, err
 }
 
@@ -145,21 +148,22 @@ func (s *session) item(ctx context.Context, r record) (*source.Item, error) {
 	}
 	item := r.item(s.kind, s.project, s.uri(r.Number), notes)
 	var err error
-	item.Access, err = s.readers(ctx, r.Confidential, r.involved()...)
+	item.Access, err = s.readers(ctx, r.Confidential, r.involved())
 	return item, err
 }
 
-// notes returns the comments on a record that everyone who may read it may read.
+// notes returns the comments on a record that everyone who may read it may read, up to those that exceed maxText.
 func (s *session) notes(ctx context.Context, number int) ([]note, error) {
 	var all []note
-	for page := 1; page > 0 && len(all) < maxNotes; {
+	size := 0
+	for page := 1; page > 0 && len(all) < maxNotes && size <= maxText; {
 		some, header, err := rest.Get[[]note](ctx, s.api, fmt.Sprintf("/%s/%d/notes?activity_filter=only_comments&order_by=created_at&sort=asc&per_page=%d&page=%d", s.kind, number, perPage, page))
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range some {
 			if !n.System && !n.Internal && !n.Confidential {
-				all = append(all, n)
+				all, size = append(all, n), size+len(n.Body)
 			}
 		}
 		page = nextPage(header, page, len(some))

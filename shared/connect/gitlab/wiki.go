@@ -42,7 +42,7 @@ func (s *session) readWiki(ctx context.Context, p checkpoint, whole bool, yield 
 	if err := json.Unmarshal(text, &all); err != nil {
 		return &source.SyncError{Code: source.Unreadable, Detail: "GitLab sent no list of wiki pages.", Cause: err}
 	}
-	readers, err := s.readers(ctx, false)
+	readers, err := s.readers(ctx, false, nil)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"docent/shared/access"
 	"docent/shared/connect/atlassian"
 )
 
@@ -63,17 +64,42 @@ func (r *reading) readersOf(ctx context.Context, i issue) (atlassian.Audience, e
 	return atlassian.Both(a, level.of(i), r.members), nil
 }
 
-// readersOfComment returns who may read a comment on an issue that readers may read.
-func (r *reading) readersOfComment(ctx context.Context, readers atlassian.Audience, c comment) (atlassian.Audience, error) {
+// commentReaders returns who may read comments on an issue, which many of its comments have in common.
+type commentReaders struct {
+	*reading
+	issue atlassian.Audience
+	all   *access.Names                // of comments without a limit
+	some  map[visibility]*access.Names // of the others
+}
+
+func (r *reading) commentReaders(issue atlassian.Audience) *commentReaders {
+	return &commentReaders{r, issue, issue.Names(), map[visibility]*access.Names{}}
+}
+
+// of returns who may read a comment.
+func (r *commentReaders) of(ctx context.Context, c comment) (*access.Names, error) {
 	if c.Visibility == nil {
-		return readers, nil
+		return r.all, nil
 	}
+	if known, ok := r.some[*c.Visibility]; ok {
+		return known, nil
+	}
+	who, err := r.readersWithin(ctx, r.issue, *c.Visibility)
+	if err != nil {
+		return nil, err
+	}
+	r.some[*c.Visibility] = who.Names()
+	return r.some[*c.Visibility], nil
+}
+
+// readersWithin returns who of readers may read what is limited to v.
+func (r *reading) readersWithin(ctx context.Context, readers atlassian.Audience, v visibility) (atlassian.Audience, error) {
 	var limit atlassian.Audience
-	switch c.Visibility.Type {
+	switch v.Type {
 	case "group":
-		r.addGroup(&limit, group{c.Visibility.Value, c.Visibility.Identifier})
+		r.addGroup(&limit, group{v.Value, v.Identifier})
 	case "role":
-		id, err := r.roleID(ctx, c.Visibility.Value)
+		id, err := r.roleID(ctx, v.Value)
 		if err != nil {
 			return limit, err
 		}
@@ -158,7 +184,11 @@ func (r *reading) level(ctx context.Context, id string) (holders, error) {
 		for _, v := range got.Values {
 			named = append(named, v.Holder)
 		}
-		if start += len(got.Values); got.Last || len(got.Values) == 0 {
+		if start += len(got.Values); start > maxMembers {
+			named = nil
+			break
+		}
+		if got.Last || len(got.Values) == 0 {
 			break
 		}
 	}

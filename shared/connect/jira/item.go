@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/connect/atlassian"
 	"docent/shared/filter"
 	"docent/shared/source"
@@ -75,20 +76,23 @@ type comment struct {
 	Author     atlassian.User  `json:"author"`
 	Created    when            `json:"created"`
 	Updated    when            `json:"updated"`
-	Visibility *struct {
-		Type       string `json:"type"` // group or role
-		Value      string `json:"value"`
-		Identifier string `json:"identifier"` // Cloud: the id of the group
-	} `json:"visibility"`
+	Visibility *visibility     `json:"visibility"`
+}
+
+// visibility limits a comment to a group or a role.
+type visibility struct {
+	Type       string `json:"type"` // group or role
+	Value      string `json:"value"`
+	Identifier string `json:"identifier"` // Cloud: the id of the group
 }
 
 // issueItem returns an issue.
-func (r *reading) issueItem(i issue, readers atlassian.Audience) source.Item {
+func (r *reading) issueItem(i issue, readers *access.Names) source.Item {
 	f := i.Fields
 	item := source.Item{URI: r.issueURI(i.Key), Title: source.ClipTitle(f.Summary), Body: text(f.Description, r.Base), SourceType: "issue",
 		Author: atlassian.Fact(titleOf(f.Reporter, f.Creator), atlassian.MaxFact), Project: atlassian.Fact(r.project, atlassian.MaxFact),
 		Number: i.Key, State: source.StateOpen, Labels: atlassian.Facts(f.Labels, atlassian.MaxLabel, source.MaxListed),
-		CreatedAt: f.Created.Time, UpdatedAt: f.Updated.Time, ClosedAt: f.Resolved.Time, Access: readers.Names(), Metadata: filter.Metadata{}}
+		CreatedAt: f.Created.Time, UpdatedAt: f.Updated.Time, ClosedAt: f.Resolved.Time, Access: readers, Metadata: filter.Metadata{}}
 	if f.Status.Category.Key == "done" {
 		item.State = source.StateClosed
 	} else {
@@ -126,10 +130,10 @@ func titleOf(users ...*atlassian.User) string {
 }
 
 // commentItem returns a comment on i.
-func (r *reading) commentItem(i issue, c comment, readers atlassian.Audience) source.Item {
+func (r *reading) commentItem(i issue, c comment, readers *access.Names) source.Item {
 	return source.Item{URI: r.issueURI(i.Key) + "#comment-" + c.ID, Title: source.ClipTitle("Comment on " + i.Key + ": " + i.Fields.Summary),
 		Body: text(c.Body, r.Base), SourceType: "issue", Author: atlassian.Fact(c.Author.Title(), atlassian.MaxFact),
-		Project: atlassian.Fact(r.project, atlassian.MaxFact), CreatedAt: c.Created.Time, UpdatedAt: c.Updated.Time, Access: readers.Names(),
+		Project: atlassian.Fact(r.project, atlassian.MaxFact), CreatedAt: c.Created.Time, UpdatedAt: c.Updated.Time, Access: readers,
 		Metadata: filter.Metadata{"type": filter.Text("comment")}, Comment: true}
 }
 

@@ -29,8 +29,10 @@ const (
 	overlap = 10 * time.Minute
 	// repeated is how many results of a page the next one repeats where pages are
 	// numbered: as many may be deleted between the two requests.
-	repeated    = 5
-	maxComments = 5000 // of an issue
+	repeated        = 5
+	maxComments     = 5000     // of an issue
+	maxCommentBytes = 32 << 20 // of an issue's comments that are requested separately
+	pageBytes       = 8 << 20  // of texts, above which the issues of a reply are more than one page
 )
 
 // fields are those of an issue that are read.
@@ -126,7 +128,13 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			return err
 		}
 		resumed = false
-		page, err := r.page(ctx, found.Issues)
+		page, err := r.page(ctx, found.Issues, func(part source.SyncPage) error {
+			part.Checkpoint = source.EncodeCheckpoint(p)
+			if !yield(part) {
+				return source.ErrStopped
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
@@ -184,12 +192,18 @@ func (r *reading) search(ctx context.Context, p checkpoint, most int) (results, 
 	case p.Start > 0:
 		q.Set("startAt", strconv.Itoa(p.Start))
 	}
-	return atlassian.Get[results](ctx, r.Site, "the issues of the project "+r.project, path, q)
+	found, err := atlassian.Get[results](ctx, r.Site, "the issues of the project "+r.project, path, q)
+	if err == nil {
+		err = r.TooMany(len(found.Issues), most)
+	}
+	return found, err
 }
 
-// page returns the items of a page of issues.
-func (r *reading) page(ctx context.Context, found []issue) (source.SyncPage, error) {
+// page returns the items of a page of issues. It calls part with the items of the first ones when their texts are long, so
+// that not all are in memory.
+func (r *reading) page(ctx context.Context, found []issue, part func(source.SyncPage) error) (source.SyncPage, error) {
 	var page source.SyncPage
+	size := 0
 	for _, i := range found {
 		if project, _, _ := strings.Cut(i.Key, "-"); !strings.EqualFold(project, r.project) {
 			continue
@@ -201,13 +215,23 @@ func (r *reading) page(ctx context.Context, found []issue) (source.SyncPage, err
 		if err != nil {
 			return page, err
 		}
-		page.Items = append(page.Items, r.issueItem(i, readers))
+		comments := r.commentReaders(readers)
+		add := func(item source.Item) {
+			page.Items, size = append(page.Items, item), size+len(item.Body)
+		}
+		add(r.issueItem(i, comments.all))
 		for _, c := range i.Fields.Comment.Comments {
-			who, err := r.readersOfComment(ctx, readers, c)
+			who, err := comments.of(ctx, c)
 			if err != nil {
 				return page, err
 			}
-			page.Items = append(page.Items, r.commentItem(i, c, who))
+			add(r.commentItem(i, c, who))
+		}
+		if page.Notice = r.Notice; r.failed == nil && size > pageBytes {
+			if err := part(page); err != nil {
+				return page, err
+			}
+			page, size = source.SyncPage{}, 0
 		}
 	}
 	page.Notice = r.Notice
@@ -222,13 +246,17 @@ func (r *reading) readComments(ctx context.Context, i *issue) error {
 	}
 	const perList = 100
 	list.Comments = nil
-	for start := 0; start < min(list.Total, maxComments); start = len(list.Comments) {
+	size := 0
+	for start := 0; start < min(list.Total, maxComments) && size < maxCommentBytes; start = len(list.Comments) {
 		more, err := atlassian.Get[commentList](ctx, r.Site, "the comments on "+i.Key, r.api+"/issue/"+url.PathEscape(i.Key)+"/comment",
 			url.Values{"startAt": {strconv.Itoa(start)}, "maxResults": {strconv.Itoa(perList)}, "orderBy": {"created"}})
 		if err != nil {
 			return err
 		}
 		list.Comments = append(list.Comments, more.Comments...)
+		for _, c := range more.Comments {
+			size += len(c.Body)
+		}
 		if len(more.Comments) == 0 {
 			break
 		}

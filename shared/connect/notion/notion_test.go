@@ -2,10 +2,12 @@ package notion_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
@@ -399,5 +401,19 @@ func TestACursorThatIsNoLongerValid(t *testing.T) {
 	r.server.EndCursors()
 	if _, _, _, _, err := r.all(middle, nil); !errors.Is(err, source.ErrFullScanNeeded) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAListOfMoreThanWasAskedForIsRefused(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"results": make([]struct{}, 101)})
+	}))
+	t.Cleanup(server.Close)
+	r := read(t)
+	r.c.Base, r.c.HTTP = server.URL+"/", server.Client()
+	var failed *source.SyncError
+	if _, _, _, _, err := r.all(nil, nil); !errors.As(err, &failed) || failed.Code != source.Unreadable || !strings.Contains(failed.Detail, "101 entries") {
+		t.Error(err)
 	}
 }

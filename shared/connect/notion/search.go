@@ -41,6 +41,9 @@ func (s *session) list(ctx context.Context, cursor string) (results, error) {
 	if cursor != "" && errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
 		return all, source.ErrFullScanNeeded // the cursor is no longer valid
 	}
+	if err == nil {
+		err = s.api.TooMany(len(all.Results), perList)
+	}
 	if err == nil && all.More && all.Cursor == "" {
 		err = &source.SyncError{Code: source.Unreadable, Detail: "Notion sent a list without its continuation."}
 	}

@@ -107,6 +107,15 @@ func call[T any](ctx context.Context, a *API, method, path string, body []byte) 
 	return *v, header, nil
 }
 
+// TooMany returns the failure for a list of n entries of which at most that many were asked for, or nil. The work for a
+// list may grow faster than its length.
+func (a *API) TooMany(n, most int) error {
+	if n <= most {
+		return nil
+	}
+	return &source.SyncError{Code: source.Unreadable, Detail: fmt.Sprintf("%s sent a list of %d entries%s, of which at most %d were asked for.", a.Provider, n, a.about(), most)}
+}
+
 func (a *API) most() int64 { return cmp.Or(a.Most, MaxReply) }
 
 // Text requests path and returns the body of the reply. If that has more than limit

@@ -175,3 +175,15 @@ func TestWhatConcernsOneFileOnly(t *testing.T) {
 		})
 	}
 }
+
+func TestAListOfMoreThanWasAskedForIsRefused(t *testing.T) {
+	t.Parallel()
+	a := &rest.API{Provider: "Acme", About: "the issues"}
+	if err := a.TooMany(50, 50); err != nil {
+		t.Error(err)
+	}
+	var failed *source.SyncError
+	if err := a.TooMany(51, 50); !errors.As(err, &failed) || failed.Code != source.Unreadable || !strings.Contains(failed.Detail, "51 entries for the issues") {
+		t.Error(err)
+	}
+}

@@ -102,8 +102,9 @@ func Both(a, b Audience, members Members) Audience {
 	split := map[string]User{} // members of groups that do not stay
 	for _, side := range [][2]Audience{{a, b}, {b, a}} {
 		mine, other := side[0], side[1]
+		inOther := other.holds(members)
 		for id, name := range mine.users {
-			if other.has(id, members) {
+			if inOther(id) {
 				out.Add(User{AccountID: id, Address: name})
 			}
 		}
@@ -111,7 +112,7 @@ func Both(a, b Audience, members Members) Audience {
 			all := members(g)
 			inside := map[string]User{}
 			for id, u := range all {
-				if other.has(id, members) {
+				if inOther(id) {
 					inside[id] = u
 				}
 			}
@@ -122,25 +123,32 @@ func Both(a, b Audience, members Members) Audience {
 			}
 		}
 	}
+	inOut := out.holds(members)
 	for id, u := range split {
-		if !out.has(id, members) {
+		if !inOut(id) {
 			out.Add(u)
 		}
 	}
 	return out
 }
 
-// has reports whether an account is in a.
-func (a Audience) has(id string, members Members) bool {
-	if a.everyone || a.users[id] != "" {
-		return true
-	}
-	for g := range a.groups {
-		if _, ok := members(g)[id]; ok {
+// holds returns a function that reports whether an account is in a. It reads the members of a group once, and of no more
+// groups than it must.
+func (a Audience) holds(members Members) func(id string) bool {
+	unread := slices.Collect(maps.Keys(a.groups))
+	known := map[string]bool{} // members of the groups that were read
+	return func(id string) bool {
+		if a.everyone || a.users[id] != "" {
 			return true
 		}
+		for !known[id] && len(unread) > 0 {
+			for member := range members(unread[0]) {
+				known[member] = true
+			}
+			unread = unread[1:]
+		}
+		return known[id]
 	}
-	return false
 }
 
 // Names returns the rule of an item: nil for everyone. It leaves out names that no rule

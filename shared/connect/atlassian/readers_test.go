@@ -93,3 +93,25 @@ func TestNamesKeepTheBoundsOfRules(t *testing.T) {
 		t.Errorf("%d groups, %d users", len(n.Groups), len(n.Users))
 	}
 }
+
+func TestBothReadsTheMembersOfAGroupOncePerSide(t *testing.T) {
+	t.Parallel()
+	var users, groups atlassian.Audience
+	for i := range 200 {
+		users.Add(atlassian.User{AccountID: fmt.Sprint("user", i)})
+	}
+	for i := range 50 {
+		groups.AddGroup(fmt.Sprint("group", i))
+	}
+	asked := 0
+	members := func(group string) map[string]atlassian.User {
+		asked++
+		return map[string]atlassian.User{group + "'s": {AccountID: group + "'s"}}
+	}
+	if both := atlassian.Both(users, groups, members).Names(); len(both.Users)+len(both.Groups) > 0 {
+		t.Errorf("in both are %v", both)
+	}
+	if asked > 3*50 {
+		t.Errorf("asked %d times for the members of 50 groups", asked)
+	}
+}

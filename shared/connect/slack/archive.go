@@ -90,6 +90,12 @@ func Open(r io.ReaderAt, size int64) (*Archive, error) {
 	for _, u := range users {
 		a.users[u.ID] = u.name()
 	}
+	named := map[string]bool{} // a folder is read once
+	a.channels = slices.DeleteFunc(a.channels, func(c channel) bool {
+		twice := named[c.Name]
+		named[c.Name] = true
+		return twice
+	})
 	return a, nil
 }
 

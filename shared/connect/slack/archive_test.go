@@ -61,6 +61,20 @@ func TestMessagesOfAnExport(t *testing.T) {
 	}
 }
 
+func TestTheFolderOfAChannelIsReadOnce(t *testing.T) {
+	t.Parallel()
+	a, err := open(t, map[string]string{
+		"channels.json":       `[{"id":"C1","name":"ops"}` + strings.Repeat(`,{"id":"C1","name":"ops"}`, 1000) + `]`,
+		"ops/2026-05-01.json": `[{"type":"message","user":"U1","text":"First","ts":"1777600000.000200"}]`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items, errs := collect(a); len(items) != 1 || len(errs) > 0 || a.Days() != 1 {
+		t.Errorf("%d items of %d days, %v", len(items), a.Days(), errs)
+	}
+}
+
 func TestBadArchives(t *testing.T) {
 	t.Parallel()
 	bomb := `[{"type":"message","user":"U1","text":"` + strings.Repeat("x", 8<<20) + `","ts":"1777600000.000100"}]`

@@ -127,6 +127,63 @@ var attacks = []attack{
 		file: docx("<w:p><w:r><w:t>"+random(18<<20)+"</w:t></w:r></w:p>", nil), want: "0: The part word/document.xml has a text of more than 16 MB.",
 	},
 	{
+		name: "a thousand links to one address of a megabyte", mediaType: extract.DOCX, most: 40,
+		file: docx("<w:p>"+strings.Repeat(`<w:hyperlink r:id="long"><w:r><w:t>a </w:t></w:r></w:hyperlink>`, 1000)+"</w:p>", map[string]string{
+			"word/_rels/document.xml.rels": officetest.Relations("long hyperlink https://docent.test/" + strings.ToUpper(random(1<<20)))}),
+	},
+	{
+		name: "one long note that the paragraphs of a cell repeat", mediaType: extract.DOCX, most: 60, limits: extract.Limits{Text: 1 << 20},
+		file: docx("<w:tbl><w:tr><w:tc>"+strings.Repeat(`<w:p><w:r><w:footnoteReference w:id="2"/></w:r></w:p>`, 1000)+"</w:tc></w:tr></w:tbl>", map[string]string{
+			"word/footnotes.xml": officetest.XML("w:footnotes", `<w:footnote w:id="2"><w:p><w:r><w:t>`+random(500<<10)+`</w:t></w:r></w:p></w:footnote>`)}),
+		want: "0: The file has more than 1 MB of text.",
+	},
+	{
+		name: "a row that begins behind millions of columns", mediaType: extract.DOCX, most: 5,
+		file: docx("<w:tbl><w:tr><w:trPr>"+strings.Repeat(`<w:gridBefore w:val="200"/>`, 100_000)+"</w:trPr></w:tr></w:tbl>", nil),
+		want: "0: A table has more than 200 columns.",
+	},
+	{
+		name: "a wide row above many rows of one cell", mediaType: extract.DOCX, most: 120,
+		file: docx("<w:tbl><w:tr>"+strings.Repeat("<w:tc>"+paragraph+"</w:tc>", 200)+"</w:tr>"+strings.Repeat("<w:tr><w:tc>"+paragraph+"</w:tc></w:tr>", 30_000)+"</w:tbl>", nil),
+		want: "0: The file has more than 10 MB of text.",
+	},
+	{
+		name: "a wide row above many rows of one cell, on a slide", mediaType: extract.PPTX, most: 60,
+		file: func(t testing.TB) []byte {
+			cell := "<a:tc><a:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></a:txBody></a:tc>"
+			return officetest.Pptx(t, []string{"<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>" + strings.Repeat(cell, 1000) + "</a:tr>" +
+				strings.Repeat("<a:tr>"+cell+"</a:tr>", 10_000) + "</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"}, nil)
+		},
+		want: "1: The file has more than 10 MB of text.",
+	},
+	{
+		name: "a list whose label is a megabyte of numbers", mediaType: extract.DOCX, most: 60,
+		file: docx(strings.Repeat(`<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:p>`, 1000), map[string]string{
+			"word/numbering.xml": officetest.XML("w:numbering", `<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="`+
+				strings.Repeat("%1", 500_000)+`"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>`)}),
+	},
+	{
+		name: "slides at an address of a megabyte", mediaType: extract.PPTX, most: 60,
+		file: func(t testing.TB) []byte {
+			return officetest.Pptx(t, []string{""}, map[string]string{
+				"ppt/presentation.xml":            officetest.XML("p:presentation", "<p:sldIdLst>"+strings.Repeat(`<p:sldId id="1" r:id="long"/>`, 1000)+"</p:sldIdLst>"),
+				"ppt/_rels/presentation.xml.rels": officetest.Relations("long slide " + strings.ToUpper(random(1<<20)))})
+		},
+	},
+	{
+		name: "more slides than there are, which lead nowhere", mediaType: extract.PPTX, most: 60,
+		file: func(t testing.TB) []byte {
+			return officetest.Pptx(t, []string{""}, map[string]string{
+				"ppt/presentation.xml": officetest.XML("p:presentation", "<p:sldIdLst>"+strings.Repeat(`<p:sldId id="1" r:id="x"/>`, 5001)+"</p:sldIdLst>")})
+		},
+		want: "0: The file has more than 5000 slides.",
+	},
+	{
+		name: "a format of a hundred thousand letters", mediaType: extract.XLSX, most: 20,
+		file: xlsx("<row>"+strings.Repeat(`<c s="0"><v>1</v></c>`, 100)+"</row>", "", map[string]string{
+			"xl/styles.xml": officetest.XML("styleSheet", `<numFmts><numFmt numFmtId="200" formatCode="`+strings.Repeat("0&quot;x&quot;", 25_000)+`"/></numFmts><cellXfs><xf numFmtId="200"/></cellXfs>`)}),
+	},
+	{
 		name: "a hundred thousand links in one paragraph", mediaType: extract.DOCX, most: 400,
 		file: docx("<w:p>"+strings.Repeat(`<w:hyperlink r:id="web"><w:r><w:t>a </w:t></w:r></w:hyperlink>`, 100_000)+"</w:p>", nil),
 	},

@@ -13,6 +13,7 @@ const (
 	maxLists   = 50_000
 	maxLevels  = 9    // of a list
 	maxCounter = 9999 // a hostile start value must not make Roman numbers long
+	maxLabel   = 200  // bytes of a level's text, which each of its paragraphs has
 )
 
 // level is how one level of a list is numbered.
@@ -106,6 +107,7 @@ func readLevels(d *ooxml.Decoder) (map[int]level, int, error) {
 					l.format = ooxml.Attr(e, "val")
 				case "lvlText":
 					l.text = ooxml.Attr(e, "val")
+					l.text = strings.ToValidUTF8(l.text[:min(len(l.text), maxLabel)], "")
 				}
 				return nil
 			})

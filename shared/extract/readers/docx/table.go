@@ -65,7 +65,11 @@ func (r *reader) row(d *ooxml.Decoder, above []string) ([]string, error) {
 				case "del":
 					deleted = true
 				case "gridBefore":
-					row = append(row, make([]string, min(number(ooxml.Attr(e, "val")), maxColumns))...)
+					n := number(ooxml.Attr(e, "val"))
+					if len(row)+n > maxColumns {
+						return tooWide()
+					}
+					row = append(row, make([]string, n)...)
 				}
 				return nil
 			})
@@ -91,7 +95,7 @@ func (r *reader) addCell(d *ooxml.Decoder, row *[]string, above []string) error 
 	}
 	at := len(*row)
 	if at+c.span > maxColumns {
-		return extract.Errorf("A table has more than %d columns.", maxColumns)
+		return tooWide()
 	}
 	if c.continues && at < len(above) {
 		c.text = above[at]
@@ -100,10 +104,20 @@ func (r *reader) addCell(d *ooxml.Decoder, row *[]string, above []string) error 
 	return nil
 }
 
+func tooWide() error { return extract.Errorf("A table has more than %d columns.", maxColumns) }
+
 // cell returns a cell with its paragraphs on one line.
 func (r *reader) cell(d *ooxml.Decoder) (cell, error) {
 	c := cell{span: 1}
 	var parts []string
+	size := 0
+	add := func(text string) error {
+		parts = append(parts, text)
+		if size += len(text) + 1; size > r.out.Budget.Left {
+			return r.out.Budget.Spend(size)
+		}
+		return nil
+	}
 	var visit func(e xml.StartElement) error
 	visit = func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -122,13 +136,13 @@ func (r *reader) cell(d *ooxml.Decoder) (cell, error) {
 			if err != nil {
 				return err
 			}
-			text := r.cellText(p)
-			parts = append(parts, text)
-			return nil
+			return add(r.cellText(p))
 		case "tbl":
 			rows, err := r.table(d)
 			for _, row := range rows {
-				parts = append(parts, strings.Join(row, " "))
+				if err == nil {
+					err = add(strings.Join(row, " "))
+				}
 			}
 			return err
 		case "sdt", "sdtContent", "customXml", "ins", "moveTo", "AlternateContent", "Choice":

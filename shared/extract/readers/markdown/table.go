@@ -5,26 +5,30 @@ import "strings"
 // Table writes rows as a table whose first row is the head. Columns and rows without text are left out. A table of one
 // column becomes paragraphs.
 func (w *Writer) Table(rows [][]string) error {
-	rows = compact(rows)
-	if len(rows) == 0 {
+	rows, columns := compact(rows)
+	switch {
+	case len(columns) == 0:
 		return nil
-	}
-	if len(rows[0]) == 1 {
+	case len(columns) == 1:
 		for _, row := range rows {
-			if err := w.Paragraph(row[0]); err != nil {
+			if err := w.Paragraph(row[columns[0]]); err != nil {
 				return err
 			}
 		}
 		return nil
+	}
+	// Rows of few cells are filled up to the widest one.
+	if least := emptyCell * len(rows) * len(columns); least > w.Budget.Left {
+		return w.Budget.Spend(least)
 	}
 	var text strings.Builder
 	for i, row := range rows {
 		if i > 0 {
 			text.WriteByte('\n')
 		}
-		line(&text, row)
+		line(&text, row, columns)
 		if i == 0 {
-			text.WriteString("\n|" + strings.Repeat(" --- |", len(row)))
+			text.WriteString("\n|" + strings.Repeat(" --- |", len(columns)))
 		}
 		if text.Len() > w.Budget.Left {
 			return w.Budget.Spend(text.Len())
@@ -33,22 +37,25 @@ func (w *Writer) Table(rows [][]string) error {
 	return w.write(block, text.String())
 }
 
-func line(text *strings.Builder, row []string) {
+const emptyCell = len(" |") // bytes
+
+// line writes the cells of a row in these columns.
+func line(text *strings.Builder, row []string, columns []int) {
 	text.WriteByte('|')
-	for _, cell := range row {
+	for _, i := range columns {
 		text.WriteByte(' ')
-		if cell != "" {
-			text.WriteString(strings.ReplaceAll(cell, "|", `\|`))
+		if i < len(row) && row[i] != "" {
+			text.WriteString(strings.ReplaceAll(row[i], "|", `\|`))
 			text.WriteByte(' ')
 		}
 		text.WriteByte('|')
 	}
 }
 
-// compact returns the rows with cells of one line, all of the same length, without empty rows and columns.
-func compact(rows [][]string) [][]string {
+// compact returns the rows that have text, with cells of one line, and the columns that have text.
+func compact(rows [][]string) (kept [][]string, columns []int) {
 	var used []bool
-	kept := make([][]string, 0, len(rows))
+	kept = make([][]string, 0, len(rows))
 	for _, row := range rows {
 		empty := true
 		for i, cell := range row {
@@ -66,17 +73,10 @@ func compact(rows [][]string) [][]string {
 			kept = append(kept, row)
 		}
 	}
-	for r, row := range kept {
-		short := make([]string, 0, len(used))
-		for i, u := range used {
-			switch {
-			case u && i < len(row):
-				short = append(short, row[i])
-			case u:
-				short = append(short, "")
-			}
+	for i, u := range used {
+		if u {
+			columns = append(columns, i)
 		}
-		kept[r] = short
 	}
-	return kept
+	return kept, columns
 }

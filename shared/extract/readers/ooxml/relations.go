@@ -9,8 +9,10 @@ import (
 	"docent/shared/extract/readers/markdown"
 )
 
-// maxRelations of a part. Each link of a document is one.
-const maxRelations = 100_000
+const (
+	maxRelations = 100_000 // of a part; each link of a document is one
+	maxTarget    = 4096    // bytes of a target; a longer one is left out, because many elements can point to it
+)
 
 // Relation is a pointer from a part to another, or to an address outside.
 type Relation struct {
@@ -38,6 +40,9 @@ func (p *Package) Relations(name string) (map[string]Relation, error) {
 				return nil
 			}
 			r := Relation{Type: path.Base(Attr(e, "Type")), Target: Attr(e, "Target"), External: Attr(e, "TargetMode") == "External"}
+			if len(r.Target) > maxTarget {
+				return nil
+			}
 			if !r.External {
 				r.Target = resolve(folder, r.Target)
 			}

@@ -70,6 +70,7 @@ func slideParts(pkg *ooxml.Package, main string, most int) ([]string, error) {
 	}
 	defer d.Close()
 	var parts []string
+	listed := 0
 	isPresentation := false
 	err = d.Each(func(root xml.StartElement) error {
 		isPresentation = root.Name.Local == "presentation"
@@ -78,12 +79,11 @@ func slideParts(pkg *ooxml.Package, main string, most int) ([]string, error) {
 				return nil
 			}
 			return d.Each(func(e xml.StartElement) error {
-				r, ok := relations[ooxml.RelationID(e, "id")]
-				if !ok || r.External || !pkg.Has(r.Target) {
-					return nil
-				}
-				if parts = append(parts, r.Target); len(parts) > most {
+				if listed++; listed > most {
 					return extract.Errorf("The file has more than %d slides.", most)
+				}
+				if r, ok := relations[ooxml.RelationID(e, "id")]; ok && !r.External && pkg.Has(r.Target) {
+					parts = append(parts, r.Target)
 				}
 				return nil
 			})

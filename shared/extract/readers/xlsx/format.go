@@ -35,19 +35,11 @@ const maxDecimals = 15
 // nothing in text, are left out; days are shown as ISO 8601 has them.
 func parseFormat(code string) format {
 	f := format{divisor: 1}
-	var pattern, literal strings.Builder
-	placed := false // a digit was seen
+	var pattern, before, after strings.Builder
+	literal := &before // after the first digit it is after
 	add := func(text string) {
 		literal.WriteString(text)
 		pattern.WriteByte('"')
-	}
-	flush := func() {
-		if placed {
-			f.suffix += literal.String()
-		} else {
-			f.prefix += literal.String()
-		}
-		literal.Reset()
 	}
 	for i := 0; i < len(code); i++ {
 		switch c := code[i]; c {
@@ -82,8 +74,7 @@ func parseFormat(code string) format {
 			}
 			i += end
 		case '0', '#', '?':
-			flush()
-			placed = true
+			literal = &after
 			pattern.WriteByte(c)
 		default:
 			if strings.IndexByte("$-+() ", c) >= 0 || c >= 0x80 {
@@ -92,9 +83,8 @@ func parseFormat(code string) format {
 			pattern.WriteByte(c)
 		}
 	}
-	flush()
 	f.classify(strings.ToLower(pattern.String()))
-	f.prefix, f.suffix = strings.TrimLeft(f.prefix, " ("), strings.TrimRight(f.suffix, " )")
+	f.prefix, f.suffix = strings.TrimLeft(before.String(), " ("), strings.TrimRight(after.String(), " )")
 	return f
 }
 

@@ -200,32 +200,41 @@ func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumbe
 	return f.text(n, g.is1904), true, nil
 }
 
-// repeatMerged writes the value of merged cells into each row that they span and that has other cells.
+// repeatMerged writes the value of merged cells into each row that they span and that has other cells. It goes through
+// the rows once, with the areas that reach into the current one.
 func (g *grid) repeatMerged() error {
-	steps := 0
-	for _, a := range g.merged {
-		at, found := slices.BinarySearchFunc(g.rows, a.firstRow, func(r row, n int) int { return cmp.Compare(r.number, n) })
-		if !found {
-			continue
+	slices.SortStableFunc(g.merged, func(a, b area) int { return cmp.Compare(a.firstRow, b.firstRow) })
+	type open struct {
+		cell
+		lastRow int
+	}
+	var above []open
+	steps, left := 0, g.merged
+	for n := range g.rows {
+		r := &g.rows[n]
+		above = slices.DeleteFunc(above, func(o open) bool { return o.lastRow < r.number })
+		if steps += len(above); steps > maxMergeSteps {
+			return nil
 		}
-		i, found := g.rows[at].find(a.firstColumn)
-		if !found {
-			continue
+		if len(above) > 0 {
+			var taken columnSet
+			taken.add(*r)
+			for _, o := range above {
+				if taken.has(o.column) {
+					continue
+				}
+				taken.set(o.column)
+				r.cells = append(r.cells, o.cell)
+				if err := g.spend(o.text); err != nil {
+					return err
+				}
+			}
+			slices.SortStableFunc(r.cells, func(a, b cell) int { return cmp.Compare(a.column, b.column) })
 		}
-		value := g.rows[at].cells[i]
-		for n := at + 1; n < len(g.rows) && g.rows[n].number <= a.lastRow; n++ {
-			if steps++; steps > maxMergeSteps {
-				return nil
+		for ; len(left) > 0 && left[0].firstRow <= r.number; left = left[1:] {
+			if i, found := r.find(left[0].firstColumn); found && left[0].firstRow == r.number {
+				above = append(above, open{r.cells[i], left[0].lastRow})
 			}
-			r := &g.rows[n]
-			i, found := r.find(a.firstColumn)
-			if found {
-				continue
-			}
-			if err := g.spend(value.text); err != nil {
-				return err
-			}
-			r.cells = slices.Insert(r.cells, i, value)
 		}
 	}
 	return nil

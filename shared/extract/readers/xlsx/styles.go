@@ -8,8 +8,10 @@ import (
 	"docent/shared/extract/readers/ooxml"
 )
 
-// maxStyles of cells; Excel has 65,490.
-const maxStyles = 1 << 17
+const (
+	maxStyles = 1 << 17 // of cells; Excel has 65,490
+	maxCode   = 1024    // bytes of a format's code, of which Excel allows 255 characters; a longer one is General
+)
 
 // builtIn are the codes of the formats that files do not write down, as far as they differ from General.
 var builtIn = map[int]string{
@@ -35,8 +37,9 @@ func (b *workbook) readStyles(name string) error {
 			switch e.Name.Local {
 			case "numFmts":
 				return d.Each(func(e xml.StartElement) error {
-					if id, err := strconv.Atoi(ooxml.Attr(e, "numFmtId")); err == nil && len(codes) < maxStyles {
-						codes[id] = ooxml.Attr(e, "formatCode")
+					code := ooxml.Attr(e, "formatCode")
+					if id, err := strconv.Atoi(ooxml.Attr(e, "numFmtId")); err == nil && len(codes) < maxStyles && len(code) <= maxCode {
+						codes[id] = code
 					}
 					return nil
 				})

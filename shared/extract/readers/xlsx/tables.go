@@ -1,6 +1,7 @@
 package xlsx
 
 import (
+	"math/bits"
 	"slices"
 
 	"docent/shared/extract/readers/markdown"
@@ -11,13 +12,14 @@ import (
 func (g *grid) write(out *markdown.Writer) error {
 	for from := 0; from < len(g.rows); {
 		to := from + 1
-		columns := columnsOf(g.rows[from])
+		var columns columnSet
+		columns.add(g.rows[from])
 		for ; to < len(g.rows); to++ {
 			r := g.rows[to]
-			if gap := r.number - g.rows[to-1].number; gap > 1 && (gap > 3 || !isMore(r, columns)) {
+			if gap := r.number - g.rows[to-1].number; gap > 1 && (gap > 3 || !isMore(r, &columns)) {
 				break
 			}
-			columns = union(columns, r)
+			columns.add(r)
 		}
 		if err := g.table(out, g.rows[from:to]); err != nil {
 			return err
@@ -27,29 +29,36 @@ func (g *grid) write(out *markdown.Writer) error {
 	return nil
 }
 
-func columnsOf(r row) []int {
-	columns := make([]int, len(r.cells))
-	for i, c := range r.cells {
-		columns[i] = c.column
+// columnSet is a set of columns.
+type columnSet [maxColumn/64 + 1]uint64
+
+func (s *columnSet) has(column int) bool { return s[column/64]>>(column%64)&1 != 0 }
+
+func (s *columnSet) set(column int) { s[column/64] |= 1 << (column % 64) }
+
+// add adds the columns of a row.
+func (s *columnSet) add(r row) {
+	for _, c := range r.cells {
+		s.set(c.column)
 	}
-	return columns
 }
 
-// union adds the columns of r to sorted ones.
-func union(columns []int, r row) []int {
-	for _, c := range r.cells {
-		if i, found := slices.BinarySearch(columns, c.column); !found {
-			columns = slices.Insert(columns, i, c.column)
+// sorted returns the columns in their order.
+func (s *columnSet) sorted() []int {
+	var columns []int
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			columns = append(columns, 64*i+bits.TrailingZeros64(word))
 		}
 	}
 	return columns
 }
 
 // isMore reports whether a row goes on with the table of these columns.
-func isMore(r row, columns []int) bool {
+func isMore(r row, columns *columnSet) bool {
 	numbers := 0
 	for _, c := range r.cells {
-		if _, found := slices.BinarySearch(columns, c.column); !found {
+		if !columns.has(c.column) {
 			return false
 		}
 		if c.isNumber {
@@ -67,10 +76,11 @@ func (g *grid) table(out *markdown.Writer, rows []row) error {
 		}
 		rows = rows[1:]
 	}
-	var columns []int
+	var set columnSet
 	for _, r := range rows {
-		columns = union(columns, r)
+		set.add(r)
 	}
+	columns := set.sorted()
 	// A few cells far apart would make a table of many empty ones.
 	if err := g.checkSize(len(rows) * len(columns)); err != nil {
 		return err

@@ -167,6 +167,9 @@ func (b *workbook) readStrings(name string) error {
 			if size += len(text); size > maxStringBytes || len(b.strings) == maxStrings {
 				return extract.Errorf("The workbook has more than %d MB of text.", maxStringBytes>>20)
 			}
+			if strings.TrimSpace(text) == "" {
+				text = "" // many cells can have it, and each would look through it
+			}
 			b.strings = append(b.strings, text)
 			return err
 		})

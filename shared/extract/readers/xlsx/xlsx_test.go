@@ -12,12 +12,17 @@ import (
 )
 
 const (
-	sharedStrings = `<si><t>City</t></si><si><r><t>Ro</t></r><r><t>me</t></r><rPh><t>ro-mu</t></rPh></si>`
-	styles        = `<numFmts><numFmt numFmtId="164" formatCode="#,##0.00\ [$€-407]"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy\ hh:mm"/>` +
-		`<numFmt numFmtId="166" formatCode="&quot;d&quot;0"/><numFmt numFmtId="167" formatCode="0.0,,&quot; M&quot;"/><numFmt numFmtId="168" formatCode="000"/></numFmts><cellXfs>` +
-		`<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="20"/>` +
-		`<xf numFmtId="46"/><xf numFmtId="166"/><xf numFmtId="44"/><xf numFmtId="167"/><xf numFmtId="168"/></cellXfs>`
+	sharedStrings = `<si><t>City</t></si><si><r><t>Ro</t></r><r><t>me</t></r><rPh><t>ro-mu</t></rPh></si><si><t>  </t></si>`
 )
+
+var (
+	styles = `<numFmts><numFmt numFmtId="164" formatCode="#,##0.00\ [$€-407]"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy\ hh:mm"/>` +
+		`<numFmt numFmtId="166" formatCode="&quot;d&quot;0"/><numFmt numFmtId="167" formatCode="0.0,,&quot; M&quot;"/><numFmt numFmtId="168" formatCode="000"/><numFmt numFmtId="169" formatCode="` + longCode + `"/></numFmts><cellXfs>` +
+		`<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="20"/>` +
+		`<xf numFmtId="46"/><xf numFmtId="166"/><xf numFmtId="44"/><xf numFmtId="167"/><xf numFmtId="168"/><xf numFmtId="169"/></cellXfs>`
+)
+
+var longCode = strings.Repeat("0&quot;x&quot;", 300)
 
 func row(number, cells string) string { return `<row r="` + number + `">` + cells + "</row>" }
 
@@ -54,6 +59,16 @@ func TestRead(t *testing.T) {
 			row("1", s("A1", "Region")+s("B1", "City")) + row("2", s("A2", "North")+s("B2", "Oslo")) + row("3", s("B3", "Bergen")) + row("4", s("A4", "South")+s("B4", "Rome")),
 			`<mergeCells><mergeCell ref="A2:A3"/><mergeCell ref="bad"/></mergeCells>`,
 			"| Region | City |\n| --- | --- |\n| North | Oslo |\n| North | Bergen |\n| South | Rome |\n"},
+		{"merged cells of several rows and columns, in any order, and one that begins in a merged one",
+			row("1", s("A1", "a")+s("B1", "b")+s("C1", "c")+s("D1", "d")) + row("2", s("B2", "e")+s("D2", "f")) + row("3", s("D3", "g")) + row("4", s("A4", "h")+s("D4", "i")),
+			`<mergeCells><mergeCell ref="C1:C4"/><mergeCell ref="B2:B3"/><mergeCell ref="A1:A3"/><mergeCell ref="A2:A9"/><mergeCell ref="E1:E4"/></mergeCells>`,
+			"| a | b | c | d |\n| --- | --- | --- | --- |\n| a | e | c | f |\n| a | e | c | g |\n| h | | c | i |\n"},
+		{"rows whose cells are further left, and further right",
+			row("1", s("C1", "a")+s("D1", "b")) + row("2", s("A2", "c")+s("B2", "d")) + row("3", s("E3", "e")+n("F3", "0", "1")) + row("5", n("F5", "0", "2")+s("A5", "f")), "",
+			"| | | a | b | | |\n| --- | --- | --- | --- | --- | --- |\n| c | d | | | | |\n| | | | | e | 1 |\n| f | | | | | 2 |\n"},
+		{"a format that is too long for one, and blank strings",
+			row("1", `<c r="A1" t="s"><v>2</v></c>`+n("B1", "11", "5")+n("C1", "0", "6")), "",
+			"| 5 | 6 |\n| --- | --- |\n"},
 		{"a title above a table, and a second table below it",
 			row("1", s("B1", "Costs of 2024")) + row("3", s("B3", "a")+s("C3", "b")) + row("4", n("B4", "0", "1")+n("C4", "0", "2")) +
 				row("6", n("B6", "0", "3")+n("C6", "0", "4")) + row("8", s("F8", "c")+s("G8", "d")) + row("9", s("F9", "e")+s("G9", "f")), "",

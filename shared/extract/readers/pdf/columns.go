@@ -92,6 +92,7 @@ func gutter(all []line) (float64, bool) {
 			between = append(between, interval{edge, edges[i+1], r, len(all) - l, leftText, rightText})
 		}
 	}
+	gaps := newGaps(between, len(all))
 	var best float64
 	bestSide := 0
 	for i, b := range between {
@@ -100,7 +101,7 @@ func gutter(all []line) (float64, bool) {
 		switch {
 		case crossing*4 > len(all), b.leftLines < minColumnLines, b.rightLines < minColumnLines,
 			b.leftText < minColumnText*b.leftLines, b.rightText < minColumnText*b.rightLines,
-			float64(side) < minColumnShare*float64(total), side <= bestSide, width(between, i, len(all)) < 0.6*size:
+			float64(side) < minColumnShare*float64(total), side <= bestSide, gaps.width(i) < 0.6*size:
 			continue
 		}
 		best, bestSide = (b.from+b.to)/2, side
@@ -116,26 +117,6 @@ type interval struct {
 }
 
 func (b interval) crossing(lines int) int { return lines - b.leftLines - b.rightLines }
-
-// width returns the width of the gap whose middle an interval is: where the fewest lines cross it. Few more lines that
-// reach into a gap, such as a header above the columns, do not make it narrower. It is 0 for any other interval.
-func width(between []interval, i, lines int) float64 {
-	most := between[i].crossing(lines) + max(1, lines/maxReaching)
-	first, last := i, i
-	for first > 0 && between[first-1].crossing(lines) <= most {
-		first--
-	}
-	for last < len(between)-1 && between[last+1].crossing(lines) <= most {
-		last++
-	}
-	for _, b := range between[first : last+1] {
-		other, own := b.crossing(lines), between[i].crossing(lines)
-		if other < own || other == own && b.to-b.from > between[i].to-between[i].from {
-			return 0
-		}
-	}
-	return between[last].to - between[first].from
-}
 
 // median returns the median of a measure of the lines.
 func median(all []line, of func(line) float64) float64 {

@@ -111,11 +111,12 @@ func newSheet(lines []line, number int) sheet {
 
 // mark removes from the rows what repeats and was seen, and marks what is kept of headers and footers.
 func (s *sheet) mark(repeats func(edgeLine) bool, grows func(numbering) bool, seen map[edge]bool) {
-	type state struct{ known, text, numbered int } // parts and bytes that repeat, and parts with the page's number
+	// Parts and bytes that repeat, parts with the page's number, and bytes of the row.
+	type state struct{ known, text, numbered, length int }
 	states := map[int]*state{}
 	of := func(row int) *state {
 		if states[row] == nil {
-			states[row] = &state{}
+			states[row] = &state{length: len(joined(s.rows[row]).text)}
 		}
 		return states[row]
 	}
@@ -140,7 +141,7 @@ func (s *sheet) mark(repeats func(edgeLine) bool, grows func(numbering) bool, se
 			}
 			seen[e.edge] = true
 			row[e.part].running = true
-		case len(joined(row).text) <= maxRunning && (st.numbered > 0 || !e.margin && len(row) == 2 && 2*st.text >= len(joined(row).text)):
+		case st.length <= maxRunning && (st.numbered > 0 || !e.margin && len(row) == 2 && 2*st.text >= st.length):
 			row[e.part].running = true
 		}
 	}

@@ -12,6 +12,7 @@ const (
 	minTableRows  = 3
 	maxTableRows  = 150 // of one table; a longer one becomes several
 	maxCells      = 40  // of a row
+	maxSpans      = 400 // columns of rows that may become a table; where their parts are far apart they have many at first
 	maxTableGap   = 3.5 // heights of a line between the rows of a table
 	maxCellLength = 120
 	minProseText  = 25 // characters of a line of text between columns of text, on average
@@ -103,13 +104,19 @@ func joined(row []line) line {
 // if each has at least two parts, and the parts of all rows form columns with empty space between them.
 func table(all [][]line) (int, []span) {
 	n := 0
-	for n < min(len(all), maxTableRows) && isRow(all[n]) && (n == 0 || near(all[n-1], all[n])) && separate(all[:n+1]) {
+	var spans []span
+	for n < min(len(all), maxTableRows) && isRow(all[n]) && (n == 0 || near(all[n-1], all[n])) {
+		more := joinSpans(spans, all[n])
+		if len(more) > maxSpans || !separate(all[:n+1], more) {
+			break
+		}
+		spans = more
 		n++
 	}
 	if n < minTableRows {
 		return max(n, 1), nil
 	}
-	if spans := columnSpans(all[:n]); full(all[:n], spans) {
+	if full(all[:n], spans) {
 		return n, spans
 	}
 	return n, nil
@@ -127,17 +134,15 @@ func near(above, below []line) bool {
 
 type span struct{ left, right float64 }
 
-// columnSpans returns where the parts of the rows are, joined where they overlap.
-func columnSpans(all [][]line) []span {
-	var spans []span
-	for _, row := range all {
-		for _, l := range row {
-			spans = append(spans, span{l.left, l.right})
-		}
+// joinSpans returns spans with those of the parts of a row, joined where they overlap.
+func joinSpans(spans []span, row []line) []span {
+	all := slices.Clone(spans)
+	for _, l := range row {
+		all = append(all, span{l.left, l.right})
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.left, b.left) })
-	merged := spans[:1]
-	for _, s := range spans[1:] {
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.left, b.left) })
+	merged := all[:1]
+	for _, s := range all[1:] {
 		if last := &merged[len(merged)-1]; s.left <= last.right {
 			last.right = max(last.right, s.right)
 			continue
@@ -147,14 +152,20 @@ func columnSpans(all [][]line) []span {
 	return merged
 }
 
-// column returns in which of the spans l is.
+// column returns in which of the spans l is, or -1.
 func (l line) column(spans []span) int {
-	return slices.IndexFunc(spans, func(s span) bool { return l.left >= s.left && l.right <= s.right })
+	i, found := slices.BinarySearchFunc(spans, l.left, func(s span, left float64) int { return cmp.Compare(s.left, left) })
+	if !found {
+		i--
+	}
+	if i < 0 || l.right > spans[i].right {
+		return -1
+	}
+	return i
 }
 
-// separate reports whether the rows form at least two columns, and no row has two parts in one.
-func separate(all [][]line) bool {
-	spans := columnSpans(all)
+// separate reports whether the rows, whose parts are in spans, form at least two columns, and no row has two parts in one.
+func separate(all [][]line, spans []span) bool {
 	for _, row := range all {
 		last := -1
 		for _, l := range row {

@@ -112,7 +112,8 @@ func blocks(nodes []node, depth int) string {
 	}
 	var out parts
 	for len(nodes) > 0 {
-		n, text := 1, ""
+		n := 1
+		var text string
 		if isInline(nodes[0].Type) {
 			for n < len(nodes) && isInline(nodes[n].Type) {
 				n++

@@ -127,7 +127,7 @@ var attacks = []attack{
 		file: docx("<w:p><w:r><w:t>"+random(18<<20)+"</w:t></w:r></w:p>", nil), want: "0: The part word/document.xml has a text of more than 16 MB.",
 	},
 	{
-		name: "a thousand links to one address of a megabyte", mediaType: extract.DOCX, most: 40,
+		name: "a thousand links to one address of a megabyte", mediaType: extract.DOCX, most: 100,
 		file: docx("<w:p>"+strings.Repeat(`<w:hyperlink r:id="long"><w:r><w:t>a </w:t></w:r></w:hyperlink>`, 1000)+"</w:p>", map[string]string{
 			"word/_rels/document.xml.rels": officetest.Relations("long hyperlink https://docent.test/" + strings.ToUpper(random(1<<20)))}),
 	},

@@ -253,8 +253,12 @@ func compareList(s, v *segment.Segment, term string, admitted func(passage int) 
 	if err != nil {
 		return err
 	}
-	if found, err := v.Findable([]segment.List{l}); err != nil || found[0] != (len(want) > 0) {
-		return fmt.Errorf("findable %v, %v, want %v", found, err, len(want) > 0)
+	found, err := v.Findable([]segment.List{l})
+	if err != nil {
+		return err
+	}
+	if found[0] != (len(want) > 0) {
+		return fmt.Errorf("findable %v, want %v", found, len(want) > 0)
 	}
 	if v.Restricted() && l.DF > 0 {
 		if err := l.Each(func(int, uint32) {}); err == nil || l.Loaded() {

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -205,7 +207,7 @@ func TestReferencesOfAChatLeadToTheirDocuments(t *testing.T) {
 func shownIn(t *testing.T, markdown string) (links, code []string) {
 	t.Helper()
 	source := []byte(markdown)
-	err := ast.Walk(tables.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	err := ast.Walk(goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}

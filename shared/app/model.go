@@ -82,13 +82,15 @@ func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 		Write: func(ctx context.Context, text, instruction string, found []search.Hit, numbers map[uuid.UUID]int, soFar func(string, []string)) question.Written {
 			var verified func(llm.Verified)
 			if soFar != nil {
-				verified = func(v llm.Verified) {
-					soFar(strings.TrimSpace(renumbered(v.Markdown, found, v.Used, numbers)), addresses(found, v.Used))
-				}
+				verified = func(v llm.Verified) { soFar(strings.TrimSpace(v.Markdown), addresses(found, v.Used)) }
 			}
-			written, err := writer.Stream(ctx, llm.Asked{Question: text, Instruction: instruction}, linked(passagesOf(found)), verified)
+			passages := passagesOf(found)
+			for i, h := range found {
+				passages[i].Number = numbers[h.Document]
+			}
+			written, err := writer.Stream(ctx, llm.Asked{Question: text, Instruction: instruction}, passages, verified)
 			failed(ctx, "answer", err)
-			return question.Written{Markdown: renumbered(written.Markdown, found, written.Used, numbers), URLs: addresses(found, written.Used),
+			return question.Written{Markdown: written.Markdown, URLs: addresses(found, written.Used),
 				Tokens: question.Tokens{Input: written.InputTokens, Output: written.OutputTokens}}
 		},
 	}

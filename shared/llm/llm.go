@@ -67,6 +67,7 @@ type Passage struct {
 	Document string // identifies the document; its passages are one reference
 	Text     string // with title and heading path before it
 	Link     string // what its reference links to, as a Markdown target; empty: no link
+	Number   int    // of its document in references; 0 for all: documents count in order of first use
 }
 
 // Bounds of a request and its result.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // renderer writes blocks as Markdown and numbers the documents that they cite.
 type renderer struct {
 	passages []Passage
-	numbers  map[string]int // of documents, from 1 in order of first use
+	numbers  map[string]int // of documents: their own, or from 1 in order of first use
 	used     []int
 	claims   int // written
 }
@@ -113,7 +114,7 @@ func (r *renderer) references(cites []int) string {
 		number := r.numbers[p.Document]
 		if number == 0 {
 			r.used = append(r.used, n-1)
-			number = len(r.used)
+			number = cmp.Or(p.Number, len(r.used))
 			r.numbers[p.Document] = number
 		}
 		if seen[number] {

@@ -30,6 +30,7 @@ KNOWN = {
     ("AWS::DynamoDB::Table", "PointInTimeRecoverySpecification.RecoveryPeriodInDays"): NOT_SET,
     ("AWS::Logs::LogGroup", "RetentionInDays"): NOT_SET,
     ("AWS::S3::Bucket", "LifecycleConfiguration"): NOT_SET,
+    ("AWS::Lambda::Function", "RecursiveLoop"): NOT_SET,
 }
 
 # Properties that describe the deployment and cannot be read back.

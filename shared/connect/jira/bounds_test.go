@@ -75,7 +75,7 @@ func TestLongIssuesAreSeveralPages(t *testing.T) {
 	t.Parallel()
 	const n, long = 12, 2 << 20
 	a := serve(t, nil, map[string]any{"/project/OPS": map[string]string{"key": "OPS"},
-		"/search": map[string]any{"total": n, "issues": issues(n, map[string]any{"description": strings.Repeat("word ", long/5)})}})
+		"/search": map[string]any{"total": n, "issues": issues(n, map[string]any{"description": "{noformat}\n" + strings.Repeat("word ", long/5)})}})
 	var keys []string
 	for page, err := range a.Read(t.Context(), a.Access, "OPS", nil) {
 		size := 0

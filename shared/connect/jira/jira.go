@@ -204,7 +204,7 @@ func (r *reading) search(ctx context.Context, p checkpoint, most int) (results, 
 func (r *reading) page(ctx context.Context, found []issue, part func(source.SyncPage) error) (source.SyncPage, error) {
 	var page source.SyncPage
 	size := 0
-	for _, i := range found {
+	for n, i := range found {
 		if project, _, _ := strings.Cut(i.Key, "-"); !strings.EqualFold(project, r.project) {
 			continue
 		}
@@ -227,7 +227,7 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 			}
 			add(r.commentItem(i, c, who))
 		}
-		if page.Notice = r.Notice; r.failed == nil && size > pageBytes {
+		if page.Notice = r.Notice; r.failed == nil && size > pageBytes && n+1 < len(found) {
 			if err := part(page); err != nil {
 				return page, err
 			}

@@ -138,10 +138,10 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 			}
 			return old.record, err
 		}
-		if !old.same(entry, in) { // in is older than what is stored
-			in.KeepContent, entry.Original = true, old.Original
-		}
 		original := entry.Original
+		if !old.same(entry, in) { // in is older than what is stored
+			in.KeepContent, original = true, old.Original
+		}
 		entry = old.Entry // only to index it again
 		entry.Original = original
 		events = nil

@@ -447,7 +447,7 @@ func TestRacingChangesAllHold(t *testing.T) {
 	acme := a.newTenant("acme")
 	id, _ := a.connect(acme, "github", map[string]any{"repositories": []string{"acme/api"}})
 	var group sync.WaitGroup
-	for _, body := range []map[string]any{{"name": "Code"}, {"settings": map[string]any{"baseUrl": "https://github.example/"}}, {"settings": map[string]any{"accessToken": "t"}},
+	for _, body := range []map[string]any{{"name": "Code"}, {"settings": map[string]any{"baseUrl": "https://github.example/", "accessToken": "t"}},
 		{"settings": map[string]any{"repositories": []string{"acme/web"}}}, {"paused": true}, {"defaultAccess": map[string]any{"users": []string{"eve@x.test"}}}} {
 		group.Go(func() { a.do(call{"PATCH", "/data-sources/" + id, acme.pat, body, nil}).want(t, 200) })
 	}

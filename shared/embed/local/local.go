@@ -132,11 +132,8 @@ func openTokenizer(path string) (*wordpiece.Tokenizer, error) {
 
 // Embed implements embed.Engine. Passages and questions have the same vectors. It reads the first 256 tokens of a text,
 // about 200 English words. It works on the texts of a call one after the other, on the thread of its caller,
-// who decides about parallelism and priority. After each text it rests as memory.Rest says.
+// who decides about parallelism and priority. Before each text it returns the error of ctx if that has ended, after each it rests as memory.Rest says.
 func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpose) ([]embed.Vector, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if err := embed.Check(texts); err != nil {
 		return nil, err
 	}
@@ -148,6 +145,9 @@ func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpos
 	turn := e.turns[purpose].Lease(memory.Owner(ctx))
 	defer turn.End()
 	for i, text := range texts {
+		if err := ctx.Err(); err != nil { // a turn that is free is taken all the same
+			return nil, err
+		}
 		if err := turn.Take(ctx, 1); err != nil {
 			return nil, fmt.Errorf("wait for a turn: %w: %w", err, ctx.Err())
 		}

@@ -74,3 +74,29 @@ func TestAQuestionThatWaitedTooLongIsBusy(t *testing.T) {
 		}
 	})
 }
+
+// endsAfter is a context that has ended when it was asked left times.
+type endsAfter struct {
+	context.Context
+	left *int
+}
+
+func (c endsAfter) Err() error {
+	if *c.left--; *c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestEmbeddingEndsBetweenTexts: a process that stops does not wait for the whole batch of a background job.
+func TestEmbeddingEndsBetweenTexts(t *testing.T) {
+	t.Parallel()
+	e := newEngine(smallFolder(t, smallModel(), []byte(smallTokens)), small, kernel.Sets()[0])
+	left := 3
+	if _, err := e.Embed(endsAfter{t.Context(), &left}, slices.Repeat([]string{"the server"}, embed.MaxTexts), embed.Passage); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if left != -1 {
+		t.Errorf("asked %d times after the end", -1-left)
+	}
+}

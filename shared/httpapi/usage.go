@@ -102,7 +102,9 @@ func tableOf(accept string, whole any, head []cell, rows [][]cell) (*tableOutput
 		for _, row := range rows {
 			object := map[string]any{}
 			for _, c := range row {
-				object[c.column] = c.value
+				if object[c.column] = c.value; c.value == "" {
+					object[c.column] = nil // as in the JSON: for instance, of no user
+				}
 			}
 			line, err := json.Marshal(object)
 			if err != nil {

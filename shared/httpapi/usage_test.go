@@ -170,6 +170,12 @@ func TestUsageAsTables(t *testing.T) {
 	if got := a.get(key, "/usage", report, "application/x-ndjson").want(t, 200); json.Unmarshal(got.body, &line) != nil || line.Feature != "collections" || line.Requests != 3 {
 		t.Errorf("%s", got.body)
 	}
+	_, shared := a.newKey(acme.ID, team.NewKey{Kind: team.KindTeam, Name: "shared"})
+	a.do(call{"GET", "/usage/quotas", shared, nil, nil}).want(t, 200)
+	byUser := url.Values{"start": {"2026-11-21"}, "groupBy": {"user"}, "feature": {"usage"}}
+	if got := a.get(key, "/usage", byUser, "application/x-ndjson").want(t, 200); strings.Contains(string(got.body), `""`) || !strings.Contains(string(got.body), `"userId":null`) {
+		t.Errorf("usage of no user: %s", got.body)
+	}
 	for accept, want := range map[string]string{"": "application/json", "*/*": "application/json", "text/html": "application/json",
 		"application/json, text/csv;q=0.5": "application/json", "text/csv;q=0.9, application/json;q=0.8": "text/csv; charset=utf-8",
 		"text/csv;q=0": "application/json", "text/csv;q=x": "application/json", "application/x-ndjson, text/csv": "application/x-ndjson"} {

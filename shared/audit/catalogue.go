@@ -117,7 +117,7 @@ var Catalogue = []Entry{
 	{APIKeyRevoked, Identity, Medium, "An API key was revoked.", classAPIActivity, 4, "revoked the API key"},
 	{KeyActedFor, Identity, Informational, "A team key acted for a user; recorded once a minute for each key, user and operation.", classAPIActivity, byMethod, "acted for"},
 	{UserRoleChanged, Identity, High, "A user became an admin or stopped being one.", classUserAccess, 1, "changed the role of"},
-	{SCIMRequestFailed, Identity, Low, "A request of the identity provider was refused as wrong or as a conflict; recorded at most once a minute for one reason and operation.", classAPIActivity, byMethod, "sent a request that was refused"},
+	{SCIMRequestFailed, Identity, Low, "A request of the identity provider, or the first such operation of a Bulk request, was refused as wrong or as a conflict; recorded at most once a minute for one reason and operation.", classAPIActivity, byMethod, "sent a request that was refused"},
 	{SCIMUserCreated, Identity, Low, "A user was added.", classAccountChange, 1, "created the user"},
 	{SCIMUserUpdated, Identity, Informational, "An attribute of a user changed.", classAccountChange, other, "updated the user"},
 	{SCIMUserDeactivated, Identity, Medium, "A user was deactivated.", classAccountChange, 5, "deactivated the user"},

@@ -20,6 +20,7 @@ import (
 	"docent/shared/audit"
 	"docent/shared/quota"
 	"docent/shared/rate"
+	"docent/shared/scim/protocol"
 	"docent/shared/source"
 	"docent/shared/table"
 	"docent/shared/team"
@@ -41,6 +42,8 @@ type request struct {
 	badCoding bool // the body's content coding is not gzip
 
 	testing bool // it ends a test of single sign-on
+
+	operation *protocol.Error // of the first wrong operation of a Bulk request
 
 	refused    error          // why a sign-in failed
 	refusedWho team.Principal // who was refused before the request was theirs, if known

@@ -63,16 +63,21 @@ func (s Services) observe(r *http.Request, status int, who team.Principal, count
 	}
 	var all sync.WaitGroup
 	all.Go(func() { count.end(status) })
-	if status == http.StatusForbidden || requestFrom(r.Context()).exceeded != nil || isFailedProvisioning(who, status) {
+	if req := requestFrom(r.Context()); status == http.StatusForbidden || req.exceeded != nil || isFailedProvisioning(req, who, status) {
 		s.recordRefusal(r, who, status, nil)
 	}
 	all.Wait()
 }
 
-// isFailedProvisioning reports whether a request of an identity provider was wrong. Its admin
-// finds no trace of that at most providers.
-func isFailedProvisioning(who team.Principal, status int) bool {
-	return who.Kind == team.KindSCIM && (status == http.StatusBadRequest || status == http.StatusConflict)
+// isFailedProvisioning reports whether a request of an identity provider, or an operation of it,
+// was wrong. Its admin finds no trace of that at most providers.
+func isFailedProvisioning(req *request, who team.Principal, status int) bool {
+	return who.Kind == team.KindSCIM && (isWrong(status) || req.operation != nil)
+}
+
+// isWrong reports whether a status of the SCIM area says that the request cannot succeed as it is.
+func isWrong(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusConflict
 }
 
 // recordRefusal records a refusal as an event. A failure to do so is logged.
@@ -112,8 +117,11 @@ func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status 
 		return s.writeQuotaEvent(r, who, event)
 	case status == http.StatusForbidden && who.TeamID != "":
 		event.Type = audit.AccessDenied
-	case isFailedProvisioning(who, status):
+	case isFailedProvisioning(req, who, status):
 		event.Type = audit.SCIMRequestFailed
+		if e := req.operation; e != nil {
+			event.Outcome.Reason, event.Outcome.StatusCode = e.Type, e.Status
+		}
 	default:
 		return nil
 	}

@@ -24,7 +24,12 @@ func (s Services) scimFace() scim.Handler {
 	return scim.Handler{Service: s.SCIM, Classify: func(ctx context.Context, err error) (int, string, http.Header) {
 		p := toProblem(ctx, err)
 		return p.Status, p.Detail, p.headers
-	}, Failed: func(ctx context.Context, scimType string) { requestFrom(ctx).code = scimType }}
+	}, Failed: func(ctx context.Context, scimType string) { requestFrom(ctx).code = scimType },
+		OperationFailed: func(ctx context.Context, e *protocol.Error) {
+			if r := requestFrom(ctx); r.operation == nil && isWrong(e.Status) {
+				r.operation = e
+			}
+		}}
 }
 
 // scimRoutes adds the SCIM area, which routes its own paths.

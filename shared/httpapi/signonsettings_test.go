@@ -192,4 +192,14 @@ func TestFailedProvisioningIsInTheFeed(t *testing.T) {
 	if n := strings.Count(string(feed.body), `"scim.request_failed"`); n != 2 {
 		t.Errorf("%d events, want 2: %s", n, feed.body)
 	}
+	bulk := func(operations string) {
+		t.Helper()
+		a.raw(call{"POST", "/scim/v2/Bulk", p.scim, `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[` + operations + `]}`, json}).want(t, 200)
+	}
+	bulk(`{"method":"DELETE","path":"/Users/` + numberedID(1) + `"}`)
+	bulk(`{"method":"POST","path":"/Groups","bulkId":"1","data":{"displayName":"g"}},{"method":"POST","path":"/Users","bulkId":"2","data":` + user + `},{"method":"POST","path":"/Users","bulkId":"3","data":{}}`)
+	feed = a.do(call{"GET", "/security-events?eventType=scim.request_failed&outcome=failure", p.key, nil, nil}).want(t, 200)
+	if n, conflicts := strings.Count(string(feed.body), `"scim.request_failed"`), strings.Count(string(feed.body), `"reason":"uniqueness","statusCode":409`); n != 3 || conflicts != 2 {
+		t.Errorf("%d events with %d conflicts, want 3 with 2: %s", n, conflicts, feed.body)
+	}
 }

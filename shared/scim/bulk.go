@@ -184,6 +184,8 @@ func (b *bulkRun) reply(o *bulkOperation) map[string]any {
 	if !errors.As(o.err, &e) {
 		status, detail, _ := b.r.classify(b.r.ctx, o.err)
 		e = &protocol.Error{Status: status, Detail: detail}
+	} else if b.r.failed != nil {
+		b.r.failed(b.r.ctx, e)
 	}
 	if o.method != http.MethodPost {
 		reply["location"] = b.s.BaseURL + Prefix + "/" + strings.Trim(o.path, "/")

@@ -33,6 +33,9 @@ type Handler struct {
 	// Failed learns of each *protocol.Error that is sent: its scimType, which may be empty. It
 	// may be nil.
 	Failed func(ctx context.Context, scimType string)
+	// OperationFailed learns of each *protocol.Error of an operation of a Bulk request, which
+	// itself succeeds. It may be nil.
+	OperationFailed func(ctx context.Context, e *protocol.Error)
 	// ReadBody reads the body of the request, once, if it has at most limit bytes. Its
 	// errors are those of package apierr and memory.ErrBusy. If nil, the body is read
 	// directly.
@@ -50,6 +53,7 @@ type request struct {
 	ifMatch     string
 	ifNoneMatch string
 	classify    func(ctx context.Context, err error) (status int, detail string, header http.Header)
+	failed      func(ctx context.Context, e *protocol.Error) // of an operation of Bulk; may be nil
 }
 
 // result is the outcome of an operation.
@@ -138,7 +142,7 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 func (h Handler) answer(r *http.Request, p team.Principal, before func() error) (result, string, error) {
 	ctx := r.Context()
 	req := request{ctx: ctx, teamID: p.TeamID, method: r.Method, query: r.URL.Query(),
-		ifMatch: r.Header.Get("If-Match"), ifNoneMatch: r.Header.Get("If-None-Match"), classify: h.Classify}
+		ifMatch: r.Header.Get("If-Match"), ifNoneMatch: r.Header.Get("If-None-Match"), classify: h.Classify, failed: h.OperationFailed}
 	req.segments = segmentsOf(r.URL)
 	route, ok := routeOf(req.segments)
 	if !ok {

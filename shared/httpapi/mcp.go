@@ -53,9 +53,13 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 
 // handler serves one request. It keeps the reply until it is complete, so that an HTTP error
 // can become a problem object and no text of the protocol's library reaches a client.
-func (*tools) handler(protocol http.Handler) http.HandlerFunc {
+func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, err := caller(r.Context()); err != nil {
+			writeError(w, r, err)
+			return
+		}
+		if err := checkOrigin(h.BaseURL, r); err != nil {
 			writeError(w, r, err)
 			return
 		}

@@ -40,7 +40,7 @@ var descriptions = map[string]string{
 	"queryPullRequests":   "The words of the query are read for filters too (\"merged last week\"); members of the request win. interpreted says what was applied.",
 	"research":            "Searches as often as the effort allows, then answers in Markdown. Takes at most 25 seconds. With Accept: text/event-stream the reply is events.",
 	"getContent":          "From what is connected and, if the team allows it, from the web. Each URL has a result of its own: content or an error.",
-	"callTools":           "JSON-RPC 2.0 over stateless Streamable HTTP: initialize, tools/list and tools/call. The tools have the limits and the rights of the key.",
+	"callTools":           "JSON-RPC 2.0 over stateless Streamable HTTP: initialize, tools/list and tools/call. The tools have the limits and the rights of the key. A request with the Origin of a web page elsewhere is refused.",
 
 	"listDataSources":  "Newest first: collections, and what is connected. How far a source is synced, and its errors, are shown to admins and team keys.",
 	"createDataSource": "Its settings are checked at once, also at the provider, for up to 10 seconds: a rejected token, a missing scope or a repository that is not there is an error that names the setting, and nothing is stored. If the provider cannot be reached, the source is created and `lastError` says so. Reading begins in the background. A webhook's secret is shown this once.",

@@ -1,0 +1,32 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+
+	"docent/shared/apierr"
+)
+
+// checkOrigin refuses a request that a web page of another origin made, as the Streamable HTTP
+// transport of the Model Context Protocol demands: such a page can reach a server on its reader's
+// machine by a name that leads there (DNS rebinding). Requests of programs have no Origin, and those
+// of a browser's extensions have a scheme that no web page has. A server on the reader's machine takes
+// requests of pages from there on every port: inspectors of the protocol run there.
+func checkOrigin(base string, r *http.Request) error {
+	given := r.Header.Values("Origin")
+	if len(given) == 0 {
+		return nil
+	}
+	own, err := url.Parse(base)
+	origin, wrong := url.Parse(given[0])
+	switch {
+	case err != nil || wrong != nil || len(given) > 1:
+	case origin.Scheme != "http" && origin.Scheme != "https" && origin.Scheme != "":
+		return nil
+	case origin.Scheme == own.Scheme && origin.Host == own.Host:
+		return nil
+	case isLoopback(own.Hostname()) && isLoopback(origin.Hostname()):
+		return nil
+	}
+	return apierr.New(apierr.Forbidden, apierr.CodeCrossOrigin, "Web pages of other origins may not call tools. Call them from a program.")
+}

@@ -26,7 +26,7 @@ type embedder struct {
 	away  atomic.Bool  // the last question could not be embedded
 }
 
-// embedQuestion starts to embed a question. The result waits for it, and is nil if the index
+// embedQuestion starts to embed a question. The result, which is called once, waits for it and returns nil if the index
 // has no model or the model fails. Of several failures in sequence, the first is reported.
 func (ix *Index) embedQuestion(ctx context.Context, question string) func() *segment.Vector {
 	question = strings.TrimSpace(strings.ToValidUTF8(question[:min(len(question), embed.MaxBytes)], ""))

@@ -40,8 +40,9 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
+	asked := question()
 	words, vectors := divide(records, segments)
-	near := vectors.nearness(question())
+	near := vectors.nearness(asked)
 	limit := q.Limit
 	if limit <= 0 {
 		limit = defaultLimit
@@ -63,7 +64,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 				return Result{}, err
 			}
 			words, vectors = divide(records, segments)
-			near = vectors.nearness(question())
+			near = vectors.nearness(asked)
 		default:
 			at := slices.Index(words.segments, fault.segment)
 			ix.fault(ctx, fmt.Errorf("segment %s: %w", words.records[at].id, fault.err))

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"docent/shared/access"
 	"docent/shared/blob"
@@ -162,11 +163,15 @@ type vanishing struct {
 	blob.Store
 	after atomic.Int64 // ranges
 	gone  func()
+	lost  atomic.Bool // ranges are not found any more
 }
 
 func (b *vanishing) GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error) {
 	if b.after.Add(-1) == 0 {
 		b.gone()
+	}
+	if b.lost.Load() {
+		return nil, blob.ErrNotFound
 	}
 	return b.Store.GetRange(ctx, name, offset, length)
 }
@@ -208,6 +213,39 @@ func TestSegmentThatGoesWhileItIsReadIsLookedForAgain(t *testing.T) {
 				t.Errorf("%d documents", len(lib.docs))
 			}
 		})
+	}
+}
+
+// TestASegmentThatGoesIsLookedForAgainByMeaningToo: the question is embedded once, however often the segments are opened.
+func TestASegmentThatGoesIsLookedForAgainByMeaningToo(t *testing.T) {
+	t.Parallel()
+	x, lib := largeIndex(t)
+	e := &topics{name: "topics"}
+	x.Embedder, x.Model = e, e.Model()
+	if err := x.PublishMeaning(t.Context(), team, []search.Document{lib.docs[doc("wiki", "small", "", 1).ID]}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for after := range int64(8) {
+		blobs := &vanishing{Store: x.Blobs}
+		blobs.after.Store(after + 1)
+		cold := again(x, 0)
+		cold.Blobs = blobs
+		cold.ReadByRange(10_000)
+		cold.OnFault = func(context.Context, error) {}
+		blobs.gone = func() { cold.Blobs.(*vanishing).lost.Store(true) }
+		answered := make(chan error, 1)
+		go func() {
+			_, err := cold.Search(t.Context(), team, search.Query{Reader: access.Everything(), Text: "zebra " + newZipfText().words(6)})
+			answered <- err
+		}()
+		select {
+		case err := <-answered:
+			if err != nil {
+				t.Errorf("lost before range %d: %v", after+1, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("lost before range %d: no answer", after+1)
+		}
 	}
 }
 

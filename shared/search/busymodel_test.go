@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/embed"
 	"docent/shared/memory"
 	"docent/shared/search"
@@ -67,6 +69,31 @@ func TestABusyModelIsNoFault(t *testing.T) {
 		}
 	}
 	x.Embedder = e
+	if titles, _ := ask(t, x, search.Query{Text: "server in front"}); !slices.Equal(titles, []string{"Reverse proxies"}) {
+		t.Errorf("afterwards: found %q", titles)
+	}
+}
+
+// TestARequestThatEndsSaysNothingOfTheModel: a request whose own time is over while the model works takes the meaning from no other.
+func TestARequestThatEndsSaysNothingOfTheModel(t *testing.T) {
+	t.Parallel()
+	x, lib, e := newMeaningIndex(t)
+	publishBoth(t, x, lib, doc("wiki", "Reverse proxies", "nginx", 1))
+	x.OnFault = func(_ context.Context, err error) { t.Error(err) }
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	failed := make(chan struct{})
+	var once sync.Once
+	x.Embedder = waiting{e, func() (err error) {
+		once.Do(func() {
+			defer close(failed)
+			<-ctx.Done()
+			err = ctx.Err()
+		})
+		return err
+	}}
+	_, _ = x.Search(ctx, team, search.Query{Reader: access.Everything(), Text: "nginx"})
+	<-failed
 	if titles, _ := ask(t, x, search.Query{Text: "server in front"}); !slices.Equal(titles, []string{"Reverse proxies"}) {
 		t.Errorf("afterwards: found %q", titles)
 	}

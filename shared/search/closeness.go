@@ -36,13 +36,13 @@ func (ix *Index) embedQuestion(ctx context.Context, question string) func() *seg
 	}
 	done := make(chan *segment.Vector, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(ctx, questionTime)
+		limited, cancel := context.WithTimeout(ctx, questionTime)
 		defer cancel()
-		vectors, err := ix.Embedder.Embed(ctx, []string{question}, embed.Question)
+		vectors, err := ix.Embedder.Embed(limited, []string{question}, embed.Question)
 		if err != nil {
 			done <- nil
-			if errors.Is(err, context.Canceled) || errors.Is(err, embed.ErrInvalid) || errors.Is(err, memory.ErrBusy) {
-				return
+			if ctx.Err() != nil || errors.Is(err, embed.ErrInvalid) || errors.Is(err, memory.ErrBusy) {
+				return // that says nothing of the model
 			}
 			ix.embedder.retry.Store(now + questionPause.Milliseconds())
 			if !ix.embedder.away.Swap(true) {

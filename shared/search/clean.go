@@ -216,24 +216,25 @@ func (ix *Index) removeUnnamed(ctx context.Context, teamID string, blobs []blob.
 	if len(blobs) == 0 {
 		return 0, nil
 	}
+	// A rebuild names its segments until it publishes them. So what it publishes in the meantime is in one of the two.
+	rebuilds, err := ix.rebuilds(ctx, teamID)
+	if err != nil {
+		return 0, err
+	}
 	records, err := ix.records(ctx, teamID, "")
 	if err != nil {
 		return 0, err
 	}
 	named := map[string]bool{}
-	for _, r := range records {
-		named[r.blob] = true
-	}
-	rebuilds, err := ix.rebuilds(ctx, teamID)
-	if err != nil {
-		return 0, err
-	}
 	for f, st := range rebuilds {
 		if st.Pass != nil {
 			for _, s := range st.Pass.Staged {
 				named[f.blobName(teamID, s.ID)] = true
 			}
 		}
+	}
+	for _, r := range records {
+		named[r.blob] = true
 	}
 	var names []string
 	for _, b := range blobs {

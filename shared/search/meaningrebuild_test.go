@@ -8,6 +8,8 @@ import (
 
 	"docent/shared/app/faulttest"
 	"docent/shared/clocktest"
+	"docent/shared/embed"
+	"docent/shared/embed/embedtest"
 	"docent/shared/search"
 )
 
@@ -167,5 +169,42 @@ func TestVectorsAreMadeWhereverItStops(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestVectorsOfAnotherSizeAreMadeAgain: the same model can be asked for vectors of another size. They are never compared, and
+// stand in the way of no merge.
+func TestVectorsOfAnotherSizeAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	sized := func(size int) *search.Index {
+		y := again(x, 0)
+		y.Embedder = embedtest.New(embed.Model{Name: "words", Size: size})
+		y.Model = y.Embedder.Model()
+		return y
+	}
+	x = sized(128)
+	for i := range 12 {
+		publishBoth(t, x, lib, doc("wiki", fmt.Sprint("old", i), "the zebra eats grass", 1))
+		if i == 7 {
+			x = sized(64)
+		}
+	}
+	for range 2 {
+		merge(t, x)
+	}
+	rebuild(t, rebuilder(x))
+	merge(t, x)
+	_, r := ask(t, x, search.Query{Text: "zebra grass", Limit: 20, Explain: true})
+	if len(r.Hits) != 12 {
+		t.Errorf("found %d", len(r.Hits))
+	}
+	for _, h := range r.Hits {
+		if h.Explanation.Cosine == nil {
+			t.Errorf("%s has no vector of this size", h.Title)
+		}
+	}
+	if got := outdated(t, x); len(got) != 1 || got[""] == 0 {
+		t.Errorf("segments: %v", got)
 	}
 }

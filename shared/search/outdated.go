@@ -31,11 +31,11 @@ func (r record) outdated() rebuildReason {
 		return ""
 	case r.content.Mark == reasonDamaged:
 		return reasonDamaged
-	case r.meaning && r.wanted == "":
+	case r.meaning && r.wanted.Name == "":
 		return "" // without an embedder, vectors stay as they are
 	case r.meaning && r.content.Format < segment.VectorFormat:
 		return reasonFormat
-	case r.meaning && r.content.Model != r.wanted:
+	case r.meaning && !r.isOf(r.wanted):
 		return reasonModel
 	case r.meaning:
 		return r.content.Mark

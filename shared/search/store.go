@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/blob"
+	"docent/shared/embed"
 	"docent/shared/search/segment"
 	"docent/shared/search/sieve"
 	"docent/shared/search/text"
@@ -51,9 +52,9 @@ type record struct {
 	meaning bool // the segment has vectors, not postings
 	level   int
 	id      string
-	blob    string // the segment's file; its name is derived from the key, because every question reads the list of records
-	version int64  // of the item, which changes when the segment is marked
-	wanted  string // the model that the index uses now; not stored
+	blob    string      // the segment's file; its name is derived from the key, because every question reads the list of records
+	version int64       // of the item, which changes when the segment is marked
+	wanted  embed.Model // that the index uses now; not stored
 	content recordContent
 }
 
@@ -73,9 +74,14 @@ type recordContent struct {
 // still searched, with its own statistics, until it is rebuilt. Vectors of another model are not.
 func (r record) readable() bool {
 	if r.meaning {
-		return !r.newer() && r.outdated() == "" || r.content.Mark == reasonAsked && r.content.Model == r.wanted
+		return !r.newer() && r.outdated() == "" || r.content.Mark == reasonAsked && r.isOf(r.wanted)
 	}
 	return r.content.Analysis <= text.AnalysisVersion && (r.content.Format == segment.FormatVersion || r.content.Format == segment.SetsFormat) && r.content.Mark != reasonDamaged
+}
+
+// isOf reports whether the vectors of the segment are of a model. One model can make vectors of several sizes.
+func (r record) isOf(m embed.Model) bool {
+	return r.content.Model == m.Name && r.content.Numbers == m.Size
 }
 
 // family is what the segments have in common that are merged: the source and space of
@@ -175,7 +181,7 @@ func (ix *Index) recordsIn(ctx context.Context, partition, prefix string) ([]rec
 		if err != nil {
 			return nil, err
 		}
-		r.wanted = ix.model()
+		r.wanted = ix.Model
 		all = append(all, r)
 	}
 	return all, nil

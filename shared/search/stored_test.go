@@ -3,6 +3,7 @@ package search
 import (
 	"testing"
 
+	"docent/shared/embed"
 	"docent/shared/storedtest"
 	"docent/shared/table"
 )
@@ -32,7 +33,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 				return put.Item, err
 			}, recordFrom,
 			func(r *record) {
-				r.space, r.meaning, r.version, r.wanted = "code", false, 1, ""
+				r.space, r.meaning, r.version, r.wanted = "code", false, 1, embed.Model{}
 				r.blob = r.family().blobName("acme", r.id)
 			}),
 		"index: {team}/meaning | {source}#code#{number}#{segment}": storedtest.Fields(
@@ -41,7 +42,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 				return put.Item, err
 			}, recordFrom,
 			func(r *record) {
-				r.space, r.meaning, r.version, r.wanted = "code", true, 1, ""
+				r.space, r.meaning, r.version, r.wanted = "code", true, 1, embed.Model{}
 				r.blob = r.family().blobName("acme", r.id)
 			}),
 		"index: {team}/rebuild | {source}#{space}": storedtest.Fields(

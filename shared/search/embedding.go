@@ -76,6 +76,9 @@ func (b *embedding) flush(ctx context.Context) error {
 		texts[i] = p.text
 	}
 	vectors, err := b.engine.Embed(ctx, texts, embed.Passage)
+	if errors.Is(err, embed.ErrInvalid) {
+		vectors, err = b.each(ctx, texts)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: embed %d passages: %w", ErrNotEmbedded, len(texts), err)
 	}
@@ -91,6 +94,24 @@ func (b *embedding) flush(ctx context.Context) error {
 	}
 	b.next = b.next[:0]
 	return nil
+}
+
+// each embeds texts one by one. A text that the model refuses gets zeros, which no question is near, because it would
+// be refused again, and the others with it.
+func (b *embedding) each(ctx context.Context, texts []string) ([]embed.Vector, error) {
+	vectors := make([]embed.Vector, 0, len(texts))
+	for _, text := range texts {
+		own, err := b.engine.Embed(ctx, []string{text}, embed.Passage)
+		switch {
+		case errors.Is(err, embed.ErrInvalid):
+			vectors = append(vectors, make(embed.Vector, b.engine.Model().Size))
+		case err != nil:
+			return nil, err
+		default:
+			vectors = append(vectors, own...)
+		}
+	}
+	return vectors, nil
 }
 
 // embedded returns the text by which a passage is embedded: its title and heading path say

@@ -75,7 +75,9 @@ func (n *nearness) join(candidates []candidate) (others []*neighbour, err error)
 		n.searched, n.nearest = true, n.best(wanted[:sketched], cosines)
 	}
 	for i, at := range wanted[sketched:] {
-		n.meet(at, cosines[sketched+i])
+		if cosine := cosines[sketched+i]; cosine != 0 { // else the model made no vector of it
+			n.meet(at, cosine)
+		}
 	}
 	among := make(map[passageID]bool, len(candidates))
 	for i := range candidates {
@@ -105,6 +107,9 @@ func (n *nearness) best(passages []vectorAt, cosines []float32) []*neighbour {
 	})
 	nearest := make([]*neighbour, 0, nearMost)
 	for _, i := range order {
+		if cosines[i] == 0 {
+			continue // the model made no vector of it
+		}
 		o := n.meet(passages[i], cosines[i])
 		if slices.Contains(nearest, o) {
 			continue // a passage may be in two segments

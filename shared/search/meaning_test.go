@@ -236,3 +236,33 @@ func TestVectorsReadByRangeAnswerAsWholeOnes(t *testing.T) {
 		}
 	}
 }
+
+// refusing is a model that refuses texts with a word.
+type refusing struct{ *topics }
+
+func (e refusing) Embed(ctx context.Context, texts []string, p embed.Purpose) ([]embed.Vector, error) {
+	for _, text := range texts {
+		if strings.Contains(text, "unspeakable") {
+			return nil, fmt.Errorf("%w: a word", embed.ErrInvalid)
+		}
+	}
+	return e.topics.Embed(ctx, texts, p)
+}
+
+// TestATextThatTheModelRefusesHoldsUpNoOther: it is found by its words, as if it had no vector.
+func TestATextThatTheModelRefusesHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	x, lib, e := newMeaningIndex(t)
+	x.Embedder = refusing{e}
+	publishBoth(t, x, lib, doc("wiki", "Refused", "An unspeakable invoice.", 1), doc("wiki", "Proxies", "nginx", 1))
+	if titles, _ := ask(t, x, search.Query{Text: "server in front"}); !slices.Equal(titles, []string{"Proxies"}) {
+		t.Errorf("by meaning: %q", titles)
+	}
+	titles, r := ask(t, x, search.Query{Text: "invoice", Explain: true})
+	if !slices.Equal(titles, []string{"Refused"}) || r.Hits[0].Explanation.Cosine != nil {
+		t.Errorf("by words: %q", titles)
+	}
+	if report, err := x.Check(t.Context(), team); err != nil || len(report.Damaged) > 0 || len(report.Embedded) != 2 {
+		t.Errorf("%+v: %v", report, err)
+	}
+}

@@ -72,5 +72,5 @@ func (o opened) nearness(question *segment.Vector) *nearness {
 			o.records, o.segments = slices.Delete(o.records, i, i+1), slices.Delete(o.segments, i, i+1)
 		}
 	}
-	return &nearness{question: *question, records: o.records, segments: o.segments}
+	return &nearness{most: nearMost, question: *question, records: o.records, segments: o.segments}
 }

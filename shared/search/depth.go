@@ -19,12 +19,13 @@ func (s *searchRun) run(ctx context.Context, records []record, segments []*segme
 // by normalised score. A smaller depth scores less. The passages that are nearest to the
 // question join them.
 func (s *searchRun) choose(depth int) error {
-	s.candidates = nil
+	s.candidates, s.cut = nil, false
 	for i, r := range s.rankings {
 		best, err := r.best(depth)
 		if err != nil {
 			return err
 		}
+		s.cut = s.cut || len(best) == depth
 		if i == 0 {
 			s.candidates = best
 		} else {

@@ -38,6 +38,7 @@ type nearness struct {
 	records  []record
 	segments []*segment.Segment
 	searched bool
+	most     int          // passages in nearest
 	nearest  []*neighbour // nearest first, once searched
 	known    map[passageID]*neighbour
 }
@@ -92,7 +93,13 @@ func (n *nearness) join(candidates []candidate) (others []*neighbour, err error)
 	return others, nil
 }
 
-// best returns the nearMost nearest of passages, nearest first. Equal ones are in an order that
+// widen makes the next join return as many of the nearest passages as there are vectors compared.
+func (n *nearness) widen() { n.most, n.searched = nearOfMany, false }
+
+// capped reports whether there may be more passages near the question.
+func (n *nearness) capped() bool { return n != nil && len(n.nearest) == n.most }
+
+// best returns the n.most nearest of passages, nearest first. Equal ones are in an order that
 // does not depend on their segments.
 func (n *nearness) best(passages []vectorAt, cosines []float32) []*neighbour {
 	order := make([]int, len(passages))
@@ -105,16 +112,18 @@ func (n *nearness) best(passages []vectorAt, cosines []float32) []*neighbour {
 		}
 		return n.placeOf(passages[a]).compare(n.placeOf(passages[b]))
 	})
-	nearest := make([]*neighbour, 0, nearMost)
+	nearest := make([]*neighbour, 0, n.most)
+	among := make(map[*neighbour]bool, n.most)
 	for _, i := range order {
 		if cosines[i] == 0 {
 			continue // the model made no vector of it
 		}
 		o := n.meet(passages[i], cosines[i])
-		if slices.Contains(nearest, o) {
+		if among[o] {
 			continue // a passage may be in two segments
 		}
-		if nearest = append(nearest, o); len(nearest) == nearMost {
+		among[o] = true
+		if nearest = append(nearest, o); len(nearest) == n.most {
 			break
 		}
 	}

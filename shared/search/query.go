@@ -26,6 +26,7 @@ const (
 	chosenFrom     = 4 * pageUnits // passages that a query with Choose reads
 	widestRead     = 5000          // passages that a query reads at most whose filter only records decide
 	widestStep     = 1000          // of these, at a time
+	staleRead      = 1000          // passages that a query reads at most if many are stale
 	perDocument    = 8             // passages of one document among the candidates
 	bestPassages   = 24
 )

@@ -28,6 +28,8 @@ type searchRun struct {
 	rankings []*ranking
 
 	more        bool        // a ranking has passages beyond those
+	cut         bool        // a ranking has as many as were asked for
+	outnumbered bool        // stale passages have taken the places of others, so that the query widens
 	candidates  []candidate // best first, by normalised score
 	sources     map[*segment.Segment]record
 	instruction map[*ranking]*ranking // the ranking of the instruction, by that of the question
@@ -119,17 +121,17 @@ func hasTerms(p *profile, question string) bool {
 
 // verify reads a page of candidates, and a second if over a fifth of it is dropped. For a
 // large limit, with Query.Choose, or with a filter on facts, it reads the pages that the limit may need in
-// parallel, then more while documents are missing: up to chosenFrom passages, or widestRead if it widens.
+// parallel. It reads more while documents are missing: up to maxCandidates passages, chosenFrom with Query.Choose, or widestRead if it
+// widens. If over a fifth is dropped again, it widens up to staleRead: stale passages must not take the places of current ones.
 func (s *searchRun) verify(ctx context.Context) error {
-	look, want := pageCandidates, pageCandidates
+	look, want := maxCandidates, pageCandidates
 	switch {
 	case s.widens():
 		look, want = widestRead, min(chosenFrom, max(s.limit, pageUnits))
 	case s.decidesOnRecords():
 		look, want = chosenFrom, min(chosenFrom, max(s.limit, pageUnits))
 	case s.readsManyPages():
-		look = max(s.limit, pageCandidates)
-		want = look
+		want = max(s.limit, pageCandidates)
 	}
 	total := 0
 	for first := true; ; first = false {
@@ -138,21 +140,28 @@ func (s *searchRun) verify(ctx context.Context) error {
 			return err
 		}
 		total += taken
-		stale := first && dropped*5 > taken
-		more := s.readsManyPages() && total < look && s.documents() < s.limit
-		if len(s.candidates) == 0 && !s.more || !stale && !more {
+		stale := dropped*5 > taken
+		last := len(s.candidates) == 0 && !s.more
+		if stale && (!first || last) && s.mayHaveMore() && !s.widens() && s.query.Choose == nil && s.documents() < s.limit {
+			s.outnumber()
+			look, last = staleRead, false
+		}
+		more := total < look && s.documents() < s.limit
+		if last || !(first && stale) && !more {
 			return nil
 		}
 		if s.widens() {
 			want = min(4*want, widestStep, look-total)
 		} else {
-			want = max(look-total, pageUnits)
+			want = min(max(look-total, pageUnits), chosenFrom)
 		}
 	}
 }
 
-// readsManyPages reports whether the query may read more than two pages.
-func (s *searchRun) readsManyPages() bool { return s.limit > pageUnits/2 || s.decidesOnRecords() }
+// readsManyPages reports whether the query may read several pages in parallel.
+func (s *searchRun) readsManyPages() bool {
+	return s.limit > pageUnits/2 || s.decidesOnRecords() || s.outnumbered
+}
 
 // decidesOnRecords reports whether only the records of documents say which of them count, so that the query has to
 // read more of them than it shows.
@@ -161,8 +170,23 @@ func (s *searchRun) decidesOnRecords() bool {
 }
 
 // widens reports whether the query reads on while it has not found as many documents as its limit, so that a
-// filter that selects one document of thousands finds it.
-func (s *searchRun) widens() bool { return s.query.Widen || s.query.Filter.NamesFact() }
+// filter that selects one document of thousands finds it, or so that many stale passages hide none that is current.
+func (s *searchRun) widens() bool {
+	return s.query.Widen || s.query.Filter.NamesFact() || s.outnumbered
+}
+
+// mayHaveMore reports whether there may be passages that were not read.
+func (s *searchRun) mayHaveMore() bool {
+	return len(s.candidates) > 0 || s.cut || s.near.capped()
+}
+
+// outnumber makes the query widen, and look for candidates again.
+func (s *searchRun) outnumber() {
+	s.outnumbered, s.more = true, true
+	if s.near != nil {
+		s.near.widen()
+	}
+}
 
 // mayShow reports whether the reader may read a document and the filter includes it, by its record. What was
 // admitted by the index was so by an older version, or by what the index knows.

@@ -191,12 +191,11 @@ func dueIn(f family, records []record, stale int64) []dueMerge {
 	}
 	for level := 0; level <= top; level++ {
 		own := slices.DeleteFunc(levels[level], func(r record) bool { return r.content.Bytes > mergeBytes })
-		if len(own) < mergeWidth {
-			continue
-		}
 		slices.SortFunc(own, func(a, b record) int { return cmp.Compare(a.id, b.id) })
-		if n := fitting(own, mergeWidth); n > 1 {
-			return []dueMerge{{family: f, records: own[:n], level: min(level+1, 99), counted: stale}}
+		for ; len(own) >= mergeWidth; own = own[1:] { // one that fits with none stays
+			if n := fitting(own, mergeWidth); n > 1 {
+				return []dueMerge{{family: f, records: own[:n], level: min(level+1, 99), counted: stale}}
+			}
 		}
 	}
 	return nil

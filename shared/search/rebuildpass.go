@@ -232,7 +232,7 @@ func foldable(staged []stagedSegment) []stagedSegment {
 			if n := fitting(records, foldAtLeast); n > 1 {
 				return own[:n]
 			}
-			return nil
+			levels[s.Level] = own[1:] // the first fits with none
 		}
 	}
 	return nil

@@ -61,7 +61,23 @@ func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return asciiWord[r]
 	}
-	return r == '’' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	return r == '’' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isInvisible(r)
+}
+
+// isInvisible reports whether r may be within a word without being part of it: a soft hyphen, a joiner or a byte order mark.
+func isInvisible(r rune) bool {
+	return r == '\u00ad' || r == '\u200d' || r == '\u2060' || r == '\ufeff'
+}
+
+// plainRune returns r as terms have it, or -1 if they leave it out.
+func plainRune(r rune) rune {
+	switch {
+	case r == '’':
+		return '\''
+	case isInvisible(r):
+		return -1
+	}
+	return r
 }
 
 // Unspaced reports whether r is of a script written without spaces.
@@ -137,23 +153,20 @@ func Words(term string) float64 {
 }
 
 func (a Analyser) appendToken(dst []string, token string) []string {
-	if strings.Contains(token, "’") {
-		token = strings.ReplaceAll(token, "’", "'")
-	}
-	token = strings.Trim(token, "'_.")
+	token = strings.Trim(strings.Map(plainRune, token), "'_.")
 	token = strings.TrimSuffix(strings.TrimSuffix(token, "'s"), "'S")
-	token = cutRunes(strings.Trim(token, "'_."), maxTermBytes)
+	token = strings.Trim(token, "'_.")
 	if token == "" {
 		return dst
 	}
 	if !a.Code && isNumber(token) {
-		return append(dst, token)
+		return append(dst, cutRunes(token, maxTermBytes))
 	}
 	if a.Code {
-		if number, line, ok := version(token); ok {
+		if number, line, ok := version(cutRunes(token, maxTermBytes)); ok {
 			return append(dst, number, line)
 		}
-		return a.appendIdentifier(dst, token)
+		return a.appendIdentifier(dst, cutParts(token))
 	}
 	for token != "" {
 		part := token
@@ -192,8 +205,28 @@ func (a Analyser) appendIdentifier(dst []string, token string) []string {
 		return a.appendWord(dst[:whole], token)
 	}
 	dst = a.appendWord(dst, token[start:])
-	dst[whole] = strings.ToLower(token)
+	dst[whole] = cutRunes(strings.ToLower(token), maxTermBytes)
 	return dst
+}
+
+// cutParts cuts each part of a token, which ends at '_' or '.', to the length of a term.
+func cutParts(token string) string {
+	if len(token) <= maxTermBytes {
+		return token
+	}
+	var cut strings.Builder
+	for token != "" {
+		part := token
+		if i := strings.IndexAny(token, "_."); i >= 0 {
+			part = token[:i]
+		}
+		cut.WriteString(cutRunes(part, maxTermBytes))
+		if token = token[len(part):]; token != "" {
+			cut.WriteByte(token[0])
+			token = token[1:]
+		}
+	}
+	return cut.String()
 }
 
 // caseChange reports whether a part begins at the middle rune, as at HTTP and Request
@@ -210,7 +243,7 @@ func (a Analyser) appendWord(dst []string, word string) []string {
 	if word == "" {
 		return dst
 	}
-	word = a.Language.unelided(strings.ToLower(word))
+	word = a.Language.unelided(strings.ToLower(cutRunes(word, maxTermBytes)))
 	if a.Language.IsStop(word) {
 		return append(dst, "")
 	}

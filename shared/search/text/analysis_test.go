@@ -18,6 +18,8 @@ func TestTermsOfProse(t *testing.T) {
 		{"brackets that are no link", "a [note] (here)", "- note -"},
 		{"parts at _ and .", "run_time os.path", "run time os path"},
 		{"a number stays whole", "version 2.6.1, or 3.", "version 2.6.1 - 3"},
+		{"what is not seen within a word", "\ufeffin\u00advis\u00adible \u00ad a\u2060b\u200dc 👩\u200d💻", "invis abc"},
+		{"long names have all their parts", strings.Repeat("koala.", 12) + "zebra_lion", strings.Repeat("koala ", 12) + "zebra lion"},
 		{"possessive and quotes", "Anna's 'quoted' dogs’ O'Neil’s", "anna quot dog o'neil"},
 		{"compatibility forms", "ﬁle ½ Ⅳ", "file 1 2 iv"},
 		{"no words", " -- ... !?", ""},
@@ -52,6 +54,10 @@ func TestTermsOfCode(t *testing.T) {
 		{"a version with more in it is an identifier", "4.1.46Final", "4.1.46final 4 1 46 final"},
 		{"capitals alone", "HTTP", "http"},
 		{"leading marks", "__init__", "init"},
+		{"long names have all their parts", "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.TestQueueLimits",
+			"org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity org apach hadoop yarn server resourcemanag schedul capac test queue limit"},
+		{"parts are cut", strings.Repeat("q", 70) + "_" + strings.Repeat("z", 70) + ".x",
+			strings.Repeat("q", 64) + " " + strings.Repeat("q", 64) + " " + strings.Repeat("z", 64) + " x"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

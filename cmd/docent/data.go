@@ -28,8 +28,8 @@ func (f dataFlags) open(ctx context.Context, o app.LocalOptions, do func(*app.Lo
 	return errors.Join(do(local), local.Close())
 }
 
-// withExisting is with for commands that make no sense on an empty folder: it does not create a folder whose name
-// was mistyped.
+// withExisting is with for commands that make no sense without data: it makes none in a folder whose name was
+// mistyped.
 func (f dataFlags) withExisting(ctx context.Context, do func(*app.Local) error) error {
 	return f.openExisting(ctx, app.LocalOptions{}, do)
 }
@@ -41,12 +41,21 @@ func (f dataFlags) openExisting(ctx context.Context, o app.LocalOptions, do func
 	return f.open(ctx, o, do)
 }
 
-// exists returns an error if there is no data folder.
+// exists returns an error if there is no data, as in a folder whose disk is not mounted.
 func (f dataFlags) exists() error {
-	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case f.missing():
 		return fmt.Errorf("there is no data folder %s; docent serve and docent team create make one", f.Data)
+	case !app.HasData(f.Data):
+		return fmt.Errorf("there is no data of Docent in %s; docent serve and docent team create make it", f.Data)
 	}
 	return nil
+}
+
+// missing reports whether there is no folder.
+func (f dataFlags) missing() bool {
+	_, err := os.Stat(f.Data)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // inUse tells the operator what to do if another process uses the data.

@@ -110,6 +110,32 @@ func TestDataThatIsInUseOrMissing(t *testing.T) {
 	}
 }
 
+// TestAFolderWithoutDataIsNoData runs commands on a folder as it is when its disk is not mounted. A backup of nothing
+// would seem to be one, and replace those that are.
+func TestAFolderWithoutDataIsNoData(t *testing.T) {
+	t.Parallel()
+	backups := t.TempDir()
+	for _, args := range [][]string{{"backup", backups}, {"backup", "-"}, {"key", "list", "--team", "t"}, {"index", "status"}, {"source", "sync"}, {"signin"}, {"import"}} {
+		dir := t.TempDir()
+		status, out, errOut := docent(t, append(args, "--data", dir)...)
+		if status != 1 || out != "" || errOut != "docent: there is no data of Docent in "+dir+"; docent serve and docent team create make it\n" {
+			t.Errorf("%v: status %d, output %q, errors %q", args, status, out, errOut)
+		}
+		for _, folder := range []string{dir, backups} {
+			if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+				t.Errorf("%v made %v, %v", args, left, err)
+			}
+		}
+	}
+	half := t.TempDir()
+	if err := os.Mkdir(filepath.Join(half, "unfinished"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errOut := docent(t, "backup", "-", "--data", half); status != 1 || !strings.Contains(errOut, "has not finished") {
+		t.Errorf("a restore that was interrupted: status %d, errors %q", status, errOut)
+	}
+}
+
 func TestATakenAddressIsNamed(t *testing.T) {
 	t.Parallel()
 	other, err := net.Listen("tcp", "127.0.0.1:0")

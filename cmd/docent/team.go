@@ -42,7 +42,7 @@ type madeTeam struct {
 
 // Run creates the team.
 func (c *teamCreateCmd) Run(ctx context.Context, con *console) error {
-	missing := !c.AWS && c.exists() != nil
+	missing := !c.AWS && c.missing()
 	return c.teams(ctx, func(teams *team.Service) error {
 		if missing {
 			if err := printf(con.err, "docent: made the data folder %s\n", c.Data); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -79,6 +80,17 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 		return nil, errors.Join(err, store.Close())
 	}
 	return l, nil
+}
+
+// HasData reports whether something is or was to be stored in the directory dataDir: it has a database, or a restore
+// or an export into it did not finish.
+func HasData(dataDir string) bool {
+	for _, name := range []string{databaseFile, unfinishedFolder} {
+		if _, err := os.Lstat(filepath.Join(dataDir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return true // also if it cannot be looked at: opening it tells why
+		}
+	}
+	return false
 }
 
 func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error {

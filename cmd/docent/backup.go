@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"docent/shared/app"
 )
@@ -70,6 +71,7 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 func (c *backupCmd) file(con *console) (string, error) {
 	file := c.To
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		removeLeft(file, con.now())
 		file = filepath.Join(file, "docent-"+con.now().UTC().Format("20060102T150405Z")+".tar")
 	}
 	if err := c.outside(file); err != nil {
@@ -79,6 +81,21 @@ func (c *backupCmd) file(con *console) (string, error) {
 		return "", errors.Join(fmt.Errorf("%s exists already; name another file", file), err)
 	}
 	return file, nil
+}
+
+// leftAfter is how long after its last write an unfinished backup was left by a process that was killed.
+const leftAfter = 24 * time.Hour
+
+// removeLeft removes the unfinished backups that killed processes left in a folder. They are hidden, and as large as the
+// data. What cannot be removed does not stop a new backup.
+func removeLeft(folder string, now time.Time) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		info, err := e.Info()
+		if ours, _ := filepath.Match(".docent-*.tar"+unfinished, e.Name()); ours && err == nil && now.Sub(info.ModTime()) > leftAfter {
+			_ = os.Remove(filepath.Join(folder, e.Name()))
+		}
+	}
 }
 
 // outside returns an error for a file in the data folder, whose files are Docent's alone.
@@ -103,9 +120,12 @@ func (c *backupCmd) outside(file string) error {
 	return nil
 }
 
+// unfinished ends the names of backups that are being written.
+const unfinished = ".unfinished-*"
+
 // writeBackup writes a new file by write. The file has its name only when it is complete and on disk.
 func writeBackup(file string, write func(io.Writer) (app.BackupReport, error)) (report app.BackupReport, err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".unfinished-*") // with mode 0600
+	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+unfinished) // with mode 0600
 	if err != nil {
 		return report, fmt.Errorf("write the backup: %w", err)
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestABackupIsNotInTheDataFolderAndNotCutOff(t *testing.T) {
@@ -26,5 +28,32 @@ func TestABackupIsNotInTheDataFolderAndNotCutOff(t *testing.T) {
 	status, _, errOut := docent(t, "restore", "--data", filepath.Join(t.TempDir(), "new"), file)
 	if status != 1 || !strings.HasPrefix(errOut, "docent: the backup is incomplete or damaged: ") {
 		t.Errorf("status %d, %q", status, errOut)
+	}
+}
+
+func TestUnfinishedBackupsAreRemovedLater(t *testing.T) {
+	t.Parallel()
+	o := newFixture(t)
+	o.closeOnce()
+	folder := t.TempDir()
+	for name, age := range map[string]time.Duration{
+		".docent-20261101T020000Z.tar.unfinished-1": 48 * time.Hour, ".docent-20261125T020000Z.tar.unfinished-2": time.Hour,
+		"docent-20261101T020000Z.tar": 48 * time.Hour, ".other.tar.unfinished-3": 48 * time.Hour,
+	} {
+		at := time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(filepath.Join(folder, name), nil, 0o600), os.Chtimes(filepath.Join(folder, name), at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _, errOut := docent(t, "backup", "--data", o.dir, folder); status != 0 {
+		t.Fatal(errOut)
+	}
+	entries, err := os.ReadDir(folder)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if err != nil || len(names) != 4 || names[0] != ".docent-20261125T020000Z.tar.unfinished-2" || names[1] != ".other.tar.unfinished-3" {
+		t.Errorf("left %q, %v", names, err)
 	}
 }

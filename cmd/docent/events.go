@@ -48,6 +48,9 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(c.CursorFile); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no ordinary file, so it cannot be replaced by one with the cursor", c.CursorFile)
+	}
 	saved, err := os.ReadFile(c.CursorFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read the cursor: %w", err)

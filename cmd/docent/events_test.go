@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -120,5 +121,23 @@ func TestEventsFollowResumes(t *testing.T) {
 	}
 	if status, _, said := docent(t, args...); status != exitFailed || !strings.Contains(said, "cursor") {
 		t.Errorf("a damaged cursor: status %d, %s", status, said)
+	}
+}
+
+// TestACursorReplacesNoDevice names a file that a rename would replace, such as /dev/null.
+func TestACursorReplacesNoDevice(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t)
+	folder := t.TempDir()
+	socket, err := net.Listen("unix", filepath.Join(folder, "s"))
+	if err != nil {
+		t.Skip(err)
+	}
+	defer socket.Close()
+	for _, file := range []string{folder, filepath.Join(folder, "s")} {
+		status, out, said := docent(t, "events", "follow", "--once", "--server", f.url, "--key", f.create(1), "--cursor-file", file)
+		if status != exitFailed || out != "" || !strings.Contains(said, file+" is no ordinary file") {
+			t.Errorf("status %d, output %q, errors %q", status, out, said)
+		}
 	}
 }

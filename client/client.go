@@ -58,26 +58,38 @@ func New(server, key string) (*Client, error) {
 	if key == "" {
 		return nil, ErrNoKey
 	}
-	u, err := url.Parse(server)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("the server %q is not an http or https URL such as %s", server, DefaultServer)
-	}
-	if u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("the server %q must not have a query or a fragment", server)
-	}
-	if strings.Trim(u.Path, "/") == "" {
-		u.Path = "/v1"
+	base, err := BaseURL(server)
+	if err != nil {
+		return nil, err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	return &Client{
-		base:      strings.TrimRight(u.String(), "/"),
+		base:      base,
 		key:       key,
 		UserAgent: "docent-client-go",
 		HTTP:      &http.Client{Transport: transport},
 		Pause:     pause.For,
 		Now:       time.Now,
 	}, nil
+}
+
+// BaseURL returns the base URL of the API at server, as New takes it.
+func BaseURL(server string) (string, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return "", fmt.Errorf("the server %q is not an http or https URL such as %s", server, DefaultServer)
+	}
+	if u.User != nil {
+		return "", errors.New("the address of the server must not have a user and a password; the key says who calls")
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("the server %q must not have a query or a fragment", server)
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/v1"
+	}
+	return strings.TrimRight(u.String(), "/"), nil
 }
 
 // Base returns the URL that every path is relative to.

@@ -22,8 +22,11 @@ type signinFlags struct {
 	Server string `default:"${server}" env:"DOCENT_SERVER" placeholder:"URL" help:"Address of the API, ending in /v1 (default ${default}; on AWS: the stack's)."`
 }
 
-// Validate checks what the types of the flags cannot.
-func (c *signinFlags) Validate() error {
+// Validate checks what the types of the flags cannot. A server without a path gets that of the API, as for other commands.
+func (c *signinFlags) Validate() (err error) {
+	if c.Server, err = client.BaseURL(c.Server); err != nil {
+		return err
+	}
 	if c.User != "" && !c.AWS {
 		return errors.New("--user requires --aws: on this machine the link is for the team's first admin")
 	}

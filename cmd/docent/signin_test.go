@@ -43,8 +43,8 @@ func TestSignInWhileTheServerRuns(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		return w.Code
 	}
-	for _, args := range [][]string{{"signin"}, {"signin", "--team", acme.ID}} {
-		status, out, errOut := docent(t, append(args, "--data", dir, "--server", base)...)
+	for _, args := range [][]string{{"signin", "--server", base}, {"signin", "--team", acme.ID, "--server", "http://127.0.0.1:8080"}} {
+		status, out, errOut := docent(t, append(args, "--data", dir)...)
 		if status != 0 || errOut != "" {
 			t.Fatalf("%v: status %d, %s", args, status, errOut)
 		}
@@ -75,6 +75,7 @@ func TestSignInRefuses(t *testing.T) {
 		want string
 	}{
 		"a folder that is missing": {[]string{"signin", "--data", filepath.Join(t.TempDir(), "typo")}, "there is no data folder"},
+		"a server that is none":    {[]string{"signin", "--server", "docent.example"}, "is not an http or https URL"},
 		"a user on this machine":   {[]string{"signin", "--user", "ada@acme.test"}, "--user requires --aws"},
 		"a stack on this machine":  {[]string{"open", "--stack", "docent"}, "--stack requires --aws"},
 	} {

@@ -52,11 +52,14 @@ type Client struct {
 // ErrNoKey means that the key is empty.
 var ErrNoKey = errors.New("no API key")
 
-// New returns a client of the API at server, an absolute http or https URL; without a path, /v1 is added. It returns
-// ErrNoKey if the key is empty.
+// New returns a client of the API at server, an absolute http or https URL; without a path, /v1 is added. Blanks and
+// line ends around the key, which is often read from a file, are left out. It returns ErrNoKey if the key is empty.
 func New(server, key string) (*Client, error) {
-	if key == "" {
+	if key = strings.TrimSpace(key); key == "" {
 		return nil, ErrNoKey
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the API key has a character that no key has, such as a blank or a line end; is it one key, and nothing else?")
 	}
 	base, err := BaseURL(server)
 	if err != nil {

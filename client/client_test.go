@@ -73,6 +73,29 @@ func TestServerAddress(t *testing.T) {
 	}
 }
 
+func TestKeysAsFilesHaveThem(t *testing.T) {
+	t.Parallel()
+	api := apitest.New(t)
+	id := api.AddCollection("wiki")
+	for _, key := range []string{apitest.Key + "\n", " " + apitest.Key + "\r\n"} {
+		c, err := client.New(api.URL, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Collection(t.Context(), id); err != nil {
+			t.Errorf("the key %q: %v", key, err)
+		}
+	}
+	for _, key := range []string{apitest.Key + "\n" + apitest.Key, "docent_team_\x00", "docent_team_é"} {
+		if _, err := client.New(api.URL, key); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("the key %q: %v", key, err)
+		}
+	}
+	if _, err := client.New(api.URL, " \n"); err == nil || err.Error() != client.ErrNoKey.Error() {
+		t.Errorf("a blank key: %v", err)
+	}
+}
+
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	type refusal struct {

@@ -71,7 +71,7 @@ func New(server, key string) (*Client, error) {
 		base:      base,
 		key:       key,
 		UserAgent: "docent-client-go",
-		HTTP:      &http.Client{Transport: transport},
+		HTTP:      &http.Client{Transport: transport, CheckRedirect: followUnchanged},
 		Pause:     pause.For,
 		Now:       time.Now,
 	}, nil
@@ -93,6 +93,19 @@ func BaseURL(server string) (string, error) {
 		u.Path = "/v1"
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// maxRedirects bounds the redirects of one request.
+const maxRedirects = 10
+
+// followUnchanged follows a redirect only if the same request is sent again, and not without the TLS that it had. A DELETE
+// that becomes a GET would seem to have succeeded.
+func followUnchanged(next *http.Request, sent []*http.Request) error {
+	first := sent[0]
+	if len(sent) >= maxRedirects || next.Method != first.Method || first.URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // Base returns the URL that every path is relative to.

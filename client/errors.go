@@ -71,6 +71,10 @@ func problem(res *http.Response, body []byte, now time.Time) *Error {
 	if e.RequestID == "" {
 		e.RequestID = Printable(res.Header.Get("X-Request-Id"))
 	}
+	if to, err := res.Location(); err == nil && e.Detail == "" {
+		to.User, to.RawQuery, to.Fragment = nil, "", ""
+		e.Detail = fmt.Sprintf("The server answered %d and points to %s; is the address of the server right?", e.Status, Printable(to.String()))
+	}
 	return e
 }
 

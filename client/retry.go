@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ const (
 )
 
 // do sends k until it succeeds, is refused permanently, or the tries are used up. It repeats calls that reached no
-// server, and a 5xx or a 429 with a short Retry-After.
+// server, but for one whose certificate is not trusted, and a 5xx or a 429 with a short Retry-After.
 func (c *Client) do(ctx context.Context, k call) (reply, error) {
 	for try := 1; ; try++ {
 		r, err := c.once(ctx, k)
@@ -57,6 +58,10 @@ func backOff(err error, try int) (time.Duration, bool) {
 		default:
 			return 0, false
 		}
+	}
+	var distrusted *tls.CertificateVerificationError
+	if errors.As(err, &distrusted) || errors.Is(err, http.ErrSchemeMismatch) {
+		return 0, false
 	}
 	wait := minWait << (try - 1)
 	return wait + rand.N(wait/2), true //nolint:gosec // not a secret: it spreads retries

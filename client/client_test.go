@@ -159,6 +159,38 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// TestTooManyRequestsAtOnceAreSentLater has a rate that many calls side by side share: each is refused often.
+func TestTooManyRequestsAtOnceAreSentLater(t *testing.T) {
+	t.Parallel()
+	for refusals, success := range map[int]bool{30: true, 1000: false} {
+		api := apitest.New(t)
+		id := api.AddCollection("wiki")
+		var tries atomic.Int32
+		api.Refuse = func(w http.ResponseWriter, _ *http.Request) bool {
+			if int(tries.Add(1)) > refusals {
+				return false
+			}
+			w.Header().Set("Retry-After", "1")
+			apitest.Problem(w, 429, "rate-exceeded", "This team may send 10 requests per second.")
+			return true
+		}
+		c, w := connect(t, api.URL)
+		_, err := c.Collection(t.Context(), id)
+		if (err == nil) != success || success && len(w.list) != refusals {
+			t.Errorf("%d refusals: %v after %d waits", refusals, err, len(w.list))
+		}
+		total := time.Duration(0)
+		for _, wait := range w.list {
+			if total += wait; wait < time.Second || wait >= 2*time.Second {
+				t.Errorf("a wait of %v", wait)
+			}
+		}
+		if total > 3*time.Minute {
+			t.Errorf("it waited %v", total)
+		}
+	}
+}
+
 func TestErrorsOnOneLine(t *testing.T) {
 	t.Parallel()
 	cases := []struct {

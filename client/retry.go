@@ -12,16 +12,18 @@ import (
 )
 
 // The bounds of repeating a call: five tries, and no single wait over a minute. If a server asks for more, a person
-// has to decide.
+// has to decide. A call that is refused because the team sends too many at once has failed only after patience.
 const (
-	tries   = 5
-	maxWait = time.Minute
-	minWait = 500 * time.Millisecond
+	tries    = 5
+	maxWait  = time.Minute
+	minWait  = 500 * time.Millisecond
+	patience = 2 * time.Minute
 )
 
 // do sends k until it succeeds, is refused permanently, or the tries are used up. It repeats calls that reached no
 // server, but for one whose certificate is not trusted, and a 5xx or a 429 with a short Retry-After.
 func (c *Client) do(ctx context.Context, k call) (reply, error) {
+	waited := time.Duration(0) // for the rate
 	for try := 1; ; try++ {
 		r, err := c.once(ctx, k)
 		if err == nil {
@@ -34,7 +36,11 @@ func (c *Client) do(ctx context.Context, k call) (reply, error) {
 		if !again {
 			return reply{}, c.explain(err)
 		}
-		if try == tries {
+		if isTooFast(err) && waited < patience {
+			wait += rand.N(wait) //nolint:gosec // not a secret: calls side by side come back at different times
+			waited += wait
+			try--
+		} else if try == tries {
 			return reply{}, fmt.Errorf("%w; %d tries", c.explain(err), tries)
 		}
 		if err := c.Pause(ctx, wait); err != nil {
@@ -65,6 +71,12 @@ func backOff(err error, try int) (time.Duration, bool) {
 	}
 	wait := minWait << (try - 1)
 	return wait + rand.N(wait/2), true //nolint:gosec // not a secret: it spreads retries
+}
+
+// isTooFast reports whether a call was refused because of the requests per second.
+func isTooFast(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == "rate-exceeded"
 }
 
 // explain returns a *NoReplyError for an error that came from no server.

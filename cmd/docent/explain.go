@@ -37,11 +37,11 @@ func explain(err error, now time.Time) string {
 	return err.Error()
 }
 
-// resets says when a used-up quota resets, or returns "" if the server did not say.
+// resets says when a used-up quota resets, or returns "" if the server did not say, or refused for the requests per second.
 func resets(e *client.Error, now time.Time) string {
 	at, in := e.ResetsAt, e.RetryAfter
 	switch {
-	case at.IsZero() && in == 0:
+	case at.IsZero() && in == 0, e.Code == apierr.CodeRateExceeded:
 		return ""
 	case at.IsZero():
 		at = now.Add(in)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote_to_bytes
 
 import httpx
 
@@ -65,7 +65,7 @@ def put_folder(
     the others. A key that is refused, or a used-up quota, does: DocentError.
 
     With delete, documents of the collection are removed whose URI is below base_uri and whose file is
-    gone; a folder without any file is then an error. Front matter is not read: a file whose front
+    gone, whatever its kind; a folder without any Markdown or text file is then an error. Front matter is not read: a file whose front
     matter says who may read it fails unless prepare sets its access. With wait, at most so many
     seconds are waited until questions find what was put.
     """
@@ -93,9 +93,10 @@ def put_folder(
                     raise ValueError("its front matter says who may read it, which is not read here: set access by prepare")
                 document.body = _packed(document.body)
             receipt = put_document.sync(client=rest, body=document)
+            if not isinstance(receipt, DocumentReceipt):
+                raise ValueError("the reply is not one of Docent's API")
             result.put.append(path)
-            if isinstance(receipt, DocumentReceipt):
-                stored[path] = receipt.id
+            stored[path] = receipt.id
         except (OSError, ValueError, httpx.TransportError, DocentError) as error:
             _fail(result, str(path), error)
 
@@ -130,7 +131,7 @@ def put_folder(
         try:
             list(pool.map(put, files.keys(), files.values()))
             if delete:
-                gone = {d.uri: d.id for d in documents(collection_id) if d.uri.startswith(base) and d.uri not in files}
+                gone = {d.uri: d.id for d in documents(collection_id) if d.uri not in files and _is_gone(folder, base, d.uri)}
                 list(pool.map(remove, gone.keys(), gone.values()))
             if wait > 0:
                 end = time.monotonic() + wait
@@ -170,7 +171,7 @@ def _document(path: Path, uri: str, collection_id: str) -> DocumentInput:
     if not body.strip():
         raise ValueError("it is empty")
     heading = re.search(r"^# +(\S.*?)\s*#*\s*$", body, re.MULTILINE)
-    title = heading.group(1) if heading else path.stem
+    title = heading.group(1) if heading else os.fsencode(path.stem).decode(errors="replace")
     return DocumentInput(body=body, collection_id=collection_id, title=title[:1024], uri=uri)
 
 
@@ -180,5 +181,21 @@ def _packed(body: str) -> str:
     return base64.b64encode(gzip.compress(data)).decode() if len(data) > PACK_FROM else body
 
 
+def _is_gone(folder: Path, base: str, uri: str) -> bool:
+    """Report whether uri is that of a path below folder, with nothing at it: no file of another kind, or that cannot be reached."""
+    if not uri.startswith(base):
+        return False
+    name = os.fsdecode(unquote_to_bytes(uri[len(base) :]))
+    if base + _escape(name) != uri or "\0" in name or {"", ".", ".."} & set(name.split("/")):
+        return False
+    try:
+        os.lstat(folder / name)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def _escape(path: str) -> str:
-    return "/".join(quote(part, safe="$&+:=@") for part in path.split("/"))
+    return "/".join(quote(os.fsencode(part), safe="$&+:=@") for part in path.split("/"))

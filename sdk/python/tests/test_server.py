@@ -16,6 +16,7 @@ import httpx
 from docent_client import AnswerEvent, Docent, DocentError
 from docent_client.rest.api.answers import list_answers
 from docent_client.rest.api.collections import list_collections
+from docent_client.rest.api.documents import put_document
 from docent_client.rest.models.access import Access
 from docent_client.rest.models.collection import Collection
 from docent_client.rest.models.document_input import DocumentInput
@@ -144,6 +145,21 @@ class TestServer(unittest.TestCase):
                 path.unlink()
             with self.assertRaises(ValueError):
                 self.docent.put_folder(folder, collection.id, delete=True)
+
+    def test_files_that_are_not_put_are_not_gone(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder, base = Path(name), "https://wiki.example/kept/"
+            collection = self.docent.collection("kept-" + uuid.uuid4().hex[:8])
+            (folder / "a.md").write_text("# a")
+            (folder / os.fsdecode(b"caf\xe9.md")).write_text("# The canteen")
+            (folder / "page.html").write_text("<h1>Page</h1>")
+            for uri in ("page.html", "gone.html", "../a.md", "b.md?version=2"):  # as docent put and other programs put them
+                body = DocumentInput(body="x", collection_id=collection.id, title="x", uri=base + uri)
+                put_document.sync_detailed(client=self.docent.rest, body=body)
+            result = self.docent.put_folder(folder, collection.id, base_uri=base, delete=True)
+            self.assertEqual((result.failed, result.deleted), ({}, [base + "gone.html"]))
+            uris = sorted(d.uri.removeprefix(base) for d in self.docent.documents(collection.id))
+            self.assertEqual(uris, ["../a.md", "a.md", "b.md?version=2", "caf%E9.md", "page.html"])
 
     def test_large_documents_are_put(self) -> None:
         with tempfile.TemporaryDirectory() as name:

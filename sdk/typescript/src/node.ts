@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { lstat, readdir, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -15,7 +15,7 @@ const packFrom = 4 << 20;
 export interface FolderOptions {
   /** A file's URI is this followed by its path below the folder; its file: URI unless given. */
   baseUri?: string;
-  /** Removes documents of the collection whose URI is below baseUri and whose file is gone. */
+  /** Removes documents of the collection whose URI is below baseUri and whose file is gone, whatever its kind. */
   delete?: boolean;
   /** How many files are sent at a time; 8 unless given. */
   parallel?: number;
@@ -39,7 +39,7 @@ export interface FolderResult {
  * node_modules, are left out. A file that fails does not stop the others. A key that is refused, or a used-up quota,
  * does: DocentError.
  *
- * With delete, a folder without any file is an error. Front matter is not read: a file whose front matter says who may
+ * With delete, a folder without any Markdown or text file is an error. Front matter is not read: a file whose front matter says who may
  * read it fails unless prepare sets its access.
  */
 export async function putFolder(docent: Docent, folder: string, collectionId: string, options: FolderOptions = {}): Promise<FolderResult> {
@@ -77,7 +77,7 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
 
   if (options.delete) {
     const gone: rest.DocumentSummary[] = [];
-    for await (const d of docent.documents(collectionId)) if (d.uri.startsWith(base) && !files.has(d.uri)) gone.push(d);
+    for await (const d of docent.documents(collectionId)) if (!files.has(d.uri) && (await isGone(folder, base, d.uri))) gone.push(d);
     await each(gone, (d) => d.uri, async (d) => {
       await rest.deleteDocument({ ...common, path: { documentId: d.id } });
       result.deleted.push(d.uri);
@@ -134,6 +134,23 @@ async function documentOf(path: string, uri: string, collectionId: string): Prom
   if (body.trim() === "") throw new Error("it is empty");
   const heading = /^# +(\S.*?)\s*#*\s*$/m.exec(body)?.[1];
   return { body, collectionId, title: (heading ?? basename(path, extname(path))).slice(0, 1024), uri };
+}
+
+/**
+ * isGone reports whether uri is that of a path below folder, with nothing at it: no file of another kind, or that cannot
+ * be reached.
+ */
+async function isGone(folder: string, base: string, uri: string): Promise<boolean> {
+  if (!uri.startsWith(base)) return false;
+  let name: string;
+  try {
+    name = decodeURIComponent(uri.slice(base.length));
+  } catch {
+    return false; // it is not UTF-8
+  }
+  const parts = name.split("/");
+  if (base + escape(name) !== uri || name.includes("\0") || parts.some((part) => ["", ".", ".."].includes(part))) return false;
+  return lstat(join(folder, ...parts)).then(() => false, (error: { code?: string }) => ["ENOENT", "ENOTDIR"].includes(error.code ?? ""));
 }
 
 /** packed returns a large text as base64 of its gzip form, because gateways limit the size of requests. */

@@ -6,7 +6,7 @@ import { basename, join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { Docent, DocentError, type AnswerEvent, type Collection } from "docent-client";
 import { putFolder } from "docent-client/node";
-import { importItems, listAnswers, searchContext } from "docent-client/rest";
+import { importItems, listAnswers, putDocument, searchContext } from "docent-client/rest";
 
 const question = "How do I roll back a release?";
 const docent = new Docent();
@@ -147,6 +147,22 @@ test("files that are gone are deleted", async () => {
   for (const file of await readdir(gone)) await rm(join(gone, file));
   await assert.rejects(putFolder(docent, gone, collection.id, { delete: true }), /would be removed/);
   await rm(gone, { recursive: true });
+});
+
+test("files that are not put are not gone", async () => {
+  const kept = await mkdtemp(join(tmpdir(), "docent-"));
+  const collection = await docent.collection(newName("kept"));
+  const baseUri = "https://wiki.example/kept/";
+  await write(kept, { "a.md": "# a", "page.html": "<h1>Page</h1>" });
+  for (const uri of ["page.html", "gone.html", "../a.md", "b.md?version=2", "caf%E9.md"]) {
+    // as docent put and other programs put them
+    await putDocument({ client: docent.rest, body: { body: "x", collectionId: collection.id, title: "x", uri: baseUri + uri } });
+  }
+  const result = await putFolder(docent, kept, collection.id, { baseUri, delete: true });
+  assert.deepEqual([result.failed, result.deleted], [{}, [baseUri + "gone.html"]]);
+  const uris = (await all(docent.documents(collection.id))).map((d) => d.uri.slice(baseUri.length)).sort();
+  assert.deepEqual(uris, ["../a.md", "a.md", "b.md?version=2", "caf%E9.md", "page.html"]);
+  await rm(kept, { recursive: true });
 });
 
 test("large documents are put", async () => {

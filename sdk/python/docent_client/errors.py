@@ -32,6 +32,8 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> DocentErro
         problem = {}
     text = {name: value for name, value in problem.items() if isinstance(value, str)}
     detail = text.get("detail") or text.get("title") or ""
+    if not detail and 300 <= status < 400:
+        detail = f"The server answered {status} and points to {headers.get('location')}; is the address of the server right?"
     request_id = text.get("requestId") or headers.get("x-request-id") or ""
     return DocentError(status, text.get("code", ""), detail, request_id, _retry_after(headers.get("retry-after")))
 

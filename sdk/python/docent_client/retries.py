@@ -40,8 +40,12 @@ def wait_before(attempt: int, request: httpx.Request, error: Exception) -> float
     return wait if wait <= MAX_WAIT else None
 
 
+def _succeeded(response: httpx.Response) -> bool:
+    return response.status_code < 300 or response.status_code == 304
+
+
 class Retries(httpx.BaseTransport):
-    """A transport that repeats requests by wait_before, and raises DocentError for replies from 400 on."""
+    """A transport that repeats requests by wait_before, and raises DocentError for redirects and replies from 400 on."""
 
     def __init__(self, inner: httpx.BaseTransport, sleep: Callable[[float], None] = time.sleep) -> None:
         self.inner, self.sleep = inner, sleep
@@ -51,7 +55,7 @@ class Retries(httpx.BaseTransport):
         while True:
             try:
                 response = self.inner.handle_request(request)
-                if response.status_code < 400:
+                if _succeeded(response):
                     return response
                 try:
                     body = response.read()
@@ -80,7 +84,7 @@ class AsyncRetries(httpx.AsyncBaseTransport):
         while True:
             try:
                 response = await self.inner.handle_async_request(request)
-                if response.status_code < 400:
+                if _succeeded(response):
                     return response
                 try:
                     body = await response.aread()

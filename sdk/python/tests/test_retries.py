@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import unittest
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 
@@ -46,6 +48,7 @@ class TestRetries(unittest.TestCase):
             ("a read that fails", "GET", {}, lambda: refusal(500), 2),
             ("a put that breaks", "PUT", {}, broken, 2),
             ("a refusal for good", "PUT", {}, lambda: refusal(400), 1),
+            ("a redirect", "PUT", {}, lambda: httpx.Response(301, headers={"Location": "https://x/"}), 1),
             ("a used-up quota", "GET", {}, lambda: refusal(429), 1),
             ("too many requests", "POST", {}, lambda: refusal(429, "1"), 2),
             ("a day to wait", "GET", {}, lambda: refusal(429, "86400"), 1),
@@ -85,3 +88,11 @@ class TestRetries(unittest.TestCase):
         for server in ("localhost:8080", "ftp://x/v1"):
             with self.assertRaises(ValueError):
                 Docent(server, "key")
+
+    def test_nothing_is_put_where_the_server_redirects(self) -> None:
+        moved = httpx.MockTransport(lambda request: httpx.Response(301, headers={"Location": "https://wiki.example/v1/documents"}))
+        with tempfile.TemporaryDirectory() as folder, Docent("http://wiki.example", "key", transport=moved) as docent:
+            (Path(folder) / "a.md").write_text("# a")
+            result = docent.put_folder(folder, "c")
+        self.assertEqual(result.put, [])
+        self.assertIn("answered 301 and points to https://wiki.example/v1/documents", "".join(result.failed.values()))

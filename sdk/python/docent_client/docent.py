@@ -16,6 +16,7 @@ import httpx
 from .answers import AnswerEvent, AnswerFailed, event_of, lines_of, read_events
 from .errors import DocentError, error_of
 from .folder import FolderResult, Prepare, put_folder
+from .proxy import proxy_of
 from .rest import AuthenticatedClient
 from .rest.api.answers import ask_question, get_answer, list_answers
 from .rest.api.collections import create_collection, list_collections
@@ -41,13 +42,21 @@ class Docent:
     """A client of one server with one key. It may be used by several threads."""
 
     def __init__(self, server: str | None = None, key: str | None = None, *, transport: httpx.BaseTransport | None = None) -> None:
-        """Call the API at server, which ends in /v1, with key. Without them the environment's DOCENT_SERVER and DOCENT_API_KEY count."""
+        """Call the API at server with key. Without them the environment's DOCENT_SERVER and DOCENT_API_KEY count.
+
+        A server without a path gets /v1. Blanks and line ends around the key are left out.
+        """
         server = (server or os.environ.get("DOCENT_SERVER") or DEFAULT_SERVER).rstrip("/")
-        key = key or os.environ.get("DOCENT_API_KEY")
+        key = (key or os.environ.get("DOCENT_API_KEY") or "").strip()
         if not key:
             raise ValueError("no API key: give key or set DOCENT_API_KEY")
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise ValueError("the API key has a character that no key has, such as a blank or a line end")
         if urlsplit(server).scheme not in ("http", "https"):
             raise ValueError(f"the server {server!r} is not an http or https URL such as {DEFAULT_SERVER}")
+        if not urlsplit(server).path:
+            server += "/v1"
+        proxy = proxy_of(server)
         common: dict[str, Any] = {
             "base_url": server,
             "headers": {"Authorization": "Bearer " + key, "User-Agent": "docent-client-python"},
@@ -55,9 +64,9 @@ class Docent:
         }
         self.rest = AuthenticatedClient(base_url=server, token=key)
         """What the generated operations take as their client. They raise DocentError, and repeat as this class does."""
-        self._http = httpx.Client(transport=Retries(transport or httpx.HTTPTransport()), **common)
+        self._http = httpx.Client(transport=Retries(transport or httpx.HTTPTransport(proxy=proxy)), **common)
         self.rest.set_httpx_client(self._http)
-        self.rest.set_async_httpx_client(httpx.AsyncClient(transport=AsyncRetries(httpx.AsyncHTTPTransport()), **common))
+        self.rest.set_async_httpx_client(httpx.AsyncClient(transport=AsyncRetries(httpx.AsyncHTTPTransport(proxy=proxy)), **common))
 
     def __enter__(self) -> Self:
         return self

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+import threading
 import unittest
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from unittest import mock
 
 import httpx
 
 from docent_client import Docent, DocentError
+from docent_client.proxy import proxy_of
 from docent_client.retries import Retries
 
 Reply = httpx.Response | httpx.TransportError
@@ -96,3 +101,53 @@ class TestRetries(unittest.TestCase):
             result = docent.put_folder(folder, "c")
         self.assertEqual(result.put, [])
         self.assertIn("answered 301 and points to https://wiki.example/v1/documents", "".join(result.failed.values()))
+
+    def test_keys_and_addresses_as_people_give_them(self) -> None:
+        seen: list[httpx.Request] = []
+
+        def reply(request: httpx.Request) -> httpx.Response:
+            seen.append(request)
+            return httpx.Response(200, json=[])
+
+        with Docent("http://x", "key\r\n", transport=httpx.MockTransport(reply)) as docent:
+            self.assertEqual(list(docent.collections()), [])
+        self.assertEqual((seen[0].url.path, seen[0].headers["Authorization"]), ("/v1/collections", "Bearer key"))
+        for key in ("one\ntwo", "k\x00", "ké"):
+            with self.assertRaises(ValueError) as refused:
+                Docent("http://x", key)
+            self.assertNotIn(key, str(refused.exception))
+
+    def test_the_proxy_of_the_environment(self) -> None:
+        variables = {"HTTPS_PROXY": "http://proxy:3128", "http_proxy": "plain:80", "NO_PROXY": "inside.example"}
+        for server, proxy in (
+            ("https://docent.example/v1", "http://proxy:3128"),
+            ("http://docent.example/v1", "http://plain:80"),
+            ("https://docs.inside.example/v1", None),
+            ("http://127.0.0.1:8080/v1", None),
+            ("http://[::1]:8080/v1", None),
+            ("http://localhost:8080/v1", None),
+        ):
+            with self.subTest(server), mock.patch.dict(os.environ, variables, clear=True):
+                self.assertEqual(proxy_of(server), proxy)
+
+    def test_requests_go_through_the_proxy(self) -> None:
+        paths: list[str] = []
+
+        class Proxy(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                paths.append(self.path)
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                self.wfile.write(b"[]")
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            variables = {"http_proxy": f"http://127.0.0.1:{server.server_port}"}
+            with mock.patch.dict(os.environ, variables, clear=True), Docent("http://docent.example", "key") as docent:
+                self.assertEqual(list(docent.collections()), [])
+            server.shutdown()
+        self.assertEqual(paths, ["http://docent.example/v1/collections?limit=200"])

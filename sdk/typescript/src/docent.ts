@@ -7,7 +7,7 @@ import { retrying, sleep, tries } from "./retries.js";
 export const defaultServer = "http://127.0.0.1:8080/v1";
 
 export interface DocentOptions {
-  /** The address of the API, which ends in /v1. Unless given: DOCENT_SERVER of the environment, or defaultServer. */
+  /** The address of the API; without a path it gets /v1. Unless given: DOCENT_SERVER of the environment, or defaultServer. */
   server?: string;
   /** The API key. Unless given: DOCENT_API_KEY of the environment. */
   key?: string;
@@ -57,6 +57,7 @@ export class Docent {
     this.#key = key;
     this.#server = (options.server || environment["DOCENT_SERVER"] || defaultServer).replace(/\/+$/, "");
     if (!/^https?:\/\/./.test(this.#server)) throw new Error(`the server ${this.#server} is not an http or https URL such as ${defaultServer}`);
+    if (new URL(this.#server).pathname === "/") this.#server += "/v1";
     this.#fetch = retrying(options.fetch ?? ((input, init) => fetch(input, init)));
     this.rest = createClient({ baseUrl: this.#server, auth: key, fetch: this.#fetch, throwOnError: true });
   }

@@ -165,6 +165,11 @@ test("files that are not put are not gone", async () => {
   await rm(kept, { recursive: true });
 });
 
+test("a server without a path gets /v1", async () => {
+  const bare = new Docent({ server: new URL(process.env["DOCENT_SERVER"] ?? "").origin });
+  assert.ok((await all(bare.collections())).some((c) => c.id === handbook.id));
+});
+
 test("large documents are put", async () => {
   const large = await mkdtemp(join(tmpdir(), "docent-"));
   await write(large, { "large.txt": "A line of a long log file.\n".repeat(200_000) });

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -55,5 +57,31 @@ func TestUnfinishedBackupsAreRemovedLater(t *testing.T) {
 	}
 	if err != nil || len(names) != 4 || names[0] != ".docent-20261125T020000Z.tar.unfinished-2" || names[1] != ".other.tar.unfinished-3" {
 		t.Errorf("left %q, %v", names, err)
+	}
+}
+
+func TestWhatIsInterruptedSaysSoAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	o := newFixture(t)
+	o.closeOnce()
+	folder := t.TempDir()
+	file, restored := filepath.Join(folder, "b.tar"), filepath.Join(folder, "new")
+	if status, _, errOut := docent(t, "backup", "--data", o.dir, file); status != 0 {
+		t.Fatal(errOut)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	for _, args := range [][]string{{"backup", "--data", o.dir, filepath.Join(folder, "c.tar")}, {"restore", "--data", restored, file}} {
+		var out, errOut bytes.Buffer
+		if status := run(ctx, args, &out, &errOut); status != 1 || out.Len() > 0 || errOut.String() != "docent: stopped before it was done\n" {
+			t.Errorf("%v: status %d, output %q, errors %q", args, status, &out, &errOut)
+		}
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 2 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if inside, err := os.ReadDir(restored); err != nil || len(inside) > 0 {
+		t.Errorf("left %v, %v", inside, err)
 	}
 }

@@ -145,10 +145,17 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case isStopped(ctx, err):
+		_, _ = fmt.Fprintln(errOut, "docent: stopped before it was done")
 	case !errors.Is(err, errReported):
 		_, _ = fmt.Fprintf(errOut, "docent: %s\n", explain(err, time.Now()))
 	}
 	return exitFailed
+}
+
+// isStopped reports whether err says no more than that ctx has ended, as at an interrupt.
+func isStopped(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // helped returns the command whose help tells about a mistake in its arguments: that which was parsed, if any.

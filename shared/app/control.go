@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func askServer(ctx context.Context, dataDir, path string, do func(io.Reader) err
 	defer func() { _ = reply.Body.Close() }() // it is read to its end, or of no use
 	if reply.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(reply.Body, 1024)) // part of an error
-		return fmt.Errorf("the server replied %d: %s", reply.StatusCode, text)
+		return fmt.Errorf("the server replied %d: %s", reply.StatusCode, bytes.TrimSpace(text))
 	}
 	return do(reply.Body)
 }

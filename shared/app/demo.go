@@ -31,7 +31,10 @@ func (l *Local) greet(ctx context.Context, c ServeConfig) error {
 		_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n%s", c.BaseURL, c.DataDir, l.signInText(ctx, c, teams))
 		return err
 	}
-	admin, teamWide, err := l.demoTeam(ctx)
+	// Made whole also if ctx ends: the next start would find a team whose keys nobody was shown.
+	stopped := ctx.Done()
+	ctx = context.WithoutCancel(ctx)
+	admin, teamWide, err := l.demoTeam(ctx, stopped)
 	if err != nil {
 		return fmt.Errorf("make the demo team: %w", err)
 	}
@@ -114,8 +117,8 @@ func quoted(text string) string {
 }
 
 // demoTeam creates the demo team and its sample collection, and waits until the samples
-// can be found.
-func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error) {
+// can be found, or stopped is closed.
+func (l *Local) demoTeam(ctx context.Context, stopped <-chan struct{}) (admin, teamWide string, err error) {
 	t, user, err := l.Teams.CreateTeam(ctx, "Demo", "demo@example.com")
 	if err != nil {
 		return "", "", err
@@ -136,7 +139,7 @@ func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error
 		return "", "", err
 	}
 	for _, page := range pages {
-		if err := l.putSample(ctx, t.ID, about.ID, page, nil); err != nil {
+		if err := l.putSample(ctx, stopped, t.ID, about.ID, page, nil); err != nil {
 			return "", "", fmt.Errorf("%s: %w", page, err)
 		}
 	}
@@ -148,7 +151,7 @@ func (l *Local) demoTeam(ctx context.Context) (admin, teamWide string, err error
 		return "", "", err
 	}
 	onlyAda := &access.Rule{Users: []access.Entry{{Name: ada.UserName, ID: ada.ID}}}
-	if err := l.putSample(ctx, t.ID, about.ID, "sample/private/summer-party.md", onlyAda); err != nil {
+	if err := l.putSample(ctx, stopped, t.ID, about.ID, "sample/private/summer-party.md", onlyAda); err != nil {
 		return "", "", fmt.Errorf("the private page: %w", err)
 	}
 	return admin, teamWide, nil
@@ -163,11 +166,11 @@ func (l *Local) demoPerson(ctx context.Context, teamID, userName string) (team.U
 	return p.User, l.Teams.InsertProfile(ctx, teamID, p)
 }
 
-// samplePatience bounds the wait for one sample page to be indexed. If it passes, the demo
-// starts anyway and finds the page a little later.
+// samplePatience bounds the wait for one sample page to be indexed. If it passes, or the process is
+// stopped, the demo starts anyway and finds the page a little later.
 const samplePatience = 10 * time.Second
 
-func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string, rule *access.Rule) error {
+func (l *Local) putSample(ctx context.Context, stopped <-chan struct{}, teamID, collectionID, page string, rule *access.Rule) error {
 	text, err := sample.ReadFile(page)
 	if err != nil {
 		return err
@@ -182,6 +185,11 @@ func (l *Local) putSample(ctx context.Context, teamID, collectionID, page string
 		return err
 	}
 	for end := time.Now().Add(samplePatience); time.Now().Before(end); {
+		select {
+		case <-stopped:
+			return nil
+		default:
+		}
 		d, err := l.documents.Get(ctx, teamID, id, document.Anyone())
 		if err != nil || d.Indexing.State != document.Pending {
 			return err

@@ -22,7 +22,7 @@ import (
 const (
 	maxFact   = 256 // author, assignee, project
 	maxNumber = 64
-	maxLabel  = 100
+	MaxLabel  = 100
 	MaxListed = 50 // labels, assignees
 )
 
@@ -90,8 +90,8 @@ func (i Item) check() error {
 		}
 	}
 	for _, text := range i.Labels {
-		if err := checkFact("a label", text, maxLabel); err != nil || text == "" {
-			return fmt.Errorf("a label must have 1 to %d characters", maxLabel)
+		if err := checkFact("a label", text, MaxLabel); err != nil || text == "" {
+			return fmt.Errorf("a label must have 1 to %d characters", MaxLabel)
 		}
 	}
 	for _, text := range i.Assignees {

@@ -44,6 +44,7 @@ type shelf struct {
 	notice  *source.SyncError // on every page of part a
 	token   string            // that it was last read with
 	before  []string          // Access.Before of each reading of part a
+	labels  map[string]string // by uri
 }
 
 func newShelf() *shelf {
@@ -122,7 +123,11 @@ func (p *shelf) read(part string, at shelfCheckpoint) (source.SyncPage, shelfChe
 	end := min(at.Next+shelfPage, len(all))
 	p.asked = append(p.asked, fmt.Sprintf("%s %d", part, at.Next))
 	for _, uri := range all[min(at.Next, end):end] {
-		page.Items = append(page.Items, source.Item{URI: uri, Title: uri, Body: "Text of " + uri + ".", SourceType: "documentation"})
+		i := source.Item{URI: uri, Title: uri, Body: "Text of " + uri + ".", SourceType: "documentation"}
+		if label, ok := p.labels[uri]; ok {
+			i.Labels = []string{label}
+		}
+		page.Items = append(page.Items, i)
 	}
 	next := shelfCheckpoint{Next: end, Done: end == len(all)}
 	page.Last, page.Exact = next.Done, p.exact && next.Done

@@ -291,6 +291,21 @@ func TestInvalidItemsAreLeftOutAndShown(t *testing.T) {
 	}
 }
 
+// TestAnItemThatBecomesInvalidIsRemoved: who reads what is stored of it was decided by an earlier version.
+func TestAnItemThatBecomesInvalidIsRemoved(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.mustSync()
+	l.shelf.labels = map[string]string{"https://shelf.test/a/2": strings.Repeat("x", source.MaxLabel+1)}
+	l.clock.Advance(25 * time.Hour)
+	l.mustSync()
+	l.wantItems(append([]string{"a/1"}, everything[2:]...)...)
+	l.shelf.labels = nil
+	l.clock.Advance(25 * time.Hour)
+	l.mustSync()
+	l.wantItems(everything...)
+}
+
 func TestANoticeShowsUntilItIsOver(t *testing.T) {
 	t.Parallel()
 	p := newShelf()

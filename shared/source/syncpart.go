@@ -183,6 +183,10 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 		}
 		if err := i.check(); err != nil {
 			reject(i, err.Error())
+			group.Go(func() error { // an earlier version may have had more readers
+				_, err := r.Documents.Forget(gctx, r.teamID, r.id, i.URI)
+				return err
+			})
 			continue
 		}
 		if i.File != nil {

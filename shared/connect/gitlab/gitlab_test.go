@@ -145,6 +145,18 @@ func TestRecordsWithTheirComments(t *testing.T) {
 	}
 }
 
+func TestALongLabelIsCut(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	one := gitlabtest.NewIssue(1, "One")
+	one.Labels = []string{strings.Repeat("é", 255), "bug"}
+	r.put(func(p *gitlabtest.Project) { p.Issues = []gitlabtest.Record{one} })
+	items, _, _, err := r.part("issues", nil)
+	if err != nil || len(items) != 1 || !slices.Equal(items[0].Labels, []string{strings.Repeat("é", source.MaxLabel), "bug"}) {
+		t.Errorf("%+v, %v", items, err)
+	}
+}
+
 func TestPagesOfRecords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

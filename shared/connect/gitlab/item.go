@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"docent/shared/filter"
 	"docent/shared/source"
@@ -74,7 +75,9 @@ func (r record) item(kind, project, uri string, notes []note) *source.Item {
 	for _, a := range r.Assignees[:min(len(r.Assignees), source.MaxListed)] {
 		i.Assignees = append(i.Assignees, a.Username)
 	}
-	i.Labels = r.Labels[:min(len(r.Labels), source.MaxListed)]
+	for _, l := range r.Labels[:min(len(r.Labels), source.MaxListed)] {
+		i.Labels = append(i.Labels, string([]rune(l)[:min(utf8.RuneCountInString(l), source.MaxLabel)])) // GitLab allows 255
+	}
 	i.Metadata = r.metadata()
 	return i
 }

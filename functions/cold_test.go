@@ -24,8 +24,8 @@ var larger = map[string]int64{
 	// character sets 1.6, and the client of Bedrock 1.0. Its tools call all of them. The
 	// embedding model takes 0.4, the names of HTML's characters in titles 0.1.
 	"context": 17<<20 + 576<<10,
-	// 13.0 MiB, in the same steps: it has the clients of models and the checks of what they write.
-	"answering": 13<<20 + 64<<10,
+	// 13.1 MiB, in the same steps: it has the clients of models and the checks of what they write.
+	"answering": 13<<20 + 128<<10,
 	// It reads PDF by a library of its own, as WebAssembly, and Office files.
 	"extracting": 32 << 20,
 	// 14.1 MiB, in steps of 64 KiB: it has every connector, the reader of HTML, and notices of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"docent/shared/access"
 	"docent/shared/table"
@@ -31,9 +32,10 @@ func (c current) same(e Entry, in Input) bool {
 		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
 }
 
-// newer reports whether the provider changed c later than e.
-func (c current) newer(e Entry) bool {
-	return e.Facts != nil && !e.Facts.Changed.IsZero() && e.Facts.Changed.Before(c.Facts.Changed)
+// newer reports whether the provider changed c later than e, unless e was listed after c was stored: then it is older again, such as
+// an attachment whose last version was deleted.
+func (c current) newer(e Entry, listed time.Time) bool {
+	return e.Facts != nil && !e.Facts.Changed.IsZero() && e.Facts.Changed.Before(c.Facts.Changed) && millisOf(c.version) >= listed.UnixMilli()
 }
 
 // matched returns the error of match for the version that the caller can see.

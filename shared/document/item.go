@@ -19,19 +19,26 @@ var ErrOtherSource = errors.New("the uri belongs to another source")
 // change made before the removal but received after it does not restore the item.
 const removalMarkLife = 30 * 24 * time.Hour
 
+// notedField of the mark of a removal is when it was made.
+const notedField = "noted"
+
 func removedKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "removed"}
 }
 
 // afterRemoval returns a check that fails if the item was removed at or after the
-// change in e.
-func afterRemoval(teamID string, e Entry) table.Op {
+// change in e, or with byListing if that was noted when it was listed or later.
+func (in Input) afterRemoval(teamID string, e Entry) table.Op {
+	if in.byListing {
+		return table.Check{Key: removedKey(teamID, e.ID), If: table.Below(notedField, in.Listed.UnixMilli())}
+	}
 	return table.Check{Key: removedKey(teamID, e.ID), If: table.Below(changedField, e.Facts.Changed.UnixMilli())}
 }
 
 // Remove removes the item of uri, which its provider deleted at the time at, and
 // reports whether it did. An item stays if it changed after at or, if its change time
-// is unknown, was stored after at. Later Puts of changes from before at are ignored.
+// is unknown, was stored after at. Later Puts of changes from before at are ignored,
+// unless the item was listed since.
 // An absent item is not an error.
 func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at time.Time, requestID string) (bool, error) {
 	id, err := ID(teamID, uri)
@@ -39,7 +46,7 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 		return false, fmt.Errorf("team id: %w", err)
 	}
 	mark := table.Put{If: table.Below(changedField, millis(at).UnixMilli()),
-		Item: table.Item{Key: removedKey(teamID, id), Numbers: map[string]int64{changedField: millis(at).UnixMilli()},
+		Item: table.Item{Key: removedKey(teamID, id), Numbers: map[string]int64{changedField: millis(at).UnixMilli(), notedField: s.Now().UnixMilli()},
 			Expires: s.Now().Add(removalMarkLife)}}
 	for {
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))

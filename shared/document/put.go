@@ -47,11 +47,15 @@ type Input struct {
 	// item's creation time; zero: unknown.
 	Facts   *Facts
 	Created time.Time
+	// Listed is a time from which on its provider had the item as it is: what was stored or removed before is over. Zero: only
+	// the time of its change tells.
+	Listed time.Time
 	// Write writes an item, possibly with an event in the same Write, and returns the
 	// errors of table.Store.Write; nil: a Write without an event.
 	Write func(ctx context.Context, ops ...table.Op) error
 
-	uploaded *uploaded // the file of Upload, once it is known
+	uploaded  *uploaded // the file of Upload, once it is known
+	byListing bool      // Listed decides about a removal, because the time of the change is before it
 }
 
 // ErrNoContent means that a document whose content is to be kept does not exist.
@@ -59,7 +63,7 @@ var ErrNoContent = errors.New("there is no document whose content could be kept"
 
 // Put creates, replaces or moves the document of in.URI and returns its id and
 // version. It writes nothing if nothing changes, or if an item is older than the
-// stored version or its removal. It returns ErrOtherSource for an item whose uri
+// stored version or its removal, and was not listed since. It returns ErrOtherSource for an item whose uri
 // belongs to another source.
 func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
 	if !in.Who.uses(in.CollectionID) {
@@ -78,7 +82,13 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	defer event.End(ctx)
 	for {
 		stored, err := s.put(ctx, teamID, id, in, event)
-		if !errors.Is(err, errRaced) {
+		switch {
+		case errors.Is(err, errRaced):
+		case errors.Is(err, errRemoved) && !in.Listed.IsZero() && !in.byListing:
+			in.byListing = true
+		case errors.Is(err, errRemoved):
+			return id, stored.version, nil
+		default:
 			return id, stored.version, err
 		}
 	}
@@ -89,6 +99,9 @@ func noCollection() error { return apierr.Missing("collection") }
 // errRaced means that another write of the same document was first. The caller tries
 // again.
 var errRaced = errors.New("raced by another write")
+
+// errRemoved means that the removal of the item is newer than what is put.
+var errRemoved = errors.New("the item was removed later")
 
 // put tries Put once. It has its own in, because what it adds depends on what it reads.
 func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *audit.Claim) (record, error) {
@@ -117,13 +130,13 @@ func (s *Service) put(ctx context.Context, teamID, id string, in Input, event *a
 	return s.replace(ctx, teamID, id, in, old, event)
 }
 
-// replace puts in in place of old, unless nothing changes, and returns the record that is current then. It returns
+// replace puts in in place of old, unless nothing changes, and returns the record that is current then. It returns errRemoved, or
 // errRaced if old is not current any more.
 func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old current, event *audit.Claim) (record, error) {
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	entry := in.entry(id, old, now)
 	events := in.events(old, entry)
-	same := old.exists && (old.same(entry, in) || old.newer(entry))
+	same := old.exists && (old.same(entry, in) || old.newer(entry, in.Listed))
 	if same {
 		failure, err := s.failure(ctx, teamID, old.record)
 		if err == nil && in.KeepContent && old.extracting && failure != codeInternal {
@@ -151,7 +164,7 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 		return record{}, err
 	}
 	works := s.workOf(teamID, old, next, in.RequestID)
-	ops := s.replacing(teamID, old, next, works)
+	ops := s.replacing(teamID, in, old, next, works)
 	if intent != nil {
 		ops = append(ops, intent.Complete())
 	}
@@ -164,7 +177,7 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 		err = event.Write(ctx, events, ops...)
 	}
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == removedKey(teamID, id) {
-		return old.record, nil // the removal is newer than this change
+		return old.record, errRemoved
 	}
 	if refused := in.uploaded.refusal(teamID, err); refused != nil {
 		return record{}, refused
@@ -296,8 +309,8 @@ func (in Input) note(ctx context.Context, old current) {
 	usage.NoteSource(ctx, in.CollectionID)
 }
 
-// replacing returns the operations that replace old by next and leave works pending.
-func (s *Service) replacing(teamID string, old current, next record, works []pending.Work) []table.Op {
+// replacing returns the operations that replace old by next, which is of in, and leave works pending.
+func (s *Service) replacing(teamID string, in Input, old current, next record, works []pending.Work) []table.Op {
 	unchanged := table.Absent()
 	if old.stored {
 		unchanged = table.VersionIs(old.version)
@@ -312,7 +325,7 @@ func (s *Service) replacing(teamID string, old current, next record, works []pen
 		ops = append(ops, staleLists(teamID, old.Entry, next.Entry)...)
 	}
 	if next.Facts != nil && !next.Facts.Changed.IsZero() {
-		ops = append(ops, afterRemoval(teamID, next.Entry))
+		ops = append(ops, in.afterRemoval(teamID, next.Entry))
 	}
 	return ops
 }

@@ -282,17 +282,22 @@ func TestItemsChangeInTheOrderOfTheirProvider(t *testing.T) {
 func TestRemovedItems(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	noted := newFixture(t).clock.Now() // when each removal is
 	cases := []struct {
 		name           string
 		stored, put    time.Time // zero: none
 		removed, there bool
+		listed         time.Time // of put
 	}{
-		{"changed before its removal", noon.Add(-time.Second), time.Time{}, true, false},
-		{"changed at its removal", noon, time.Time{}, true, false},
-		{"changed after its removal", noon.Add(time.Second), time.Time{}, false, true},
-		{"an older change arrives late", noon.Add(-time.Second), noon.Add(-time.Millisecond), true, false},
-		{"an older change arrives first", time.Time{}, noon.Add(-time.Second), false, false},
-		{"a later change brings it back", noon.Add(-time.Second), noon.Add(time.Millisecond), true, true},
+		{name: "changed before its removal", stored: noon.Add(-time.Second), removed: true},
+		{name: "changed at its removal", stored: noon, removed: true},
+		{name: "changed after its removal", stored: noon.Add(time.Second), there: true},
+		{name: "an older change arrives late", stored: noon.Add(-time.Second), put: noon.Add(-time.Millisecond), removed: true},
+		{name: "an older change arrives first", put: noon.Add(-time.Second)},
+		{name: "a later change brings it back", stored: noon.Add(-time.Second), put: noon.Add(time.Millisecond), removed: true, there: true},
+		{name: "listed later it is back", stored: noon.Add(-time.Hour), put: noon.Add(-time.Hour), removed: true, there: true, listed: noted.Add(time.Millisecond)},
+		{name: "listed before its removal", stored: noon.Add(-time.Hour), put: noon.Add(-time.Hour), removed: true, listed: noted},
+		{name: "changed after its removal and listed before", stored: noon.Add(-time.Hour), put: noon.Add(time.Hour), removed: true, there: true, listed: noted},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -306,7 +311,9 @@ func TestRemovedItems(t *testing.T) {
 				t.Errorf("removed %t: %v", removed, err)
 			}
 			if !c.put.IsZero() {
-				h.put(h.item("Issue", "put", c.put))
+				in := h.item("Issue", "put", c.put)
+				in.Listed = c.listed
+				h.put(in)
 			}
 			n, err := h.Count(t.Context(), teamID, h.issue)
 			if err != nil || (n == 1) != c.there {

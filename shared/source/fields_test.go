@@ -2,6 +2,7 @@ package source
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,10 +20,11 @@ func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 		document.Facts
 		Body    string
 		Created any
+		Listed  any
 	}
 	fieldtest.Shows(t, func(i Item) put {
 		in := i.input("source", "request")
-		return put{in.Fields, *in.Facts, in.Body, in.Created}
+		return put{in.Fields, *in.Facts, in.Body, in.Created, in.Listed}
 	}, func(i *Item) { i.SourceType = "issue" }, "About", "Access") // for the title of a comment; resolved to a rule first
 }
 
@@ -30,7 +32,7 @@ func TestEveryFieldOfAnItemIsImported(t *testing.T) {
 	t.Parallel()
 	item := fieldtest.Fill[Item](t)
 	item.URI, item.SourceType, item.State = "https://provider.test/1", "issue", StateOpen
-	item.Comment, item.About, item.File = false, "", nil // set by connectors only
+	item.Comment, item.About, item.File, item.Listed = false, "", nil, time.Time{} // set by connectors and syncs only
 	item.Metadata = filter.Metadata{"product": filter.Text("api"), "version": filter.Number(3), "tags": filter.List("a", "b")}
 	line, err := item.Line()
 	if err != nil {

@@ -45,6 +45,7 @@ type shelf struct {
 	token   string            // that it was last read with
 	before  []string          // Access.Before of each reading of part a
 	labels  map[string]string // by uri
+	edited  time.Time         // when all items were changed; zero: unknown
 }
 
 func newShelf() *shelf {
@@ -123,7 +124,7 @@ func (p *shelf) read(part string, at shelfCheckpoint) (source.SyncPage, shelfChe
 	end := min(at.Next+shelfPage, len(all))
 	p.asked = append(p.asked, fmt.Sprintf("%s %d", part, at.Next))
 	for _, uri := range all[min(at.Next, end):end] {
-		i := source.Item{URI: uri, Title: uri, Body: "Text of " + uri + ".", SourceType: "documentation"}
+		i := source.Item{URI: uri, Title: uri, Body: "Text of " + uri + ".", SourceType: "documentation", UpdatedAt: p.edited}
 		if label, ok := p.labels[uri]; ok {
 			i.Labels = []string{label}
 		}

@@ -27,6 +27,7 @@ const (
 	longestWait    = 24 * time.Hour   // that a provider may ask for
 	firstRetry     = time.Minute      // after a failed sync; doubles with each failure, up to SyncEvery
 	parallelStores = 16
+	listLag        = 10 * time.Minute // for which a provider may list what was removed
 )
 
 // ErrUnfinished means that the deadline was near. The next call of Sync resumes the

@@ -189,6 +189,7 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 			})
 			continue
 		}
+		i.Listed = millisToTime(r.state.Began).Add(-listLag)
 		if i.File != nil {
 			files = append(files, i)
 			continue

@@ -158,7 +158,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		}
 		page := source.SyncPage{Notice: r.notice}
 		for _, m := range messages {
-			page.Removed = append(page.Removed, m.deletedFiles(r.channel)...)
+			page.Removed = append(page.Removed, m.deleted(r.channel)...)
 		}
 		if page.Items, err = r.items(ctx, p, messages); err != nil {
 			return err

@@ -223,6 +223,34 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	}
 }
 
+// TestADeletedMessageWithRepliesIsRemoved: Slack still lists one that has replies, as a message that it was deleted.
+func TestADeletedMessageWithRepliesIsRemoved(t *testing.T) {
+	t.Parallel()
+	s, c, a := workspace(t)
+	first := &s.Channels[ops].Messages[1]
+	first.Subtype, first.User, first.Text = "tombstone", "USLACKBOT", "This message was deleted."
+	uri := "https://slack.com/archives/" + ops + "/p1780001000000100"
+	var removed []string
+	for page, err := range c.Read(t.Context(), a, ops, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed = append(removed, page.Removed...)
+		if slices.ContainsFunc(page.Items, func(i source.Item) bool { return i.URI == uri }) {
+			t.Error("it is an item")
+		}
+	}
+	if !slices.Contains(removed, uri) {
+		t.Errorf("removed %q", removed)
+	}
+	e, err := slack.Provider.Webhook.Read(t.Context(), source.Delivery{Body: []byte(`{"type":"event_callback","event_id":"E1","event":{"type":"message","subtype":"message_changed","channel":"` + ops +
+		`","channel_type":"channel","event_ts":"1780009000.000100","message":{"type":"message","subtype":"tombstone","user":"USLACKBOT","text":"This message was deleted.","ts":"1780001000.000100"},` +
+		`"previous_message":{"user":"U1","text":"Secret.","ts":"1780001000.000100","files":[{"id":"F1"}]}}}`)})
+	if err != nil || e.Item != nil || !slices.Equal(e.Removed, []string{uri, uri + "?file=F1"}) || e.At.Unix() != 1780009000 {
+		t.Errorf("the event is %+v, %v", e, err)
+	}
+}
+
 func TestAHiddenHistoryRemovesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, a := workspace(t)

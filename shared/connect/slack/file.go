@@ -16,16 +16,11 @@ type File struct {
 	Name      string `json:"name"`
 	MediaType string `json:"mimetype"`
 	Bytes     int64  `json:"size"`
-	// Mode is "hosted" for a file that was uploaded, and "tombstone" for one that was deleted.
-	Mode     string `json:"mode"`
-	Download string `json:"url_private_download"`
+	Mode      string `json:"mode"`
+	Download  string `json:"url_private_download"`
 }
 
-// The modes of files that matter here.
-const (
-	hosted  = "hosted"
-	deleted = "tombstone"
-)
+const hosted = "hosted" // the mode of a file that was uploaded; that of a deleted one is tombstone
 
 // fileItems returns the files of m that are read, as items of a channel id.
 func (r *reading) fileItems(m Message, project string) (items []source.Item) {
@@ -61,10 +56,13 @@ func (r *reading) download(ctx context.Context, link string) ([]byte, error) {
 	return api.Download(ctx, path)
 }
 
-// deletedFiles returns the uris of the files of m that were deleted.
-func (m Message) deletedFiles(channel string) (uris []string) {
+// deleted returns the uri of m if it was deleted, and those of its files that were.
+func (m Message) deleted(channel string) (uris []string) {
+	if m.Subtype == tombstone {
+		uris = append(uris, messageURI(channel, m.TS))
+	}
 	for _, f := range m.Files {
-		if f.Mode == deleted && f.ID != "" {
+		if f.Mode == tombstone && f.ID != "" {
 			uris = append(uris, fileURI(channel, m.TS, f.ID))
 		}
 	}

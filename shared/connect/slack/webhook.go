@@ -57,7 +57,7 @@ type innerEvent struct {
 	Kind      string   `json:"channel_type"`
 	EventTS   string   `json:"event_ts"`
 	DeletedTS string   `json:"deleted_ts"`
-	Previous  Message  `json:"previous_message"` // of message_deleted
+	Previous  Message  `json:"previous_message"` // of message_deleted, and of message_changed
 	Changed   *Message `json:"message"`          // of message_changed
 }
 
@@ -78,7 +78,10 @@ type Message struct {
 }
 
 // silent matches the subtypes of messages without content, such as joins.
-var silent = regexp.MustCompile(`^(channel_|group_|pinned_|bot_add|bot_remove|reminder_)`)
+var silent = regexp.MustCompile(`^(channel_|group_|pinned_|bot_add|bot_remove|reminder_|tombstone$)`)
+
+// tombstone is the subtype of a message that was deleted, but still has replies.
+const tombstone = "tombstone"
 
 // concerns reports whether a source with these settings has the channel. Without chosen
 // channels it has all public ones.
@@ -96,24 +99,31 @@ func (e innerEvent) change() source.Event {
 	case e.Channel == "" || silent.MatchString(e.Subtype):
 		return source.Event{}
 	case e.Subtype == "message_deleted":
-		at, ok := messageTime(e.EventTS)
-		if !ok {
-			return source.Event{}
-		}
-		removed := []string{messageURI(e.Channel, e.DeletedTS)}
-		for _, f := range e.Previous.Files {
-			removed = append(removed, fileURI(e.Channel, e.DeletedTS, f.ID))
-		}
-		return source.Event{Removed: removed, At: at}
+		return e.deletion(e.DeletedTS)
+	case e.Subtype == "message_changed" && e.Changed != nil && e.Changed.Subtype == tombstone:
+		return e.deletion(e.Changed.TS)
 	case e.Subtype == "message_changed" && e.Changed != nil:
 		change := e.Changed.change(e.Channel)
 		if at, ok := messageTime(e.EventTS); ok {
-			change.Removed, change.At = e.Changed.deletedFiles(e.Channel), at
+			change.Removed, change.At = e.Changed.deleted(e.Channel), at
 		}
 		return change
 	default:
 		return e.Message.change(e.Channel)
 	}
+}
+
+// deletion returns the removal of the message at a time, with its files.
+func (e innerEvent) deletion(ts string) source.Event {
+	at, ok := messageTime(e.EventTS)
+	if !ok {
+		return source.Event{}
+	}
+	removed := []string{messageURI(e.Channel, ts)}
+	for _, f := range e.Previous.Files {
+		removed = append(removed, fileURI(e.Channel, ts, f.ID))
+	}
+	return source.Event{Removed: removed, At: at}
 }
 
 func (m Message) change(channel string) source.Event {

@@ -192,12 +192,12 @@ func (r *reading) history(ctx context.Context, p *checkpoint) ([]Message, error)
 		return nil, err
 	}
 	for _, m := range reply.Messages {
-		if m.TS > p.Newest { // times have the same length
-			p.Newest = m.TS
-		}
-		if latest := cmp.Or(m.LatestReply, m.TS); m.ReplyCount > 0 && (!changes || latest > p.Since) {
+		latest := cmp.Or(m.LatestReply, m.TS) // times have the same length
+		if m.ReplyCount > 0 && (!changes || latest > p.Since) {
 			p.Threads = append(p.Threads, thread{TS: m.TS})
-			p.Newest = max(p.Newest, latest)
+		}
+		if !p.Begun { // replies to what is on the first page may be older than what later pages have
+			p.Newest = max(p.Newest, m.TS, latest)
 		}
 	}
 	p.Cursor, p.Begun, p.Limited = reply.Metadata.Cursor, true, p.Limited || reply.Limited

@@ -251,6 +251,27 @@ func TestADeletedMessageWithRepliesIsRemoved(t *testing.T) {
 	}
 }
 
+// TestAReplyDuringASyncIsReadByTheNext: while older pages are read, a thread of the first page gets a reply, and then one of theirs.
+func TestAReplyDuringASyncIsReadByTheNext(t *testing.T) {
+	t.Parallel()
+	s, c, a := workspace(t)
+	reply(s.Channels[ops], 3, 3001)
+	s.Before = func(n int, _ http.ResponseWriter) bool {
+		if n == 6 { // after info, join, history, users and the replies to message 3
+			reply(s.Channels[ops], 3, 6000)
+			reply(s.Channels[ops], 1, 6001)
+		}
+		return false
+	}
+	titles, end, err := read(t, c, a, nil)
+	if err != nil || !slices.Contains(titles, "Reply 6001") || slices.Contains(titles, "Reply 6000") {
+		t.Fatalf("%q, %v", titles, err)
+	}
+	if titles, _, err = read(t, c, a, end.Checkpoint); err != nil || !slices.Contains(titles, "Reply 6000") {
+		t.Errorf("then %q, %v", titles, err)
+	}
+}
+
 func TestAHiddenHistoryRemovesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, a := workspace(t)

@@ -188,6 +188,22 @@ func TestAnUnchangedWorkspaceTakesOneRequest(t *testing.T) {
 	}
 }
 
+// TestManyEditsOfAnHourFitACheckpoint: an import edits many pages at once, which two syncs in a row remember.
+func TestManyEditsOfAnHourFitACheckpoint(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	for n := range 900 {
+		p := notiontest.NewPage(n+1, "Page")
+		p.Edited = r.now.Add(-10 * time.Minute)
+		r.server.Put(p)
+	}
+	_, _, _, end := r.must(nil, nil)
+	for range 2 {
+		r.now = r.now.Add(15 * time.Minute)
+		_, _, _, end = r.must(end.Checkpoint, nil)
+	}
+}
+
 func TestEditsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	r := read(t, notiontest.NewPage(1, "Old"), notiontest.NewPage(2, "New"), notiontest.NewPage(3, "Newer"))

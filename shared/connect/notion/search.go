@@ -19,7 +19,7 @@ const (
 	readsAPage  = 25              // texts per page
 	lookBack    = time.Hour       // that the search may lag behind edits
 	settledTime = 2 * time.Minute // after which a further edit has another time
-	maxKnown    = 800             // edits in a checkpoint
+	maxKnown    = 600             // edits in a checkpoint, which has those of two syncs
 	maxAgain    = 50              // pages in a checkpoint that are tried again
 )
 

@@ -55,6 +55,7 @@ type checkpoint struct {
 	Next   edits     `json:"next,omitempty"`   // Known of the next sync, so far
 	Again  []string  `json:"again,omitempty"`  // ids of pages that Notion refused, to be tried again
 	Failed []string  `json:"failed,omitempty"` // Again of the next sync, so far
+	Broken string    `json:"broken,omitempty"` // id of the page at which the sync stopped; it is left out if it fails again
 }
 
 // edits are the times of the last edits that were read, in minutes, by id.

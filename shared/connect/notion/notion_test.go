@@ -388,14 +388,50 @@ func TestFailures(t *testing.T) {
 			if !errors.As(err, &failed) || failed.Code != tt.code || !strings.Contains(failed.Detail, detail) || !failed.RetryAt.Equal(tt.retryAt) || strings.Contains(err.Error(), notiontest.Token) {
 				t.Fatalf("got %v", err)
 			}
-			if len(items) != 25 { // a page of texts was read
+			want := 25 // a page of texts was read
+			if tt.code == source.Unreadable {
+				want = 30 // and what was read before the one that failed
+			}
+			if len(items) != want {
 				t.Errorf("%d items", len(items))
 			}
 			r.server.Before(nil)
-			if titles, _, _, _ := r.must(end.Checkpoint, nil); len(titles) != 15 {
+			if titles, _, _, _ := r.must(end.Checkpoint, nil); len(titles) != 40-want {
 				t.Errorf("the rest is %q", titles)
 			}
 		})
+	}
+}
+
+// TestAPageThatKeepsFailingHoldsUpNoOther: it is tried twice, and then once by each sync until it can be read.
+func TestAPageThatKeepsFailingHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	r := read(t, notiontest.NewPage(1, "First"), notiontest.NewPage(2, "Broken"), notiontest.NewPage(3, "Last"))
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if strings.HasSuffix(path, "/markdown") && strings.Contains(path, notiontest.ID(2)) {
+			w.WriteHeader(http.StatusGatewayTimeout)
+			return true
+		}
+		return false
+	})
+	items, _, _, end, err := r.all(nil, nil)
+	if err == nil || len(items) != 1 || items[0].Title != "Last" {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	for range 2 {
+		want := []string{"First"}
+		titles, unread, _, last := r.must(end.Checkpoint, nil)
+		if end.Last {
+			want = nil
+		}
+		if end = last; !slices.Equal(titles, want) || !slices.Equal(unread, []string{uri(2)}) {
+			t.Errorf("read %q, unread %q", titles, unread)
+		}
+		r.now = r.now.Add(15 * time.Minute)
+	}
+	r.server.Before(nil)
+	if titles, _, _, _ := r.must(end.Checkpoint, nil); !slices.Equal(titles, []string{"Broken"}) {
+		t.Errorf("in the end %q", titles)
 	}
 }
 

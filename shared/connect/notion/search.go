@@ -82,6 +82,12 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 				page, reads = source.SyncPage{}, 0
 			}
 			read, err := s.pass(ctx, &p, o, stored, &page)
+			if isUnreadable(err) {
+				p.Broken = o.ID
+				if page.Checkpoint, page.Notice = source.EncodeCheckpoint(p), s.notice(); !yield(page) {
+					return source.ErrStopped
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -120,6 +126,10 @@ func (s *session) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 		if errors.As(err, &failed) && (failed.Code == source.NotThere || failed.Code == source.Refused) {
 			continue // a full scan finds out what became of it
 		}
+		if isUnreadable(err) && len(p.Failed) < maxAgain {
+			p.Failed = append(p.Failed, id)
+			continue
+		}
 		if err == nil {
 			_, err = s.pass(ctx, p, o, nil, &page)
 		}
@@ -132,6 +142,20 @@ func (s *session) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 		return source.ErrStopped
 	}
 	return nil
+}
+
+// isUnreadable reports whether Notion failed to answer.
+func isUnreadable(err error) bool {
+	var failed *source.SyncError
+	return errors.As(err, &failed) && failed.Code == source.Unreadable
+}
+
+// leavesOut reports whether a page is left out for an error, and tried again by the next sync: Notion refuses it, or has failed to
+// return it before.
+func (p checkpoint) leavesOut(o object, err error) bool {
+	var failed *source.SyncError
+	return errors.As(err, &failed) && (failed.Code == source.Refused || failed.Code == source.TooLarge) ||
+		isUnreadable(err) && (p.Broken == o.ID || slices.Contains(p.Again, o.ID))
 }
 
 // knows reports whether an earlier sync has read o as it is, if o was shared then.
@@ -174,7 +198,7 @@ func (s *session) pass(ctx context.Context, p *checkpoint, o object, stored map[
 		switch {
 		case errors.As(err, &failed) && failed.Code == source.NotThere: // deleted or no longer shared in the meantime
 			page.Removed = append(page.Removed, o.uri())
-		case errors.As(err, &failed) && failed.Code == source.Refused:
+		case p.leavesOut(o, err):
 			missed = refused
 			page.Unread = append(page.Unread, o.uri())
 			page.Skipped = append(page.Skipped, source.SkippedItem{URI: o.uri(), Why: "Notion does not return its text"})

@@ -80,6 +80,9 @@ func (s *session) lookUp(ctx context.Context) (*about, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.api.Header.Get("Authorization") == "" { // GitLab says less about a project then, and shows only what is public
+		b.Visibility = public
+	}
 	s.remember(&b)
 	return &b, nil
 }

@@ -21,6 +21,18 @@ func team() []gitlabtest.Member {
 		gitlabtest.NewMember("reporter", 20, "reporter@acme.test"), gitlabtest.NewMember("nameless", 30, ""), enterprise, blocked, waiting}
 }
 
+// TestAPublicProjectWithoutATokenIsRead: GitLab does not say then that it is public.
+func TestAPublicProjectWithoutATokenIsRead(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.token = ""
+	r.put(func(p *gitlabtest.Project) { p.Issues = []gitlabtest.Record{gitlabtest.NewIssue(1, "Issue")} })
+	items, _, end, err := r.part("issues", nil)
+	if err != nil || len(items) != 1 || items[0].Access != nil || end.Notice != nil {
+		t.Errorf("%+v, %+v, %v", items, end.Notice, err)
+	}
+}
+
 func TestWhoMayRead(t *testing.T) {
 	t.Parallel()
 	const all, planners, reporters = "owner reporter planner guest", "owner reporter planner", "owner reporter"

@@ -7,13 +7,18 @@ import (
 	"time"
 )
 
-func describe(p *Project, w http.ResponseWriter, _ *http.Request) {
-	about := map[string]any{"id": p.ID, "path_with_namespace": p.Path, "visibility": p.Visibility, "archived": false, "empty_repo": len(p.Commits) == 0}
+func describe(p *Project, w http.ResponseWriter, q *http.Request) {
+	about := map[string]any{"id": p.ID, "path_with_namespace": p.Path}
 	if len(p.Commits) > 0 {
 		about["default_branch"] = p.Branch
 	} else {
 		about["default_branch"] = nil
 	}
+	if q.Header.Get("Authorization") == "" { // BasicProjectDetails in GitLab's code
+		reply(w, http.StatusOK, about)
+		return
+	}
+	about["visibility"], about["archived"], about["empty_repo"] = p.Visibility, false, len(p.Commits) == 0
 	for _, part := range []string{"issues", "merge_requests", "wiki", "repository"} {
 		level := p.Levels[part]
 		if level == "" {

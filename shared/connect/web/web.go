@@ -23,6 +23,7 @@ const (
 	pagesAPage  = 10
 	usualPause  = 500 * time.Millisecond // between two pages of a site
 	longestWait = 30 * time.Second       // that a site may ask for between two pages
+	longestPage = 30 * time.Second       // of reading, after which what was read is stored: a sync must show that it lives
 )
 
 // Connector reads pages. It is safe for concurrent use.
@@ -44,13 +45,6 @@ func (c *Connector) PartContains(source.Settings, string, string) bool { return 
 // IsDeleted is never called, because every full scan is exact.
 func (c *Connector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
 	return false, nil
-}
-
-// checkpoint is the checkpoint of a source.
-type checkpoint struct {
-	Since time.Time `json:"since,omitzero"` // skip pages that changed before
-	Begun time.Time `json:"begun,omitzero"` // when the current reading started
-	Next  int       `json:"next,omitempty"` // index of the next page
 }
 
 // listed is a page of a list or sitemap.
@@ -109,10 +103,12 @@ func wellFormed(address string) string {
 
 // read yields the pages from p on.
 func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func(source.SyncPage) bool) error {
+	next := after(all, p.Last)
 	for {
 		var page source.SyncPage
-		for ; p.Next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage; p.Next++ {
-			one := all[p.Next]
+		begun := v.Now()
+		for ; next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage && v.Now().Sub(begun) < longestPage; p.Last, next = all[next].url, next+1 {
+			one := all[next]
 			if one.long {
 				page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})
 				continue
@@ -125,7 +121,7 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 				return err
 			}
 		}
-		done := p.Next >= len(all)
+		done := next >= len(all)
 		if done {
 			// A day earlier, because the times of sitemaps are rarely exact.
 			p = checkpoint{Since: p.Begun.Add(-24 * time.Hour)}

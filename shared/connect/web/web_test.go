@@ -362,6 +362,59 @@ func TestReadResumesAtACheckpoint(t *testing.T) {
 	}
 }
 
+// TestASitemapThatChangesBetweenTwoCalls: no page is passed over, because what is not listed at the end is removed.
+func TestASitemapThatChangesBetweenTwoCalls(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	var urls []string
+	for n := range 25 {
+		path := fmt.Sprintf("/%02d", n)
+		r.pages[path] = article(path)
+		urls = append(urls, r.url+path)
+	}
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	for _, left := range [][]string{slices.Delete(slices.Clone(urls), 3, 6), slices.Delete(slices.Clone(urls), 9, 10)} {
+		r.pages["/sitemap.xml"] = sitemap(urls...)
+		var checkpoint []byte
+		for page, err := range r.c.Read(t.Context(), source.Access{Settings: settings}, "pages", nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkpoint = page.Checkpoint
+			break
+		}
+		r.pages["/sitemap.xml"] = sitemap(left...)
+		if got, _, err := r.read(settings, checkpoint); err != nil || len(got.items) != 15 || got.items[0] != "/10" {
+			t.Errorf("got %v %v", got.items, err)
+		}
+	}
+}
+
+// TestASiteThatAsksForLongPausesIsReadInSmallSteps: a sync must save what it has read within the two minutes of its lease.
+func TestASiteThatAsksForLongPausesIsReadInSmallSteps(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{"/robots.txt": {200, "User-agent: *\nCrawl-delay: 25\n"}})
+	var urls []string
+	for n := range 9 {
+		path := fmt.Sprintf("/%d", n)
+		r.pages[path] = article(path)
+		urls = append(urls, r.url+path)
+	}
+	clock, items := now, 0
+	r.c.Now = func() time.Time { return clock }
+	r.c.Pause = func(_ context.Context, d time.Duration) error { clock = clock.Add(d); return nil }
+	saved := clock
+	for page, err := range r.c.Read(t.Context(), source.Access{Settings: urlSettings(urls)}, "pages", nil) {
+		if err != nil || clock.Sub(saved) > time.Minute {
+			t.Errorf("after %s: %v", clock.Sub(saved), err)
+		}
+		saved, items = clock, items+len(page.Items)
+	}
+	if items != 9 {
+		t.Errorf("%d items", items)
+	}
+}
+
 func TestPrivateAddressesAreNotReached(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{"/a": article("A"), "/sitemap.xml": sitemap("http://127.0.0.1/a")})

@@ -197,7 +197,10 @@ func blocked() *Error {
 
 // StatusError is the cause of an Error if the server replied with a status other than
 // success.
-type StatusError struct{ Status int }
+type StatusError struct {
+	Status     int
+	RetryAfter string // the header
+}
 
 func (e *StatusError) Error() string { return "status " + strconv.Itoa(e.Status) }
 
@@ -255,7 +258,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return Page{}, &Error{Failed, "The page returned status " + strconv.Itoa(reply.StatusCode) + ".", &StatusError{reply.StatusCode}}
+		return Page{}, &Error{Failed, "The page returned status " + strconv.Itoa(reply.StatusCode) + ".", &StatusError{reply.StatusCode, reply.Header.Get("Retry-After")}}
 	}
 	media, _, err := mime.ParseMediaType(reply.Header.Get("Content-Type"))
 	if err != nil || !readable[media] {

@@ -42,12 +42,12 @@ func (v *visit) site(ctx context.Context, u *url.URL) (*site, error) {
 	}
 	own := noRules // unless there is a robots.txt, or none by the server's word
 	switch {
-	case raw.Status >= http.StatusBadRequest && raw.Status < http.StatusInternalServerError:
+	case raw.Status >= http.StatusBadRequest && !temporary(raw.Status):
 		own = rules{}
 	case raw.Status >= http.StatusOK && raw.Status < http.StatusMultipleChoices:
 		own = parseRules(string(raw.Body))
 	}
-	if raw.Status >= http.StatusInternalServerError && failed == nil {
+	if temporary(raw.Status) && failed == nil {
 		failed = &fetch.Error{Code: fetch.Failed, Detail: "The robots.txt of the site returned status " + strconv.Itoa(raw.Status) + ".", Cause: &fetch.StatusError{Status: raw.Status}}
 	}
 	s := &site{rules: own, failed: failed}

@@ -10,6 +10,8 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"docent/shared/fetch"
@@ -23,6 +25,8 @@ const (
 	pagesAPage  = 10
 	usualPause  = 500 * time.Millisecond // between two pages of a site
 	longestWait = 30 * time.Second       // that a site may ask for between two pages
+	usualWait   = time.Minute            // of a site that allows no more requests and names no time
+	maxWait     = 24 * 60 * 60           // seconds that a site may ask for then
 	longestPage = 30 * time.Second       // of reading, after which what was read is stored: a sync must show that it lives
 )
 
@@ -113,18 +117,30 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 				page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})
 				continue
 			}
-			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) {
+			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) && !slices.Contains(p.Again, one.url) {
 				page.Unread = append(page.Unread, one.url)
 				continue
 			}
-			if err := v.one(ctx, one.url, &page); err != nil {
+			read := len(page.Items)
+			later, err := v.one(ctx, one.url, p.Waited, &page)
+			var limited *source.SyncError
+			if errors.As(err, &limited) {
+				p.Waited = true
+				if page.Checkpoint = source.EncodeCheckpoint(p); !yield(page) {
+					return source.ErrStopped
+				}
+			}
+			if err != nil {
 				return err
+			}
+			p.Waited = p.Waited && len(page.Items) == read
+			if later && !p.failsMuch() {
+				p.Failed = append(p.Failed, one.url)
 			}
 		}
 		done := next >= len(all)
 		if done {
-			// A day earlier, because the times of sitemaps are rarely exact.
-			p = checkpoint{Since: p.Begun.Add(-24 * time.Hour)}
+			p = p.end()
 		}
 		page.Checkpoint, page.Last, page.Exact = source.EncodeCheckpoint(p), done, done
 		if !yield(page) {
@@ -137,44 +153,62 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 }
 
 // one fetches a page into page. An unreadable page is listed as skipped, not an error;
-// its stored copy stays if it may still exist.
-func (v *visit) one(ctx context.Context, address string, page *source.SyncPage) error {
+// its stored copy stays if it may still exist. It returns later if it may be readable then, and a *source.SyncError if the site
+// asks to wait and that was not done.
+func (v *visit) one(ctx context.Context, address string, waited bool, page *source.SyncPage) (later bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it is not an absolute http or https URL"})
-		return nil
+		return false, nil
 	}
 	s, err := v.site(ctx, u)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !s.allows(u) {
-		if s.failed != nil && s.failed.Code != fetch.Blocked { // what was forbidden is gone, but this site may only be down
+		later = s.failed != nil && s.failed.Code != fetch.Blocked // what was forbidden is gone, but this site may only be down
+		if later {
 			page.Unread = append(page.Unread, address)
 		}
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
-		return nil
+		return later, nil
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {
-		return err
+		return false, err
 	}
 	got, err := v.Fetch.Get(ctx, address)
 	var failed *fetch.Error
 	switch {
 	case err == nil:
-		page.Items = append(page.Items, source.Item{URI: address, Title: got.Title, Body: got.Content, SourceType: "documentation", Project: u.Hostname()})
-		return nil
+		page.Items = append(page.Items, source.Item{URI: address, Title: source.ClipTitle(got.Title), Body: got.Content, SourceType: "documentation", Project: u.Hostname()})
+		return false, nil
 	case !errors.As(err, &failed):
-		return err // ctx has ended
+		return false, err // ctx has ended
 	}
 	var answered *fetch.StatusError
+	var unreached *url.Error
+	if errors.As(err, &answered) && !waited && (answered.Status == http.StatusTooManyRequests || answered.Status == http.StatusServiceUnavailable && answered.RetryAfter != "") {
+		return false, v.limited(u, answered)
+	}
 	gone := failed.Code == fetch.Blocked || failed.Code == fetch.Unsupported ||
-		errors.As(err, &answered) && (answered.Status == http.StatusNotFound || answered.Status == http.StatusGone)
+		answered != nil && (answered.Status == http.StatusNotFound || answered.Status == http.StatusGone)
 	if !gone {
 		page.Unread = append(page.Unread, address)
 	}
 	page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: failed.Detail})
-	return nil
+	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), nil
+}
+
+// limited returns the failure for a site that wants fewer requests.
+func (v *visit) limited(u *url.URL, answered *fetch.StatusError) *source.SyncError {
+	until := v.Now().Add(usualWait)
+	if seconds, err := strconv.Atoi(answered.RetryAfter); err == nil && seconds > 0 {
+		until = v.Now().Add(time.Duration(min(seconds, maxWait)) * time.Second)
+	} else if at, err := http.ParseTime(answered.RetryAfter); err == nil && at.After(v.Now()) {
+		until = at
+	}
+	return &source.SyncError{Code: source.RateLimited, RetryAt: until, AllParts: true, Cause: answered,
+		Detail: u.Hostname() + " allows no more requests before " + until.UTC().Format(time.RFC3339) + "."}
 }
 
 // unreadable returns the *source.SyncError for a list that cannot be read.

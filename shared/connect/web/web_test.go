@@ -36,6 +36,7 @@ type reading struct {
 	url    string
 	pages  map[string]answer
 	asked  []string
+	later  string // Retry-After with the status 429
 	pauses []time.Duration
 	c      *web.Connector
 }
@@ -52,6 +53,9 @@ func read(t *testing.T, pages map[string]answer) *reading {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if strings.Contains(q.URL.Path, "robots") || strings.HasSuffix(q.URL.Path, ".gz") {
 			w.Header().Set("Content-Type", "application/octet-stream")
+		}
+		if a.status == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", r.later)
 		}
 		w.WriteHeader(a.status)
 		_, _ = io.WriteString(w, a.body)
@@ -142,7 +146,7 @@ func TestRobotsThatDoNotAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		robots answer
 		want   []string
-	}{{answer{404, ""}, []string{"/a"}}, {answer{403, ""}, []string{"/a"}}, {answer{500, ""}, nil}, {answer{200, strings.Repeat("#", 600<<10)}, nil},
+	}{{answer{404, ""}, []string{"/a"}}, {answer{403, ""}, []string{"/a"}}, {answer{429, ""}, nil}, {answer{500, ""}, nil}, {answer{200, strings.Repeat("#", 600<<10)}, nil},
 		{answer{200, "User-agent: *\nDisallow: /\n"}, nil}, {answer{200, "<html>no rules</html>"}, []string{"/a"}}, {answer{200, ""}, []string{"/a"}}} {
 		r := read(t, map[string]answer{"/robots.txt": tt.robots, "/a": article("A")})
 		if got, _, err := r.read(urlSettings([]string{r.url + "/a"}), nil); err != nil || !slices.Equal(got.items, tt.want) {
@@ -412,6 +416,36 @@ func TestASiteThatAsksForLongPausesIsReadInSmallSteps(t *testing.T) {
 	}
 	if items != 9 {
 		t.Errorf("%d items", items)
+	}
+}
+
+// TestASiteThatAllowsNoMoreRequests: the sync waits once, and then leaves out what is still refused until the next one.
+func TestASiteThatAllowsNoMoreRequests(t *testing.T) {
+	t.Parallel()
+	for after, wait := range map[string]time.Duration{"120": 2 * time.Minute, now.Add(time.Hour).Format(http.TimeFormat): time.Hour, "": time.Minute, "-5": time.Minute, "99999999": 24 * time.Hour} {
+		r := read(t, map[string]answer{"/a": article("A"), "/b": {429, ""}, "/c": article("C"), "/d": {429, ""}})
+		r.later = after
+		r.pages["/sitemap.xml"] = sitemap(r.url+"/a 2026-01-01", r.url+"/b 2026-01-01", r.url+"/c 2026-01-01", r.url+"/d 2026-01-01")
+		settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+		var limited *source.SyncError
+		got, checkpoint, err := r.read(settings, nil)
+		if !errors.As(err, &limited) || limited.Code != source.RateLimited || !limited.RetryAt.Equal(now.Add(wait)) || !slices.Equal(got.items, []string{"/a"}) || got.left != nil {
+			t.Errorf("%q: %+v %v", after, got, err)
+		}
+		got, checkpoint, err = r.read(settings, checkpoint) // b is still refused, and d begins another wait
+		if !errors.As(err, &limited) || !slices.Equal(got.items, []string{"/c"}) || !slices.Equal(got.left, []string{"/b"}) || !slices.Equal(got.kept, []string{"/b"}) {
+			t.Errorf("%q, again: %+v %v", after, got, err)
+		}
+		if got, checkpoint, err = r.read(settings, checkpoint); err != nil || got.items != nil || !slices.Equal(got.left, []string{"/d"}) {
+			t.Errorf("%q, then: %+v %v", after, got, err)
+		}
+		r.pages["/b"], r.pages["/d"] = article("B"), article("D")
+		if got, checkpoint, err = r.read(settings, checkpoint); err != nil || !slices.Equal(got.items, []string{"/b", "/d"}) {
+			t.Errorf("%q, the next sync: %+v %v", after, got, err)
+		}
+		if got, _, err = r.read(settings, checkpoint); err != nil || got.items != nil {
+			t.Errorf("%q, the one after: %+v %v", after, got, err)
+		}
 	}
 }
 

@@ -37,6 +37,10 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 			}
 		}
 		head, tag, err := s.head(ctx, p)
+		var answered *statusError
+		if !whole && errors.As(err, &answered) && answered.status == http.StatusUnprocessableEntity {
+			return source.ErrFullScanNeeded // the branch is gone, so another one is the default
+		}
 		if err != nil {
 			return err
 		}
@@ -196,6 +200,10 @@ func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, err
 	}
 	var text limitedBuffer
 	_, _, err := s.get(ctx, "repos/"+s.repository+"/git/blobs/"+f.SHA, rawType, "", func() any { text = limitedBuffer{}; return &text })
+	var failed *source.SyncError
+	if errors.As(err, &failed) && failed.Code == source.NotThere {
+		return nil, nil // a submodule, whose SHA is that of a commit elsewhere
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", strconv.Quote(f.Name), err)
 	}

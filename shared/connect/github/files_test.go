@@ -79,6 +79,19 @@ func TestOnlyChangedFilesAreRead(t *testing.T) {
 	}
 }
 
+func TestASubmoduleThatMovesIsNoFile(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{"a.go": "package a\n", "lib": githubtest.Submodule + strings.Repeat("a", 40)}
+	r.commit(files, false)
+	items, _, checkpoint := r.mustRead("files", nil)
+	files["a.go"], files["lib"] = "package a // changed\n", githubtest.Submodule+strings.Repeat("b", 40)
+	r.commit(files, false)
+	if changed, _, _ := r.mustRead("files", checkpoint); !slices.Equal(items, []string{"code a.go"}) || !slices.Equal(changed, items) {
+		t.Errorf("got %q and then %q", items, changed)
+	}
+}
+
 func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(r *reading){
@@ -87,6 +100,7 @@ func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 			r.put(func(x *githubtest.Repository) { x.Commits = nil })
 			r.commit(map[string]string{"a.go": "a"}, false)
 		},
+		"a branch that is gone": func(r *reading) { r.put(func(x *githubtest.Repository) { x.Branch = "trunk" }) },
 		"many files": func(r *reading) {
 			files := map[string]string{}
 			for i := range 400 {

@@ -114,6 +114,9 @@ func (c *Connector) open(a source.Access, repository string) (*session, error) {
 			return nil, fmt.Errorf("base URL: %w", err)
 		}
 		html = u.Scheme + "://" + u.Host + "/"
+		if u.Path == "/" { // of GitHub itself, or a subdomain of ghe.com
+			html = u.Scheme + "://" + strings.TrimPrefix(u.Host, "api.") + "/"
+		}
 	}
 	u, err := url.Parse(base)
 	if err != nil {

@@ -288,6 +288,19 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestWhereThePagesOfAnAPIAre: the address of the API tells, and by it which items belong to a part.
+func TestWhereThePagesOfAnAPIAre(t *testing.T) {
+	t.Parallel()
+	for base, pages := range map[string]string{"": "https://github.com", "https://api.github.com": "https://github.com", "https://api.acme.ghe.com/": "https://acme.ghe.com",
+		"https://github.acme.example/api/v3": "https://github.acme.example", "https://api.acme.example/api/v3": "https://api.acme.example"} {
+		settings := source.NewSettings(map[string]any{"repositories": []string{"acme/api"}, "baseUrl": base})
+		c := &github.Connector{HTTP: http.DefaultClient}
+		if !c.PartContains(settings, "acme/api issues", pages+"/acme/api/issues/1") || !c.PartContains(settings, "acme/api files", pages+"/acme/api/blob/main/a.go") {
+			t.Errorf("%q: not %s", base, pages)
+		}
+	}
+}
+
 func TestTheTokenStaysWithTheAPI(t *testing.T) {
 	t.Parallel()
 	r := read(t)

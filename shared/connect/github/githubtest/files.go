@@ -14,10 +14,13 @@ import (
 
 // Commit is a state of all files, by name.
 type Commit struct {
-	Files map[string]string
+	Files map[string]string // of a submodule, its commit after Submodule
 	// Rewritten means that the commit does not descend from the one before it.
 	Rewritten bool
 }
+
+// Submodule begins the text of a file that is a submodule: the API tells that it changed, and has no content of it.
+const Submodule = "Subproject commit "
 
 // SHA returns the id of a commit, a hash of its content.
 func (c Commit) SHA() string {
@@ -29,6 +32,9 @@ func (c Commit) SHA() string {
 }
 
 func blobSHA(text string) string {
+	if commit, ok := strings.CutPrefix(text, Submodule); ok {
+		return commit
+	}
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // as above
 	return hex.EncodeToString(sum[:])
 }
@@ -64,6 +70,10 @@ func archive(r *Repository, w http.ResponseWriter, q *http.Request) {
 	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top, Mode: 0o755})
 	for _, name := range slices.Sorted(maps.Keys(r.Commits[at].Files)) {
 		text := r.Commits[at].Files[name]
+		if strings.HasPrefix(text, Submodule) {
+			_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top + name + "/", Mode: 0o755})
+			continue
+		}
 		_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: top + name, Mode: 0o644, Size: int64(len(text))})
 		_, _ = io.WriteString(t, text)
 	}
@@ -117,7 +127,7 @@ func compare(r *Repository, w http.ResponseWriter, q *http.Request) {
 func blob(r *Repository, w http.ResponseWriter, q *http.Request) {
 	for _, c := range r.Commits {
 		for _, text := range c.Files {
-			if blobSHA(text) == q.PathValue("sha") && q.Header.Get("Accept") == "application/vnd.github.raw+json" {
+			if !strings.HasPrefix(text, Submodule) && blobSHA(text) == q.PathValue("sha") && q.Header.Get("Accept") == "application/vnd.github.raw+json" {
 				_, _ = io.WriteString(w, text)
 				return
 			}

@@ -186,7 +186,9 @@ func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumbe
 			return "TRUE", false, nil
 		}
 		return "FALSE", false, nil
-	case "str", "e", "d":
+	case "str":
+		return unescaped(value), false, nil
+	case "e", "d":
 		return value, false, nil
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)

@@ -11,7 +11,10 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"docent/shared/extract"
 	"docent/shared/extract/readers/markdown"
@@ -184,7 +187,7 @@ func richText(d *ooxml.Decoder) (string, error) {
 		switch e.Name.Local {
 		case "t":
 			t, err := d.Text()
-			text.WriteString(t)
+			text.WriteString(unescaped(t))
 			return err
 		case "r":
 			return d.Each(visit)
@@ -193,4 +196,21 @@ func richText(d *ooxml.Decoder) (string, error) {
 	}
 	err := d.Each(visit)
 	return text.String(), err
+}
+
+// coded is how Excel writes a character that XML cannot hold, such as _x000D_ for the end of a line.
+var coded = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+
+// unescaped returns text with characters in place of their codes: a blank for those that control something.
+func unescaped(text string) string {
+	if !strings.Contains(text, "_x") {
+		return text
+	}
+	return coded.ReplaceAllStringFunc(text, func(code string) string {
+		n, err := strconv.ParseUint(code[2:6], 16, 16)
+		if err != nil || n < ' ' || utf16.IsSurrogate(rune(n)) {
+			return " "
+		}
+		return string(rune(n))
+	})
 }

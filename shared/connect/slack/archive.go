@@ -175,7 +175,7 @@ func (m Message) named(users map[string]string) Message {
 	if name, ok := users[m.User]; ok {
 		m.User = name
 	}
-	m.Text = mention.ReplaceAllStringFunc(m.Text, func(mark string) string {
+	m.Text = mention.ReplaceAllStringFunc(m.text(), func(mark string) string {
 		if name, ok := users[mention.FindStringSubmatch(mark)[1]]; ok {
 			return "@" + name
 		}

@@ -69,6 +69,9 @@ type Message struct {
 	Text     string `json:"text"`
 	TS       string `json:"ts"`
 	Files    []File `json:"files"`
+	// What apps post besides the text, or without one.
+	Blocks      json.RawMessage `json:"blocks"`
+	Attachments json.RawMessage `json:"attachments"`
 	// Of a thread, in the history of its channel.
 	ReplyCount  int    `json:"reply_count"`
 	LatestReply string `json:"latest_reply"`
@@ -137,7 +140,7 @@ func (m Message) change(channel string) source.Event {
 // Item returns m as an item of a channel id, or false if it has no content or time.
 func (m Message) Item(channel, project string) (source.Item, bool) {
 	at, ok := messageTime(m.TS)
-	text := strings.TrimSpace(markdown(m.Text))
+	text := strings.TrimSpace(markdown(m.text()))
 	if !ok || text == "" || silent.MatchString(m.Subtype) {
 		return source.Item{}, false
 	}

@@ -31,6 +31,8 @@ type Message struct {
 	LatestReply string            `json:"latest_reply,omitempty"`
 	Edited      map[string]string `json:"edited,omitempty"`
 	Files       []File            `json:"files,omitempty"`
+	Blocks      json.RawMessage   `json:"blocks,omitempty"`
+	Attachments json.RawMessage   `json:"attachments,omitempty"`
 }
 
 // File is a file of a message in the form of Slack's lists.

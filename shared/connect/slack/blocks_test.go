@@ -1,0 +1,52 @@
+package slack_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMessagesOfAppsWithoutAText: monitoring and build systems post what they say as blocks or attachments only.
+func TestMessagesOfAppsWithoutAText(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`[{"type":"context","elements":`, 50) + `[{"type":"mrkdwn","text":"deep"}]` + strings.Repeat("}]", 50)
+	for name, tt := range map[string]struct{ text, blocks, attachments, want string }{
+		"blocks": {"", `[{"type":"header","text":{"type":"plain_text","text":"Alert"}},{"type":"section","text":{"type":"mrkdwn","text":"Disk of <https://acme.test/a|a> &lt; 5%"},
+			"fields":[{"type":"mrkdwn","text":"*Host*"},{"type":"mrkdwn","text":"db1"}]},{"type":"divider"},{"type":"context","elements":[{"type":"image","image_url":"https://acme.test/i.png"},{"type":"mrkdwn","text":"by <@U1>"}]},
+			{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Mute"}}]},{"type":"markdown","text":"**done**"}]`, "", "Alert\nDisk of [a](https://acme.test/a) < 5%\n*Host*\ndb1\nby @name of U1\n**done**"},
+		"rich text": {"", `[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"Ask "},{"type":"user","user_id":"U1"},{"type":"text","text":" about "},
+			{"type":"link","url":"https://acme.test/b"},{"type":"emoji","name":"tada"}]},{"type":"rich_text_list","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"one"}]},
+			{"type":"rich_text_section","elements":[{"type":"text","text":"two"}]}]}]}]`, "", "Ask @name of U1 about https://acme.test/b:tada:\none\ntwo"},
+		"attachments": {" ", "", `[{"fallback":"not shown","pretext":"New build","title":"#7","text":"It failed.","fields":[{"title":"Branch","value":"main"},{"value":"no title"}]},{"fallback":"Only this"},{"blocks":[{"type":"section","text":{"text":"In a block"}}]}]`,
+			"New build\n#7\nIt failed.\nBranch: main\nno title\nOnly this\nIn a block"},
+		"a text besides":       {"Text", `[{"type":"section","text":{"text":"Text"}}]`, `[{"text":"A preview of a link."}]`, "Text"},
+		"another form":         {"", `{"type":"section"}`, `[{"fallback":"Something"}]`, "Something"},
+		"nothing":              {"", `[{"type":"divider"}]`, `7`, ""},
+		"blocks in each other": {"", deep, `[{"fallback":"Something"}]`, "Something"},
+	} {
+		s, c, a := workspace(t)
+		m := message(9000, tt.text)
+		if tt.blocks != "" {
+			m.Blocks = json.RawMessage(tt.blocks)
+		}
+		if tt.attachments != "" {
+			m.Attachments = json.RawMessage(tt.attachments)
+		}
+		s.Channels[ops].Messages = append(s.Channels[ops].Messages, m)
+		var bodies []string
+		for page, err := range c.Read(t.Context(), a, ops, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range page.Items {
+				if strings.HasSuffix(i.URI, "/p1780009000000100") {
+					bodies = append(bodies, i.Body)
+				}
+			}
+		}
+		if want := slices.DeleteFunc([]string{tt.want}, func(s string) bool { return s == "" }); !slices.Equal(bodies, want) {
+			t.Errorf("%s: got %q, want %q", name, bodies, want)
+		}
+	}
+}

@@ -45,6 +45,32 @@ func (c *Client) CollectionsNamed(ctx context.Context, name string) ([]Collectio
 // CreateCollection creates a collection. The call has an idempotency key, so a repeat after a lost reply creates no
 // second one.
 func (c *Client) CreateCollection(ctx context.Context, name, description string) (Collection, error) {
+	return c.createCollection(ctx, name, description, uuid.NewString())
+}
+
+// maxReused bounds the keys that CreateCollectionOnce tries: one for each collection of that name that was made and removed
+// within a day.
+const maxReused = 25
+
+// CreateCollectionOnce creates a collection, or returns the one that another call with the same key, name and description
+// has just created. It is for programs that run side by side and found no collection of that name.
+func (c *Client) CreateCollectionOnce(ctx context.Context, name, description string) (Collection, error) {
+	for n := range maxReused {
+		id := uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "docent collection\x00%s\x00%s\x00%d", name, description, n))
+		made, err := c.createCollection(ctx, name, description, id.String())
+		if err != nil {
+			return made, err
+		}
+		// The reply is that of the first call, so the collection may have been removed or renamed since.
+		now, err := c.Collection(ctx, made.ID)
+		if err == nil && now.Name == name || err != nil && !IsStatus(err, http.StatusNotFound) {
+			return now, err
+		}
+	}
+	return c.CreateCollection(ctx, name, description)
+}
+
+func (c *Client) createCollection(ctx context.Context, name, description, idempotencyKey string) (Collection, error) {
 	var out Collection
 	body, err := marshal(map[string]string{"name": name, "description": description})
 	if err != nil {
@@ -52,7 +78,7 @@ func (c *Client) CreateCollection(ctx context.Context, name, description string)
 	}
 	r, err := c.do(ctx, call{
 		method: http.MethodPost, path: "/collections", body: body,
-		header: http.Header{"Idempotency-Key": {uuid.NewString()}},
+		header: http.Header{"Idempotency-Key": {idempotencyKey}},
 	})
 	if err != nil {
 		return out, fmt.Errorf("create the collection %q: %w", name, err)

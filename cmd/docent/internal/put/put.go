@@ -162,7 +162,7 @@ func (r *run) find(ctx context.Context) error {
 		if r.DryRun {
 			return nil
 		}
-		made, err := r.Client.CreateCollection(ctx, r.CollectionName, r.Description)
+		made, err := r.Client.CreateCollectionOnce(ctx, r.CollectionName, r.Description)
 		if err != nil {
 			return err
 		}

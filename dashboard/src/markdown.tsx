@@ -8,8 +8,11 @@ export function Markdown({ text }: { text: string }) {
 
 const item = /^(\s{0,3})([-*+]|\d{1,9}[.)])\s+/;
 
-/** Returns the blocks of lines. */
-function blocks(lines: string[]): VNode[] {
+/** How deep quotations and lists nest. What is deeper is shown as a paragraph. */
+const deepest = 20;
+
+/** Returns the blocks of lines, which are nested in so many others. */
+function blocks(lines: string[], depth = 0): VNode[] {
 	const out: VNode[] = [];
 	let i = 0;
 	const take = (belongs: (line: string) => boolean): string[] => {
@@ -20,9 +23,11 @@ function blocks(lines: string[]): VNode[] {
 	while (i < lines.length) {
 		const line = lines[i] ?? "";
 		const fence = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
-		const heading = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/.exec(line);
+		const heading = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/s.exec(line); // s: a separator such as U+2028 is no end of a line here
 		if (line.trim() === "") {
 			i++;
+		} else if (depth === deepest) {
+			out.push(<p>{spans(take(() => true).join("\n"))}</p>);
 		} else if (fence !== undefined) {
 			i++;
 			const code = take((l) => !l.trimStart().startsWith(fence));
@@ -33,9 +38,9 @@ function blocks(lines: string[]): VNode[] {
 			out.push(<h3>{spans(heading[2] ?? "")}</h3>);
 		} else if (/^\s{0,3}>/.test(line)) {
 			const quoted = take((l) => /^\s{0,3}>/.test(l) || (l.trim() !== "" && !item.test(l)));
-			out.push(<blockquote>{blocks(quoted.map((l) => l.replace(/^\s{0,3}>\s?/, "")))}</blockquote>);
+			out.push(<blockquote>{blocks(quoted.map((l) => l.replace(/^\s{0,3}>\s?/, "")), depth + 1)}</blockquote>);
 		} else if (item.test(line)) {
-			out.push(list(take((l) => l.trim() !== "" || item.test(lines[i + 1] ?? "") || /^\s{2,}\S/.test(lines[i + 1] ?? ""))));
+			out.push(list(take((l) => l.trim() !== "" || item.test(lines[i + 1] ?? "") || /^\s{2,}\S/.test(lines[i + 1] ?? "")), depth + 1));
 		} else if (/^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(line)) {
 			i++;
 		} else if (line.includes("|") && /^\s*\|?\s*:?-+/.test(lines[i + 1] ?? "")) {
@@ -47,15 +52,16 @@ function blocks(lines: string[]): VNode[] {
 	return out;
 }
 
-function list(lines: string[]): VNode {
+function list(lines: string[], depth: number): VNode {
 	const items: string[][] = [];
 	for (const line of lines) {
 		const found = item.exec(line);
 		if (found || items.length === 0) items.push([line.replace(item, "")]);
 		else items[items.length - 1]?.push(line.replace(/^\s{1,4}/, ""));
 	}
-	const children = items.map((lines) => <li>{lines.length === 1 ? spans(lines[0] ?? "") : blocks(lines)}</li>);
-	return /^\s*\d/.test(lines[0] ?? "") ? <ol>{children}</ol> : <ul>{children}</ul>;
+	const children = items.map((lines) => <li>{lines.length === 1 ? spans(lines[0] ?? "") : blocks(lines, depth)}</li>);
+	const start = /^\s*(\d+)/.exec(lines[0] ?? "")?.[1];
+	return start ? <ol start={Number(start)}>{children}</ol> : <ul>{children}</ul>;
 }
 
 function table(lines: string[]): VNode {
@@ -77,7 +83,7 @@ function table(lines: string[]): VNode {
 	);
 }
 
-const span = /(`+)(.+?)\1(?!`)|\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*(?!\s)(.+?)\*(?!\w)|(?<!\w)_(?!\s)(.+?)_(?!\w)|!?\[((?:[^\[\]]|\\.)*)\]\(<?([^\s<>]+?)>?(?:\s+"[^"]*")?\)|<((?:https?|mailto):[^\s<>]+)>|\\([!-/:-@[-`{-~])/s;
+const span = /(`+)(.+?)\1(?!`)|\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*(?!\s)(.+?)\*(?!\w)|(?<!\w)_(?!\s)(.+?)_(?!\w)|!?\[((?:[^\[\]\\]|\\.)*)\]\(<?([^\s<>]+?)>?(?:\s+"[^"]*")?\)|<((?:https?|mailto):[^\s<>]+)>|\\([!-/:-@[-`{-~])/s;
 
 /** Returns the text with its emphasis, code and links. */
 function spans(text: string): ComponentChildren[] {

@@ -63,6 +63,13 @@ func TestSignInBySAML(t *testing.T) {
 	b.Wait("Try one of these")
 	open(b, "settings/sessions")
 	b.Wait("by SAML")
+
+	b.Click("Sign out") // of the menu
+	b.Wait("Sign in to Docent")
+	open(b, "settings/webhooks")
+	b.Click("Sign in with single sign-on")
+	b.Click("Sign in as demo@example.com")
+	b.Wait("No webhook endpoint yet") // what was to be opened
 }
 
 // TestMetadataByAddress: the provider's metadata is read at its address, and again when its

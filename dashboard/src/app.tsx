@@ -8,7 +8,7 @@ import { Collection } from "./pages/collection";
 import { Collections } from "./pages/collections";
 import { remember, SignIn } from "./pages/signin";
 import { go, to, useRoute } from "./route";
-import { rememberConnect, resumeConnect, SessionContext } from "./session";
+import { rememberPage, resumePage, SessionContext } from "./session";
 import type { Me } from "./types";
 import { Page, Problem, useModal } from "./ui";
 
@@ -117,6 +117,7 @@ export function App() {
 	const [ended, setEnded] = useState(false); // the session, while a page is open
 	const me = useLoad(() => (signedOut ? Promise.resolve(undefined) : call<Me>("/me")), [signedOut]);
 	const isIn = useRef(false);
+	const cameFromDoor = useRef(false);
 	isIn.current = me.value !== undefined;
 	useEffect(() => {
 		whenSignedOut(() => (isIn.current ? setEnded(true) : setSignedOut(true)));
@@ -132,6 +133,8 @@ export function App() {
 	}, []);
 	useEffect(() => {
 		if (atDoor) setSignedOut(true);
+		else if (cameFromDoor.current) setSignedOut(false); // a session may be open: see
+		cameFromDoor.current = atDoor;
 		if (route[0] === "signed-in") {
 			remember(route[1] ?? "");
 			history.replaceState(null, "", location.pathname);
@@ -139,16 +142,16 @@ export function App() {
 		}
 	}, [route[0]]);
 	useEffect(() => {
-		if (signedOut) rememberConnect(route);
-		else if (me.value) resumeConnect(route);
-	}, [signedOut, me.value, route[0]]);
+		if (signedOut && !atDoor) rememberPage(route);
+		else if (me.value) resumePage();
+	}, [signedOut, me.value, route]);
 	if (signedOut) {
 		return (
 			<SignIn
 				code={route[0] === "sign-in" ? route[1] : undefined}
 				failed={route[0] === "sign-in-failed" ? route.slice(1) : undefined}
 				onSignedIn={() => {
-					if (atDoor) go("ask");
+					if (atDoor) location.replace(to("ask")); // the way back leads past the door
 					setEnded(false);
 					setSignedOut(false);
 				}}

@@ -1,6 +1,6 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { go } from "./route";
+import { to } from "./route";
 import type { Me } from "./types";
 
 /** Who is signed in, for every page, and what reads that again. */
@@ -22,17 +22,25 @@ export function useAdmin(): boolean {
 	return me.user?.role === "admin" && me.key.dataSourceIds === null;
 }
 
-// A program may ask for access before the person is signed in, and signing in at a provider leaves
-// the page. So the request waits in this tab.
-const pending = "docent-connect";
+// Signing in at a provider leaves the page, and so may a one-time link. So the page that somebody wanted to open, such as an
+// answer or the request of a program, waits in this tab.
+const pending = "docent-page";
 
-export function rememberConnect(route: string[]): void {
-	if (route[0] === "connect" && route[1]) sessionStorage.setItem(pending, route[1]);
+export function rememberPage(route: string[]): void {
+	try {
+		sessionStorage.setItem(pending, to(...route));
+	} catch {
+		// storage is forbidden: signing in leads to Ask
+	}
 }
 
-/** Returns to the request of a program that waits for the person to be signed in. */
-export function resumeConnect(route: string[]): void {
-	const query = sessionStorage.getItem(pending);
-	sessionStorage.removeItem(pending);
-	if (query !== null && route[0] !== "connect") go("connect", query);
+/** Goes to the page that waits, unless the person is at another one than signing in leads to. */
+export function resumePage(): void {
+	try {
+		const page = sessionStorage.getItem(pending);
+		sessionStorage.removeItem(pending);
+		if (page !== null && location.hash === to("ask")) location.replace(page);
+	} catch {
+		// nothing was kept
+	}
 }

@@ -7,6 +7,23 @@ import (
 	"docent/testkit/browser"
 )
 
+// endSession ends the session of the tab, as time does.
+func endSession(t *testing.T, b *browser.Tab) {
+	t.Helper()
+	if !browser.Value[bool](b, `fetch("../sessions/current", { method: "DELETE" }).then((r) => r.ok)`) {
+		t.Fatal("the session does not end")
+	}
+}
+
+// TestTheListOfSessionsAsksToSignIn, as every page does, when the session has ended.
+func TestTheListOfSessionsAsksToSignIn(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	endSession(t, b)
+	open(b, "settings/sessions")
+	b.Wait("Your session has ended.")
+}
+
 // TestTheWayBackLeadsPastTheDoor: the sign-in page does not stay in the history, and whoever comes from it with a session is in.
 func TestTheWayBackLeadsPastTheDoor(t *testing.T) {
 	t.Parallel()

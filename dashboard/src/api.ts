@@ -53,12 +53,13 @@ export async function send(path: string, o: Options = {}): Promise<Response> {
 	}
 	over = reply.status === 401;
 	if (reply.ok) return reply;
-	throw await failureOf(reply, path);
+	throw await failureOf(reply, path === "/sessions" && o.method === "POST");
 }
 
-async function failureOf(reply: Response, path: string): Promise<Failure> {
+/** Returns the error of a reply. Signing in may be refused without a session, which then has not ended. */
+async function failureOf(reply: Response, signingIn: boolean): Promise<Failure> {
 	const problem = (await reply.json().catch(() => ({}))) as { code?: string; detail?: string; title?: string; requestId?: string };
-	const ended = reply.status === 401 && path !== "/sessions";
+	const ended = reply.status === 401 && !signingIn;
 	const detail = ended ? "Your session had ended. Try again." : (problem.detail ?? problem.title ?? `The server answered with status ${reply.status}.`);
 	if (ended) onSignedOut();
 	return new Failure(reply.status, problem.code ?? "unknown", detail, problem.requestId ?? reply.headers.get("X-Request-Id") ?? "");

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-KBH24O5T.js";import"./part-MUXJNWF6.js";import"./part-IHSDISLV.js";import"./part-Y7NBCHZC.js";import"./part-P4T7D7IO.js";export{c as Tokens,b as scopes,a as sources};

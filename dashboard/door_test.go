@@ -37,3 +37,11 @@ func TestTheWayBackLeadsPastTheDoor(t *testing.T) {
 	b.Wait("Try one of these")
 	b.Gone("Sign in to Docent")
 }
+
+// TestAnyReasonOfAFailedSignIn: the code in the address may be anything.
+func TestAnyReasonOfAFailedSignIn(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "sign-in-failed/constructor")
+	b.Wait("The sign-in failed.")
+}

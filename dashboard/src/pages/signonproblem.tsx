@@ -33,7 +33,7 @@ const reasons: Record<string, [string, string]> = {
 };
 
 export function SignOnProblem({ code, request }: { code: string; request?: string }) {
-	const [what, todo] = reasons[code] ?? ["The sign-in failed.", "Try again. If that does not help, give the request id to who runs Docent."];
+	const [what, todo] = (Object.hasOwn(reasons, code) && reasons[code]) || ["The sign-in failed.", "Try again. If that does not help, give the request id to who runs Docent."];
 	return (
 		<div class="note bad" role="alert">
 			<p>{what}</p>

@@ -182,7 +182,8 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 					onClose={() => remove(undefined)}
 					onDone={async () => {
 						await call(`/documents/${deleting.id}`, { method: "DELETE" });
-						list.again();
+						if (list.value?.items.length === 1 && after.length > 0) setAfter(after.slice(0, -1)); // the page is empty now
+						else list.again();
 					}}
 				>
 					<p>It is gone from answers at once. This cannot be undone.</p>

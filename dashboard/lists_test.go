@@ -1,0 +1,30 @@
+package dashboard_test
+
+import (
+	"strings"
+	"testing"
+
+	"docent/testkit/browser"
+)
+
+// TestMoreDocumentsThanAPage: when the last one of a page is deleted the page before is shown, and not that
+// nothing is there.
+func TestMoreDocumentsThanAPage(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "runbooks", "Text.")
+	const put = `(() => { const collectionId = location.hash.split("/").at(-1); return Array.from({ length: 26 }, (_, i) => i).reduce((before, i) => before.then(() => fetch("../documents", { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collectionId, uri: "https://x.test/" + i, title: "Page " + i, body: "Text." }) })), Promise.resolve()).then((r) => r.ok); })()`
+	if !browser.Value[bool](b, put) {
+		t.Fatal("a document is refused")
+	}
+	page := strings.TrimPrefix(browser.Value[string](b, "location.hash"), "#/")
+	open(b, "collections")
+	open(b, page)
+	b.Click("Older")
+	b.Wait("Page 0")
+	b.Gone("Page 25")
+	b.Click("Delete Page 0")
+	b.Click("Delete document")
+	b.Wait("Page 25")
+	b.Gone("No documents yet")
+}

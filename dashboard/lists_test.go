@@ -7,8 +7,8 @@ import (
 	"docent/testkit/browser"
 )
 
-// TestMoreDocumentsThanAPage: when the last one of a page is deleted the page before is shown, and not that
-// nothing is there.
+// TestMoreDocumentsThanAPage: each can be found, and when the last one of a page is deleted the page before is shown, and
+// not that nothing is there.
 func TestMoreDocumentsThanAPage(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
@@ -20,6 +20,15 @@ func TestMoreDocumentsThanAPage(t *testing.T) {
 	page := strings.TrimPrefix(browser.Value[string](b, "location.hash"), "#/")
 	open(b, "collections")
 	open(b, page)
+	b.Fill("Find documents", "x.test/7")
+	b.Press(browser.KeyEnter)
+	b.Wait("Page 7")
+	b.Gone("Page 25")
+	b.Fill("Find documents", "the moon")
+	b.Click("Find")
+	b.Wait("No document has “the moon”")
+	b.Fill("Find documents", "")
+	b.Click("Show all")
 	b.Click("Older")
 	b.Wait("Page 0")
 	b.Gone("Page 25")

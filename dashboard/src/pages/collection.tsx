@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, Failure, page, type Page as ApiPage } from "../api";
+import { all, call, Failure, page, type Page as ApiPage } from "../api";
 import { plural } from "../format";
 import { useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
@@ -166,15 +166,38 @@ async function withStates(p: ApiPage<Document>): Promise<ApiPage<Document>> {
 	return { ...p, items };
 }
 
+/** Returns the first 25 of the newest 2,000 documents whose title or address has the text. */
+async function find(path: string, text: string): Promise<ApiPage<Document>> {
+	const found = (await all<Document>(path)).filter((d) => `${d.title}\n${d.uri}`.toLowerCase().includes(text.toLowerCase()));
+	return { items: found.slice(0, 25), next: undefined };
+}
+
 function Documents({ collectionId, changed }: { collectionId: string; changed: number }) {
 	const [after, setAfter] = useState<string[]>([]);
-	const list = useLoad(() => page<Document>(`/documents?collectionId=${collectionId}`, 25, after.at(-1)).then(withStates), [collectionId, changed, after]);
+	const [text, type] = useState("");
+	const [wanted, want] = useState(""); // empty: all
+	const path = `/documents?collectionId=${collectionId}`;
+	const list = useLoad(() => (wanted ? find(path, wanted) : page<Document>(path, 25, after.at(-1))).then(withStates), [path, changed, after, wanted]);
 	const [opened, open] = useState<Document>();
 	const [deleting, remove] = useState<Document>();
 	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending" || d.indexing?.state === "extracting") ?? false, list.again);
 	return (
 		<section class="stack" aria-label="Documents">
-			<h2>Documents</h2>
+			<div class="row between">
+				<h2>Documents</h2>
+				<form
+					class="row"
+					role="search"
+					onSubmit={(e) => {
+						e.preventDefault();
+						want(text.trim());
+						setAfter([]);
+					}}
+				>
+					<input class="search" type="search" aria-label="Find documents" placeholder="Title or address" maxLength={1000} value={text} onInput={(e) => type(e.currentTarget.value)} />
+					<button disabled={text.trim() === wanted}>{text.trim() === "" && wanted ? "Show all" : "Find"}</button>
+				</form>
+			</div>
 			{deleting && (
 				<Confirm
 					title={`Delete “${deleting.title}”`}
@@ -193,7 +216,11 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 			<Loaded of={list}>
 				{(p) =>
 					p.items.length === 0 ? (
-						<Empty title="No documents yet">Drop a folder above. Each file becomes a document that answers can quote.</Empty>
+						wanted ? (
+							<Empty title={`No document has “${wanted}”`}>Its title or its address must have all of the text. The newest 2,000 documents are looked at.</Empty>
+						) : (
+							<Empty title="No documents yet">Drop a folder above. Each file becomes a document that answers can quote.</Empty>
+						)
 					) : (
 						<>
 							<div class="table cards">

@@ -37,3 +37,15 @@ func TestMoreDocumentsThanAPage(t *testing.T) {
 	b.Wait("Page 25")
 	b.Gone("No documents yet")
 }
+
+// TestAStateThatCannotBeReadIsNotReady: a document whose state is not known may have failed.
+func TestAStateThatCannotBeReadIsNotReady(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "collections")
+	page := strings.TrimPrefix(browser.Value[string](b, `document.querySelector("a.card").hash`), "#/")
+	fails(b, `/documents\/[0-9a-f-]{36}$/.test(path)`)
+	open(b, page)
+	b.Wait("Not known")
+	b.Gone("Ready")
+}

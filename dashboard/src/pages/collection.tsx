@@ -154,11 +154,10 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 	);
 }
 
-/** Reads the state of indexing of documents that are new. */
+/** Reads the state of indexing of the documents, which lists do not have. */
 async function withStates(p: ApiPage<Document>): Promise<ApiPage<Document>> {
 	const items = await Promise.all(
 		p.items.map(async (d) => {
-			if (Date.now() - Date.parse(d.updatedAt) > 24 * 3600_000 && p.items.length > 25) return d;
 			const whole = await call<Document>(`/documents/${d.id}`).catch(() => d);
 			return { ...d, indexing: whole.indexing };
 		}),
@@ -301,7 +300,9 @@ function State({ of }: { of: Document }) {
 			return <Badge tone="accent">Indexing</Badge>;
 		case "failed":
 			return <Badge tone="bad">Failed</Badge>;
-		default:
+		case "indexed":
 			return <Badge tone="good">Ready</Badge>;
+		default:
+			return <span class="quiet">Not known</span>; // it could not be read
 	}
 }

@@ -49,3 +49,39 @@ func TestAStateThatCannotBeReadIsNotReady(t *testing.T) {
 	b.Wait("Not known")
 	b.Gone("Ready")
 }
+
+// becomes waits until the JavaScript expression is true.
+func becomes(b *browser.Tab, expression string) {
+	browser.Value[bool](b, `new Promise((done) => { const look = () => (`+expression+`) ? done(true) : setTimeout(look, 20); look(); })`)
+}
+
+// TestEventsBehindAnEmptyPage: of a large feed the API may find nothing that fits in one read, and say that there is more.
+func TestEventsBehindAnEmptyPage(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.reads = 0;
+		const page = (n) => {
+			window.reads++;
+			const has = n === 2 || n === 25;
+			return { events: has ? [{ id: "e" + n, eventType: "api_key.revoked", category: "configuration", severity: "low", description: "Event " + n + " of the feed", occurredAt: "2026-01-01T00:00:00Z", outcome: { result: "failure" }, actor: { type: "scim" } }] : [], nextCursor: "c" + (n + 1), hasMore: n < 25 };
+		};
+		window.fetch = (path, o) => {
+			const url = new URL(path);
+			if (!url.pathname.endsWith("/security-events") || url.searchParams.get("outcome") !== "failure") return real(path, o);
+			return Promise.resolve(new Response(JSON.stringify(page(Number((url.searchParams.get("after") ?? "c0").slice(1))))));
+		};
+		return true;
+	})()`)
+	open(b, "events")
+	b.Select("Outcome", "failure")
+	b.Wait("Event 2 of the feed")
+	b.Click("Older events") // reads 20 pages, all of them empty
+	becomes(b, `window.reads === 23 && [...document.querySelectorAll("button")].some((e) => e.innerText === "Older events" && !e.disabled)`)
+	b.Click("Older events")
+	b.Wait("Event 25 of the feed")
+	b.Gone("Older events")
+	open(b, "settings/single-sign-on")
+	b.Wait("Event 2 of the feed")
+}

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { call, untilNow } from "../api";
+import { type Feed, readFeed } from "../feed";
 import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { SecurityEvent } from "../types";
@@ -14,38 +14,28 @@ const categories: [string, string][] = [
 	["activity", "Activity"],
 ];
 
-interface Feed {
-	events: SecurityEvent[];
-	nextCursor: string | null;
-	hasMore: boolean;
-}
-
 /** Security events, newest first. */
 export function Events() {
-	const admin = useAdmin();
+	if (useAdmin()) return <AllEvents />;
+	return (
+		<Page title="Security events">
+			<Empty title="Only admins see security events">Ask an admin of your team.</Empty>
+		</Page>
+	);
+}
+
+function AllEvents() {
 	const [category, setCategory] = useState("");
 	const [outcome, setOutcome] = useState("");
 	const [more, setMore] = useState<{ of?: Feed; events: SecurityEvent[]; next: string | null }>({ events: [], next: null });
 	const older = useAction();
 	const [shown, show] = useState<SecurityEvent>();
-	const query = (after?: string) => {
-		const q = new URLSearchParams({ order: "desc", until: untilNow, limit: "50" });
-		if (category) q.set("category", category);
-		if (outcome) q.set("outcome", outcome);
-		if (after) q.set("after", after);
-		return call<Feed>(`/security-events?${q}`);
-	};
+	const query = (after?: string) => readFeed({ ...(category && { category }), ...(outcome && { outcome }) }, 50, after);
 	const feed = useLoad(() => query(), [category, outcome]);
-	if (!admin) {
-		return (
-			<Page title="Security events">
-				<Empty title="Only admins see security events">Ask an admin of your team.</Empty>
-			</Page>
-		);
-	}
 	const first = feed.value;
-	const below = more.of === first ? more.events : []; // not of another filter
-	const next = below.length > 0 ? more.next : first?.hasMore ? first.nextCursor : null;
+	const read = first && more.of === first; // not of another filter
+	const below = read ? more.events : [];
+	const next = read ? more.next : first?.hasMore ? first.nextCursor : null;
 	return (
 		<Page
 			wide
@@ -70,8 +60,8 @@ export function Events() {
 		>
 			<Loaded of={feed} bones={8}>
 				{(f) =>
-					f.events.length === 0 ? (
-						<Empty title="No such events">Nothing was recorded with these filters.</Empty>
+					f.events.length + below.length === 0 ? (
+						<Empty title="No such events">{next ? "Nothing was recorded lately with these filters." : "Nothing was recorded with these filters."}</Empty>
 					) : (
 						<div class="table cards">
 							<table>

@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
-import { all, base, call, Failure, send, untilNow } from "../api";
+import { all, base, call, Failure, send } from "../api";
+import { readFeed } from "../feed";
 import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
-import type { Key, Saml, SecurityEvent, Team } from "../types";
+import type { Key, Saml, Team } from "../types";
 import { Badge, Choice, Confirm, Empty, Field, Loaded, Page, Problem, Snippet, Time } from "../ui";
 import { SignInSettings } from "./signon";
 import { MadeKey, TokenForm } from "./tokenform";
@@ -205,7 +206,7 @@ function Certificate({ of }: { of: Saml["certificates"][number] }) {
 function Provisioning() {
 	const team = useLoad(() => call<Team>("/team"));
 	const keys = useLoad(() => all<Key>("/api-keys").then((list) => list.filter((k) => k.kind === "scim")));
-	const failures = useLoad(() => call<{ events: SecurityEvent[] }>(`/security-events?outcome=failure&order=desc&limit=100&until=${untilNow}`).then((p) => p.events.filter((e) => e.actor.type === "scim").slice(0, 5)));
+	const failures = useLoad(() => readFeed({ outcome: "failure" }, 100).then((p) => p.events.filter((e) => e.actor.type === "scim").slice(0, 5)));
 	const [creating, create] = useState(false);
 	const [made, setMade] = useState<Secret>();
 	const [revoking, revoke] = useState<Key>();

@@ -85,3 +85,20 @@ func TestEventsBehindAnEmptyPage(t *testing.T) {
 	open(b, "settings/single-sign-on")
 	b.Wait("Event 2 of the feed")
 }
+
+// TestAQuestionOfAColleague that was not answered can be asked again. Its answer belongs to the colleague.
+func TestAQuestionOfAColleague(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	const ask = `fetch("../api-keys", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ kind: "team", name: "Bot" }) }).then((r) => r.json())
+		.then((key) => fetch("../answers/" + crypto.randomUUID(), { method: "PUT", credentials: "omit", headers: { "Content-Type": "application/json", Authorization: "Bearer " + key.secret }, body: JSON.stringify({ question: "Who feeds the zebra?" }) })
+			.then((r) => fetch(r.url, { credentials: "omit", headers: { Authorization: "Bearer " + key.secret, Prefer: "wait=20" } }))).then((r) => r.json()).then((a) => a.state)`
+	if state := browser.Value[string](b, ask); state != "complete" {
+		t.Fatalf("the answer is %s", state)
+	}
+	open(b, "unanswered")
+	b.Wait("Who feeds the zebra?")
+	b.Click("Ask again: Who feeds the zebra?")
+	b.Wait("Ask follow-up")
+	b.Gone("This question is not here")
+}

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { call } from "../api";
 import { plural } from "../format";
 import { useLoad } from "../load";
-import { to } from "../route";
 import { Choice, Empty, Loaded, Page, Time } from "../ui";
+import { ask } from "./question";
 
 interface Group {
 	question: string;
@@ -45,24 +45,26 @@ export function Unanswered() {
 						{groups.length === 0 && <Empty title="Everything was answered">No question of this time is without an answer.</Empty>}
 						<ul class="list">
 							{groups.map((g) => (
-								<li key={g.questionIds[0]}>
-									<a href={to("ask", g.questionIds[0] ?? "")}>
-										<span class="wrap">
-											{g.question}
-											{g.comments.map((c) => (
-												<span key={c} class="small quiet comment">
-													“{c}”
-												</span>
-											))}
-										</span>
-										<span class="small quiet">
-											{[[g.notFound, "not found"] as const, [g.failed, "failed"] as const, [g.ratedDown, "not helpful"] as const]
-												.filter(([n]) => n > 0)
-												.map(([n, what]) => `${n} ${what}`)
-												.join(", ")}
-											, <Time at={g.lastAskedAt} />
-										</span>
-									</a>
+								<li key={g.questionIds[0]} class="gap">
+									<span class="wrap">
+										{g.question}
+										{g.comments.map((c) => (
+											<span key={c} class="small quiet comment">
+												“{c}”
+											</span>
+										))}
+									</span>
+									<span class="small quiet">
+										{[[g.notFound, "not found"] as const, [g.failed, "failed"] as const, [g.ratedDown, "not helpful"] as const]
+											.filter(([n]) => n > 0)
+											.map(([n, what]) => `${n} ${what}`)
+											.join(", ")}
+										, <Time at={g.lastAskedAt} />
+									</span>
+									{/* The answer itself belongs to the person who asked. */}
+									<button type="button" onClick={() => ask({ question: g.question })}>
+										Ask again<span class="hidden">: {g.question}</span>
+									</button>
 								</li>
 							))}
 						</ul>

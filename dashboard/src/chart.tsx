@@ -8,7 +8,6 @@ interface Day {
 }
 
 const height = 200;
-const left = 40;
 const bottom = 24;
 const top = 8;
 
@@ -18,7 +17,7 @@ function round(n: number): number {
 	return [1, 2, 4, 5, 8, 10].map((f) => f * size).find((f) => f >= n) ?? 10 * size;
 }
 
-/** Bars of questions and other requests by day. The table below the page has the same figures for screen readers. */
+/** Bars of questions and other requests by day. The table below them has the same figures, for screen readers too. */
 export function Chart({ days }: { days: Day[] }) {
 	const figure = useRef<HTMLElement>(null);
 	const [width, setWidth] = useState(880);
@@ -28,6 +27,8 @@ export function Chart({ days }: { days: Day[] }) {
 		return () => watch.disconnect();
 	}, []);
 	const most = Math.max(round(Math.max(...days.map((d) => d.requests))), 4);
+	const marks = [0, most / 2, most];
+	const left = 16 + 7 * Math.max(...marks.map((n) => count(n).length)); // a digit has 7 pixels at most
 	const y = (n: number) => top + (height - top - bottom) * (1 - n / most);
 	const slot = (width - left) / days.length;
 	const bar = Math.min(Math.max(slot - 4, 2), 48);
@@ -35,7 +36,7 @@ export function Chart({ days }: { days: Day[] }) {
 	return (
 		<figure ref={figure}>
 			<svg class="chart" height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Requests by day, at most ${count(Math.max(...days.map((d) => d.requests)))}`}>
-				{[0, most / 2, most].map((n) => (
+				{marks.map((n) => (
 					<g key={n}>
 						<line x1={left} x2={width} y1={y(n)} y2={y(n)} />
 						<text x={left - 8} y={y(n) + 4} text-anchor="end">
@@ -60,6 +61,33 @@ export function Chart({ days }: { days: Day[] }) {
 					);
 				})}
 			</svg>
+			<details class="small">
+				<summary>Figures by day</summary>
+				<div class="table">
+					<table>
+						<thead>
+							<tr>
+								<th scope="col">Day</th>
+								<th scope="col" class="num">
+									Questions
+								</th>
+								<th scope="col" class="num">
+									Other requests
+								</th>
+							</tr>
+						</thead>
+						<tbody>
+							{days.map((d) => (
+								<tr key={d.day}>
+									<td>{d.day}</td>
+									<td class="num">{count(d.questions)}</td>
+									<td class="num">{count(d.requests - Math.min(d.questions, d.requests))}</td>
+								</tr>
+							))}
+						</tbody>
+					</table>
+				</div>
+			</details>
 		</figure>
 	);
 }

@@ -5,6 +5,7 @@ import { useLoad } from "../load";
 import { useAdmin, useMe } from "../session";
 import type { Collection, DataSource, Key, Scope } from "../types";
 import { Badge, Confirm, Empty, Field, FormDialog, Loaded, Page, Table, Time } from "../ui";
+import { usageByUser } from "../users";
 import { MadeKey, people, TokenForm, type Person } from "./tokenform";
 
 export interface Secret extends Key {
@@ -28,10 +29,10 @@ export async function sources(): Promise<Source[]> {
 async function userNames(me: Person | undefined): Promise<Map<string, string>> {
 	const start = new Date(Date.now() - 89 * 86400_000).toISOString().slice(0, 10);
 	const [active, known] = await Promise.all([
-		call<{ users: { userId: string; userName: string | null }[] }>(`/usage/users?start=${start}`).catch(() => ({ users: [] })),
+		usageByUser(start).catch(() => []),
 		me ? people(me).catch(() => [me]) : [],
 	]);
-	return new Map([...active.users.flatMap((u): [string, string][] => (u.userName ? [[u.userId, u.userName]] : [])), ...known.map((p): [string, string] => [p.id, p.userName])]);
+	return new Map([...active.flatMap((u): [string, string][] => (u.userName ? [[u.userId, u.userName]] : [])), ...known.map((p): [string, string] => [p.id, p.userName])]);
 }
 
 /** What a key may do, in words. */

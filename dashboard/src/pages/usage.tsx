@@ -5,6 +5,7 @@ import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { Quota, Usage } from "../types";
 import { Choice, Empty, Loaded, Page, Problem, Time } from "../ui";
+import { usageByUser } from "../users";
 import { Chart } from "../chart";
 
 type Days = "7" | "30" | "90";
@@ -13,21 +14,12 @@ function startOf(days: Days): string {
 	return new Date(Date.now() - (Number(days) - 1) * 86400_000).toISOString().slice(0, 10);
 }
 
-interface UserUsage {
-	userId: string;
-	userName: string | null;
-	questions: number;
-	contextCalls: number;
-	activeDays: number;
-	lastActiveAt: string;
-}
-
 /** What the team did, and what is left of today. */
 export function UsagePage() {
 	const [days, setDays] = useState<Days>("30");
 	const admin = useAdmin();
 	const usage = useLoad(() => call<Usage>(`/usage?start=${startOf(days)}&groupBy=feature&limit=200`), [days]);
-	const users = useLoad(() => call<{ users: UserUsage[] }>(`/usage/users?start=${startOf(days)}`), [days]);
+	const users = useLoad(() => usageByUser(startOf(days)), [days]);
 	return (
 		<Page
 			title="Usage"
@@ -56,7 +48,7 @@ export function UsagePage() {
 				<h2>Users</h2>
 				<Loaded of={users}>
 					{(u) =>
-						u.users.length === 0 ? (
+						u.length === 0 ? (
 							<p class="quiet">Nobody has used Docent with a personal key or in the dashboard in this time.</p>
 						) : (
 							<div class="table cards">
@@ -77,7 +69,7 @@ export function UsagePage() {
 										</tr>
 									</thead>
 									<tbody>
-										{u.users.map((x) => (
+										{u.map((x) => (
 											<tr key={x.userId}>
 												<td data-label="User" class="wrap">
 													{x.userName ?? <code>{x.userId}</code>}

@@ -1,0 +1,46 @@
+package dashboard_test
+
+import (
+	"testing"
+
+	"docent/testkit/browser"
+)
+
+// reports lets the page of usage show many users, and days with very many requests.
+const reports = `(() => {
+	const real = window.fetch.bind(window);
+	const day = (ago) => new Date(Date.now() - ago * 86400_000).toISOString();
+	const buckets = [0, 1].map((ago) => ({ start: day(ago), end: day(ago), results: [{ feature: "search", metrics: { requests: 12_345_678 - ago, accepted: 45_678 } }] }));
+	window.fetch = (path, o) => {
+		const url = new URL(path, document.baseURI);
+		if (url.pathname.endsWith("/usage")) return Promise.resolve(new Response(JSON.stringify({ buckets, nextCursor: null, hasMore: false })));
+		if (!url.pathname.endsWith("/usage/users")) return real(path, o);
+		const from = Number(url.searchParams.get("after") ?? 0), limit = Number(url.searchParams.get("limit") ?? 100), to = Math.min(from + limit, 401);
+		const users = Array.from({ length: to - from }, (_, i) => ({ userId: "u" + (from + i), userName: "person" + (from + i) + "@acme.test", questions: 1, contextCalls: 1, activeDays: 1, lastActiveAt: day(1) }));
+		return Promise.resolve(new Response(JSON.stringify({ users, nextCursor: to < 401 ? String(to) : null, hasMore: to < 401 })));
+	};
+	return true;
+})()`
+
+// TestUsageOfALargeTeam: every user is listed, large numbers are not cut off, and who cannot see the chart reads its figures.
+func TestUsageOfALargeTeam(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	browser.Value[bool](b, reports)
+	for _, width := range []int64{1280, 360} {
+		b.Look(width, 800, "light")
+		open(b, "ask")
+		open(b, "usage")
+		b.Wait("person400@acme.test")
+		const cut = `[...document.querySelectorAll(".chart text")].filter((e) => e.getBoundingClientRect().left < e.closest("svg").getBoundingClientRect().left).map((e) => e.textContent).join(" ")`
+		if text := browser.Value[string](b, cut); text != "" {
+			t.Errorf("at %d the numbers %s are cut off", width, text)
+		}
+		b.Click("Figures by day")
+		b.Wait("12,300,000") // other requests
+		b.Wait("12,299,999")
+	}
+	for _, v := range violations(t, withAxe(t, b)) {
+		t.Error(v)
+	}
+}

@@ -8,6 +8,33 @@ import (
 	"docent/testkit/browser"
 )
 
+// TestGroupsOfTheTeam: an admin sees the groups that the provider has sent, and who belongs to them.
+func TestGroupsOfTheTeam(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	set := fmt.Sprintf(`fetch("../team/saml-metadata", { method: "PUT", headers: { "Content-Type": "application/samlmetadata+xml" }, body: %q }).then((r) => r.ok)`, scimtest.Metadata)
+	if !browser.Value[bool](b, set) {
+		t.Fatal("the metadata is refused")
+	}
+	open(b, "settings/team")
+	b.Wait("Your identity provider has sent no groups.")
+	const provision = `fetch("../api-keys", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ kind: "scim", name: "Okta" }) }).then((r) => r.json()).then((key) => {
+		const post = (type, body) => fetch("../scim/v2/" + type, { method: "POST", credentials: "omit", headers: { "Content-Type": "application/scim+json", Authorization: "Bearer " + key.secret }, body: JSON.stringify(body) });
+		return post("Users", { schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"], userName: "grace@acme.test", displayName: "Grace" }).then((r) => r.json())
+			.then((user) => post("Groups", { schemas: ["urn:ietf:params:scim:schemas:core:2.0:Group"], displayName: "Compilers", members: [{ value: user.id }] }));
+	}).then((r) => r.status)`
+	if status := browser.Value[int](b, provision); status != 201 {
+		t.Fatalf("the group: status %d", status)
+	}
+	open(b, "settings/tokens")
+	open(b, "settings/team")
+	b.Click("Compilers")
+	becomes(b, `document.querySelector("[aria-label=Groups] details").innerText.includes("grace@acme.test")`)
+	for _, v := range violations(t, withAxe(t, b)) {
+		t.Error(v)
+	}
+}
+
 // TestMoreUsersThanAPage: the team and the form of a personal key have every user, of whom SCIM lists 200 at a time.
 func TestMoreUsersThanAPage(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// The users of the team: whom SCIM shows to its admins, and who used Docent.
+// The users and groups of the team, which SCIM shows to its admins, and who used Docent.
 import { call } from "./api";
 import type { Team } from "./types";
 
@@ -10,20 +10,39 @@ export interface User {
 	roles?: { value: string }[];
 }
 
-const most = 2000;
+export interface Group {
+	id: string;
+	displayName: string;
+}
 
-/** Returns the first 2,000 users, or nothing if the team has no SAML metadata yet: then SCIM is refused. */
-export async function users(): Promise<User[] | null> {
+export interface Member {
+	value: string;
+	display?: string;
+}
+
+const most = 2000;
+const asSCIM = { headers: { Accept: "application/scim+json" } };
+
+/** Returns the first 2,000 users or groups, or nothing if the team has no SAML metadata yet: then SCIM is refused. */
+async function listed<T>(type: "Users" | "Groups", attributes: string): Promise<T[] | null> {
 	const team = await call<Team>("/team");
 	if (!team.samlConfigured) return null;
-	const all: User[] = [];
+	const all: T[] = [];
 	for (let more = true; more && all.length < most; ) {
-		const query = new URLSearchParams({ count: "200", startIndex: String(all.length + 1), attributes: "userName,displayName,active,roles" });
-		const list = await call<{ totalResults: number; Resources?: User[] }>(`/scim/v2/Users?${query}`, { headers: { Accept: "application/scim+json" } });
+		const query = new URLSearchParams({ count: "200", startIndex: String(all.length + 1), attributes });
+		const list = await call<{ totalResults: number; Resources?: T[] }>(`/scim/v2/${type}?${query}`, asSCIM);
 		all.push(...(list.Resources ?? []));
 		more = (list.Resources ?? []).length > 0 && all.length < list.totalResults;
 	}
 	return all;
+}
+
+export const users = () => listed<User>("Users", "userName,displayName,active,roles");
+export const groups = () => listed<Group>("Groups", "displayName");
+
+export async function members(groupId: string): Promise<Member[]> {
+	const group = await call<{ members?: Member[] }>(`/scim/v2/Groups/${groupId}?attributes=members`, asSCIM);
+	return group.members ?? [];
 }
 
 export interface UserUsage {

@@ -5,6 +5,7 @@ import { useAdmin, useMe, useMeChanged } from "../session";
 import type { Team } from "../types";
 import { Badge, Empty, Field, Loaded, Page, Problem } from "../ui";
 import { users } from "../users";
+import { Groups } from "./groups";
 
 /** Settings, Team. */
 export function TeamPage() {
@@ -14,6 +15,7 @@ export function TeamPage() {
 		<Page title="Team" about="The team’s name, and who belongs to it.">
 			<Loaded of={team}>{(t) => <Fields team={t} admin={admin} onSaved={team.set} />}</Loaded>
 			{admin && <Users />}
+			{admin && <Groups />}
 		</Page>
 	);
 }

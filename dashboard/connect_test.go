@@ -61,6 +61,9 @@ func TestAProgramIsConnected(t *testing.T) {
 	b.Go(base + "/dashboard/#/settings/agents")
 	b.Wait("Assistant")
 	b.Click("Disconnect Assistant")
+	b.Click("Cancel")
+	b.Click("Disconnect Assistant")
+	b.Click("Disconnect program")
 	b.Wait("No program is connected")
 	if status := send(t, "POST", base+"/mcp", "application/json", list, tokens.Access, nil); status != 401 {
 		t.Errorf("tools after the end: status %d", status)

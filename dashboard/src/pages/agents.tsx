@@ -1,6 +1,7 @@
+import { useState } from "preact/hooks";
 import { base, call } from "../api";
-import { useAction, useLoad } from "../load";
-import { Empty, Loaded, Page, Problem, Snippet, Table, Time } from "../ui";
+import { useLoad } from "../load";
+import { Confirm, Empty, Loaded, Page, Snippet, Table, Time } from "../ui";
 
 interface Agent {
 	id: string;
@@ -13,16 +14,23 @@ interface Agent {
 /** Settings, Connected programs. */
 export function Agents() {
 	const agents = useLoad(() => call<Agent[]>("/agents"));
-	const action = useAction();
-	const end = (id: string) =>
-		action.run(async () => {
-			await call(`/agents/${id}`, { method: "DELETE" });
-			agents.again();
-		});
+	const [ending, end] = useState<Agent>();
 	return (
 		<Page title="Connected programs" about="Assistants and other programs that search and read in your name. To connect one, give it this address.">
 			<Snippet text={`${base}/mcp`} what="the address for programs" />
-			<Problem error={action.error} />
+			{ending && (
+				<Confirm
+					title={`Disconnect ${ending.name || "the program"}`}
+					verb="Disconnect program"
+					onClose={() => end(undefined)}
+					onDone={async () => {
+						await call(`/agents/${ending.id}`, { method: "DELETE" });
+						agents.again();
+					}}
+				>
+					<p>It can no longer search and read in your name. To connect it again, it asks for your consent again.</p>
+				</Confirm>
+			)}
 			<Loaded of={agents}>
 				{(list) =>
 					list.length === 0 ? (
@@ -44,7 +52,7 @@ export function Agents() {
 								[
 									"",
 									(a) => (
-										<button type="button" class="plain" disabled={action.busy} onClick={() => end(a.id)}>
+										<button type="button" class="plain" onClick={() => end(a)}>
 											Disconnect<span class="hidden"> {a.name}</span>
 										</button>
 									),

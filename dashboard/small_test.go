@@ -17,6 +17,28 @@ func TestTheMenuKnowsTheNewName(t *testing.T) {
 	b.Wait("Acme, the team, admin")
 }
 
+// TestSourcesThatCannotBeReadAreNotDeleted: while they are not known, a key shows their ids.
+func TestSourcesThatCannotBeReadAreNotDeleted(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "collections")
+	_, id, _ := strings.Cut(strings.TrimPrefix(browser.Value[string](b, `document.querySelector("a.card").hash`), "#/"), "/")
+	if !browser.Value[bool](b, `fetch("../api-keys", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ kind: "team", name: "Bot", dataSourceIds: ["`+id+`"] }) }).then((r) => r.ok)`) {
+		t.Fatal("the key is refused")
+	}
+	fails(b, `path.includes("/collections") || path.includes("/data-sources")`)
+	open(b, "settings/tokens")
+	b.Wait(id)
+	b.Gone("a deleted source")
+	b.Click("Create team key")
+	b.Click("Chosen sources")
+	b.Wait("The server cannot be reached.")
+	b.Gone("There are no sources yet.")
+	fails(b, "")
+	b.Click("Try again")
+	b.Wait("About Docent collection")
+}
+
 // TestCopyingFailsAloud: where the browser forbids copying the button says so.
 func TestCopyingFailsAloud(t *testing.T) {
 	t.Parallel()

@@ -275,7 +275,6 @@ function Provisioning() {
 			{creating && (
 				<TokenForm
 					kind="scim"
-					sources={[]}
 					onClose={() => create(false)}
 					onDone={(k) => {
 						create(false);

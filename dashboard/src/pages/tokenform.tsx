@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { base, call } from "../api";
-import { useLoad } from "../load";
+import { type Loading, useLoad } from "../load";
 import { useMe } from "../session";
 import type { Key, Scope } from "../types";
-import { Choice, Dialog, Field, FormDialog, Snippet } from "../ui";
+import { Choice, Dialog, Field, FormDialog, Loaded, Snippet } from "../ui";
 import { users } from "../users";
 import { scopes, type Secret, type Source } from "./tokens";
 
@@ -28,7 +28,7 @@ export async function people(me: Person): Promise<Person[]> {
 }
 
 /** Makes a key. */
-export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"]; sources: Source[]; onClose: () => void; onDone: (made: Secret) => void }) {
+export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"]; sources?: Loading<Source[]>; onClose: () => void; onDone: (made: Secret) => void }) {
 	const me = useMe();
 	const [name, setName] = useState("");
 	const [life, setLife] = useState("90");
@@ -121,7 +121,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 						</span>
 					</label>
 				)}
-				{kind !== "scim" && (
+				{sources && (
 					<div class="field">
 						<span class="label">Sources</span>
 						<div>
@@ -138,15 +138,21 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 						{limited === "some" && (
 							<fieldset class="checks stack">
 								<legend class="hidden">Sources</legend>
-								{sources.length === 0 && <p class="quiet">There are no sources yet.</p>}
-								{sources.map((s) => (
-									<label key={s.id} class="check">
-										<input type="checkbox" checked={chosen.includes(s.id)} onChange={(e) => setChosen(e.currentTarget.checked ? [...chosen, s.id] : chosen.filter((id) => id !== s.id))} />
-										<span class="wrap">
-											{s.name} <span class="quiet">{s.kind}</span>
-										</span>
-									</label>
-								))}
+								<Loaded of={sources}>
+									{(all) => (
+										<>
+											{all.length === 0 && <p class="quiet">There are no sources yet.</p>}
+											{all.map((s) => (
+												<label key={s.id} class="check">
+													<input type="checkbox" checked={chosen.includes(s.id)} onChange={(e) => setChosen(e.currentTarget.checked ? [...chosen, s.id] : chosen.filter((id) => id !== s.id))} />
+													<span class="wrap">
+														{s.name} <span class="quiet">{s.kind}</span>
+													</span>
+												</label>
+											))}
+										</>
+									)}
+								</Loaded>
 							</fieldset>
 						)}
 					</div>

@@ -20,7 +20,7 @@ export interface Source {
 }
 
 export async function sources(): Promise<Source[]> {
-	const [collections, connected] = await Promise.all([all<Collection>("/collections"), all<DataSource>("/data-sources").catch(() => [])]);
+	const [collections, connected] = await Promise.all([all<Collection>("/collections"), all<DataSource>("/data-sources")]);
 	const known = new Set(collections.map((c) => c.id));
 	return [...collections.map((c) => ({ id: c.id, name: c.name, kind: "collection" })), ...connected.filter((s) => !known.has(s.id)).map((s) => ({ id: s.id, name: s.name, kind: s.provider }))];
 }
@@ -66,7 +66,7 @@ function AdminTokens() {
 	const users = useLoad(() => userNames(me.user));
 	const [open, setOpen] = useState<Open>();
 	const close = () => setOpen(undefined);
-	const names = new Map(available.value?.map((s) => [s.id, s.name]));
+	const names = available.value && new Map(available.value.map((s) => [s.id, s.name]));
 	return (
 		<Page wide title="API keys" about="Keys for people, for programs and for your identity provider. A key is shown once, when it is made.">
 			{(["personal", "team"] as const).map((kind) => (
@@ -75,7 +75,7 @@ function AdminTokens() {
 			{open && "create" in open && (
 				<TokenForm
 					kind={open.create}
-					sources={available.value ?? []}
+					sources={available}
 					onClose={close}
 					onDone={(made) => {
 						setOpen({ made });
@@ -119,7 +119,7 @@ const about = {
 	team: ["Team keys", "A team key is for programs. It reads and writes content for the whole team, and cannot administer it."],
 } as const;
 
-function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "team"; keys: ReturnType<typeof useLoad<Key[]>>; names: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
+function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "team"; keys: ReturnType<typeof useLoad<Key[]>>; names?: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
 	const [title, text] = about[kind];
 	const make = (
 		<button type="button" class="primary" onClick={() => onOpen({ create: kind })}>
@@ -145,7 +145,7 @@ function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "tea
 	);
 }
 
-function Keys({ keys, names, users, onOpen }: { keys: Key[]; names: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
+function Keys({ keys, names, users, onOpen }: { keys: Key[]; names?: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
 	return (
 		<Table
 			rows={keys}
@@ -169,7 +169,7 @@ function Keys({ keys, names, users, onOpen }: { keys: Key[]; names: Map<string, 
 					),
 				],
 				["May", (k) => (k.scopes ? k.scopes.map((s) => scopes.find(([scope]) => scope === s)?.[1] ?? s).join(", ") : "Everything") + (k.actFor ? ", also for people" : ""), "wrap"],
-				["Sources", (k) => (k.dataSourceIds ? k.dataSourceIds.map((id) => names.get(id) ?? "a deleted source").join(", ") : "All"), "wrap"],
+				["Sources", (k) => (k.dataSourceIds ? k.dataSourceIds.map((id) => (names ? (names.get(id) ?? "a deleted source") : id)).join(", ") : "All"), "wrap"],
 				["Last used", (k) => <Time at={k.lastUsedAt} />, "fit"],
 				["Created", (k) => <Time at={k.createdAt} />, "fit"],
 				["Expires", (k) => <Time at={k.expiresAt} />, "fit"],

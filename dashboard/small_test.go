@@ -39,6 +39,24 @@ func TestSourcesThatCannotBeReadAreNotDeleted(t *testing.T) {
 	b.Wait("About Docent collection")
 }
 
+// TestAKeyMayExpireToday, wherever today is.
+func TestAKeyMayExpireToday(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago"} { // at any moment, one of them has another date than UTC
+		b.TimeZone(zone)
+		open(b, "ask")
+		open(b, "settings/tokens")
+		b.Click("Create team key")
+		b.Select("Expires", "date")
+		b.Wait("Last day")
+		dates := browser.Value[[]string](b, `[document.querySelector("input[type=date]").min, new Date().toLocaleDateString("sv")]`)
+		if dates[0] != dates[1] {
+			t.Errorf("in %s on %s the first date is %s", zone, dates[1], dates[0])
+		}
+	}
+}
+
 // TestCopyingFailsAloud: where the browser forbids copying the button says so.
 func TestCopyingFailsAloud(t *testing.T) {
 	t.Parallel()

@@ -220,6 +220,15 @@ func (b *Tab) Look(width, height int64, scheme string) {
 	}))
 }
 
+// TimeZone lets the tab be in a time zone by its IANA name.
+func (b *Tab) TimeZone(name string) {
+	b.t.Helper()
+	b.do("go to "+name, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: name})
+		return err
+	}))
+}
+
 // Block lets everything fail that the tab loads from now on and whose address the pattern fits, such as "*://*:*/*.css".
 func (b *Tab) Block(pattern string) {
 	b.t.Helper()

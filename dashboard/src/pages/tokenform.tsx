@@ -27,6 +27,12 @@ export async function people(me: Person): Promise<Person[]> {
 	return [me, ...others.filter((p) => p.id !== me.id)];
 }
 
+/** Returns the date of today, in the person's time zone, as fields for dates have it. */
+function today(): string {
+	const now = new Date();
+	return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
+
 /** Makes a key. */
 export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"]; sources?: Loading<Source[]>; onClose: () => void; onDone: (made: Secret) => void }) {
 	const me = useMe();
@@ -83,7 +89,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 						</select>
 					)}
 				</Field>
-				{life === "date" && <Field label="Last day">{(a) => <input {...a} type="date" required min={new Date().toISOString().slice(0, 10)} value={date} onInput={(e) => setDate(e.currentTarget.value)} />}</Field>}
+				{life === "date" && <Field label="Last day">{(a) => <input {...a} type="date" required min={today()} value={date} onInput={(e) => setDate(e.currentTarget.value)} />}</Field>}
 				{kind !== "scim" && (
 					<div class="field">
 						<span class="label">May</span>

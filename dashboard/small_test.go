@@ -17,6 +17,17 @@ func TestTheMenuKnowsTheNewName(t *testing.T) {
 	b.Wait("Acme, the team, admin")
 }
 
+// TestACollectionMayBeginWithAnEmoji, which takes two places in a string of JavaScript.
+func TestACollectionMayBeginWithAnEmoji(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "🚀 Launches", "Text.")
+	b.Wait("🚀 Launches")
+	if mark := b.Text("main .icon"); mark != "🚀" {
+		t.Errorf("its mark is %q", mark)
+	}
+}
+
 // TestSourcesThatCannotBeReadAreNotDeleted: while they are not known, a key shows their ids.
 func TestSourcesThatCannotBeReadAreNotDeleted(t *testing.T) {
 	t.Parallel()

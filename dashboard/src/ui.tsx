@@ -296,11 +296,11 @@ export function Choice<T extends string>({ label, options, value, onChange }: { 
 
 /** The icon of a collection, or its first letter. */
 export function Mark({ name, url }: { name: string; url?: string }) {
-	const [broken, set] = useState(false);
-	if (url && !broken && /^(https|data):/.test(url)) return <img class="icon" src={url} alt="" width={32} height={32} loading="lazy" onError={() => set(true)} />;
+	const [broken, set] = useState("");
+	if (url && url !== broken && /^(https|data):/.test(url)) return <img class="icon" src={url} alt="" width={32} height={32} loading="lazy" onError={() => set(url)} />;
 	return (
 		<span class="icon" aria-hidden="true">
-			{name.slice(0, 1).toUpperCase()}
+			{[...name][0]?.toUpperCase()}
 		</span>
 	);
 }

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-GCJ2V4W5.js";import"./part-YDPSNUAB.js";import"./part-6G4B22EL.js";import"./part-MRBGXJEX.js";import"./part-RAAG4DDP.js";export{c as Tokens,b as scopes,a as sources};

@@ -7,6 +7,24 @@ import (
 	"docent/testkit/browser"
 )
 
+// TestAPutWaitsForABusyServer, which answers one request, loses the next, and has time for the third.
+func TestAPutWaitsForABusyServer(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		let puts = 0;
+		window.fetch = (path, o) => {
+			if (o?.method !== "PUT" || ++puts > 2) return real(path, o);
+			return puts === 1 ? Promise.resolve(new Response('{"status":429,"code":"rate-exceeded","detail":"Too fast."}', { status: 429, headers: { "Retry-After": "1" } })) : Promise.reject(new TypeError("no connection"));
+		};
+		return true;
+	})()`)
+	choose(b, `["a.md"]`)
+	b.Wait("1 document put.")
+}
+
 // newCollection makes a collection and opens it.
 func newCollection(b *browser.Tab, name, description string) {
 	open(b, "collections")

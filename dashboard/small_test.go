@@ -114,6 +114,22 @@ func TestAPageThatCannotBeLoadedSaysSo(t *testing.T) {
 	b.Wait("Docent cannot be reached, or was updated since you opened it.")
 }
 
+// TestAReplyThatBreaksOffSaysSo in the same words as a connection that was never made.
+func TestAReplyThatBreaksOffSaysSo(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.fetch = (path, o) => /\/(collections|agents)\b/.test(path) ? Promise.resolve(new Response(new ReadableStream({ start: (c) => c.error(new TypeError("network error")) }))) : real(path, o);
+		return true;
+	})()`)
+	for _, page := range []string{"collections", "settings/agents"} {
+		open(b, page)
+		b.Wait("The server cannot be reached.")
+		b.Gone("network error")
+	}
+}
+
 // TestADownloadThatFailsIsNoFile: an error of the API is shown, and not saved as the CSV file.
 func TestADownloadThatFailsIsNoFile(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ export class Failure extends Error {
 		readonly code: string,
 		detail: string,
 		readonly requestId: string,
+		readonly retryAfter?: number, // seconds
 	) {
 		super(detail);
 	}
@@ -48,8 +49,7 @@ export async function send(path: string, o: Options = {}): Promise<Response> {
 	try {
 		reply = await fetch(base + path, { method: o.method ?? "GET", headers, body, signal: o.signal, credentials: "same-origin", cache: "no-store" });
 	} catch (cause) {
-		if (o.signal?.aborted) throw cause;
-		throw new Failure(0, "offline", "The server cannot be reached. Check the connection, then try again.", "");
+		throw lost(cause, o.signal);
 	}
 	over = reply.status === 401;
 	if (reply.ok) return reply;
@@ -62,14 +62,25 @@ async function failureOf(reply: Response, signingIn: boolean): Promise<Failure> 
 	const ended = reply.status === 401 && !signingIn;
 	const detail = ended ? "Your session had ended. Try again." : (problem.detail ?? problem.title ?? `The server answered with status ${reply.status}.`);
 	if (ended) onSignedOut();
-	return new Failure(reply.status, problem.code ?? "unknown", detail, problem.requestId ?? reply.headers.get("X-Request-Id") ?? "");
+	return new Failure(reply.status, problem.code ?? "unknown", detail, problem.requestId ?? reply.headers.get("X-Request-Id") ?? "", Number(reply.headers.get("Retry-After")) || undefined);
+}
+
+/** Returns the error of a connection that was lost, or cause if the caller has aborted the request. */
+function lost(cause: unknown, signal?: AbortSignal): unknown {
+	return signal?.aborted ? cause : new Failure(0, "offline", "The server cannot be reached. Check the connection, then try again.", "");
+}
+
+/** Returns the JSON of a reply, undefined for a reply without one. */
+async function json<T>(reply: Response, signal?: AbortSignal): Promise<T> {
+	const text = await reply.text().catch((cause: unknown) => {
+		throw lost(cause, signal); // on the way
+	});
+	return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
 /** Sends a request and returns the JSON of its reply, undefined for a reply without one. */
 export async function call<T>(path: string, o: Options = {}): Promise<T> {
-	const reply = await send(path, o);
-	const text = await reply.text();
-	return (text === "" ? undefined : JSON.parse(text)) as T;
+	return json<T>(await send(path, o), o.signal);
 }
 
 /** A page of a list, and the cursor of the next one. */
@@ -84,7 +95,7 @@ export async function page<T>(path: string, limit: number, after?: string): Prom
 	const reply = await send(path + (path.includes("?") ? "&" : "?") + query);
 	const link = /<([^>]+)>;\s*rel="?next"?/.exec(reply.headers.get("Link") ?? "")?.[1];
 	return {
-		items: (await reply.json()) as T[],
+		items: await json<T[]>(reply),
 		next: link === undefined ? undefined : (new URL(link).searchParams.get("after") ?? undefined),
 	};
 }

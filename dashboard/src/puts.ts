@@ -35,6 +35,23 @@ export function useProgress(collectionId: string): Progress | undefined {
 	return all.get(collectionId);
 }
 
+const tries = 6;
+const longestWait = 30; // seconds
+
+/** Calls put again, some seconds later, if the server cannot be reached or has too much to do. */
+async function patiently(put: () => Promise<void>): Promise<void> {
+	for (let n = 1; ; n++) {
+		try {
+			return await put();
+		} catch (e) {
+			const passes = e instanceof Failure && [0, 429, 502, 503, 504].includes(e.status);
+			const wait = passes ? (e.retryAfter ?? 2 ** (n - 1)) : Infinity;
+			if (n === tries || wait > longestWait) throw e;
+			await new Promise((done) => setTimeout(done, wait * 1000));
+		}
+	}
+}
+
 /** Puts files, four at a time. Of files with one path, which is one document, only the first is put. */
 export async function put(collectionId: string, uploads: Upload[]): Promise<void> {
 	const p: Progress = { total: uploads.length, put: 0, failed: [], running: true, sending: {} };
@@ -52,7 +69,7 @@ export async function put(collectionId: string, uploads: Upload[]): Promise<void
 				p.sending = { ...p.sending, [path]: part };
 				set(collectionId, p);
 			});
-			await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content } });
+			await patiently(() => call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content } }));
 			p.put++;
 		} catch (e) {
 			p.failed.push({ path, why: e instanceof Error ? e.message : String(e), requestId: e instanceof Failure ? e.requestId : undefined });

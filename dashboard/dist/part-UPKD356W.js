@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-DEY2DYLL.js";import"./part-W3QTM5TJ.js";import"./part-YF37YMZW.js";import"./part-UKO5IDAD.js";import"./part-GWSFL4F6.js";export{c as Tokens,b as scopes,a as sources};

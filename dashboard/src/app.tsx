@@ -250,7 +250,17 @@ function Frame({ route, me }: { route: string[]; me: Me }) {
 				</button>
 			</header>
 			<div class="frame">
-				<aside class={open ? "side open" : "side"} id="menu" aria-label="Menu" onKeyDown={(e) => e.key === "Escape" && close()}>
+				<aside
+					class={open ? "side open" : "side"}
+					id="menu"
+					aria-label="Menu"
+					onKeyDown={(e) => e.key === "Escape" && close()}
+					onFocusOut={(e) => {
+						// It would hide what has the focus. Its button closes it itself.
+						const to = e.relatedTarget as Node | null;
+						if (to && to !== menu.current && !e.currentTarget.contains(to)) setOpen(false);
+					}}
+				>
 					<a class="brand" href={to("ask")}>
 						<Icon name="book" size={20} />
 						Docent

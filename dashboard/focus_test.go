@@ -1,0 +1,41 @@
+package dashboard_test
+
+import (
+	"testing"
+
+	"docent/testkit/browser"
+)
+
+// hidden returns what the bar or the menu hides although it has the focus, and reached how many elements had it.
+const hidden = `[...document.querySelectorAll("main :is(a, button, input, select, textarea, summary)")].filter((e) => e.checkVisibility() && !e.closest(".hidden") && !e.disabled).reverse().map((e) => {
+	e.focus();
+	const r = e.getBoundingClientRect();
+	return document.activeElement === e && document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.closest(".bar, .side") ? e.outerHTML.slice(0, 80) : "";
+}).filter(Boolean).join("\n")`
+
+// TestNothingHidesTheFocus on a narrow screen: neither the bar, when the keyboard goes up a page, nor the open menu.
+func TestNothingHidesTheFocus(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	b.Look(360, 640, "light")
+	for _, page := range []string{"reference", "settings/single-sign-on"} {
+		open(b, page)
+		browser.Value[bool](b, `(scrollTo(0, document.body.scrollHeight), true)`)
+		if text := browser.Value[string](b, hidden); text != "" {
+			t.Errorf("%s: the bar hides\n%s", page, text)
+		}
+	}
+	open(b, "search")
+	b.Click("Menu")
+	b.Wait("Security events")
+	for range 30 {
+		b.Press(browser.KeyTab)
+		if browser.Value[bool](b, `document.activeElement.closest("main") !== null`) {
+			break
+		}
+	}
+	b.Gone("Security events")
+	if at := browser.Value[string](b, `document.activeElement.ariaLabel`); at != "Search for" {
+		t.Errorf("after the menu the focus is on %q", at)
+	}
+}

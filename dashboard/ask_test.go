@@ -89,6 +89,22 @@ data: {"questionId":"x","question":"How long are logs kept?","state":"complete",
 	b.Wait("r-1")
 }
 
+// TestAFailedQuestionIsAskedAgain by one click.
+func TestAFailedQuestionIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.fetch = (path, o) => path.endsWith("/answers/01a20435-7fa4-77c2-a4b7-58247592fc1b") ? Promise.resolve(new Response(JSON.stringify({ question: "When should a client retry?", state: "failed", error: { code: "unavailable", detail: "The model was not there." } }))) : real(path, o);
+		return true;
+	})()`)
+	open(b, "ask/01a20435-7fa4-77c2-a4b7-58247592fc1b")
+	b.Wait("The model was not there.")
+	b.Click("Try again")
+	b.Wait("References")
+	b.Gone("The model was not there.")
+}
+
 // TestFeedbackAndFollowUp rates an answer of the running product, comments on it, asks further, and finds the comment
 // where an admin sees what was not answered.
 func TestFeedbackAndFollowUp(t *testing.T) {

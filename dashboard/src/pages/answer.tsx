@@ -7,7 +7,7 @@ import { go, to } from "../route";
 import { follow } from "../stream";
 import type { Answer, Found, Rating } from "../types";
 import { Confirm, Copy, Empty, Problem } from "../ui";
-import { accepted, QuestionForm, waitingFor } from "./question";
+import { accepted, ask, QuestionForm, waitingFor } from "./question";
 
 /** What is known of an answer while it comes. */
 interface State {
@@ -122,7 +122,7 @@ export function AnswerCard({ id }: { id: string }) {
 					)}
 				</div>
 				{error !== undefined && <Problem error={error} retry={again} />}
-				{answer?.state === "failed" && <Problem error={new Failure(0, answer.error?.code ?? "", answer.error?.detail ?? "The question could not be answered.", "")} />}
+				{answer?.state === "failed" && <Problem error={new Failure(0, answer.error?.code ?? "", answer.error?.detail ?? "The question could not be answered.", "")} retry={() => ask({ question: answer.question, previousQuestionId: answer.previousQuestionId })} />}
 				{references.length > 0 && <References of={references} />}
 				{answer?.state === "complete" && <Feedback answer={answer} />}
 			</article>

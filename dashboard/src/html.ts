@@ -10,7 +10,8 @@ const skipped = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "NAV", "HEAD
 
 export function readPage(text: string): { title: string; body: string } {
 	const page = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
-	const from = page.querySelector("main, article") ?? page.body;
+	const articles = page.querySelectorAll("article");
+	const from = page.querySelector("main") ?? (articles.length === 1 ? articles[0]! : page.body);
 	return { title: page.title.trim() || (page.querySelector("h1")?.textContent ?? "").trim(), body: block(from).replace(/\n{3,}/g, "\n\n").trim() };
 }
 
@@ -49,9 +50,20 @@ function element(e: Element): string {
 		case "P":
 		case "DIV":
 		case "SECTION":
+		case "ARTICLE":
+		case "MAIN":
 		case "BLOCKQUOTE":
 		case "UL":
 		case "OL":
+		case "DL":
+		case "DT":
+		case "DD":
+		case "FIGURE":
+		case "FIGCAPTION":
+		case "DETAILS":
+		case "SUMMARY":
+		case "ADDRESS":
+		case "CAPTION":
 		case "TABLE":
 			return `\n\n${block(e).trim()}\n\n`;
 		default:

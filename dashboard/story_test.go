@@ -205,6 +205,13 @@ func TestReferenceTriesWithTheSession(t *testing.T) {
 	b.Click("Send GET")
 	b.Wait(`"kind": "session"`)
 	b.Wait("curl -sS")
+	b.Fill("Filter operations", "import items")
+	b.Click("POST /data-sources/{dataSourceId}/items Import items as JSON Lines")
+	b.Wait("-H 'Content-Type: application/x-ndjson'")
+	for language, has := range map[string]string{"TypeScript": `"Content-Type": "application/x-ndjson",`, "Python": `data=b"BODY",`, "Go": `Header.Set("Content-Type", "application/x-ndjson")`} {
+		b.Click(language)
+		b.Wait(has)
+	}
 }
 
 // TestSignInAndOut signs out, cannot use the link again, and signs in with a key.

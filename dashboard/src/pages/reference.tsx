@@ -134,16 +134,18 @@ type Language = "curl" | "typescript" | "python" | "go";
 /** The call in four languages. */
 function code(o: Operation, language: Language): string {
 	const url = base + o.path;
-	const body = o.example === undefined ? "" : JSON.stringify(o.example);
+	const media = o.media ?? "";
+	const isJSON = media === "application/json";
+	const body = media && (isJSON ? JSON.stringify(o.example ?? {}) : "BODY");
 	switch (language) {
 		case "curl":
-			return [`curl -sS${o.method === "GET" ? "" : ` -X ${o.method}`} '${url}'`, `-H "Authorization: Bearer $DOCENT_API_KEY"`, ...(body ? [`-H 'Content-Type: application/json'`, `-d '${body}'`] : [])].join(" \\\n  ");
+			return [`curl -sS${o.method === "GET" ? "" : ` -X ${o.method}`} '${url}'`, `-H "Authorization: Bearer $DOCENT_API_KEY"`, ...(body ? [`-H 'Content-Type: ${media}'`, `${isJSON ? "-d" : "--data-binary"} '${body}'`] : [])].join(" \\\n  ");
 		case "typescript":
-			return `const reply = await fetch("${url}", {\n  method: "${o.method}",\n  headers: {\n    Authorization: \`Bearer \${process.env.DOCENT_API_KEY}\`,${body ? '\n    "Content-Type": "application/json",' : ""}\n  },${body ? `\n  body: JSON.stringify(${body}),` : ""}\n});\nconsole.log(reply.status, await reply.text());`;
+			return `const reply = await fetch("${url}", {\n  method: "${o.method}",\n  headers: {\n    Authorization: \`Bearer \${process.env.DOCENT_API_KEY}\`,${body ? `\n    "Content-Type": "${media}",` : ""}\n  },${body ? `\n  body: ${isJSON ? `JSON.stringify(${body})` : `"${body}"`},` : ""}\n});\nconsole.log(reply.status, await reply.text());`;
 		case "python":
-			return `import json, os, urllib.request\n\nrequest = urllib.request.Request(\n    "${url}", method="${o.method}",\n    headers={"Authorization": "Bearer " + os.environ["DOCENT_API_KEY"]${body ? ', "Content-Type": "application/json"' : ""}},${body ? `\n    data=json.dumps(json.loads(${JSON.stringify(body)})).encode(),` : ""}\n)\nprint(urllib.request.urlopen(request).read().decode())`;
+			return `import json, os, urllib.request\n\nrequest = urllib.request.Request(\n    "${url}", method="${o.method}",\n    headers={"Authorization": "Bearer " + os.environ["DOCENT_API_KEY"]${body ? `, "Content-Type": "${media}"` : ""}},${body ? `\n    data=${isJSON ? `json.dumps(json.loads(${JSON.stringify(body)})).encode()` : `b"${body}"`},` : ""}\n)\nprint(urllib.request.urlopen(request).read().decode())`;
 		case "go":
-			return `request, err := http.NewRequest("${o.method}", "${url}", ${body ? `strings.NewReader(\`${body}\`)` : "nil"})\nif err != nil {\n\treturn err\n}\nrequest.Header.Set("Authorization", "Bearer "+os.Getenv("DOCENT_API_KEY"))${body ? '\nrequest.Header.Set("Content-Type", "application/json")' : ""}\nreply, err := http.DefaultClient.Do(request)`;
+			return `request, err := http.NewRequest("${o.method}", "${url}", ${body ? `strings.NewReader(\`${body}\`)` : "nil"})\nif err != nil {\n\treturn err\n}\nrequest.Header.Set("Authorization", "Bearer "+os.Getenv("DOCENT_API_KEY"))${body ? `\nrequest.Header.Set("Content-Type", "${media}")` : ""}\nreply, err := http.DefaultClient.Do(request)`;
 	}
 }
 
@@ -181,7 +183,7 @@ interface Reply {
 function Try({ of }: { of: Operation }) {
 	const own = (of.parameters ?? []).filter((p) => p.in !== "header");
 	const [values, setValues] = useState<Record<string, string>>({});
-	const [body, setBody] = useState(of.example === undefined ? "" : JSON.stringify(of.example, null, 2));
+	const [body, setBody] = useState(of.media === "application/json" ? JSON.stringify(of.example ?? {}, null, 2) : "");
 	const [reply, setReply] = useState<Reply>();
 	const [sure, setSure] = useState(false);
 	const action = useAction();

@@ -8,6 +8,22 @@ import (
 	"docent/testkit/browser"
 )
 
+// TestTheWayBackLeadsToTheSearch: its words and its tab are in the address.
+func TestTheWayBackLeadsToTheSearch(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "search")
+	b.Fill("Search for", "collection/100 %")
+	b.Click("Documentation")
+	b.Wait("Collections and documents")
+	open(b, "usage")
+	browser.Value[bool](b, `history.back() ?? true`)
+	b.Wait("Collections and documents")
+	if shown := browser.Value[string](b, `document.querySelector("[aria-label='Search for']").value + ", " + document.querySelector("[aria-label=Where] [aria-pressed=true]").innerText`); shown != "collection/100 %, Documentation" {
+		t.Errorf("the search is %s", shown)
+	}
+}
+
 // TestSearchWithFilters puts two documents with metadata and searches by it with the form.
 func TestSearchWithFilters(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ import { call } from "../api";
 import { plural } from "../format";
 import { useLoad } from "../load";
 import { Link } from "../markdown";
+import { to, useRoute } from "../route";
 import type { Found } from "../types";
 import { Badge, Choice, Empty, Page, Problem } from "../ui";
 import { type Condition, Conditions, filterOf } from "./conditions";
@@ -17,13 +18,25 @@ const spaces: [Space, string][] = [
 	["issues", "Issues"],
 ];
 
+interface Asked {
+	query: string;
+	space: Space;
+	filter?: object;
+}
+
 /** Search of collections and connected data sources. */
 export function Search() {
-	const [query, setQuery] = useState("");
-	const [space, setSpace] = useState<Space>("");
+	const [, opened = "", where] = useRoute(); // the search that the address has
+	const [query, setQuery] = useState(opened);
+	const [space, setSpace] = useState<Space>(spaces.find(([s]) => s === where)?.[0] ?? "");
 	const [conditions, setConditions] = useState<Condition[]>([]);
-	const [asked, ask] = useState<{ query: string; space: Space; filter?: object }>();
-	const search = (where: Space) => query.trim() !== "" && ask({ query: query.trim(), space: where, filter: filterOf(conditions) });
+	const [asked, ask] = useState<Asked | undefined>(opened.trim() === "" ? undefined : { query: opened.trim(), space });
+	const search = (space: Space) => {
+		const text = query.trim();
+		if (text === "") return;
+		ask({ query: text, space, filter: filterOf(conditions) });
+		history.replaceState(null, "", to("search", text, ...(space ? [space] : []))); // the way back leads to it
+	};
 	const results = useLoad(async () => {
 		if (!asked) return undefined;
 		const reply = await call<{ sources: Found[] }>(`/context/search${asked.space && "/" + asked.space}`, { method: "POST", body: { query: asked.query, limit: 20, filter: asked.filter } });

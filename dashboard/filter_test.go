@@ -24,6 +24,23 @@ func TestTheWayBackLeadsToTheSearch(t *testing.T) {
 	}
 }
 
+// TestPassagesAreReadInTheirDirection: the exclamation mark of a Hebrew passage is at its left.
+func TestPassagesAreReadInTheirDirection(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.fetch = (path, o) => path.endsWith("/context/search") ? Promise.resolve(new Response('{"sources":[{"title":"T","url":"https://x.test/","content":"שלום, עולם!","provider":"custom","sourceType":"documentation"}]}')) : real(path, o);
+		return true;
+	})()`)
+	open(b, "search/world")
+	b.Wait("עולם")
+	const left = `(() => { const text = document.querySelector("article p").firstChild, range = document.createRange(); const at = (i) => { range.setStart(text, i); range.setEnd(text, i + 1); return range.getBoundingClientRect().left; }; return at(text.length - 1) < at(0); })()`
+	if !browser.Value[bool](b, left) {
+		t.Error("a passage from right to left is shown from left to right")
+	}
+}
+
 // TestSearchWithFilters puts two documents with metadata and searches by it with the form.
 func TestSearchWithFilters(t *testing.T) {
 	t.Parallel()

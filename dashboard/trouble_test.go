@@ -216,6 +216,31 @@ func TestWhatFailsToLoadSaysSo(t *testing.T) {
 	}
 }
 
+// TestWaitingTakesFewCalls: while a document is indexed, which may take hours, the page looks less and less often. The calls
+// of a session's day would not last half an hour otherwise.
+func TestWaitingTakesFewCalls(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "collections")
+	page := strings.TrimPrefix(browser.Value[string](b, `document.querySelector("a.card").hash`), "#/")
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window), wait = window.setTimeout.bind(window);
+		window.longest = 0;
+		window.setTimeout = (f, ms = 0) => {
+			window.longest = Math.max(window.longest, ms);
+			return wait(f, ms / 100);
+		};
+		window.fetch = (path, o) => /\/documents\/[0-9a-f-]{36}$/.test(path) ? Promise.resolve(new Response('{"indexing":{"state":"pending"}}')) : real(path, o);
+		return true;
+	})()`)
+	open(b, page)
+	b.Wait("Indexing")
+	const wait = `new Promise((done) => { const look = () => window.longest >= 30_000 ? done(window.longest) : setTimeout(look, 1000); look(); })`
+	if longest := browser.Value[float64](b, wait); longest != 30_000 {
+		t.Errorf("the longest wait has %v ms", longest)
+	}
+}
+
 // TestTheMenuCloses after a choice, also of the page that is open, and by the keyboard.
 func TestTheMenuCloses(t *testing.T) {
 	t.Parallel()

@@ -29,12 +29,26 @@ export function useLoad<T>(load: () => Promise<T>, depends: unknown[] = []): Loa
 	return { ...state, again: run, set: (value) => setState({ value }) };
 }
 
-/** Calls again every so often while wanted, and not while the page is hidden or nobody is signed in. */
+/**
+ * Calls again every so often while wanted, and not while the page is hidden or nobody is signed in. It calls less and less
+ * often, because a session has a number of calls for the day, and what is waited for may take hours.
+ */
 export function useEvery(milliseconds: number, wanted: boolean, again: () => void): void {
 	useEffect(() => {
 		if (!wanted) return;
-		const timer = setInterval(() => !document.hidden && !sessionOver() && again(), milliseconds);
-		return () => clearInterval(timer);
+		let wait = milliseconds;
+		let timer: number;
+		const later = () => {
+			timer = setTimeout(() => {
+				if (!document.hidden && !sessionOver()) {
+					wait = Math.min(wait * 1.2, milliseconds * 15);
+					again();
+				}
+				later();
+			}, wait);
+		};
+		later();
+		return () => clearTimeout(timer);
 	}, [wanted, again, milliseconds]);
 }
 

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-F3NL4GRQ.js";import"./part-GE3K43GT.js";import"./part-25VPPSQJ.js";import"./part-VXJEL5I4.js";import"./part-RWF3ZW7T.js";export{c as Tokens,b as scopes,a as sources};

@@ -260,6 +260,22 @@ func TestTheMenuCloses(t *testing.T) {
 	}
 }
 
+// TestANameIsTypedAsItIsSeen: its spaces and the form of its accents are not.
+func TestANameIsTypedAsItIsSeen(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "Cafe\u0301  menus", "Text.")
+	b.Click("Delete")
+	b.Fill("Type “Cafe\u0301  menus” to confirm", "Café menu")
+	if !browser.Value[bool](b, `document.querySelector("dialog .danger").disabled`) {
+		t.Error("half of the name is enough")
+	}
+	b.Fill("Type “Cafe\u0301  menus” to confirm", "Café menus")
+	b.Press(browser.KeyEnter)
+	b.Gone("Text.")
+	b.Wait("About Docent")
+}
+
 // TestNamesOfAnyKind: a name that is long, or written from right to left, and an icon that may not be loaded break no page.
 func TestNamesOfAnyKind(t *testing.T) {
 	t.Parallel()

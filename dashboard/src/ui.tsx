@@ -270,11 +270,14 @@ export function FormDialog({ title, verb, cancel = "Cancel", danger, disabled, b
 	);
 }
 
+/** Returns a name as a person types it, who sees neither how many spaces it has nor how its accents are written. */
+const asTyped = (name: string) => name.normalize("NFC").replace(/\s+/g, " ").trim();
+
 /** Asks before something is destroyed; for what destroys much a name must be typed. */
 export function Confirm({ title, verb, name, onDone, onClose, children }: Children & { title: string; verb: string; name?: string; onDone: () => Promise<void>; onClose: () => void }) {
 	const [typed, type] = useState("");
 	return (
-		<FormDialog title={title} verb={verb} danger disabled={name !== undefined && typed !== name} onSubmit={() => onDone().then(onClose)} onClose={onClose}>
+		<FormDialog title={title} verb={verb} danger disabled={name !== undefined && asTyped(typed) !== asTyped(name)} onSubmit={() => onDone().then(onClose)} onClose={onClose}>
 			<div class="stack">{children}</div>
 			{name !== undefined && <Field label={`Type “${name}” to confirm`}>{(a) => <input {...a} value={typed} autoComplete="off" spellcheck={false} onInput={(e) => type(e.currentTarget.value)} />}</Field>}
 		</FormDialog>

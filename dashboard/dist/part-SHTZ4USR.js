@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-BXUJMIZD.js";import"./part-DFHJ3WDF.js";import"./part-PIVJ27AW.js";import"./part-GVFSBDMK.js";import"./part-AJ5UVWGK.js";export{c as Tokens,b as scopes,a as sources};

@@ -216,6 +216,21 @@ func TestWhatFailsToLoadSaysSo(t *testing.T) {
 	}
 }
 
+// TestAReferenceWithoutAConnection: neither loading it nor trying an operation fails in the browser's words.
+func TestAReferenceWithoutAConnection(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	fails(b, `path.endsWith("reference.json") || path.endsWith("/me")`)
+	open(b, "reference")
+	b.Wait("The server cannot be reached.")
+	fails(b, `path.endsWith("/me")`)
+	b.Click("Try again")
+	b.Fill("Filter operations", "who the key is")
+	b.Click("GET /me Who the key is")
+	b.Click("Send GET")
+	b.Wait("The server cannot be reached.")
+}
+
 // TestWaitingTakesFewCalls: while a document is indexed, which may take hours, the page looks less and less often. The calls
 // of a session's day would not last half an hour otherwise.
 func TestWaitingTakesFewCalls(t *testing.T) {

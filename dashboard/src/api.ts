@@ -66,7 +66,7 @@ async function failureOf(reply: Response, signingIn: boolean): Promise<Failure> 
 }
 
 /** Returns the error of a connection that was lost, or cause if the caller has aborted the request. */
-function lost(cause: unknown, signal?: AbortSignal): unknown {
+export function lost(cause: unknown, signal?: AbortSignal): unknown {
 	return signal?.aborted ? cause : new Failure(0, "offline", "The server cannot be reached. Check the connection, then try again.", "");
 }
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { base } from "../api";
+import { base, lost } from "../api";
 import { useAction, useLoad } from "../load";
 import { Badge, Choice, Copy, Empty, Field, Loaded, Page, Problem } from "../ui";
 
@@ -33,10 +33,14 @@ interface Reference {
 /** Every operation of the API, each to be tried with the session. */
 export function Reference() {
 	const reference = useLoad(() =>
-		fetch("reference.json", { cache: "no-cache" }).then((r) => {
-			if (!r.ok) throw new Error("The reference cannot be loaded. Try again.");
-			return r.json() as Promise<Reference>;
-		}),
+		fetch("reference.json", { cache: "no-cache" })
+			.then((r) => {
+				if (!r.ok) throw new Error("The reference cannot be loaded. Try again.");
+				return r.json() as Promise<Reference>;
+			})
+			.catch((cause: unknown) => {
+				throw cause instanceof TypeError ? lost(cause) : cause;
+			}),
 	);
 	const [filter, setFilter] = useState("");
 	const words = filter.toLowerCase().split(/\s+/);
@@ -197,12 +201,14 @@ function Try({ of }: { of: Operation }) {
 				else if (v !== "") query.set(p.name, v);
 			}
 			const began = performance.now();
-			const r = await fetch(`${base}${path}${query.size ? `?${query}` : ""}`, {
+			const sent = fetch(`${base}${path}${query.size ? `?${query}` : ""}`, {
 				method: of.method,
 				headers: of.media && body ? { "Content-Type": of.media } : {},
 				body: of.media && body ? body : undefined,
 			});
-			const text = await r.text();
+			const [r, text] = await sent.then(async (r) => [r, await r.text()] as const).catch((cause: unknown) => {
+				throw lost(cause);
+			});
 			setSure(false);
 			setReply({ status: r.status, text: pretty(text), took: Math.round(performance.now() - began), requestId: r.headers.get("X-Request-Id") ?? "" });
 		});

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-GDCNN7KC.js";import"./part-ZXJJAYTB.js";import"./part-5K2HD5QM.js";import"./part-FYVA42DB.js";import"./part-LABBKDDU.js";export{c as Tokens,b as scopes,a as sources};

@@ -13,6 +13,24 @@ import (
 	"docent/testkit/browser"
 )
 
+// TestAFolderThatCannotBeReadIsNamed, and the files beside it are put.
+func TestAFolderThatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	browser.Value[bool](b, `(() => {
+		const reader = (pages) => ({ readEntries: (done, failed) => (pages.length > 0 ? done(pages.shift()) : failed(new DOMException("locked", "NotReadableError"))) });
+		const file = { name: "a.md", isFile: true, file: (done) => done(new File(["# A"], "a.md")) };
+		const locked = { name: "locked", createReader: () => reader([]) };
+		DataTransferItem.prototype.webkitGetAsEntry = () => ({ name: "runbooks", createReader: () => reader([[locked, file], []]) });
+		return true;
+	})()`)
+	b.Drop(".drop", write(t, map[string]string{"a.md": "# A"}))
+	b.Wait("1 document put.")
+	b.Click("1 file was left out")
+	b.Wait("runbooks/locked: It cannot be read")
+}
+
 // TestEveryWordOfAnHTMLFile is put, whatever its elements are, and words stay apart.
 func TestEveryWordOfAnHTMLFile(t *testing.T) {
 	t.Parallel()

@@ -58,8 +58,9 @@ async function walk(entry: FileSystemEntry, under: string, out: Upload[]): Promi
 	}
 	const reader = (entry as FileSystemDirectoryEntry).createReader();
 	for (;;) {
-		const some = await new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed));
-		if (some.length === 0) return;
+		const some = await new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed)).catch(() => undefined);
+		if (!some) out.push({ path, file: undefined });
+		if (!some?.length) return;
 		for (const e of some) await walk(e, path + "/", out);
 	}
 }

@@ -336,6 +336,18 @@ func TestEveryQuestionStaysInReach(t *testing.T) {
 	b.Click("Older")
 	b.Wait("Question 0?")
 	b.Gone("Question 11?")
+	browser.Value[bool](b, `(document.querySelector(".list a[href^='#/ask/']").click(), true)`)
+	b.Wait("Ask another question")
+	browser.Value[bool](b, `history.back() ?? true`)
+	b.Wait("Question 0?") // the same page of the list
+	b.Gone("Question 11?")
+	const deleted = `fetch("../answers?limit=200").then((r) => r.json()).then((all) => Promise.all(all.filter((a) => /^Question [01]\?/.test(a.question)).map((a) => fetch("../answers/" + a.questionId, { method: "DELETE" })))).then((all) => all.length)`
+	if n := browser.Value[int](b, deleted); n != 2 {
+		t.Fatalf("%d questions are deleted", n)
+	}
+	open(b, "search")
+	browser.Value[bool](b, `history.back() ?? true`) // to a page that is empty now
+	b.Gone("Question 0?")
 	b.Click("Newer")
 	b.Wait("Question 11?")
 }

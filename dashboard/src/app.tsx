@@ -7,7 +7,7 @@ import { Ask } from "./pages/ask";
 import { Collection } from "./pages/collection";
 import { Collections } from "./pages/collections";
 import { remember, SignIn } from "./pages/signin";
-import { go, to, useRoute } from "./route";
+import { forgetCursors, go, to, useRoute } from "./route";
 import { rememberPage, resumePage, SessionContext } from "./session";
 import type { Me } from "./types";
 import { Page, Problem, useModal } from "./ui";
@@ -151,6 +151,7 @@ export function App() {
 				code={route[0] === "sign-in" ? route[1] : undefined}
 				failed={route[0] === "sign-in-failed" ? route.slice(1) : undefined}
 				onSignedIn={() => {
+					forgetCursors();
 					if (atDoor) location.replace(to("ask")); // the way back leads past the door
 					setEnded(false);
 					setSignedOut(false);
@@ -178,7 +179,9 @@ export function App() {
 			{ended && (
 				<Ended
 					onSignedIn={async () => {
-						me.set(await call<Me>("/me"));
+						const now = await call<Me>("/me");
+						forgetCursors();
+						me.set(now);
 						setEnded(false);
 					}}
 				/>

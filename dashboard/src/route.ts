@@ -27,6 +27,24 @@ export function useRoute(): string[] {
 	return route;
 }
 
+/**
+ * Returns the cursors that led to the page of a list that is shown, and what changes them. They stay with the entry of the
+ * browser's history, so that the way back leads to that page.
+ */
+export function useCursors(): [after: string[], go: (after: string[]) => void] {
+	const [after, set] = useState(() => (history.state as { after?: string[] } | null)?.after ?? []);
+	const change = (after: string[]) => {
+		history.replaceState({ after }, "");
+		set(after);
+	};
+	return [after, change];
+}
+
+/** Forgets them: they are of no use to somebody else. */
+export function forgetCursors(): void {
+	history.replaceState(null, "");
+}
+
 export function to(...elements: string[]): string {
 	return "#/" + elements.map(encodeURIComponent).join("/");
 }

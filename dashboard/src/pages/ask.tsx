@@ -1,8 +1,7 @@
-import { useState } from "preact/hooks";
 import { all, call, page } from "../api";
 import { count } from "../format";
 import { useLoad } from "../load";
-import { to } from "../route";
+import { to, useCursors } from "../route";
 import type { Answer, Collection, Document, Quota } from "../types";
 import { Empty, Loaded, Page, Pager } from "../ui";
 import { AnswerCard } from "./answer";
@@ -72,14 +71,14 @@ function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {
 }
 
 function History() {
-	const [after, setAfter] = useState<string[]>([]);
+	const [after, setAfter] = useCursors();
 	const asked = useLoad(() => page<Answer>("/answers", 10, after.at(-1)), [after]);
 	return (
 		<div class="stack">
 			<h2>Asked before</h2>
 			<Loaded of={asked}>
 				{(p) =>
-					p.items.length === 0 ? (
+					p.items.length === 0 && after.length === 0 ? (
 						<p class="quiet">Nothing yet. Questions and their answers stay here until you delete them.</p>
 					) : (
 						<>

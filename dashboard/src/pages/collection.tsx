@@ -4,7 +4,7 @@ import { plural } from "../format";
 import { useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
 import { put, useProgress } from "../puts";
-import { go, to } from "../route";
+import { go, to, useCursors } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
 import { Badge, Confirm, Empty, Loaded, Mark, Page, Pager, Problem, Time } from "../ui";
 import { accepted, chosen, dropped } from "../upload";
@@ -172,7 +172,7 @@ async function find(path: string, text: string): Promise<ApiPage<Document>> {
 }
 
 function Documents({ collectionId, changed }: { collectionId: string; changed: number }) {
-	const [after, setAfter] = useState<string[]>([]);
+	const [after, setAfter] = useCursors();
 	const [text, type] = useState("");
 	const [wanted, want] = useState(""); // empty: all
 	const path = `/documents?collectionId=${collectionId}`;
@@ -214,7 +214,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 			{opened && <AccessDialog document={opened} onClose={() => open(undefined)} onSaved={list.again} />}
 			<Loaded of={list}>
 				{(p) =>
-					p.items.length === 0 ? (
+					p.items.length === 0 && after.length === 0 ? (
 						wanted ? (
 							<Empty title={`No document has “${wanted}”`}>Its title or its address must have all of the text. The newest 2,000 documents are looked at.</Empty>
 						) : (

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-BFODC4WW.js";import"./part-NZDPUU72.js";import"./part-ZUNZKEBN.js";import"./part-W635V4CZ.js";import"./part-XHOUPU25.js";export{c as Tokens,b as scopes,a as sources};

@@ -94,7 +94,7 @@ func (p *process) serve(ctx context.Context, c ServeConfig, at place) error {
 		boundProcess()
 	}
 	if c.BaseURL == "" {
-		c.BaseURL = "http://" + listener.Addr().String() + "/v1"
+		c.BaseURL = baseOf(listener.Addr())
 	}
 	server := &http.Server{
 		Handler:           p.Handler(c.BaseURL),
@@ -131,6 +131,15 @@ func (p *process) serve(ctx context.Context, c ServeConfig, at place) error {
 		c.Log.Warn("latency not counted", "err", flush)
 	}
 	return err
+}
+
+// baseOf returns the base URL of the API that listens at address, as this machine reaches it: nobody
+// reaches the address that stands for all.
+func baseOf(address net.Addr) string {
+	if at, ok := address.(*net.TCPAddr); ok && at.IP.IsUnspecified() {
+		return fmt.Sprintf("http://127.0.0.1:%d/v1", at.Port)
+	}
+	return "http://" + address.String() + "/v1"
 }
 
 // workOptions are how the queues of a process are worked off.

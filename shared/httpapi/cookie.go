@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,9 +11,9 @@ import (
 )
 
 // sessionCookie returns the cookie of sessions without a value. Browsers send it only over TLS,
-// except to the machine itself. It returns false if the API is reached without TLS from other
-// machines: nobody may sign in there.
-func (s Services) sessionCookie() (*http.Cookie, bool) {
+// except to the machine itself. It returns false if the API, or this request, is reached without TLS
+// from other machines: nobody may sign in there.
+func (s Services) sessionCookie(ctx context.Context) (*http.Cookie, bool) {
 	base, err := url.Parse(s.BaseURL)
 	if err != nil {
 		return nil, false
@@ -23,7 +24,8 @@ func (s Services) sessionCookie() (*http.Cookie, bool) {
 	}
 	// Cookies do not distinguish ports, and several servers may run on a machine.
 	c.Name, c.Secure = "docent-"+base.Port(), false
-	return c, isLoopback(base.Hostname())
+	asked := url.URL{Host: requestFrom(ctx).host}
+	return c, isLoopback(base.Hostname()) && isLoopback(asked.Hostname())
 }
 
 func isLoopback(host string) bool {
@@ -35,7 +37,7 @@ func isLoopback(host string) bool {
 // header takes precedence. A cookie counts only in requests of the dashboard's own pages, which
 // no other site can forge.
 func (s Services) session(r *http.Request) (text string, ok bool, err error) {
-	c, usable := s.sessionCookie()
+	c, usable := s.sessionCookie(r.Context())
 	if !usable || len(r.Header.Values("Authorization")) > 0 {
 		return "", false, nil
 	}
@@ -51,8 +53,8 @@ func (s Services) session(r *http.Request) (text string, ok bool, err error) {
 }
 
 // setSession returns the Set-Cookie header that starts a session, or ends it if text is empty.
-func (s Services) setSession(text string, life time.Duration) (string, error) {
-	c, ok := s.sessionCookie()
+func (s Services) setSession(ctx context.Context, text string, life time.Duration) (string, error) {
+	c, ok := s.sessionCookie(ctx)
 	if !ok {
 		return "", apierr.New(apierr.Forbidden, apierr.CodeCrossOrigin,
 			"Signing in requires https. Give the server's public https address as --base-url, or open it on its own machine.")

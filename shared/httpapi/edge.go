@@ -31,6 +31,7 @@ import (
 type request struct {
 	id       string
 	arrived  time.Time
+	host     string        // that the client asked for, with its port
 	quotas   []quota.State // reported in the reply's headers
 	exceeded *quota.State  // the quota that it exceeded
 	code     string        // of the error that is replied
@@ -81,7 +82,7 @@ var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 // line, authentication, counting, and the replies to unknown paths and methods.
 func (s Services) edge(operations *mux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &request{id: requestIDOf(r), arrived: s.Now(), chat: isChat(r.URL.Path)}
+		req := &request{id: requestIDOf(r), arrived: s.Now(), host: r.Host, chat: isChat(r.URL.Path)}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
 		var who team.Principal
 		var count *counting

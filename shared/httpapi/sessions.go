@@ -73,7 +73,7 @@ func (h *sessions) signIn(ctx context.Context, in *signInInput) (*signInOutput, 
 	if in.Site != "" && in.Site != "same-origin" {
 		return nil, apierr.New(apierr.Forbidden, apierr.CodeCrossOrigin, "Only the dashboard's own pages can sign in.")
 	}
-	if _, err := h.setSession("-", 0); err != nil {
+	if _, err := h.setSession(ctx, "-", 0); err != nil {
 		return nil, err
 	}
 	var s team.Session
@@ -90,7 +90,7 @@ func (h *sessions) signIn(ctx context.Context, in *signInInput) (*signInOutput, 
 		req.refused, req.refusedWho = err, who
 		return nil, err
 	}
-	cookie, err := h.setSession(secret, team.SessionLife)
+	cookie, err := h.setSession(ctx, secret, team.SessionLife)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (h *sessions) endSession(ctx context.Context, in *SessionPath) (*endedOutpu
 	if id != p.KeyID {
 		return &endedOutput{}, nil
 	}
-	return h.signedOut()
+	return h.signedOut(ctx)
 }
 
 func (h *sessions) endSessions(ctx context.Context, _ *struct{}) (*endedOutput, error) {
@@ -161,11 +161,11 @@ func (h *sessions) endSessions(ctx context.Context, _ *struct{}) (*endedOutput, 
 	if err := h.Teams.EndSessions(ctx, p.TeamID, p.UserID); err != nil || p.Kind != team.KindSession {
 		return &endedOutput{}, err
 	}
-	return h.signedOut()
+	return h.signedOut(ctx)
 }
 
-func (h *sessions) signedOut() (*endedOutput, error) {
-	cookie, err := h.setSession("", 0)
+func (h *sessions) signedOut(ctx context.Context) (*endedOutput, error) {
+	cookie, err := h.setSession(ctx, "", 0)
 	return &endedOutput{cookie}, err
 }
 

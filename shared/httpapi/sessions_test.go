@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -150,18 +151,45 @@ func TestSignOut(t *testing.T) {
 	a.do(call{"GET", "/me", "", nil, by(there)}).want(t, 401)
 }
 
-// TestPlainHTTP signs in on the machine itself only.
+// TestPlainHTTP signs in on the machine itself only, whatever name it is reached by.
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	x := a.newTenant("acme")
-	for base, want := range map[string]int{"http://127.0.0.1:8080/v1": 201, "http://localhost:8080/v1": 201, "http://[::1]:8080/v1": 201,
-		"http://10.0.0.7:8080/v1": 403, "http://docent.example/v1": 403} {
-		b := *a
-		b.handler = a.local.Handler(base)
-		r := b.do(call{"POST", "/sessions", "", map[string]any{"credential": x.pat}, nil}).want(t, want)
-		if c := r.Cookies(); want == 201 && (len(c) != 1 || c[0].Name != "docent-8080" || c[0].Secure || !c[0].HttpOnly) {
-			t.Errorf("%s: %v", base, c)
+	for _, c := range []struct {
+		base, host string
+		want       int
+	}{
+		{"http://127.0.0.1:8080/v1", "127.0.0.1:8080", 201},
+		{"http://127.0.0.1:8080/v1", "localhost:9000", 201}, // a tunnel, or a port of a container
+		{"http://localhost:8080/v1", "localhost", 201},
+		{"http://[::1]:8080/v1", "[::1]:8080", 201},
+		{"http://127.0.0.1:8080/v1", "10.0.0.7:8080", 403},
+		{"http://127.0.0.1:8080/v1", "evil.test:8080", 403},
+		{"http://10.0.0.7:8080/v1", "10.0.0.7:8080", 403},
+		{"http://10.0.0.7:8080/v1", "127.0.0.1:8080", 403},
+		{"http://docent.example/v1", "docent.example", 403},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/sessions", strings.NewReader(`{"credential":"`+x.pat+`"}`))
+		r.Host = c.host
+		w := httptest.NewRecorder()
+		a.local.Handler(c.base).ServeHTTP(w, r)
+		cookies := w.Result().Cookies()
+		if w.Code != c.want || c.want == 201 && (len(cookies) != 1 || cookies[0].Name != "docent-8080" || cookies[0].Secure || !cookies[0].HttpOnly) {
+			t.Errorf("%s at %s: %d %s, cookies %v, want %d", c.base, c.host, w.Code, w.Body, cookies, c.want)
+		}
+		if c.want != 201 {
+			continue
+		}
+		for host, want := range map[string]int{c.host: 200, "10.0.0.7:8080": 401} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil)
+			r.Host = host
+			r.AddCookie(cookies[0])
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+			w := httptest.NewRecorder()
+			if a.local.Handler(c.base).ServeHTTP(w, r); w.Code != want {
+				t.Errorf("%s at %s with the cookie: %d %s, want %d", c.base, host, w.Code, w.Body, want)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"html"
 	"io"
@@ -167,7 +168,7 @@ func (h *signOns) finish(w http.ResponseWriter, r *http.Request) error {
 		h.lead(w, "/dashboard/#/settings/single-sign-on/tested")
 		return nil
 	}
-	cookie, err := h.setSession(opened.Secret, team.SessionLife)
+	cookie, err := h.setSession(r.Context(), opened.Secret, team.SessionLife)
 	if err != nil {
 		return err
 	}
@@ -199,8 +200,8 @@ func serviceMetadata(a signon.Addresses) string {
 
 // browserCookie returns the cookie of the secret that binds a sign-in to a browser, without its
 // value.
-func (s Services) browserCookie() (*http.Cookie, bool) {
-	c, ok := s.sessionCookie()
+func (s Services) browserCookie(ctx context.Context) (*http.Cookie, bool) {
+	c, ok := s.sessionCookie(ctx)
 	c.Name += "-sso"
 	c.MaxAge = int(browserLife.Seconds())
 	return c, ok
@@ -208,7 +209,7 @@ func (s Services) browserCookie() (*http.Cookie, bool) {
 
 // browser returns the browser's secret, empty without one.
 func (h *signOns) browser(r *http.Request) string {
-	c, ok := h.browserCookie()
+	c, ok := h.browserCookie(r.Context())
 	if !ok {
 		return ""
 	}
@@ -222,9 +223,9 @@ func (h *signOns) browser(r *http.Request) string {
 // bindBrowser returns the browser's secret, and sets its cookie. A browser that has one keeps it,
 // so that sign-ins in two of its windows do not disturb each other.
 func (h *signOns) bindBrowser(header http.Header, r *http.Request) (string, error) {
-	c, ok := h.browserCookie()
+	c, ok := h.browserCookie(r.Context())
 	if !ok {
-		_, err := h.setSession("-", 0) // says why
+		_, err := h.setSession(r.Context(), "-", 0) // says why
 		return "", err
 	}
 	if c.Value = h.browser(r); len(c.Value) != len(signon.NewSecret()) {

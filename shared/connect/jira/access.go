@@ -67,29 +67,50 @@ func (r *reading) readersOf(ctx context.Context, i issue) (atlassian.Audience, e
 // commentReaders returns who may read comments on an issue, which many of its comments have in common.
 type commentReaders struct {
 	*reading
-	issue atlassian.Audience
-	all   *access.Names                // of comments without a limit
-	some  map[visibility]*access.Names // of the others
+	issue   issue
+	readers atlassian.Audience             // of the issue
+	all     *access.Names                  // of comments without a limit
+	some    map[commentLimit]*access.Names // of the others
 }
 
-func (r *reading) commentReaders(issue atlassian.Audience) *commentReaders {
-	return &commentReaders{r, issue, issue.Names(), map[visibility]*access.Names{}}
+// commentLimit is how a comment is limited. Without a group or role, its visibility is zero.
+type commentLimit struct {
+	visibility
+	internal bool
 }
 
-// of returns who may read a comment.
+func (r *reading) commentReaders(i issue, readers atlassian.Audience) *commentReaders {
+	return &commentReaders{r, i, readers, readers.Names(), map[commentLimit]*access.Names{}}
+}
+
+// of returns who may read a comment. An internal one is hidden from those who may read the issue because they reported it.
 func (r *commentReaders) of(ctx context.Context, c comment) (*access.Names, error) {
-	if c.Visibility == nil {
+	limit := commentLimit{internal: c.internal()}
+	if c.Visibility != nil {
+		limit.visibility = *c.Visibility
+	}
+	if limit == (commentLimit{}) {
 		return r.all, nil
 	}
-	if known, ok := r.some[*c.Visibility]; ok {
+	if known, ok := r.some[limit]; ok {
 		return known, nil
 	}
-	who, err := r.readersWithin(ctx, r.issue, *c.Visibility)
-	if err != nil {
-		return nil, err
+	who := r.readers
+	var err error
+	if limit.internal {
+		unreported := r.issue
+		unreported.Fields.Reporter = nil
+		if who, err = r.readersOf(ctx, unreported); err != nil {
+			return nil, err
+		}
 	}
-	r.some[*c.Visibility] = who.Names()
-	return r.some[*c.Visibility], nil
+	if c.Visibility != nil {
+		if who, err = r.readersWithin(ctx, who, limit.visibility); err != nil {
+			return nil, err
+		}
+	}
+	r.some[limit] = who.Names()
+	return r.some[limit], nil
 }
 
 // readersWithin returns who of readers may read what is limited to v.

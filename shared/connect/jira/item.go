@@ -77,7 +77,11 @@ type comment struct {
 	Created    when            `json:"created"`
 	Updated    when            `json:"updated"`
 	Visibility *visibility     `json:"visibility"`
+	// Public is false for a comment that Service Management hides from the customer who reported the issue.
+	Public *bool `json:"jsdPublic"`
 }
+
+func (c comment) internal() bool { return c.Public != nil && !*c.Public }
 
 // visibility limits a comment to a group or a role.
 type visibility struct {

@@ -215,7 +215,7 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 		if err != nil {
 			return page, err
 		}
-		comments := r.commentReaders(readers)
+		comments := r.commentReaders(i, readers)
 		add := func(item source.Item) {
 			page.Items, size = append(page.Items, item), size+len(item.Body)
 		}

@@ -63,6 +63,18 @@ func TestItemsAreReadByThoseWhoReadThemThere(t *testing.T) {
 		{name: "a comment for an unknown group", change: comment(jiratest.Comment{Group: "deleted"}), of: "#comment-5"},
 		{name: "a comment for a role", change: comment(jiratest.Comment{Role: "Managers"}), of: "#comment-5", users: []string{"lead"}},
 		{name: "a comment for an unknown role", change: comment(jiratest.Comment{Role: "Deleted"}), of: "#comment-5"},
+		{name: "an internal comment", change: func(s *site) {
+			browse(holders{{Type: "projectLead"}, {Type: "reporter"}}...)(s)
+			comment(jiratest.Comment{Internal: true})(s)
+		}, of: "#comment-5", users: []string{"lead"}},
+		{name: "the issue of an internal comment", change: func(s *site) {
+			browse(holders{{Type: "projectLead"}, {Type: "reporter"}}...)(s)
+			comment(jiratest.Comment{Internal: true})(s)
+		}, users: []string{"ada", "lead"}},
+		{name: "an internal comment for a role", change: func(s *site) {
+			browse(holders{{Type: "group", Name: "everyone"}, {Type: "reporter"}}...)(s)
+			comment(jiratest.Comment{Internal: true, Role: "Managers"})(s)
+		}, of: "#comment-5", users: []string{"lead"}},
 		{name: "a limited comment where the source decides", settings: map[string]any{"access": "source"}, change: comment(jiratest.Comment{Group: "outside"}), of: "#comment-5", groups: []string{"outside"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -45,7 +45,9 @@ type Comment struct {
 	Text  string
 	Role  string // who may read it; empty: not limited
 	Group string
-	At    time.Time
+	// Internal means that Service Management hides it from customers.
+	Internal bool
+	At       time.Time
 }
 
 // Project is a project.
@@ -222,7 +224,7 @@ func (s *Server) fields(project string, i *Issue) map[string]any {
 
 func (s *Server) commentOf(c Comment) map[string]any {
 	out := map[string]any{"id": strconv.Itoa(c.ID), "body": s.body(c.Text), "author": s.person("grace"), "updateAuthor": s.person("grace"),
-		"created": c.At.Format(timeForm), "updated": c.At.Format(timeForm), "jsdPublic": true}
+		"created": c.At.Format(timeForm), "updated": c.At.Format(timeForm), "jsdPublic": !c.Internal}
 	switch {
 	case c.Role != "":
 		out["visibility"] = map[string]string{"type": "role", "value": c.Role}

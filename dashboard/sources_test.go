@@ -1,11 +1,14 @@
 package dashboard_test
 
 import (
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"docent/shared/app"
+	"docent/shared/app/parts/connectors"
 	"docent/shared/app/parts/probe"
 	"docent/shared/connect/atlassian/atlassiantest"
 	"docent/shared/connect/confluence/confluencetest"
@@ -85,6 +88,43 @@ func TestAConfluenceIsConnected(t *testing.T) {
 	if text := b.Text(".facts"); strings.Contains(text, "Access") || !strings.Contains(text, s.URL) {
 		t.Errorf("the settings are shown as %q", text)
 	}
+}
+
+// TestASourceIsSyncedNow mends a source that its provider refuses, and does not wait for the next sync.
+func TestASourceIsSyncedNow(t *testing.T) {
+	t.Parallel()
+	s := confluencetest.New(t, false, time.Now)
+	s.Change(func() { s.Spaces = map[string][]confluencetest.Permission{"ENG": nil} })
+	var refuses atomic.Bool
+	s.Before(func(_ string, w http.ResponseWriter) bool {
+		if refuses.Load() {
+			atlassiantest.Refuse(w, http.StatusUnauthorized, "expired")
+		}
+		return refuses.Load()
+	})
+	fetcher := atlassiantest.Fetcher(s.Server)
+	b, _ := signedInAt(t, serveWith(t, app.Parts{Probe: probe.With(fetcher), Connect: connectors.With(fetcher)}))
+	open(b, "sources")
+	b.Click("Connect data source")
+	b.Select("Provider", "confluence")
+	b.Fill("Name", "Handbook")
+	b.Fill("Base URL", s.URL)
+	b.Fill("Spaces", "ENG")
+	b.Fill("Access token", atlassiantest.Token)
+	b.Select("Access", "source")
+	b.Click("Connect")
+	b.Wait("Ready")
+
+	refuses.Store(true)
+	b.Click("Sync now Handbook")
+	b.Wait("unauthorized")
+	refuses.Store(false)
+	b.Click("Sync now Handbook")
+	b.Gone("unauthorized")
+
+	b.Click("Pause Handbook")
+	b.Wait("Resume")
+	b.Gone("Sync now")
 }
 
 // TestANewSourceShowsItsWebhook connects sources that deliveries and imports fill.

@@ -88,6 +88,7 @@ const (
 	CodeUploadLimit         = "upload-limit"
 	CodeUploadIncomplete    = "upload-incomplete"
 	CodeUploadUsed          = "upload-used"
+	CodeNotSynced           = "not-synced"
 
 	CodeWebhookEndpointLimit    = "webhook-endpoint-limit"
 	CodeWebhookEndpointDisabled = "webhook-endpoint-disabled"

@@ -654,7 +654,7 @@ func TestReadersOfRandomTeams(t *testing.T) {
 // from one, so that they need not decide who reads. What lies below /scim does not.
 var readsNoDocument = []string{
 	"listCollections", "createCollection", "getCollection", "updateCollection", // names and rules of collections
-	"listDataSources", "createDataSource", "updateDataSource", "deleteDataSource", "importItems", // by admins, and no items
+	"listDataSources", "createDataSource", "updateDataSource", "syncDataSource", "deleteDataSource", "importItems", // by admins, and no items
 	"getDocumentAccess",                                                                                                     // by admins and team keys: yes or no
 	"listWebhookEndpoints", "createWebhookEndpoint", "getWebhookEndpoint", "updateWebhookEndpoint", "deleteWebhookEndpoint", // by admins
 	"rotateWebhookSecret", "testWebhookEndpoint", "listWebhookDeliveries", "replayWebhookDelivery", // ids and states

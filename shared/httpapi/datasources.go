@@ -24,6 +24,8 @@ func (h *dataSources) routes(api huma.API) {
 		Summary: "Import items as JSON Lines", Tags: tags, Errors: []int{404}}, h.importItems)
 	register(api, huma.Operation{OperationID: "updateDataSource", Method: http.MethodPatch, Path: "/data-sources/{dataSourceId}",
 		Summary: "Change a data source", Tags: tags, Errors: []int{400, 404}}, h.update)
+	register(api, huma.Operation{OperationID: "syncDataSource", Method: http.MethodPost, Path: "/data-sources/{dataSourceId}/sync",
+		Summary: "Sync a data source now", Tags: tags, DefaultStatus: http.StatusAccepted, Errors: []int{400, 404, 409}}, h.sync)
 	register(api, huma.Operation{OperationID: "deleteDataSource", Method: http.MethodDelete, Path: "/data-sources/{dataSourceId}",
 		Summary: "Disconnect a data source and remove all its items", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{400, 404}}, h.delete)
 	h.describeSettings(api.OpenAPI().Components.Schemas.Map())
@@ -255,6 +257,18 @@ func (h *dataSources) importItems(ctx context.Context, in *importItemsInput) (*i
 	defer cancel()
 	done, err := h.Sources.Import(ctx, p.TeamID, in.ID, requestFrom(ctx).id, in.RawBody)
 	return &importItemsOutput{done}, err
+}
+
+func (h *dataSources) sync(ctx context.Context, in *DataSourcePath) (*dataSourceOutput, error) {
+	p, err := administrator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := h.Sources.SyncNow(ctx, p.TeamID, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &dataSourceOutput{dataSourceOf(d)}, nil
 }
 
 func (h *dataSources) delete(ctx context.Context, in *DataSourcePath) (*struct{}, error) {

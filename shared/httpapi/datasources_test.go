@@ -441,6 +441,25 @@ func TestChangingADataSource(t *testing.T) {
 	}
 }
 
+func TestASyncIsAskedFor(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme, rival := a.newTenant("acme"), a.newTenant("rival")
+	id, _ := a.connect(acme, "github", map[string]any{"repositories": []string{"acme/api"}})
+	imported, _ := a.connect(acme, "jira", nil)
+	at := "/data-sources/" + id + "/sync"
+	reply := a.do(call{"POST", at, acme.pat, nil, nil}).want(t, 202)
+	if reply.text(t, "id") != id || !strings.Contains(string(reply.body), `"next":"`) {
+		t.Errorf("%s", reply.body)
+	}
+	a.do(call{"POST", at, acme.pat, map[string]any{}, nil}).want(t, 202)
+	a.refused(call{"POST", at, acme.key, nil, nil}, 403, "admin-required")
+	a.refused(call{"POST", at, rival.pat, nil, nil}, 404, "not-found")
+	a.refused(call{"POST", "/data-sources/" + imported + "/sync", acme.pat, nil, nil}, 409, "not-synced")
+	a.do(call{"PATCH", "/data-sources/" + id, acme.pat, map[string]any{"paused": true}, nil}).want(t, 200)
+	a.refused(call{"POST", at, acme.pat, nil, nil}, 409, "not-synced")
+}
+
 func TestRacingChangesAllHold(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

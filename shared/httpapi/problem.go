@@ -82,6 +82,7 @@ var titles = map[string]string{
 	apierr.CodeUploadLimit:         "Upload limit reached",
 	apierr.CodeUploadIncomplete:    "Upload is not complete",
 	apierr.CodeUploadUsed:          "Upload is used",
+	apierr.CodeNotSynced:           "Data source is not synced",
 	apierr.CodeIdempotencyConflict: "Idempotency key is taken",
 	apierr.CodeCursorExpired:       "Cursor expired",
 	apierr.CodePreconditionFailed:  "Precondition failed",

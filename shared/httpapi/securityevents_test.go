@@ -54,6 +54,7 @@ var withoutEvent = []string{"rateAnswer", "createUpload",
 	"research", "queryIssues", "queryPullRequests", "getContent",
 	"searchScimRoot", "searchScim", "searchScimUsers", "searchScimGroups",
 	"takeGitHubDelivery", "takeGitLabDelivery", "takeSlackEvent", // accepted deliveries
+	"syncDataSource",                               // changes no setting
 	"callTools",                                    // its tools are context operations and asking
 	"testWebhookEndpoint", "replayWebhookDelivery", // they are listed as deliveries
 	"bulkScim",                            // its operations record theirs

@@ -84,6 +84,7 @@ func examples(collection, document, question string) map[string]example {
 		"createDataSource":      {owned: newDataSource, admin: true},
 		"importItems":           {owned: importCall(collection), unknown: importCall(unknownID)},
 		"updateDataSource":      {owned: call{"PATCH", "/data-sources/" + collection, "", map[string]any{}, nil}, unknown: call{"PATCH", "/data-sources/" + unknownID, "", map[string]any{}, nil}},
+		"syncDataSource":        {owned: call{"POST", "/data-sources/" + collection + "/sync", "", nil, nil}, unknown: call{"POST", "/data-sources/" + unknownID + "/sync", "", nil, nil}},
 		"deleteDataSource":      {owned: call{"DELETE", "/data-sources/" + collection, "", nil, nil}, unknown: call{"DELETE", "/data-sources/" + unknownID, "", nil, nil}},
 		"listWebhookEndpoints":  {owned: call{"GET", "/webhook-endpoints", "", nil, nil}, admin: true},
 		"createWebhookEndpoint": {owned: newWebhookEndpoint, admin: true},

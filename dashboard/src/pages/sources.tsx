@@ -15,9 +15,9 @@ export function Sources() {
 	const [connecting, connect] = useState(false);
 	const [removing, remove] = useState<DataSource>();
 	const [editing, edit] = useState<DataSource>();
-	const pausing = useAction();
+	const acting = useAction();
 	const [made, setMade] = useState<DataSource>();
-	useEvery(3000, sources.value?.some((s) => s.state === "connecting" || s.sync?.state === "reading") ?? false, sources.again);
+	useEvery(3000, sources.value?.some((s) => s.state === "connecting" || s.sync?.state === "reading" || isDue(s)) ?? false, sources.again);
 	const button = admin && (
 		<button type="button" class="primary" onClick={() => connect(true)}>
 			Connect data source
@@ -68,7 +68,7 @@ export function Sources() {
 										<>
 											<dt>Next sync</dt>
 											<dd>
-												{Date.parse(s.sync.next) - Date.now() < 60_000 ? "due now" : <Time at={s.sync.next} />}
+												{isDue(s) ? "due now" : <Time at={s.sync.next} />}
 											</dd>
 										</>
 									)}
@@ -86,12 +86,26 @@ export function Sources() {
 										<button type="button" onClick={() => edit(s)}>
 											Edit<span class="hidden"> {s.name}</span>
 										</button>
+										{s.sync && s.state !== "paused" && (
+											<button
+												type="button"
+												disabled={acting.busy}
+												onClick={() =>
+													acting.run(async () => {
+														await call(`/data-sources/${s.id}/sync`, { method: "POST" });
+														sources.again();
+													})
+												}
+											>
+												Sync now<span class="hidden"> {s.name}</span>
+											</button>
+										)}
 										{s.sync && (
 											<button
 												type="button"
-												disabled={pausing.busy}
+												disabled={acting.busy}
 												onClick={() =>
-													pausing.run(async () => {
+													acting.run(async () => {
 														await call(`/data-sources/${s.id}`, { method: "PATCH", body: { paused: s.state !== "paused" } });
 														sources.again();
 													})
@@ -122,7 +136,7 @@ export function Sources() {
 				/>
 			)}
 			{made && <Made of={made} onClose={() => setMade(undefined)} />}
-			<Problem error={pausing.error} />
+			<Problem error={acting.error} />
 			{editing && (
 				<Edit
 					of={editing}
@@ -149,6 +163,11 @@ export function Sources() {
 			)}
 		</Page>
 	);
+}
+
+/** Whether the next sync begins within a minute. */
+function isDue(s: DataSource): boolean {
+	return s.sync?.next !== undefined && Date.parse(s.sync.next) - Date.now() < 60_000;
 }
 
 function State({ of }: { of: DataSource }) {

@@ -2,6 +2,7 @@ package collectors
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ type collector struct {
 
 	mu         sync.Mutex
 	process    *exec.Cmd
+	ended      bool // killed for good
 	deliveries int
 	kills      int
 	got        []event         // the first of each id, in order of arrival
@@ -69,6 +71,7 @@ func newCollector(t *testing.T, as, recipe string, s *server, wanted int) *colle
 	t.Cleanup(func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		c.ended = true
 		kill(t, c.process)
 	})
 	return c
@@ -76,7 +79,8 @@ func newCollector(t *testing.T, as, recipe string, s *server, wanted int) *colle
 
 // start starts the collector. The caller must hold mu or be the only one.
 func (c *collector) start() {
-	c.process = exec.CommandContext(c.t.Context(), os.Args[0])
+	// Not of the test's context, which ends before the cleanup that ends the restarts.
+	c.process = exec.CommandContext(context.WithoutCancel(c.t.Context()), os.Args[0])
 	c.process.Dir, c.process.Env = c.dir, c.env
 	log := logFile(c.t, c.dir, "log")
 	c.process.Stdout, c.process.Stderr = log, log
@@ -126,7 +130,11 @@ func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// restart kills the collector and starts it again, unless the test is over. The caller must hold mu.
 func (c *collector) restart() {
+	if c.ended {
+		return
+	}
 	kill(c.t, c.process)
 	c.kills++
 	c.start()
@@ -135,9 +143,7 @@ func (c *collector) restart() {
 func (c *collector) restartLater() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.t.Context().Err() == nil {
-		c.restart()
-	}
+	c.restart()
 }
 
 // compare compares what arrived with what was written, and its order with that of the feed.

@@ -37,7 +37,7 @@ func TestSignInWhileTheServerRuns(t *testing.T) {
 		if !found || page != base+"/dashboard/" {
 			t.Fatalf("the link is %q", link)
 		}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/sessions", strings.NewReader(`{"credential":"`+code+`"}`))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, base+"/sessions", strings.NewReader(`{"credential":"`+code+`"}`))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
@@ -54,7 +54,7 @@ func TestSignInWhileTheServerRuns(t *testing.T) {
 	}
 	_, unknown, _ := docent(t, "signin", "--team", "nope", "--data", dir, "--server", base)
 	_, code, _ := strings.Cut(strings.TrimSpace(unknown), "#/sign-in/")
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/sessions", strings.NewReader(`{"credential":"`+code+`"}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, base+"/sessions", strings.NewReader(`{"credential":"`+code+`"}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	if handler.ServeHTTP(w, r); w.Code != 404 || !strings.Contains(w.Body.String(), "There is no such team. Make a link with docent signin --team ID.") {

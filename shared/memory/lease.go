@@ -31,12 +31,21 @@ func (l *Lease) Try(n int64) error {
 // Take adds n units, waiting for them if necessary. It returns ErrBusy if ctx ends first.
 func (l *Lease) Take(ctx context.Context, n int64) error {
 	if n = l.most(n); n > 0 {
-		if err := l.pool.take(ctx, l.owner, n); err != nil {
+		if err := l.pool.take(ctx, l.owner, n, false); err != nil {
 			return err
 		}
 	}
 	l.add(n)
 	return nil
+}
+
+// Retake adds n units that the lease had before, waiting for them until ctx ends, before other requests of the owner. Then it takes them even
+// if they are not free.
+func (l *Lease) Retake(ctx context.Context, n int64) {
+	if l.pool.take(ctx, l.owner, n, true) != nil {
+		l.pool.force(l.owner, n)
+	}
+	l.add(n)
 }
 
 // most limits n to the largest possible lease, so that a request above its owner's share

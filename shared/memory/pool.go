@@ -7,6 +7,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -84,13 +85,17 @@ func (p *Pool) try(name string, n int64) bool {
 	return true
 }
 
-// take takes n units for the owner, waiting for them if necessary. It returns ErrBusy if ctx
-// ends first.
-func (p *Pool) take(ctx context.Context, name string, n int64) error {
+// take takes n units for the owner, waiting for them if necessary, before the owner's other requests if first is set.
+// It returns ErrBusy if ctx ends first.
+func (p *Pool) take(ctx context.Context, name string, n int64, first bool) error {
 	p.mu.Lock()
 	w := &waiter{name, n, make(chan struct{})}
 	p.owner(name).waiting++
-	p.waiting = append(p.waiting, w)
+	if first {
+		p.waiting = slices.Insert(p.waiting, 0, w)
+	} else {
+		p.waiting = append(p.waiting, w)
+	}
 	p.serve()
 	p.mu.Unlock()
 	select {
@@ -113,6 +118,13 @@ func (p *Pool) take(ctx context.Context, name string, n int64) error {
 	p.leave(w)
 	p.serve() // the leaving waiter may have blocked one that fits
 	return ErrBusy
+}
+
+// force takes n units for the owner even if they are not free. Nobody is granted others before as many are free again.
+func (p *Pool) force(name string, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.grant(p.owner(name), n)
 }
 
 // give returns n units of the owner.
@@ -209,7 +221,7 @@ func (p *Pool) grant(o *owner, n int64) {
 func (p *Pool) leave(w *waiter) {
 	for i := range p.waiting {
 		if p.waiting[i] == w {
-			p.waiting = append(p.waiting[:i], p.waiting[i+1:]...)
+			p.waiting = slices.Delete(p.waiting, i, i+1)
 			break
 		}
 	}

@@ -17,11 +17,13 @@ type Work struct {
 	write *Lease
 	bytes *Lease
 
-	waiting sync.Mutex // held while waiting for the turn
+	waiting  sync.Mutex    // held while waiting for the turn
+	resuming chan struct{} // has one while waiting for a place after Pause
 
 	mu      sync.Mutex
 	used    int64 // the free part included
 	placed  bool  // it has a place
+	paused  bool  // it has none because of Pause
 	inTurn  bool
 	yielded bool // it continues without a place and a turn
 }
@@ -39,7 +41,7 @@ type Room struct {
 
 // Work returns the work of one request of the owner.
 func (r *Room) Work(owner string) *Work {
-	return &Work{room: r, place: r.Places.Lease(owner), turn: r.Turns.Lease(owner), write: r.Writes.Lease(owner), bytes: r.Bytes.Lease(owner)}
+	return &Work{room: r, resuming: make(chan struct{}, 1), place: r.Places.Lease(owner), turn: r.Turns.Lease(owner), write: r.Writes.Lease(owner), bytes: r.Bytes.Lease(owner)}
 }
 
 // Begin waits for a place. It returns ErrBusy if none becomes free in time.
@@ -54,35 +56,50 @@ func (w *Work) Begin(ctx context.Context) error {
 func (w *Work) setPlaced(placed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.placed = placed
+	w.placed, w.paused = placed, false
 }
 
 // Pause gives up the place of the work of ctx while it waits for the disk, for another machine
 // or for the model, so that requests that need a processor are handled in the meantime. The
-// caller calls resume when the wait is over; it waits for a place again, but not for long: the caller may hold
-// what those wait for who have the places.
+// caller calls resume when the wait is over; it waits until the work has a place again, before requests that begin, but not for ever: the
+// caller may hold what those wait for who have the places. Then the work takes a place although none is free, so that others wait for two.
 func Pause(ctx context.Context) (resume func()) {
 	w := workOf(ctx)
-	if w == nil {
+	if w == nil || !w.pause() {
 		return func() {}
 	}
-	w.mu.Lock()
-	placed := w.placed
-	w.placed = false
-	w.mu.Unlock()
-	if !placed {
-		return func() {}
-	}
-	w.place.Shrink(0)
-	return func() { // what it waited for is done, so the work continues even without a place
+	return func() {
+		w.resuming <- struct{}{} // who resumes beside another waits for the same place
+		defer func() { <-w.resuming }()
+		if !w.needsPlace() {
+			return
+		}
 		ctx, cancel := context.WithTimeout(ctx, min(resumeTime, w.room.Patience))
 		defer cancel()
-		_ = w.Begin(ctx)
+		w.place.Retake(ctx, 1)
+		w.setPlaced(true)
 	}
 }
 
 // resumeTime is how long work waits for a place again after Pause.
-const resumeTime = 200 * time.Millisecond
+const resumeTime = 2 * time.Second
+
+// pause gives up the place, and reports whether the work is of those that take one again.
+func (w *Work) pause() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.placed {
+		w.placed, w.paused = false, true
+		w.place.Shrink(0)
+	}
+	return w.paused
+}
+
+func (w *Work) needsPlace() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.paused
+}
 
 // End returns the place, the turn and all bytes.
 func (w *Work) End() {
@@ -172,7 +189,7 @@ func Yield(ctx context.Context) {
 
 func (w *Work) yield() {
 	w.mu.Lock()
-	w.yielded, w.placed = true, false
+	w.yielded, w.placed, w.paused = true, false, false
 	w.mu.Unlock()
 	w.turn.End()
 	w.place.End()

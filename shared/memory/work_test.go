@@ -3,7 +3,9 @@ package memory_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,6 +94,99 @@ func TestWaitingForTheDiskTakesNoPlace(t *testing.T) {
 		t.Error("a place is taken that was given up permanently")
 	}
 	w.End()
+}
+
+// TestWorkResumesBeforeOtherWorkBegins: what is half done of an owner goes on first.
+func TestWorkResumesBeforeOtherWorkBegins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		ctx, paused := begun(t, r, "a")
+		resume := memory.Pause(ctx)
+		_, first := begun(t, r, "a")
+		_, second := begun(t, r, "a")
+		var order []string
+		var all sync.WaitGroup
+		all.Go(func() {
+			next := r.Work("a")
+			if err := next.Begin(t.Context()); err != nil {
+				t.Error(err)
+			}
+			order = append(order, "begun")
+			next.End()
+		})
+		synctest.Wait()
+		all.Go(func() {
+			resume()
+			order = append(order, "resumed")
+			paused.End()
+		})
+		synctest.Wait()
+		first.End()
+		all.Wait()
+		second.End()
+		if !slices.Equal(order, []string{"resumed", "begun"}) {
+			t.Errorf("in the order %v", order)
+		}
+	})
+}
+
+// TestWorkResumesAlthoughNoPlaceIsFree: it may hold what the work with a place waits for. Its place counts, so that no other work begins
+// before two are free.
+func TestWorkResumesAlthoughNoPlaceIsFree(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		ctx, paused := begun(t, r, "a")
+		resume := memory.Pause(ctx)
+		_, first := begun(t, r, "b")
+		_, second := begun(t, r, "c")
+		began := time.Now()
+		resume()
+		if waited := time.Since(began); waited != r.Patience || r.Places.Held() != 3 {
+			t.Errorf("resumed after %v, %d places are taken", waited, r.Places.Held())
+		}
+		first.End()
+		if next := r.Work("d"); !errors.Is(next.Begin(t.Context()), memory.ErrBusy) {
+			t.Error("more work began than there are places")
+		}
+		second.End()
+		paused.End()
+		if r.Places.Held() != 0 {
+			t.Errorf("%d places are taken at the end", r.Places.Held())
+		}
+	})
+}
+
+// TestAWorkThatResumesTwiceTakesOnePlace: two of its goroutines waited for the disk.
+func TestAWorkThatResumesTwiceTakesOnePlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		ctx, w := begun(t, r, "a")
+		resume, again := memory.Pause(ctx), memory.Pause(ctx)
+		_, first := begun(t, r, "b")
+		_, second := begun(t, r, "c")
+		var resumed atomic.Int32
+		var all sync.WaitGroup
+		for _, resume := range []func(){resume, again} {
+			all.Go(func() {
+				resume()
+				resumed.Add(1)
+			})
+		}
+		synctest.Wait()
+		if resumed.Load() != 0 {
+			t.Error("one went on without a place")
+		}
+		first.End()
+		all.Wait()
+		if r.Places.Held() != 2 {
+			t.Errorf("%d places are taken", r.Places.Held())
+		}
+		second.End()
+		w.End()
+	})
 }
 
 // TestPatienceEnds: a request that waits longer than Patience is refused and holds nothing, and

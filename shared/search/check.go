@@ -33,13 +33,15 @@ func (ix *Index) Check(ctx context.Context, teamID string) (Report, error) {
 			return report, err
 		}
 		report.Segments++
-		report.add(r, s, current)
+		if err := report.add(r, s, current); err != nil {
+			return report, err
+		}
 	}
 	return report, nil
 }
 
 // add counts a segment, given the current versions of its documents.
-func (report *Report) add(r record, s *segment.Segment, current map[uuid.UUID]int64) {
+func (report *Report) add(r record, s *segment.Segment, current map[uuid.UUID]int64) error {
 	found := report.Current
 	if r.meaning {
 		found = report.Embedded
@@ -49,10 +51,15 @@ func (report *Report) add(r record, s *segment.Segment, current map[uuid.UUID]in
 		report.Documents += s.Documents
 	}
 	for i := range s.Documents {
-		if id, version := s.Identity(i); current[id] == version {
+		id, version, err := s.Identify(i)
+		if err != nil {
+			return err
+		}
+		if current[id] == version {
 			found[id] = version
 		} else if !r.meaning {
 			report.Stale++
 		}
 	}
+	return nil
 }

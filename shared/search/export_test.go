@@ -109,7 +109,10 @@ func Places(data []byte) (refs []Ref, within []int, err error) {
 		return nil, nil, err
 	}
 	for i := range s.Passages {
-		id, version := s.Identity(s.Document(i))
+		id, version, err := s.Identify(s.Document(i))
+		if err != nil {
+			return nil, nil, err
+		}
 		chunk, n := s.Place(i)
 		refs, within = append(refs, Ref{id, version, chunk}), append(within, n)
 	}

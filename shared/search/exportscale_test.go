@@ -107,7 +107,9 @@ func (q Ranking) Plain(question string, n int) ([]Place, error) {
 		for p, score := range scores {
 			if score > 0 {
 				c := candidate{ranking: r, segment: i, passage: p, score: score}
-				c.document, c.version = s.Identity(s.Document(p))
+				if c.document, c.version, err = s.Identify(s.Document(p)); err != nil {
+					return nil, err
+				}
 				all = append(all, c)
 			}
 		}

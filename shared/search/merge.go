@@ -220,14 +220,11 @@ func fitting(records []record, most int) int {
 func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (replaced int, marked bool, err error) {
 	var segments []*segment.Segment
 	for _, r := range d.records {
-		s, err := ix.read(ctx, r)
-		switch {
-		case isLost(err):
-			if _, gone := ix.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
-				return 0, false, nil // another worker has merged them
-			}
-			return 0, true, ix.markDamaged(ctx, teamID, r, err)
-		case err != nil:
+		s, err := ix.readToMerge(ctx, r)
+		if isLost(err) {
+			return ix.lost(ctx, teamID, r, err)
+		}
+		if err != nil {
 			return 0, false, err
 		}
 		segments = append(segments, s)
@@ -237,6 +234,9 @@ func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (repla
 		return 0, false, err
 	}
 	b, err := segment.Combine(segments, current)
+	if part := new(segment.PartError); isLost(err) && errors.As(err, &part) {
+		return ix.lost(ctx, teamID, d.records[part.Part], part.Err)
+	}
 	if err != nil {
 		return 0, false, fmt.Errorf("merge %d segments of %s: %w", len(segments), d.family.source, err)
 	}
@@ -253,6 +253,14 @@ func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (repla
 	return len(d.records), false, nil
 }
 
+// lost marks r, which could not be read, unless another worker has merged it.
+func (ix *Index) lost(ctx context.Context, teamID string, r record, err error) (replaced int, marked bool, _ error) {
+	if _, gone := ix.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
+		return 0, false, nil
+	}
+	return 0, true, ix.markDamaged(ctx, teamID, r, err)
+}
+
 func passagesOf(segments []*segment.Segment) int {
 	n := 0
 	for _, s := range segments {
@@ -267,7 +275,10 @@ func (ix *Index) current(ctx context.Context, teamID string, segments []*segment
 	var ids []uuid.UUID
 	for _, s := range segments {
 		for i := range s.Documents {
-			id, _ := s.Identity(i)
+			id, _, err := s.Identify(i)
+			if err != nil {
+				return nil, fmt.Errorf("read the documents of a segment: %w", err)
+			}
 			ids = append(ids, id)
 		}
 	}

@@ -163,6 +163,17 @@ func TestBlobsWithoutARecordGoAfterADay(t *testing.T) {
 
 func TestCheckFindsDamageAndARebuildRepairsIt(t *testing.T) {
 	t.Parallel()
+	t.Run("read whole", func(t *testing.T) {
+		t.Parallel()
+		findDamageAndRepairIt(t, 1<<20)
+	})
+	t.Run("read in parts", func(t *testing.T) {
+		t.Parallel()
+		findDamageAndRepairIt(t, 1)
+	})
+}
+
+func findDamageAndRepairIt(t *testing.T, rangedFrom int) {
 	x, lib, _ := newIndex(t)
 	var faults []error
 	x.OnFault = func(_ context.Context, err error) { faults = append(faults, err) }
@@ -180,6 +191,7 @@ func TestCheckFindsDamageAndARebuildRepairsIt(t *testing.T) {
 		t.Errorf("damaged: %+v: %v", r, err)
 	}
 	cold := &search.Index{Table: x.Table, Blobs: x.Blobs, Corpus: lib, Now: x.Now, NewID: x.NewID, OnFault: x.OnFault}
+	cold.ReadByRange(rangedFrom)
 	if titles, _ := ask(t, cold, search.Query{Text: "zebra"}); len(titles) != 0 || len(faults) != 11 {
 		t.Errorf("found %q in damaged segments, %d reported", titles, len(faults))
 	}

@@ -244,7 +244,7 @@ func (r *rebuilding) fold(ctx context.Context) error {
 	folded := foldable(r.state.Pass.Staged)
 	var segments []*segment.Segment
 	for _, n := range folded {
-		s, err := r.read(ctx, n.record(r.teamID, r.family))
+		s, err := r.readToMerge(ctx, n.record(r.teamID, r.family))
 		if isLost(err) {
 			r.fault(ctx, err)
 			return r.abandon(ctx)
@@ -255,6 +255,10 @@ func (r *rebuilding) fold(ctx context.Context) error {
 		segments = append(segments, s)
 	}
 	made, err := segment.Combine(segments, nil)
+	if isLost(err) {
+		r.fault(ctx, err)
+		return r.abandon(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("fold %d segments of %s: %w", len(segments), r.family.source, err)
 	}

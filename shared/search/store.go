@@ -41,6 +41,7 @@ const (
 	meaningPartition = "/meaning" // after the team
 	openAtOnce       = 16         // segments read at the same time
 	rangedFrom       = 8 << 20    // bytes of a segment that is read by range
+	inOrderFrom      = 1 << 20    // bytes of a segment that a merge reads in parts
 	mostShared       = 256 << 20  // of CacheBytes, that a share for analysed passages and for what queries may find is taken of
 	analysesDivisor  = 4          // the share of analysed passages
 )
@@ -252,7 +253,7 @@ func (ix *Index) wholeBytes() int {
 }
 
 // read reads a whole segment from its blob. The cache keeps it only if a query would read it
-// whole, so that a merge does not evict everything else.
+// whole, so that a check does not evict everything else.
 func (ix *Index) read(ctx context.Context, r record) (*segment.Segment, error) {
 	ix.init()
 	data, err := ix.Blobs.Get(ctx, r.blob)
@@ -265,6 +266,18 @@ func (ix *Index) read(ctx context.Context, r record) (*segment.Segment, error) {
 	}
 	if len(data) <= ix.wholeBytes() {
 		ix.cache.Put(r.blob, s)
+	}
+	return s, nil
+}
+
+// readToMerge opens a segment for one merge, so that it takes little memory if it is large. The cache does not keep a large one.
+func (ix *Index) readToMerge(ctx context.Context, r record) (*segment.Segment, error) {
+	if r.content.Bytes <= min(inOrderFrom, ix.wholeBytes()) {
+		return ix.read(ctx, r)
+	}
+	s, err := segment.OpenInOrder(ctx, ix.Blobs, r.blob, int64(r.content.Bytes))
+	if err = r.matches(s, err); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

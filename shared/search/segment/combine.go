@@ -3,13 +3,25 @@ package segment
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 )
 
+// PartError is an error of one of the segments that Combine merges.
+type PartError struct {
+	Part int // its place among them
+	Err  error
+}
+
+func (e *PartError) Error() string { return fmt.Sprintf("segment %d: %v", e.Part, e.Err) }
+
+// Unwrap returns the error of the segment.
+func (e *PartError) Unwrap() error { return e.Err }
+
 // Combine merges segments of one profile, all of postings or all of vectors of one model. It leaves out documents that keep does not
 // list in the segment's version (nil lists all), and repetitions. The result equals a
-// segment built from the remaining documents.
+// segment built from the remaining documents. The error about one of segments is a PartError.
 func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 	w := NewVectorWriter(segments[0].Profile, segments[0].Numbers)
 	for _, s := range segments {
@@ -17,24 +29,28 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 			return File{}, fmt.Errorf("merge vectors of %d and of %d numbers", w.numbers, s.Numbers)
 		}
 	}
+	if w.numbers > 0 {
+		w.reserve(segments)
+	}
 	seen := map[uuid.UUID]bool{}
 	numbers := make([][]int32, len(segments)) // old passage → new one, -1: left out
 	for i, s := range segments {
 		var err error
 		if numbers[i], err = w.renumber(s, keep, seen); err != nil {
-			return File{}, err
+			return File{}, &PartError{i, err}
 		}
 	}
 	if w.numbers > 0 {
 		return w.Finish()
 	}
+	w.reserve(segments)
 	readers := make([]*termReader, 0, len(segments))
 	of := make([]int, 0, len(segments))
 	for i, s := range segments {
 		t := &termReader{s: s}
 		ok, err := t.next()
 		if err != nil {
-			return File{}, err
+			return File{}, &PartError{i, err}
 		}
 		if ok {
 			readers, of = append(readers, t), append(of, i)
@@ -58,14 +74,14 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 				}
 			})
 			if err != nil {
-				return File{}, err
+				return File{}, &PartError{of[i], err}
 			}
 			ok, err := t.next()
-			if err != nil {
-				return File{}, err
+			if err == nil && ok && bytes.Compare(t.term, term) <= 0 {
+				err = Damaged("terms out of order")
 			}
-			if ok && bytes.Compare(t.term, term) <= 0 {
-				return File{}, Damaged("terms out of order")
+			if err != nil {
+				return File{}, &PartError{of[i], err}
 			}
 			if !ok {
 				readers, of = append(readers[:i], readers[i+1:]...), append(of[:i], of[i+1:]...)
@@ -78,6 +94,30 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 		}
 	}
 	return w.Finish()
+}
+
+// reserve makes room for the largest sections, so that they are rarely copied while they grow: of vectors for all, of postings for
+// those of the passages that remain.
+func (w *Writer) reserve(segments []*Segment) {
+	var sizes [sectionCount]int64
+	all := 0
+	for _, s := range segments {
+		all += s.Passages
+		for of, section := range s.sections {
+			sizes[of] += section.size
+		}
+	}
+	if w.numbers > 0 {
+		w.vectors = make([]byte, 0, sizes[secVectors])
+		return
+	}
+	remaining := func(size int64) int { return int(float64(size) * float64(w.passages) / float64(max(all, 1))) }
+	w.dictionary = make([]byte, 0, remaining(sizes[secDictionary]))
+	file := maxFooterBytes
+	for _, size := range sizes {
+		file += remaining(size)
+	}
+	w.file = slices.Grow(w.file, file)
 }
 
 func least(readers []*termReader) []byte {
@@ -104,7 +144,10 @@ func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 		starts := s.start(i)
 		if starts&StartsDocument != 0 {
 			document++
-			id, version := s.Identity(document)
+			id, version, err := s.Identify(document)
+			if err != nil {
+				return nil, err
+			}
 			current, ok := keep[id]
 			if stays = (keep == nil || ok && current == version) && !seen[id]; stays {
 				seen[id] = true
@@ -121,7 +164,9 @@ func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 		numbers[i] = int32(w.passages)
 		w.Passage(s.lengthOf(i), starts)
 		if w.numbers > 0 {
-			w.copyVector(s, i)
+			if err := w.copyVector(s, i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return numbers, nil

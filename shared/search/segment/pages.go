@@ -37,6 +37,9 @@ type pageView struct {
 	cache *Cache
 	known []atomic.Pointer[entry] // of all views of the file: where pages are in the cache, so that a query rarely looks for one
 	held  map[int64][]byte
+
+	ahead   int64 // bytes that are read at once in order, and kept until the next; 0: pages are kept instead
+	windows [sectionCount]window
 }
 
 // newPageView returns a view of a file whose pages end at end and have these sums.
@@ -125,19 +128,13 @@ func (p *pageView) readRuns(runs []span) error {
 
 // readRun reads a run of whole pages. It holds mu while it changes what is held.
 func (p *pageView) readRun(ctx context.Context, r span, mu *sync.Mutex) error {
-	data, err := p.blobs.GetRange(ctx, p.name, r.from, r.to-r.from)
-	if errors.Is(err, blob.ErrInvalid) {
-		err = Damaged("it ends before byte %d", r.to)
-	}
+	data, err := p.readPages(ctx, r)
 	if err != nil {
-		return fmt.Errorf("read %d bytes of %s: %w", r.to-r.from, p.name, err)
+		return err
 	}
 	for n := r.from / pageBytes; len(data) > 0; n++ {
 		page := data[:min(pageBytes, len(data))]
 		data = data[len(page):]
-		if err := checkPage(page, int(n), p.sums); err != nil {
-			return fmt.Errorf("read %s: %w", p.name, err)
-		}
 		if r.to-r.from > pageBytes {
 			page = slices.Clone(page) // so that dropping one page frees its memory
 		}
@@ -147,6 +144,25 @@ func (p *pageView) readRun(ctx context.Context, r span, mu *sync.Mutex) error {
 		p.known[n].Store(p.cache.pieces.Put(pieceKey{p.key, n}, piece{page: page}, int64(len(page))+pieceCost))
 	}
 	return nil
+}
+
+// readPages reads and checks a run of whole pages.
+func (p *pageView) readPages(ctx context.Context, r span) ([]byte, error) {
+	data, err := p.blobs.GetRange(ctx, p.name, r.from, r.to-r.from)
+	if errors.Is(err, blob.ErrInvalid) {
+		err = Damaged("it ends before byte %d", r.to)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %d bytes of %s: %w", r.to-r.from, p.name, err)
+	}
+	n := int(r.from / pageBytes)
+	for page := range slices.Chunk(data, pageBytes) {
+		if err := checkPage(page, n, p.sums); err != nil {
+			return nil, fmt.Errorf("read %s: %w", p.name, err)
+		}
+		n++
+	}
+	return data, nil
 }
 
 // read returns size bytes from offset. They are a copy if they span several pages.

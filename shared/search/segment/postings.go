@@ -73,8 +73,11 @@ func (t *termReader) next() (bool, error) {
 	}
 	t.rest = t.rest[n1+n2:]
 	t.list = List{DF: int(df), at: int64(t.at), size: int64(size), max: t.s.Passages, only: t.s.only}
-	if t.s.pages == nil {
-		t.list.bytes = t.s.sections[secPostings].data[t.at : t.at+size]
+	if t.s.pages == nil || t.s.pages.ahead > 0 {
+		var err error
+		if t.list.bytes, err = t.s.bytes(secPostings, t.list.at, t.list.size); err != nil {
+			return false, err
+		}
 	}
 	t.at += size
 	return true, nil

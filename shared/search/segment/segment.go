@@ -181,6 +181,9 @@ func (s *Segment) bytes(of int, from, size int64) ([]byte, error) {
 	if s.pages == nil {
 		return c.data[from : from+size : from+size], nil
 	}
+	if s.pages.ahead > 0 {
+		return s.pages.next(of, c, from, size)
+	}
 	if of == secDictionary && s.pages.page((c.offset+from)/pageBytes) == nil {
 		if err := s.pages.fetch([]span{s.span(of, from, max(size, min(readAhead, c.size-from)))}, joinWithin); err != nil {
 			return nil, err
@@ -278,14 +281,7 @@ func (s *Segment) begin(mask byte, passage int) int {
 	return 0
 }
 
-// Identity returns the id and version of a document by its number. The whole segment
-// must be in memory.
-func (s *Segment) Identity(document int) (uuid.UUID, int64) {
-	d := s.sections[secDocuments].data[documentBytes*document:]
-	return uuid.UUID(d[:16]), int64(binary.LittleEndian.Uint64(d[16:]))
-}
-
-// Identify is Identity for any segment.
+// Identify returns the id and version of a document by its number.
 func (s *Segment) Identify(document int) (uuid.UUID, int64, error) {
 	d, err := s.bytes(secDocuments, int64(documentBytes*document), documentBytes)
 	if err != nil {

@@ -2,6 +2,8 @@ package segment_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,7 +62,10 @@ func build(t fataler, docs []document) []byte {
 	return f.Data
 }
 
-type fataler interface{ Fatalf(string, ...any) }
+type fataler interface {
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
 
 // readAll opens a file and reads all of it.
 func readAll(data []byte) (passages, documents int, err error) {
@@ -77,7 +82,9 @@ func readAll(data []byte) (passages, documents int, err error) {
 		s.Only(a).Admits(to - 1)
 	}
 	for i := range s.Passages {
-		s.Identity(s.Document(i))
+		if _, _, err := s.Identify(s.Document(i)); err != nil {
+			return 0, 0, err
+		}
 		s.Place(i)
 		if s.Numbers == 0 {
 			s.Length(i)
@@ -86,17 +93,28 @@ func readAll(data []byte) (passages, documents int, err error) {
 	return s.Passages, s.Documents, s.Check()
 }
 
-// combine merges files, keeping the documents of keep.
-func combine(keep map[uuid.UUID]int64, files ...[]byte) ([]byte, error) {
-	var segments []*segment.Segment
+// combine merges files, keeping the documents of keep. It does so twice, the second time reading them in parts.
+func combine(t fataler, keep map[uuid.UUID]int64, files ...[]byte) ([]byte, error) {
+	var whole, parts []*segment.Segment
 	for _, f := range files {
 		s, err := segment.Open(f)
 		if err != nil {
 			return nil, err
 		}
-		segments = append(segments, s)
+		whole = append(whole, s)
+		if s, err = inOrder(t, f); err != nil {
+			return nil, err
+		}
+		parts = append(parts, s)
 	}
-	f, err := segment.Combine(segments, keep)
+	f, err := segment.Combine(whole, keep)
+	if err != nil {
+		return nil, err
+	}
+	again, err := segment.Combine(parts, keep)
+	if err == nil && !bytes.Equal(f.Data, again.Data) {
+		err = errors.New("in parts another segment is made")
+	}
 	return f.Data, err
 }
 
@@ -180,7 +198,7 @@ func TestMergedSegmentEqualsOneBuiltWhole(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		got, err := combine(keep, files...)
+		got, err := combine(rt, keep, files...)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -232,7 +250,7 @@ func FuzzSegment(f *testing.F) {
 		_, _, _ = readAll(data) // must return
 		data = segmenttest.Reseal(slices.Clone(data))
 		if _, _, err := readAll(data); err == nil {
-			if _, err := combine(map[uuid.UUID]int64{}, data, data); err != nil {
+			if _, err := combine(t, map[uuid.UUID]int64{}, data, data); err != nil {
 				t.Errorf("reads well and does not merge: %v", err)
 			}
 		}

@@ -170,7 +170,7 @@ func TestSetsAreGoneWithTheirDocuments(t *testing.T) {
 	t.Parallel()
 	plain := document{id: uuid.UUID{1}, version: 1, passages: []string{"zebra"}}
 	closed := document{id: uuid.UUID{2}, version: 1, passages: []string{"lion"}, sets: [2][]string{{}, nil}}
-	got, err := combine(map[uuid.UUID]int64{plain.id: 1}, build(t, []document{plain}), build(t, []document{closed}))
+	got, err := combine(t, map[uuid.UUID]int64{plain.id: 1}, build(t, []document{plain}), build(t, []document{closed}))
 	if err != nil || !bytes.Equal(got, build(t, []document{plain})) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -356,7 +356,7 @@ func FuzzSets(f *testing.F) {
 			}
 		}
 		if _, _, err := readAll(data); err == nil {
-			if _, err := combine(nil, data); err != nil {
+			if _, err := combine(t, nil, data); err != nil {
 				t.Errorf("reads well and does not merge: %v", err)
 			}
 		}

@@ -54,7 +54,11 @@ func CheckNumbers(n int) error {
 
 // NewVectorWriter returns a Writer of an empty segment of vectors of this many numbers.
 // It has no terms: after each Passage comes its Vector.
-func NewVectorWriter(p Profile, numbers int) *Writer { return &Writer{profile: p, numbers: numbers} }
+func NewVectorWriter(p Profile, numbers int) *Writer {
+	w := NewWriter(p)
+	w.numbers = numbers
+	return w
+}
 
 // Vector adds the vector of the last passage.
 func (w *Writer) Vector(v Vector) {
@@ -67,11 +71,19 @@ func (w *Writer) Vector(v Vector) {
 	}
 }
 
-// copyVector adds the vector of a passage of s, which is whole in memory, for the last passage.
-func (w *Writer) copyVector(s *Segment, passage int) {
-	sketch, vector := s.Numbers/8, scaleBytes+s.Numbers
-	w.sketches = append(w.sketches, s.sections[secSketches].data[passage*sketch:][:sketch]...)
-	w.vectors = append(w.vectors, s.sections[secVectors].data[passage*vector:][:vector]...)
+// copyVector adds the vector of a passage of s for the last passage.
+func (w *Writer) copyVector(s *Segment, passage int) error {
+	sketch, vector := int64(s.Numbers/8), int64(scaleBytes+s.Numbers)
+	b, err := s.bytes(secSketches, int64(passage)*sketch, sketch)
+	if err != nil {
+		return err
+	}
+	w.sketches = append(w.sketches, b...)
+	if b, err = s.bytes(secVectors, int64(passage)*vector, vector); err != nil {
+		return err
+	}
+	w.vectors = append(w.vectors, b...)
+	return nil
 }
 
 // vectorParts are the parts of a segment of vectors that are always in memory.

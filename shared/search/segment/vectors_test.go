@@ -115,7 +115,7 @@ func TestMergedVectorsEqualOnesBuiltWhole(t *testing.T) {
 			}
 		}
 		half := len(docs) / 2
-		got, err := combine(keep, buildVectors(rt, docs[:half]), buildVectors(rt, docs[half:]))
+		got, err := combine(rt, keep, buildVectors(rt, docs[:half]), buildVectors(rt, docs[half:]))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestMergedVectorsEqualOnesBuiltWhole(t *testing.T) {
 func TestVectorsAndPostingsAreNotMerged(t *testing.T) {
 	t.Parallel()
 	docs := []document{{id: uuid.UUID{1}, version: 1, passages: []string{"zebra"}}}
-	if _, err := combine(nil, build(t, docs), buildVectors(t, docs)); err == nil {
+	if _, err := combine(t, nil, build(t, docs), buildVectors(t, docs)); err == nil {
 		t.Error("merged")
 	}
 }

@@ -14,16 +14,17 @@ import (
 // Writer makes the bytes of one segment. Call Document and Passage in the order of
 // their numbers, then Term in byte order, then Finish.
 type Writer struct {
-	postings, dictionary, termText []byte
-	termIndex                      []byte
-	lengths                        []uint16
-	starts, documents              []byte
-	passages, docs                 int
-	sumLengths                     uint64
-	terms                          int
-	last                           string // the term before
-	profile                        Profile
-	blockBuf                       []byte
+	file                 []byte // its head, then the postings
+	dictionary, termText []byte
+	termIndex            []byte
+	lengths              []uint16
+	starts, documents    []byte
+	passages, docs       int
+	sumLengths           uint64
+	terms                int
+	last                 string // the term before
+	profile              Profile
+	blockBuf             []byte
 
 	numbers           int // of a vector; 0: the segment has postings
 	sketches, vectors []byte
@@ -41,7 +42,7 @@ type File struct {
 }
 
 // NewWriter returns a Writer of an empty segment.
-func NewWriter(p Profile) *Writer { return &Writer{profile: p} }
+func NewWriter(p Profile) *Writer { return &Writer{profile: p, file: make([]byte, headBytes)} }
 
 // Document begins a document. Its sets and its passages follow.
 func (w *Writer) Document(id uuid.UUID, version int64) {
@@ -69,18 +70,21 @@ func (w *Writer) Count() int { return w.passages }
 // Posting is a passage that contains a term, with the frequency of the term.
 type Posting struct{ Passage, Frequency uint32 }
 
+// postings returns the bytes of the section so far.
+func (w *Writer) postings() int { return len(w.file) - headBytes }
+
 // Term writes a term with its postings, in ascending order of passages.
 func (w *Writer) Term(term string, list []Posting) {
-	start := len(w.postings)
+	start := w.postings()
 	previous := int64(-1)
 	if len(list) <= blockPostings {
-		w.postings, _ = appendPostings(w.postings, list, previous)
+		w.file, _ = appendPostings(w.file, list, previous)
 	} else {
 		for block := range slices.Chunk(list, blockPostings) {
 			previous = w.block(block, previous)
 		}
 	}
-	size := len(w.postings) - start
+	size := w.postings() - start
 
 	if w.terms%blockTerms == 0 {
 		w.termIndex = binary.LittleEndian.AppendUint32(w.termIndex, uint32(len(w.dictionary)))
@@ -108,11 +112,11 @@ func (w *Writer) block(list []Posting, previous int64) int64 {
 	}
 	var last int64
 	w.blockBuf, last = appendPostings(w.blockBuf[:0], list, previous)
-	w.postings = binary.AppendUvarint(w.postings, uint64(len(w.blockBuf)))
-	w.postings = binary.AppendUvarint(w.postings, uint64(last-previous))
-	w.postings = binary.AppendUvarint(w.postings, uint64(highest))
-	w.postings = binary.AppendUvarint(w.postings, uint64(lowest))
-	w.postings = append(w.postings, w.blockBuf...)
+	w.file = binary.AppendUvarint(w.file, uint64(len(w.blockBuf)))
+	w.file = binary.AppendUvarint(w.file, uint64(last-previous))
+	w.file = binary.AppendUvarint(w.file, uint64(highest))
+	w.file = binary.AppendUvarint(w.file, uint64(lowest))
+	w.file = append(w.file, w.blockBuf...)
 	return last
 }
 
@@ -142,7 +146,7 @@ func sharedPrefix(a, b string) int {
 
 // Finish returns the file. It fails if the segment is too large.
 func (w *Writer) Finish() (File, error) {
-	if w.passages > maxPassages || len(w.postings) > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
+	if w.passages > maxPassages || w.postings() > math.MaxUint32 || len(w.dictionary) > math.MaxUint32 {
 		return File{}, fmt.Errorf("segment of %d passages is too large", w.passages)
 	}
 	sets, err := w.setsSection()
@@ -150,20 +154,22 @@ func (w *Writer) Finish() (File, error) {
 		return File{}, err
 	}
 	format, sections := formatFor(w.numbers > 0, sets != nil), [sectionCount][]byte{secStarts: w.starts, secDocuments: w.documents, secSets: sets}
+	out := w.file
 	if w.numbers > 0 {
 		sections[secSketches], sections[secVectors] = w.sketches, w.vectors
 	} else {
-		sections[secPostings], sections[secDictionary], sections[secLengths] = w.postings, w.dictionary, appendLengths(nil, w.lengths)
+		sections[secDictionary], sections[secLengths] = w.dictionary, appendLengths(nil, w.lengths)
 		sections[secTerms] = slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(w.termIndex)/8)), w.termIndex, w.termText)
 	}
-	size := headBytes
+	size := len(out)
 	for _, s := range sections {
 		size += len(s)
 	}
 	pages := (size + pageBytes - 1) / pageBytes
-	out := make([]byte, 0, size+4*pages+footerBytes(format))
-	out = append(out, segmentMagic...)
-	out = append(out, format, text.AnalysisVersion, byte(w.profile), byte(w.numbers/numbersPerUnit))
+	out = slices.Grow(out, size+4*pages+footerBytes(format)-len(out))
+	copy(out, segmentMagic)
+	copy(out[len(segmentMagic):], []byte{format, text.AnalysisVersion, byte(w.profile), byte(w.numbers / numbersPerUnit)})
+	sections[secPostings] = out[headBytes:]
 	var footer []byte
 	for _, of := range sectionsOf(format) {
 		s := sections[of]
@@ -174,8 +180,11 @@ func (w *Writer) Finish() (File, error) {
 			}
 			sections[of] = s
 		}
-		footer = binary.LittleEndian.AppendUint64(footer, uint64(len(out)))
-		footer = binary.LittleEndian.AppendUint64(footer, uint64(len(s)))
+		if of == secPostings {
+			footer = appendSection(footer, headBytes, len(s))
+			continue
+		}
+		footer = appendSection(footer, len(out), len(s))
 		out = append(out, s...)
 	}
 	footer = binary.LittleEndian.AppendUint32(footer, uint32(w.passages))
@@ -186,4 +195,9 @@ func (w *Writer) Finish() (File, error) {
 	footer = binary.LittleEndian.AppendUint32(footer, uint32(footerBytes(format)))
 	footer = append(footer, segmentMagic...)
 	return File{append(out, footer...), w.passages, w.docs, w.sumLengths, w.numbers, format}, nil
+}
+
+func appendSection(footer []byte, offset, size int) []byte {
+	footer = binary.LittleEndian.AppendUint64(footer, uint64(offset))
+	return binary.LittleEndian.AppendUint64(footer, uint64(size))
 }

@@ -1,0 +1,4 @@
+package segment
+
+// OpenInWindows is OpenInOrder with less in memory.
+var OpenInWindows = openInOrder
